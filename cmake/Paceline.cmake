@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# The two functions that every CMakeLists.txt of the project uses.  A folder is
+# one static library; its DEPS are the only folders whose headers it can see,
+# because each library gets its includes through a forwarding directory that
+# holds links to the allowed folders alone.
+include(GoogleTest)
+
+add_library(paceline_warnings INTERFACE)
+target_compile_options(paceline_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  $<$<BOOL:${PACELINE_WERROR}>:-Werror>)
+
+# Links src/paceline/<room> into the directory that `target` may include from.
+function(_paceline_open_room target room)
+  set(dir "${CMAKE_BINARY_DIR}/rooms/${target}/paceline")
+  file(MAKE_DIRECTORY "${dir}")
+  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/src/paceline/${room}" "${dir}/${room}" SYMBOLIC)
+endfunction()
+
+# All rooms that `room` may look into: itself, its DEPS, and theirs.
+function(_paceline_closure out)
+  set(all ${ARGN})
+  foreach(room IN LISTS ARGN)
+    get_property(more GLOBAL PROPERTY PACELINE_ROOMS_OF_${room})
+    list(APPEND all ${more})
+  endforeach()
+  list(REMOVE_DUPLICATES all)
+  set(${out} ${all} PARENT_SCOPE)
+endfunction()
+
+# paceline_add_library(<room> SOURCES ... [DEPS rooms...] [LINK libraries...])
+function(paceline_add_library room)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK" ${ARGN})
+  set(target paceline_${room})
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(paceline::${room} ALIAS ${target})
+  _paceline_closure(rooms ${room} ${arg_DEPS})
+  set_property(GLOBAL PROPERTY PACELINE_ROOMS_OF_${room} "${rooms}")
+  foreach(r IN LISTS rooms)
+    _paceline_open_room(${target} ${r})
+  endforeach()
+  target_include_directories(${target} PRIVATE "${CMAKE_BINARY_DIR}/rooms/${target}")
+  set(dep_targets ${arg_DEPS})
+  list(TRANSFORM dep_targets PREPEND paceline::)
+  target_link_libraries(${target} PUBLIC ${dep_targets} ${arg_LINK} PRIVATE paceline_warnings)
+endfunction()
+
+# paceline_add_test(<name> SOURCES ... DEPS rooms... [LINK libraries...])
+function(paceline_add_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LINK;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  _paceline_closure(rooms ${arg_DEPS})
+  foreach(r IN LISTS rooms)
+    _paceline_open_room(${name} ${r})
+  endforeach()
+  target_include_directories(${name} PRIVATE
+    "${CMAKE_BINARY_DIR}/rooms/${name}" "${CMAKE_SOURCE_DIR}/tests")
+  set(dep_targets ${arg_DEPS})
+  list(TRANSFORM dep_targets PREPEND paceline::)
+  target_link_libraries(${name} PRIVATE
+    ${dep_targets} ${arg_LINK} GTest::gtest_main paceline_warnings)
+  target_compile_definitions(${name} PRIVATE
+    PACELINE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    PACELINE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()

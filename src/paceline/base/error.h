@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace paceline {
+
+/// The caller asked for something that cannot be: names the option or key, the
+/// offending value and what is allowed.  The program exits with 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The world of ranks, a device or the machine failed: names the rank, the
+/// operation and the time waited.  The program exits with 3.
+class WorldError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+/// Prints a broken invariant with both values and aborts.
+[[noreturn]] void check_failed(const char* file,
+                               int line,
+                               std::string_view expression,
+                               const std::string& values);
+}  // namespace detail
+
+}  // namespace paceline
+
+/// A bug of ours, never a user's mistake; checked in Release too.
+#define PACELINE_CHECK(condition)                                             \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      ::paceline::detail::check_failed(__FILE__, __LINE__, #condition, "");   \
+    }                                                                         \
+  } while (false)
+
+#define PACELINE_CHECK_EQ(left, right)                                        \
+  do {                                                                        \
+    const auto& paceline_left = (left);                                       \
+    const auto& paceline_right = (right);                                     \
+    if (!(paceline_left == paceline_right)) {                                 \
+      ::paceline::detail::check_failed(                                       \
+          __FILE__, __LINE__, #left " == " #right,                            \
+          fmt::format("{} vs {}", paceline_left, paceline_right));            \
+    }                                                                         \
+  } while (false)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::comm {
+
+/// Bytes that one rank put on the wire, booked where a call enters the engine
+/// by the closed forms of plan/cost.h (all-reduce 2(P-1)/P S, ...).
+struct Ledger {
+  std::map<std::string, std::int64_t> bytes;  // by pattern: all-reduce, ...
+  std::map<std::string, std::int64_t> calls;
+  std::int64_t total_bytes() const;
+  std::int64_t total_calls() const;
+};
+
+/// One connected communicator of an engine.  Calls are made by one thread at a
+/// time, in the same order on every member.  Every tensor must be dense and
+/// contiguous (checked: Gloo silently corrupts strided ones).
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  virtual int rank() const = 0;
+  virtual int world() const = 0;
+
+  using Work = c10::intrusive_ptr<c10d::Work>;
+
+  /// In place.
+  virtual Work all_reduce(const at::Tensor& values, plan::Reduce reduce) = 0;
+  /// `out` receives this rank's 1/P of `in`.
+  virtual Work reduce_scatter(const at::Tensor& in,
+                              const at::Tensor& out,
+                              plan::Reduce reduce) = 0;
+  virtual Work all_gather(const at::Tensor& in, const at::Tensor& out) = 0;
+  virtual Work broadcast(const at::Tensor& values, int root) = 0;
+  virtual Work barrier() = 0;
+
+  virtual Ledger ledger() const = 0;
+
+  /// The same communicator as PyTorch's own classes want it (c10d::Reducer);
+  /// what goes through it is booked in the same ledger.
+  virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
+};
+
+struct ChannelSpec {
+  std::string name;  // unique within the job; prefixes the store's keys
+  c10::intrusive_ptr<c10d::Store> store;
+  int rank = 0;   // within the members
+  int world = 1;  // number of members
+  std::chrono::milliseconds timeout{60'000};
+  std::string interface;  // network interface; empty: the engine's choice
+  at::Device device{at::kCPU};
+};
+
+/// Moves bytes: Gloo, NCCL, MPI.  Engines are looked up in `engines()`.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string_view name() const = 0;
+  /// Collective over the members.  Throws WorldError after `spec.timeout`.
+  virtual std::unique_ptr<Channel> connect(const ChannelSpec& spec) = 0;
+};
+
+struct EngineInfo {
+  std::string_view name;     // gloo
+  std::string_view summary;  // one line
+  std::string_view devices;  // "cpu cuda"
+  std::unique_ptr<Engine> (*make)();
+};
+
+/// Every engine that this build has, in the order `paceline list` prints.
+const std::vector<EngineInfo>& engines();
+
+/// Throws UsageError that lists the known names.
+std::unique_ptr<Engine> make_engine(std::string_view name);
+
+}  // namespace paceline::comm

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <torch/torch.h>
+
+namespace paceline::model {
+
+/// A trainable network.  Its parameters' names are torchvision's state-dict
+/// names, so that torchvision's weights load.
+class Network : public torch::nn::Module {
+ public:
+  /// `input`: [batch, ...] as `NetworkInfo::input`; returns logits
+  /// [batch, classes].
+  virtual at::Tensor forward(const at::Tensor& input) = 0;
+};
+
+struct NetworkOptions {
+  int image_size = 0;  // 0: the network's own
+  int classes = 0;     // 0: the network's own
+};
+
+struct NetworkInfo {
+  std::string_view name;  // resnet50
+  std::string_view summary;
+  int image_size;  // side of the square input; 0 where it is not an image
+  int channels;
+  int classes;
+  std::int64_t parameters;  // with the default options
+  std::shared_ptr<Network> (*make)(const NetworkOptions&);
+};
+
+/// Every built-in network, in the order `paceline list` prints.
+const std::vector<NetworkInfo>& networks();
+
+/// Throws UsageError that lists the known names.
+const NetworkInfo& find_network(std::string_view name);
+
+struct Batch {
+  at::Tensor input;   // [batch, channels, side, side], uniform in [0, 1)
+  at::Tensor target;  // [batch] of int64, uniform over the classes
+};
+
+}  // namespace paceline::model

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::plan {
+
+struct ParameterShape {
+  std::string name;          // as in the state dict: layer4.2.conv3.weight
+  std::vector<Elements> sizes;
+  Elements elements = 0;     // product of the sizes
+  ModuleId module{};         // the gated unit whose forward reads it
+};
+
+/// What a planner may know of a network.  Traced from one real step, or read
+/// from a profile.
+struct ModelShape {
+  std::string name;
+  std::vector<std::string> modules;        // gated units, in forward order
+  std::vector<ParameterShape> parameters;  // in registration order
+  std::vector<ParameterId> ready_order;    // gradients, as backward ends them
+  DType dtype = DType::kF32;               // of parameters and gradients
+};
+
+/// The update rule's shape: how many state buffers an element has.
+struct OptimizerShape {
+  std::string name = "sgd";  // sgd or adamw
+  int state_buffers = 1;     // sgd with momentum 1, adamw 2
+};
+
+/// Everything that a plan may depend on, on one rank.
+struct PlanInput {
+  ModelShape model;
+  OptimizerShape optimizer;
+  Rank rank = 0;
+  Rank world = 1;
+  std::vector<Rank> local_world;  // ranks per host, in rank order; may be empty
+  int micro_batches = 1;          // gradient accumulation
+};
+
+}  // namespace paceline::plan

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/record/configuration.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paceline::record {
+
+std::string Configuration::key() const {
+  return fmt::format(
+      "model={} batch={} image={} classes={} ranks={} hosts={} strategy={} "
+      "bucket_mb={} engine={} device={} dtype={} channels_last={} threads={} "
+      "warmup={} steps={} accumulate={} compat_accumulate={} sync_each_step={} "
+      "seed={} optimizer={} lr={} momentum={} weight_decay={}",
+      model, batch_size, image_size, classes, ranks,
+      fmt::join(ranks_per_host, "+"), strategy, bucket_mb, engine, device,
+      dtype, channels_last, threads, warmup, steps, accumulate,
+      compat_accumulate, sync_each_step, seed, optimizer, learning_rate,
+      momentum, weight_decay);
+}
+
+}  // namespace paceline::record

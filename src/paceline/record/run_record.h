@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/record/configuration.h"
+
+namespace paceline::record {
+
+/// What one rank measured in one window.  Durations are nanoseconds of a
+/// monotonic clock; sample k of every vector belongs to measured step k.
+struct RankSamples {
+  int rank = 0;
+  std::string host;
+  int local_rank = 0;
+  std::string device;                    // cpu, cuda:0
+  std::vector<std::int64_t> step_ns;     // start of forward k to that of k+1
+  std::map<std::string, std::vector<std::int64_t>> phase_ns;  // forward,
+                                         // backward, wait, update
+  std::int64_t window_ns = 0;            // wall time of all measured steps
+  std::int64_t flush_ns = 0;             // drain after the last step
+  std::optional<std::int64_t> peak_memory_bytes;
+  /// The same step without communication while all ranks compute at once.
+  std::vector<std::int64_t> compute_only_step_ns;
+};
+
+/// Bytes per rank and step that crossed the engine, by pattern, counted where
+/// they were issued, beside what the plan's cost table says.
+struct WireBytes {
+  std::optional<std::int64_t> measured_per_step;  // max over ranks
+  std::optional<std::int64_t> planned_per_step;
+  std::map<std::string, std::int64_t> by_pattern;  // all-reduce, ...
+  std::int64_t calls_per_step = 0;
+};
+
+struct Warning {
+  std::string code;  // shared-cores, few-samples, hosts-differ, ...
+  std::string seen, why, advice;
+};
+
+/// One machine of the world, as it was found.  Unknown fields stay empty.
+struct HostEnvironment {
+  std::string host;
+  std::map<std::string, std::string> facts;  // cpu_model, cpu_isa, cores,
+                                             // governor, kernel, driver, ...
+  std::string topology;                      // nvidia-smi topo -m, or hwloc's
+};
+
+struct Environment {
+  std::string paceline_version, git_hash, compiler, build_type;
+  std::string torch_version, torch_git, cuda_version, nccl_version;
+  std::map<std::string, std::string> variables;  // allow-listed names only
+  std::vector<HostEnvironment> hosts;
+};
+
+/// Where the numbers come from.
+enum class Source : std::uint8_t {
+  kMeasured,
+  kReplayed,
+  kPredicted,
+  kImported,
+  kExternal
+};
+
+/// One case, once: the unit that is appended to a record file.
+struct RunRecord {
+  static constexpr int kVersion = 1;
+
+  int version = kVersion;
+  Source source = Source::kMeasured;
+  std::string experiment;  // quick, ddp, ... or "command line"
+  std::string started_at;  // UTC, ISO 8601
+  int run = 0;             // which repetition of the case (a fresh process)
+  Configuration configuration;
+  Environment environment;
+  std::vector<RankSamples> ranks;
+  WireBytes wire;
+  std::map<std::string, bool> verified;  // reduced-values, ...
+  std::vector<Warning> warnings;
+  std::optional<std::string> error;  // the case failed: why; no samples
+};
+
+}  // namespace paceline::record

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/quantile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "paceline/base/error.h"
+
+namespace paceline::stats {
+
+double quantile_sorted(std::span<const double> sorted, double p) {
+  PACELINE_CHECK(!sorted.empty());
+  PACELINE_CHECK(p >= 0 && p <= 1);
+  const double index = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(std::floor(index));
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double fraction = index - static_cast<double>(below);
+  return sorted[below] + (sorted[above] - sorted[below]) * fraction;
+}
+
+double quantile(std::span<const double> samples, double p) {
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  return quantile_sorted(sorted, p);
+}
+
+double median(std::span<const double> samples) {
+  return quantile(samples, 0.5);
+}
+
+}  // namespace paceline::stats

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+namespace paceline::stats {
+
+/// Quantile `p` in [0, 1] of `sorted` (ascending, not empty) by linear
+/// interpolation at index p * (n - 1): Hyndman & Fan, 1996, type 7, which is
+/// numpy's default and so the original DDP benchmark's.
+double quantile_sorted(std::span<const double> sorted, double p);
+
+/// The same for samples in any order.
+double quantile(std::span<const double> samples, double p);
+
+double median(std::span<const double> samples);
+
+}  // namespace paceline::stats
