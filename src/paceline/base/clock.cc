@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/clock.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "paceline/base/error.h"
+
+namespace paceline {
+
+std::chrono::nanoseconds SteadyClock::now() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::steady_clock::now().time_since_epoch());
+}
+
+std::int64_t steady_ns() {
+  return kSteadyClock.now().count();
+}
+
+double clock_cost_ns(int batches) {
+  PACELINE_CHECK(batches > 0);
+  constexpr int kCalls = 1000;
+  std::vector<double> costs;
+  for (int batch = 0; batch < batches; ++batch) {
+    const std::int64_t start = steady_ns();
+    std::int64_t last = start;
+    for (int call = 0; call < kCalls; ++call) {
+      last = steady_ns();
+    }
+    costs.push_back(static_cast<double>(last - start) / kCalls);
+  }
+  const auto middle =
+      costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
+  std::nth_element(costs.begin(), middle, costs.end());
+  return *middle;
+}
+
+}  // namespace paceline

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/file.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline {
+namespace {
+
+std::string reason(int error) {
+  return std::strerror(error);
+}
+
+[[noreturn]] void fail(std::string_view action,
+                       const std::filesystem::path& path,
+                       int error) {
+  throw WorldError(
+      fmt::format("cannot {} {}: {}", action, path.string(), reason(error)));
+}
+
+/// An open file, closed when it leaves the scope.
+class File {
+ public:
+  File(std::filesystem::path path, int flags)
+      : path_(std::move(path)),
+        descriptor_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {}
+  ~File() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
+
+  void write(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno != EINTR) {
+        fail("write to", path_, errno);
+      }
+      text.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+    }
+  }
+
+  // A pipe or a terminal cannot be synced and need not be.
+  void sync() const {
+    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
+      fail("sync", path_, errno);
+    }
+  }
+
+  // Returns 0, or the error of the read.
+  int read_into(std::string& text) const {
+    char buffer[1 << 14];
+    for (;;) {
+      const ssize_t count = ::read(descriptor_, buffer, sizeof buffer);
+      if (count == 0) {
+        return 0;
+      }
+      if (count > 0) {
+        text.append(buffer, static_cast<std::size_t>(count));
+      } else if (errno != EINTR) {
+        return errno;
+      }
+    }
+  }
+
+  bool ends_inside_a_line() const {
+    struct stat status {};
+    char last = '\n';
+    return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_size > 0 &&
+           ::pread(descriptor_, &last, 1, status.st_size - 1) == 1 &&
+           last != '\n';
+  }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+};
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  const auto parent = path.parent_path();
+  return parent.empty() ? "." : parent;
+}
+
+// A new name is durable only after its folder is.
+void sync_folder_of(const std::filesystem::path& path) {
+  const File folder(folder_of(path), O_RDONLY | O_DIRECTORY);
+  if (folder.is_open()) {
+    folder.sync();
+  }
+}
+
+}  // namespace
+
+void check_writable(std::string_view option,
+                    const std::filesystem::path& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("{} {}: {}", option, path.string(), why));
+  };
+  if (path.empty()) {
+    refuse("a file name is needed");
+  }
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) {
+    refuse("is a folder; a file name is needed");
+  }
+  if (std::filesystem::exists(status)) {
+    if (::access(path.c_str(), W_OK) != 0) {
+      refuse("cannot be written: " + reason(errno));
+    }
+    return;
+  }
+  const auto folder = folder_of(path);
+  if (!path.has_filename() || !std::filesystem::is_directory(folder, error)) {
+    refuse(fmt::format("there is no folder {}", folder.string()));
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    refuse(fmt::format(
+        "the folder {} cannot be written: {}", folder.string(), reason(errno)));
+  }
+}
+
+void append_line(const std::filesystem::path& path, std::string_view line) {
+  std::error_code error;
+  const bool is_new = !std::filesystem::exists(path, error);
+  // Reading is needed to see a torn last line; a pipe may be write-only.
+  const bool is_regular =
+      is_new || std::filesystem::is_regular_file(path, error);
+  const File file(path, (is_regular ? O_RDWR : O_WRONLY) | O_APPEND | O_CREAT);
+  if (!file.is_open()) {
+    fail("open", path, errno);
+  }
+  // One write: lines of several writers do not mix.
+  file.write(
+      fmt::format("{}{}\n", file.ends_inside_a_line() ? "\n" : "", line));
+  file.sync();
+  if (is_new) {
+    sync_folder_of(path);
+  }
+}
+
+void write_atomically(const std::filesystem::path& path,
+                      std::string_view text) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) &&
+      !std::filesystem::is_regular_file(path, error)) {
+    const File target(path, O_WRONLY);
+    if (!target.is_open()) {
+      fail("open", path, errno);
+    }
+    target.write(text);
+    return;
+  }
+  // A link stays a link: its target is what gets replaced.
+  auto target = std::filesystem::weakly_canonical(path, error);
+  if (error) {
+    target = path;
+  }
+  auto temporary = target;
+  temporary += fmt::format(".{}.tmp", ::getpid());
+  try {
+    const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file.is_open()) {
+      fail("create", temporary, errno);
+    }
+    file.write(text);
+    file.sync();
+    if (::rename(temporary.c_str(), target.c_str()) != 0) {
+      fail("replace", target, errno);
+    }
+  } catch (const WorldError&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder_of(target);
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  const File file(path, O_RDONLY);
+  int error = file.is_open() ? 0 : errno;
+  std::string text;
+  if (error == 0) {
+    error = file.read_into(text);
+  }
+  if (error != 0) {
+    throw UsageError(
+        fmt::format("cannot read {}: {}", path.string(), reason(error)));
+  }
+  return text;
+}
+
+std::optional<std::string> read_text_if_readable(
+    const std::filesystem::path& path) {
+  const File file(path, O_RDONLY);
+  std::string text;
+  if (!file.is_open() || file.read_into(text) != 0) {
+    return std::nullopt;
+  }
+  return text;
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& path) {
+  return split_lines(read_text(path));
+}
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+}  // namespace paceline

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/process.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+
+namespace paceline {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Time left until a deadline.
+class Countdown {
+ public:
+  explicit Countdown(milliseconds deadline) : deadline_(deadline) {}
+
+  int left_ms() const {
+    const auto left =
+        std::chrono::ceil<milliseconds>(deadline_ - stopwatch_.elapsed());
+    return static_cast<int>(
+        std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
+  }
+
+ private:
+  milliseconds deadline_;
+  Stopwatch<> stopwatch_;
+};
+
+// The child leads a group of its own, so that its children can be killed too.
+std::optional<pid_t> spawn(const std::vector<std::string>& command,
+                           int output) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, output, 1);
+  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // Blocked or ignored signals of ours must not reach into the command.
+  sigset_t none;
+  sigemptyset(&none);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) {
+    sigaddset(&defaults, signal);
+  }
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(
+      &attributes,
+      POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(
+      &child, arguments[0], &files, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  return error == 0 ? std::optional(child) : std::nullopt;
+}
+
+// Reads until the end of the stream; false where the deadline came first.
+bool drain(int descriptor, const Countdown& countdown, std::string& text) {
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    pollfd waiting{.fd = descriptor, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&waiting, 1, countdown.left_ms());
+    if (ready == 0) {
+      return false;
+    }
+    const ssize_t count =
+        ready < 0 ? -1 : ::read(descriptor, buffer.data(), buffer.size());
+    if (count == 0) {
+      return true;
+    }
+    if (count > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      return true;
+    }
+  }
+}
+
+// Waits for the end of `child`; nothing where the deadline came first.
+std::optional<int> wait_for(pid_t child, const Countdown& countdown) {
+  constexpr int kLookEveryMs = 2;
+  int status = 0;
+  for (;;) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) {
+      return status;
+    }
+    if (countdown.left_ms() == 0 || (ended < 0 && errno != EINTR)) {
+      return std::nullopt;
+    }
+    ::poll(nullptr, 0, kLookEveryMs);
+  }
+}
+
+}  // namespace
+
+std::optional<CommandResult> run_command(
+    const std::vector<std::string>& command,
+    std::chrono::milliseconds deadline) {
+  PACELINE_CHECK(!command.empty());
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
+    return std::nullopt;
+  }
+  const Countdown countdown(deadline);
+  const auto child = spawn(command, pipe[1]);
+  ::close(pipe[1]);
+  CommandResult result;
+  if (child) {
+    const bool complete = drain(pipe[0], countdown, result.output);
+    auto status = complete ? wait_for(*child, countdown) : std::nullopt;
+    if (!status) {
+      result.timed_out = true;
+      ::kill(-*child, SIGKILL);
+      ::waitpid(*child, nullptr, 0);
+    } else if (WIFEXITED(*status)) {
+      result.exit_code = WEXITSTATUS(*status);
+    }
+  }
+  ::close(pipe[0]);
+  return child ? std::optional(result) : std::nullopt;
+}
+
+std::optional<std::int64_t> peak_memory_bytes() {
+  const auto status = read_text_if_readable("/proc/self/status");
+  for (const std::string& line : split_lines(status.value_or(""))) {
+    constexpr std::string_view kKey = "VmHWM:";
+    if (!line.starts_with(kKey)) {
+      continue;
+    }
+    const auto first = line.find_first_of("0123456789", kKey.size());
+    std::int64_t kibibytes = 0;
+    if (first != std::string::npos &&
+        std::from_chars(
+            line.data() + first, line.data() + line.size(), kibibytes)
+                .ec == std::errc{}) {
+      return kibibytes * 1024;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace paceline

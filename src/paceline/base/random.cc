@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/random.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "paceline/base/error.h"
+
+namespace paceline {
+namespace {
+
+std::uint32_t low(std::uint64_t bits) {
+  return static_cast<std::uint32_t>(bits);
+}
+
+std::uint32_t high(std::uint64_t bits) {
+  return static_cast<std::uint32_t>(bits >> 32);
+}
+
+std::uint64_t joined(std::uint32_t lower, std::uint32_t upper) {
+  return std::uint64_t{upper} << 32 | lower;
+}
+
+struct Product {
+  std::uint64_t upper, lower;
+};
+
+// The 128-bit product from four 64-bit ones: standard C++ has no wider type.
+Product multiply(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t ll = std::uint64_t{low(a)} * low(b);
+  const std::uint64_t lh = std::uint64_t{low(a)} * high(b);
+  const std::uint64_t hl = std::uint64_t{high(a)} * low(b);
+  const std::uint64_t hh = std::uint64_t{high(a)} * high(b);
+  const std::uint64_t middle = std::uint64_t{high(ll)} + low(lh) + low(hl);
+  return {.upper = hh + high(lh) + high(hl) + high(middle),
+          .lower = joined(low(ll), low(middle))};
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key) {
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter[2];
+    counter = {high(b) ^ counter[1] ^ key[0],
+               low(b),
+               high(a) ^ counter[3] ^ key[1],
+               low(a)};
+    key[0] += 0x9E3779B9U;  // golden ratio
+    key[1] += 0xBB67AE85U;  // sqrt(3) - 1
+  }
+  return counter;
+}
+
+Random::result_type Random::operator()() {
+  const std::uint64_t block = position_ / 2;
+  if (!filled_ || block != block_) {
+    const auto words =
+        philox4x32({low(block), high(block), low(stream_), high(stream_)},
+                   {low(seed_), high(seed_)});
+    bits_ = {joined(words[0], words[1]), joined(words[2], words[3])};
+    block_ = block;
+    filled_ = true;
+  }
+  return bits_[position_++ % 2];
+}
+
+double Random::uniform() {
+  return static_cast<double>((*this)() >> 11) * 0x1p-53;
+}
+
+std::uint64_t Random::below(std::uint64_t bound) {
+  PACELINE_CHECK(bound > 0);
+  Product product = multiply((*this)(), bound);
+  if (product.lower < bound) {
+    const std::uint64_t threshold = (0 - bound) % bound;
+    while (product.lower < threshold) {
+      product = multiply((*this)(), bound);
+    }
+  }
+  return product.upper;
+}
+
+double Random::normal() {
+  const double radius = std::sqrt(-2 * std::log1p(-uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
+}  // namespace paceline

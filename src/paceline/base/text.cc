@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paceline {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Three rows of the table of distances between prefixes.
+  std::vector<std::size_t> two_up(b.size() + 1);
+  std::vector<std::size_t> up(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(up.begin(), up.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({up[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], two_up[j - 2] + 1);
+      }
+    }
+    two_up.swap(up);
+    up.swap(row);
+  }
+  return up[b.size()];
+}
+
+std::optional<std::string> nearest_name(std::string_view name,
+                                        std::span<const std::string> known) {
+  const std::string* nearest = nullptr;
+  std::size_t least = 0;
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(name, candidate);
+    const std::size_t allowed = std::max<std::size_t>(1, candidate.size() / 3);
+    if (distance <= allowed && (nearest == nullptr || distance < least)) {
+      nearest = &candidate;
+      least = distance;
+    }
+  }
+  return nearest == nullptr ? std::nullopt : std::optional(*nearest);
+}
+
+std::string unknown_name(std::string_view kind,
+                         std::string_view name,
+                         std::span<const std::string> known) {
+  const auto nearest = nearest_name(name, known);
+  return fmt::format("unknown {} '{}'{} Known: {}",
+                     kind,
+                     name,
+                     nearest ? fmt::format("; did you mean '{}'?", *nearest)
+                             : std::string("."),
+                     fmt::join(known, ", "));
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+}  // namespace paceline

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace paceline {
+
+/// Fewest single-character insertions, deletions, replacements and swaps of
+/// neighbors that turn `a` into `b` (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The known name that `name` was most likely meant to be: the nearest one, at
+/// most a third of its length away; nothing where none is that near.
+std::optional<std::string> nearest_name(std::string_view name,
+                                        std::span<const std::string> known);
+
+/// The words of an error about an unknown name:
+///   unknown model 'resnet5'; did you mean 'resnet50'? Known: lenet, resnet50
+std::string unknown_name(std::string_view kind,
+                         std::string_view name,
+                         std::span<const std::string> known);
+
+/// `text` without blanks and newlines at both ends.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace paceline

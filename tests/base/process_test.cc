@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/process.h"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/file.h"
+
+namespace paceline {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Whether the process of a /proc/<id>/stat file runs; a zombie does not.
+bool is_alive(const std::string& stat_file) {
+  const auto stat = read_text_if_readable(stat_file);
+  return stat && stat->find(") Z ") == std::string::npos;
+}
+
+TEST(RunCommand, CollectsStdoutAndTheExitCode) {
+  const auto result =
+      run_command({"sh", "-c", "echo out; echo err >&2; exit 3"}, seconds(60));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->output, "out\n");
+  EXPECT_EQ(result->exit_code, 3);
+  EXPECT_FALSE(result->succeeded());
+  EXPECT_FALSE(result->timed_out);
+}
+
+TEST(RunCommand, PassesArgumentsWithoutAShell) {
+  const auto result = run_command({"printf", "%s", "a $HOME *"}, seconds(60));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->output, "a $HOME *");
+  EXPECT_TRUE(result->succeeded());
+}
+
+TEST(RunCommand, ReadsMoreThanAPipeHolds) {
+  const auto result =
+      run_command({"head", "-c", "1000000", "/dev/zero"}, seconds(60));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->output.size(), 1'000'000U);
+}
+
+TEST(RunCommand, IsNothingWhereThereIsNoSuchProgram) {
+  EXPECT_EQ(run_command({"paceline-no-such-program"}, seconds(60)),
+            std::nullopt);
+}
+
+TEST(RunCommand, AtTheDeadlineNothingOfTheCommandIsLeft) {
+  const auto result =
+      run_command({"sh", "-c", "sleep 600 & echo $!; wait"}, milliseconds(300));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_TRUE(result->timed_out);
+  EXPECT_EQ(result->exit_code, std::nullopt);
+  // The kill has been sent; it arrives when the kernel next looks.
+  const std::string grandchild =
+      "/proc/" + result->output.substr(0, result->output.find('\n')) + "/stat";
+  const Stopwatch waited;
+  while (is_alive(grandchild) && waited.elapsed() < seconds(60)) {
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(is_alive(grandchild));
+}
+
+TEST(RunCommand, ACommandThatClosedItsOutputIsStillEnded) {
+  const auto result =
+      run_command({"sh", "-c", "exec >&-; exec sleep 600"}, milliseconds(300));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_TRUE(result->timed_out);
+}
+
+TEST(RunCommand, ASignalIsNoExitCode) {
+  const auto result = run_command({"sh", "-c", "kill -9 $$"}, seconds(60));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->exit_code, std::nullopt);
+  EXPECT_FALSE(result->timed_out);
+}
+
+TEST(PeakMemory, GrowsByAtLeastWhatIsTouched) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const auto before = peak_memory_bytes();
+  ASSERT_TRUE(before.has_value());
+  EXPECT_GT(*before, 0);
+  std::vector<char> held(kBytes, 1);
+  const auto after = peak_memory_bytes();
+  ASSERT_TRUE(after.has_value());
+  EXPECT_GE(*after, static_cast<std::int64_t>(kBytes));
+  EXPECT_EQ(held.back(), 1);
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/text.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace paceline {
+namespace {
+
+TEST(EditDistance, CountsEachKindOfEditOnce) {
+  EXPECT_EQ(edit_distance("", ""), 0U);
+  EXPECT_EQ(edit_distance("abc", ""), 3U);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+  EXPECT_EQ(edit_distance("fusoin", "fusion"), 1U);
+  EXPECT_EQ(edit_distance("ca", "ac"), 1U);
+  EXPECT_EQ(edit_distance("ab", "ba"), edit_distance("ba", "ab"));
+}
+
+TEST(UnknownName, SuggestsTheNearestAndListsAll) {
+  const std::vector<std::string> known{"lenet", "resnet18", "resnet50"};
+  EXPECT_EQ(unknown_name("model", "resnet5", known),
+            "unknown model 'resnet5'; did you mean 'resnet50'? "
+            "Known: lenet, resnet18, resnet50");
+  EXPECT_EQ(unknown_name("model", "transformer", known),
+            "unknown model 'transformer'. Known: lenet, resnet18, resnet50");
+}
+
+TEST(Trimmed, CutsBlanksAtBothEndsOnly) {
+  EXPECT_EQ(trimmed(" \ta b\n"), "a b");
+  EXPECT_EQ(trimmed(" \n"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
+}  // namespace
+}  // namespace paceline
