@@ -38,6 +38,8 @@ struct Configuration {
 
   /// Canonical text of everything that shapes the result.
   std::string key() const;
+
+  bool operator==(const Configuration&) const = default;
 };
 
 }  // namespace paceline::record

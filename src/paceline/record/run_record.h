@@ -17,15 +17,18 @@ struct RankSamples {
   int rank = 0;
   std::string host;
   int local_rank = 0;
-  std::string device;                    // cpu, cuda:0
-  std::vector<std::int64_t> step_ns;     // start of forward k to that of k+1
-  std::map<std::string, std::vector<std::int64_t>> phase_ns;  // forward,
+  std::string device;                 // cpu, cuda:0
+  std::vector<std::int64_t> step_ns;  // start of forward k to that of k+1
+  std::map<std::string, std::vector<std::int64_t>>
+      phase_ns;                          // forward,
                                          // backward, wait, update
   std::int64_t window_ns = 0;            // wall time of all measured steps
-  std::int64_t flush_ns = 0;             // drain after the last step
+  std::optional<std::int64_t> flush_ns;  // drain after the last step
   std::optional<std::int64_t> peak_memory_bytes;
   /// The same step without communication while all ranks compute at once.
   std::vector<std::int64_t> compute_only_step_ns;
+
+  bool operator==(const RankSamples&) const = default;
 };
 
 /// Bytes per rank and step that crossed the engine, by pattern, counted where
@@ -34,12 +37,16 @@ struct WireBytes {
   std::optional<std::int64_t> measured_per_step;  // max over ranks
   std::optional<std::int64_t> planned_per_step;
   std::map<std::string, std::int64_t> by_pattern;  // all-reduce, ...
-  std::int64_t calls_per_step = 0;
+  std::optional<std::int64_t> calls_per_step;
+
+  bool operator==(const WireBytes&) const = default;
 };
 
 struct Warning {
   std::string code;  // shared-cores, few-samples, hosts-differ, ...
   std::string seen, why, advice;
+
+  bool operator==(const Warning&) const = default;
 };
 
 /// One machine of the world, as it was found.  Unknown fields stay empty.
@@ -48,6 +55,8 @@ struct HostEnvironment {
   std::map<std::string, std::string> facts;  // cpu_model, cpu_isa, cores,
                                              // governor, kernel, driver, ...
   std::string topology;                      // nvidia-smi topo -m, or hwloc's
+
+  bool operator==(const HostEnvironment&) const = default;
 };
 
 struct Environment {
@@ -55,6 +64,8 @@ struct Environment {
   std::string torch_version, torch_git, cuda_version, nccl_version;
   std::map<std::string, std::string> variables;  // allow-listed names only
   std::vector<HostEnvironment> hosts;
+
+  bool operator==(const Environment&) const = default;
 };
 
 /// Where the numbers come from.
@@ -82,6 +93,8 @@ struct RunRecord {
   std::map<std::string, bool> verified;  // reduced-values, ...
   std::vector<Warning> warnings;
   std::optional<std::string> error;  // the case failed: why; no samples
+
+  bool operator==(const RunRecord&) const = default;
 };
 
 }  // namespace paceline::record
