@@ -37,10 +37,17 @@ if(PACELINE_TORCH_VERSION VERSION_LESS 2.11)
 endif()
 message(STATUS "PyTorch ${PACELINE_TORCH_VERSION} at ${TORCH}")
 
+# The wheel carries headers of its own, newer fmt without the library to them.
+# Ours is linked to a directory that the compiler searches before the wheel's.
+get_target_property(_fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/before_torch")
+file(CREATE_LINK "${_fmt_include}/fmt" "${CMAKE_BINARY_DIR}/before_torch/fmt" SYMBOLIC)
+
 add_library(TorchWheel::c10 SHARED IMPORTED)
 set_target_properties(TorchWheel::c10 PROPERTIES
   IMPORTED_LOCATION "${TORCH}/lib/libc10.so"
-  INTERFACE_INCLUDE_DIRECTORIES "${TORCH}/include;${TORCH}/include/torch/csrc/api/include")
+  INTERFACE_INCLUDE_DIRECTORIES
+    "${CMAKE_BINARY_DIR}/before_torch;${TORCH}/include;${TORCH}/include/torch/csrc/api/include")
 add_library(TorchWheel::torch_cpu SHARED IMPORTED)
 set_target_properties(TorchWheel::torch_cpu PROPERTIES
   IMPORTED_LOCATION "${TORCH}/lib/libtorch_cpu.so"
