@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,22 +13,19 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "paceline/comm/ledger.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::comm {
 
-/// Bytes that one rank put on the wire, booked where a call enters the engine
-/// by the closed forms of plan/cost.h (all-reduce 2(P-1)/P S, ...).
-struct Ledger {
-  std::map<std::string, std::int64_t> bytes;  // by pattern: all-reduce, ...
-  std::map<std::string, std::int64_t> calls;
-  std::int64_t total_bytes() const;
-  std::int64_t total_calls() const;
-};
-
 /// One connected communicator of an engine.  Calls are made by one thread at a
-/// time, in the same order on every member.  Every tensor must be dense and
-/// contiguous (checked: Gloo silently corrupts strided ones).
+/// time, in the same order on every member.  Every tensor must be contiguous
+/// (WorldError: Gloo silently corrupts strided ones).  What a work's wait()
+/// throws is the engine's own exception; `as_world_error` (comm/failure.h)
+/// makes a sentence of it.
+///
+/// kMean is the engine's sum divided once by the number of members, in the
+/// tensor's type; integers have no mean (UsageError).
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -51,17 +47,22 @@ class Channel {
 
   virtual Ledger ledger() const = 0;
 
-  /// The same communicator as PyTorch's own classes want it (c10d::Reducer);
-  /// what goes through it is booked in the same ledger.
+  /// The same communicator as PyTorch's own classes want it (c10d::Reducer),
+  /// for tensors on the CPU and on the spec's device; what goes through it is
+  /// booked in the same ledger.
   virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
 };
 
 struct ChannelSpec {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
-  int rank = 0;   // within the members
-  int world = 1;  // number of members
-  std::chrono::milliseconds timeout{60'000};
+  int rank = 0;                               // within the members
+  int world = 1;                              // number of members
+  std::chrono::milliseconds timeout{60'000};  // for connecting
+  /// After it the engine itself gives an operation up and closes its
+  /// connections.  Long, because deadlines are the runtime's and the
+  /// watchdog's business.
+  std::chrono::milliseconds operation_timeout{30 * 60'000};
   std::string interface;  // network interface; empty: the engine's choice
   at::Device device{at::kCPU};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/comm/engine.h"
+#include "paceline/comm/ledger.h"
 
 namespace paceline::comm {
 namespace {
@@ -14,7 +14,16 @@ std::int64_t sum(const std::map<std::string, std::int64_t>& by_pattern) {
 
 }  // namespace
 
-std::int64_t Ledger::total_bytes() const { return sum(bytes); }
-std::int64_t Ledger::total_calls() const { return sum(calls); }
+std::int64_t Ledger::total_bytes() const {
+  return sum(bytes);
+}
+std::int64_t Ledger::total_calls() const {
+  return sum(calls);
+}
+
+void Ledger::book(const std::string& pattern, std::int64_t wire_bytes) {
+  bytes[pattern] += wire_bytes;
+  calls[pattern] += 1;
+}
 
 }  // namespace paceline::comm

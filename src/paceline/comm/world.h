@@ -15,7 +15,7 @@ struct Place {
   int world = 1;
   int local_rank = 0;
   int local_world = 1;
-  std::string host;  // as gethostname says
+  std::string host;                 // as gethostname says
   std::string launcher = "single";  // paceline, torchrun, mpirun, srun, single
 };
 

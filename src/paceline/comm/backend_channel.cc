@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/comm/backend_channel.h"
+
+#include <utility>
+
+#include "paceline/base/error.h"
+#include "paceline/comm/ledger_backend.h"
+
+namespace paceline::comm {
+namespace {
+
+c10d::ReduceOp reduce_op(plan::Reduce reduce, const at::Tensor& values) {
+  switch (reduce) {
+    case plan::Reduce::kSum:
+      return c10d::ReduceOp::SUM;
+    case plan::Reduce::kMax:
+      return c10d::ReduceOp::MAX;
+    case plan::Reduce::kMean:
+      if (!values.is_floating_point()) {
+        throw UsageError(
+            fmt::format("the mean of {} values is not an integer; reduce with "
+                        "sum instead",
+                        c10::toString(values.scalar_type())));
+      }
+      return c10d::ReduceOp::AVG;
+    case plan::Reduce::kNone:
+      break;
+  }
+  throw UsageError("a reducing collective needs sum, mean or max");
+}
+
+void require_shards(const at::Tensor& whole,
+                    const at::Tensor& shard,
+                    int world,
+                    std::string_view operation) {
+  if (whole.numel() != shard.numel() * world ||
+      whole.scalar_type() != shard.scalar_type()) {
+    throw WorldError(fmt::format(
+        "{}: {} elements of {} are not {} shards of {} elements of {}",
+        operation,
+        whole.numel(),
+        c10::toString(whole.scalar_type()),
+        world,
+        shard.numel(),
+        c10::toString(shard.scalar_type())));
+  }
+}
+
+class BackendChannel final : public Channel {
+ public:
+  BackendChannel(c10::intrusive_ptr<c10d::Backend> backend,
+                 c10d::ProcessGroup::BackendType type,
+                 const ChannelSpec& spec)
+      : backend_(c10::make_intrusive<LedgerBackend>(std::move(backend))),
+        group_(c10::make_intrusive<c10d::ProcessGroup>(
+            spec.store, spec.rank, spec.world)) {
+    group_->setBackend(at::kCPU, type, backend_);
+    if (!spec.device.is_cpu()) {
+      group_->setBackend(spec.device.type(), type, backend_);
+    }
+    group_->setDefaultBackend(type);
+    group_->setGroupName(spec.name);
+  }
+
+  int rank() const override { return backend_->getRank(); }
+  int world() const override { return backend_->getSize(); }
+
+  Work all_reduce(const at::Tensor& values, plan::Reduce reduce) override {
+    require_contiguous(values, "all-reduce");
+    c10d::AllreduceOptions options;
+    options.reduceOp = reduce_op(reduce, values);
+    std::vector<at::Tensor> tensors{values};
+    return backend_->allreduce(tensors, options);
+  }
+
+  Work reduce_scatter(const at::Tensor& in,
+                      const at::Tensor& out,
+                      plan::Reduce reduce) override {
+    require_shards(in, out, world(), "reduce-scatter");
+    c10d::ReduceScatterOptions options;
+    options.reduceOp = reduce_op(reduce, in);
+    at::Tensor whole = in, shard = out;
+    return backend_->_reduce_scatter_base(shard, whole, options);
+  }
+
+  Work all_gather(const at::Tensor& in, const at::Tensor& out) override {
+    require_shards(out, in, world(), "all-gather");
+    at::Tensor shard = in, whole = out;
+    return backend_->_allgather_base(whole, shard, {});
+  }
+
+  Work broadcast(const at::Tensor& values, int root) override {
+    require_contiguous(values, "broadcast");
+    c10d::BroadcastOptions options;
+    options.rootRank = root;
+    std::vector<at::Tensor> tensors{values};
+    return backend_->broadcast(tensors, options);
+  }
+
+  Work barrier() override { return backend_->barrier({}); }
+
+  Ledger ledger() const override { return backend_->ledger(); }
+
+  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override {
+    return group_;
+  }
+
+ private:
+  c10::intrusive_ptr<LedgerBackend> backend_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+};
+
+}  // namespace
+
+std::unique_ptr<Channel> make_backend_channel(
+    c10::intrusive_ptr<c10d::Backend> backend,
+    c10d::ProcessGroup::BackendType type,
+    const ChannelSpec& spec) {
+  return std::make_unique<BackendChannel>(std::move(backend), type, spec);
+}
+
+}  // namespace paceline::comm

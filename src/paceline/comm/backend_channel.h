@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "paceline/comm/engine.h"
+
+namespace paceline::comm {
+
+/// A channel over any c10d backend that is already connected.
+std::unique_ptr<Channel> make_backend_channel(
+    c10::intrusive_ptr<c10d::Backend> backend,
+    c10d::ProcessGroup::BackendType type,
+    const ChannelSpec& spec);
+
+}  // namespace paceline::comm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/comm/engine.h"
+
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/comm/gloo_engine.h"
+#include "paceline/comm/nccl_engine.h"
+
+namespace paceline::comm {
+
+const std::vector<EngineInfo>& engines() {
+  static const std::vector<EngineInfo> table{
+      {"gloo",
+       "TCP between hosts, from the PyTorch wheel",
+       "cpu cuda",
+       &make_gloo_engine},
+      {"nccl",
+       "NVIDIA GPUs, from the PyTorch wheel for CUDA",
+       "cuda",
+       &make_nccl_engine},
+  };
+  return table;
+}
+
+std::unique_ptr<Engine> make_engine(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const auto& info : engines()) {
+    if (info.name == name) {
+      return info.make();
+    }
+    known.push_back(info.name);
+  }
+  throw UsageError(fmt::format(
+      "--engine {}: unknown; known are {}", name, fmt::join(known, ", ")));
+}
+
+}  // namespace paceline::comm

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "paceline/comm/ledger.h"
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::comm {
+
+/// A c10d backend around another one: books what goes through it and refuses
+/// tensors that are not dense.
+///
+/// Whoever holds the process group (our Channel, c10d::Reducer) goes through
+/// it, so the ledger is complete.  Gloo reads and writes the first numel()
+/// elements behind the data pointer whatever the strides are, without an
+/// error, so density is a condition of correctness here, not of speed.
+/// Barriers are control traffic and not booked.
+/// Operations that are not overridden throw c10d's "does not support".
+///
+/// Single-tensor collectives keep their old names: 2.11 to 2.14 all have
+/// them, and forward to the new ones where those exist.
+class LedgerBackend final : public c10d::Backend {
+ public:
+  using Work = c10::intrusive_ptr<c10d::Work>;
+
+  explicit LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner);
+
+  Ledger ledger() const;
+  const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
+
+  const std::string getBackendName() const override;
+  void setTimeout(std::chrono::milliseconds timeout) override;
+  void setSequenceNumberForGroup() override;
+  std::uint64_t getSequenceNumberForGroup() override;
+
+  Work allreduce(std::vector<at::Tensor>& tensors,
+                 const c10d::AllreduceOptions& options) override;
+  Work broadcast(std::vector<at::Tensor>& tensors,
+                 const c10d::BroadcastOptions& options) override;
+  Work allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                 std::vector<at::Tensor>& inputs,
+                 const c10d::AllgatherOptions& options) override;
+  Work _allgather_base(at::Tensor& output,
+                       at::Tensor& input,
+                       const c10d::AllgatherOptions& options) override;
+  Work _reduce_scatter_base(at::Tensor& output,
+                            at::Tensor& input,
+                            const c10d::ReduceScatterOptions& options) override;
+  Work send(std::vector<at::Tensor>& tensors, int to, int tag) override;
+  Work recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
+  Work barrier(const c10d::BarrierOptions& options) override;
+
+ private:
+  void book(plan::Pattern pattern, std::int64_t payload);
+  void book(const std::string& name, std::int64_t wire_bytes);
+
+  c10::intrusive_ptr<c10d::Backend> inner_;
+  mutable std::mutex mutex_;  // the Reducer calls from the backward thread
+  Ledger ledger_;
+};
+
+/// Throws WorldError that shows sizes and strides unless the tensor's elements
+/// are exactly the numel() ones behind its data pointer, in any order.
+void require_dense(const at::Tensor& tensor, std::string_view operation);
+
+/// The same for elements in row-major order.
+void require_contiguous(const at::Tensor& tensor, std::string_view operation);
+
+}  // namespace paceline::comm

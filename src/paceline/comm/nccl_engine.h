@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "paceline/comm/engine.h"
+
+namespace paceline::comm {
+
+/// NCCL as the CUDA wheel has it.  nccl_engine.cc is compiled with
+/// PACELINE_WITH_NCCL, no_nccl.cc (UsageError) without.
+std::unique_ptr<Engine> make_nccl_engine();
+
+}  // namespace paceline::comm

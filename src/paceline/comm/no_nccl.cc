@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/error.h"
+#include "paceline/comm/nccl_engine.h"
+
+namespace paceline::comm {
+
+std::unique_ptr<Engine> make_nccl_engine() {
+  throw UsageError(
+      "--engine nccl: this program was built without NCCL; configure it with "
+      "the 'cuda' preset on a CUDA wheel of PyTorch");
+}
+
+}  // namespace paceline::comm
