@@ -46,11 +46,12 @@ struct Slice {
 struct Buffer {
   std::string name;  // gradients, momentum, residual, ...; also in checkpoints
   DType dtype = DType::kF32;
-  Elements elements = 0;            // capacity where the length varies
-  std::optional<Elements> typical;  // ragged: true length known at run time
-  std::optional<Slice> stands_for;  // whose shapes and decay groups it has
+  Elements elements = 0;              // capacity where the length varies
+  std::optional<Elements> typical{};  // ragged: true length known at run time
+  std::optional<Slice> stands_for{};  // whose shapes and decay groups it has
   Initial initial = Initial::kZero;
   bool transient = false;  // memory may be freed while its content is dead
+  std::string_view performer{};  // who owns the memory if not the executor
 };
 
 /// Where a parameter lives; neighbors can be fused.
@@ -127,9 +128,9 @@ struct Kernel {
 
 struct Op {
   std::variant<Forward, Backward, Collective, Exchange, Kernel> work;
-  std::vector<OpIndex> after;  // earlier ops, beyond the hazards (throttles)
-  std::int32_t priority = 0;   // smaller first
-  std::string_view performer;  // who issues it if not the executor
+  std::vector<OpIndex> after{};  // earlier ops, beyond the hazards (throttles)
+  std::int32_t priority = 0;     // smaller first
+  std::string_view performer{};  // who issues it if not the executor
 };
 
 /// One rank, one step, in program order.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/rows.h"
+
+namespace paceline::plan {
+namespace {
+
+/// Gradients cross; the optimizer applies their mean (synchronous SGD: every
+/// rank takes the step that one rank would take on the whole batch).
+class Gradients final : public UpdateRule {
+ public:
+  void give(const Unit& unit,
+            const Crossing& crossing,
+            Program& program) const override {
+    crossing.exchange.give(unit.gradients, crossing.codec, program);
+  }
+
+  void take(const Unit& unit,
+            const Crossing& crossing,
+            Program& program) const override {
+    crossing.exchange.take(unit.gradients, crossing.codec, program);
+  }
+
+  void apply(const Unit& unit,
+             const Crossing& crossing,
+             Program& program) const override {
+    program.update(unit, crossing.exchange.divisor(program.input()));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_gradients(const Options&) {
+  return std::make_unique<Gradients>();
+}
+
+}  // namespace paceline::plan

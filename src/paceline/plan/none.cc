@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/rows.h"
+
+namespace paceline::plan {
+namespace {
+
+/// Every rank trains alone: compute, then one update of everything.  What a
+/// step costs without communication, with all ranks computing at once.
+///
+///   rounds per step            0
+///   bytes sent, rank and step  0
+///   extra memory, rank         none
+///   guarantee                  local: ranks agree on nothing
+class None final : public Planner {
+ public:
+  Setup setup(const PlanInput& input) const override {
+    check_shape(input);
+    return Frame(input, one_group(input.model)).finish();
+  }
+
+  Variant variant(Step) const override { return 0; }
+
+  CommPlan plan(const PlanInput& input,
+                const Setup& setup,
+                Variant) const override {
+    Program program(input, setup);
+    program.compute();
+    for (const Unit& unit : units_of(setup, one_group(input.model))) {
+      program.update(unit, 1);
+    }
+    return std::move(program).finish();
+  }
+
+  Rank stand_in(const PlanInput&) const override { return 0; }
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> make_none(const Options&) {
+  return std::make_unique<None>();
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::plan {
+
+/// Parameters that belong together, group by group.  The groups follow each
+/// other in ready order and hold every parameter once.
+using Groups = std::vector<std::vector<ParameterId>>;
+
+/// A range of the flat layout that crosses, or is updated, as a whole: one
+/// slice of the values and the same range of the gradients.  It covers its
+/// tensors and the padding behind each of them.
+struct Unit {
+  std::vector<ParameterId> parameters;  // in ready order
+  Slice values, gradients;
+};
+
+/// Every tensor starts at a multiple of this many bytes.
+inline constexpr std::int64_t kAlignmentBytes = 64;
+
+inline constexpr std::string_view kValues = "values";
+inline constexpr std::string_view kGradients = "gradients";
+inline constexpr std::string_view kLearningRate = "learning_rate";
+inline constexpr std::string_view kStepCount = "step_count";
+
+/// Names of the optimizer's per-element state buffers: "momentum" for sgd,
+/// "exp_avg" and "exp_avg_sq" for adamw.  Throws UsageError for others.
+std::vector<std::string_view> state_names(const OptimizerShape& optimizer);
+
+std::optional<BufferId> find_buffer(const Setup& setup, std::string_view name);
+
+/// As above, where a missing buffer is a bug.
+BufferId buffer_named(const Setup& setup, std::string_view name);
+
+/// As buffer_named, for communicators.
+CommunicatorId communicator_named(const Setup& setup, std::string_view name);
+
+/// All of a buffer.
+Slice whole(const Setup& setup, BufferId buffer);
+
+/// Throws UsageError unless the shape is one that a plan can be written for:
+/// the ready order holds every parameter once, every module exists.
+void check_shape(const PlanInput& input);
+
+/// Builds a Setup: the flat buffers that every planner has, then its own.
+///
+/// "values" and "gradients" hold the parameters in the order of `groups`, each
+/// tensor on a 64-byte border, so any run of neighbors in ready order is one
+/// contiguous slice of both.  Padding is zero and stays zero: nothing writes
+/// it but element-wise kernels and collectives, which map zeros to zeros.  A
+/// group's end is padded to a multiple of `shards` aligned pieces.
+///
+/// Beside them: one buffer of the same layout per state of the optimizer,
+/// "learning_rate" (one F64: bias corrections are computed in double), and for
+/// adamw "step_count" (one F32, as PyTorch keeps it).
+class Frame {
+ public:
+  Frame(const PlanInput& input, const Groups& groups, Rank shards = 1);
+
+  BufferId add_buffer(Buffer buffer);
+  CommunicatorId add_communicator(std::string name, std::vector<Rank> members);
+
+  /// A communicator of all ranks.
+  CommunicatorId add_world(std::string name);
+
+  Setup finish() && { return std::move(setup_); }
+
+ private:
+  void place(const Groups& groups, Rank shards);
+  void add_optimizer();
+
+  const PlanInput& input_;
+  Setup setup_;
+};
+
+/// The units of `groups` under a layout made by Frame with groups of the same
+/// order (not necessarily the same borders).
+std::vector<Unit> units_of(const Setup& setup, const Groups& groups);
+
+/// Builds a CommPlan, op by op, in program order.
+///
+/// Kernel contracts (reads; writes; numbers):
+///   copy    n slices; n slices; {factor}: writes[i] = factor * reads[i]
+///   count   step_count; step_count; {}: adds one
+///   update  values, gradients, each state, learning_rate, [step_count];
+///           values, gradients, each state; {divisor}: applies the optimizer
+///           to gradients / divisor, which it may compute in place
+class Program {
+ public:
+  Program(const PlanInput& input, const Setup& setup)
+      : input_(input), setup_(setup) {}
+
+  /// All Forward, then all Backward in ready order, micro-batch by micro-batch.
+  void compute();
+
+  OpIndex forward(ModuleId module, int micro = 0);
+  OpIndex backward(ParameterId parameter, int micro = 0);
+  OpIndex all_reduce(const Slice& slice,
+                     CommunicatorId on,
+                     Reduce reduce = Reduce::kSum);
+  OpIndex reduce_scatter(const Slice& in,
+                         const Slice& out,
+                         CommunicatorId on,
+                         Reduce reduce = Reduce::kSum);
+  OpIndex all_gather(const Slice& in, const Slice& out, CommunicatorId on);
+  OpIndex exchange(CommunicatorId on,
+                   std::vector<Message> sends,
+                   std::vector<Message> receives);
+  OpIndex kernel(std::string_view name,
+                 std::vector<Access> reads,
+                 std::vector<Access> writes,
+                 std::vector<double> numbers = {});
+
+  /// Applies the optimizer to a unit.  The first call of a step also counts
+  /// the step where the optimizer wants it.
+  OpIndex update(const Unit& unit, double divisor);
+
+  /// Lets `op` wait for `earlier` beyond what the hazards say.
+  void after(OpIndex op, OpIndex earlier);
+  Op& at(OpIndex op);
+
+  /// The newest Backward; nothing before compute().
+  std::optional<OpIndex> last_backward() const { return last_backward_; }
+
+  const PlanInput& input() const { return input_; }
+  const Setup& setup() const { return setup_; }
+
+  CommPlan finish() && { return std::move(plan_); }
+
+ private:
+  OpIndex append(Op op);
+
+  const PlanInput& input_;
+  const Setup& setup_;
+  CommPlan plan_;
+  std::optional<OpIndex> last_backward_;
+  bool counted_ = false;
+};
+
+}  // namespace paceline::plan

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "paceline/plan/rules.h"
+
+// What the rows of plan/strategy_table.cc make.  Each function is defined in
+// the file of its name; what it does is said there.
+
+namespace paceline::plan {
+
+class Options;  // plan/strategy.h
+
+// schedules
+std::unique_ptr<ScheduleRule> make_bsp(const Options& options);
+std::unique_ptr<ScheduleRule> make_wfbp(const Options& options);
+std::unique_ptr<ScheduleRule> make_fusion(const Options& options);
+
+// exchanges
+std::unique_ptr<ExchangeRule> make_all_reduce(const Options& options);
+
+// codecs
+std::unique_ptr<CodecRule> make_identity(const Options& options);
+
+// update rules
+std::unique_ptr<UpdateRule> make_gradients(const Options& options);
+
+// whole strategies
+std::unique_ptr<Planner> make_none(const Options& options);
+std::unique_ptr<Planner> make_ddp(const Options& options);
+
+}  // namespace paceline::plan

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::plan {
+
+/// A model of modules with parameters of the given element counts; gradients
+/// become ready in the reverse of registration order.
+inline ModelShape toy_model(const std::vector<std::vector<Elements>>& modules) {
+  ModelShape model{
+      .name = "toy", .modules = {}, .parameters = {}, .ready_order = {}};
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    model.modules.push_back("layer" + std::to_string(m));
+    for (std::size_t p = 0; p < modules[m].size(); ++p) {
+      model.parameters.push_back(
+          {.name = model.modules.back() + ".p" + std::to_string(p),
+           .sizes = {modules[m][p]},
+           .elements = modules[m][p],
+           .module = ModuleId{static_cast<std::int32_t>(m)}});
+    }
+  }
+  for (std::size_t i = model.parameters.size(); i-- > 0;) {
+    model.ready_order.push_back(ParameterId{static_cast<std::int32_t>(i)});
+  }
+  return model;
+}
+
+/// Four modules, seven parameters, 93 elements, none a multiple of the padding.
+inline ModelShape small_model() {
+  return toy_model({{20, 3}, {33}, {5, 1, 7}, {24}});
+}
+
+inline PlanInput input_of(ModelShape model, Rank world, Rank rank = 0) {
+  PlanInput input;
+  input.model = std::move(model);
+  input.rank = rank;
+  input.world = world;
+  return input;
+}
+
+inline OptimizerShape adamw() {
+  return {.name = "adamw", .state_buffers = 2};
+}
+
+}  // namespace paceline::plan
