@@ -20,14 +20,15 @@ class Network : public torch::nn::Module {
 };
 
 struct NetworkOptions {
-  int image_size = 0;  // 0: the network's own
-  int classes = 0;     // 0: the network's own
+  int image_size = 0;    // 0: the network's own
+  int classes = 0;       // 0: the network's own
+  double dropout = 0.5;  // vgg16's classifier; other networks have none
 };
 
 struct NetworkInfo {
   std::string_view name;  // resnet50
   std::string_view summary;
-  int image_size;  // side of the square input; 0 where it is not an image
+  int image_size;  // side of the square input
   int channels;
   int classes;
   std::int64_t parameters;  // with the default options
@@ -39,10 +40,5 @@ const std::vector<NetworkInfo>& networks();
 
 /// Throws UsageError that lists the known names.
 const NetworkInfo& find_network(std::string_view name);
-
-struct Batch {
-  at::Tensor input;   // [batch, channels, side, side], uniform in [0, 1)
-  at::Tensor target;  // [batch] of int64, uniform over the classes
-};
 
 }  // namespace paceline::model

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "paceline/model/network.h"
+
+namespace paceline::model {
+
+enum class Precision {
+  kFp32,
+  kBf16,  // everything: parameters, gradients, activations, statistics
+  kAmp    // float32 parameters; autocast to fp16 (cuda) or bf16 (cpu)
+};
+
+/// "fp32", "bf16" or "amp"; throws UsageError that lists them.
+Precision parse_precision(std::string_view name);
+
+/// Whether a /proc/cpuinfo lists instructions for bf16 arithmetic (x86
+/// avx512_bf16 or amx_bf16, Arm bf16).  Without them libtorch emulates bf16,
+/// about 40 times slower than float32.
+bool has_native_bf16(std::string_view cpuinfo);
+
+/// Throws UsageError where `device` has no arithmetic for `precision`.
+/// `cpuinfo`: the text of /proc/cpuinfo.
+void refuse_unsupported(Precision precision,
+                        at::Device device,
+                        std::string_view cpuinfo);
+/// The same for this machine.
+void refuse_unsupported(Precision precision, at::Device device);
+
+/// The dtype of parameters, gradients and inputs.
+at::ScalarType parameter_dtype(Precision precision);
+
+/// Casts floating-point parameters and buffers, as Python's Module.to(dtype)
+/// does.  Drops gradients.
+void cast_network(Network& network, at::ScalarType dtype);
+
+/// While it lives, operations of this thread (and of the backward passes that
+/// start in it) compute in the lower precision of kAmp; for other precisions
+/// it does nothing.  Wraps forward and loss, not backward.
+class Autocast {
+ public:
+  Autocast(Precision precision, at::DeviceType device);
+  ~Autocast();
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  bool on_;
+  at::DeviceType device_;
+  bool was_enabled_ = false;
+  at::ScalarType old_dtype_ = at::kFloat;
+};
+
+/// Dynamic loss scaling for fp16 (Micikevicius et al., ICLR 2018,
+/// arXiv:1710.03740): the loss grows so that small gradients do not vanish;
+/// a step whose gradients overflow is skipped and the scale halved; after
+/// `growth_interval` good steps in a row it doubles.
+///
+/// A step: scaled(loss).backward(); reduce gradients; if (unscale(gradients))
+/// update parameters.  With several ranks call it after the reduction, so that
+/// all of them see the same overflow.
+class LossScaler {
+ public:
+  struct Options {
+    double initial = 65536;
+    double growth = 2;
+    double backoff = 0.5;
+    int growth_interval = 2000;
+  };
+
+  explicit LossScaler(at::Device device) : LossScaler(device, Options{}) {}
+  LossScaler(at::Device device, const Options& options);
+
+  at::Tensor scaled(const at::Tensor& loss) const { return loss * scale_; }
+
+  /// Divides the gradients by the scale in place, adapts the scale, and
+  /// returns whether all were finite.  Waits for the device.
+  bool unscale(const std::vector<at::Tensor>& gradients);
+
+  double scale() const { return scale_.item<double>(); }
+
+ private:
+  Options options_;
+  at::Tensor scale_;    // float32 scalar on the device
+  at::Tensor growing_;  // int32 scalar: good steps since the last change
+};
+
+/// fp16 is the only precision whose range is too small for raw gradients.
+bool needs_loss_scaling(Precision precision, at::DeviceType device);
+
+}  // namespace paceline::model

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/model/precision.h"
+
+#include <limits>
+
+#include <ATen/autocast_mode.h>
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/model/batch.h"
+
+namespace paceline::model {
+namespace {
+
+constexpr auto kZen3 = "processor\t: 0\nflags\t\t: fpu avx avx2 fma\n";
+constexpr auto kZen4 = "flags\t\t: avx2 avx512f avx512_bf16\n";
+constexpr auto kNeoverse = "Features\t: fp asimd sve bf16 i8mm\n";
+
+TEST(Precision, NamesAreStrict) {
+  EXPECT_EQ(parse_precision("fp32"), Precision::kFp32);
+  EXPECT_EQ(parse_precision("bf16"), Precision::kBf16);
+  EXPECT_EQ(parse_precision("amp"), Precision::kAmp);
+  EXPECT_THROW(parse_precision("fp16"), UsageError);
+}
+
+TEST(Precision, CpuWithoutBf16IsRefusedWithASentence) {
+  EXPECT_THROW(refuse_unsupported(Precision::kBf16, at::kCPU, kZen3),
+               UsageError);
+  EXPECT_THROW(refuse_unsupported(Precision::kAmp, at::kCPU, kZen3),
+               UsageError);
+  EXPECT_NO_THROW(refuse_unsupported(Precision::kFp32, at::kCPU, kZen3));
+  EXPECT_NO_THROW(refuse_unsupported(Precision::kAmp, at::kCPU, kZen4));
+  EXPECT_NO_THROW(refuse_unsupported(Precision::kAmp, at::kCPU, kNeoverse));
+  EXPECT_NO_THROW(refuse_unsupported(Precision::kAmp, at::kCUDA, kZen3));
+}
+
+TEST(Precision, OnlyFp16IsScaled) {
+  EXPECT_TRUE(needs_loss_scaling(Precision::kAmp, at::kCUDA));
+  EXPECT_FALSE(needs_loss_scaling(Precision::kAmp, at::kCPU));
+  EXPECT_FALSE(needs_loss_scaling(Precision::kBf16, at::kCUDA));
+}
+
+TEST(Autocast, ComputesInBf16AndKeepsGradientsInFloat) {
+  const NetworkInfo& info = find_network("lenet");
+  const auto network = make_network(info, {}, 0);
+  const Batch batch = make_batch(info, {.batch_size = 2});
+  at::Tensor loss;
+  {
+    const Autocast autocast(Precision::kAmp, at::kCPU);
+    const at::Tensor logits = network->forward(batch.input);
+    EXPECT_EQ(logits.scalar_type(), at::kBFloat16);
+    loss = at::cross_entropy_loss(logits, batch.target);
+  }
+  EXPECT_FALSE(at::autocast::is_autocast_enabled(at::kCPU));
+  loss.backward();
+  for (const at::Tensor& parameter : network->parameters()) {
+    EXPECT_EQ(parameter.grad().scalar_type(), at::kFloat);
+  }
+  const Autocast nothing(Precision::kFp32, at::kCPU);
+  EXPECT_EQ(network->forward(batch.input).scalar_type(), at::kFloat);
+}
+
+TEST(Precision, Bf16NetworkTrainsInBf16Throughout) {
+  const NetworkInfo& info = find_network("resnet18");
+  const NetworkOptions options{.image_size = 32};
+  const auto network = make_network(info, options, 0);
+  cast_network(*network, parameter_dtype(Precision::kBf16));
+  const Batch batch = make_batch(info,
+                                 {.batch_size = 2,
+                                  .dtype = parameter_dtype(Precision::kBf16),
+                                  .network = options});
+  at::cross_entropy_loss(network->forward(batch.input), batch.target)
+      .backward();
+  for (const at::Tensor& parameter : network->parameters()) {
+    EXPECT_EQ(parameter.grad().scalar_type(), at::kBFloat16);
+  }
+  const auto buffers = network->named_buffers();
+  EXPECT_EQ(buffers["bn1.running_mean"].scalar_type(), at::kBFloat16);
+  EXPECT_EQ(buffers["bn1.num_batches_tracked"].scalar_type(), at::kLong);
+}
+
+TEST(LossScaler, UnscalesGrowsAndBacksOff) {
+  LossScaler scaler(at::kCPU, {.initial = 8, .growth_interval = 2});
+  EXPECT_EQ(scaler.scaled(at::ones({})).item<float>(), 8);
+
+  const at::Tensor gradient = at::full({3}, 8.0F);
+  EXPECT_TRUE(scaler.unscale({gradient}));
+  EXPECT_TRUE(gradient.equal(at::ones({3})));
+  EXPECT_EQ(scaler.scale(), 8);
+
+  EXPECT_TRUE(scaler.unscale({gradient}));
+  EXPECT_EQ(scaler.scale(), 16) << "two good steps in a row";
+
+  const at::Tensor infinite =
+      at::full({3}, std::numeric_limits<float>::infinity());
+  EXPECT_FALSE(scaler.unscale({gradient, infinite}));
+  EXPECT_EQ(scaler.scale(), 8);
+}
+
+}  // namespace
+}  // namespace paceline::model
