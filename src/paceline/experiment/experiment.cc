@@ -1,2 +1,227 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/experiment.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/check.h"
+#include "paceline/experiment/ddp_protocol.h"
+#include "paceline/experiment/key.h"
+#include "paceline/experiment/rank_words.h"
+
+namespace paceline::experiment {
+namespace {
+
+using record::Configuration;
+
+/// The settled part of a case on the way through its keys.
+struct Partial {
+  Configuration configuration;
+  std::map<std::string, std::string, std::less<>> where;
+};
+
+class Expansion {
+ public:
+  Expansion(const Machine& machine, bool ddp_protocol)
+      : machine_(machine), ddp_protocol_(ddp_protocol) {}
+
+  /// Appends the product of the values of one block.
+  void add(const Values& block) { vary(block, 0, {}); }
+
+  std::vector<Configuration> finish() {
+    int largest = 1;
+    for (const Configuration& c : cases_) {
+      largest = std::max(largest, c.ranks);
+    }
+    const int on_a_host =
+        machine_.joined() ? std::min(largest, machine_.ranks_per_host.front())
+                          : largest;
+    std::vector<Configuration> kept;
+    std::set<std::string> seen;
+    for (Configuration& c : cases_) {
+      if (c.threads == 0) {
+        c.threads = std::max(1, machine_.cores / on_a_host);
+      }
+      const std::string key = fmt::format("{} discard={}", c.key(), c.discard);
+      if (seen.insert(key).second) {
+        kept.push_back(std::move(c));
+      }
+    }
+    return kept;
+  }
+
+ private:
+  /// Settles keys()[index] and everything after it.
+  void vary(const Values& block, std::size_t index, const Partial& so_far) {
+    if (index == keys().size()) {
+      complete(so_far);
+      return;
+    }
+    const Key& key = keys()[index];
+    if (!is_case_key(key)) {
+      vary(block, index + 1, so_far);
+      return;
+    }
+    if (ddp_protocol_ && key.name == "ranks") {
+      rows_of_protocol(block, index, so_far);
+      return;
+    }
+    for (const Given& given : values_of(block, key)) {
+      for (const Partial& next : settle(key, given, so_far)) {
+        vary(block, index + 1, next);
+      }
+    }
+  }
+
+  static std::vector<Given> values_of(const Values& block, const Key& key) {
+    const auto found = block.find(key.name);
+    return found != block.end()
+               ? found->second
+               : std::vector<Given>{{default_text(key), flag_of(key)}};
+  }
+
+  /// One value of one key; `ranks` may stand for several worlds.
+  std::vector<Partial> settle(const Key& key,
+                              const Given& given,
+                              const Partial& so_far) const {
+    Partial next = so_far;
+    next.where[std::string(key.name)] = given.where;
+    if (key.name == "ranks") {
+      std::vector<Partial> all;
+      for (const int world :
+           worlds_of(given, machine_, next.configuration.device)) {
+        next.configuration.ranks = world;
+        all.push_back(next);
+      }
+      return all;
+    }
+    if (given.text.empty() && key.name == "ranks_per_host") {
+      return {next};
+    }
+    Configuration& c = next.configuration;
+    assign_key(key, given.text, given.where, c);
+    if (key.name == "device") {
+      c.device = resolve_device(c.device, machine_);
+    } else if (key.name == "engine") {
+      c.engine = resolve_engine(c.engine, c.device, machine_);
+    }
+    return {next};
+  }
+
+  /// The DDP benchmark's rows for what is settled so far: `ranks` is the
+  /// whole world there, and `strategy` what its M/G rows exchange with.
+  void rows_of_protocol(const Values& block,
+                        std::size_t index,
+                        const Partial& so_far) {
+    const Given world = protocol_world(block);
+    const std::string device = so_far.configuration.device;
+    const int ranks = worlds_of(world, machine_, device).back();
+    Partial base = so_far;
+    base.where["ranks"] = world.where;
+    base.configuration.ranks = ranks;
+    check_case(base.configuration, machine_, where_in(base));
+    const std::vector<int> hosts = machine_.joined()
+                                       ? pack(ranks, machine_.ranks_per_host)
+                                       : std::vector<int>{ranks};
+    const auto given = block.find("strategy");
+    const std::vector<Given> exchanging =
+        given != block.end() ? given->second
+                             : std::vector<Given>{{"ddp", "--strategy"}};
+    for (const ProtocolEntry& entry : ddp_entries(hosts)) {
+      Values row = block;
+      row["ranks"] = {{fmt::format("{}", entry.ranks), world.where}};
+      row["strategy"] =
+          entry.alone ? std::vector<Given>{{"none", "--strategy"}} : exchanging;
+      base.configuration.label = entry.label;
+      base.configuration.discard = entry.discard;
+      ddp_protocol_ = false;
+      vary(row, index, base);
+      ddp_protocol_ = true;
+    }
+  }
+
+  static Given protocol_world(const Values& block) {
+    const auto found = block.find("ranks");
+    if (found == block.end()) {
+      return {"max", "--ranks"};
+    }
+    if (found->second.size() > 1) {
+      throw UsageError(
+          fmt::format("{}: protocol ddp takes one number, its largest world",
+                      found->second.front().where));
+    }
+    return found->second.front();
+  }
+
+  static Where where_in(const Partial& partial) {
+    return [&partial](const char* key) {
+      const auto found = partial.where.find(key);
+      return found != partial.where.end() ? found->second
+                                          : flag_of(*find_key(key));
+    };
+  }
+
+  void complete(const Partial& partial) {
+    Configuration c = partial.configuration;
+    check_case(c, machine_, where_in(partial));
+    if (c.label.empty()) {
+      c.label = c.ranks == 1 && c.strategy == "none"
+                    ? "no ddp"
+                    : place_label(c.ranks, hosts_of(c));
+    }
+    cases_.push_back(std::move(c));
+  }
+
+  std::vector<int> hosts_of(const Configuration& c) const {
+    if (!c.ranks_per_host.empty()) {
+      return c.ranks_per_host;
+    }
+    return machine_.joined() ? machine_.ranks_per_host
+                             : std::vector<int>{c.ranks};
+  }
+
+  const Machine& machine_;
+  bool ddp_protocol_;
+  std::vector<Configuration> cases_;
+};
+
+/// The values of `block` over the file's defaults, under the flags.
+Values merged(const Draft& draft, const Values& block) {
+  Values all = draft.defaults;
+  for (const Values* values : {&block, &draft.flags}) {
+    for (const auto& [name, given] : *values) {
+      all[name] = given;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+int largest_world(const Experiment& experiment) {
+  int largest = 1;
+  for (const Configuration& c : experiment.cases) {
+    largest = std::max(largest, c.ranks);
+  }
+  return largest;
+}
+
+Experiment expand(const Draft& draft, const Machine& machine) {
+  const Settings settings = settings_of(draft);
+  Expansion expansion(machine, settings.protocol == "ddp");
+  for (const Values& block : draft.cases) {
+    expansion.add(merged(draft, block));
+  }
+  if (draft.sweep || draft.cases.empty()) {
+    expansion.add(merged(draft, draft.sweep.value_or(Values{})));
+  }
+  return {.name = settings.name,
+          .cases = expansion.finish(),
+          .runs = settings.runs};
+}
+
+}  // namespace paceline::experiment

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "paceline/experiment/draft.h"
+#include "paceline/experiment/machine.h"
 #include "paceline/record/configuration.h"
 
 namespace paceline::experiment {
@@ -14,5 +17,17 @@ struct Experiment {
   std::vector<record::Configuration> cases;
   int runs = 1;  // repetitions, each in fresh processes where possible
 };
+
+/// Most ranks of any case.
+int largest_world(const Experiment& experiment);
+
+/// Every case of a draft, resolved ("auto", "max", threads 0) and checked.
+///
+/// First the [[case]] tables in their order, then [sweep] as a product in the
+/// order of keys(), the last key fastest; a draft without either is one case.
+/// A flag replaces its key everywhere; several values of it sweep too.  Cases
+/// that turn out equal are kept once.  Throws UsageError with the origin of
+/// the offending value.
+Experiment expand(const Draft& draft, const Machine& machine);
 
 }  // namespace paceline::experiment

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/check.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/suggest.h"
+
+namespace paceline::experiment {
+namespace {
+
+using record::Configuration;
+
+/// Beyond this the ranks only wait for each other's time slices.
+constexpr int kMostRanksPerCore = 16;
+
+void check_model(const Configuration& c, const Machine& m, const Where& where) {
+  if (std::ranges::find(m.models, c.model) == m.models.end()) {
+    throw UsageError(fmt::format("{}: no model '{}'; {}",
+                                 where("model"),
+                                 c.model,
+                                 suggestion(c.model, m.models)));
+  }
+  if (c.batch_size % c.accumulate != 0) {
+    throw UsageError(
+        fmt::format("{}: {} micro-batches do not divide a batch of {}",
+                    where("accumulate"),
+                    c.accumulate,
+                    c.batch_size));
+  }
+}
+
+void check_device(const Configuration& c,
+                  const Machine& m,
+                  const Where& where) {
+  if (c.device == "cuda" && m.cuda_devices == 0) {
+    throw UsageError(fmt::format("{}: 'cuda', but PyTorch sees no GPU here",
+                                 where("device")));
+  }
+  if (std::ranges::find(m.engines, c.engine) == m.engines.end()) {
+    throw UsageError(fmt::format("{}: '{}' was not built in; there is {}",
+                                 where("engine"),
+                                 c.engine,
+                                 fmt::join(m.engines, ", ")));
+  }
+  if (c.engine == "nccl" && c.device != "cuda") {
+    throw UsageError(fmt::format(
+        "{}: 'nccl' moves bytes between GPUs alone; for device {} take gloo",
+        where("engine"),
+        c.device));
+  }
+  if (c.dtype != "fp32" && c.device == "cpu" && !m.native_bf16) {
+    throw UsageError(fmt::format(
+        "{}: '{}' needs a CPU with bf16 instructions, which this one lacks "
+        "(emulated it is some 40 times slower than fp32); take fp32",
+        where("dtype"),
+        c.dtype));
+  }
+}
+
+void check_ranks(const Configuration& c, const Machine& m, const Where& where) {
+  const std::string origin = where("ranks");
+  if (m.joined() && c.ranks > m.world()) {
+    throw UsageError(fmt::format(
+        "{}: '{}', but {} were started", origin, c.ranks, m.world()));
+  }
+  if (!m.joined() && c.device == "cuda" && c.ranks > m.cuda_devices) {
+    throw UsageError(fmt::format(
+        "{}: '{}', but {} visible here and each rank takes one",
+        origin,
+        c.ranks,
+        m.cuda_devices == 1 ? "1 GPU is"
+                            : fmt::format("{} GPUs are", m.cuda_devices)));
+  }
+  if (!m.joined() && c.ranks > kMostRanksPerCore * m.cores) {
+    throw UsageError(
+        fmt::format("{}: '{}' on {} core{}: at most {} ranks a core",
+                    origin,
+                    c.ranks,
+                    m.cores,
+                    m.cores == 1 ? "" : "s",
+                    kMostRanksPerCore));
+  }
+  const int placed =
+      std::accumulate(c.ranks_per_host.begin(), c.ranks_per_host.end(), 0);
+  if (!c.ranks_per_host.empty() && placed != c.ranks) {
+    throw UsageError(fmt::format("{}: '{}' places {} ranks, the case has {}",
+                                 where("ranks_per_host"),
+                                 fmt::join(c.ranks_per_host, "+"),
+                                 placed,
+                                 c.ranks));
+  }
+}
+
+}  // namespace
+
+std::string resolve_device(const std::string& device, const Machine& machine) {
+  if (device != "auto") {
+    return device;
+  }
+  return machine.cuda_devices > 0 ? "cuda" : "cpu";
+}
+
+std::string resolve_engine(const std::string& engine,
+                           const std::string& device,
+                           const Machine& machine) {
+  if (engine != "auto") {
+    return engine;
+  }
+  const bool nccl =
+      device == "cuda" && std::ranges::count(machine.engines, "nccl") > 0;
+  return nccl ? "nccl" : "gloo";
+}
+
+void check_case(const Configuration& configuration,
+                const Machine& machine,
+                const Where& where) {
+  check_model(configuration, machine, where);
+  check_device(configuration, machine, where);
+  check_ranks(configuration, machine, where);
+}
+
+}  // namespace paceline::experiment

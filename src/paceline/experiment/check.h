@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "paceline/experiment/machine.h"
+#include "paceline/record/configuration.h"
+
+namespace paceline::experiment {
+
+/// Origin of a key's value, for messages: "--ranks", "quick.toml:7: ranks".
+using Where = std::function<std::string(const char* key)>;
+
+/// What "auto" means here.
+std::string resolve_device(const std::string& device, const Machine& machine);
+std::string resolve_engine(const std::string& engine,
+                           const std::string& device,
+                           const Machine& machine);
+
+/// Throws UsageError, one sentence, where the case cannot run on `machine`:
+/// unknown model, no such device or engine, more ranks than there can be, a
+/// number type that the CPU lacks, values that contradict each other.
+void check_case(const record::Configuration& configuration,
+                const Machine& machine,
+                const Where& where);
+
+}  // namespace paceline::experiment

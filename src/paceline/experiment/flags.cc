@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/flags.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/key.h"
+#include "paceline/experiment/suggest.h"
+
+namespace paceline::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string described(const Key& key) {
+  const std::string fallback = default_text(key);
+  const bool shown = !fallback.empty() && key.name != "name" && !is_switch(key);
+  return shown ? fmt::format("{} [{}]", key.help, fallback)
+               : std::string(key.help);
+}
+
+}  // namespace
+
+Flags::Flags(CLI::App& app) : app_(app) {
+  app.allow_extras();
+  app.add_option(
+      "experiment", experiment_, "file, or the name of one in experiments/");
+  for (const Key& key : keys()) {
+    std::vector<std::string>& texts = texts_[std::string(key.name)];
+    const std::string flag = flag_of(key);
+    CLI::Option* option = is_switch(key)
+                              ? app.add_flag(flag, texts, described(key))
+                              : app.add_option(flag, texts, described(key))
+                                    ->allow_extra_args(false)
+                                    ->type_name(std::string(key.metavar));
+    option->group(std::string(title_of(key.group)));
+  }
+}
+
+void Flags::refuse_unknown() const {
+  for (const std::string& extra : app_.remaining()) {
+    if (extra.starts_with("-")) {
+      throw UsageError(unknown_flag(extra.substr(0, extra.find('='))));
+    }
+  }
+  if (!app_.remaining().empty()) {
+    throw UsageError(
+        fmt::format("'{}' follows the experiment '{}'; one run "
+                    "takes one experiment",
+                    app_.remaining().front(),
+                    experiment_));
+  }
+}
+
+Draft Flags::draft() const {
+  refuse_unknown();
+  Values given;
+  bool any_case = false;
+  for (const auto& [name, texts] : texts_) {
+    if (!texts.empty()) {
+      given[name] = split_flag(name, texts);
+      any_case |= is_case_key(*find_key(name)) || name == "protocol";
+    }
+  }
+  if (experiment_.empty() && !any_case) {
+    throw UsageError(
+        "nothing to run: name an experiment (paceline run quick) or a case "
+        "(paceline run --model resnet50 --ranks 2)");
+  }
+  Draft draft;
+  if (!experiment_.empty()) {
+    draft = read_draft(find_experiment(experiment_, experiment_roots()));
+  }
+  draft.flags = std::move(given);
+  return draft;
+}
+
+std::vector<std::string> known_experiments(
+    const std::vector<std::string>& roots) {
+  std::set<std::string> names;
+  for (const std::string& root : roots) {
+    std::error_code error;
+    for (const auto& entry :
+         fs::directory_iterator(fs::path(root) / "experiments", error)) {
+      if (entry.path().extension() == ".toml") {
+        names.insert(entry.path().stem().string());
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string find_experiment(const std::string& name,
+                            const std::vector<std::string>& roots) {
+  std::error_code error;
+  if (fs::is_regular_file(name, error)) {
+    return name;
+  }
+  for (const std::string& root : roots) {
+    fs::path path = fs::path(root) / "experiments" / (name + ".toml");
+    if (fs::is_regular_file(path, error)) {
+      return path.lexically_normal().string();
+    }
+  }
+  throw UsageError(fmt::format("no experiment '{}'; {}",
+                               name,
+                               suggestion(name, known_experiments(roots))));
+}
+
+std::vector<std::string> experiment_roots() {
+  std::vector<std::string> roots = {"."};
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  // build/paceline, build/release/apps/paceline/paceline, bin/paceline
+  fs::path folder = program.parent_path();
+  for (int up = 0; up < 5 && folder.has_relative_path(); ++up) {
+    if (fs::is_directory(folder / "experiments", error)) {
+      roots.push_back(folder.string());
+      break;
+    }
+    folder = folder.parent_path();
+  }
+  return roots;
+}
+
+std::string keys_as_markdown() {
+  std::string text =
+      "| key | flag | default | allowed | meaning |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const Key& key : keys()) {
+    const std::string fallback = default_text(key);
+    text += fmt::format("| {} | `{}` | {} | {} | {} |\n",
+                        key.in_file ? fmt::format("`{}`", key.name) : "-",
+                        flag_of(key),
+                        fallback.empty() ? "-" : fmt::format("`{}`", fallback),
+                        allowed_text(key),
+                        key.help);
+  }
+  return text;
+}
+
+}  // namespace paceline::experiment

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "paceline/experiment/draft.h"
+
+namespace CLI {
+class App;
+}
+
+namespace paceline::experiment {
+
+/// The flags of `paceline run` on a CLI11 (sub)command: one for each row of
+/// keys(), and the experiment as the only positional argument.  Must outlive
+/// the parsing.
+class Flags {
+ public:
+  explicit Flags(CLI::App& app);
+  Flags(const Flags&) = delete;
+  Flags& operator=(const Flags&) = delete;
+
+  /// The draft of the parsed line: the file's, with the flags over it.  Unknown
+  /// flags, a missing file and a line that names nothing to run throw
+  /// UsageError.
+  Draft draft() const;
+
+ private:
+  void refuse_unknown() const;
+
+  CLI::App& app_;
+  std::string experiment_;
+  std::map<std::string, std::vector<std::string>, std::less<>> texts_;
+};
+
+/// The file that `name` stands for: itself where it is one, else
+/// experiments/<name>.toml below one of `roots`.  Throws UsageError that lists
+/// what there is.
+std::string find_experiment(const std::string& name,
+                            const std::vector<std::string>& roots);
+
+/// The names of all files experiments/*.toml below `roots`, sorted.
+std::vector<std::string> known_experiments(
+    const std::vector<std::string>& roots);
+
+/// Where experiments are looked for: here, and beside the program.
+std::vector<std::string> experiment_roots();
+
+/// The table of all keys as Markdown, for docs/experiments.md.
+std::string keys_as_markdown();
+
+}  // namespace paceline::experiment

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/key.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/suggest.h"
+
+namespace paceline::experiment {
+namespace {
+
+template <class Member>
+struct MemberOf;
+template <class Value_, class Owner_>
+struct MemberOf<Value_ Owner_::*> {
+  using Value = Value_;
+  using Owner = Owner_;
+};
+template <class Member>
+using ValueOf = typename MemberOf<std::decay_t<Member>>::Value;
+template <class Member>
+using OwnerOf = typename MemberOf<std::decay_t<Member>>::Owner;
+
+template <class Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+bool in_range(const Key& key, double value) {
+  return std::isfinite(value) && value >= key.minimum && value <= key.maximum;
+}
+
+[[noreturn]] void refuse(const Key& key,
+                         const std::string& text,
+                         const std::string& where) {
+  std::string sentence =
+      fmt::format("{}: '{}' is not {}", where, text, allowed_text(key));
+  std::vector<std::string> allowed(key.allowed.begin(), key.allowed.end());
+  if (const std::string near = nearest(text, allowed); !near.empty()) {
+    sentence += fmt::format("; did you mean {}?", near);
+  }
+  throw UsageError(sentence);
+}
+
+template <class Number>
+Number numeric(const Key& key,
+               const std::string& text,
+               const std::string& where) {
+  const auto value = number_from<Number>(text);
+  if (!value || !in_range(key, static_cast<double>(*value))) {
+    refuse(key, text, where);
+  }
+  return *value;
+}
+
+std::vector<int> counts(const Key& key,
+                        const std::string& text,
+                        const std::string& where) {
+  std::vector<int> result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('+', begin), text.size());
+    const auto value =
+        number_from<int>(std::string_view(text).substr(begin, end - begin));
+    if (!value || !in_range(key, *value) || end + 1 == text.size()) {
+      refuse(key, text, where);
+    }
+    result.push_back(*value);
+    begin = end + 1;
+  }
+  return result;
+}
+
+template <class Value>
+Value value_from(const Key& key,
+                 const std::string& text,
+                 const std::string& where) {
+  if constexpr (std::is_same_v<Value, std::string>) {
+    if (!key.allowed.empty() &&
+        std::ranges::find(key.allowed, text) == key.allowed.end()) {
+      refuse(key, text, where);
+    }
+    return text;
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    if (text != "true" && text != "false") {
+      refuse(key, text, where);
+    }
+    return text == "true";
+  } else if constexpr (std::is_same_v<Value, std::vector<int>>) {
+    return counts(key, text, where);
+  } else {
+    return numeric<Value>(key, text, where);
+  }
+}
+
+template <class Owner>
+void assign(const Key& key,
+            const std::string& text,
+            const std::string& where,
+            Owner& to) {
+  std::visit(
+      [&](auto member) {
+        if constexpr (std::is_same_v<OwnerOf<decltype(member)>, Owner>) {
+          to.*member = value_from<ValueOf<decltype(member)>>(key, text, where);
+        } else {
+          PACELINE_CHECK(!"a key of the other owner");
+        }
+      },
+      key.field);
+}
+
+template <class Owner>
+std::string read(const Key& key, const Owner& from) {
+  return std::visit(
+      [&](auto member) -> std::string {
+        if constexpr (std::is_same_v<OwnerOf<decltype(member)>, Owner>) {
+          if constexpr (std::is_same_v<ValueOf<decltype(member)>,
+                                       std::vector<int>>) {
+            return fmt::format("{}", fmt::join(from.*member, "+"));
+          } else {
+            return fmt::format("{}", from.*member);
+          }
+        } else {
+          PACELINE_CHECK(!"a key of the other owner");
+          return {};
+        }
+      },
+      key.field);
+}
+
+std::string range_text(const Key& key, std::string_view noun) {
+  if (std::isfinite(key.maximum)) {
+    return fmt::format("{} from {} to {}", noun, key.minimum, key.maximum);
+  }
+  return fmt::format("{} of at least {}", noun, key.minimum);
+}
+
+}  // namespace
+
+const Key* find_key(std::string_view name) {
+  const auto all = keys();
+  const auto found = std::ranges::find(all, name, &Key::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+const Key* find_former(std::string_view name) {
+  const auto all = keys();
+  const auto found = std::ranges::find(all, name, &Key::formerly);
+  return name.empty() || found == all.end() ? nullptr : &*found;
+}
+
+std::string flag_of(const Key& key) {
+  std::string flag = "--" + std::string(key.name);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+bool is_case_key(const Key& key) {
+  return std::visit(
+      [](auto member) {
+        return std::is_same_v<OwnerOf<decltype(member)>, record::Configuration>;
+      },
+      key.field);
+}
+
+bool is_switch(const Key& key) {
+  return std::visit(
+      [](auto member) {
+        return std::is_same_v<ValueOf<decltype(member)>, bool>;
+      },
+      key.field);
+}
+
+std::string_view title_of(Group group) {
+  switch (group) {
+    case Group::kModel:
+      return "Model and data";
+    case Group::kExchange:
+      return "Ranks and exchange";
+    case Group::kMachine:
+      return "Device and engine";
+    case Group::kMeasuring:
+      return "Experiment and measuring";
+    case Group::kTraining:
+      return "Training";
+    case Group::kOutput:
+      return "Output";
+    case Group::kLaunch:
+      return "Launch";
+  }
+  return {};
+}
+
+std::string default_text(const Key& key) {
+  if (!key.fallback.empty()) {
+    return std::string(key.fallback);
+  }
+  return is_case_key(key) ? read_key(key, record::Configuration{})
+                          : read_key(key, Settings{});
+}
+
+std::string allowed_text(const Key& key) {
+  return std::visit(
+      [&](auto member) -> std::string {
+        using Value = ValueOf<decltype(member)>;
+        if constexpr (std::is_same_v<Value, std::string>) {
+          return key.allowed.empty()
+                     ? "text"
+                     : fmt::format("one of {}", fmt::join(key.allowed, ", "));
+        } else if constexpr (std::is_same_v<Value, bool>) {
+          return "true or false";
+        } else if constexpr (std::is_same_v<Value, std::vector<int>>) {
+          return "ranks of each host joined by +, as 4+4";
+        } else if constexpr (std::is_same_v<Value, double>) {
+          return range_text(key, "a number");
+        } else {
+          const std::string number = range_text(key, "a whole number");
+          return key.words.empty()
+                     ? number
+                     : fmt::format("{} or one of {}", number, key.words);
+        }
+      },
+      key.field);
+}
+
+std::string read_key(const Key& key, const record::Configuration& from) {
+  return read(key, from);
+}
+
+std::string read_key(const Key& key, const Settings& from) {
+  return read(key, from);
+}
+
+void assign_key(const Key& key,
+                const std::string& text,
+                const std::string& where,
+                record::Configuration& to) {
+  assign(key, text, where, to);
+}
+
+void assign_key(const Key& key,
+                const std::string& text,
+                const std::string& where,
+                Settings& to) {
+  assign(key, text, where, to);
+}
+
+std::string unknown_key(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Key& key : keys()) {
+    if (key.in_file) {
+      known.emplace_back(key.name);
+    }
+  }
+  const Key* former = find_former(name);
+  return fmt::format(
+      "unknown key '{}'; {}",
+      name,
+      suggestion(former != nullptr ? former->name : name, known));
+}
+
+std::string unknown_flag(const std::string& flag) {
+  std::vector<std::string> known;
+  for (const Key& key : keys()) {
+    known.push_back(flag_of(key));
+  }
+  std::string name = flag.substr(flag.find_first_not_of('-'));
+  std::ranges::replace(name, '-', '_');
+  const Key* former = find_former(name);
+  return fmt::format(
+      "unknown flag '{}'; {}",
+      flag,
+      suggestion(former != nullptr ? flag_of(*former) : flag, known));
+}
+
+}  // namespace paceline::experiment

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "paceline/experiment/key.h"
+
+namespace paceline::experiment {
+namespace {
+
+using C = record::Configuration;
+using S = Settings;
+
+constexpr auto kProtocols = std::to_array<std::string_view>({"cases", "ddp"});
+constexpr auto kDevices =
+    std::to_array<std::string_view>({"auto", "cpu", "cuda"});
+constexpr auto kEngines =
+    std::to_array<std::string_view>({"auto", "gloo", "nccl", "mpi"});
+constexpr auto kDtypes =
+    std::to_array<std::string_view>({"fp32", "bf16", "amp"});
+constexpr auto kOptimizers = std::to_array<std::string_view>({"sgd", "adamw"});
+constexpr auto kFormats =
+    std::to_array<std::string_view>({"console", "ddp", "json", "csv"});
+constexpr auto kLaunchers =
+    std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
+
+constexpr std::string_view kRankWords =
+    "world (all ranks that were started together, else 1), max (one for each "
+    "core or GPU), auto (1, 2, 4, ... max), max:8, auto:8 (at most 8)";
+
+// clang-format off
+constexpr auto kKeys = std::to_array<Key>({
+    // The whole experiment.
+    {.name = "name", .metavar = "TEXT",
+     .help = "name of the experiment in records and file names",
+     .field = &S::name, .group = Group::kMeasuring},
+    {.name = "about", .metavar = "TEXT",
+     .help = "one sentence, shown by `paceline list`",
+     .field = &S::about, .group = Group::kMeasuring},
+    {.name = "protocol", .metavar = "NAME",
+     .help = "which cases: `cases` as written; `ddp`: no ddp, 1M/1G, 1M/2G, "
+             "1M/4G ... nM/kG as far as `ranks` goes, after a discarded "
+             "warm-up",
+     .field = &S::protocol, .group = Group::kMeasuring,
+     .allowed = kProtocols},
+    {.name = "runs", .metavar = "N",
+     .help = "repetitions of all cases, each in fresh processes",
+     .field = &S::runs, .group = Group::kMeasuring, .minimum = 1},
+    // A case.
+    {.name = "label", .metavar = "TEXT",
+     .help = "name of the row; made from ranks and hosts where not given",
+     .field = &C::label, .group = Group::kMeasuring},
+    {.name = "model", .metavar = "NAME",
+     .help = "network to train; `paceline list` has them all",
+     .field = &C::model, .group = Group::kModel},
+    {.name = "batch_size", .metavar = "N",
+     .help = "samples per rank and step, all micro-batches together",
+     .field = &C::batch_size, .group = Group::kModel, .minimum = 1},
+    {.name = "image_size", .metavar = "PIXELS",
+     .help = "side of the input; 0: the model's own",
+     .field = &C::image_size, .group = Group::kModel, .minimum = 0},
+    {.name = "classes", .metavar = "N",
+     .help = "outputs of the last layer; 0: the model's own",
+     .field = &C::classes, .group = Group::kModel, .minimum = 0},
+    {.name = "dtype", .metavar = "TYPE",
+     .help = "fp32, bf16, or amp (cuda: fp16 with loss scaling; cpu: bf16 "
+             "autocast)",
+     .field = &C::dtype, .group = Group::kModel, .allowed = kDtypes},
+    {.name = "channels_last", .metavar = "",
+     .help = "keep images and convolution weights in NHWC order",
+     .field = &C::channels_last, .group = Group::kModel},
+    {.name = "device", .metavar = "NAME",
+     .help = "what computes; auto: cuda where a GPU is visible, else cpu",
+     .field = &C::device, .group = Group::kMachine, .allowed = kDevices,
+     .fallback = "auto"},
+    {.name = "engine", .metavar = "NAME",
+     .help = "what moves the bytes; auto: nccl between GPUs where it was "
+             "built, else gloo",
+     .field = &C::engine, .group = Group::kMachine, .allowed = kEngines,
+     .fallback = "auto", .formerly = "distributed_backend"},
+    {.name = "threads", .metavar = "N",
+     .help = "compute threads per rank; 0: cores / ranks of the largest case, "
+             "the one-rank baseline too",
+     .field = &C::threads, .group = Group::kMachine, .minimum = 0},
+    {.name = "warmup", .metavar = "N",
+     .help = "iterations before the measured ones, discarded",
+     .field = &C::warmup, .group = Group::kMeasuring, .minimum = 0},
+    {.name = "steps", .metavar = "N", .help = "measured iterations",
+     .field = &C::steps, .group = Group::kMeasuring, .minimum = 1},
+    {.name = "sync_each_step", .metavar = "",
+     .help = "synchronize the device after every step, not once a window (the "
+             "original does)",
+     .field = &C::sync_each_step, .group = Group::kMeasuring},
+    {.name = "discard", .metavar = "",
+     .help = "run the case, keep nothing of it",
+     .field = &C::discard, .group = Group::kMeasuring},
+    {.name = "seed", .metavar = "N",
+     .help = "of weights and synthetic data",
+     .field = &C::seed, .group = Group::kTraining, .minimum = 0},
+    {.name = "accumulate", .metavar = "N",
+     .help = "micro-batches per step; batch_size is divided among them",
+     .field = &C::accumulate, .group = Group::kTraining, .minimum = 1},
+    {.name = "compat_accumulate", .metavar = "",
+     .help = "never zero the gradients, as the original DDP benchmark",
+     .field = &C::compat_accumulate, .group = Group::kTraining},
+    {.name = "optimizer", .metavar = "NAME", .help = "update rule",
+     .field = &C::optimizer, .group = Group::kTraining,
+     .allowed = kOptimizers},
+    {.name = "learning_rate", .metavar = "X", .help = "of the optimizer",
+     .field = &C::learning_rate, .group = Group::kTraining, .minimum = 0},
+    {.name = "momentum", .metavar = "X", .help = "of sgd",
+     .field = &C::momentum, .group = Group::kTraining, .minimum = 0,
+     .maximum = 1},
+    {.name = "weight_decay", .metavar = "X", .help = "of the optimizer",
+     .field = &C::weight_decay, .group = Group::kTraining, .minimum = 0},
+    {.name = "bucket_mb", .metavar = "MIB",
+     .help = "cap of a gradient bucket in MiB, as PyTorch counts",
+     .field = &C::bucket_mb, .group = Group::kExchange, .minimum = 0.001,
+     .formerly = "bucket_size"},
+    {.name = "ranks", .metavar = "N",
+     .help = "processes that train together, one device each",
+     .field = &C::ranks, .group = Group::kExchange, .minimum = 1,
+     .words = kRankWords, .fallback = "world", .formerly = "world_size"},
+    {.name = "ranks_per_host", .metavar = "N+N",
+     .help = "ranks on each host, 4+4; packed by host where not given",
+     .field = &C::ranks_per_host, .group = Group::kExchange, .minimum = 1},
+    {.name = "strategy", .metavar = "TEXT",
+     .help = "SCHEDULE+EXCHANGE+CODEC+UPDATE with options name:key=value, or "
+             "none, ddp, python-ddp",
+     .field = &C::strategy, .group = Group::kExchange},
+    // Output.
+    {.name = "records", .metavar = "FILE",
+     .help = "JSON Lines file that every finished case is appended to; "
+             "default results/<name>-<utc>.jsonl",
+     .field = &S::records, .group = Group::kOutput},
+    {.name = "json", .metavar = "FILE",
+     .help = "also write the DDP benchmark's JSON object, for its diff.py",
+     .field = &S::json, .group = Group::kOutput},
+    {.name = "trace", .metavar = "FILE",
+     .help = "also write a Perfetto trace of all ranks",
+     .field = &S::trace, .group = Group::kOutput},
+    {.name = "format", .metavar = "NAME",
+     .help = "what is printed: our table, the DDP benchmark's to the "
+             "character, its JSON, or CSV",
+     .field = &S::format, .group = Group::kOutput, .allowed = kFormats},
+    // Launch.
+    {.name = "timeout", .metavar = "SECONDS",
+     .help = "a rank without a heartbeat for so long has failed",
+     .field = &S::timeout, .group = Group::kLaunch, .minimum = 1,
+     .maximum = 86400},
+    {.name = "interface", .metavar = "NAME",
+     .help = "network interface of the engine, as `ip link` names it",
+     .field = &S::interface, .group = Group::kLaunch},
+    {.name = "rendezvous", .metavar = "WHERE",
+     .help = "HOST:PORT or file:PATH where ranks meet; known under torchrun "
+             "and srun",
+     .field = &S::rendezvous, .group = Group::kLaunch,
+     .formerly = "master_addr"},
+    {.name = "require_same_topology", .metavar = "",
+     .help = "hosts that differ are an error, not a warning",
+     .field = &S::require_same_topology, .group = Group::kLaunch},
+    {.name = "dry_run", .metavar = "",
+     .help = "print cases, plans and wire bytes; run nothing",
+     .field = &S::dry_run, .group = Group::kLaunch, .in_file = false},
+    {.name = "print_launch", .metavar = "NAME",
+     .help = "print the line that starts this on a cluster; run nothing",
+     .field = &S::print_launch, .group = Group::kLaunch,
+     .allowed = kLaunchers, .in_file = false},
+    {.name = "resume", .metavar = "",
+     .help = "skip the cases that --records already holds",
+     .field = &S::resume, .group = Group::kLaunch, .in_file = false},
+    {.name = "yes", .metavar = "",
+     .help = "start although the estimate is above 30 minutes",
+     .field = &S::yes, .group = Group::kLaunch, .in_file = false},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const Key> keys() {
+  return kKeys;
+}
+
+}  // namespace paceline::experiment

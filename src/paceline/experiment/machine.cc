@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+
+#include <sched.h>
+
+namespace paceline::experiment {
+namespace {
+
+/// "max 100000" or "200000 100000": microseconds of CPU time per period.
+double quota_in_cores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) {
+    return 0;
+  }
+  return std::strtod(quota.c_str(), nullptr) / period;
+}
+
+}  // namespace
+
+int Machine::world() const {
+  return std::accumulate(ranks_per_host.begin(), ranks_per_host.end(), 0);
+}
+
+int Machine::capacity(const std::string& device) const {
+  if (joined()) {
+    return world();
+  }
+  return std::max(1, device == "cuda" ? cuda_devices : cores);
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int cores = 1;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    cores = std::max(1, CPU_COUNT(&set));
+  }
+  if (const double quota = quota_in_cores(); quota > 0) {
+    cores = std::clamp(static_cast<int>(std::ceil(quota)), 1, cores);
+  }
+  return cores;
+}
+
+bool cpu_has_bf16() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("flags") || line.starts_with("Features")) {
+      line += ' ';
+      return line.find("avx512_bf16 ") != std::string::npos ||
+             line.find("amx_bf16 ") != std::string::npos ||
+             line.find(" bf16 ") != std::string::npos;
+    }
+  }
+  return false;
+}
+
+}  // namespace paceline::experiment

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace paceline::experiment {
+
+/// What an experiment may use here: the facts that "auto" is resolved with and
+/// that cases are checked against.  A plain value, so tests can invent it.
+struct Machine {
+  int cores = 1;             // that this process may use, quota included
+  int cuda_devices = 0;      // visible ones
+  bool native_bf16 = false;  // the CPU has bf16 instructions
+  std::vector<std::string> models = {};
+  std::vector<std::string> engines = {};  // those that were built
+  std::vector<int> ranks_per_host = {};  // of a joined world; empty: not joined
+
+  bool joined() const { return !ranks_per_host.empty(); }
+  /// Ranks of the joined world; 0 where none was joined.
+  int world() const;
+  /// Most ranks that get a core or device of their own.
+  int capacity(const std::string& device) const;
+};
+
+/// Cores that the calling process may run on: its affinity mask, and the CPU
+/// quota of its control group where there is one; at least 1.
+int usable_cores();
+
+/// Whether /proc/cpuinfo lists bf16 instructions.
+bool cpu_has_bf16();
+
+}  // namespace paceline::experiment

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/experiment/draft.h"
+#include "paceline/experiment/machine.h"
+
+namespace paceline::experiment {
+
+/// The worlds that a value of `ranks` stands for here: a number itself;
+/// `world` all ranks that were started together, else 1; `max` one rank for
+/// each core or GPU; `auto` 1, 2, 4 ... and max; `max:8`, `auto:8` at most 8.
+/// Throws UsageError for anything else.
+std::vector<int> worlds_of(const Given& ranks,
+                           const Machine& machine,
+                           const std::string& device);
+
+}  // namespace paceline::experiment

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace paceline::experiment {
+
+/// What holds for a whole run of an experiment, beside its cases.
+struct Settings {
+  std::string name;                // empty: the file's stem, or "command line"
+  std::string about;               // one sentence, for `paceline list`
+  std::string protocol = "cases";  // cases, ddp
+  int runs = 1;                    // repetitions, each in fresh processes
+  std::string records;             // empty: results/<name>-<utc>.jsonl
+  std::string json;                // empty: not written
+  std::string trace;               // empty: not written
+  std::string format = "console";  // console, ddp, json, csv
+  bool dry_run = false;
+  bool resume = false;
+  bool yes = false;
+  bool require_same_topology = false;
+  double timeout = 60;       // seconds since a rank's last heartbeat
+  std::string interface;     // empty: chosen
+  std::string rendezvous;    // HOST:PORT, file:PATH; empty: chosen
+  std::string print_launch;  // slurm, mpirun, torchrun; empty: run
+};
+
+}  // namespace paceline::experiment

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/draft.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::experiment {
+namespace {
+
+std::string refusal(std::string_view toml) {
+  try {
+    parse_draft(toml, "x.toml");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::vector<std::string> texts(const std::vector<Given>& given) {
+  std::vector<std::string> all;
+  for (const Given& one : given) {
+    all.push_back(one.text);
+  }
+  return all;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Draft, KeepsDefaultsCasesAndSweepApart) {
+  const Draft draft = parse_draft(
+      "batch_size = 8\nchannels_last = true\nlearning_rate = 1e-3\n"
+      "[[case]]\nranks = 1\n[[case]]\nranks = 'max'\n"
+      "[sweep]\nstrategy = ['ddp', 'fusion']\nbucket_mb = [1, 2.5]\n",
+      "x.toml");
+  EXPECT_EQ(texts(draft.defaults.at("batch_size")), Texts{"8"});
+  EXPECT_EQ(texts(draft.defaults.at("channels_last")), Texts{"true"});
+  EXPECT_EQ(texts(draft.defaults.at("learning_rate")), Texts{"0.001"});
+  ASSERT_EQ(draft.cases.size(), 2U);
+  EXPECT_EQ(texts(draft.cases[1].at("ranks")), Texts{"max"});
+  EXPECT_EQ(draft.cases[1].at("ranks").front().where, "x.toml:7: ranks");
+  EXPECT_EQ(texts(draft.sweep->at("strategy")), (Texts{"ddp", "fusion"}));
+  EXPECT_EQ(texts(draft.sweep->at("bucket_mb")), (Texts{"1", "2.5"}));
+}
+
+TEST(Draft, UnknownKeyListsTheKnownOnes) {
+  const std::string sentence = refusal("\nbucket_size = 25\n");
+  EXPECT_TRUE(sentence.starts_with(
+      "x.toml:2: unknown key 'bucket_size'; did you mean bucket_mb? known: "
+      "name, about, protocol, runs, label, model, batch_size, "))
+      << sentence;
+  EXPECT_TRUE(refusal("[[case]]\nmodle = 'mlp'\n")
+                  .starts_with("x.toml:2: unknown key 'modle'; did you mean "
+                               "model? known: "));
+  EXPECT_TRUE(refusal("[sweep]\nqqqqqqqq = 1\n")
+                  .starts_with("x.toml:2: unknown key 'qqqqqqqq'; known: "));
+}
+
+TEST(Draft, RefusalsNameFileAndLine) {
+  EXPECT_EQ(refusal("batch_size = '32'"),
+            "x.toml:1: batch_size: '32' is not a whole number of at least 1");
+  EXPECT_EQ(refusal("batch_size = 1.5"),
+            "x.toml:1: batch_size: 1.5 is not a whole number of at least 1");
+  EXPECT_EQ(refusal("device = 1"),
+            "x.toml:1: device: 1 is not one of auto, cpu, cuda");
+  EXPECT_EQ(refusal("channels_last = 1"),
+            "x.toml:1: channels_last: 1 is not true or false");
+  EXPECT_EQ(refusal("model = ['mlp', 'lenet']"),
+            "x.toml:1: model: a list of values belongs under [sweep]");
+  EXPECT_EQ(refusal("[[case]]\nranks = [1, 2]"),
+            "x.toml:2: ranks: a list of values belongs under [sweep]");
+  EXPECT_EQ(refusal("[sweep]\nranks = []"),
+            "x.toml:2: ranks: the list is empty");
+  EXPECT_EQ(refusal("[sweep]\nruns = [1]"),
+            "x.toml:2: runs holds for the whole experiment; write it above the "
+            "first table");
+  EXPECT_EQ(refusal("dry_run = true"),
+            "x.toml:1: dry_run is not a key of files; give the flag --dry-run");
+  EXPECT_EQ(refusal("sweep = 'ddp'"),
+            "x.toml:1: sweep: write it as a table, [sweep], with a list for "
+            "each key that varies");
+  EXPECT_EQ(refusal("case = 3"),
+            "x.toml:1: case: write every case as a table of its own, [[case]]");
+}
+
+TEST(Draft, BrokenTomlNamesTheLine) {
+  EXPECT_TRUE(refusal("steps = 3\nbatch_size = = 8\n")
+                  .starts_with("x.toml:2: not TOML: "));
+}
+
+TEST(Draft, MissingFileIsAUsageError) {
+  EXPECT_THROW(read_draft("/no/such/file.toml"), UsageError);
+  EXPECT_THROW(read_draft("/tmp"), UsageError);
+}
+
+TEST(SplitFlag, CommasSweepExceptInsideOptions) {
+  EXPECT_EQ(texts(split_flag("ranks", {"1,2", "4"})), (Texts{"1", "2", "4"}));
+  EXPECT_EQ(
+      texts(split_flag("strategy",
+                       {"ddp,fusion:threshold_mb=8,credit=2,"
+                        "bsp+ps:servers=2"})),
+      (Texts{"ddp", "fusion:threshold_mb=8,credit=2", "bsp+ps:servers=2"}));
+  EXPECT_EQ(texts(split_flag("label", {"a, b"})), Texts{"a, b"});
+  EXPECT_EQ(texts(split_flag("ranks", {"1,"})), (Texts{"1", ""}));
+}
+
+TEST(SettingsOf, FlagsWinOverTheFile) {
+  Draft draft = parse_draft("runs = 3\ntimeout = 30\n", "a/quick.toml");
+  draft.flags["runs"] = split_flag("runs", {"5"});
+  const Settings settings = settings_of(draft);
+  EXPECT_EQ(settings.name, "quick");
+  EXPECT_EQ(settings.runs, 5);
+  EXPECT_EQ(settings.timeout, 30);
+}
+
+TEST(SettingsOf, OneValueOnly) {
+  Draft draft;
+  draft.flags["runs"] = split_flag("runs", {"5", "6"});
+  try {
+    settings_of(draft);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--runs: given 2 times");
+  }
+}
+
+}  // namespace
+}  // namespace paceline::experiment

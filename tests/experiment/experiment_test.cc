@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/experiment.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/ddp_protocol.h"
+
+namespace paceline::experiment {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Machine cpu_machine(int cores) {
+  return {.cores = cores,
+          .models = {"resnet18",
+                     "resnet50",
+                     "resnet101",
+                     "resnext50_32x4d",
+                     "resnext101_32x8d",
+                     "mlp"},
+          .engines = {"gloo"}};
+}
+
+Machine gpu_machine(std::vector<int> ranks_per_host) {
+  Machine machine = cpu_machine(32);
+  machine.cuda_devices = 8;
+  machine.engines = {"gloo", "nccl"};
+  machine.ranks_per_host = std::move(ranks_per_host);
+  return machine;
+}
+
+Draft with_flags(std::vector<std::pair<std::string, std::string>> flags,
+                 Draft draft = {}) {
+  for (const auto& [name, text] : flags) {
+    draft.flags[name] = split_flag(name, {text});
+  }
+  return draft;
+}
+
+std::string refusal(const Draft& draft, const Machine& machine) {
+  try {
+    expand(draft, machine);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// "2 ddp": ranks and strategy of each case.
+Texts rows(const Experiment& experiment) {
+  Texts all;
+  for (const auto& c : experiment.cases) {
+    all.push_back(std::to_string(c.ranks) + " " + c.strategy);
+  }
+  return all;
+}
+
+TEST(Expand, FlagsAloneMakeOneCase) {
+  const Experiment one = expand(
+      with_flags(
+          {{"model", "resnet18"}, {"ranks", "4"}, {"strategy", "fusion"}}),
+      cpu_machine(8));
+  ASSERT_EQ(one.cases.size(), 1U);
+  EXPECT_EQ(one.name, "command-line");
+  EXPECT_EQ(one.cases[0].model, "resnet18");
+  EXPECT_EQ(one.cases[0].ranks, 4);
+  EXPECT_EQ(one.cases[0].strategy, "fusion");
+  EXPECT_EQ(one.cases[0].device, "cpu");
+  EXPECT_EQ(one.cases[0].engine, "gloo");
+  EXPECT_EQ(one.cases[0].threads, 2);
+  EXPECT_EQ(one.cases[0].label, "1M/4G");
+}
+
+TEST(Expand, ListsAreAProductWithTheLastKeyOfTheTableFastest) {
+  EXPECT_EQ(rows(expand(with_flags({{"strategy", "ddp,fusion"},
+                                    {"ranks", "1,2"},
+                                    {"model", "mlp"}}),
+                        cpu_machine(2))),
+            (Texts{"1 ddp", "1 fusion", "2 ddp", "2 fusion"}));
+}
+
+TEST(Expand, FlagsReplaceTheirKeyInCasesAndSweep) {
+  const Draft file = parse_draft(
+      "model = 'mlp'\n[[case]]\nranks = 1\nstrategy = 'none'\n"
+      "[sweep]\nranks = [2, 4]\nstrategy = ['ddp', 'bsp']\n",
+      "x.toml");
+  EXPECT_EQ(rows(expand(file, cpu_machine(4))),
+            (Texts{"1 none", "2 ddp", "2 bsp", "4 ddp", "4 bsp"}));
+  EXPECT_EQ(rows(expand(with_flags({{"ranks", "3"}}, file), cpu_machine(4))),
+            (Texts{"3 none", "3 ddp", "3 bsp"}));
+  EXPECT_EQ(
+      rows(expand(with_flags({{"strategy", "ddp"}}, file), cpu_machine(4))),
+      (Texts{"1 ddp", "2 ddp", "4 ddp"}));
+}
+
+TEST(Expand, EqualCasesAreKeptOnce) {
+  EXPECT_EQ(rows(expand(with_flags({{"ranks", "2,max,2"},
+                                    {"strategy", "ddp"},
+                                    {"model", "mlp"}}),
+                        cpu_machine(2))),
+            Texts{"2 ddp"});
+}
+
+TEST(Expand, WordsOfRanksFollowTheMachine) {
+  const auto worlds = [](const std::string& text, const Machine& machine) {
+    std::vector<int> all;
+    for (const auto& c :
+         expand(with_flags({{"ranks", text}, {"model", "mlp"}}), machine)
+             .cases) {
+      all.push_back(c.ranks);
+    }
+    return all;
+  };
+  using Worlds = std::vector<int>;
+  EXPECT_EQ(worlds("auto", cpu_machine(1)), Worlds{1});
+  EXPECT_EQ(worlds("auto", cpu_machine(6)), (Worlds{1, 2, 4, 6}));
+  EXPECT_EQ(worlds("auto:4", cpu_machine(64)), (Worlds{1, 2, 4}));
+  EXPECT_EQ(worlds("max", gpu_machine({})), Worlds{8});
+  EXPECT_EQ(worlds("max:4", gpu_machine({})), Worlds{4});
+  EXPECT_EQ(worlds("max", gpu_machine({8, 8})), Worlds{16});
+  EXPECT_EQ(worlds("world", gpu_machine({})), Worlds{1});
+  EXPECT_EQ(worlds("world", gpu_machine({8, 8})), Worlds{16});
+}
+
+TEST(Expand, EveryCaseHasTheThreadsOfTheLargestWorld) {
+  for (const auto& c :
+       expand(with_flags({{"ranks", "1,2,4"}, {"model", "mlp"}}),
+              cpu_machine(8))
+           .cases) {
+    EXPECT_EQ(c.threads, 2);
+  }
+  for (const auto& c :
+       expand(with_flags({{"ranks", "1,3"}, {"model", "mlp"}}), cpu_machine(2))
+           .cases) {
+    EXPECT_EQ(c.threads, 1);
+  }
+  // 16 ranks on two hosts of 32 cores: 8 on each.
+  const Experiment two_hosts = expand(
+      with_flags({{"ranks", "16"}, {"model", "mlp"}}), gpu_machine({8, 8}));
+  EXPECT_EQ(two_hosts.cases[0].threads, 4);
+  const Experiment asked =
+      expand(with_flags({{"threads", "3"}, {"model", "mlp"}}), cpu_machine(8));
+  EXPECT_EQ(asked.cases[0].threads, 3);
+}
+
+TEST(Expand, AutoTakesTheGpuAndItsEngineWhereTheyAre) {
+  const auto c =
+      expand(with_flags({{"model", "mlp"}}), gpu_machine({})).cases[0];
+  EXPECT_EQ(c.device, "cuda");
+  EXPECT_EQ(c.engine, "nccl");
+  const auto on_cpu =
+      expand(with_flags({{"model", "mlp"}, {"device", "cpu"}}), gpu_machine({}))
+          .cases[0];
+  EXPECT_EQ(on_cpu.engine, "gloo");
+}
+
+TEST(Expand, RefusesWhatCannotRunHere) {
+  const Machine two = cpu_machine(2);
+  EXPECT_EQ(refusal(with_flags({{"model", "resnet5"}}), two),
+            "--model: no model 'resnet5'; did you mean resnet50? known: "
+            "resnet18, resnet50, resnet101, resnext50_32x4d, "
+            "resnext101_32x8d, mlp");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),
+            "--device: 'cuda', but PyTorch sees no GPU here");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"engine", "mpi"}}), two),
+            "--engine: 'mpi' was not built in; there is gloo");
+  EXPECT_EQ(
+      refusal(
+          with_flags({{"model", "mlp"}, {"device", "cpu"}, {"engine", "nccl"}}),
+          gpu_machine({})),
+      "--engine: 'nccl' moves bytes between GPUs alone; for device cpu "
+      "take gloo");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"dtype", "amp"}}), two),
+            "--dtype: 'amp' needs a CPU with bf16 instructions, which this one "
+            "lacks (emulated it is some 40 times slower than fp32); take fp32");
+  EXPECT_EQ(
+      refusal(with_flags({{"model", "mlp"}, {"ranks", "16"}}), gpu_machine({})),
+      "--ranks: '16', but 8 GPUs are visible here and each rank takes "
+      "one");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "17"}}),
+                    gpu_machine({8, 8})),
+            "--ranks: '17', but 16 were started");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "1000"}}), two),
+            "--ranks: '1000' on 2 cores: at most 16 ranks a core");
+  EXPECT_TRUE(refusal(with_flags({{"model", "mlp"}, {"ranks", "all"}}), two)
+                  .starts_with("--ranks: 'all' is not a whole number of at "
+                               "least 1 or one of world "));
+  EXPECT_TRUE(refusal(with_flags({{"model", "mlp"}, {"ranks", "max:0"}}), two)
+                  .starts_with("--ranks: 'max:0' is not a whole number "));
+  EXPECT_EQ(
+      refusal(with_flags(
+                  {{"model", "mlp"}, {"batch_size", "8"}, {"accumulate", "3"}}),
+              two),
+      "--accumulate: 3 micro-batches do not divide a batch of 8");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"},
+                                {"ranks", "2"},
+                                {"ranks_per_host", "2+2"}}),
+                    two),
+            "--ranks-per-host: '2+2' places 4 ranks, the case has 2");
+  EXPECT_EQ(refusal(parse_draft("model = 'mlp'\nsteps = 0\n", "x.toml"), two),
+            "x.toml:2: steps: '0' is not a whole number of at least 1");
+}
+
+/// The original's list for one model: "warmup", "no ddp", "1M/1G" ...
+Texts original_entries(int world) {
+  Texts all = {"1 warmup", "1 no ddp", "1 1M/1G"};
+  for (const int ranks : {2, 4}) {
+    if (ranks <= world) {
+      all.push_back(std::to_string(ranks) + " 1M/" + std::to_string(ranks) +
+                    "G");
+    }
+  }
+  for (int hosts = 1; hosts <= world / 8; ++hosts) {
+    all.push_back(std::to_string(8 * hosts) + " " + std::to_string(hosts) +
+                  "M/8G");
+  }
+  return all;
+}
+
+std::vector<int> hosts_of_eight(int world) {
+  std::vector<int> hosts(static_cast<std::size_t>(world / 8), 8);
+  if (world % 8 != 0) {
+    hosts.push_back(world % 8);
+  }
+  return hosts;
+}
+
+TEST(DdpFile, ExpandsToTheOriginalsEntries) {
+  const Draft file = read_draft(PACELINE_SOURCE_DIR "/experiments/ddp.toml");
+  for (const int world : {1, 2, 4, 8, 12, 16}) {
+    SCOPED_TRACE(world);
+    const Experiment sweep = expand(file, gpu_machine(hosts_of_eight(world)));
+    Texts expected;
+    for (const char* model :
+         {"resnet50", "resnet101", "resnext50_32x4d", "resnext101_32x8d"}) {
+      for (const std::string& entry : original_entries(world)) {
+        expected.push_back(std::string(model) + " " + entry);
+      }
+    }
+    Texts found;
+    for (const auto& c : sweep.cases) {
+      found.push_back(c.model + " " + std::to_string(c.ranks) + " " + c.label);
+      EXPECT_EQ(c.discard, c.label == "warmup");
+      EXPECT_EQ(c.strategy,
+                c.label == "warmup" || c.label == "no ddp" ? "none" : "ddp");
+      EXPECT_EQ(c.batch_size, 32);
+      EXPECT_EQ(c.image_size, 224);
+      EXPECT_EQ(c.bucket_mb, 25);
+      EXPECT_EQ(c.optimizer, "sgd");
+      EXPECT_EQ(c.learning_rate, 0.001);
+      EXPECT_EQ(c.momentum, 0.9);
+      EXPECT_EQ(c.weight_decay, 1e-4);
+      EXPECT_EQ(c.warmup, 5);
+      EXPECT_EQ(c.steps, 10);
+      EXPECT_EQ(c.dtype, "fp32");
+      EXPECT_EQ(c.engine, "nccl");
+    }
+    EXPECT_EQ(found, expected);
+  }
+}
+
+TEST(DdpFile, RanksBoundTheWorldAndStrategyReplacesDdp) {
+  const Draft file = read_draft(PACELINE_SOURCE_DIR "/experiments/ddp.toml");
+  const Experiment two = expand(
+      with_flags(
+          {{"model", "resnet18"}, {"ranks", "2"}, {"strategy", "fusion,ddp"}},
+          file),
+      cpu_machine(4));
+  EXPECT_EQ(
+      rows(two),
+      (Texts{"1 none", "1 none", "1 fusion", "1 ddp", "2 fusion", "2 ddp"}));
+  EXPECT_EQ(refusal(with_flags({{"ranks", "2,4"}}, file), cpu_machine(4)),
+            "--ranks: protocol ddp takes one number, its largest world");
+  EXPECT_EQ(refusal(with_flags({{"ranks", "9"}}, file), gpu_machine({})),
+            "--ranks: '9', but 8 GPUs are visible here and each rank takes "
+            "one");
+}
+
+TEST(DdpEntries, FollowTheRealDevicesPerHost) {
+  const auto labels = [](const std::vector<int>& hosts) {
+    Texts all;
+    for (const ProtocolEntry& entry : ddp_entries(hosts)) {
+      all.push_back(entry.label);
+    }
+    return all;
+  };
+  EXPECT_EQ(
+      labels({4, 4, 4}),
+      (Texts{"warmup", "no ddp", "1M/1G", "1M/2G", "1M/4G", "2M/4G", "3M/4G"}));
+  EXPECT_EQ(labels({6}),
+            (Texts{"warmup", "no ddp", "1M/1G", "1M/2G", "1M/4G", "1M/6G"}));
+  EXPECT_EQ(labels({1, 1}), (Texts{"warmup", "no ddp", "1M/1G", "2M/1G"}));
+}
+
+TEST(PlaceLabel, NamesEvenHosts) {
+  EXPECT_EQ(place_label(16, {8, 8, 8}), "2M/8G");
+  EXPECT_EQ(place_label(12, {8, 8}), "12 ranks");
+  EXPECT_EQ(place_label(3, {8}), "1M/3G");
+}
+
+TEST(QuickFile, AdaptsToTheMachine) {
+  const Draft file = read_draft(PACELINE_SOURCE_DIR "/experiments/quick.toml");
+  EXPECT_EQ(rows(expand(file, cpu_machine(2))),
+            (Texts{"1 none", "2 ddp", "2 fusion", "2 bsp", "2 python-ddp"}));
+  EXPECT_EQ(expand(file, cpu_machine(64)).cases.back().ranks, 8);
+  Machine one_gpu = gpu_machine({});
+  one_gpu.cuda_devices = 1;
+  EXPECT_EQ(expand(file, one_gpu).cases.back().ranks, 1);
+}
+
+}  // namespace
+}  // namespace paceline::experiment

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/flags.h"
+
+#include <fstream>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/key.h"
+
+namespace paceline::experiment {
+namespace {
+
+Draft parse(const std::string& line) {
+  CLI::App app;
+  Flags flags(app);
+  app.parse(line);
+  return flags.draft();
+}
+
+std::string refusal(const std::string& line) {
+  try {
+    parse(line);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Flags, EveryKeyHasOne) {
+  CLI::App app;
+  Flags flags(app);
+  for (const Key& key : keys()) {
+    EXPECT_NE(app.get_option_no_throw(flag_of(key)), nullptr) << key.name;
+  }
+  const std::string help = app.help();
+  for (const Key& key : keys()) {
+    EXPECT_NE(help.find(flag_of(key)), std::string::npos) << key.name;
+  }
+}
+
+TEST(Flags, ReachTheDraftAsKeys) {
+  const Draft draft = parse(
+      "--model mlp --ranks 1,2 --ranks 4 --bucket-mb=1 --yes "
+      "--channels-last=false --seed 7");
+  EXPECT_EQ(draft.flags.at("ranks").size(), 3U);
+  EXPECT_EQ(draft.flags.at("ranks")[2].text, "4");
+  EXPECT_EQ(draft.flags.at("bucket_mb")[0].text, "1");
+  EXPECT_EQ(draft.flags.at("bucket_mb")[0].where, "--bucket-mb");
+  EXPECT_EQ(draft.flags.at("yes")[0].text, "true");
+  EXPECT_EQ(draft.flags.at("channels_last")[0].text, "false");
+  EXPECT_EQ(draft.flags.count("momentum"), 0U);
+}
+
+TEST(Flags, TheExperimentIsPositionalAnywhere) {
+  const std::string path = PACELINE_SOURCE_DIR "/experiments/quick.toml";
+  for (const std::string& line :
+       {path + " --ranks 2", "--ranks 2 " + path, "--yes " + path}) {
+    EXPECT_EQ(parse(line).source, path) << line;
+  }
+}
+
+TEST(Flags, UnknownOnesListTheKnown) {
+  EXPECT_TRUE(refusal("--batch_size 32")
+                  .starts_with("unknown flag '--batch_size'; did you mean "
+                               "--batch-size? known: --name, "
+                               "--about, "));
+  EXPECT_TRUE(refusal("--modle=mlp")
+                  .starts_with(
+                      "unknown flag '--modle'; did you mean --model? known: "));
+  EXPECT_TRUE(refusal("--distributed-backend nccl")
+                  .starts_with("unknown flag '--distributed-backend'; did you "
+                               "mean --engine? known: "));
+}
+
+TEST(Flags, RefusesALineThatNamesNothing) {
+  EXPECT_EQ(refusal("--yes"),
+            "nothing to run: name an experiment (paceline run quick) or a case "
+            "(paceline run --model resnet50 --ranks 2)");
+  EXPECT_EQ(refusal(PACELINE_SOURCE_DIR "/experiments/quick.toml ddp"),
+            "'ddp' follows the experiment '" PACELINE_SOURCE_DIR
+            "/experiments/quick.toml'; one run takes one experiment");
+}
+
+TEST(FindExperiment, LooksBelowTheRoots) {
+  const std::vector<std::string> roots = {PACELINE_SOURCE_DIR};
+  EXPECT_EQ(find_experiment("ddp", roots),
+            PACELINE_SOURCE_DIR "/experiments/ddp.toml");
+  try {
+    find_experiment("quik", roots);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "no experiment 'quik'; did you mean quick? known: ddp, "
+                 "quick");
+  }
+}
+
+TEST(Docs, ListEveryKey) {
+  std::ifstream file(PACELINE_SOURCE_DIR "/docs/experiments.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_NE(text.str().find(keys_as_markdown()), std::string::npos)
+      << "docs/experiments.md should hold:\n"
+      << keys_as_markdown();
+}
+
+}  // namespace
+}  // namespace paceline::experiment

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/key.h"
+
+#include <cstddef>
+#include <set>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::experiment {
+namespace {
+
+/// Converts to the type of any member.
+struct AnyValue {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor)
+};
+
+template <class T, std::size_t... I>
+constexpr bool takes(std::index_sequence<I...> /*count*/) {
+  return requires {
+    T{(static_cast<void>(I), AnyValue{})...};
+  };
+}
+
+/// Number of members of an aggregate.
+template <class T, std::size_t N = 0>
+constexpr std::size_t members() {
+  if constexpr (takes<T>(std::make_index_sequence<N + 1>())) {
+    return members<T, N + 1>();
+  } else {
+    return N;
+  }
+}
+
+std::string message_of(auto&& call) {
+  try {
+    call();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string refusal(const std::string& name, const std::string& text) {
+  const Key* key = find_key(name);
+  return message_of([&] {
+    record::Configuration c;
+    Settings s;
+    if (is_case_key(*key)) {
+      assign_key(*key, text, flag_of(*key), c);
+    } else {
+      assign_key(*key, text, flag_of(*key), s);
+    }
+  });
+}
+
+TEST(Keys, CoverEveryMemberOnce) {
+  std::size_t of_cases = 0;
+  std::set<std::string_view> names;
+  for (const Key& key : keys()) {
+    of_cases += is_case_key(key) ? 1 : 0;
+    names.insert(key.name);
+  }
+  EXPECT_EQ(of_cases, members<record::Configuration>());
+  EXPECT_EQ(keys().size() - of_cases, members<Settings>());
+  EXPECT_EQ(names.size(), keys().size());
+}
+
+/// A value that differs from the default of a Configuration.
+std::string other_value(const Key& key) {
+  const std::string now = read_key(key, record::Configuration{});
+  if (is_switch(key)) {
+    return now == "true" ? "false" : "true";
+  }
+  if (key.name == "ranks_per_host") {
+    return "1+1";
+  }
+  if (!key.allowed.empty()) {
+    for (const std::string_view word : key.allowed) {
+      if (word != now && word != "auto") {
+        return std::string(word);
+      }
+    }
+  }
+  return now == "1" ? "7" : "1";
+}
+
+TEST(Keys, EachWritesItsOwnMemberAlone) {
+  for (const Key& key : keys()) {
+    if (!is_case_key(key)) {
+      continue;
+    }
+    record::Configuration changed;
+    assign_key(key, other_value(key), "test", changed);
+    for (const Key& other : keys()) {
+      if (is_case_key(other)) {
+        EXPECT_EQ(read_key(other, changed) ==
+                      read_key(other, record::Configuration{}),
+                  other.name != key.name)
+            << key.name << " and " << other.name;
+      }
+    }
+  }
+}
+
+TEST(Keys, EveryCaseKeyButLabelAndDiscardShapesTheCase) {
+  for (const Key& key : keys()) {
+    if (!is_case_key(key)) {
+      continue;
+    }
+    record::Configuration changed;
+    assign_key(key, other_value(key), "test", changed);
+    EXPECT_EQ(changed.key() == record::Configuration{}.key(),
+              key.name == "label" || key.name == "discard")
+        << key.name;
+  }
+}
+
+TEST(Keys, DefaultsAreValidAndReadBack) {
+  for (const Key& key : keys()) {
+    const std::string text = default_text(key);
+    if (text.empty() || !key.words.empty()) {
+      continue;
+    }
+    EXPECT_EQ(refusal(std::string(key.name), text), "no error") << key.name;
+  }
+}
+
+TEST(Keys, FlagsHaveDashes) {
+  EXPECT_EQ(flag_of(*find_key("bucket_mb")), "--bucket-mb");
+  EXPECT_EQ(find_key("bucket-mb"), nullptr);
+}
+
+TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
+  EXPECT_EQ(refusal("batch_size", "0"),
+            "--batch-size: '0' is not a whole number of at least 1");
+  EXPECT_EQ(refusal("batch_size", "32x"),
+            "--batch-size: '32x' is not a whole number of at least 1");
+  EXPECT_EQ(refusal("batch_size", "99999999999"),
+            "--batch-size: '99999999999' is not a whole number of at least 1");
+  EXPECT_EQ(refusal("steps", ""),
+            "--steps: '' is not a whole number of at least 1");
+  EXPECT_EQ(refusal("seed", "-1"),
+            "--seed: '-1' is not a whole number of at least 0");
+  EXPECT_EQ(refusal("learning_rate", "nan"),
+            "--learning-rate: 'nan' is not a number of at least 0");
+  EXPECT_EQ(refusal("momentum", "1.5"),
+            "--momentum: '1.5' is not a number from 0 to 1");
+  EXPECT_EQ(refusal("device", "gpu"),
+            "--device: 'gpu' is not one of auto, cpu, cuda; did you mean cpu?");
+  EXPECT_EQ(refusal("dtype", "int8"),
+            "--dtype: 'int8' is not one of fp32, bf16, amp");
+  EXPECT_EQ(refusal("channels_last", "yes"),
+            "--channels-last: 'yes' is not true or false");
+  EXPECT_EQ(refusal("ranks_per_host", "4+"),
+            "--ranks-per-host: '4+' is not ranks of each host joined by +, as "
+            "4+4");
+  EXPECT_EQ(refusal("timeout", "0"),
+            "--timeout: '0' is not a number from 1 to 86400");
+  EXPECT_EQ(refusal("format", "xml"),
+            "--format: 'xml' is not one of console, ddp, json, csv");
+}
+
+}  // namespace
+}  // namespace paceline::experiment
