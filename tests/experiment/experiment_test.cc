@@ -158,7 +158,7 @@ TEST(Expand, AutoTakesTheGpuAndItsEngineWhereTheyAre) {
 TEST(Expand, RefusesWhatCannotRunHere) {
   const Machine two = cpu_machine(2);
   EXPECT_EQ(refusal(with_flags({{"model", "resnet5"}}), two),
-            "--model: no model 'resnet5'; did you mean resnet50? known: "
+            "--model: unknown model 'resnet5'; did you mean 'resnet50'? Known: "
             "resnet18, resnet50, resnet101, resnext50_32x4d, "
             "resnext101_32x8d, mlp");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),

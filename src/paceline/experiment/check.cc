@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/experiment/suggest.h"
+#include "paceline/base/text.h"
 
 namespace paceline::experiment {
 namespace {
@@ -20,10 +20,8 @@ constexpr int kMostRanksPerCore = 16;
 
 void check_model(const Configuration& c, const Machine& m, const Where& where) {
   if (std::ranges::find(m.models, c.model) == m.models.end()) {
-    throw UsageError(fmt::format("{}: no model '{}'; {}",
-                                 where("model"),
-                                 c.model,
-                                 suggestion(c.model, m.models)));
+    throw UsageError(fmt::format(
+        "{}: {}", where("model"), unknown_name("model", c.model, m.models)));
   }
   if (c.batch_size % c.accumulate != 0) {
     throw UsageError(
