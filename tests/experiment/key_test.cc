@@ -161,8 +161,8 @@ TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
             "4+4");
   EXPECT_EQ(refusal("timeout", "0"),
             "--timeout: '0' is not a number from 1 to 86400");
-  EXPECT_EQ(refusal("format", "xml"),
-            "--format: 'xml' is not one of console, ddp, json, csv");
+  EXPECT_EQ(refusal("print_launch", "pbs"),
+            "--print-launch: 'pbs' is not one of slurm, mpirun, torchrun");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/plan/strategy.h"
 
 namespace paceline::experiment {
 namespace {
@@ -112,6 +113,17 @@ std::string resolve_engine(const std::string& engine,
   const bool nccl =
       device == "cuda" && std::ranges::count(machine.engines, "nccl") > 0;
   return nccl ? "nccl" : "gloo";
+}
+
+std::string canonical_strategy(const Configuration& configuration,
+                               const Where& where) {
+  try {
+    return plan::parse_strategy(configuration.strategy,
+                                {.bucket_mb = configuration.bucket_mb})
+        .text();
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
+  }
 }
 
 void check_case(const Configuration& configuration,
