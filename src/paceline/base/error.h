@@ -34,20 +34,22 @@ namespace detail {
 }  // namespace paceline
 
 /// A bug of ours, never a user's mistake; checked in Release too.
-#define PACELINE_CHECK(condition)                                             \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      ::paceline::detail::check_failed(__FILE__, __LINE__, #condition, "");   \
-    }                                                                         \
+#define PACELINE_CHECK(condition)                                           \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
+      ::paceline::detail::check_failed(__FILE__, __LINE__, #condition, ""); \
+    }                                                                       \
   } while (false)
 
-#define PACELINE_CHECK_EQ(left, right)                                        \
-  do {                                                                        \
-    const auto& paceline_left = (left);                                       \
-    const auto& paceline_right = (right);                                     \
-    if (!(paceline_left == paceline_right)) {                                 \
-      ::paceline::detail::check_failed(                                       \
-          __FILE__, __LINE__, #left " == " #right,                            \
-          fmt::format("{} vs {}", paceline_left, paceline_right));            \
-    }                                                                         \
+#define PACELINE_CHECK_EQ(left, right)                             \
+  do {                                                             \
+    const auto& paceline_left = (left);                            \
+    const auto& paceline_right = (right);                          \
+    if (!(paceline_left == paceline_right)) {                      \
+      ::paceline::detail::check_failed(                            \
+          __FILE__,                                                \
+          __LINE__,                                                \
+          #left " == " #right,                                     \
+          fmt::format("{} vs {}", paceline_left, paceline_right)); \
+    }                                                              \
   } while (false)

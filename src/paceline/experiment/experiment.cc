@@ -167,9 +167,7 @@ class Expansion {
 
   void complete(const Partial& partial) {
     Configuration c = partial.configuration;
-    const Where where = where_in(partial);
-    check_case(c, machine_, where);
-    c.strategy = canonical_strategy(c, where);
+    check_case(c, machine_, where_in(partial));
     if (c.label.empty()) {
       c.label = c.ranks == 1 && c.strategy == "none"
                     ? "no ddp"

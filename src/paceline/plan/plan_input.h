@@ -9,10 +9,10 @@
 namespace paceline::plan {
 
 struct ParameterShape {
-  std::string name;          // as in the state dict: layer4.2.conv3.weight
+  std::string name;  // as in the state dict: layer4.2.conv3.weight
   std::vector<Elements> sizes;
-  Elements elements = 0;     // product of the sizes
-  ModuleId module{};         // the gated unit whose forward reads it
+  Elements elements = 0;  // product of the sizes
+  ModuleId module{};      // the gated unit whose forward reads it
 };
 
 /// What a planner may know of a network.  Traced from one real step, or read
