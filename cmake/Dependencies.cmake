@@ -1,10 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-# Third parties of the torch-free half, from the system or from .deps/.
+# Third parties of the torch-free half: from the system, else unpacked into
+# .deps/root by tools/setup.sh, else downloaded as the archives pinned below.
+include(FetchContent)
+set(FETCHCONTENT_QUIET OFF)
+list(APPEND CMAKE_PREFIX_PATH "${CMAKE_SOURCE_DIR}/.deps/root/usr")
+
+# Warnings inside other people's headers are not ours: all targets are SYSTEM.
+# paceline_third_party(<package> <oldest version> <url> <sha256>)
+macro(paceline_third_party package oldest url sha256)
+  # Unpacked packages live beside the system's: what find_package saw last time
+  # may be gone, so it looks anew.
+  if(NOT EXISTS "${${package}_DIR}")
+    unset(${package}_DIR CACHE)
+  endif()
+  find_package(${package} ${oldest} QUIET CONFIG)
+  if(${package}_FOUND)
+    message(STATUS "${package} ${${package}_VERSION} at ${${package}_DIR}")
+  else()
+    message(STATUS "${package} ${oldest} or newer not found: taking ${url}")
+    FetchContent_Declare(${package} URL "${url}" URL_HASH SHA256=${sha256}
+      DOWNLOAD_EXTRACT_TIMESTAMP TRUE SYSTEM)
+    FetchContent_MakeAvailable(${package})
+  endif()
+endmacro()
+
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(tomlplusplus REQUIRED)
+paceline_third_party(fmt 9.1
+  https://github.com/fmtlib/fmt/archive/9.1.0.tar.gz
+  5dea48d1fcddc3ec571ce2058e13910a0d4a6bab4cc09a809d8b1dd1c88ae6f2)
+paceline_third_party(nlohmann_json 3.11
+  https://github.com/nlohmann/json/archive/v3.11.3.tar.gz
+  0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406)
+set(CLI11_PRECOMPILED OFF)
+paceline_third_party(CLI11 2.1
+  https://github.com/CLIUtils/CLI11/archive/v2.3.2.tar.gz
+  aac0ab42108131ac5d3344a9db0fdf25c4db652296641955720a4fbe52334e22)
+paceline_third_party(tomlplusplus 3.3
+  https://github.com/marzer/tomlplusplus/archive/v3.4.0.tar.gz
+  8517f65938a4faae9ccf8ebb36631a38c1cadfb5efa85d9a72e15b9e97d25155)
+
 if(PACELINE_WITH_TESTS)
-  find_package(GTest REQUIRED)
+  set(INSTALL_GTEST OFF)
+  paceline_third_party(GTest 1.11
+    https://github.com/google/googletest/archive/v1.14.0.tar.gz
+    8ad598c73ad796e0d8280b082cebd82a630d73e73cd3c70057938a6501bba5d7)
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  set(BENCHMARK_ENABLE_INSTALL OFF)
+  set(BENCHMARK_ENABLE_WERROR OFF)
+  paceline_third_party(benchmark 1.6
+    https://github.com/google/benchmark/archive/v1.7.1.tar.gz
+    6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7)
 endif()
+
+# hwloc has no CMake package.  Where it is missing, PACELINE_HAVE_HWLOC is OFF
+# and the topology of a record has no picture of the machine.
+find_path(HWLOC_INCLUDE_DIR hwloc.h)
+find_library(HWLOC_LIBRARY hwloc)
+mark_as_advanced(HWLOC_INCLUDE_DIR HWLOC_LIBRARY)
+if(HWLOC_INCLUDE_DIR AND HWLOC_LIBRARY)
+  set(PACELINE_HAVE_HWLOC ON)
+  add_library(hwloc::hwloc UNKNOWN IMPORTED)
+  set_target_properties(hwloc::hwloc PROPERTIES
+    IMPORTED_LOCATION "${HWLOC_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${HWLOC_INCLUDE_DIR}")
+else()
+  set(PACELINE_HAVE_HWLOC OFF)
+endif()
+message(STATUS "hwloc: ${HWLOC_LIBRARY}")

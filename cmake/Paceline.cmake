@@ -4,11 +4,16 @@
 # because each library gets its includes through a forwarding directory that
 # holds links to the allowed folders alone.
 include(GoogleTest)
+include(cmake/Speed.cmake)
 
 add_library(paceline_warnings INTERFACE)
 target_compile_options(paceline_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   $<$<BOOL:${PACELINE_WERROR}>:-Werror>)
+
+# What the build tells the test of the arrows: a line "room: its DEPS" per room.
+set(PACELINE_ROOMS_FILE "${CMAKE_BINARY_DIR}/rooms.txt")
+file(WRITE "${PACELINE_ROOMS_FILE}" "")
 
 # Links src/paceline/<room> into the directory that `target` may include from.
 function(_paceline_open_room target room)
@@ -32,6 +37,8 @@ endfunction()
 function(paceline_add_library room)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK" ${ARGN})
   set(target paceline_${room})
+  string(REPLACE ";" " " deps "${arg_DEPS}")
+  file(APPEND "${PACELINE_ROOMS_FILE}" "${room}: ${deps}\n")
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(paceline::${room} ALIAS ${target})
   _paceline_closure(rooms ${room} ${arg_DEPS})
@@ -45,12 +52,16 @@ function(paceline_add_library room)
   target_link_libraries(${target} PUBLIC ${dep_targets} ${arg_LINK} PRIVATE paceline_warnings)
 endfunction()
 
-# paceline_add_test(<name> SOURCES ... DEPS rooms... [LINK libraries...])
+# paceline_add_test(<name> SOURCES ... DEPS rooms... [LINK libraries...]
+#                   [TIMEOUT seconds] [LABELS ...] [PROCESSORS n]
+#                   [RUN_SERIAL] [ONE_PROCESS])
+#
+# Each TEST is one test of ctest, in a process of its own.  ONE_PROCESS makes
+# the whole program one test, for suites of hundreds of quick cases.
+# PROCESSORS is how many cores the test keeps busy: 1, or 2 where torch is in it.
 function(paceline_add_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LINK;LABELS" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
-  endif()
+  cmake_parse_arguments(arg "RUN_SERIAL;ONE_PROCESS" "TIMEOUT;PROCESSORS"
+    "SOURCES;DEPS;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   _paceline_closure(rooms ${arg_DEPS})
   foreach(r IN LISTS rooms)
@@ -65,6 +76,39 @@ function(paceline_add_test name)
   target_compile_definitions(${name} PRIVATE
     PACELINE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     PACELINE_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+
+  set(has_torch OFF)
+  foreach(r IN ITEMS comm kernel model)
+    if(r IN_LIST rooms)
+      set(has_torch ON)
+    endif()
+  endforeach()
+  set(processors 1)
+  set(timeout 120)
+  set(properties)
+  if(arg_LABELS)
+    list(APPEND properties LABELS "${arg_LABELS}")
+  endif()
+  if(has_torch)
+    # Several ranks share the cores, and each would start a thread per core.
+    set(processors 2)
+    list(APPEND properties ENVIRONMENT OMP_NUM_THREADS=1)
+  endif()
+  if(arg_PROCESSORS)
+    set(processors ${arg_PROCESSORS})
+  endif()
+  if(arg_TIMEOUT)
+    set(timeout ${arg_TIMEOUT})
+  endif()
+  if(arg_RUN_SERIAL)
+    list(APPEND properties RUN_SERIAL ON)
+  endif()
+  list(APPEND properties PROCESSORS ${processors} TIMEOUT ${timeout})
+  if(arg_ONE_PROCESS)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+  else()
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+      PROPERTIES ${properties})
+  endif()
 endfunction()

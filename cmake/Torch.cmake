@@ -6,21 +6,33 @@
 #
 # find_package(Torch) is not used: for a CUDA wheel it demands nvcc and a
 # toolkit of the very same version, which running does not need.
-set(TORCH "$ENV{TORCH}" CACHE PATH "site-packages/torch of a PyTorch wheel")
-if(NOT TORCH)
-  file(GLOB _venv_torch "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
-  if(_venv_torch)
-    list(GET _venv_torch 0 _found)
+set(PACELINE_TORCH_OLDEST 2.11)
+set(PACELINE_TORCH_NEWEST 2.14)
+
+# The wheel that tools/setup.sh has installed or found.
+function(_paceline_find_torch out)
+  file(GLOB venv "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch/version.py")
+  if(venv)
+    list(GET venv 0 version_file)
+    cmake_path(GET version_file PARENT_PATH folder)
   else()
-    find_package(Python3 QUIET COMPONENTS Interpreter)
-    if(Python3_EXECUTABLE)
-      execute_process(
-        COMMAND "${Python3_EXECUTABLE}" -c
-          "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
-        OUTPUT_VARIABLE _found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    endif()
+    execute_process(
+      COMMAND python3 -c
+        "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
+      OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
-  set(TORCH "${_found}" CACHE PATH "site-packages/torch of a PyTorch wheel" FORCE)
+  set(${out} "${folder}" PARENT_SCOPE)
+endfunction()
+
+set(TORCH "$ENV{TORCH}" CACHE PATH "site-packages/torch of a PyTorch wheel")
+if(NOT EXISTS "${TORCH}")
+  _paceline_find_torch(_torch_found)
+  if(_torch_found AND TORCH)
+    message(WARNING "TORCH=${TORCH} does not exist; taking ${_torch_found}.")
+  endif()
+  if(_torch_found)
+    set(TORCH "${_torch_found}" CACHE PATH "site-packages/torch of a PyTorch wheel" FORCE)
+  endif()
 endif()
 if(NOT EXISTS "${TORCH}/include/torch/csrc/api/include/torch/torch.h")
   message(FATAL_ERROR
@@ -29,23 +41,37 @@ if(NOT EXISTS "${TORCH}/include/torch/csrc/api/include/torch/torch.h")
     "without torch, only the 'core' preset builds.")
 endif()
 
-file(STRINGS "${TORCH}/version.py" _version REGEX "^__version__ *=")
-string(REGEX REPLACE ".*['\"]([^'\"]+)['\"].*" "\\1" PACELINE_TORCH_VERSION "${_version}")
-if(PACELINE_TORCH_VERSION VERSION_LESS 2.11)
+file(STRINGS "${TORCH}/version.py" _torch_version REGEX "^__version__ *=")
+string(REGEX REPLACE ".*['\"]([^'\"]+)['\"].*" "\\1" PACELINE_TORCH_VERSION "${_torch_version}")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" _torch_series "${PACELINE_TORCH_VERSION}")
+if(_torch_series VERSION_LESS PACELINE_TORCH_OLDEST)
   message(FATAL_ERROR
-    "PyTorch ${PACELINE_TORCH_VERSION} at ${TORCH} is too old: 2.11 to 2.14 are supported.")
+    "PyTorch ${PACELINE_TORCH_VERSION} at ${TORCH} is too old: Paceline builds with "
+    "${PACELINE_TORCH_OLDEST} to ${PACELINE_TORCH_NEWEST}.")
+elseif(_torch_series VERSION_GREATER PACELINE_TORCH_NEWEST)
+  message(WARNING
+    "PyTorch ${PACELINE_TORCH_VERSION} at ${TORCH} is newer than any that Paceline knows "
+    "(${PACELINE_TORCH_OLDEST} to ${PACELINE_TORCH_NEWEST}); it may not compile.")
 endif()
 message(STATUS "PyTorch ${PACELINE_TORCH_VERSION} at ${TORCH}")
 
 # The wheel carries headers of its own, newer fmt without the library to them.
 # Ours is linked to a directory that the compiler searches before the wheel's.
-get_target_property(_fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+if(fmt_SOURCE_DIR)
+  set(_fmt_include "${fmt_SOURCE_DIR}/include")
+else()
+  get_target_property(_fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+endif()
 file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/before_torch")
 file(CREATE_LINK "${_fmt_include}/fmt" "${CMAKE_BINARY_DIR}/before_torch/fmt" SYMBOLIC)
 
+# Imported targets are SYSTEM: warnings in torch's headers are not ours.  The
+# definitions are those the wheel was built with; without them the headers of
+# Gloo and RPC compile to nothing.
 add_library(TorchWheel::c10 SHARED IMPORTED)
 set_target_properties(TorchWheel::c10 PROPERTIES
   IMPORTED_LOCATION "${TORCH}/lib/libc10.so"
+  INTERFACE_COMPILE_FEATURES cxx_std_20
   INTERFACE_INCLUDE_DIRECTORIES
     "${CMAKE_BINARY_DIR}/before_torch;${TORCH}/include;${TORCH}/include/torch/csrc/api/include")
 add_library(TorchWheel::torch_cpu SHARED IMPORTED)
@@ -68,18 +94,46 @@ file(CREATE_LINK "${_fmt_dir}/fmt" "${CMAKE_BINARY_DIR}/fmt_first/fmt" SYMBOLIC)
 target_include_directories(paceline_torch SYSTEM INTERFACE "${CMAKE_BINARY_DIR}/fmt_first")
 
 if(EXISTS "${TORCH}/lib/libtorch_cuda.so")
+  set(PACELINE_TORCH_HAS_CUDA ON)
   # It registers its kernels in static initialisers, so nothing of ours refers
   # to it and --as-needed would drop it.
   target_link_libraries(paceline_torch INTERFACE
     "-Wl,--push-state,--no-as-needed"
     "${TORCH}/lib/libtorch_cuda.so" "${TORCH}/lib/libc10_cuda.so"
     "-Wl,--pop-state")
+else()
+  set(PACELINE_TORCH_HAS_CUDA OFF)
+endif()
+message(STATUS "PyTorch has CUDA: ${PACELINE_TORCH_HAS_CUDA}")
+
+# paceline::nccl: NCCL's header and library, from the wheel that a CUDA build of
+# PyTorch brings along.  ProcessGroupNCCL itself is inside libtorch_cuda.
+if(PACELINE_WITH_NCCL)
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS "${TORCH}/../nvidia/nccl/include")
+  find_library(NCCL_LIBRARY NAMES libnccl.so.2 nccl HINTS "${TORCH}/../nvidia/nccl/lib")
+  mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)
+  if(NOT NCCL_INCLUDE_DIR)
+    message(FATAL_ERROR
+      "PACELINE_WITH_NCCL: no nccl.h beside ${TORCH} (nvidia/nccl/include) nor in the "
+      "system; install the nvidia-nccl wheel of this PyTorch, or give -DNCCL_INCLUDE_DIR=...")
+  endif()
+  add_library(paceline_nccl INTERFACE)
+  add_library(paceline::nccl ALIAS paceline_nccl)
+  target_include_directories(paceline_nccl SYSTEM INTERFACE "${NCCL_INCLUDE_DIR}")
+  target_compile_definitions(paceline_nccl INTERFACE USE_C10D_NCCL)
+  target_link_libraries(paceline_nccl INTERFACE paceline_torch)
+  if(NCCL_LIBRARY)
+    target_link_libraries(paceline_nccl INTERFACE "${NCCL_LIBRARY}")
+  endif()
+  message(STATUS "NCCL: ${NCCL_INCLUDE_DIR}, ${NCCL_LIBRARY}")
 endif()
 
 # One precompiled <torch/torch.h> for every file of the torch half.
-file(WRITE "${CMAKE_BINARY_DIR}/torch_pch.cc.in" "// Holds the precompiled header of the torch half.\n")
-configure_file("${CMAKE_BINARY_DIR}/torch_pch.cc.in" "${CMAKE_BINARY_DIR}/torch_pch.cc" COPYONLY)
-add_library(paceline_torch_pch OBJECT "${CMAKE_BINARY_DIR}/torch_pch.cc")
+set(_torch_pch_source "${CMAKE_BINARY_DIR}/torch_pch.cc")
+if(NOT EXISTS "${_torch_pch_source}")
+  file(WRITE "${_torch_pch_source}" "// Holds the precompiled header of the torch half.\n")
+endif()
+add_library(paceline_torch_pch OBJECT "${_torch_pch_source}")
 target_link_libraries(paceline_torch_pch PRIVATE paceline_torch paceline_warnings)
 target_precompile_headers(paceline_torch_pch PRIVATE <torch/torch.h>)
 
