@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every build is a preset of CMakePresets.json; this file only calls them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup bench test build core lint nightly clean distclean
+
+# Tools that setup installed without root come first.
+export PATH := $(CURDIR)/.deps/bin:$(PATH)
+
+# A file that includes torch needs up to 2 GB of memory while it compiles.
+JOBS ?= $(shell awk -v cores="$$(nproc)" '/MemAvailable/ { fit = int($$2 / 2e6); \
+  print fit < 1 ? 1 : fit < cores ? fit : cores }' /proc/meminfo)
+PRESET ?= release
+BUILD := build/$(PRESET)
+
+help:
+	@echo 'make bench    set up, build, run experiments/quick.toml and print its table'
+	@echo 'make test     set up, build everything, run every test'
+	@echo 'make build    set up and build the program: build/paceline'
+	@echo 'make core     build and test the half that needs no torch (seconds)'
+	@echo 'make lint     format, include arrows, sizes, clang-tidy, what is linked'
+	@echo 'make nightly  the sanitizer presets, then every test ten times, shuffled'
+	@echo 'make setup    install what is missing, nothing else'
+	@echo 'make clean    remove build/; distclean removes .deps/ and .venv/ too'
+	@echo
+	@echo 'TORCH=.../site-packages/torch   use this PyTorch wheel'
+	@echo 'JOBS=2                          compile and test this many at once'
+
+setup:
+	@tools/setup.sh build
+
+# Configured once; ninja runs cmake again when a CMake file has changed.
+$(BUILD)/build.ninja: | setup
+	cmake --preset $(PRESET) $(if $(TORCH),-DTORCH=$(TORCH))
+
+build: setup $(BUILD)/build.ninja
+	cmake --build --preset $(PRESET) --parallel $(JOBS) --target paceline
+	@ln -sfn $(PRESET)/apps/paceline/paceline build/paceline
+
+bench: build
+	@mkdir -p results
+	build/paceline run experiments/quick.toml --records results/quick.jsonl
+
+test: build
+	cmake --build --preset $(PRESET) --parallel $(JOBS)
+	ctest --preset $(PRESET) --parallel $(JOBS)
+
+core: setup
+	cmake --preset core
+	cmake --build --preset core --parallel $(JOBS)
+	ctest --preset core --parallel $(JOBS)
+
+lint: build
+	@tools/setup.sh lint
+	tools/lint.sh $(BUILD) $(JOBS)
+
+nightly: test
+	for preset in asan-ubsan tsan; do \
+	  cmake --preset $$preset && \
+	  cmake --build --preset $$preset --parallel $(JOBS) && \
+	  ctest --preset $$preset --parallel $(JOBS) || exit 1; \
+	done
+	ctest --preset $(PRESET) --parallel $(JOBS) --schedule-random --repeat until-fail:10
+
+clean:
+	rm -rf build
+
+distclean: clean
+	rm -rf .deps .venv

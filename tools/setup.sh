@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, and only that: packages of tools/packages.txt and a
+# PyTorch wheel.  Running it again finds everything in place and does nothing.
+#
+#   tools/setup.sh GROUP...    groups as in tools/packages.txt
+#
+#   TORCH=.../site-packages/torch   use this wheel, install none
+#   PACELINE_NO_ROOT=1              do as an unprivileged user would
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source tools/setup/common.sh
+source tools/setup/packages.sh
+source tools/setup/python.sh
+source tools/setup/torch.sh
+
+[[ $(uname -s) == Linux ]] ||
+  fail "Paceline runs on Linux only; this is $(uname -s)."
+[[ $# -gt 0 ]] || set -- build
+
+for group in "$@"; do
+  install_packages "$group"
+  case $group in
+    build)
+      provide_build_tools
+      provide_torch
+      ;;
+    lint) provide_lint_tools ;;
+  esac
+done

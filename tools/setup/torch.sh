@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# A PyTorch wheel: the user's own where there is one, else one in .venv.
+# cmake/Torch.cmake looks in the same places, in the same order.
+readonly torch_minimum=2.11
+readonly torch_release=2.13.0
+
+provide_torch() {
+  if [[ -n ${TORCH:-} ]]; then
+    is_usable_torch "$TORCH" ||
+      fail "TORCH=$TORCH is no PyTorch wheel of $torch_minimum or newer with C++ headers."
+    return
+  fi
+  local folder
+  for folder in "$venv"/lib/python3*/site-packages/torch "$(importable_torch)"; do
+    ! is_usable_torch "$folder" || return 0
+  done
+  install_torch
+}
+
+# The folder of the torch that python3 would import, found without importing it.
+importable_torch() {
+  ! have python3 || python3 - <<'PYTHON' 2>/dev/null || true
+import importlib.util
+spec = importlib.util.find_spec("torch")
+print(spec.submodule_search_locations[0] if spec else "")
+PYTHON
+}
+
+is_usable_torch() {
+  [[ -e $1/include/torch/csrc/api/include/torch/torch.h ]] &&
+    at_least "$(torch_version "$1")" "$torch_minimum"
+}
+
+torch_version() {
+  sed -n "s/^__version__ *= *['\"]\([^'\"]*\)['\"].*/\1/p" "$1/version.py"
+}
+
+install_torch() {
+  make_venv
+  local requirement="torch==$torch_release"
+  # Without a driver the CUDA build brings gigabytes that nothing would use.
+  if ! has_nvidia_driver && pip_offers "$requirement+cpu"; then
+    requirement+=+cpu
+  fi
+  say "installing $requirement by pip into .venv"
+  say "$("$venv/bin/python" tools/setup/download_size.py "$requirement")"
+  pip_install "$requirement" || fail "pip could not install $requirement."
+}
+
+has_nvidia_driver() { [[ -e /proc/driver/nvidia/version ]] || have nvidia-smi; }
+
+pip_offers() {
+  "$venv/bin/python" -m pip --disable-pip-version-check --quiet install \
+    --dry-run --no-deps "$1" >/dev/null 2>&1
+}
