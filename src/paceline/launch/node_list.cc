@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/node_list.h"
+
+#include <charconv>
+#include <optional>
+
+#include "paceline/base/error.h"
+
+namespace paceline::launch {
+namespace {
+
+// More hosts than this in one list is a typing error, not a cluster.
+constexpr long kMostHosts = 100'000;
+
+std::optional<long> number(std::string_view text) {
+  long value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() ||
+      end != text.data() + text.size() || value < 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+[[noreturn]] void refuse(std::string_view list, std::string_view part) {
+  throw UsageError(
+      fmt::format("the node list '{}' cannot be read at '{}'", list, part));
+}
+
+// Splits at commas outside of brackets.
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && depth == 0)) {
+      parts.push_back(list.substr(begin, i - begin));
+      begin = i + 1;
+    } else if (list[i] == '[') {
+      ++depth;
+    } else if (list[i] == ']') {
+      --depth;
+    }
+  }
+  if (depth != 0) {
+    refuse(list, list);
+  }
+  return parts;
+}
+
+// "1-3" or "07": the texts that stand in for it.
+std::vector<std::string> expand_range(std::string_view range,
+                                      std::string_view list) {
+  const auto dash = range.find('-');
+  const auto low_text = range.substr(0, dash);
+  const auto low = number(low_text);
+  const auto high =
+      dash == std::string_view::npos ? low : number(range.substr(dash + 1));
+  if (!low || !high || *high < *low || *high - *low > kMostHosts) {
+    refuse(list, range);
+  }
+  std::vector<std::string> out;
+  for (long value = *low; value <= *high; ++value) {
+    out.push_back(fmt::format("{:0{}}", value, low_text.size()));
+  }
+  return out;
+}
+
+void expand_name(const std::string& before,
+                 std::string_view rest,
+                 std::string_view list,
+                 std::vector<std::string>& out) {
+  const auto open = rest.find('[');
+  if (open == std::string_view::npos) {
+    if (before.empty() && rest.empty()) {
+      refuse(list, rest);
+    }
+    out.push_back(before + std::string(rest));
+    return;
+  }
+  const auto close = rest.find(']', open);
+  const auto inside = rest.substr(open + 1, close - open - 1);
+  for (const auto range : split(inside)) {
+    for (const auto& value : expand_range(range, list)) {
+      expand_name(before + std::string(rest.substr(0, open)) + value,
+                  rest.substr(close + 1),
+                  list,
+                  out);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> expand_node_list(std::string_view list) {
+  std::vector<std::string> hosts;
+  for (const auto part : split(list)) {
+    expand_name("", part, list, hosts);
+  }
+  return hosts;
+}
+
+std::vector<int> expand_tasks_per_node(std::string_view list) {
+  std::vector<int> counts;
+  for (const auto part : split(list)) {
+    const auto paren = part.find("(x");
+    const auto tasks = number(part.substr(0, paren));
+    std::optional<long> times = 1;
+    if (paren != std::string_view::npos) {
+      times = part.ends_with(')')
+                  ? number(part.substr(paren + 2, part.size() - paren - 3))
+                  : std::nullopt;
+    }
+    if (!tasks || !times || *times > kMostHosts) {
+      refuse(list, part);
+    }
+    counts.insert(counts.end(),
+                  static_cast<std::size_t>(*times),
+                  static_cast<int>(*tasks));
+  }
+  return counts;
+}
+
+}  // namespace paceline::launch
