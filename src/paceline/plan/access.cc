@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/access.h"
+
+namespace paceline::plan {
+namespace {
+
+/// Appends the touches of one kind of work; empty slices are left out.
+struct Collector {
+  const std::vector<std::vector<Slice>>& values;
+  const std::vector<Slice>& statistics;
+  const std::vector<Placement>& parameters;
+  std::vector<Touch>& touches;
+
+  void read(const Slice& slice, Step slack = 0) { add(slice, false, slack); }
+  void write(const Slice& slice, Step slack = 0) { add(slice, true, slack); }
+  void add(const Slice& slice, bool write, Step slack) {
+    if (slice.count > 0) {
+      touches.push_back({slice, write, slack});
+    }
+  }
+
+  void operator()(const Forward& forward) {
+    const std::size_t module = index_of(forward.module);
+    for (const Slice& value : values[module]) {
+      read(value);
+    }
+    if (module < statistics.size()) {
+      write(statistics[module]);
+    }
+  }
+  void operator()(const Backward& backward) {
+    const Placement& parameter = parameters[index_of(backward.parameter)];
+    read(parameter.value);
+    if (backward.micro > 0) {
+      read(parameter.gradient);
+    }
+    write(parameter.gradient);
+  }
+  void operator()(const Collective& collective) {
+    read(collective.in);
+    write(collective.out);
+  }
+  void operator()(const Exchange& exchange) {
+    for (const Message& message : exchange.sends) {
+      read(message.slice);
+    }
+    for (const Message& message : exchange.receives) {
+      write(message.slice);
+    }
+  }
+  void operator()(const Kernel& kernel) {
+    for (const Access& access : kernel.reads) {
+      read(access.slice, access.slack);
+    }
+    for (const Access& access : kernel.writes) {
+      write(access.slice, access.slack);
+    }
+  }
+};
+
+}  // namespace
+
+Accesses::Accesses(const ModelShape& model, const Setup& setup)
+    : values_(model.modules.size()),
+      statistics_(setup.statistics),
+      parameters_(setup.parameters) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    values_[index_of(model.parameters[i].module)].push_back(
+        parameters_[i].value);
+  }
+}
+
+void Accesses::of(const Op& op, std::vector<Touch>& touches) const {
+  touches.clear();
+  std::visit(Collector{values_, statistics_, parameters_, touches}, op.work);
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::plan {
+
+/// One range that an op reads or writes.
+struct Touch {
+  Slice slice;
+  bool write = false;
+  Step slack = 0;
+};
+
+/// What ops touch, under one setup.
+///
+/// Forward(m) reads the values of m's parameters and writes m's statistics
+/// where the setup has them; Backward(p) reads p's value and writes its
+/// gradient, which micro-batches after the first also read.
+class Accesses {
+ public:
+  Accesses(const ModelShape& model, const Setup& setup);
+
+  /// Replaces `touches` by what `op` touches; empty slices are left out.
+  void of(const Op& op, std::vector<Touch>& touches) const;
+
+ private:
+  std::vector<std::vector<Slice>> values_;  // by module
+  std::vector<Slice> statistics_;           // by module; may be empty
+  std::vector<Placement> parameters_;
+};
+
+inline bool overlap(const Slice& left, const Slice& right) {
+  return left.buffer == right.buffer &&
+         left.begin < right.begin + right.count &&
+         right.begin < left.begin + left.count;
+}
+
+}  // namespace paceline::plan

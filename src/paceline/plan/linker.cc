@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/linker.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "paceline/base/error.h"
+
+namespace paceline::plan {
+namespace {
+
+constexpr std::size_t kWordBits = 64;
+
+bool has(std::span<const std::uint64_t> bits, std::size_t index) {
+  return ((bits[index / kWordBits] >> (index % kWordBits)) & 1U) != 0;
+}
+
+void set(std::span<std::uint64_t> bits, std::size_t index) {
+  bits[index / kWordBits] |= std::uint64_t{1} << (index % kWordBits);
+}
+
+/// Adds `more`, which may be shorter.
+void unite(std::span<std::uint64_t> bits, std::span<const std::uint64_t> more) {
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    bits[i] |= more[i];
+  }
+}
+
+/// 2 micro + (backward ? 1 : 0), or -1 where `op` is not model work.
+int phase_of(const Op& op) {
+  if (const auto* forward = std::get_if<Forward>(&op.work)) {
+    return 2 * forward->micro;
+  }
+  if (const auto* backward = std::get_if<Backward>(&op.work)) {
+    return 2 * backward->micro + 1;
+  }
+  return -1;
+}
+
+void sort_unique(std::vector<OpRef>& refs) {
+  std::ranges::sort(refs);
+  const auto rest = std::ranges::unique(refs);
+  refs.erase(rest.begin(), rest.end());
+}
+
+}  // namespace
+
+Linker::Linker(const ModelShape& model, const Setup& setup)
+    : accesses_(model, setup) {
+  for (const Buffer& buffer : setup.buffers) {
+    Space space;
+    space.segments.emplace(0, Segment{buffer.elements, {}});
+    spaces_.push_back(std::move(space));
+  }
+}
+
+Links Linker::open(Step step, const CommPlan& plan) {
+  PACELINE_CHECK(step > step_);
+  start_step(step, plan);
+  Links links;
+  links.waits_for.resize(plan.ops.size());
+  links.excludes.resize(plan.ops.size());
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    const OpRef me{step, static_cast<OpIndex>(i)};
+    std::vector<OpRef>& waits = links.waits_for[i];
+    std::vector<OpRef>& excludes = links.excludes[i];
+    accesses_.of(op, touches_);
+    find(me, waits, excludes);
+    for (const OpIndex earlier : op.after) {
+      PACELINE_CHECK(earlier >= 0 && earlier < me.op);
+      waits.push_back({step, earlier});
+    }
+    sort_unique(waits);
+    sort_unique(excludes);
+    std::erase_if(excludes, [&](const OpRef& other) {
+      return std::ranges::binary_search(waits, other);
+    });
+    start_op(op, i);
+    reduce(i, waits);
+    finish_op(op, i);
+    remember(me);
+  }
+  return links;
+}
+
+/// Visits the segments that make up `slice`, cutting those at its ends.
+template <class Visit>
+void Linker::each_segment(const Slice& slice, Visit visit) {
+  auto& segments = spaces_[index_of(slice.buffer)].segments;
+  const Elements end = slice.begin + slice.count;
+  for (const Elements cut : {slice.begin, end}) {
+    const auto at = std::prev(segments.upper_bound(cut));
+    if (at->first < cut && cut < at->second.end) {
+      Segment right = at->second;
+      at->second.end = cut;
+      segments.emplace_hint(std::next(at), cut, std::move(right));
+    }
+  }
+  const auto last = segments.lower_bound(end);
+  for (auto it = segments.find(slice.begin); it != last; ++it) {
+    visit(it->second);
+  }
+}
+
+void Linker::find(OpRef me,
+                  std::vector<OpRef>& waits,
+                  std::vector<OpRef>& excludes) {
+  for (const Touch& touch : touches_) {
+    each_segment(touch.slice, [&](const Segment& segment) {
+      for (const Entry& entry : segment.entries) {
+        if (!touch.write && !entry.write) {
+          continue;
+        }
+        const bool strict =
+            entry.floor ||
+            me.step - entry.who.step >= std::max(touch.slack, entry.slack);
+        (strict ? waits : excludes).push_back(entry.who);
+      }
+    });
+  }
+}
+
+void Linker::remember(OpRef me) {
+  // Writes first: what an op reads and writes needs one entry only.
+  std::ranges::stable_partition(touches_, &Touch::write);
+  for (const Touch& touch : touches_) {
+    const Step slack = spaces_[index_of(touch.slice.buffer)].slack;
+    each_segment(touch.slice, [&](Segment& segment) {
+      const bool known =
+          std::ranges::any_of(segment.entries, [&](const Entry& entry) {
+            return entry.who == me && (entry.write || !touch.write) &&
+                   entry.slack <= touch.slack;
+          });
+      if (!known) {
+        segment.entries.push_back({me, touch.write, false, touch.slack});
+      }
+      drop_covered(segment, me.step, slack);
+    });
+  }
+}
+
+/// Drops what the newest write that everybody waits for has itself waited for.
+/// With a largest slack of `slack`, everybody from step `now` on waits for
+/// writes of steps up to now - slack.
+void Linker::drop_covered(Segment& segment, Step now, Step slack) {
+  auto& entries = segment.entries;
+  const auto newest =
+      std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) {
+        return entry.write && now - entry.who.step >= slack;
+      });
+  if (newest == entries.rend() || std::next(newest) == entries.rend()) {
+    return;
+  }
+  const auto cover = std::prev(newest.base());
+  const Entry floor = *cover;
+  const auto kept =
+      std::remove_if(entries.begin(), cover, [&](const Entry& entry) {
+        return entry.who != floor.who && floor.who.step - entry.who.step >=
+                                             std::max(floor.slack, entry.slack);
+      });
+  if (kept != cover) {
+    cover->floor = true;
+    entries.erase(kept, cover);
+  }
+}
+
+void Linker::forget_before(Step step) {
+  for (Space& space : spaces_) {
+    for (auto& [begin, segment] : space.segments) {
+      std::erase_if(segment.entries,
+                    [&](const Entry& entry) { return entry.who.step < step; });
+    }
+  }
+}
+
+std::size_t Linker::history_size() const {
+  std::size_t size = 0;
+  for (const Space& space : spaces_) {
+    for (const auto& [begin, segment] : space.segments) {
+      size += segment.entries.size();
+    }
+  }
+  return size;
+}
+
+void Linker::start_step(Step step, const CommPlan& plan) {
+  for (const Op& op : plan.ops) {
+    if (const auto* kernel = std::get_if<Kernel>(&op.work)) {
+      for (const auto* list : {&kernel->reads, &kernel->writes}) {
+        for (const Access& access : *list) {
+          Step& largest = spaces_[index_of(access.slice.buffer)].slack;
+          largest = std::max(largest, access.slack);
+        }
+      }
+    }
+  }
+  const bool follows = step == step_ + 1 && step_ >= 0;
+  previous_behind_ = std::move(behind_);
+  const std::size_t previous_width = follows ? width_ : 0;
+  std::vector<std::uint64_t> model_work(previous_width);
+  if (follows) {
+    unite(model_work, std::span(before_phase_).first(width_));
+    unite(model_work, std::span(phase_).first(width_));
+  }
+  step_ = step;
+  width_ = (plan.ops.size() + kWordBits - 1) / kWordBits;
+  behind_.stride = width_ + previous_width;
+  behind_.words.assign(behind_.stride * plan.ops.size(), 0);
+  before_phase_.assign(width_, 0);
+  before_phase_.insert(
+      before_phase_.end(), model_work.begin(), model_work.end());
+  phase_.assign(behind_.stride, 0);
+  phase_id_ = -1;
+}
+
+void Linker::start_op(const Op& op, std::size_t index) {
+  const int phase = phase_of(op);
+  if (phase < 0) {
+    return;
+  }
+  if (phase != phase_id_) {
+    unite(before_phase_, phase_);
+    phase_id_ = phase;
+  }
+  unite(behind_.row(index), before_phase_);
+}
+
+void Linker::finish_op(const Op& op, std::size_t index) {
+  if (phase_of(op) >= 0) {
+    unite(phase_, behind_.row(index));
+    set(phase_, index);
+  }
+}
+
+/// Keeps the waits that do not follow from others, newest first.
+void Linker::reduce(std::size_t index, std::vector<OpRef>& waits) {
+  const auto mine = behind_.row(index);
+  const auto previous = mine.subspan(width_);
+  std::vector<OpRef> kept;
+  for (auto it = waits.rbegin(); it != waits.rend(); ++it) {
+    const auto op = static_cast<std::size_t>(it->op);
+    const bool here = it->step == step_;
+    if (!here && (it->step != step_ - 1 || previous.empty())) {
+      kept.push_back(*it);
+    } else if (here ? !has(mine, op) : !has(previous, op)) {
+      kept.push_back(*it);
+      if (here) {
+        unite(mine, behind_.row(op));
+        set(mine, op);
+      } else {
+        unite(previous, previous_behind_.row(op).first(previous.size()));
+        set(previous, op);
+      }
+    }
+  }
+  waits.assign(kept.rbegin(), kept.rend());
+}
+
+}  // namespace paceline::plan

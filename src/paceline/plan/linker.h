@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "paceline/plan/access.h"
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::plan {
+
+/// An op of a step.
+struct OpRef {
+  Step step = 0;
+  OpIndex op = 0;
+
+  friend auto operator<=>(const OpRef&, const OpRef&) = default;
+};
+
+/// What a step's ops wait for, by op index; each list is sorted.
+struct Links {
+  std::vector<std::vector<OpRef>> waits_for;  // must be done before the issue
+  std::vector<std::vector<OpRef>> excludes;   // must not run at the same time
+};
+
+/// Derives what waits for what from what ops touch (docs/plan-language.md,
+/// hazards and slack), step after step.
+///
+/// Two ops that touch the same elements, one of them writing, keep program
+/// order if their steps differ by at least the larger slack of the two
+/// accesses; nearer ones exclude each other, which is noted at the later one.
+/// Waits that follow from others are left out, where these are of the same or
+/// the previous step.
+///
+/// The links rely on one thing that executors keep beside them: model work is
+/// done in phases.  All Forward of a micro-batch precede all of its Backward,
+/// which precede the next micro-batch and the next step.  Within a phase no
+/// order is assumed.
+class Linker {
+ public:
+  Linker(const ModelShape& model, const Setup& setup);
+
+  /// Links of step `step`, which must follow the last one opened.
+  Links open(Step step, const CommPlan& plan);
+
+  /// Says that every op of the steps before `step` is done: later links do not
+  /// name them, and their history is dropped.  Without this call history
+  /// grows by what is read but never written.
+  void forget_before(Step step);
+
+  /// Kept history, for tests that it stays bounded.
+  std::size_t history_size() const;
+
+ private:
+  struct Entry {
+    OpRef who;
+    bool write = false;
+    bool floor = false;  // stands for entries dropped behind it: always waited
+    Step slack = 0;
+  };
+  struct Segment {
+    Elements end = 0;
+    std::vector<Entry> entries;
+  };
+  struct Space {  // one buffer, cut into segments by all slices seen
+    std::map<Elements, Segment> segments;
+    Step slack = 0;  // largest seen
+  };
+  /// One row of bits per op, in one allocation.
+  struct BitRows {
+    std::size_t stride = 0;  // words
+    std::vector<std::uint64_t> words;
+    std::span<std::uint64_t> row(std::size_t index) {
+      return std::span(words).subspan(index * stride, stride);
+    }
+  };
+
+  template <class Visit>
+  void each_segment(const Slice& slice, Visit visit);
+  void find(OpRef me, std::vector<OpRef>& waits, std::vector<OpRef>& excludes);
+  void remember(OpRef me);
+  static void drop_covered(Segment& segment, Step now, Step slack);
+  void start_step(Step step, const CommPlan& plan);
+  void start_op(const Op& op, std::size_t index);
+  void finish_op(const Op& op, std::size_t index);
+  void reduce(std::size_t index, std::vector<OpRef>& waits);
+
+  Accesses accesses_;
+  std::vector<Space> spaces_;
+  std::vector<Touch> touches_;  // of the op at hand
+
+  // Which ops are known to be done when an op is issued: a row's first width_
+  // words hold those of its own step, the rest those of the step before.
+  Step step_ = -1;
+  std::size_t width_ = 0;
+  BitRows behind_;
+  BitRows previous_behind_;                  // their first words only
+  std::vector<std::uint64_t> before_phase_;  // what the phase comes after
+  std::vector<std::uint64_t> phase_;         // the phase's ops, and behind them
+  int phase_id_ = -1;                        // 2 micro + (backward ? 1 : 0)
+};
+
+}  // namespace paceline::plan
