@@ -15,7 +15,7 @@
 namespace paceline::plan {
 namespace {
 
-using Refs = std::vector<OpRef>;
+using Refs = std::vector<Edge>;
 
 /// Every op's kind and number, in the order of fusion's plan for three units.
 struct FusionPlan {
@@ -138,7 +138,7 @@ TEST(Linker, LinksNameNothingForgotten) {
   linker.open(0, fusion.plan);
   linker.forget_before(1);
   for (const Refs& waits : linker.open(1, fusion.plan).waits_for) {
-    for (const OpRef& ref : waits) {
+    for (const Edge& ref : waits) {
       EXPECT_EQ(ref.step, 1);
     }
   }
@@ -166,7 +166,7 @@ class RandomPlans : public ::testing::TestWithParam<int> {
   }
 
   /// 0: none, 1: exclude, 2: wait
-  int relation(const Accesses& accesses, OpRef later, OpRef earlier) {
+  int relation(const Accesses& accesses, Edge later, Edge earlier) {
     std::vector<Touch> a, b;
     accesses.of(plan_.ops[static_cast<std::size_t>(later.op)], a);
     accesses.of(plan_.ops[static_cast<std::size_t>(earlier.op)], b);
@@ -199,19 +199,19 @@ TEST_P(RandomPlans, LinksReachAllHazardsAndNothingElse) {
       {.work = Kernel{"mix", {{{BufferId{0}, 0, 1}, max_slack_}}, {}, {}}});
   const Accesses accesses(input.model, setup);
   Linker linker(input.model, setup);
-  std::map<OpRef, std::set<OpRef>> reached, excluded;
+  std::map<Edge, std::set<Edge>> reached, excluded;
   Refs all;
   for (Step t = 0; t < kSteps; ++t) {
     const Links links = linker.open(t, plan_);
     for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
-      const OpRef me{t, static_cast<OpIndex>(i)};
-      for (const OpRef& ref : links.waits_for[i]) {
+      const Edge me{t, static_cast<OpIndex>(i)};
+      for (const Edge& ref : links.waits_for[i]) {
         EXPECT_EQ(relation(accesses, me, ref), 2) << "waits for no hazard";
         reached[me].insert(ref);
         reached[me].insert(reached[ref].begin(), reached[ref].end());
       }
       excluded[me].insert(links.excludes[i].begin(), links.excludes[i].end());
-      for (const OpRef& earlier : all) {
+      for (const Edge& earlier : all) {
         const int kind = relation(accesses, me, earlier);
         EXPECT_TRUE(kind != 2 || reached[me].contains(earlier))
             << "step " << t << " op " << i << " misses step " << earlier.step

@@ -37,7 +37,7 @@ int phase_of(const Op& op) {
   return -1;
 }
 
-void sort_unique(std::vector<OpRef>& refs) {
+void sort_unique(std::vector<Edge>& refs) {
   std::ranges::sort(refs);
   const auto rest = std::ranges::unique(refs);
   refs.erase(rest.begin(), rest.end());
@@ -62,9 +62,9 @@ Links Linker::open(Step step, const CommPlan& plan) {
   links.excludes.resize(plan.ops.size());
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    const OpRef me{step, static_cast<OpIndex>(i)};
-    std::vector<OpRef>& waits = links.waits_for[i];
-    std::vector<OpRef>& excludes = links.excludes[i];
+    const Edge me{step, static_cast<OpIndex>(i)};
+    std::vector<Edge>& waits = links.waits_for[i];
+    std::vector<Edge>& excludes = links.excludes[i];
     accesses_.of(op, touches_);
     find(me, waits, excludes);
     for (const OpIndex earlier : op.after) {
@@ -73,7 +73,7 @@ Links Linker::open(Step step, const CommPlan& plan) {
     }
     sort_unique(waits);
     sort_unique(excludes);
-    std::erase_if(excludes, [&](const OpRef& other) {
+    std::erase_if(excludes, [&](const Edge& other) {
       return std::ranges::binary_search(waits, other);
     });
     start_op(op, i);
@@ -103,9 +103,9 @@ void Linker::each_segment(const Slice& slice, Visit visit) {
   }
 }
 
-void Linker::find(OpRef me,
-                  std::vector<OpRef>& waits,
-                  std::vector<OpRef>& excludes) {
+void Linker::find(Edge me,
+                  std::vector<Edge>& waits,
+                  std::vector<Edge>& excludes) {
   for (const Touch& touch : touches_) {
     each_segment(touch.slice, [&](const Segment& segment) {
       for (const Entry& entry : segment.entries) {
@@ -121,7 +121,7 @@ void Linker::find(OpRef me,
   }
 }
 
-void Linker::remember(OpRef me) {
+void Linker::remember(Edge me) {
   // Writes first: what an op reads and writes needs one entry only.
   std::ranges::stable_partition(touches_, &Touch::write);
   for (const Touch& touch : touches_) {
@@ -234,10 +234,10 @@ void Linker::finish_op(const Op& op, std::size_t index) {
 }
 
 /// Keeps the waits that do not follow from others, newest first.
-void Linker::reduce(std::size_t index, std::vector<OpRef>& waits) {
+void Linker::reduce(std::size_t index, std::vector<Edge>& waits) {
   const auto mine = behind_.row(index);
   const auto previous = mine.subspan(width_);
-  std::vector<OpRef> kept;
+  std::vector<Edge> kept;
   for (auto it = waits.rbegin(); it != waits.rend(); ++it) {
     const auto op = static_cast<std::size_t>(it->op);
     const bool here = it->step == step_;

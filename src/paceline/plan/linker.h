@@ -13,18 +13,18 @@
 
 namespace paceline::plan {
 
-/// An op of a step.
-struct OpRef {
+/// An op of a step that another one waits for, or excludes.
+struct Edge {
   Step step = 0;
   OpIndex op = 0;
 
-  friend auto operator<=>(const OpRef&, const OpRef&) = default;
+  friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
 /// What a step's ops wait for, by op index; each list is sorted.
 struct Links {
-  std::vector<std::vector<OpRef>> waits_for;  // must be done before the issue
-  std::vector<std::vector<OpRef>> excludes;   // must not run at the same time
+  std::vector<std::vector<Edge>> waits_for;  // must be done before the issue
+  std::vector<std::vector<Edge>> excludes;   // must not run at the same time
 };
 
 /// Derives what waits for what from what ops touch (docs/plan-language.md,
@@ -57,7 +57,7 @@ class Linker {
 
  private:
   struct Entry {
-    OpRef who;
+    Edge who;
     bool write = false;
     bool floor = false;  // stands for entries dropped behind it: always waited
     Step slack = 0;
@@ -81,13 +81,13 @@ class Linker {
 
   template <class Visit>
   void each_segment(const Slice& slice, Visit visit);
-  void find(OpRef me, std::vector<OpRef>& waits, std::vector<OpRef>& excludes);
-  void remember(OpRef me);
+  void find(Edge me, std::vector<Edge>& waits, std::vector<Edge>& excludes);
+  void remember(Edge me);
   static void drop_covered(Segment& segment, Step now, Step slack);
   void start_step(Step step, const CommPlan& plan);
   void start_op(const Op& op, std::size_t index);
   void finish_op(const Op& op, std::size_t index);
-  void reduce(std::size_t index, std::vector<OpRef>& waits);
+  void reduce(std::size_t index, std::vector<Edge>& waits);
 
   Accesses accesses_;
   std::vector<Space> spaces_;
