@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/cost.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/linker.h"
+#include "paceline/plan/program.h"
+#include "paceline/plan/wire_bytes.h"
+
+namespace paceline::plan {
+namespace {
+
+/// Bytes of a slice, as far as they are known before the step.
+std::int64_t expected_bytes(const Setup& setup, const Slice& slice) {
+  const Buffer& buffer = setup.buffers[index_of(slice.buffer)];
+  return std::min(slice.count, buffer.typical.value_or(slice.count)) *
+         size_of(buffer.dtype);
+}
+
+bool is_member(const Communicator& communicator, Rank rank) {
+  return std::ranges::find(communicator.members, rank) !=
+         communicator.members.end();
+}
+
+void book(Cost& cost, std::string_view kind, std::int64_t bytes) {
+  Traffic& traffic = cost.by_pattern[std::string(kind)];
+  traffic.bytes += bytes;
+  traffic.calls += 1;
+  cost.wire_bytes += bytes;
+  cost.calls += 1;
+}
+
+bool communicates(const Op& op) {
+  return std::holds_alternative<Collective>(op.work) ||
+         std::holds_alternative<Exchange>(op.work);
+}
+
+}  // namespace
+
+Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
+  Cost total;
+  for (const Op& op : plan.ops) {
+    if (const auto* collective = std::get_if<Collective>(&op.work)) {
+      const Communicator& on = setup.communicators[index_of(collective->on)];
+      PACELINE_CHECK(is_member(on, rank));
+      const std::int64_t payload =
+          std::max(expected_bytes(setup, collective->in),
+                   expected_bytes(setup, collective->out));
+      book(total,
+           name_of(collective->pattern),
+           wire_bytes(collective->pattern,
+                      payload,
+                      static_cast<std::int64_t>(on.members.size())));
+    } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
+      for (const Message& message : exchange->sends) {
+        book(total, kMessages, expected_bytes(setup, message.slice));
+      }
+    }
+  }
+  for (const Buffer& buffer : setup.buffers) {
+    if (buffer.name != kValues && buffer.name != kGradients) {
+      total.memory_bytes += buffer.elements * size_of(buffer.dtype);
+    }
+  }
+  return total;
+}
+
+std::int64_t rounds(const ModelShape& model,
+                    const Setup& setup,
+                    const CommPlan& plan) {
+  Linker linker(model, setup);
+  const Links links = linker.open(0, plan);
+  std::vector<std::int64_t> behind(plan.ops.size(), 0);
+  std::int64_t before_phase = 0, phase = 0, longest = 0;
+  bool backward = false;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    for (const Edge& edge : links.waits_for[i]) {
+      behind[i] =
+          std::max(behind[i], behind[static_cast<std::size_t>(edge.op)]);
+    }
+    const bool is_backward = std::holds_alternative<Backward>(op.work);
+    if (is_backward || std::holds_alternative<Forward>(op.work)) {
+      if (is_backward != backward) {
+        before_phase = phase;
+        backward = is_backward;
+      }
+      behind[i] = std::max(behind[i], before_phase);
+      phase = std::max(phase, behind[i]);
+    }
+    behind[i] += communicates(op) ? 1 : 0;
+    longest = std::max(longest, behind[i]);
+  }
+  return longest;
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::plan {
+
+/// Bytes and calls of one kind of communication.
+struct Traffic {
+  std::int64_t bytes = 0;
+  std::int64_t calls = 0;
+
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+/// What one step of a plan costs one rank, whatever the network.
+struct Cost {
+  std::int64_t wire_bytes = 0;  // sent by this rank
+  std::int64_t calls = 0;
+  std::map<std::string, Traffic> by_pattern;  // all-reduce, message, ...
+  std::int64_t memory_bytes = 0;  // buffers beside values and gradients
+};
+
+/// Closed forms of plan/wire_bytes.h, summed; a message counts its size at the
+/// sender (the typical one where the length varies).  Memory counts transient
+/// buffers in full.
+Cost cost(const Setup& setup, const CommPlan& plan, Rank rank);
+
+/// The longest chain of communication within a step of which each waits for
+/// the one before.
+std::int64_t rounds(const ModelShape& model,
+                    const Setup& setup,
+                    const CommPlan& plan);
+
+}  // namespace paceline::plan
