@@ -27,7 +27,20 @@ double quantile(std::span<const double> samples, double p) {
 }
 
 double median(std::span<const double> samples) {
-  return quantile(samples, 0.5);
+  std::vector<double> copy(samples.begin(), samples.end());
+  return median_in_place(copy);
+}
+
+double median_in_place(std::span<double> samples) {
+  PACELINE_CHECK(!samples.empty());
+  const std::size_t n = samples.size();
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(n / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (n % 2 == 1) {
+    return *middle;
+  }
+  const double below = *std::max_element(samples.begin(), middle);
+  return below + (*middle - below) * 0.5;
 }
 
 }  // namespace paceline::stats

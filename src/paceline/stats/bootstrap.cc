@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/bootstrap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "paceline/base/error.h"
+#include "paceline/stats/distribution.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::stats {
+namespace {
+
+double mean(std::span<const double> series) {
+  return std::accumulate(series.begin(), series.end(), 0.0) /
+         static_cast<double>(series.size());
+}
+
+// Autocovariances of lag 0 .. `lags`, with 1/n so that they are a covariance
+// sequence.
+std::vector<double> autocovariances(std::span<const double> series,
+                                    std::size_t lags) {
+  const double center = mean(series);
+  std::vector<double> result;
+  for (std::size_t lag = 0; lag <= lags; ++lag) {
+    double sum = 0;
+    for (std::size_t i = lag; i < series.size(); ++i) {
+      sum += (series[i] - center) * (series[i - lag] - center);
+    }
+    result.push_back(sum / static_cast<double>(series.size()));
+  }
+  return result;
+}
+
+// The smallest lag after which `quiet` autocorrelations in a row are no larger
+// than chance makes them.
+std::size_t last_correlated_lag(std::span<const double> covariances,
+                                std::size_t quiet,
+                                double threshold) {
+  std::size_t last = 0;
+  for (std::size_t lag = 1; lag < covariances.size() && lag <= last + quiet;
+       ++lag) {
+    if (std::abs(covariances[lag]) > threshold * covariances[0]) {
+      last = lag;
+    }
+  }
+  return last;
+}
+
+}  // namespace
+
+std::size_t block_length(std::span<const double> series) {
+  const std::size_t n = series.size();
+  if (n < 4) {
+    return 1;
+  }
+  const auto size = static_cast<double>(n);
+  const auto quiet = std::max<std::size_t>(
+      5, static_cast<std::size_t>(std::ceil(std::sqrt(std::log10(size)))));
+  const std::size_t most_lags = std::min(
+      n - 1, static_cast<std::size_t>(std::ceil(std::sqrt(size))) + quiet);
+  const auto covariances = autocovariances(series, most_lags);
+  if (covariances[0] <= 0) {
+    return 1;
+  }
+  const std::size_t correlated = last_correlated_lag(
+      covariances, quiet, 2 * std::sqrt(std::log10(size) / size));
+  if (correlated == 0) {
+    return 1;
+  }
+  // Flat-top lag window of width `width`.
+  const std::size_t width = std::min(2 * correlated, most_lags);
+  double spectrum = covariances[0];
+  double slope = 0;
+  for (std::size_t lag = 1; lag <= width; ++lag) {
+    const double share = static_cast<double>(lag) / static_cast<double>(width);
+    const double weight = share <= 0.5 ? 1 : 2 * (1 - share);
+    spectrum += 2 * weight * covariances[lag];
+    slope += 2 * weight * static_cast<double>(lag) * covariances[lag];
+  }
+  if (spectrum <= 0) {
+    return 1;  // alternating, not persistent: single samples are cautious
+  }
+  const double length =
+      std::cbrt(1.5 * size) * std::cbrt(slope * slope / (spectrum * spectrum));
+  const double most = std::ceil(std::min(3 * std::sqrt(size), size / 3));
+  return static_cast<std::size_t>(std::clamp(std::ceil(length), 1.0, most));
+}
+
+std::size_t block_length_of_median(std::span<const double> series) {
+  if (series.empty()) {
+    return 1;
+  }
+  // Short series hide their correlation from any test: the classic length is
+  // the least.
+  const auto least = static_cast<std::size_t>(
+      std::round(std::cbrt(static_cast<double>(series.size()))));
+  const double center = median(series);
+  std::vector<double> signs;
+  signs.reserve(series.size());
+  for (const double sample : series) {
+    signs.push_back(sample < center ? -1 : sample > center ? 1 : 0);
+  }
+  return std::max(least, block_length(signs));
+}
+
+void resample_blocks(std::size_t n,
+                     std::size_t block,
+                     Random& random,
+                     std::vector<std::size_t>& indices) {
+  PACELINE_CHECK(n > 0 && block > 0);
+  indices.clear();
+  while (indices.size() < n) {
+    const auto start = static_cast<std::size_t>(random.below(n));
+    for (std::size_t i = 0; i < block && indices.size() < n; ++i) {
+      indices.push_back((start + i) % n);
+    }
+  }
+}
+
+Interval percentile_interval(std::vector<double> replicates, double level) {
+  PACELINE_CHECK(!replicates.empty());
+  std::sort(replicates.begin(), replicates.end());
+  return {.low = quantile_sorted(replicates, (1 - level) / 2),
+          .high = quantile_sorted(replicates, (1 + level) / 2)};
+}
+
+double expanded_level(double level, std::size_t blocks) {
+  const auto count = static_cast<double>(std::max<std::size_t>(blocks, 2));
+  const int degrees = static_cast<int>(count) - 1;
+  const double tail = normal_cdf(-std::sqrt(count / (count - 1)) *
+                                 student_t_quantile(level, degrees));
+  return 1 - 2 * tail;
+}
+
+}  // namespace paceline::stats

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/distribution.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "paceline/base/error.h"
+
+namespace paceline::stats {
+
+double normal_cdf(double z) {
+  return std::erfc(-z / std::numbers::sqrt2) / 2;
+}
+
+double student_t_within(double t, int degrees) {
+  PACELINE_CHECK(degrees >= 1 && t >= 0);
+  const double angle = std::atan(t / std::sqrt(degrees));
+  const double cosine = std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  // The sum's terms are cos^j with j = 1, 3, ... or 0, 2, ... below
+  // degrees - 1, each with the product of ratios that came before it.
+  double sum = 0;
+  double term = odd ? cosine : 1;
+  for (int j = odd ? 1 : 0; j <= degrees - 2; j += 2) {
+    sum += term;
+    term *= cosine * cosine * (j + 1) / (j + 2);
+  }
+  const double scaled = std::sin(angle) * sum;
+  return odd ? 2 / std::numbers::pi * (angle + scaled) : scaled;
+}
+
+double student_t_quantile(double level, int degrees) {
+  PACELINE_CHECK(level > 0 && level < 1);
+  double low = 0;
+  double high = 1;
+  while (student_t_within(high, degrees) < level) {
+    high *= 2;
+  }
+  for (int halving = 0; halving < 100; ++halving) {
+    const double middle = (low + high) / 2;
+    (student_t_within(middle, degrees) < level ? low : high) = middle;
+  }
+  return high;
+}
+
+std::optional<std::size_t> median_order(std::size_t n, double level) {
+  PACELINE_CHECK(level > 0 && level < 1);
+  const auto size = static_cast<double>(n);
+  const auto probability = [&](std::size_t successes) {
+    const auto k = static_cast<double>(successes);
+    return std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) -
+                    std::lgamma(size - k + 1) - size * std::numbers::ln2);
+  };
+  double below = 0;  // P(Binomial(n, 1/2) < k)
+  std::size_t k = 0;
+  while (2 * k < n && 1 - 2 * (below + probability(k)) >= level) {
+    below += probability(k);
+    ++k;
+  }
+  return k == 0 ? std::nullopt : std::optional(k);
+}
+
+}  // namespace paceline::stats

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/interval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "paceline/base/error.h"
+#include "paceline/base/random.h"
+#include "paceline/stats/bootstrap.h"
+#include "paceline/stats/distribution.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::stats {
+namespace {
+
+std::vector<double> run_medians(Runs runs) {
+  std::vector<double> medians;
+  for (const std::vector<double>& run : runs) {
+    if (!run.empty()) {
+      medians.push_back(median(run));
+    }
+  }
+  return medians;
+}
+
+struct Moments {
+  double n = 0;
+  double mean = 0;
+  double variance = 0;  // unbiased
+};
+
+Moments moments(std::span<const double> values) {
+  Moments result{.n = static_cast<double>(values.size())};
+  for (const double value : values) {
+    result.mean += value / result.n;
+  }
+  for (const double value : values) {
+    const double off = value - result.mean;
+    result.variance += off * off / (result.n - 1);
+  }
+  return result;
+}
+
+Interval around(double center, double half_width) {
+  return {.low = center - half_width, .high = center + half_width};
+}
+
+// The median itself always lies inside, though a few skewed values can put the
+// center of a t interval far from it.
+Interval widened_to(Interval interval, double value) {
+  return {.low = std::min(interval.low, value),
+          .high = std::max(interval.high, value)};
+}
+
+Interval interval_over_runs(std::vector<double> values, double level) {
+  if (values.size() >= kFewestRunsForOrder) {
+    if (const auto k = median_order(values.size(), level)) {
+      std::sort(values.begin(), values.end());
+      return {.low = values[*k - 1], .high = values[values.size() - *k]};
+    }
+  }
+  const Moments m = moments(values);
+  const double t = student_t_quantile(level, static_cast<int>(m.n) - 1);
+  return widened_to(around(m.mean, t * std::sqrt(m.variance / m.n)),
+                    median(values));
+}
+
+// Draws the median of one run again and again, each time from other blocks.
+class RunResampler {
+ public:
+  explicit RunResampler(const std::vector<double>& run)
+      : run_(run), block_(block_length_of_median(run)) {}
+
+  std::size_t blocks() const { return run_.size() / block_; }
+
+  double draw(Random& random) {
+    resample_blocks(run_.size(), block_, random, indices_);
+    values_.clear();
+    for (const std::size_t index : indices_) {
+      values_.push_back(run_[index]);
+    }
+    return median_in_place(values_);
+  }
+
+ private:
+  std::span<const double> run_;
+  std::size_t block_;
+  std::vector<std::size_t> indices_;
+  std::vector<double> values_;
+};
+
+// The same for the median of several runs' medians, the runs being given.
+class CaseResampler {
+ public:
+  explicit CaseResampler(Runs runs) {
+    for (const std::vector<double>& run : runs) {
+      if (!run.empty()) {
+        runs_.emplace_back(run);
+        fewest_steps_ = std::min(fewest_steps_, run.size());
+        blocks_ += runs_.back().blocks();
+      }
+    }
+  }
+
+  bool has_enough_steps() const { return fewest_steps_ >= kFewestSteps; }
+  std::size_t blocks() const { return blocks_; }
+
+  /// One draw of each run's median.
+  const std::vector<double>& draw(Random& random) {
+    medians_.clear();
+    for (RunResampler& run : runs_) {
+      medians_.push_back(run.draw(random));
+    }
+    return medians_;
+  }
+
+ private:
+  std::vector<RunResampler> runs_;
+  std::size_t fewest_steps_ = static_cast<std::size_t>(-1);
+  std::size_t blocks_ = 0;
+  std::vector<double> medians_;
+};
+
+using Draw = std::function<double(Random&)>;
+
+Interval bootstrap(const Draw& draw,
+                   double level,
+                   const IntervalOptions& options) {
+  std::vector<double> replicates;
+  replicates.reserve(options.resamples);
+  for (std::size_t i = 0; i < options.resamples; ++i) {
+    Random random(options.seed, i);
+    replicates.push_back(draw(random));
+  }
+  return percentile_interval(std::move(replicates), level);
+}
+
+// The median of a handful of values jumps between them when it is resampled,
+// which is wide enough without any expansion.
+Interval bootstrap_ratio_over_runs(const std::vector<double>& top,
+                                   const std::vector<double>& bottom,
+                                   const IntervalOptions& options) {
+  std::vector<std::size_t> indices;
+  std::vector<double> values;
+  const auto draw_median = [&](const std::vector<double>& medians,
+                               Random& random) {
+    resample_blocks(medians.size(), 1, random, indices);
+    values.clear();
+    for (const std::size_t index : indices) {
+      values.push_back(medians[index]);
+    }
+    return median_in_place(values);
+  };
+  return bootstrap(
+      [&](Random& random) {
+        const double numerator = draw_median(top, random);
+        return numerator / draw_median(bottom, random);
+      },
+      options.level,
+      options);
+}
+
+Interval welch_on_logarithms(std::vector<double> top,
+                             std::vector<double> bottom,
+                             double level) {
+  for (auto* values : {&top, &bottom}) {
+    for (double& value : *values) {
+      value = std::log(value);
+    }
+  }
+  const Moments a = moments(top);
+  const Moments b = moments(bottom);
+  const double u = a.variance / a.n;
+  const double v = b.variance / b.n;
+  const double center = a.mean - b.mean;
+  if (u + v == 0) {
+    return around(std::exp(center), 0);
+  }
+  // Welch and Satterthwaite; rounded down, which widens.
+  const double degrees =
+      (u + v) * (u + v) / (u * u / (a.n - 1) + v * v / (b.n - 1));
+  const double half =
+      student_t_quantile(level, static_cast<int>(degrees)) * std::sqrt(u + v);
+  return {.low = std::exp(center - half), .high = std::exp(center + half)};
+}
+
+double divide(double a, double b) {
+  return a / b;
+}
+
+double subtract(double a, double b) {
+  return a - b;
+}
+
+std::optional<Estimate> paired(Runs first,
+                               Runs second,
+                               double (*combine)(double, double),
+                               const IntervalOptions& options) {
+  PACELINE_CHECK_EQ(first.size(), second.size());
+  const auto a = run_medians(first);
+  const auto b = run_medians(second);
+  PACELINE_CHECK_EQ(a.size(), first.size());
+  PACELINE_CHECK_EQ(b.size(), second.size());
+  if (a.empty()) {
+    return std::nullopt;
+  }
+  std::vector<double> pairs(a.size());
+  std::transform(a.begin(), a.end(), b.begin(), pairs.begin(), combine);
+  Estimate result{
+      .value = median(pairs), .runs = pairs.size(), .level = options.level};
+  if (pairs.size() >= kFewestRuns) {
+    result.basis = Basis::kRuns;
+    result.interval = interval_over_runs(pairs, options.level);
+    return result;
+  }
+  CaseResampler left(first);
+  CaseResampler right(second);
+  if (left.has_enough_steps() && right.has_enough_steps()) {
+    std::vector<double> drawn(pairs.size());
+    const auto draw = [&](Random& random) {
+      const auto& tops = left.draw(random);
+      const auto& bottoms = right.draw(random);
+      std::transform(
+          tops.begin(), tops.end(), bottoms.begin(), drawn.begin(), combine);
+      return median(drawn);
+    };
+    result.interval = bootstrap(
+        draw,
+        expanded_level(options.level, std::min(left.blocks(), right.blocks())),
+        options);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Estimate> median_of_runs(Runs runs,
+                                       const IntervalOptions& options) {
+  const auto medians = run_medians(runs);
+  if (medians.empty()) {
+    return std::nullopt;
+  }
+  Estimate result{
+      .value = median(medians), .runs = medians.size(), .level = options.level};
+  if (medians.size() >= kFewestRuns) {
+    result.basis = Basis::kRuns;
+    result.interval = interval_over_runs(medians, options.level);
+    return result;
+  }
+  CaseResampler resampler(runs);
+  if (resampler.has_enough_steps()) {
+    result.interval = bootstrap(
+        [&](Random& random) { return median(resampler.draw(random)); },
+        expanded_level(options.level, resampler.blocks()),
+        options);
+  }
+  return result;
+}
+
+std::optional<Estimate> ratio_of_medians(Runs numerator,
+                                         Runs denominator,
+                                         const IntervalOptions& options) {
+  const auto top = run_medians(numerator);
+  const auto bottom = run_medians(denominator);
+  if (top.empty() || bottom.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t runs = std::min(top.size(), bottom.size());
+  Estimate result{.value = median(top) / median(bottom),
+                  .runs = runs,
+                  .level = options.level};
+  if (runs >= kFewestRuns) {
+    result.basis = Basis::kRuns;
+    result.interval =
+        widened_to(runs >= kFewestRunsForOrder
+                       ? bootstrap_ratio_over_runs(top, bottom, options)
+                       : welch_on_logarithms(top, bottom, options.level),
+                   result.value);
+    return result;
+  }
+  CaseResampler above(numerator);
+  CaseResampler below(denominator);
+  if (above.has_enough_steps() && below.has_enough_steps()) {
+    const auto draw = [&](Random& random) {
+      const double value = median(above.draw(random));
+      return value / median(below.draw(random));
+    };
+    result.interval = bootstrap(
+        draw,
+        expanded_level(options.level, std::min(above.blocks(), below.blocks())),
+        options);
+  }
+  return result;
+}
+
+std::optional<Estimate> paired_difference(Runs minuend,
+                                          Runs subtrahend,
+                                          const IntervalOptions& options) {
+  return paired(minuend, subtrahend, subtract, options);
+}
+
+std::optional<Estimate> paired_ratio(Runs numerator,
+                                     Runs denominator,
+                                     const IntervalOptions& options) {
+  return paired(numerator, denominator, divide, options);
+}
+
+}  // namespace paceline::stats

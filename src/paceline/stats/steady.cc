@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/steady.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "paceline/base/random.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::stats {
+namespace {
+
+// No segment is shorter; fewer than two of them cannot be cut.
+constexpr std::size_t kShortest = 4;
+
+// Mid-ranks minus their mean: they sum to zero, and U_k is -2 times their sum
+// up to k.
+std::vector<double> centered_ranks(std::span<const double> samples) {
+  const std::size_t n = samples.size();
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return samples[a] < samples[b];
+  });
+  std::vector<double> ranks(n);
+  for (std::size_t first = 0; first < n;) {
+    std::size_t end = first;
+    while (end < n && samples[order[end]] == samples[order[first]]) {
+      ++end;
+    }
+    const double rank = static_cast<double>(first + end - 1) / 2 -
+                        static_cast<double>(n - 1) / 2;
+    for (; first < end; ++first) {
+      ranks[order[first]] = rank;
+    }
+  }
+  return ranks;
+}
+
+struct Cut {
+  std::size_t at = 0;
+  double height = -1;  // |U_k| / sd(U_k), up to a factor common to all k
+};
+
+Cut highest_cut(std::span<const double> ranks) {
+  Cut best;
+  double sum = 0;
+  for (std::size_t k = 1; k + kShortest <= ranks.size(); ++k) {
+    sum += ranks[k - 1];
+    if (k < kShortest) {
+      continue;
+    }
+    const double height =
+        std::abs(sum) / std::sqrt(static_cast<double>(k) *
+                                  static_cast<double>(ranks.size() - k));
+    if (height > best.height) {
+      best = {.at = k, .height = height};
+    }
+  }
+  return best;
+}
+
+double median_difference(std::span<const double> values, std::size_t lag) {
+  std::vector<double> differences;
+  for (std::size_t i = lag; i < values.size(); ++i) {
+    differences.push_back(std::abs(values[i] - values[i - lag]));
+  }
+  return median_in_place(differences);
+}
+
+// How many neighbors must stay together for a permutation to keep the
+// autocorrelation.  Level shifts would look like correlation to the usual
+// estimates, but touch only few differences: for AR(1) noise the ratio of
+// typical differences at lag 1 and at a long lag is sqrt(1 - rho).  The length
+// is Politis and White's for that process, see block_length().
+std::size_t block_between_shifts(std::span<const double> values) {
+  const std::size_t n = values.size();
+  const double near = median_difference(values, 1);
+  const double far = median_difference(values, std::min<std::size_t>(8, n / 4));
+  const double ratio = far > 0 ? near / far : 1;
+  const double rho = std::clamp(1 - ratio * ratio, 0.0, 0.95);
+  const double odds = 2 * rho / (1 - rho * rho);
+  const double length = std::cbrt(1.5 * odds * odds * static_cast<double>(n));
+  return std::clamp<std::size_t>(
+      static_cast<std::size_t>(std::round(length)), 1, n / kShortest);
+}
+
+// Cuts a rotation of `values` into blocks of `block` neighbors (the last one
+// shorter) and writes the blocks in random order.
+void shuffle_blocks(std::span<const double> values,
+                    std::size_t block,
+                    Random& random,
+                    std::vector<double>& shuffled) {
+  const std::size_t n = values.size();
+  const auto rotation = static_cast<std::size_t>(random.below(n));
+  std::vector<std::size_t> order((n + block - 1) / block);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = order.size(); i-- > 1;) {
+    std::swap(order[i], order[random.below(i + 1)]);
+  }
+  shuffled.clear();
+  for (const std::size_t which : order) {
+    const std::size_t end = std::min(n, (which + 1) * block);
+    for (std::size_t i = which * block; i < end; ++i) {
+      shuffled.push_back(values[(i + rotation) % n]);
+    }
+  }
+}
+
+double relative_shift(double from, double to) {
+  return std::abs(from - to) / std::max(std::abs(to), 1e-300);
+}
+
+class ChangePoints {
+ public:
+  ChangePoints(std::span<const double> samples, const SteadyOptions& options)
+      : samples_(samples), options_(options) {}
+
+  std::vector<std::size_t> find(std::size_t first) {
+    search(first, samples_.size());
+    std::sort(changes_.begin(), changes_.end());
+    merge_small_shifts(first);
+    return changes_;
+  }
+
+ private:
+  void search(std::size_t first, std::size_t end) {
+    if (end - first < 2 * kShortest) {
+      return;
+    }
+    const auto part = samples_.subspan(first, end - first);
+    const auto ranks = centered_ranks(part);
+    const Cut cut = highest_cut(ranks);
+    if (!is_significant(cut, ranks, first)) {
+      return;
+    }
+    changes_.push_back(first + cut.at);
+    search(first, first + cut.at);
+    search(first + cut.at, end);
+  }
+
+  // Only between final segments: while a segment still holds several levels,
+  // its median may hide the shift.
+  void merge_small_shifts(std::size_t first) {
+    while (!changes_.empty()) {
+      std::vector<double> shifts;
+      for (std::size_t i = 0; i < changes_.size(); ++i) {
+        const std::size_t before = i == 0 ? first : changes_[i - 1];
+        const std::size_t end =
+            i + 1 == changes_.size() ? samples_.size() : changes_[i + 1];
+        shifts.push_back(relative_shift(
+            median(samples_.subspan(before, changes_[i] - before)),
+            median(samples_.subspan(changes_[i], end - changes_[i]))));
+      }
+      const auto smallest = std::min_element(shifts.begin(), shifts.end());
+      if (*smallest >= options_.least_shift) {
+        return;
+      }
+      changes_.erase(changes_.begin() + (smallest - shifts.begin()));
+    }
+  }
+
+  // Stops as soon as the answer is certain.
+  bool is_significant(const Cut& cut,
+                      std::span<const double> ranks,
+                      std::size_t first) const {
+    const std::size_t block = block_between_shifts(ranks);
+    std::vector<double> shuffled(ranks.begin(), ranks.end());
+    const auto total = static_cast<double>(options_.permutations + 1);
+    const double allowed = options_.significance * total;
+    double as_high = 1;  // the series itself is one of its permutations
+    for (std::size_t i = 0; i < options_.permutations; ++i) {
+      if (as_high > allowed) {
+        return false;
+      }
+      Random random(options_.seed, first * options_.permutations + i);
+      shuffle_blocks(ranks, block, random, shuffled);
+      as_high += highest_cut(shuffled).height >= cut.height ? 1 : 0;
+    }
+    return as_high <= allowed;
+  }
+
+  std::span<const double> samples_;
+  const SteadyOptions& options_;
+  std::vector<std::size_t> changes_;
+};
+
+std::size_t lead_in(std::span<const double> samples, double least_shift) {
+  const auto tail = samples.subspan(samples.size() / 2);
+  const double center = median(tail);
+  std::vector<double> off;
+  for (const double sample : tail) {
+    off.push_back(std::abs(sample - center));
+  }
+  constexpr double kNormal = 1.4826;  // MAD of a normal distribution is sd / it
+  const double fence = center + std::max(4 * kNormal * median(off),
+                                         least_shift * std::abs(center));
+  std::size_t end = 0;
+  while (end < samples.size() / 2 && samples[end] > fence) {
+    ++end;
+  }
+  return end;
+}
+
+}  // namespace
+
+SteadyState find_steady_state(std::span<const double> samples,
+                              const SteadyOptions& options) {
+  const std::size_t n = samples.size();
+  SteadyState result;
+  if (n < 2) {
+    return result;
+  }
+  const std::size_t start = lead_in(samples, options.least_shift);
+  result.changes = ChangePoints(samples, options).find(start);
+  if (start > 0) {
+    result.changes.insert(result.changes.begin(), start);
+  }
+  const std::size_t steady = result.changes.empty() ? 0 : result.changes.back();
+  if (2 * (n - steady) >= n) {
+    result.first = steady;
+  }
+  return result;
+}
+
+}  // namespace paceline::stats

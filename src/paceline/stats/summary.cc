@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/summary.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "paceline/base/error.h"
+#include "paceline/base/random.h"
+#include "paceline/stats/bootstrap.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::stats {
+namespace {
+
+constexpr double kSecondsPerNs = 1e-9;
+
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) * kSecondsPerNs;
+}
+
+// Steps that every rank with samples has.
+std::size_t common_steps(RankSteps ranks) {
+  std::size_t fewest = 0;
+  for (const auto& steps : ranks) {
+    if (!steps.empty()) {
+      fewest = fewest == 0 ? steps.size() : std::min(fewest, steps.size());
+    }
+  }
+  return fewest;
+}
+
+// The slowest rank's sum over the steps `indices`.
+std::int64_t wall_ns(RankSteps ranks, std::span<const std::size_t> indices) {
+  std::int64_t longest = 0;
+  for (const auto& steps : ranks) {
+    if (steps.empty()) {
+      continue;
+    }
+    std::int64_t sum = 0;
+    for (const std::size_t index : indices) {
+      sum += steps[index];
+    }
+    longest = std::max(longest, sum);
+  }
+  return longest;
+}
+
+// One run: what it processed, in which time, and how to draw it again.
+struct MeasuredWindow {
+  explicit MeasuredWindow(const Window& window)
+      : ranks(window.step_ns),
+        steps(common_steps(ranks)),
+        samples(window.samples_per_step * static_cast<double>(steps)) {
+    std::vector<std::size_t> all(steps);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const std::int64_t summed = wall_ns(ranks, all);
+    wall_s = seconds(window.wall_ns > 0 ? window.wall_ns : summed);
+    // What lies between the steps (and the ranks' shifts) scales along.
+    scale = summed > 0 ? wall_s / seconds(summed) : 1;
+  }
+
+  RankSteps ranks;
+  std::size_t steps;
+  double samples;
+  double wall_s = 0;
+  double scale = 1;
+};
+
+std::optional<Interval> rate_within_runs(
+    const std::vector<MeasuredWindow>& windows,
+    const IntervalOptions& options) {
+  std::vector<std::size_t> block_lengths;
+  std::size_t blocks = 0;
+  double samples = 0;
+  for (const MeasuredWindow& window : windows) {
+    if (window.steps < kFewestSteps) {
+      return std::nullopt;
+    }
+    block_lengths.push_back(block_length(slowest_rank_seconds(window.ranks)));
+    blocks += window.steps / block_lengths.back();
+    samples += window.samples;
+  }
+  std::vector<double> rates;
+  std::vector<std::size_t> indices;
+  for (std::size_t draw = 0; draw < options.resamples; ++draw) {
+    Random random(options.seed, draw);
+    double wall_s = 0;
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      resample_blocks(windows[i].steps, block_lengths[i], random, indices);
+      wall_s += windows[i].scale * seconds(wall_ns(windows[i].ranks, indices));
+    }
+    rates.push_back(samples / wall_s);
+  }
+  return percentile_interval(std::move(rates),
+                             expanded_level(options.level, blocks));
+}
+
+void scale(Estimate& estimate, double factor) {
+  estimate.value *= factor;
+  if (estimate.interval) {
+    estimate.interval->low *= factor;
+    estimate.interval->high *= factor;
+  }
+}
+
+}  // namespace
+
+std::vector<double> slowest_rank_seconds(RankSteps ranks) {
+  std::vector<double> slowest(common_steps(ranks), 0);
+  for (const auto& steps : ranks) {
+    for (std::size_t i = 0; !steps.empty() && i < slowest.size(); ++i) {
+      slowest[i] = std::max(slowest[i], seconds(steps[i]));
+    }
+  }
+  return slowest;
+}
+
+std::vector<double> pooled_seconds(RankSteps ranks) {
+  std::vector<double> pooled;
+  for (const auto& steps : ranks) {
+    std::transform(
+        steps.begin(), steps.end(), std::back_inserter(pooled), seconds);
+  }
+  return pooled;
+}
+
+std::optional<Percentiles> percentiles(std::span<const double> samples) {
+  if (samples.empty()) {
+    return std::nullopt;
+  }
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  return Percentiles{.p50 = quantile_sorted(sorted, 0.50),
+                     .p75 = quantile_sorted(sorted, 0.75),
+                     .p90 = quantile_sorted(sorted, 0.90),
+                     .p95 = quantile_sorted(sorted, 0.95)};
+}
+
+std::optional<StepSummary> summarize_steps(Runs runs,
+                                           const IntervalOptions& options) {
+  std::vector<double> all;
+  for (const std::vector<double>& run : runs) {
+    all.insert(all.end(), run.begin(), run.end());
+  }
+  const auto median = median_of_runs(runs, options);
+  if (!median) {
+    return std::nullopt;
+  }
+  const auto [fastest, slowest] = std::minmax_element(all.begin(), all.end());
+  return StepSummary{.runs = median->runs,
+                     .steps = all.size(),
+                     .median = *median,
+                     .mean = std::accumulate(all.begin(), all.end(), 0.0) /
+                             static_cast<double>(all.size()),
+                     .percentiles = *percentiles(all),
+                     .fastest = *fastest,
+                     .slowest = *slowest};
+}
+
+std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
+                                       const IntervalOptions& options) {
+  std::vector<MeasuredWindow> measured;
+  std::vector<std::vector<double>> rates;  // one "sample" per run
+  double samples = 0;
+  double wall_s = 0;
+  for (const Window& window : windows) {
+    const MeasuredWindow run(window);
+    if (run.steps == 0 || run.wall_s <= 0) {
+      continue;
+    }
+    measured.push_back(run);
+    rates.push_back({run.samples / run.wall_s});
+    samples += run.samples;
+    wall_s += run.wall_s;
+  }
+  if (measured.empty()) {
+    return std::nullopt;
+  }
+  Estimate result = *median_of_runs(rates, options);
+  result.value = samples / wall_s;
+  if (measured.size() < kFewestRuns) {
+    result.interval = rate_within_runs(measured, options);
+  } else if (result.interval) {
+    result.interval->low = std::min(result.interval->low, result.value);
+    result.interval->high = std::max(result.interval->high, result.value);
+  }
+  return result;
+}
+
+std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
+                                           const ScalingCase& test,
+                                           const IntervalOptions& options) {
+  PACELINE_CHECK(base.samples_per_rank > 0 && test.samples_per_rank > 0);
+  auto result = ratio_of_medians(base.step_seconds, test.step_seconds, options);
+  if (result) {
+    scale(*result, test.samples_per_rank / base.samples_per_rank);
+  }
+  return result;
+}
+
+std::optional<Estimate> exposed_communication(Runs step_seconds,
+                                              Runs compute_only_seconds,
+                                              const IntervalOptions& options) {
+  return paired_difference(step_seconds, compute_only_seconds, options);
+}
+
+}  // namespace paceline::stats

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "paceline/stats/interval.h"
+
+namespace paceline::stats {
+
+/// One run as its ranks saw it: for each rank, its step times in nanoseconds.
+/// Ranks that took no part have an empty vector and are left out everywhere;
+/// a step counts when every other rank has it.
+using RankSteps = std::span<const std::vector<std::int64_t>>;
+
+/// The time of each step: the slowest rank's, in seconds.
+std::vector<double> slowest_rank_seconds(RankSteps ranks);
+
+/// All samples of all ranks, one after another, in seconds: the view of the
+/// original DDP benchmark, in which a step counts once per rank.
+std::vector<double> pooled_seconds(RankSteps ranks);
+
+/// Linear interpolation at index p (n - 1), as numpy does.
+struct Percentiles {
+  double p50 = 0;
+  double p75 = 0;
+  double p90 = 0;
+  double p95 = 0;
+};
+
+/// Nothing where there are no samples.
+std::optional<Percentiles> percentiles(std::span<const double> samples);
+
+/// One case, summarized over its runs.  Times in seconds.
+struct StepSummary {
+  std::size_t runs = 0;
+  std::size_t steps = 0;    // in all runs together
+  Estimate median;          // over runs, see median_of_runs
+  double mean = 0;          // over all steps
+  Percentiles percentiles;  // over all steps
+  double fastest = 0;
+  double slowest = 0;
+};
+
+/// `runs` holds the step times of each run, slowest rank first taken.  Nothing
+/// where no run has a step.
+std::optional<StepSummary> summarize_steps(Runs runs,
+                                           const IntervalOptions& options = {});
+
+/// One run's work for `aggregate_rate`.
+struct Window {
+  /// Step times of each rank, as in RankSteps.
+  std::vector<std::vector<std::int64_t>> step_ns{};
+  /// Wall time of all steps, slowest rank; 0: the largest sum of step times.
+  std::int64_t wall_ns = 0;
+  /// Samples (images, sequences) that all ranks processed in one step.
+  double samples_per_step = 0;
+};
+
+/// Samples per second of the whole world: all samples over all wall time of
+/// the windows, never a mean of rates.  Its interval is, from 3 runs on, that
+/// of the median of the runs' rates; below, a moving-block bootstrap of the
+/// steps, all ranks of a step together.  Nothing where there is no step.
+std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
+                                       const IntervalOptions& options = {});
+
+/// One case of a scaling experiment.
+struct ScalingCase {
+  Runs step_seconds{};          // of each run, slowest rank
+  double samples_per_rank = 0;  // in one step
+};
+
+/// Samples per second and rank of `test` over that of `base`, from medians:
+///   (median step of base / samples of base) /
+///   (median step of test / samples of test).
+/// 1 is linear scaling.  Intervals as in `ratio_of_medians`.
+std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
+                                           const ScalingCase& test,
+                                           const IntervalOptions& options = {});
+
+/// Median step with communication minus median step without, all ranks
+/// computing at once in both, in seconds; run k of both from the same
+/// processes.  Below zero where noise is larger than the difference.
+std::optional<Estimate> exposed_communication(
+    Runs step_seconds,
+    Runs compute_only_seconds,
+    const IntervalOptions& options = {});
+
+}  // namespace paceline::stats

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "stats/simulation.h"
+
+namespace paceline::stats {
+namespace {
+
+using Ranks = std::vector<std::vector<std::int64_t>>;
+using Case = std::vector<std::vector<double>>;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// Two ranks that take turns at being slow: each of them has a mean of 2 ms, but
+// every step takes 3 ms.
+const Ranks kTurns{{1 * kMs, 3 * kMs, 1 * kMs, 3 * kMs},
+                   {3 * kMs, 1 * kMs, 3 * kMs, 1 * kMs}};
+
+TEST(SlowestRank, SetsTheTimeOfEachStep) {
+  EXPECT_EQ(slowest_rank_seconds(kTurns),
+            (std::vector<double>{3e-3, 3e-3, 3e-3, 3e-3}));
+}
+
+TEST(SlowestRank, IgnoresRanksThatTookNoPart) {
+  EXPECT_EQ(slowest_rank_seconds(Ranks{{}, {2 * kMs, 4 * kMs}, {}}),
+            (std::vector<double>{2e-3, 4e-3}));
+  EXPECT_TRUE(slowest_rank_seconds(Ranks{{}, {}}).empty());
+}
+
+TEST(SlowestRank, CountsOnlyStepsThatAllRanksHave) {
+  EXPECT_EQ(slowest_rank_seconds(Ranks{{1 * kMs, 9 * kMs}, {2 * kMs}}),
+            std::vector<double>{2e-3});
+}
+
+TEST(Pooled, CountsAStepOncePerRank) {
+  const auto pooled = pooled_seconds(kTurns);
+  EXPECT_EQ(pooled.size(), 8U);
+  EXPECT_EQ(percentiles(pooled)->p50, 2e-3);
+  EXPECT_EQ(percentiles(pooled)->p95, 3e-3);
+}
+
+// numpy.percentile([1, 2, 4, 8, 16], [50, 75, 90, 95]).
+TEST(Percentiles, InterpolateAsNumpyDoes) {
+  const auto p = percentiles(std::vector<double>{16, 8, 4, 2, 1});
+  EXPECT_DOUBLE_EQ(p->p50, 4);
+  EXPECT_DOUBLE_EQ(p->p75, 8);
+  EXPECT_DOUBLE_EQ(p->p90, 12.8);
+  EXPECT_DOUBLE_EQ(p->p95, 14.4);
+  EXPECT_FALSE(percentiles({}).has_value());
+}
+
+TEST(StepSummary, SummarizesAllRuns) {
+  const Case runs{{1, 2, 3}, {}, {5, 9, 7}};
+  const auto summary = summarize_steps(runs);
+  EXPECT_EQ(summary->runs, 2U);
+  EXPECT_EQ(summary->steps, 6U);
+  EXPECT_EQ(summary->median.value, 4.5);  // of 2 and 7
+  EXPECT_EQ(summary->mean, 4.5);
+  EXPECT_EQ(summary->fastest, 1);
+  EXPECT_EQ(summary->slowest, 9);
+  EXPECT_FALSE(summarize_steps(Case{{}}).has_value());
+}
+
+// 64 samples a step.  The rates of the windows are 64 and 32 samples/s; the
+// second took twice as long, so together they did 256 samples in 5 s, not 48/s.
+TEST(AggregateRate, IsSamplesOverWallTime) {
+  constexpr std::int64_t kSecond = 1000 * kMs;
+  const std::vector<Window> windows{
+      {.step_ns = {{kSecond}}, .samples_per_step = 64},
+      {.step_ns = {{2 * kSecond, 2 * kSecond}}, .samples_per_step = 64}};
+  const auto rate = aggregate_rate(windows);
+  EXPECT_DOUBLE_EQ(rate->value, 192.0 / 5);
+  EXPECT_EQ(rate->interval, std::nullopt);
+}
+
+TEST(AggregateRate, TakesTheWallTimeWhereItIsKnown) {
+  const std::vector<Window> windows{
+      {.step_ns = kTurns, .wall_ns = 16 * kMs, .samples_per_step = 4}};
+  EXPECT_DOUBLE_EQ(aggregate_rate(windows)->value, 1000);
+  // Else the longest rank's own 8 ms, not the 12 ms of the slowest per step.
+  const std::vector<Window> unknown{{.step_ns = kTurns, .samples_per_step = 4}};
+  EXPECT_DOUBLE_EQ(aggregate_rate(unknown)->value, 2000);
+}
+
+TEST(AggregateRate, HasAnIntervalOverRunsFromThreeOn) {
+  std::vector<Window> windows;
+  for (const std::int64_t ms : {9, 10, 11}) {
+    windows.push_back({.step_ns = {{ms * kMs}}, .samples_per_step = 1});
+  }
+  const auto rate = aggregate_rate(windows);
+  EXPECT_DOUBLE_EQ(rate->value, 100);
+  EXPECT_EQ(rate->basis, Basis::kRuns);
+  EXPECT_TRUE(rate->interval->contains(100));
+  EXPECT_FALSE(aggregate_rate({}).has_value());
+}
+
+TEST(AggregateRate, CoversAtTheNominalRateWithinARun) {
+  constexpr int kSimulations = 150;
+  int hits = 0;
+  for (int i = 0; i < kSimulations; ++i) {
+    Random random(11, static_cast<std::uint64_t>(i));
+    Window window{.samples_per_step = 10};
+    for (int rank = 0; rank < 2; ++rank) {
+      auto& steps = window.step_ns.emplace_back();
+      for (const double ms : simulated(random, 50, 0, normal_noise)) {
+        steps.push_back(static_cast<std::int64_t>(ms * 1e6));
+      }
+    }
+    const auto rate = aggregate_rate(
+        std::vector{window},
+        {.resamples = 200, .seed = static_cast<std::uint64_t>(i)});
+    ASSERT_TRUE(rate->interval->contains(rate->value));
+    // The longer of two sums of 50 steps of 10 +- 1 ms: its mean is
+    // 500 + sqrt(50 / pi) = 503.99 ms.
+    hits += rate->interval->contains(500 / 0.50399) ? 1 : 0;
+  }
+  EXPECT_NEAR(hits,
+              0.95 * kSimulations,
+              kSimulations * binomial_error(0.95, kSimulations));
+}
+
+TEST(ScalingEfficiency, IsOneForLinearScaling) {
+  const Case base{{1, 1, 1}};
+  const Case slower{{1.25, 1.25, 1.25}};
+  const ScalingCase one{.step_seconds = base, .samples_per_rank = 32};
+  EXPECT_EQ(scaling_efficiency(one, one)->value, 1);
+  EXPECT_DOUBLE_EQ(
+      scaling_efficiency(one, {.step_seconds = slower, .samples_per_rank = 32})
+          ->value,
+      0.8);
+  // Half the samples in the same time is half the efficiency.
+  EXPECT_EQ(
+      scaling_efficiency(one, {.step_seconds = base, .samples_per_rank = 16})
+          ->value,
+      0.5);
+}
+
+TEST(ScalingEfficiency, ScalesItsIntervalToo) {
+  const Case base{{1.0}, {1.1}, {1.2}};
+  const ScalingCase full{.step_seconds = base, .samples_per_rank = 32};
+  const ScalingCase half{.step_seconds = base, .samples_per_rank = 16};
+  const auto whole = scaling_efficiency(full, full);
+  const auto halved = scaling_efficiency(full, half);
+  EXPECT_DOUBLE_EQ(halved->interval->low, whole->interval->low / 2);
+  EXPECT_DOUBLE_EQ(halved->interval->high, whole->interval->high / 2);
+}
+
+TEST(ExposedCommunication, IsTheDifferenceOfTheMedians) {
+  const Case with{{0.12, 0.13, 0.50}};
+  const Case without{{0.10, 0.11, 0.09}};
+  EXPECT_NEAR(exposed_communication(with, without)->value, 0.03, 1e-15);
+}
+
+}  // namespace
+}  // namespace paceline::stats
