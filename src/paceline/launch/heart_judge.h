@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "paceline/launch/heartbeat.h"
+
+namespace paceline::launch {
+
+/// A rank that has not been heard of for too long.
+struct Silence {
+  int rank = 0;
+  std::chrono::nanoseconds since{0};
+  std::optional<Progress> last;  // absent: it never beat
+};
+
+/// Watches the cells of some ranks and says who is lost.
+///
+/// Times are the judge's own, from when it last saw a cell change, so clocks
+/// of several hosts need not agree.  A gap between two looks counts for five
+/// seconds at most: a judge that was itself stopped (Ctrl-Z, a suspended
+/// machine) must not find everybody else silent.
+class HeartJudge {
+ public:
+  HeartJudge(std::vector<int> ranks, std::chrono::nanoseconds timeout);
+
+  /// Reads all cells; `now` on any monotonic clock.
+  void look(Board& board, std::chrono::nanoseconds now);
+
+  /// A rank that will not beat again (it ended, or failed by itself).
+  void dismiss(int rank);
+
+  /// The longest silent rank beyond the timeout, if any.
+  std::optional<Silence> lost() const;
+
+ private:
+  struct Cell {
+    std::chrono::nanoseconds silent{0};
+    std::optional<Progress> last;
+  };
+
+  std::chrono::nanoseconds timeout_;
+  std::optional<std::chrono::nanoseconds> last_look_;
+  std::map<int, Cell> cells_;
+};
+
+}  // namespace paceline::launch

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/launch_line.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "paceline/base/error.h"
+
+namespace paceline::launch {
+namespace {
+
+// PyTorch's default; free on a cluster's nodes as a rule.
+constexpr int kPort = 29'500;
+
+std::string words(const std::vector<std::string>& argv) {
+  std::string line;
+  for (const auto& word : argv) {
+    line += (line.empty() ? "" : " ") + shell_word(word);
+  }
+  return line;
+}
+
+bool gives_rendezvous(const std::vector<std::string>& argv) {
+  return std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
+    return word.starts_with("--rendezvous");
+  });
+}
+
+// One bad rank ends the job; the kernel may use all cores of the task's share.
+std::string slurm_line(const LaunchShape& shape) {
+  return fmt::format(
+      "srun --nodes={} --ntasks-per-node={} --kill-on-bad-exit=1 "
+      "--cpu-bind=none {}",
+      shape.hosts,
+      shape.ranks_per_host,
+      words(shape.argv));
+}
+
+// Open MPI binds two ranks or fewer to one core each, which compute and
+// communication threads would then share.
+std::string mpirun_line(const LaunchShape& shape) {
+  auto line =
+      fmt::format("mpirun -np {} --map-by ppr:{}:node --bind-to none {}",
+                  shape.hosts * shape.ranks_per_host,
+                  shape.ranks_per_host,
+                  words(shape.argv));
+  if (shape.hosts > 1 && !gives_rendezvous(shape.argv)) {
+    line += fmt::format(" --rendezvous FIRST_HOST:{}", kPort);
+  }
+  return line;
+}
+
+std::string torchrun_line(const LaunchShape& shape) {
+  const auto where = shape.hosts == 1 ? std::string("--standalone")
+                                      : fmt::format(
+                                            "--nnodes={} --rdzv-backend=c10d "
+                                            "--rdzv-endpoint=FIRST_HOST:{}",
+                                            shape.hosts,
+                                            kPort);
+  return fmt::format("torchrun {} --nproc-per-node={} --no-python {}",
+                     where,
+                     shape.ranks_per_host,
+                     words(shape.argv));
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("_-./:=,+@%").find(static_cast<char>(c)) !=
+               std::string::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) {
+    return text;
+  }
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+std::string launch_line(const std::string& kind, const LaunchShape& shape) {
+  if (shape.hosts < 1 || shape.ranks_per_host < 1) {
+    throw UsageError(
+        fmt::format("{} hosts with {} ranks each cannot be started",
+                    shape.hosts,
+                    shape.ranks_per_host));
+  }
+  if (kind == "slurm") {
+    return slurm_line(shape);
+  }
+  if (kind == "mpirun") {
+    return mpirun_line(shape);
+  }
+  if (kind == "torchrun") {
+    return torchrun_line(shape);
+  }
+  throw UsageError(fmt::format(
+      "--print-launch {}: known are slurm, mpirun, torchrun", kind));
+}
+
+}  // namespace paceline::launch

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/rank_guard.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/launch/failure_notice.h"
+#include "paceline/launch/heart_judge.h"
+
+namespace paceline::launch {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::vector<int> ranks_to_judge(const RankGuard::Options& options) {
+  std::vector<int> ranks;
+  const int world = static_cast<int>(options.hosts.size());
+  if (options.supervised || world < 2) {
+    return ranks;
+  }
+  if (options.rank == 1) {
+    return {0};
+  }
+  for (int rank = 1; options.rank == 0 && rank < world; ++rank) {
+    ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// False when asked to stop.
+bool sleep(const std::stop_token& stopped, milliseconds duration) {
+  std::mutex mutex;
+  std::condition_variable_any condition;
+  std::unique_lock lock(mutex);
+  condition.wait_for(lock, stopped, duration, [] { return false; });
+  return !stopped.stop_requested();
+}
+
+// The failure that ends this rank, and whether this rank found it.
+struct Verdict {
+  FailureNotice notice;
+  bool mine_to_tell = false;
+};
+
+class Watch {
+ public:
+  explicit Watch(const RankGuard::Options& options)
+      : options_(options), judge_(ranks_to_judge(options), options.timeout) {}
+
+  std::optional<Verdict> look() {
+    options_.heart->beat_unless_claimed();
+    if (options_.supervised) {
+      return std::nullopt;
+    }
+    judge_.look(*options_.board, kSteadyClock.now());
+    if (const auto silence = judge_.lost()) {
+      judge_.dismiss(silence->rank);
+      const auto& host =
+          options_.hosts[static_cast<std::size_t>(silence->rank)];
+      const auto notice = notice_of(*silence, host);
+      if (post_failure(*options_.board, notice)) {
+        return Verdict{notice, true};
+      }
+    }
+    if (const auto cause = job_failure(*options_.board);
+        cause && cause->rank != options_.rank) {
+      return Verdict{*cause, false};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const RankGuard::Options& options_;
+  HeartJudge judge_;
+};
+
+}  // namespace
+
+RankGuard::RankGuard(Options options)
+    : options_(std::move(options)),
+      thread_([this](const std::stop_token& stopped) { run(stopped); }) {}
+
+RankGuard::~RankGuard() = default;
+
+void RankGuard::run(const std::stop_token& stopped) {
+  const auto interval = std::min(
+      milliseconds(500), std::max(options_.timeout / 8, milliseconds(1)));
+  Watch watch(options_);
+  std::optional<Verdict> verdict;
+  try {
+    while (!verdict && sleep(stopped, interval)) {
+      verdict = watch.look();
+    }
+    if (!verdict ||
+        (!verdict->mine_to_tell && !sleep(stopped, options_.patience))) {
+      return;
+    }
+    options_.end(verdict->mine_to_tell ? sentence(verdict->notice) : "");
+  } catch (const WorldError& error) {
+    // Who serves the store went away without waiting for us.
+    if (sleep(stopped, options_.patience)) {
+      options_.end(
+          options_.rank == 1 || options_.supervised
+              ? fmt::format(
+                    "rank {} on host {}: {}",
+                    options_.rank,
+                    options_.hosts[static_cast<std::size_t>(options_.rank)],
+                    error.what())
+              : std::string());
+    }
+  }
+}
+
+}  // namespace paceline::launch

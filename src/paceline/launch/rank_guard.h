@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "paceline/launch/board.h"
+#include "paceline/launch/heartbeat.h"
+
+namespace paceline::launch {
+
+/// A thread in every rank that beats while no communication thread does, and,
+/// where no parent supervises the ranks (torchrun, mpirun, srun), listens:
+/// rank 0 judges all hearts, rank 1 judges rank 0's, and everybody ends when a
+/// failure is filed or the board is gone, however stuck its other threads are.
+class RankGuard {
+ public:
+  struct Options {
+    std::shared_ptr<Board> board;
+    std::shared_ptr<Heartbeat> heart;
+    int rank = 0;
+    std::vector<std::string> hosts;  // by rank
+    bool supervised = false;         // our own launcher's parent judges
+    std::chrono::milliseconds timeout{60'000};
+    /// After a failure of another rank was filed, so long for this one to end
+    /// by itself.
+    std::chrono::milliseconds patience{5'000};
+    /// Ends the process; gets the sentence that this rank should print, or an
+    /// empty text where another rank prints it.  Runs on the guard's thread.
+    std::function<void(const std::string& sentence)> end;
+  };
+
+  explicit RankGuard(Options options);
+  ~RankGuard();  // stops listening
+
+ private:
+  void run(const std::stop_token& stopped);
+
+  Options options_;
+  std::jthread thread_;  // last: starts when all else is there
+};
+
+}  // namespace paceline::launch

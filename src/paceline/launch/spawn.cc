@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/spawn.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::launch {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const auto& text : texts) {
+    out.push_back(const_cast<char*>(text.c_str()));
+  }
+  out.push_back(nullptr);
+  return out;
+}
+
+// Between fork and exec other threads' locks may be held for ever, so only
+// async-signal-safe calls.
+[[noreturn]] void become(const char* executable,
+                         char* const* argv,
+                         char* const* environment,
+                         pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) {
+    _exit(127);  // the parent died before the line above
+  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE}) {
+    ::signal(signal, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) {
+    dup2(nothing, STDIN_FILENO);  // ranks never read the terminal
+    close(nothing);
+  }
+  execve(executable, argv, environment);
+  _exit(127);
+}
+
+}  // namespace
+
+pid_t spawn(const Command& command) {
+  const auto argv = pointers(command.argv);
+  const auto environment = pointers(command.environment);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) {
+    throw WorldError(fmt::format(
+        "cannot start '{}': {}", command.executable, std::strerror(errno)));
+  }
+  if (child == 0) {
+    become(command.executable.c_str(), argv.data(), environment.data(), parent);
+  }
+  setpgid(child, child);  // whoever comes first
+  return child;
+}
+
+std::vector<std::string> environment_without(
+    const std::vector<std::string>& names) {
+  std::vector<std::string> kept;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string text = *variable;
+    const auto name = text.substr(0, text.find('='));
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      kept.push_back(text);
+    }
+  }
+  return kept;
+}
+
+}  // namespace paceline::launch

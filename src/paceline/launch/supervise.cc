@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/supervise.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <initializer_list>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/launch/failure_notice.h"
+#include "paceline/launch/heart_judge.h"
+
+namespace paceline::launch {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr std::chrono::milliseconds kTick{100};
+
+struct Child {
+  pid_t pid = 0;
+  std::optional<int> status;  // as waitpid says; absent while it lives
+  nanoseconds ended{0};
+
+  bool killed_by(int signal) const {
+    return status && WIFSIGNALED(*status) && WTERMSIG(*status) == signal;
+  }
+  bool exited_with(int code) const {
+    return status && WIFEXITED(*status) && WEXITSTATUS(*status) == code;
+  }
+};
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return fmt::format(
+        "was killed by signal {} ({})", signal, strsignal(signal));
+  }
+  return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+}
+
+std::vector<int> first_ranks(std::size_t count) {
+  std::vector<int> ranks(count);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+class Supervision {
+ public:
+  Supervision(const std::vector<pid_t>& children,
+              Board& board,
+              const std::string& host,
+              const SupervisorSignals& signals,
+              const Patience& patience)
+      : board_(board),
+        host_(host),
+        signals_(signals),
+        patience_(patience),
+        judge_(first_ranks(children.size()), patience.heartbeat) {
+    for (const pid_t pid : children) {
+      children_.push_back({pid, std::nullopt, nanoseconds(0)});
+    }
+  }
+
+  Outcome run() {
+    while (any_alive()) {
+      const int signal = signals_.wait(kTick);
+      reap();
+      if (signal != 0 && signal != SIGCHLD) {
+        ask_to_stop(signal);
+      }
+      watch_hearts();
+      if (failed_at_ && !ending_ && now() > *failed_at_ + patience_.settle) {
+        end_all();
+      }
+      if (kill_at_ && now() > *kill_at_) {
+        kill_all();
+      }
+    }
+    return outcome();
+  }
+
+ private:
+  static nanoseconds now() { return kSteadyClock.now(); }
+
+  bool any_alive() const {
+    return std::any_of(children_.begin(),
+                       children_.end(),
+                       [](const Child& child) { return !child.status; });
+  }
+
+  void signal_living(int signal) {
+    for (const auto& child : children_) {
+      if (!child.status) {
+        kill(-child.pid, signal);
+      }
+    }
+  }
+
+  void reap() {
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+      auto& child = children_[i];
+      siginfo_t info{};
+      if (child.status ||
+          waitid(P_PID,
+                 static_cast<id_t>(child.pid),
+                 &info,
+                 WEXITED | WNOHANG | WNOWAIT) != 0 ||
+          info.si_pid != child.pid) {
+        continue;
+      }
+      // What it started itself; until it is reaped, the group's number is its.
+      kill(-child.pid, SIGKILL);
+      int status = 0;
+      waitpid(child.pid, &status, 0);
+      child.status = status;
+      child.ended = now();
+      judge_.dismiss(static_cast<int>(i));
+      if (!child.exited_with(0) && !stop_signal_ && !failed_at_) {
+        failed_at_ = now();
+      }
+    }
+  }
+
+  void ask_to_stop(int signal) {
+    if (stop_signal_ || ending_) {
+      kill_all();
+      return;
+    }
+    stop_signal_ = signal;
+    signal_living(SIGTERM);
+    kill_at_ = now() + patience_.stop;
+  }
+
+  void watch_hearts() {
+    if (failed_at_ || ending_ || now() < next_look_) {
+      return;
+    }
+    next_look_ = now() + std::min<nanoseconds>(std::chrono::milliseconds(500),
+                                               patience_.heartbeat / 8);
+    judge_.look(board_, now());
+    silence_ = judge_.lost();
+    if (silence_) {
+      failed_at_ = now();
+    }
+  }
+
+  // The verdict comes first: what dies from here on is our doing.
+  void end_all() {
+    verdict_ = find_cause();
+    ending_ = true;
+    signal_living(SIGTERM);
+    kill_at_ = now() + patience_.failure;
+  }
+
+  void kill_all() {
+    if (stop_signal_ && !ending_) {
+      for (std::size_t i = 0; i < children_.size(); ++i) {
+        if (!children_[i].status) {
+          verdict_ = FailureNotice{
+              static_cast<int>(i),
+              host_,
+              "did not stop when it was asked to, and was killed " +
+                  where(static_cast<int>(i))};
+          break;
+        }
+      }
+    }
+    ending_ = true;
+    signal_living(SIGKILL);
+    kill_at_.reset();
+  }
+
+  std::string where(int rank) {
+    const auto progress = read_progress(board_, rank);
+    return progress ? whereabouts(*progress) : "before it began";
+  }
+
+  // A death that no notice explains, or that a signal made.
+  bool died_unexplained(int rank) {
+    const auto& child = children_[static_cast<std::size_t>(rank)];
+    return child.status && !child.exited_with(0) && !failure_of(board_, rank);
+  }
+
+  FailureNotice describe_death(int rank) {
+    const auto& child = children_[static_cast<std::size_t>(rank)];
+    const auto progress = read_progress(board_, rank);
+    const std::string early =
+        child.exited_with(0) ? "left early: it " : std::string();
+    return {rank,
+            host_,
+            fmt::format(
+                "{}{} {}", early, how_it_ended(*child.status), where(rank))};
+  }
+
+  // Note [Who is to blame].  A silent rank first: its peers time out, or are
+  // innocent and alive.  Then the earliest of: a death without a notice, the
+  // first notice that is no consequence.  Then a rank that left with exit code
+  // 0 but without finishing.  Only then one that blames others.
+  FailureNotice find_cause() {
+    if (silence_) {
+      return notice_of(*silence_, host_);
+    }
+    const auto filed = job_failure(board_);
+    std::optional<int> dead;
+    for (int rank : first_ranks(children_.size())) {
+      const auto index = static_cast<std::size_t>(rank);
+      if (died_unexplained(rank) &&
+          (!dead || children_[index].ended <
+                        children_[static_cast<std::size_t>(*dead)].ended)) {
+        dead = rank;
+      }
+    }
+    if (filed && (!dead || ended_before(filed->rank, *dead))) {
+      return *filed;
+    }
+    if (dead) {
+      return describe_death(*dead);
+    }
+    return find_deserter();
+  }
+
+  bool ended_before(int rank, int other) const {
+    const auto& a = children_[static_cast<std::size_t>(rank)];
+    const auto& b = children_[static_cast<std::size_t>(other)];
+    return a.status && a.ended <= b.ended;
+  }
+
+  FailureNotice find_deserter() {
+    std::optional<FailureNotice> consequence;
+    for (int rank : first_ranks(children_.size())) {
+      const auto progress = read_progress(board_, rank);
+      if (children_[static_cast<std::size_t>(rank)].exited_with(0) &&
+          !(progress && progress->done)) {
+        return describe_death(rank);
+      }
+      if (!consequence) {
+        consequence = failure_of(board_, rank);
+      }
+    }
+    return consequence.value_or(
+        FailureNotice{0, host_, "ended, and left no word why"});
+  }
+
+  Outcome outcome() {
+    Outcome result;
+    result.stop_signal = stop_signal_;
+    if (!verdict_ && failed_at_) {
+      verdict_ = find_cause();
+    }
+    if (verdict_) {
+      result.exit_code = verdict_->exit_code == 2 ? 2 : 3;
+      result.message = sentence(*verdict_);
+      result.rank = verdict_->rank;
+      return result;
+    }
+    for (const auto& child : children_) {
+      const int code = WIFEXITED(*child.status) ? WEXITSTATUS(*child.status)
+                                                : 128 + WTERMSIG(*child.status);
+      result.exit_code = std::max(result.exit_code, code);
+    }
+    return result;
+  }
+
+  Board& board_;
+  const std::string& host_;
+  const SupervisorSignals& signals_;
+  const Patience& patience_;
+  HeartJudge judge_;
+  std::vector<Child> children_;
+  nanoseconds next_look_{0};
+  std::optional<Silence> silence_;
+  std::optional<nanoseconds> failed_at_, kill_at_;
+  std::optional<FailureNotice> verdict_;
+  bool ending_ = false;
+  int stop_signal_ = 0;
+};
+
+}  // namespace
+
+SupervisorSignals::SupervisorSignals() {
+  sigemptyset(&waited_);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    sigaddset(&waited_, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &waited_, &before_);
+}
+
+SupervisorSignals::~SupervisorSignals() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int SupervisorSignals::wait(std::chrono::milliseconds patience) const {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(patience);
+  const timespec limit{
+      static_cast<time_t>(seconds.count()),
+      static_cast<long>(nanoseconds(patience - seconds).count())};
+  const int signal = sigtimedwait(&waited_, nullptr, &limit);
+  return signal > 0 ? signal : 0;
+}
+
+Outcome supervise(const std::vector<pid_t>& children,
+                  Board& board,
+                  const std::string& host,
+                  const SupervisorSignals& signals,
+                  const Patience& patience) {
+  return Supervision(children, board, host, signals, patience).run();
+}
+
+}  // namespace paceline::launch

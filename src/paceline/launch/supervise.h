@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "paceline/launch/board.h"
+
+namespace paceline::launch {
+
+/// Keeps the signals that a supervisor waits for pending until it asks for
+/// them.  Must be made before any other thread of the process, and before the
+/// children.
+class SupervisorSignals {
+ public:
+  SupervisorSignals();
+  ~SupervisorSignals();
+  SupervisorSignals(const SupervisorSignals&) = delete;
+  SupervisorSignals& operator=(const SupervisorSignals&) = delete;
+
+  /// SIGCHLD, SIGINT, SIGTERM, SIGHUP or SIGUSR1; 0 after `patience`.
+  int wait(std::chrono::milliseconds patience) const;
+
+ private:
+  sigset_t waited_, before_;
+};
+
+struct Patience {
+  /// A rank is lost when its heart has been silent for so long (--timeout).
+  std::chrono::milliseconds heartbeat{60'000};
+  /// Ranks that were asked to stop may finish their step.
+  std::chrono::milliseconds stop{30'000};
+  /// After a failure the others get so long to end by themselves.
+  std::chrono::milliseconds failure{3'000};
+  /// After the first death, so long for deaths and notices that explain it.
+  std::chrono::milliseconds settle{500};
+};
+
+/// How a local job ended.
+struct Outcome {
+  int exit_code = 0;    // 0; 2 and 3 as everywhere; or what all ranks said
+  std::string message;  // one sentence for stderr; empty where there is none
+  int rank = -1;        // the first failing one
+  int stop_signal = 0;  // the job was asked to stop by it
+};
+
+/// Watches over children[rank] until all have ended, and leaves no process of
+/// theirs behind.
+///
+/// The first rank that dies, fails or falls silent ends the job: the outcome
+/// names it, its host and where it was.  Ranks that failed only because
+/// another one did (see FailureNotice) are not blamed.  SIGINT, SIGTERM,
+/// SIGHUP and SIGUSR1 ask all ranks by SIGTERM to stop; a second one kills.
+Outcome supervise(const std::vector<pid_t>& children,
+                  Board& board,
+                  const std::string& host,
+                  const SupervisorSignals& signals,
+                  const Patience& patience);
+
+}  // namespace paceline::launch
