@@ -12,11 +12,29 @@ std::string Configuration::key() const {
       "bucket_mb={} engine={} device={} dtype={} channels_last={} threads={} "
       "warmup={} steps={} accumulate={} compat_accumulate={} sync_each_step={} "
       "seed={} optimizer={} lr={} momentum={} weight_decay={}",
-      model, batch_size, image_size, classes, ranks,
-      fmt::join(ranks_per_host, "+"), strategy, bucket_mb, engine, device,
-      dtype, channels_last, threads, warmup, steps, accumulate,
-      compat_accumulate, sync_each_step, seed, optimizer, learning_rate,
-      momentum, weight_decay);
+      model,
+      batch_size,
+      image_size,
+      classes,
+      ranks,
+      fmt::join(ranks_per_host, "+"),
+      strategy,
+      bucket_mb,
+      engine,
+      device,
+      dtype,
+      channels_last,
+      threads,
+      warmup,
+      steps,
+      accumulate,
+      compat_accumulate,
+      sync_each_step,
+      seed,
+      optimizer,
+      learning_rate,
+      momentum,
+      weight_decay);
 }
 
 }  // namespace paceline::record

@@ -12,9 +12,9 @@ namespace paceline::record {
 struct Configuration {
   std::string label;  // "1M/2G"; not part of the key
   std::string model = "resnet50";
-  int batch_size = 32;    // per rank and step (all micro-batches together)
-  int image_size = 0;     // 0: the model's own
-  int classes = 0;        // 0: the model's own
+  int batch_size = 32;  // per rank and step (all micro-batches together)
+  int image_size = 0;   // 0: the model's own
+  int classes = 0;      // 0: the model's own
   int ranks = 1;
   std::vector<int> ranks_per_host;  // empty: packed by host
   std::string strategy = "fusion";  // canonical text, design section 1

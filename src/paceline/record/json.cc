@@ -77,6 +77,10 @@ OrderedJson to_json(const RunRecord& record) {
   return encode(record);
 }
 
+OrderedJson to_json(const Configuration& configuration) {
+  return encode(configuration);
+}
+
 std::string to_line(const RunRecord& record) {
   return to_json(record).dump(
       -1, ' ', false, OrderedJson::error_handler_t::replace);

@@ -14,6 +14,8 @@ namespace paceline::record {
 /// null, never 0 and never absent.
 nlohmann::ordered_json to_json(const RunRecord& record);
 
+nlohmann::ordered_json to_json(const Configuration& configuration);
+
 /// The record that `to_json` wrote, equal in every field.  Throws `UsageError`
 /// that names the key and what was expected there: for a version newer than
 /// `RunRecord::kVersion`, a missing or unknown key, a value of another type or

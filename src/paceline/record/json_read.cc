@@ -235,22 +235,25 @@ void check_version(const Json& json) {
   }
 }
 
-// Sample k of every rank belongs to step k, so the ranks must agree.
-void check_step_counts(const RunRecord& record) {
-  for (std::size_t i = 1; i < record.ranks.size(); ++i) {
-    const RankSamples& first = record.ranks.front();
-    const RankSamples& other = record.ranks[i];
-    if (other.step_ns.size() != first.step_ns.size() ||
-        other.compute_only_step_ns.size() !=
-            first.compute_only_step_ns.size()) {
-      throw UsageError(fmt::format(
-          "ranks[{}]: {} steps and {} without communication, but ranks[0] has "
-          "{} and {}",
-          i,
-          other.step_ns.size(),
-          other.compute_only_step_ns.size(),
-          first.step_ns.size(),
-          first.compute_only_step_ns.size()));
+// Sample k of every rank belongs to step k, so the ranks must agree; a rank
+// without any took no part.
+void check_step_counts(const RunRecord& record,
+                       std::vector<std::int64_t> RankSamples::*samples,
+                       std::string_view key) {
+  const RankSamples* first = nullptr;
+  for (const RankSamples& rank : record.ranks) {
+    const std::size_t count = (rank.*samples).size();
+    if (first == nullptr && count > 0) {
+      first = &rank;
+    }
+    if (count > 0 && count != (first->*samples).size()) {
+      throw UsageError(
+          fmt::format("ranks: rank {} has {} values of {}, rank {} has {}",
+                      rank.rank,
+                      count,
+                      key,
+                      first->rank,
+                      (first->*samples).size()));
     }
   }
 }
@@ -261,7 +264,9 @@ RunRecord from_json(const Json& json) {
   check_version(json);
   RunRecord record;
   decode(Place{json}, record);
-  check_step_counts(record);
+  check_step_counts(record, &RankSamples::step_ns, "step_ns");
+  check_step_counts(
+      record, &RankSamples::compute_only_step_ns, "compute_only_step_ns");
   return record;
 }
 
