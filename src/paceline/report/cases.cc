@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/cases.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+
+#include "paceline/stats/summary.h"
+
+namespace paceline::report {
+namespace {
+
+using record::RankSamples;
+using record::RunRecord;
+
+std::vector<std::vector<std::int64_t>> samples_of(
+    const RunRecord& record, std::vector<std::int64_t> RankSamples::*samples) {
+  std::vector<std::vector<std::int64_t>> ranks;
+  for (const RankSamples& rank : record.ranks) {
+    ranks.push_back(rank.*samples);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::vector<const RunRecord*> Case::measured() const {
+  std::vector<const RunRecord*> good;
+  for (const RunRecord* run : runs) {
+    const bool has_steps = std::any_of(
+        run->ranks.begin(), run->ranks.end(), [](const RankSamples& rank) {
+          return !rank.step_ns.empty();
+        });
+    if (!run->error && has_steps) {
+      good.push_back(run);
+    }
+  }
+  return good;
+}
+
+std::vector<Case> group_cases(std::span<const RunRecord> records) {
+  std::vector<Case> cases;
+  std::map<std::tuple<record::Source, std::string, std::string>, std::size_t>
+      places;
+  for (const RunRecord& record : records) {
+    if (record.configuration.discard) {
+      continue;
+    }
+    const auto [place, is_new] = places.try_emplace(
+        {record.source, record.experiment, record.configuration.key()},
+        cases.size());
+    if (is_new) {
+      cases.emplace_back();
+    }
+    cases[place->second].runs.push_back(&record);
+  }
+  return cases;
+}
+
+std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
+  std::vector<CaseGroup> groups;
+  for (Case& one : group_cases(records)) {
+    const std::string& model = one.configuration().model;
+    const int batch_size = one.configuration().batch_size;
+    auto group = std::find_if(
+        groups.begin(), groups.end(), [&](const CaseGroup& candidate) {
+          return candidate.model == model && candidate.batch_size == batch_size;
+        });
+    if (group == groups.end()) {
+      group = groups.insert(group, {model, batch_size, {}});
+    }
+    group->cases.push_back(std::move(one));
+  }
+  return groups;
+}
+
+std::vector<std::vector<std::int64_t>> step_ns(const RunRecord& record) {
+  return samples_of(record, &RankSamples::step_ns);
+}
+
+std::vector<double> pooled_step_s(const RunRecord& record) {
+  std::vector<double> seconds;
+  for (const RankSamples& rank : record.ranks) {
+    for (const std::int64_t ns : rank.step_ns) {
+      seconds.push_back(static_cast<double>(ns) / 1e9);
+    }
+  }
+  return seconds;
+}
+
+std::vector<double> slowest_step_s(const RunRecord& record) {
+  return stats::slowest_rank_seconds(step_ns(record));
+}
+
+std::vector<double> slowest_compute_only_step_s(const RunRecord& record) {
+  return stats::slowest_rank_seconds(
+      samples_of(record, &RankSamples::compute_only_step_ns));
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "paceline/record/run_record.h"
+
+namespace paceline::report {
+
+/// All runs of one case: records of equal `Configuration::key()`, origin and
+/// experiment.  Points into the records that it was made from.
+struct Case {
+  std::vector<const record::RunRecord*> runs;  // at least one, as they came
+
+  const record::RunRecord& first() const { return *runs.front(); }
+  const record::Configuration& configuration() const {
+    return first().configuration;
+  }
+  /// The runs that ended well and left samples.
+  std::vector<const record::RunRecord*> measured() const;
+};
+
+/// The cases in the order in which they first appear; discarded warm-up cases
+/// are left out.
+std::vector<Case> group_cases(std::span<const record::RunRecord> records);
+
+/// A name for each case: its label (its strategy where it has none), with the
+/// origin where it was not measured, and with the parts of the key in which
+/// cases of the same name differ.
+std::vector<std::string> unique_labels(const std::vector<Case>& cases);
+
+/// Cases that stand in one table: equal model and batch size.
+struct CaseGroup {
+  std::string model;
+  int batch_size = 0;
+  std::vector<Case> cases;
+};
+std::vector<CaseGroup> group_tables(std::span<const record::RunRecord> records);
+
+/// Step times of each rank, in nanoseconds.
+std::vector<std::vector<std::int64_t>> step_ns(const record::RunRecord& record);
+
+/// Seconds of every step: rank 0's steps, then rank 1's, ...; the original
+/// benchmark's view, in which fast ranks hide slow ones.
+std::vector<double> pooled_step_s(const record::RunRecord& record);
+
+/// Seconds of every step of its slowest rank.
+std::vector<double> slowest_step_s(const record::RunRecord& record);
+
+/// The same without communication; empty where it was not measured.
+std::vector<double> slowest_compute_only_step_s(
+    const record::RunRecord& record);
+
+}  // namespace paceline::report

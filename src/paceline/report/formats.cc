@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/formats.h"
+
+#include <array>
+#include <vector>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/report/console.h"
+#include "paceline/report/ddp.h"
+#include "paceline/report/machine.h"
+
+namespace paceline::report {
+namespace {
+
+// To add a format, write its renderer and add its row; --format, its help and
+// `paceline list` read this table.
+constexpr auto kFormats = std::to_array<Format>({
+    {.name = "table",
+     .summary = "step times, rates, scaling efficiency, exposed communication",
+     .render = render_table},
+    {.name = "ddp",
+     .summary = "the rows of PyTorch's DDP benchmark, to the character",
+     .render = render_ddp,
+     .grows_by_rows = true},
+    {.name = "json",
+     .summary = "one object: every case with figures and configuration",
+     .render = render_json},
+    {.name = "csv",
+     .summary = "one line per case, for spreadsheets",
+     .render = render_csv},
+});
+
+}  // namespace
+
+std::span<const Format> formats() {
+  return kFormats;
+}
+
+const Format& find_format(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Format& format : kFormats) {
+    if (format.name == name) {
+      return format;
+    }
+    known.emplace_back(format.name);
+  }
+  throw UsageError("--format: " + unknown_name("format", name, known));
+}
+
+}  // namespace paceline::report

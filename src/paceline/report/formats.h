@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "paceline/record/run_record.h"
+
+namespace paceline::report {
+
+/// One way to show records.
+struct Format {
+  std::string_view name;
+  std::string_view summary;
+  std::string (*render)(std::span<const record::RunRecord> records);
+  /// Rows do not depend on later records: with one run per case, what is shown
+  /// of the first records is the beginning of what is shown of all, so that a
+  /// program can print the rest after every case.
+  bool grows_by_rows = false;
+};
+
+/// Every format, in the order `paceline list` prints them.
+std::span<const Format> formats();
+
+/// Throws `UsageError` with the known names for any other.
+const Format& find_format(std::string_view name);
+
+}  // namespace paceline::report

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/record/json.h"
+#include "paceline/report/cases.h"
+
+namespace paceline::report {
+namespace {
+
+std::string plain_label(const Case& one) {
+  const record::Configuration& configuration = one.configuration();
+  std::string label = configuration.label.empty() ? configuration.strategy
+                                                  : configuration.label;
+  if (one.first().source != record::Source::kMeasured) {
+    label += fmt::format(" ({})", record::name_of(one.first().source));
+  }
+  return label;
+}
+
+// The "name=value" parts of a case's key.
+std::vector<std::string> parts_of(const Case& one) {
+  const std::string key = one.configuration().key();
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin < key.size()) {
+    const std::size_t end = std::min(key.find(' ', begin), key.size());
+    parts.push_back(key.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  parts.push_back("experiment=" + one.first().experiment);
+  return parts;
+}
+
+// How many of the cases have each part.
+std::map<std::string, std::size_t> count_parts(
+    const std::vector<const Case*>& cases) {
+  std::map<std::string, std::size_t> counts;
+  for (const Case* one : cases) {
+    for (const std::string& part : parts_of(*one)) {
+      ++counts[part];
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::vector<std::string> unique_labels(const std::vector<Case>& cases) {
+  std::map<std::string, std::vector<const Case*>> namesakes;
+  for (const Case& one : cases) {
+    namesakes[plain_label(one)].push_back(&one);
+  }
+  std::vector<std::string> labels;
+  for (const Case& one : cases) {
+    std::string label = plain_label(one);
+    const std::vector<const Case*>& same = namesakes[label];
+    if (same.size() > 1) {
+      const auto counts = count_parts(same);
+      for (const std::string& part : parts_of(one)) {
+        if (counts.at(part) < same.size()) {
+          label += " " + part;
+        }
+      }
+    }
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+}  // namespace paceline::report

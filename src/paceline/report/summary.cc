@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/summary.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "paceline/report/cases.h"
+
+namespace paceline::report {
+namespace {
+
+using record::Configuration;
+using record::RunRecord;
+
+/// With fewer steps the 95th percentile lies between the two slowest.
+constexpr std::size_t kFewSteps = 21;
+
+using RunSeconds = std::vector<std::vector<double>>;
+
+RunSeconds step_seconds(const Case& one) {
+  RunSeconds runs;
+  for (const RunRecord* run : one.measured()) {
+    runs.push_back(slowest_step_s(*run));
+  }
+  return runs;
+}
+
+// Ratios need steps that took some time; a stranger's record may hold zeros.
+bool all_positive(const RunSeconds& runs) {
+  return std::all_of(runs.begin(), runs.end(), [](const auto& run) {
+    return std::all_of(run.begin(), run.end(), [](double s) { return s > 0; });
+  });
+}
+
+// Trains on one rank what `other` trains on many.
+bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
+  const auto shape = [](const Configuration& c) {
+    return std::tie(c.model,
+                    c.batch_size,
+                    c.image_size,
+                    c.classes,
+                    c.device,
+                    c.dtype,
+                    c.channels_last,
+                    c.threads,
+                    c.accumulate,
+                    c.optimizer,
+                    c.sync_each_step);
+  };
+  return one.ranks == 1 && shape(one) == shape(other);
+}
+
+// The case that scaling is measured against: the same training on one rank,
+// best without any strategy, else with the same one.
+std::optional<std::size_t> find_baseline(const Case& test,
+                                         const std::vector<Case>& cases) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Configuration& c = cases[i].configuration();
+    if (cases[i].first().source != test.first().source ||
+        cases[i].measured().empty() ||
+        !is_one_rank_twin(c, test.configuration())) {
+      continue;
+    }
+    if (c.strategy == "none") {
+      return i;
+    }
+    if (!best && c.strategy == test.configuration().strategy) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
+  const RunSeconds base_s = step_seconds(base);
+  const RunSeconds test_s = step_seconds(test);
+  if (&base == &test || !all_positive(base_s) || !all_positive(test_s)) {
+    return std::nullopt;
+  }
+  return stats::scaling_efficiency(
+      {base_s, static_cast<double>(base.configuration().batch_size)},
+      {test_s, static_cast<double>(test.configuration().batch_size)});
+}
+
+std::optional<stats::Estimate> rate(const Case& one) {
+  std::vector<stats::Window> windows;
+  for (const RunRecord* run : one.measured()) {
+    stats::Window window;
+    window.step_ns = step_ns(*run);
+    for (const record::RankSamples& rank : run->ranks) {
+      window.wall_ns = std::max(window.wall_ns, rank.window_ns);
+    }
+    const auto trained = std::count_if(
+        window.step_ns.begin(), window.step_ns.end(), [](const auto& steps) {
+          return !steps.empty();
+        });
+    window.samples_per_step =
+        static_cast<double>(trained) * one.configuration().batch_size;
+    windows.push_back(std::move(window));
+  }
+  return stats::aggregate_rate(windows);
+}
+
+std::optional<stats::Estimate> exposed(const Case& one) {
+  RunSeconds with;
+  RunSeconds without;
+  for (const RunRecord* run : one.measured()) {
+    std::vector<double> alone = slowest_compute_only_step_s(*run);
+    if (!alone.empty()) {
+      with.push_back(slowest_step_s(*run));
+      without.push_back(std::move(alone));
+    }
+  }
+  return with.empty() ? std::nullopt
+                      : stats::exposed_communication(with, without);
+}
+
+void take_largest(std::optional<std::int64_t>& all,
+                  const std::optional<std::int64_t>& one) {
+  if (one) {
+    all = std::max(all.value_or(*one), *one);
+  }
+}
+
+void warn_once(Row& row, const record::Warning& warning) {
+  if (std::find(row.warnings.begin(), row.warnings.end(), warning) ==
+      row.warnings.end()) {
+    row.warnings.push_back(warning);
+  }
+}
+
+void add_runs(Row& row, const Case& one) {
+  for (const RunRecord* run : one.runs) {
+    for (const record::Warning& warning : run->warnings) {
+      warn_once(row, warning);
+    }
+    if (run->error) {
+      ++row.failed_runs;
+      if (std::find(row.errors.begin(), row.errors.end(), *run->error) ==
+          row.errors.end()) {
+        row.errors.push_back(*run->error);
+      }
+    }
+    for (const auto& [what, holds] : run->verified) {
+      if (!holds) {
+        warn_once(row,
+                  {"verification-failed",
+                   what,
+                   "the values on the ranks were not what they must be",
+                   "do not use these figures"});
+      }
+    }
+  }
+  for (const RunRecord* run : one.measured()) {
+    take_largest(row.wire_bytes_per_step, run->wire.measured_per_step);
+    take_largest(row.planned_wire_bytes_per_step, run->wire.planned_per_step);
+    for (const record::RankSamples& rank : run->ranks) {
+      take_largest(row.peak_memory_bytes, rank.peak_memory_bytes);
+    }
+  }
+}
+
+void add_own_warnings(Row& row) {
+  if (row.step_s && row.step_s->steps < kFewSteps) {
+    warn_once(row,
+              {"few-samples",
+               fmt::format("{} steps", row.step_s->steps),
+               "p95 lies between the two slowest of them",
+               "measure more (--steps, --runs)"});
+  }
+  if (row.wire_bytes_per_step && row.planned_wire_bytes_per_step &&
+      row.wire_bytes_per_step != row.planned_wire_bytes_per_step) {
+    warn_once(row,
+              {"bytes-differ-from-plan",
+               fmt::format("{} B a step, planned {} B",
+                           *row.wire_bytes_per_step,
+                           *row.planned_wire_bytes_per_step),
+               "the engine was given other bytes than the plan says",
+               "predictions of this case are off by as much"});
+  }
+}
+
+Row make_row(const Case& one) {
+  Row row;
+  row.configuration = one.configuration();
+  row.source = one.first().source;
+  row.experiment = one.first().experiment;
+  add_runs(row, one);
+  row.step_s = stats::summarize_steps(step_seconds(one));
+  row.examples_per_s = rate(one);
+  row.exposed_s = exposed(one);
+  add_own_warnings(row);
+  return row;
+}
+
+Table make_table(const CaseGroup& group) {
+  Table table{group.model, group.batch_size, {}};
+  const std::vector<std::string> labels = unique_labels(group.cases);
+  for (std::size_t i = 0; i < group.cases.size(); ++i) {
+    const Case& one = group.cases[i];
+    Row& row = table.rows.emplace_back(make_row(one));
+    row.label = labels[i];
+    const auto base = find_baseline(one, group.cases);
+    if (base && !row.failed()) {
+      row.baseline = labels[*base];
+      row.efficiency = efficiency(group.cases[*base], one);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+std::optional<double> Row::examples_per_s_per_rank() const {
+  if (!examples_per_s) {
+    return std::nullopt;
+  }
+  return examples_per_s->value / configuration.ranks;
+}
+
+std::vector<Table> summarize(std::span<const RunRecord> records) {
+  std::vector<Table> tables;
+  for (const CaseGroup& group : group_tables(records)) {
+    tables.push_back(make_table(group));
+  }
+  return tables;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "paceline/record/run_record.h"
+#include "paceline/stats/interval.h"
+#include "paceline/stats/summary.h"
+
+namespace paceline::report {
+
+/// One line of a table: a case over all its runs.  What was not measured, or
+/// cannot be said of the case, is absent.
+struct Row {
+  std::string label;  // unique within its table
+  record::Source source = record::Source::kMeasured;
+  std::string experiment;
+  record::Configuration configuration;
+
+  std::size_t failed_runs = 0;
+  std::vector<std::string> errors;  // of the failed runs, each sentence once
+  /// Seconds of a step, slowest rank, over all steps of all runs.
+  std::optional<stats::StepSummary> step_s;
+  /// Examples per second of all ranks: examples over wall time.
+  std::optional<stats::Estimate> examples_per_s;
+  /// Median rate per rank as a share of the baseline's; 1 is linear scaling.
+  std::optional<stats::Estimate> efficiency;
+  std::optional<std::string> baseline;  // the label of the case of one rank
+  /// Seconds that a step is longer than the same step without communication.
+  std::optional<stats::Estimate> exposed_s;
+  /// Bytes per rank and step that the engine was given; the largest of ranks.
+  std::optional<std::int64_t> wire_bytes_per_step;
+  std::optional<std::int64_t> planned_wire_bytes_per_step;
+  std::optional<std::int64_t> peak_memory_bytes;  // the largest of ranks
+  std::vector<record::Warning> warnings;          // each once
+
+  /// Examples per second and rank.
+  std::optional<double> examples_per_s_per_rank() const;
+  bool failed() const { return !step_s.has_value(); }
+};
+
+/// The rows of one table: equal model and batch size.
+struct Table {
+  std::string model;
+  int batch_size = 0;
+  std::vector<Row> rows;
+};
+
+/// Every case of the records, discarded ones apart, in the order in which they
+/// came, by model and batch size.  Adds the warnings that only the samples can
+/// tell: too few steps, values that were reduced wrongly, bytes that differ
+/// from the plan's.
+std::vector<Table> summarize(std::span<const record::RunRecord> records);
+
+}  // namespace paceline::report
