@@ -8,7 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/experiment/suggest.h"
+#include "paceline/base/text.h"
+#include "paceline/plan/strategy.h"
 
 namespace paceline::experiment {
 namespace {
@@ -20,10 +21,8 @@ constexpr int kMostRanksPerCore = 16;
 
 void check_model(const Configuration& c, const Machine& m, const Where& where) {
   if (std::ranges::find(m.models, c.model) == m.models.end()) {
-    throw UsageError(fmt::format("{}: no model '{}'; {}",
-                                 where("model"),
-                                 c.model,
-                                 suggestion(c.model, m.models)));
+    throw UsageError(fmt::format(
+        "{}: {}", where("model"), unknown_name("model", c.model, m.models)));
   }
   if (c.batch_size % c.accumulate != 0) {
     throw UsageError(
@@ -114,6 +113,17 @@ std::string resolve_engine(const std::string& engine,
   const bool nccl =
       device == "cuda" && std::ranges::count(machine.engines, "nccl") > 0;
   return nccl ? "nccl" : "gloo";
+}
+
+std::string canonical_strategy(const Configuration& configuration,
+                               const Where& where) {
+  try {
+    return plan::parse_strategy(configuration.strategy,
+                                {.bucket_mb = configuration.bucket_mb})
+        .text();
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
+  }
 }
 
 void check_case(const Configuration& configuration,

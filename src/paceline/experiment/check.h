@@ -18,6 +18,11 @@ std::string resolve_engine(const std::string& engine,
                            const std::string& device,
                            const Machine& machine);
 
+/// The strategy's canonical text, by which cases are told apart.  Throws
+/// UsageError for what the strategy tables do not know or the rules forbid.
+std::string canonical_strategy(const record::Configuration& configuration,
+                               const Where& where);
+
 /// Throws UsageError, one sentence, where the case cannot run on `machine`:
 /// unknown model, no such device or engine, more ranks than there can be, a
 /// number type that the CPU lacks, values that contradict each other.

@@ -167,7 +167,9 @@ class Expansion {
 
   void complete(const Partial& partial) {
     Configuration c = partial.configuration;
-    check_case(c, machine_, where_in(partial));
+    const Where where = where_in(partial);
+    check_case(c, machine_, where);
+    c.strategy = canonical_strategy(c, where);
     if (c.label.empty()) {
       c.label = c.ranks == 1 && c.strategy == "none"
                     ? "no ddp"

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/experiment/key.h"
-#include "paceline/experiment/suggest.h"
 
 namespace paceline::experiment {
 namespace {
@@ -108,9 +108,7 @@ std::string find_experiment(const std::string& name,
       return path.lexically_normal().string();
     }
   }
-  throw UsageError(fmt::format("no experiment '{}'; {}",
-                               name,
-                               suggestion(name, known_experiments(roots))));
+  throw UsageError(unknown_name("experiment", name, known_experiments(roots)));
 }
 
 std::vector<std::string> experiment_roots() {

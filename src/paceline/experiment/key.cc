@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/experiment/suggest.h"
+#include "paceline/base/text.h"
 
 namespace paceline::experiment {
 namespace {
@@ -48,9 +48,10 @@ bool in_range(const Key& key, double value) {
                          const std::string& where) {
   std::string sentence =
       fmt::format("{}: '{}' is not {}", where, text, allowed_text(key));
-  std::vector<std::string> allowed(key.allowed.begin(), key.allowed.end());
-  if (const std::string near = nearest(text, allowed); !near.empty()) {
-    sentence += fmt::format("; did you mean {}?", near);
+  const std::vector<std::string> allowed(key.allowed.begin(),
+                                         key.allowed.end());
+  if (const auto near = nearest_name(text, allowed)) {
+    sentence += fmt::format("; did you mean '{}'?", *near);
   }
   throw UsageError(sentence);
 }
@@ -138,6 +139,20 @@ std::string read(const Key& key, const Owner& from) {
         }
       },
       key.field);
+}
+
+/// The words about an unknown name, which may be a former name of `today`.
+std::string unknown(std::string_view kind,
+                    const std::string& name,
+                    const std::string& today,
+                    const std::vector<std::string>& known) {
+  return today.empty()
+             ? unknown_name(kind, name, known)
+             : fmt::format("unknown {} '{}'; here it is '{}'. Known: {}",
+                           kind,
+                           name,
+                           today,
+                           fmt::join(known, ", "));
 }
 
 std::string range_text(const Key& key, std::string_view noun) {
@@ -265,10 +280,8 @@ std::string unknown_key(const std::string& name) {
     }
   }
   const Key* former = find_former(name);
-  return fmt::format(
-      "unknown key '{}'; {}",
-      name,
-      suggestion(former != nullptr ? former->name : name, known));
+  return unknown(
+      "key", name, former == nullptr ? "" : std::string(former->name), known);
 }
 
 std::string unknown_flag(const std::string& flag) {
@@ -276,13 +289,12 @@ std::string unknown_flag(const std::string& flag) {
   for (const Key& key : keys()) {
     known.push_back(flag_of(key));
   }
-  std::string name = flag.substr(flag.find_first_not_of('-'));
+  std::string name =
+      flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
   std::ranges::replace(name, '-', '_');
   const Key* former = find_former(name);
-  return fmt::format(
-      "unknown flag '{}'; {}",
-      flag,
-      suggestion(former != nullptr ? flag_of(*former) : flag, known));
+  return unknown(
+      "flag", flag, former == nullptr ? "" : flag_of(*former), known);
 }
 
 }  // namespace paceline::experiment

@@ -17,8 +17,6 @@ constexpr auto kEngines =
 constexpr auto kDtypes =
     std::to_array<std::string_view>({"fp32", "bf16", "amp"});
 constexpr auto kOptimizers = std::to_array<std::string_view>({"sgd", "adamw"});
-constexpr auto kFormats =
-    std::to_array<std::string_view>({"console", "ddp", "json", "csv"});
 constexpr auto kLaunchers =
     std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
 
@@ -138,9 +136,9 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "also write a Perfetto trace of all ranks",
      .field = &S::trace, .group = Group::kOutput},
     {.name = "format", .metavar = "NAME",
-     .help = "what is printed: our table, the DDP benchmark's to the "
-             "character, its JSON, or CSV",
-     .field = &S::format, .group = Group::kOutput, .allowed = kFormats},
+     .help = "what is printed: table, ddp (the DDP benchmark's to the "
+             "character), json, csv; `paceline list` has them all",
+     .field = &S::format, .group = Group::kOutput},
     // Launch.
     {.name = "timeout", .metavar = "SECONDS",
      .help = "a rank without a heartbeat for so long has failed",

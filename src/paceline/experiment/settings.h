@@ -14,7 +14,7 @@ struct Settings {
   std::string records;             // empty: results/<name>-<utc>.jsonl
   std::string json;                // empty: not written
   std::string trace;               // empty: not written
-  std::string format = "console";  // console, ddp, json, csv
+  std::string format = "table";    // table, ddp, json, csv
   bool dry_run = false;
   bool resume = false;
   bool yes = false;

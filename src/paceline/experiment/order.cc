@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/order.h"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/key.h"
+
+namespace paceline::experiment {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Every key that `owner` has, as text; empty ones are left out.
+template <class Owner>
+ordered_json texts_of(const Owner& owner, bool case_keys) {
+  ordered_json texts = ordered_json::object();
+  for (const Key& key : keys()) {
+    if (is_case_key(key) == case_keys) {
+      if (std::string text = read_key(key, owner); !text.empty()) {
+        texts[std::string(key.name)] = std::move(text);
+      }
+    }
+  }
+  return texts;
+}
+
+template <class Owner>
+Owner owner_from(const ordered_json& texts) {
+  Owner owner;
+  for (const auto& [name, text] :
+       texts.get<std::map<std::string, std::string>>()) {
+    const Key* key = find_key(name);
+    if (key == nullptr) {
+      throw UsageError(fmt::format("order: {}", unknown_key(name)));
+    }
+    assign_key(*key, text, "order: " + name, owner);
+  }
+  return owner;
+}
+
+}  // namespace
+
+std::string to_text(const Order& order) {
+  ordered_json cases = ordered_json::array();
+  for (const record::Configuration& c : order.experiment.cases) {
+    cases.push_back(texts_of(c, true));
+  }
+  return ordered_json{{"experiment", order.experiment.name},
+                      {"runs", order.experiment.runs},
+                      {"run", order.run},
+                      {"progress", order.progress},
+                      {"settings", texts_of(order.settings, false)},
+                      {"cases", cases}}
+      .dump();
+}
+
+Order order_from(std::string_view text) {
+  try {
+    const auto json = ordered_json::parse(text);
+    Order order;
+    json.at("experiment").get_to(order.experiment.name);
+    json.at("runs").get_to(order.experiment.runs);
+    json.at("run").get_to(order.run);
+    json.at("progress").get_to(order.progress);
+    order.settings = owner_from<Settings>(json.at("settings"));
+    for (const ordered_json& one : json.at("cases")) {
+      order.experiment.cases.push_back(owner_from<record::Configuration>(one));
+    }
+    return order;
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(fmt::format("order: {}", error.what()));
+  }
+}
+
+}  // namespace paceline::experiment
