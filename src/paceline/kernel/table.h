@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace paceline::kernel {
+
+/// The update rule with its constants; the learning rate is an operand.
+struct UpdateRule {
+  std::string name = "sgd";  // sgd, adamw
+  double momentum = 0.9;     // sgd
+  double weight_decay = 1e-4;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
+};
+
+/// One read or write of a kernel: a flat slice, or the tensors in it, one per
+/// parameter, where the gradients are not in a flat buffer.
+using Operand = std::vector<at::Tensor>;
+
+struct Call {
+  std::vector<Operand> reads, writes;  // as the plan's kernel op lists them
+  std::span<const double> numbers;
+};
+
+struct KernelInfo {
+  std::string_view name;     // as plans write it
+  std::string_view summary;  // operands and meaning
+  void (*run)(const UpdateRule& rule, const Call& call);
+};
+
+/// Every kernel that plans may name.
+std::span<const KernelInfo> kernels();
+
+/// Throws UsageError for a name that is not in the table.
+const KernelInfo& find_kernel(std::string_view name);
+
+}  // namespace paceline::kernel

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/frontier.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "paceline/base/error.h"
+
+namespace paceline::plan {
+namespace {
+
+std::size_t at(OpRef ref) {
+  return static_cast<std::size_t>(ref.op);
+}
+
+}  // namespace
+
+Frontier::Frontier(const ModelShape& model, const Setup& setup)
+    : linker_(model, setup) {}
+
+const Frontier::OpenStep* Frontier::find(Step step) const {
+  if (steps_.empty() || step < steps_.front().step) {
+    return nullptr;  // finished and forgotten
+  }
+  const auto index = static_cast<std::size_t>(step - steps_.front().step);
+  PACELINE_CHECK(index < steps_.size());
+  return &steps_[index];
+}
+
+Frontier::OpenStep* Frontier::find(Step step) {
+  return const_cast<OpenStep*>(std::as_const(*this).find(step));
+}
+
+void Frontier::open(Step step, std::shared_ptr<const CommPlan> plan) {
+  PACELINE_CHECK_EQ(step, next_step_);
+  ++next_step_;
+  const std::size_t ops = plan->ops.size();
+  steps_.push_back({.step = step,
+                    .plan = plan,
+                    .links = linker_.open(step, *plan),
+                    .unmet = std::vector<std::int32_t>(ops, 0),
+                    .state = std::vector<State>(ops, State::kWaiting),
+                    .successors = std::vector<std::vector<OpRef>>(ops),
+                    .remaining = ops});
+  OpenStep& opened = steps_.back();
+  for (std::size_t i = 0; i < ops; ++i) {
+    const OpRef me{step, static_cast<OpIndex>(i)};
+    for (const OpRef before : opened.links.waits_for[i]) {
+      if (!is_complete(before)) {
+        find(before.step)->successors[at(before)].push_back(me);
+        ++opened.unmet[i];
+      }
+    }
+    if (opened.unmet[i] == 0) {
+      opened.state[i] = State::kReady;
+      ready_.push_back(me);
+    }
+  }
+  if (ops == 0) {
+    steps_.pop_back();
+  }
+}
+
+void Frontier::complete(OpRef ref) {
+  OpenStep* step = find(ref.step);
+  PACELINE_CHECK(step != nullptr);
+  PACELINE_CHECK(step->state[at(ref)] == State::kReady);
+  step->state[at(ref)] = State::kComplete;
+  --step->remaining;
+  for (const OpRef next : step->successors[at(ref)]) {
+    OpenStep& target = *find(next.step);
+    if (--target.unmet[at(next)] == 0) {
+      target.state[at(next)] = State::kReady;
+      ready_.push_back(next);
+    }
+  }
+  while (!steps_.empty() && steps_.front().remaining == 0) {
+    steps_.pop_front();
+    linker_.forget_before(steps_.empty() ? next_step_ : steps_.front().step);
+  }
+}
+
+std::vector<OpRef> Frontier::take_ready() {
+  std::vector<OpRef> taken = std::exchange(ready_, {});
+  std::sort(taken.begin(), taken.end());
+  return taken;
+}
+
+bool Frontier::is_ready(OpRef ref) const {
+  const OpenStep* step = find(ref.step);
+  return step == nullptr || step->state[at(ref)] != State::kWaiting;
+}
+
+bool Frontier::is_complete(OpRef ref) const {
+  const OpenStep* step = find(ref.step);
+  return step == nullptr || step->state[at(ref)] == State::kComplete;
+}
+
+const Op& Frontier::op(OpRef ref) const {
+  const OpenStep* step = find(ref.step);
+  PACELINE_CHECK(step != nullptr);
+  return step->plan->ops[at(ref)];
+}
+
+std::vector<OpRef> Frontier::chain(OpRef ref) const {
+  std::vector<OpRef> links{ref};
+  while (!is_ready(links.back())) {
+    const OpRef last = links.back();
+    const auto& edges = find(last.step)->links.waits_for[at(last)];
+    const auto blocker =
+        std::find_if(edges.begin(), edges.end(), [&](OpRef before) {
+          return !is_complete(before);
+        });
+    PACELINE_CHECK(blocker != edges.end());
+    links.push_back(*blocker);
+  }
+  return links;
+}
+
+OpRef Frontier::oldest() const {
+  PACELINE_CHECK(!steps_.empty());
+  const OpenStep& step = steps_.front();
+  const auto first =
+      std::find_if(step.state.begin(), step.state.end(), [](State state) {
+        return state != State::kComplete;
+      });
+  return {step.step, static_cast<OpIndex>(first - step.state.begin())};
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/linker.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::plan {
+
+/// One op of one step.
+using OpRef = Edge;
+
+/// Which ops of the open steps may start: those whose hazards are gone.
+///
+/// It knows nothing of time, threads or tensors; an executor reports what has
+/// completed and takes what has become ready.
+class Frontier {
+ public:
+  Frontier(const ModelShape& model, const Setup& setup);
+
+  /// Opens `step`, which must follow the last one opened.
+  void open(Step step, std::shared_ptr<const CommPlan> plan);
+
+  /// The op's effects are done; it must be ready.
+  void complete(OpRef ref);
+
+  /// The ops that became ready since the last call, in program order.
+  std::vector<OpRef> take_ready();
+
+  bool is_ready(OpRef ref) const;  // may start, or has, or is complete
+  bool is_complete(OpRef ref) const;
+  const Op& op(OpRef ref) const;
+
+  /// Every op of every open step is complete.
+  bool idle() const { return steps_.empty(); }
+  /// Steps opened and not finished.
+  std::size_t open_steps() const { return steps_.size(); }
+
+  /// `ref`, the first op it waits for, what that one waits for, and so on to
+  /// an op that waits for none.
+  std::vector<OpRef> chain(OpRef ref) const;
+
+  /// The earliest op that is not complete; `idle()` must be false.
+  OpRef oldest() const;
+
+ private:
+  enum class State : std::uint8_t { kWaiting, kReady, kComplete };
+  struct OpenStep {
+    Step step = 0;
+    std::shared_ptr<const CommPlan> plan;
+    Links links;
+    std::vector<std::int32_t> unmet;  // predecessors that are not complete
+    std::vector<State> state;
+    std::vector<std::vector<OpRef>> successors;
+    std::size_t remaining = 0;
+  };
+
+  const OpenStep* find(Step step) const;
+  OpenStep* find(Step step);
+
+  Linker linker_;
+  std::deque<OpenStep> steps_;
+  std::vector<OpRef> ready_;
+  Step next_step_ = 0;
+};
+
+}  // namespace paceline::plan
