@@ -49,11 +49,13 @@ void require_shards(const at::Tensor& whole,
 class BackendChannel final : public Channel {
  public:
   BackendChannel(c10::intrusive_ptr<c10d::Backend> backend,
-                 c10d::ProcessGroup::BackendType type,
                  const ChannelSpec& spec)
       : backend_(c10::make_intrusive<LedgerBackend>(std::move(backend))),
         group_(c10::make_intrusive<c10d::ProcessGroup>(
             spec.store, spec.rank, spec.world)) {
+    // Not GLOO or NCCL: c10d::Logger casts a backend of such a type to its
+    // class, and this one is wrapped.
+    constexpr auto type = c10d::ProcessGroup::BackendType::CUSTOM;
     group_->setBackend(at::kCPU, type, backend_);
     if (!spec.device.is_cpu()) {
       group_->setBackend(spec.device.type(), type, backend_);
@@ -113,10 +115,8 @@ class BackendChannel final : public Channel {
 }  // namespace
 
 std::unique_ptr<Channel> make_backend_channel(
-    c10::intrusive_ptr<c10d::Backend> backend,
-    c10d::ProcessGroup::BackendType type,
-    const ChannelSpec& spec) {
-  return std::make_unique<BackendChannel>(std::move(backend), type, spec);
+    c10::intrusive_ptr<c10d::Backend> backend, const ChannelSpec& spec) {
+  return std::make_unique<BackendChannel>(std::move(backend), spec);
 }
 
 }  // namespace paceline::comm

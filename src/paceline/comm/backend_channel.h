@@ -9,8 +9,6 @@ namespace paceline::comm {
 
 /// A channel over any c10d backend that is already connected.
 std::unique_ptr<Channel> make_backend_channel(
-    c10::intrusive_ptr<c10d::Backend> backend,
-    c10d::ProcessGroup::BackendType type,
-    const ChannelSpec& spec);
+    c10::intrusive_ptr<c10d::Backend> backend, const ChannelSpec& spec);
 
 }  // namespace paceline::comm

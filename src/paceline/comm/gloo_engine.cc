@@ -30,8 +30,7 @@ class GlooEngine final : public Engine {
       auto backend = c10::make_intrusive<c10d::ProcessGroupGloo>(
           store, spec.rank, spec.world, options);
       backend->setTimeout(spec.operation_timeout);
-      return make_backend_channel(
-          std::move(backend), c10d::ProcessGroup::BackendType::GLOO, spec);
+      return make_backend_channel(std::move(backend), spec);
     } catch (...) {
       rethrow_as_world_error(what);
     }
