@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "paceline/comm/engine.h"
+#include "paceline/kernel/table.h"
+#include "paceline/model/layer.h"
+#include "paceline/plan/frontier.h"
+#include "paceline/runtime/hooks.h"
+#include "paceline/runtime/memory.h"
+#include "paceline/runtime/operands.h"
+#include "paceline/runtime/performer.h"
+#include "paceline/runtime/shape.h"
+#include "paceline/runtime/streams.h"
+
+namespace paceline::runtime {
+
+/// What an op did, for the trace and for deadlines.
+struct OpSpan {
+  plan::OpRef ref;
+  std::int64_t start_ns = 0;  // issued
+  std::int64_t end_ns = 0;
+};
+
+/// Performs a plan with real tensors on a real engine.
+///
+/// The training thread opens steps and runs the network; gates hold a layer's
+/// forward until its parameters are ready; gradient hooks report what backward
+/// has finished.  Whichever thread makes a collective ready issues it, each
+/// communicator in program order; kernels run on the communication thread, or
+/// on the training thread while it waits at a gate.
+///
+/// Note [Deadlines]: a wait at a gate ends with a WorldError that names the op
+/// and the chain behind it after max(timeout, 10 x the slowest step so far).
+/// The first error opens every gate with that error.
+class Executor final : public model::Gates {
+ public:
+  struct Parts {
+    const plan::Planner& planner;
+    const plan::PlanInput& input;
+    TracedNetwork& traced;
+    FlatMemory& memory;
+    std::vector<comm::Channel*> channels;  // by CommunicatorId; null: no member
+    kernel::UpdateRule rule;
+    at::Device device;
+    Performer* performer = nullptr;
+  };
+  struct Options {
+    std::chrono::milliseconds timeout{60'000};
+    bool keep_gradients = false;  // never zeroed: every backward adds
+    bool record_spans = false;
+    /// Called about once a second from the communication thread.
+    std::function<void(plan::Step, const std::string& op)> beat;
+  };
+
+  Executor(const Parts& parts, Options options);
+  ~Executor() override;
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// Opens the next step.
+  void begin_step();
+  void begin_forward(int micro);
+  void begin_backward();
+  void end_backward();
+  /// Waits until every op of every open step is complete.
+  void drain();
+
+  /// Time that the training thread has stood at gates or drained, and not
+  /// spent in kernels itself, since the last call.
+  std::int64_t take_waited_ns();
+  std::vector<OpSpan> take_spans();
+  const plan::CommPlan& plan_of(plan::Step step);
+  plan::Step steps_begun() const { return next_step_; }
+
+  void enter(plan::ModuleId module) override;
+  void leave(plan::ModuleId module) override;
+  bool gates_backward(plan::ModuleId module) const override;
+  void enter_backward(plan::ModuleId module) override;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  // A plan with what the runtime looks up in it at every step.
+  struct Program {
+    std::shared_ptr<const plan::CommPlan> plan;
+    std::vector<std::vector<plan::OpIndex>> forward;   // [module][micro]
+    std::vector<std::vector<plan::OpIndex>> backward;  // [parameter][micro]
+    std::vector<bool> gates_backward;                  // by module
+  };
+  struct Mailbox;  // where engine threads report, alive after the executor
+  using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;
+
+  const Program& program_of(plan::Step step);
+  Program make_program(plan::Variant variant) const;
+  plan::OpRef forward_ref(plan::ModuleId module) const;
+  plan::OpRef backward_ref(plan::ParameterId parameter) const;
+
+  void gradient_ready(plan::ParameterId parameter);
+  void wait_until_ready(plan::OpRef ref, Lock& lock);
+  void wait_until(const std::function<bool()>& done,
+                  plan::OpRef ref,
+                  Lock& lock);
+  void complete(plan::OpRef ref, Lock& lock);
+  void advance(Lock& lock);
+  comm::Channel::Work issue(plan::OpRef ref);
+  void enqueue_ready(Lock& lock);
+  void watch(plan::OpRef ref, const comm::Channel::Work& work);
+  void collective_done(plan::OpRef ref, const std::exception_ptr& error);
+  bool run_one_kernel(Lock& lock);
+  void communicate();
+  void fail(const std::exception_ptr& error, Lock& lock);
+  void check_failure() const;
+  std::chrono::nanoseconds patience() const;
+  [[noreturn]] void give_up(plan::OpRef ref,
+                            std::chrono::nanoseconds waited,
+                            Lock& lock);
+  std::string describe(plan::OpRef ref) const;
+  std::string current_op() const;
+  void add_span(plan::OpRef ref, std::int64_t start_ns);
+
+  Parts parts_;
+  Options options_;
+  Streams streams_;
+  plan::Frontier frontier_;
+  std::map<plan::Variant, Program> programs_;
+  std::unique_ptr<Operands> operands_;
+  bool flat_gradients_ = false;
+
+  mutable std::mutex mutex_;
+  std::condition_variable gate_wake_, communication_wake_;
+  std::vector<std::deque<plan::OpRef>> queues_;    // by communicator, to issue
+  std::set<KernelKey> kernels_;                    // ready to run
+  std::map<plan::OpRef, std::int64_t> in_flight_;  // issued at, ns
+  std::exception_ptr failure_;
+  std::vector<OpSpan> spans_;
+  const Program* program_ = nullptr;  // of the current step
+  plan::Step next_step_ = 0, step_ = -1;
+  int micro_ = 0;
+  std::vector<bool> backward_done_;  // by parameter, this micro-batch
+  bool at_gate_ = false;  // the training thread stands at a gate, idle
+  bool stop_ = false;
+  std::int64_t waited_ns_ = 0;
+  std::int64_t slowest_step_ns_ = 0, step_began_ns_ = 0;
+
+  std::shared_ptr<Mailbox> mailbox_;
+  std::unique_ptr<GradientHooks> hooks_;
+  std::thread communication_;
+};
+
+}  // namespace paceline::runtime

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waiting side of the executor: gates, deadlines, the first failure.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/plan/describe.h"
+#include "paceline/runtime/executor.h"
+
+namespace paceline::runtime {
+
+void Executor::wait_until_ready(plan::OpRef ref, Lock& lock) {
+  if (!frontier_.is_ready(ref)) {
+    wait_until([&] { return frontier_.is_ready(ref); }, ref, lock);
+  }
+}
+
+void Executor::wait_until(const std::function<bool()>& done,
+                          plan::OpRef ref,
+                          Lock& lock) {
+  const std::int64_t began = steady_ns();
+  std::int64_t helped = 0;
+  while (!done()) {
+    check_failure();
+    const std::int64_t kernel_began = steady_ns();
+    if (run_one_kernel(lock)) {
+      helped += steady_ns() - kernel_began;
+      continue;
+    }
+    const std::chrono::nanoseconds waited(steady_ns() - began);
+    if (waited >= patience()) {
+      give_up(ref, waited, lock);
+    }
+    at_gate_ = true;
+    gate_wake_.wait_for(lock,
+                        std::min<std::chrono::nanoseconds>(
+                            patience() - waited, std::chrono::seconds(1)));
+    at_gate_ = false;
+  }
+  check_failure();
+  waited_ns_ += steady_ns() - began - helped;
+  if (!kernels_.empty()) {
+    communication_wake_.notify_one();
+  }
+}
+
+std::chrono::nanoseconds Executor::patience() const {
+  return std::max<std::chrono::nanoseconds>(
+      options_.timeout, std::chrono::nanoseconds(10 * slowest_step_ns_));
+}
+
+void Executor::give_up(plan::OpRef ref,
+                       std::chrono::nanoseconds waited,
+                       Lock& lock) {
+  std::string text = fmt::format("step {}: {} waited {:.1f} s",
+                                 ref.step,
+                                 describe(ref),
+                                 std::chrono::duration<double>(waited).count());
+  const std::vector<plan::OpRef> chain = frontier_.chain(ref);
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    text +=
+        fmt::format(" behind {} of step {}", describe(chain[i]), chain[i].step);
+  }
+  const plan::OpRef last = chain.back();
+  text += in_flight_.contains(last) ? ", which is in flight"
+                                    : ", which has not been issued";
+  fail(std::make_exception_ptr(WorldError(text)), lock);
+  std::rethrow_exception(failure_);
+}
+
+void Executor::fail(const std::exception_ptr& error, Lock& /*lock*/) {
+  if (failure_ == nullptr) {
+    failure_ = error;
+  }
+  gate_wake_.notify_all();
+  communication_wake_.notify_all();
+}
+
+void Executor::check_failure() const {
+  if (failure_ != nullptr) {
+    std::rethrow_exception(failure_);
+  }
+}
+
+std::string Executor::describe(plan::OpRef ref) const {
+  return plan::describe(
+      frontier_.op(ref), parts_.input.model, parts_.memory.setup());
+}
+
+std::string Executor::current_op() const {
+  if (!in_flight_.empty()) {
+    return describe(in_flight_.begin()->first);
+  }
+  return frontier_.idle() ? "between steps" : describe(frontier_.oldest());
+}
+
+}  // namespace paceline::runtime

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The working side of the executor: issuing collectives, running kernels.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/runtime/executor.h"
+#include "paceline/runtime/mailbox.h"
+
+namespace paceline::runtime {
+
+void Executor::complete(plan::OpRef ref, Lock& lock) {
+  frontier_.complete(ref);
+  advance(lock);
+}
+
+void Executor::enqueue_ready(Lock& /*lock*/) {
+  for (const plan::OpRef ref : frontier_.take_ready()) {
+    const plan::Op& op = frontier_.op(ref);
+    if (std::holds_alternative<plan::Kernel>(op.work) && op.performer.empty()) {
+      kernels_.insert({op.priority, ref.step, ref.op});
+    }
+  }
+}
+
+// Issues every collective that may start and hands ready kernels out.  Engines
+// may report at once and on this very thread, so their works are watched only
+// after the lock is open.
+void Executor::advance(Lock& lock) {
+  enqueue_ready(lock);
+  std::vector<std::pair<plan::OpRef, comm::Channel::Work>> issued;
+  for (auto& queue : queues_) {
+    while (!queue.empty() && frontier_.is_ready(queue.front())) {
+      const plan::OpRef ref = queue.front();
+      queue.pop_front();
+      issued.emplace_back(ref, issue(ref));
+    }
+  }
+  if (streams_.asynchronous()) {
+    for (const auto& [ref, work] : issued) {
+      streams_.on_plan([&, w = work] { w->wait(); });
+      in_flight_.erase(ref);
+      frontier_.complete(ref);
+    }
+    if (run_one_kernel(lock) || !issued.empty()) {
+      advance(lock);
+    }
+    gate_wake_.notify_all();
+    return;
+  }
+  if (at_gate_) {
+    gate_wake_.notify_all();
+  } else if (!kernels_.empty()) {
+    communication_wake_.notify_one();
+  }
+  if (!issued.empty()) {
+    lock.unlock();
+    for (const auto& [ref, work] : issued) {
+      watch(ref, work);
+    }
+    lock.lock();
+  }
+}
+
+comm::Channel::Work Executor::issue(plan::OpRef ref) {
+  const auto& c = std::get<plan::Collective>(frontier_.op(ref).work);
+  comm::Channel* channel = parts_.channels[plan::index_of(c.on)];
+  PACELINE_CHECK(channel != nullptr);
+  const at::Tensor in = parts_.memory.view(c.in);
+  const at::Tensor out = parts_.memory.view(c.out);
+  in_flight_.emplace(ref, steady_ns());
+  streams_.plan_follows_compute();
+  comm::Channel::Work work;
+  streams_.on_plan([&] {
+    switch (c.pattern) {
+      case plan::Pattern::kAllReduce:
+        PACELINE_CHECK(c.in == c.out);
+        work = channel->all_reduce(out, c.reduce);
+        break;
+      case plan::Pattern::kReduceScatter:
+        work = channel->reduce_scatter(in, out, c.reduce);
+        break;
+      case plan::Pattern::kAllGather:
+        work = channel->all_gather(in, out);
+        break;
+      case plan::Pattern::kBroadcast:
+        PACELINE_CHECK(c.in == c.out);
+        work = channel->broadcast(out, c.root);
+        break;
+    }
+  });
+  return work;
+}
+
+void Executor::watch(plan::OpRef ref, const comm::Channel::Work& work) {
+  work->getFuture()->addCallback(
+      [ref, mailbox = mailbox_](c10::ivalue::Future& future) {
+        const std::lock_guard mail(mailbox->mutex);
+        if (mailbox->owner != nullptr) {
+          mailbox->owner->collective_done(
+              ref, future.hasError() ? future.exception_ptr() : nullptr);
+        }
+      });
+}
+
+void Executor::collective_done(plan::OpRef ref,
+                               const std::exception_ptr& error) {
+  Lock lock(mutex_);
+  if (error != nullptr) {
+    std::string why;
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& e) {
+      why = e.what();
+    }
+    fail(std::make_exception_ptr(WorldError(fmt::format(
+             "step {}: {} failed: {}", ref.step, describe(ref), why))),
+         lock);
+    return;
+  }
+  add_span(ref, in_flight_.at(ref));
+  in_flight_.erase(ref);
+  try {
+    complete(ref, lock);
+  } catch (...) {
+    if (!lock.owns_lock()) {
+      lock.lock();
+    }
+    fail(std::current_exception(), lock);
+  }
+}
+
+// Runs the ready kernel that comes first; false where none is ready.
+bool Executor::run_one_kernel(Lock& lock) {
+  if (kernels_.empty()) {
+    return false;
+  }
+  const auto [priority, step, index] = *kernels_.begin();
+  kernels_.erase(kernels_.begin());
+  const plan::OpRef ref{step, index};
+  const auto& work = std::get<plan::Kernel>(frontier_.op(ref).work);
+  const std::int64_t began = steady_ns();
+  lock.unlock();
+  try {
+    streams_.plan_follows_compute();
+    streams_.on_plan([&] {
+      kernel::find_kernel(work.name).run(parts_.rule, operands_->resolve(work));
+    });
+    lock.lock();
+  } catch (...) {
+    lock.lock();
+    fail(std::current_exception(), lock);
+    return true;
+  }
+  add_span(ref, began);
+  if (streams_.asynchronous()) {
+    frontier_.complete(ref);
+  } else {
+    complete(ref, lock);
+  }
+  return true;
+}
+
+// The communication thread: kernels that the training thread has no time for,
+// and the heartbeat.
+void Executor::communicate() {
+  at::set_num_threads(1);
+  const at::NoGradGuard no_grad;
+  Lock lock(mutex_);
+  while (!stop_) {
+    if (options_.beat) {
+      const plan::Step step = step_;
+      const std::string op = current_op();
+      lock.unlock();
+      options_.beat(step, op);
+      lock.lock();
+    }
+    if (stop_) {
+      break;
+    }
+    // While the training thread stands idle at a gate it runs kernels itself,
+    // with its own threads; one is taken from it only if more are ready.
+    const bool take = !kernels_.empty() && failure_ == nullptr &&
+                      (!at_gate_ || kernels_.size() > 1);
+    if (!take || !run_one_kernel(lock)) {
+      communication_wake_.wait_for(lock, std::chrono::milliseconds(500));
+    }
+  }
+}
+
+void Executor::add_span(plan::OpRef ref, std::int64_t start_ns) {
+  if (options_.record_spans) {
+    spans_.push_back({ref, start_ns, steady_ns()});
+  }
+}
+
+}  // namespace paceline::runtime

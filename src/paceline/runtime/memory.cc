@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/memory.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::runtime {
+
+at::ScalarType scalar_type(plan::DType dtype) {
+  switch (dtype) {
+    case plan::DType::kF32:
+      return at::kFloat;
+    case plan::DType::kF64:
+      return at::kDouble;
+    case plan::DType::kF16:
+      return at::kHalf;
+    case plan::DType::kBF16:
+      return at::kBFloat16;
+    case plan::DType::kI8:
+      return at::kChar;
+    case plan::DType::kI32:
+      return at::kInt;
+    case plan::DType::kI64:
+      return at::kLong;
+  }
+  PACELINE_CHECK(false);
+}
+
+plan::DType plan_dtype(at::ScalarType type) {
+  for (const auto dtype : {plan::DType::kF32,
+                           plan::DType::kF64,
+                           plan::DType::kF16,
+                           plan::DType::kBF16,
+                           plan::DType::kI8,
+                           plan::DType::kI32,
+                           plan::DType::kI64}) {
+    if (scalar_type(dtype) == type) {
+      return dtype;
+    }
+  }
+  throw UsageError(fmt::format(
+      "Parameters of type {} cannot be trained; allowed: fp64, fp32, bf16.",
+      at::toString(type)));
+}
+
+FlatMemory::FlatMemory(const plan::Setup& setup, at::Device device)
+    : setup_(setup) {
+  buffers_.reserve(setup.buffers.size());
+  for (const plan::Buffer& buffer : setup.buffers) {
+    buffers_.push_back(at::full(
+        {buffer.elements},
+        buffer.initial == plan::Initial::kOne ? 1 : 0,
+        at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device)));
+  }
+}
+
+void FlatMemory::adopt(const std::vector<at::Tensor>& parameters) {
+  const at::NoGradGuard no_grad;
+  PACELINE_CHECK_EQ(parameters.size(), setup_.parameters.size());
+  parameters_ = parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto id = static_cast<plan::ParameterId>(i);
+    PACELINE_CHECK(parameters[i].is_non_overlapping_and_dense());
+    const at::Tensor value = shaped(id, setup_.parameters[i].value);
+    value.copy_(parameters[i]);
+    parameters_[i].set_data(value);
+    gradients_.push_back(shaped(id, setup_.parameters[i].gradient));
+  }
+  for (std::size_t b = 0; b < setup_.buffers.size(); ++b) {
+    const plan::Buffer& buffer = setup_.buffers[b];
+    if (buffer.initial != plan::Initial::kParameters ||
+        setup_.parameters.empty()) {
+      continue;
+    }
+    const plan::BufferId values = setup_.parameters[0].value.buffer;
+    if (static_cast<plan::BufferId>(b) != values) {
+      const plan::Slice from =
+          buffer.stands_for.value_or(plan::Slice{values, 0, buffer.elements});
+      buffers_[b].copy_(view(from));
+    }
+  }
+}
+
+at::Tensor FlatMemory::view(const plan::Slice& slice) const {
+  return buffers_[plan::index_of(slice.buffer)].narrow(
+      0, slice.begin, slice.count);
+}
+
+at::Tensor FlatMemory::shaped(plan::ParameterId id,
+                              const plan::Slice& slice) const {
+  const at::Tensor& parameter = parameters_[plan::index_of(id)];
+  PACELINE_CHECK_EQ(parameter.numel(), slice.count);
+  return buffers_[plan::index_of(slice.buffer)].as_strided(
+      parameter.sizes(), parameter.strides(), slice.begin);
+}
+
+const at::Tensor& FlatMemory::gradient(plan::ParameterId id) const {
+  return gradients_[plan::index_of(id)];
+}
+
+const at::Tensor* FlatMemory::scalar(std::string_view name) const {
+  for (std::size_t b = 0; b < buffers_.size(); ++b) {
+    if (setup_.buffers[b].name == name && setup_.buffers[b].elements == 1) {
+      return &buffers_[b];
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace paceline::runtime

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::runtime {
+
+/// The flat buffers of a setup on one rank: one allocation per buffer.
+///
+/// After `adopt`, every parameter is a view of its placement with the strides
+/// it had (channels-last weights stay so), hence fusing tensors is choosing a
+/// longer slice and no collective copies anything.
+class FlatMemory {
+ public:
+  FlatMemory(const plan::Setup& setup, at::Device device);
+
+  /// Moves the parameters' values into their placements, makes the parameters
+  /// views of them, and fills the buffers that start as the parameters.
+  /// `parameters` by ParameterId; each dense, in any memory format.
+  void adopt(const std::vector<at::Tensor>& parameters);
+
+  /// [count] view.
+  at::Tensor view(const plan::Slice& slice) const;
+
+  /// View of `slice` with the sizes and strides of parameter `id`; the slice
+  /// has exactly the parameter's elements.
+  at::Tensor shaped(plan::ParameterId id, const plan::Slice& slice) const;
+
+  /// The parameter's gradient slot, shaped; views are made once.
+  const at::Tensor& gradient(plan::ParameterId id) const;
+
+  const at::Tensor& parameter(plan::ParameterId id) const {
+    return parameters_[plan::index_of(id)];
+  }
+  const std::vector<at::Tensor>& parameters() const { return parameters_; }
+  const plan::Setup& setup() const { return setup_; }
+
+  /// The one-element buffer called `name`; null where the setup has none.
+  const at::Tensor* scalar(std::string_view name) const;
+
+ private:
+  plan::Setup setup_;
+  std::vector<at::Tensor> buffers_;
+  std::vector<at::Tensor> parameters_;
+  std::vector<at::Tensor> gradients_;
+};
+
+/// PyTorch's type for a plan's.
+at::ScalarType scalar_type(plan::DType dtype);
+/// The plan's type for PyTorch's; UsageError where plans have none.
+plan::DType plan_dtype(at::ScalarType type);
+
+}  // namespace paceline::runtime

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/reducer.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/logger.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+#include <torch/torch.h>
+
+namespace paceline::runtime {
+
+struct Reducer::State {
+  std::shared_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<c10d::Logger> logger;
+};
+
+Reducer::Reducer(const std::vector<at::Tensor>& parameters,
+                 const std::vector<std::string>& names,
+                 comm::Channel& channel,
+                 const ReducerOptions& options)
+    : state_(std::make_unique<State>()) {
+  const auto group = channel.process_group();
+  c10d::verify_params_across_processes(group, parameters, std::nullopt);
+  const std::vector<bool> sparse(parameters.size(), false);
+  auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
+      parameters, {std::numeric_limits<std::size_t>::max()}, sparse);
+  std::reverse(buckets.begin(), buckets.end());
+  std::unordered_map<std::size_t, std::string> names_by_index;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names_by_index.emplace(i, names[i]);
+  }
+  state_->reducer = std::make_shared<c10d::Reducer>(
+      parameters,
+      buckets,
+      group,
+      sparse,
+      options.bucket_bytes_cap,
+      /*find_unused_parameters=*/false,
+      options.gradient_as_bucket_view,
+      names_by_index,
+      options.first_bucket_bytes_cap,
+      /*skip_all_reduce_unused_params=*/false,
+      /*use_python_reducer=*/false
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
+      ,
+      /*bucket_bytes_cap_list=*/std::vector<std::int64_t>{},
+      /*batched_grad_copy=*/false
+#endif
+  );
+  state_->logger = std::make_shared<c10d::Logger>(state_->reducer);
+  state_->reducer->set_logger(state_->logger);
+  state_->logger->set_construction_data_and_log("Network",
+                                                {},
+                                                /*output_device=*/-1,
+                                                /*broadcast_buffers=*/false,
+                                                /*has_sync_bn=*/false,
+                                                /*static_graph=*/false);
+}
+
+Reducer::~Reducer() = default;
+
+void Reducer::before_forward() {
+  state_->logger->set_runtime_stats_and_log();
+  state_->reducer->prepare_for_forward();
+  state_->reducer->rebuild_buckets();
+}
+
+void Reducer::before_backward() {
+  state_->reducer->prepare_for_backward({});
+}
+
+std::vector<std::int64_t> Reducer::bucket_bytes() const {
+  return state_->logger->get_bucket_sizes();
+}
+
+}  // namespace paceline::runtime

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "paceline/comm/engine.h"
+#include "paceline/plan/comm_plan.h"
+#include "paceline/runtime/performer.h"
+
+namespace paceline::runtime {
+
+struct ReducerOptions {
+  std::int64_t bucket_bytes_cap = 25 << 20;
+  std::int64_t first_bucket_bytes_cap = 25 << 20;  // differs by default only
+  bool gradient_as_bucket_view = false;
+};
+
+/// PyTorch's own c10d::Reducer, driven as its Python wrapper drives it: one
+/// unlimited bucket in the first iteration, buckets rebuilt in the order of
+/// gradient arrival from the second on.  Li et al., VLDB 2020,
+/// arXiv:2006.15704.
+class Reducer final : public Performer {
+ public:
+  /// `parameters` and `names` by ParameterId.  Collective over the channel.
+  Reducer(const std::vector<at::Tensor>& parameters,
+          const std::vector<std::string>& names,
+          comm::Channel& channel,
+          const ReducerOptions& options);
+  ~Reducer() override;
+
+  void before_forward() override;
+  void before_backward() override;
+  void after_backward() override {}
+
+  /// Bytes of each bucket as the Reducer's own logger tells them, in the
+  /// order in which they are reduced.
+  std::vector<std::int64_t> bucket_bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace paceline::runtime
