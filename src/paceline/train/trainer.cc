@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/train/trainer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+
+namespace paceline::train {
+namespace {
+
+model::NetworkOptions network_options(const record::Configuration& c) {
+  return {.image_size = c.image_size, .classes = c.classes};
+}
+
+kernel::UpdateRule update_rule(const record::Configuration& c) {
+  return {.name = c.optimizer,
+          .momentum = c.momentum,
+          .weight_decay = c.weight_decay};
+}
+
+plan::OptimizerShape optimizer_shape(const record::Configuration& c) {
+  return {.name = c.optimizer, .state_buffers = c.optimizer == "adamw" ? 2 : 1};
+}
+
+bool has_performer(const plan::CommPlan& plan) {
+  return std::any_of(plan.ops.begin(), plan.ops.end(), [](const plan::Op& op) {
+    return !op.performer.empty();
+  });
+}
+
+}  // namespace
+
+Trainer::Trainer(const record::Configuration& configuration,
+                 const Team& team,
+                 const TrainerOptions& options)
+    : configuration_(configuration),
+      team_(team),
+      options_(options),
+      precision_(model::parse_precision(configuration.dtype)) {
+  make_network();
+  make_plan();
+  connect();
+  start_from_rank_zero();
+}
+
+Trainer::~Trainer() {
+  // Hooks and gates refer to the executor, channels to the store.
+  executor_.reset();
+  reducer_.reset();
+  channels_.clear();
+}
+
+void Trainer::make_network() {
+  const auto& info = model::find_network(configuration_.model);
+  network_ = model::make_network(
+      info, network_options(configuration_), configuration_.seed);
+  if (options_.integers) {
+    model::fill_with_integers(*network_, configuration_.seed);
+  }
+  network_->to(team_.device);
+  model::cast_network(*network_, model::parameter_dtype(precision_));
+  if (configuration_.channels_last) {
+    model::to_channels_last(*network_);
+  }
+  network_->train();
+  if (configuration_.accumulate < 1 ||
+      configuration_.batch_size % configuration_.accumulate != 0) {
+    throw UsageError(fmt::format("--accumulate {} must divide --batch-size {}.",
+                                 configuration_.accumulate,
+                                 configuration_.batch_size));
+  }
+  const model::Batch whole =
+      model::make_batch(info,
+                        {.batch_size = configuration_.batch_size,
+                         .seed = configuration_.seed,
+                         .rank = team_.rank,
+                         .integers = options_.integers,
+                         .channels_last = configuration_.channels_last,
+                         .dtype = model::parameter_dtype(precision_),
+                         .device = team_.device,
+                         .network = network_options(configuration_)});
+  const auto inputs = whole.input.chunk(configuration_.accumulate);
+  const auto targets = whole.target.chunk(configuration_.accumulate);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    batches_.push_back({inputs[i], targets[i]});
+  }
+}
+
+void Trainer::make_plan() {
+  // Two samples are the least that batch norm takes on one pixel.
+  const model::Batch probe{at::cat({batches_[0].input.narrow(0, 0, 1),
+                                    batches_[0].input.narrow(0, 0, 1)}),
+                           at::cat({batches_[0].target.narrow(0, 0, 1),
+                                    batches_[0].target.narrow(0, 0, 1)})};
+  traced_ = runtime::trace(network_, configuration_.model, probe);
+  input_ = {.model = traced_.shape,
+            .optimizer = optimizer_shape(configuration_),
+            .rank = team_.rank,
+            .world = team_.world,
+            .micro_batches = configuration_.accumulate};
+  strategy_ = plan::parse_strategy(configuration_.strategy,
+                                   {.bucket_mb = configuration_.bucket_mb});
+  planner_ = plan::make_planner(strategy_);
+  memory_ = std::make_unique<runtime::FlatMemory>(planner_->setup(input_),
+                                                  team_.device);
+  memory_->adopt(traced_.parameters);
+  if (const at::Tensor* rate = memory_->scalar("learning_rate")) {
+    rate->fill_(configuration_.learning_rate);
+  }
+}
+
+void Trainer::connect() {
+  std::vector<comm::Channel*> by_id;
+  for (const plan::Communicator& group : setup().communicators) {
+    const auto me =
+        std::find(group.members.begin(), group.members.end(), team_.rank);
+    if (me == group.members.end()) {
+      by_id.push_back(nullptr);
+      continue;
+    }
+    channels_.push_back(team_.engine->connect(
+        {.name = fmt::format("{}/{}", team_.name, group.name),
+         .store = team_.store,
+         .rank = static_cast<int>(me - group.members.begin()),
+         .world = static_cast<int>(group.members.size()),
+         .interface = team_.interface,
+         .device = team_.device}));
+    by_id.push_back(channels_.back().get());
+  }
+  if (has_performer(planner_->plan(input_, setup(), planner_->variant(0)))) {
+    std::vector<std::string> names;
+    for (const auto& parameter : input_.model.parameters) {
+      names.push_back(parameter.name);
+    }
+    const plan::Options& caps = strategy_.whole.options;
+    reducer_ = std::make_unique<runtime::Reducer>(
+        traced_.parameters,
+        names,
+        *channels_.front(),
+        runtime::ReducerOptions{
+            .bucket_bytes_cap = caps.bytes_of_mebibytes("bucket-mb"),
+            .first_bucket_bytes_cap =
+                caps.bytes_of_mebibytes("first-bucket-mb")});
+  }
+  executor_ = std::make_unique<runtime::Executor>(
+      runtime::Executor::Parts{.planner = *planner_,
+                               .input = input_,
+                               .traced = traced_,
+                               .memory = *memory_,
+                               .channels = by_id,
+                               .rule = update_rule(configuration_),
+                               .device = team_.device,
+                               .performer = reducer_.get()},
+      runtime::Executor::Options{
+          .timeout = options_.timeout,
+          .keep_gradients = configuration_.compat_accumulate,
+          .record_spans = options_.record_spans,
+          .beat = options_.beat});
+}
+
+void Trainer::start_from_rank_zero() {
+  if (team_.world == 1 || channels_.empty()) {
+    return;
+  }
+  comm::Channel& channel = *channels_.front();
+  const at::NoGradGuard no_grad;
+  if (channel.world() != team_.world) {
+    return;
+  }
+  const auto value_buffer = setup().parameters.front().value.buffer;
+  const plan::Slice values{
+      value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
+  channel.broadcast(memory_->view(values), 0)->wait();
+  for (at::Tensor& buffer : network_->buffers()) {
+    at::Tensor dense = buffer.contiguous();
+    channel.broadcast(dense, 0)->wait();
+    buffer.copy_(dense);
+  }
+}
+
+at::Tensor Trainer::loss_of(const model::Batch& batch) {
+  const model::Autocast autocast(precision_, team_.device.type());
+  const at::Tensor logits = network_->forward(batch.input);
+  if (options_.integers) {
+    return model::integer_loss(logits, batch.target);
+  }
+  const at::Tensor loss = at::cross_entropy_loss(logits, batch.target);
+  return batches_.size() == 1 ? loss
+                              : loss / static_cast<double>(batches_.size());
+}
+
+StepTimes Trainer::step() {
+  StepTimes times{.began_ns = steady_ns()};
+  executor_->begin_step();
+  std::int64_t mark = times.began_ns;
+  const auto lap = [&](std::int64_t& phase) {
+    const std::int64_t waited = executor_->take_waited_ns();
+    const std::int64_t now = steady_ns();
+    phase += now - mark - waited;
+    times.wait_ns += waited;
+    mark = now;
+  };
+  for (std::size_t micro = 0; micro < batches_.size(); ++micro) {
+    executor_->begin_forward(static_cast<int>(micro));
+    const at::Tensor loss = loss_of(batches_[micro]);
+    lap(times.forward_ns);
+    executor_->begin_backward();
+    loss.backward();
+    executor_->end_backward();
+    lap(times.backward_ns);
+    last_loss_ = loss.detach();
+  }
+  times.ended_ns = mark;
+  return times;
+}
+
+void Trainer::drain() {
+  executor_->drain();
+}
+
+comm::Ledger Trainer::ledger() const {
+  comm::Ledger all;
+  for (const auto& channel : channels_) {
+    const comm::Ledger one = channel->ledger();
+    for (const auto& [pattern, bytes] : one.bytes) {
+      all.bytes[pattern] += bytes;
+    }
+    for (const auto& [pattern, calls] : one.calls) {
+      all.calls[pattern] += calls;
+    }
+  }
+  return all;
+}
+
+std::int64_t Trainer::parameter_digest() const {
+  const at::NoGradGuard no_grad;
+  std::int64_t digest = 0;
+  for (const at::Tensor& parameter : traced_.parameters) {
+    // Bit patterns as integers: their sum, weighted by position, wraps alike
+    // everywhere.
+    const at::Tensor words =
+        parameter.reshape({-1})
+            .view(parameter.element_size() == 2   ? at::kShort
+                  : parameter.element_size() == 4 ? at::kInt
+                                                  : at::kLong)
+            .to(at::kLong);
+    const at::Tensor weights =
+        at::arange(1, words.numel() + 1, words.options());
+    digest = digest * 31 + (words * weights).sum().item<std::int64_t>();
+  }
+  return digest;
+}
+
+}  // namespace paceline::train

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "paceline/comm/engine.h"
+#include "paceline/model/batch.h"
+#include "paceline/model/precision.h"
+#include "paceline/plan/strategy.h"
+#include "paceline/record/configuration.h"
+#include "paceline/runtime/executor.h"
+#include "paceline/runtime/memory.h"
+#include "paceline/runtime/reducer.h"
+#include "paceline/runtime/shape.h"
+
+namespace paceline::train {
+
+/// The ranks that train together, and how they reach each other.
+struct Team {
+  std::string name;  // unique within the job; prefixes the store's keys
+  c10::intrusive_ptr<c10d::Store> store;
+  comm::Engine* engine = nullptr;
+  int rank = 0;
+  int world = 1;
+  at::Device device{at::kCPU};
+  std::string interface;  // network interface; empty: the engine's choice
+};
+
+struct TrainerOptions {
+  std::chrono::milliseconds timeout{60'000};
+  bool integers = false;  // integer weights, batches and summed loss
+  bool record_spans = false;
+  std::function<void(plan::Step, const std::string& op)> beat{};
+};
+
+/// Where the training thread's time went in one step, nanoseconds.
+struct StepTimes {
+  std::int64_t began_ns = 0;     // start of forward, monotonic clock
+  std::int64_t forward_ns = 0;   // without the wait at gates
+  std::int64_t backward_ns = 0;  // without the wait at gates
+  std::int64_t wait_ns = 0;      // at gates
+  std::int64_t ended_ns = 0;     // backward returned
+};
+
+/// One rank's training job: network, data, plan and executor.
+class Trainer {
+ public:
+  /// Collective over the team.  All ranks start from rank 0's parameters.
+  /// Throws UsageError for a case that cannot be, WorldError for a lost team.
+  Trainer(const record::Configuration& configuration,
+          const Team& team,
+          const TrainerOptions& options = {});
+  ~Trainer();
+
+  /// One training step; what the plan lets cross the step border may still be
+  /// under way when it returns.
+  StepTimes step();
+
+  /// Finishes what is under way.
+  void drain();
+
+  /// Bytes that entered the engine so far, over all communicators.
+  comm::Ledger ledger() const;
+
+  const plan::PlanInput& input() const { return input_; }
+  const plan::Setup& setup() const { return memory_->setup(); }
+  const plan::Planner& planner() const { return *planner_; }
+  runtime::Executor& executor() { return *executor_; }
+  const runtime::FlatMemory& memory() const { return *memory_; }
+  const runtime::Reducer* reducer() const { return reducer_.get(); }
+  double last_loss() const { return last_loss_.item<double>(); }
+
+  /// A number that is equal on two ranks if their parameters are bit-equal.
+  std::int64_t parameter_digest() const;
+
+ private:
+  void make_network();
+  void make_plan();
+  void connect();
+  void start_from_rank_zero();
+  at::Tensor loss_of(const model::Batch& batch);
+
+  record::Configuration configuration_;
+  Team team_;
+  TrainerOptions options_;
+  model::Precision precision_;
+  std::shared_ptr<model::Network> network_;
+  std::vector<model::Batch> batches_;  // by micro-batch
+  runtime::TracedNetwork traced_;
+  plan::StrategySpec strategy_;
+  std::unique_ptr<plan::Planner> planner_;
+  plan::PlanInput input_;
+  std::vector<std::unique_ptr<comm::Channel>> channels_;
+  std::unique_ptr<runtime::FlatMemory> memory_;
+  std::unique_ptr<runtime::Reducer> reducer_;
+  std::unique_ptr<runtime::Executor> executor_;
+  at::Tensor last_loss_;
+};
+
+}  // namespace paceline::train
