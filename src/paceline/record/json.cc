@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/record/json.h"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -65,12 +66,12 @@ OrderedJson encode(const T& value) {
 }  // namespace
 
 std::string_view name_of(Source source) {
-  for (const auto& [value, name] : detail::kSources) {
-    if (value == source) {
-      return name;
-    }
-  }
-  PACELINE_CHECK(!"a source without a name");
+  const auto* found = std::find_if(
+      detail::kSources.begin(), detail::kSources.end(), [&](const auto& named) {
+        return named.first == source;
+      });
+  PACELINE_CHECK(found != detail::kSources.end());
+  return found->second;
 }
 
 OrderedJson to_json(const RunRecord& record) {
