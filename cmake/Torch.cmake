@@ -83,16 +83,6 @@ set_target_properties(TorchWheel::torch_cpu PROPERTIES
 add_library(paceline_torch INTERFACE)
 add_library(paceline::torch ALIAS paceline_torch)
 target_link_libraries(paceline_torch INTERFACE TorchWheel::torch_cpu TorchWheel::c10)
-
-# The wheel carries the headers of another fmt than the one that is linked;
-# ours must be found first.
-get_target_property(_fmt_dirs fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
-find_path(_fmt_dir fmt/format.h
-  HINTS ${_fmt_dirs} "${fmt_SOURCE_DIR}/include" NO_CACHE REQUIRED)
-file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/fmt_first")
-file(CREATE_LINK "${_fmt_dir}/fmt" "${CMAKE_BINARY_DIR}/fmt_first/fmt" SYMBOLIC)
-target_include_directories(paceline_torch SYSTEM INTERFACE "${CMAKE_BINARY_DIR}/fmt_first")
-
 if(EXISTS "${TORCH}/lib/libtorch_cuda.so")
   set(PACELINE_TORCH_HAS_CUDA ON)
   # It registers its kernels in static initialisers, so nothing of ours refers

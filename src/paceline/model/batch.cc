@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -67,6 +69,19 @@ void fill(Network& network, const Element& make) {
   }
 }
 
+template <class Word>
+std::uint64_t hash_words(const at::Tensor& tensor) {
+  const auto* bytes = static_cast<const std::byte*>(tensor.const_data_ptr());
+  const std::size_t words = tensor.nbytes() / sizeof(Word);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < words; ++i) {
+    Word word;
+    std::memcpy(&word, bytes + i * sizeof(Word), sizeof(Word));
+    sum += mix(word ^ mix(static_cast<std::uint32_t>(i)));
+  }
+  return sum;
+}
+
 bool is_scale(const std::string& name) {
   return name.ends_with("weight");
 }
@@ -118,7 +133,7 @@ void fill_by_formula(Network& network, std::uint64_t seed) {
     }
     const double center = is_scale(name) ? 1 : 0;
     return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
-      return center + 0.1 * (2 * unit_at(stream, i) - 1);
+      return center + 0.125 * (2 * unit_at(stream, i) - 1);
     });
   });
 }
@@ -150,6 +165,21 @@ void to_channels_last(Network& network) {
       parameter.mutable_grad().reset();
     }
   }
+}
+
+std::uint64_t fingerprint(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach().cpu().contiguous();
+  return plain.element_size() == 2 ? hash_words<std::uint16_t>(plain)
+                                   : hash_words<std::uint32_t>(plain);
+}
+
+std::uint64_t fingerprint(const std::vector<at::Tensor>& tensors) {
+  std::uint64_t sum = 0;
+  std::uint64_t place = 0;
+  for (const at::Tensor& tensor : tensors) {
+    sum += ++place * fingerprint(tensor);
+  }
+  return sum;
 }
 
 }  // namespace paceline::model

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <torch/torch.h>
 
@@ -38,7 +39,7 @@ std::shared_ptr<Network> make_network(const NetworkInfo& info,
 
 /// Overwrites every parameter by a formula of its name and `seed`, in any
 /// dtype, device and layout: weights uniform with the variance of He et al.,
-/// scales within 0.1 of one, shifts within 0.1 of zero.
+/// scales within 1/8 of one, shifts within 1/8 of zero.
 void fill_by_formula(Network& network, std::uint64_t seed);
 
 /// Overwrites every parameter by -1, 0 or 1 with about eight non-zero weights
@@ -54,5 +55,13 @@ at::Tensor integer_loss(const at::Tensor& logits, const at::Tensor& target);
 /// Lays 4-D parameters out as channels last.  Before gradients, hooks, flat
 /// buffers and optimizers refer to their storage; drops gradients.
 void to_channels_last(Network& network);
+
+/// A hash of a tensor's bits in its logical order, whatever its layout or
+/// device: equal tensors of one dtype have equal fingerprints, here and in
+/// adapters/formula.py.
+std::uint64_t fingerprint(const at::Tensor& tensor);
+/// Of several tensors: the wrapping sum of each fingerprint times its place,
+/// counted from 1.
+std::uint64_t fingerprint(const std::vector<at::Tensor>& tensors);
 
 }  // namespace paceline::model

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weights and batches that depend on nothing but their index and a stream.
+
+The same bits as src/paceline/model/formula.h and batch.cc, on every machine
+and for every number of threads; no random generator is involved.
+"""
+
+import math
+
+import torch
+
+_MASK = 0xFFFFFFFF
+_INPUT_STREAM = 1
+_TARGET_STREAM = 2
+_NON_ZERO_PER_UNIT = 8.0
+_CHUNK = 1 << 20
+
+
+def mix(x):
+    """A bijective mix of 32 bits; an int, or an int64 tensor of such."""
+    x = x ^ (x >> 16)
+    x = (x * 0x7FEB352D) & _MASK
+    x = x ^ (x >> 15)
+    x = (x * 0x846CA68B) & _MASK
+    return x ^ (x >> 16)
+
+
+def stream_of(*words):
+    """The stream that 32-bit words name, in their order."""
+    stream = 0
+    for word in words:
+        stream = mix(stream ^ (word & _MASK))
+    return stream
+
+
+def stream_of_name(name):
+    hash_ = 0x811C9DC5
+    for byte in name.encode():
+        hash_ = ((hash_ ^ byte) * 0x01000193) & _MASK
+    return mix(hash_)
+
+
+def _tabulate(shape, stream, dtype, value):
+    """A contiguous tensor whose element i is value(word i of the stream)."""
+    out = torch.empty(shape, dtype=dtype)
+    flat = out.view(-1)
+    for start in range(0, flat.numel(), _CHUNK):
+        stop = min(start + _CHUNK, flat.numel())
+        index = torch.arange(start, stop, dtype=torch.int64)
+        flat[start:stop] = value(mix((index + stream) & _MASK))
+    return out
+
+
+def _unit(word):
+    """Uniform in [0, 1), a multiple of 2^-24, in float64."""
+    return (word >> 8).to(torch.float64) / 16777216.0
+
+
+def _below(word, limit):
+    return (word * limit) >> 32
+
+
+def batch(shape, classes, seed, rank, integers=False):
+    """(input of `shape` in float32, int64 targets), as make_batch in C++."""
+    words = (seed, seed >> 32, rank)
+    stream = stream_of(*words, _INPUT_STREAM)
+    if integers:
+        inputs = _tabulate(shape, stream, torch.float32, lambda w: _below(w, 4))
+    else:
+        inputs = _tabulate(shape, stream, torch.float32, _unit)
+    stream = stream_of(*words, _TARGET_STREAM)
+    target = _tabulate(
+        shape[:1], stream, torch.int64, lambda w: _below(w, classes)
+    )
+    return inputs, target
+
+
+def _fan_in(parameter):
+    return float(parameter.numel() // parameter.shape[0])
+
+
+def _fill(network, seed, element):
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            stream = stream_of(seed, seed >> 32, stream_of_name(name))
+            parameter.copy_(
+                _tabulate(
+                    parameter.shape,
+                    stream,
+                    torch.float32,
+                    element(name, parameter),
+                )
+            )
+
+
+def fill_by_formula(network, seed):
+    """Variance of He et al. for weights, near 1 for scales, near 0 for shifts."""
+
+    def element(name, parameter):
+        if parameter.dim() > 1:
+            bound = math.sqrt(6.0 / _fan_in(parameter))
+            return lambda w: (2 * _unit(w) - 1) * bound
+        center = 1.0 if name.endswith("weight") else 0.0
+        return lambda w: center + 0.125 * (2 * _unit(w) - 1)
+
+    _fill(network, seed, element)
+
+
+def fill_with_integers(network, seed):
+    """-1, 0 or 1, about eight of them non-zero for each output unit."""
+
+    def element(_, parameter):
+        density = 1.0
+        if parameter.dim() > 1:
+            density = min(1.0, _NON_ZERO_PER_UNIT / _fan_in(parameter))
+
+        def value(word):
+            unit = _unit(word)
+            return (unit < density).double() - 2 * (unit < density / 2).double()
+
+        return value
+
+    _fill(network, seed, element)
+
+
+def integer_loss(logits, target):
+    """Sum over the batch of logit[target] - logit[target + 1]."""
+    index = target.unsqueeze(1)
+    following = (index + 1).remainder(logits.shape[1])
+    return (logits.gather(1, index) - logits.gather(1, following)).sum()
+
+
+def fingerprint(tensor):
+    """A hash of a tensor's bits in its logical order, as in C++."""
+    plain = tensor.detach().cpu().contiguous().view(-1)
+    bits = plain.view(torch.int16 if plain.element_size() == 2 else torch.int32)
+    mask = 0xFFFF if plain.element_size() == 2 else _MASK
+    total = 0
+    for start in range(0, bits.numel(), _CHUNK):
+        word = bits[start : start + _CHUNK].to(torch.int64) & mask
+        index = torch.arange(start, start + word.numel(), dtype=torch.int64)
+        total += mix(word ^ mix(index & _MASK)).sum().item()
+    return total
+
+
+def fingerprint_all(tensors):
+    """The wrapping sum of each fingerprint times its place from 1."""
+    total = sum(
+        place * fingerprint(tensor) for place, tensor in enumerate(tensors, 1)
+    )
+    return total % (1 << 64)
