@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/bench/case_run.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/process.h"
+#include "paceline/plan/cost.h"
+#include "paceline/train/window.h"
+
+namespace paceline::bench {
+namespace {
+
+bool communicates(const plan::CommPlan& plan) {
+  return std::any_of(plan.ops.begin(), plan.ops.end(), [](const plan::Op& op) {
+    return std::holds_alternative<plan::Collective>(op.work) ||
+           std::holds_alternative<plan::Exchange>(op.work);
+  });
+}
+
+// Sums what no float rounds, through the very engine that was measured.
+bool integers_add_up(comm::Channel& channel) {
+  constexpr std::int64_t kCount = 100'003;  // no multiple of any small world
+  const at::Tensor index = at::arange(kCount, at::kLong).remainder(251);
+  const at::Tensor mine = (index * (channel.rank() + 1)).to(at::kFloat);
+  channel.all_reduce(mine, plan::Reduce::kSum)->wait();
+  const std::int64_t ranks = channel.world();
+  const at::Tensor expected =
+      (index * (ranks * (ranks + 1) / 2)).to(at::kFloat);
+  return at::equal(mine.cpu(), expected);
+}
+
+std::map<std::string, bool> verify(train::Trainer& trainer,
+                                   const record::Configuration& configuration,
+                                   const train::Team& team,
+                                   Bulletin& bulletin,
+                                   const CaseOptions& options) {
+  std::map<std::string, bool> verified;
+  const auto guarantee =
+      plan::parse_strategy(configuration.strategy,
+                           {.bucket_mb = configuration.bucket_mb})
+          .guarantee();
+  if (team.world == 1 || guarantee != plan::Guarantee::kExact) {
+    return verified;
+  }
+  const auto channel = team.engine->connect({.name = team.name + "/verify",
+                                             .store = team.store,
+                                             .rank = team.rank,
+                                             .world = team.world,
+                                             .interface = team.interface,
+                                             .device = team.device});
+  if (!team.device.is_cuda()) {
+    verified["integer_sums"] = integers_add_up(*channel);
+  }
+  const std::string mine = std::to_string(trainer.parameter_digest());
+  bulletin.post(fmt::format("digest/{}", team.rank), mine);
+  verified["ranks_hold_equal_parameters"] =
+      bulletin.read("digest/0", options.timeout) == mine;
+  return verified;
+}
+
+record::WireBytes wire_of(const train::Trainer& trainer,
+                          const comm::Ledger& before,
+                          const comm::Ledger& after,
+                          int steps) {
+  record::WireBytes wire;
+  for (const auto& [pattern, bytes] : after.bytes) {
+    const auto earlier = before.bytes.find(pattern);
+    const std::int64_t in_window =
+        bytes - (earlier == before.bytes.end() ? 0 : earlier->second);
+    wire.by_pattern[pattern] = in_window / steps;
+  }
+  wire.measured_per_step = (after.total_bytes() - before.total_bytes()) / steps;
+  wire.calls_per_step = (after.total_calls() - before.total_calls()) / steps;
+  const auto& planner = trainer.planner();
+  const plan::CommPlan steady =
+      planner.plan(trainer.input(), trainer.setup(), planner.variant(1'000));
+  wire.planned_per_step =
+      plan::cost(trainer.setup(), steady, trainer.input().rank).wire_bytes;
+  return wire;
+}
+
+std::function<void(plan::Step, const std::string&)> beat_of(
+    const CaseOptions& options) {
+  if (options.heart == nullptr) {
+    return {};
+  }
+  return [heart = options.heart](plan::Step step, const std::string& op) {
+    heart->beat(step, op);
+  };
+}
+
+// While it lives, only the communication thread's beats count.
+std::unique_ptr<launch::Heartbeat::Claim> claim_of(const CaseOptions& options) {
+  return options.heart == nullptr
+             ? nullptr
+             : std::make_unique<launch::Heartbeat::Claim>(*options.heart);
+}
+
+// All ranks compute at once, as in the measured window, but nothing is sent.
+std::vector<std::int64_t> compute_only(
+    const record::Configuration& configuration,
+    const train::Team& team,
+    Bulletin& bulletin,
+    const CaseOptions& options) {
+  record::Configuration alone = configuration;
+  alone.strategy = "none";
+  train::Team apart = team;
+  apart.name += "/compute-only";
+  train::Trainer trainer(
+      alone, apart, {.timeout = options.timeout, .beat = beat_of(options)});
+  const auto claim = claim_of(options);
+  return train::measure(trainer,
+                        {.warmup = std::min(alone.warmup, 2),
+                         .steps = alone.steps,
+                         .sync_each_step = alone.sync_each_step,
+                         .line_up =
+                             [&] {
+                               bulletin.line_up("compute-only",
+                                                team.world,
+                                                std::chrono::milliseconds(0));
+                             },
+                         .progress = {}})
+      .step_ns;
+}
+
+}  // namespace
+
+RankResult run_case(const record::Configuration& configuration,
+                    const train::Team& team,
+                    Bulletin& bulletin,
+                    const CaseOptions& options) {
+  RankResult result;
+  bool exposes = false;
+  {
+    train::Trainer trainer(configuration,
+                           team,
+                           {.timeout = options.timeout,
+                            .record_spans = options.record_spans,
+                            .beat = beat_of(options)});
+    const auto claim = claim_of(options);
+    comm::Ledger before = trainer.ledger();
+    const auto progress = [&](int done, int total) {
+      if (done == configuration.warmup) {
+        before = trainer.ledger();
+      }
+      if (options.progress) {
+        options.progress(done, total);
+      }
+    };
+    result.samples = train::measure(
+        trainer,
+        {.warmup = configuration.warmup,
+         .steps = configuration.steps,
+         .sync_each_step = configuration.sync_each_step,
+         .line_up =
+             [&] {
+               bulletin.line_up(
+                   "start", team.world, std::chrono::milliseconds(0));
+             },
+         .progress = progress});
+    result.wire =
+        wire_of(trainer, before, trainer.ledger(), configuration.steps);
+    result.verified = verify(trainer, configuration, team, bulletin, options);
+    exposes = communicates(trainer.planner().plan(
+        trainer.input(), trainer.setup(), trainer.planner().variant(1'000)));
+  }
+  if (exposes && !configuration.discard) {
+    result.samples.compute_only_step_ns =
+        compute_only(configuration, team, bulletin, options);
+  }
+  result.samples.rank = team.rank;
+  result.samples.device = team.device.str();
+  result.samples.peak_memory_bytes = peak_memory_bytes();
+  return result;
+}
+
+}  // namespace paceline::bench

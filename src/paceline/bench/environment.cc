@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/bench/environment.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+#include <torch/version.h>
+
+#include "paceline/bench/version.h"
+#include "paceline/record/json.h"
+
+namespace paceline::bench {
+namespace {
+
+record::Environment own_environment() {
+  record::Environment environment;
+  environment.paceline_version = kVersion;
+  environment.git_hash = kGitHash;
+  environment.compiler = __VERSION__;
+  environment.build_type = kBuildType;
+  environment.torch_version = kTorchVersion;
+  environment.torch_git = kTorchGit;
+  environment.cuda_version = kTorchCuda;
+  return environment;
+}
+
+}  // namespace
+
+record::Environment exchange_environment(const comm::World& world,
+                                         Bulletin& bulletin) {
+  record::Environment environment = own_environment();
+  if (world.place.local_rank == 0) {
+    record::RunRecord part;
+    record::HostEnvironment& host = part.environment.hosts.emplace_back();
+    host.host = world.place.host;
+    host.facts["torch_cpu_capability"] = at::get_cpu_capability();
+    bulletin.post("environment/" + world.place.host, record::to_line(part));
+  }
+  std::vector<std::string> seen;
+  for (const std::string& host : world.hosts) {
+    if (std::find(seen.begin(), seen.end(), host) != seen.end()) {
+      continue;
+    }
+    seen.push_back(host);
+    const record::RunRecord part = record::from_line(bulletin.read(
+        "environment/" + host, std::chrono::milliseconds(60'000)));
+    environment.hosts.push_back(part.environment.hosts.front());
+  }
+  return environment;
+}
+
+std::string host_differences(const record::Environment& environment) {
+  (void)environment;
+  return "";
+}
+
+}  // namespace paceline::bench

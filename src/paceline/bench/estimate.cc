@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/bench/estimate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <thread>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/bench/team.h"
+
+namespace paceline::bench {
+namespace {
+
+constexpr double kAskAboveSeconds = 30 * 60;
+
+struct Probe {
+  double setup_s = 0, step_s = 0;
+  std::int64_t memory_bytes = 0;
+};
+
+std::string network_of(const record::Configuration& c) {
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
+                     c.model,
+                     c.batch_size,
+                     c.image_size,
+                     c.classes,
+                     c.dtype,
+                     c.device,
+                     c.channels_last,
+                     c.optimizer,
+                     c.accumulate,
+                     c.threads);
+}
+
+Probe probe(comm::World& world,
+            record::Configuration c,
+            const SessionOptions& options,
+            std::size_t index) {
+  c.ranks = 1;
+  c.strategy = "none";
+  const std::int64_t began = steady_ns();
+  const auto engine = comm::make_engine(c.engine);
+  train::Team team = make_team(world, c, *engine, options, index);
+  team.name += "/probe";
+  train::Trainer trainer(c, team, {.timeout = options.timeout});
+  const std::int64_t ready = steady_ns();
+  trainer.step();
+  trainer.drain();
+  return {.setup_s = static_cast<double>(ready - began) * 1e-9,
+          .step_s = static_cast<double>(steady_ns() - ready) * 1e-9,
+          .memory_bytes = peak_memory_bytes().value_or(0)};
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 90) {
+    return fmt::format("{:.0f} s", seconds);
+  }
+  if (seconds < 5400) {
+    return fmt::format("{:.0f} min", seconds / 60);
+  }
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+// What rank 0 finds: empty to go on, else the sentence that ends the session;
+// one that begins with '!' is an error.
+std::string judge(comm::World& world,
+                  const std::vector<record::Configuration>& cases,
+                  const SessionOptions& options) {
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  const auto memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
+                      sysconf(_SC_PAGESIZE);
+  std::map<std::string, Probe> probes;
+  double seconds = 0;
+  std::int64_t largest = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const record::Configuration& c = cases[i];
+    if (!probes.contains(network_of(c))) {
+      probes.emplace(network_of(c), probe(world, c, options, i));
+    }
+    const Probe& p = probes.at(network_of(c));
+    const int here = std::min(c.ranks, world.place.local_world);
+    const double crowd =
+        c.device == "cpu" ? std::max(1.0, here * std::max(1, c.threads) / cores)
+                          : 1.0;
+    const int steps =
+        c.warmup + c.steps + (c.ranks > 1 && !c.discard ? c.steps + 2 : 0);
+    seconds += 2 * p.setup_s + steps * p.step_s * crowd;
+    const std::int64_t needed = p.memory_bytes * here;
+    largest = std::max(largest, p.memory_bytes);
+    if (c.device == "cpu" && needed > memory) {
+      return fmt::format(
+          "!{} with batch {} on {} ranks needs about {:.1f} GB on this host, "
+          "which has {:.1f} GB; use fewer ranks, a smaller --batch-size or "
+          "--image-size.",
+          c.model,
+          c.batch_size,
+          here,
+          static_cast<double>(needed) * 1e-9,
+          static_cast<double>(memory) * 1e-9);
+    }
+  }
+  const std::string estimate = fmt::format(
+      "estimated {} for {} cases, {:.2f} GB per rank (from one probe step of "
+      "each network)",
+      duration_text(seconds),
+      cases.size(),
+      static_cast<double>(largest) * 1e-9);
+  fmt::print(stderr, "{}\n", estimate);
+  if (seconds > kAskAboveSeconds && !options.yes) {
+    return "This is more than 30 minutes: repeat with --yes to run it, or "
+           "with fewer --steps, ranks or models.";
+  }
+  return "";
+}
+
+}  // namespace
+
+bool confirm_estimate(comm::World& world,
+                      Bulletin& bulletin,
+                      const std::vector<record::Configuration>& cases,
+                      const SessionOptions& options) {
+  if (world.place.rank == 0) {
+    const std::string verdict =
+        cases.empty() ? "" : judge(world, cases, options);
+    if (!verdict.empty() && verdict.front() != '!') {
+      fmt::print(stderr, "{}\n", verdict);
+    }
+    bulletin.post("verdict", verdict.empty() ? "go" : verdict);
+  }
+  const std::string verdict =
+      bulletin.read("verdict", std::chrono::milliseconds(0));
+  if (verdict.front() == '!') {
+    throw UsageError(verdict.substr(1));
+  }
+  return verdict == "go";
+}
+
+}  // namespace paceline::bench

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/bench/external.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/bench/child.h"
+#include "paceline/bench/version.h"
+#include "paceline/plan/strategy.h"
+
+namespace paceline::bench {
+namespace {
+
+plan::StrategySpec spec_of(const record::Configuration& c) {
+  return plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+}
+
+// A port that was free a moment ago, for the adapter's own rendezvous.
+int free_port() {
+  const int socket_fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof(address);
+  const bool found =
+      bind(socket_fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+      getsockname(socket_fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  close(socket_fd);
+  if (!found) {
+    throw WorldError("no free port for the external command");
+  }
+  return ntohs(address.sin_port);
+}
+
+nlohmann::json case_of(const record::Configuration& c) {
+  return {{"model", c.model},
+          {"batch_size", c.batch_size},
+          {"image_size", c.image_size},
+          {"classes", c.classes},
+          {"warmup", c.warmup},
+          {"steps", c.steps},
+          {"bucket_mb", c.bucket_mb},
+          {"device", c.device},
+          {"dtype", c.dtype},
+          {"channels_last", c.channels_last},
+          {"threads", c.threads},
+          {"seed", c.seed},
+          {"accumulate", c.accumulate},
+          {"compat_accumulate", c.compat_accumulate},
+          {"optimizer", c.optimizer},
+          {"learning_rate", c.learning_rate},
+          {"momentum", c.momentum},
+          {"weight_decay", c.weight_decay}};
+}
+
+struct Meeting {
+  std::string host;
+  std::string port;
+};
+
+Meeting agree_on_meeting(const comm::World& world, Bulletin& bulletin) {
+  if (world.place.rank == 0) {
+    const bool one_host = std::all_of(
+        world.hosts.begin(), world.hosts.end(), [&](const std::string& h) {
+          return h == world.hosts[0];
+        });
+    bulletin.post("meeting/host", one_host ? "127.0.0.1" : world.place.host);
+    bulletin.post("meeting/port", std::to_string(free_port()));
+  }
+  return {bulletin.read("meeting/host", std::chrono::milliseconds(0)),
+          bulletin.read("meeting/port", std::chrono::milliseconds(0))};
+}
+
+void take_event(const nlohmann::json& event, RankResult& result) {
+  const std::string kind = event.at("event");
+  if (kind == "step") {
+    result.samples.step_ns.push_back(event.at("step_ns"));
+    for (const auto& [phase, ns] : event.at("phases_ns").items()) {
+      result.samples.phase_ns[phase].push_back(ns);
+    }
+  } else if (kind == "end") {
+    if (!event.at("peak_memory_bytes").is_null()) {
+      result.samples.peak_memory_bytes = event.at("peak_memory_bytes");
+    }
+    result.samples.window_ns = event.at("window_ns");
+  } else if (kind == "error") {
+    throw WorldError("the external command failed: " +
+                     event.at("message").get<std::string>());
+  }
+}
+
+}  // namespace
+
+bool is_external(const record::Configuration& configuration) {
+  return spec_of(configuration).external();
+}
+
+RankResult run_external(const comm::World& world,
+                        const record::Configuration& configuration,
+                        Bulletin& bulletin,
+                        const SessionOptions& options,
+                        const std::function<void(int, int)>& progress) {
+  const Meeting meeting = agree_on_meeting(world, bulletin);
+  Child child(
+      {kPython, "-u", std::string(kAdapters) + "/python_ddp.py"},
+      {{"RANK", std::to_string(world.place.rank)},
+       {"WORLD_SIZE", std::to_string(configuration.ranks)},
+       {"LOCAL_RANK", std::to_string(world.place.local_rank)},
+       {"MASTER_ADDR", meeting.host},
+       {"MASTER_PORT", meeting.port},
+       {"OMP_NUM_THREADS", std::to_string(std::max(1, configuration.threads))},
+       {"PACELINE_CASE", case_of(configuration).dump()}});
+  RankResult result;
+  result.samples.device = configuration.device;
+  const int total = configuration.warmup + configuration.steps;
+  const auto idle = [&] {
+    progress(
+        configuration.warmup + static_cast<int>(result.samples.step_ns.size()),
+        total);
+  };
+  // The first line comes after the start of Python and the warm-up.
+  while (const auto line = child.read_line(10 * options.timeout, idle)) {
+    try {
+      take_event(nlohmann::json::parse(*line), result);
+    } catch (const nlohmann::json::exception& e) {
+      throw WorldError(
+          fmt::format("the external command wrote '{}', which is no event ({})",
+                      line->substr(0, 200),
+                      e.what()));
+    }
+  }
+  const int code = child.wait();
+  if (code != 0 || result.samples.step_ns.size() !=
+                       static_cast<std::size_t>(configuration.steps)) {
+    throw WorldError(fmt::format(
+        "the external command ended with code {} after {} of {} steps",
+        code,
+        result.samples.step_ns.size(),
+        configuration.steps));
+  }
+  return result;
+}
+
+}  // namespace paceline::bench

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "paceline/bench/bulletin.h"
+#include "paceline/bench/case_run.h"
+#include "paceline/bench/session.h"
+
+namespace paceline::bench {
+
+/// Whether the case is performed by a command outside Paceline.
+bool is_external(const record::Configuration& configuration);
+
+/// Runs this rank's share of an external case: starts the adapter with the
+/// case in its environment and reads its JSON lines (docs/adapters.md).
+/// Throws WorldError with the adapter's own message when it fails, and after
+/// `options.timeout` without a line.
+RankResult run_external(const comm::World& world,
+                        const record::Configuration& configuration,
+                        Bulletin& bulletin,
+                        const SessionOptions& options,
+                        const std::function<void(int, int)>& progress);
+
+}  // namespace paceline::bench

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/bench/session.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <set>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/bench/bulletin.h"
+#include "paceline/bench/case_run.h"
+#include "paceline/bench/environment.h"
+#include "paceline/bench/estimate.h"
+#include "paceline/bench/external.h"
+#include "paceline/bench/team.h"
+#include "paceline/record/json.h"
+#include "paceline/record/store.h"
+
+namespace paceline::bench {
+namespace {
+
+constexpr int kInterrupted = 130;
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+// Thrown where a step or a wait notices that the session shall end.
+class StopRequested {};
+
+// One session on one rank; `index` counts the cases that are not resumed.
+class Session {
+ public:
+  Session(comm::World& world, const SessionOptions& options)
+      : world_(world),
+        options_(options),
+        bulletin_(world.store,
+                  fmt::format("session/{}/", options.run),
+                  [this](const std::string& what) { idle(what); }) {
+    if (leads() && !options.records_path.empty()) {
+      writer_ = std::make_unique<record::RecordWriter>(options.records_path);
+    }
+  }
+
+  int run() {
+    environment_ = exchange_environment(world_, bulletin_);
+    check_hosts();
+    std::set<std::pair<std::string, int>> done;
+    if (options_.resume && !options_.records_path.empty()) {
+      done = agree_on_done();
+    }
+    const auto& cases = options_.experiment.cases;
+    std::vector<record::Configuration> todo;
+    std::copy_if(cases.begin(),
+                 cases.end(),
+                 std::back_inserter(todo),
+                 [&](const record::Configuration& c) {
+                   return c.discard || !done.contains({c.key(), options_.run});
+                 });
+    if (!confirm_estimate(world_, bulletin_, todo, options_)) {
+      return 2;
+    }
+    try {
+      for (std::size_t i = 0; i < todo.size(); ++i) {
+        run_one(i, todo.size(), todo[i]);
+      }
+    } catch (const StopRequested&) {
+      return kInterrupted;
+    }
+    return 0;
+  }
+
+ private:
+  bool leads() const { return world_.place.rank == 0; }
+
+  void idle(const std::string& what) {
+    if (options_.heart != nullptr) {
+      options_.heart->beat(-1, "waiting for " + what);
+    }
+    stop_if_asked();
+  }
+
+  void stop_if_asked() const {
+    if (options_.stop_requested && options_.stop_requested()) {
+      throw StopRequested();
+    }
+  }
+
+  void check_hosts() {
+    const std::string difference = host_differences(environment_);
+    if (difference.empty()) {
+      return;
+    }
+    if (options_.require_same_topology) {
+      throw UsageError("--require-same-topology: the hosts differ: " +
+                       difference);
+    }
+    if (leads()) {
+      fmt::print(stderr, "warning: the hosts differ: {}\n", difference);
+    }
+    host_warning_ = {"hosts-differ",
+                     difference,
+                     "a step waits for its slowest rank",
+                     "compare on equal hosts, or use --require-same-topology"};
+  }
+
+  // Rank 0 reads the file; the others take its word.
+  std::set<std::pair<std::string, int>> agree_on_done() {
+    std::set<std::pair<std::string, int>> done;
+    if (leads()) {
+      const auto file = record::read_records(options_.records_path,
+                                             record::BrokenTail::kSkip);
+      done = record::completed(file.records);
+      std::string text;
+      for (const auto& [key, run] : done) {
+        text += fmt::format("{}\t{}\n", run, key);
+      }
+      bulletin_.post("done", text);
+      return done;
+    }
+    const std::string text = bulletin_.read("done", options_.timeout);
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+      const std::size_t end = text.find('\n', begin);
+      const std::size_t tab = text.find('\t', begin);
+      done.emplace(text.substr(tab + 1, end - tab - 1),
+                   std::stoi(text.substr(begin, tab - begin)));
+      begin = end + 1;
+    }
+    return done;
+  }
+
+  void run_one(std::size_t index,
+               std::size_t count,
+               const record::Configuration& c) {
+    stop_if_asked();
+    Bulletin bulletin(world_.store,
+                      fmt::format("session/{}/case/{}/", options_.run, index),
+                      [this](const std::string& what) { idle(what); });
+    if (world_.place.rank < c.ranks) {
+      const std::string title =
+          fmt::format("[{}/{}] {} {} ({} ranks)",
+                      index + 1,
+                      count,
+                      c.model,
+                      c.label.empty() ? c.strategy : c.label,
+                      c.ranks);
+      const RankResult mine = perform(c, bulletin, index, title);
+      post_result(bulletin, mine);
+      if (leads()) {
+        collect(c, bulletin);
+      }
+    }
+    bulletin.line_up("end", world_.place.world, std::chrono::milliseconds(0));
+  }
+
+  RankResult perform(const record::Configuration& c,
+                     Bulletin& bulletin,
+                     std::size_t index,
+                     const std::string& title) {
+    const auto progress = [&](int done, int total) {
+      stop_if_asked();
+      if (options_.progress && leads()) {
+        fmt::print(stderr, "\r{}: step {} of {}\033[K", title, done, total);
+        std::fflush(stderr);
+      }
+    };
+    RankResult result;
+    if (is_external(c)) {
+      result = run_external(world_, c, bulletin, options_, progress);
+    } else {
+      const auto engine = comm::make_engine(c.engine);
+      result = run_case(c,
+                        make_team(world_, c, *engine, options_, index),
+                        bulletin,
+                        {.timeout = options_.timeout,
+                         .record_spans = !options_.trace_path.empty(),
+                         .heart = options_.heart.get(),
+                         .progress = progress});
+    }
+    if (options_.progress && leads()) {
+      fmt::print(stderr, "\r\033[K");
+    }
+    result.samples.rank = world_.place.rank;
+    result.samples.host = world_.place.host;
+    result.samples.local_rank = world_.place.local_rank;
+    return result;
+  }
+
+  void post_result(Bulletin& bulletin, const RankResult& mine) const {
+    record::RunRecord part;
+    part.ranks = {mine.samples};
+    part.wire = mine.wire;
+    part.verified = mine.verified;
+    part.warnings = mine.warnings;
+    bulletin.post(fmt::format("result/{}", world_.place.rank),
+                  record::to_line(part));
+  }
+
+  // Rank 0: one record of all ranks' results.
+  void collect(const record::Configuration& c, Bulletin& bulletin) {
+    record::RunRecord whole;
+    whole.source =
+        is_external(c) ? record::Source::kExternal : record::Source::kMeasured;
+    whole.experiment = options_.experiment.name;
+    whole.started_at = utc_now();
+    whole.run = options_.run;
+    whole.configuration = c;
+    whole.environment = environment_;
+    for (int rank = 0; rank < c.ranks; ++rank) {
+      const record::RunRecord part = record::from_line(bulletin.read(
+          fmt::format("result/{}", rank), std::chrono::milliseconds(0)));
+      whole.ranks.push_back(part.ranks.front());
+      merge(part, whole);
+    }
+    add_warnings(c, environment_, whole);
+    if (host_warning_) {
+      whole.warnings.push_back(*host_warning_);
+    }
+    if (writer_ != nullptr && !c.discard) {
+      writer_->append(whole);
+    }
+  }
+
+  // Bytes: the busiest rank's.  A check holds if it holds everywhere.
+  static void merge(const record::RunRecord& part, record::RunRecord& whole) {
+    if (!whole.wire.measured_per_step ||
+        part.wire.measured_per_step.value_or(0) >
+            *whole.wire.measured_per_step) {
+      whole.wire = part.wire;
+    }
+    for (const auto& [check, held] : part.verified) {
+      const auto [entry, fresh] = whole.verified.emplace(check, held);
+      entry->second = entry->second && held;
+    }
+    whole.warnings.insert(
+        whole.warnings.end(), part.warnings.begin(), part.warnings.end());
+  }
+
+  comm::World& world_;
+  const SessionOptions& options_;
+  Bulletin bulletin_;
+  std::unique_ptr<record::RecordWriter> writer_;
+  record::Environment environment_;
+  std::optional<record::Warning> host_warning_;
+};
+
+}  // namespace
+
+int run_session(comm::World& world, const SessionOptions& options) {
+  return Session(world, options).run();
+}
+
+}  // namespace paceline::bench
