@@ -45,13 +45,10 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
     if (const auto* collective = std::get_if<Collective>(&op.work)) {
       const Communicator& on = setup.communicators[index_of(collective->on)];
       PACELINE_CHECK(is_member(on, rank));
-      const std::int64_t payload =
-          std::max(expected_bytes(setup, collective->in),
-                   expected_bytes(setup, collective->out));
       book(total,
            name_of(collective->pattern),
            wire_bytes(collective->pattern,
-                      payload,
+                      bytes_in_flight(setup, op),
                       static_cast<std::int64_t>(on.members.size())));
     } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
       for (const Message& message : exchange->sends) {
@@ -65,6 +62,22 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
     }
   }
   return total;
+}
+
+std::int64_t bytes_in_flight(const Setup& setup, const Op& op) {
+  if (const auto* collective = std::get_if<Collective>(&op.work)) {
+    return std::max(expected_bytes(setup, collective->in),
+                    expected_bytes(setup, collective->out));
+  }
+  std::int64_t bytes = 0;
+  if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
+    for (const auto* messages : {&exchange->sends, &exchange->receives}) {
+      for (const Message& message : *messages) {
+        bytes += expected_bytes(setup, message.slice);
+      }
+    }
+  }
+  return bytes;
 }
 
 std::int64_t rounds(const ModelShape& model,

@@ -31,6 +31,10 @@ struct Cost {
 /// buffers in full.
 Cost cost(const Setup& setup, const CommPlan& plan, Rank rank);
 
+/// What an op counts against its communicator's credit: the payload of a
+/// collective, all that an exchange sends and receives.
+std::int64_t bytes_in_flight(const Setup& setup, const Op& op);
+
 /// The longest chain of communication within a step of which each waits for
 /// the one before.
 std::int64_t rounds(const ModelShape& model,

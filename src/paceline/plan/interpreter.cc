@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/interpreter.h"
+
+#include <algorithm>
+
+#include "paceline/plan/plan_world.h"
+
+namespace paceline::plan {
+namespace {
+
+class InOrder {
+ public:
+  InOrder(const PlanWorld& world, Machine& machine)
+      : world_(world),
+        machine_(machine),
+        position_(static_cast<std::size_t>(world.ranks()), 0),
+        sent_(position_.size(), false),
+        deposited_(world.mails().size(), false) {}
+
+  void run() {
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (Rank rank = 0; rank < world_.ranks(); ++rank) {
+        while (advance(rank)) {
+          moved = true;
+        }
+      }
+    }
+    for (Rank rank = 0; rank < world_.ranks(); ++rank) {
+      if (!ended(rank)) {
+        throw PlanError(chain(rank));
+      }
+    }
+  }
+
+ private:
+  std::size_t& position(Rank rank) {
+    return position_[static_cast<std::size_t>(rank)];
+  }
+  bool ended(Rank rank) { return position(rank) == world_.items(rank).size(); }
+
+  /// Runs the rank's next op if it can run.
+  bool advance(Rank rank) {
+    if (ended(rank)) {
+      return false;
+    }
+    const PlanWorld::Item& item = world_.items(rank)[position(rank)];
+    if (std::holds_alternative<Collective>(item.op->work)) {
+      return meet(item);
+    }
+    if (const auto* exchange = std::get_if<Exchange>(&item.op->work)) {
+      return deliver(rank, item, *exchange);
+    }
+    if (const auto* forward = std::get_if<Forward>(&item.op->work)) {
+      machine_.forward(rank, item.step, *forward);
+    } else if (const auto* backward = std::get_if<Backward>(&item.op->work)) {
+      machine_.backward(rank, item.step, *backward);
+    } else {
+      machine_.kernel(rank, item.step, std::get<Kernel>(item.op->work));
+    }
+    ++position(rank);
+    return true;
+  }
+
+  bool meet(const PlanWorld::Item& item) {
+    const PlanWorld::Meeting& meeting = world_.meetings()[item.meeting];
+    const Communicator& on = world_.communicator(meeting.on);
+    std::vector<const Collective*> parts;
+    for (std::size_t m = 0; m < on.members.size(); ++m) {
+      if (position(on.members[m]) != meeting.items[m]) {
+        return false;
+      }
+      parts.push_back(&std::get<Collective>(
+          world_.items(on.members[m])[meeting.items[m]].op->work));
+    }
+    machine_.collective(on, parts);
+    for (const Rank member : on.members) {
+      ++position(member);
+    }
+    return true;
+  }
+
+  bool deliver(Rank rank,
+               const PlanWorld::Item& item,
+               const Exchange& exchange) {
+    const auto index = static_cast<std::size_t>(rank);
+    bool moved = false;
+    if (!sent_[index]) {
+      for (std::size_t s = 0; s < item.sends.size(); ++s) {
+        machine_.send(rank, exchange.sends[s].slice, item.sends[s]);
+        deposited_[item.sends[s]] = true;
+      }
+      sent_[index] = true;
+      moved = !item.sends.empty();
+    }
+    for (const std::size_t mail : item.receives) {
+      if (!deposited_[mail]) {
+        return moved;
+      }
+    }
+    for (std::size_t s = 0; s < item.receives.size(); ++s) {
+      machine_.receive(rank, exchange.receives[s].slice, item.receives[s]);
+    }
+    sent_[index] = false;
+    ++position(rank);
+    return true;
+  }
+
+  /// A rank for which `rank`, which cannot go on, waits.
+  Rank blocker(Rank rank) {
+    const PlanWorld::Item& item = world_.items(rank)[position(rank)];
+    if (std::holds_alternative<Collective>(item.op->work)) {
+      const PlanWorld::Meeting& meeting = world_.meetings()[item.meeting];
+      const auto& members = world_.communicator(meeting.on).members;
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        if (position(members[m]) != meeting.items[m]) {
+          return members[m];
+        }
+      }
+    }
+    for (const std::size_t mail : item.receives) {
+      if (!deposited_[mail]) {
+        return world_.mails()[mail].from;
+      }
+    }
+    PACELINE_CHECK(false);
+    return rank;
+  }
+
+  std::string chain(Rank rank) {
+    std::string text = "the plan blocks when its ops run one by one: ";
+    std::vector<Rank> seen;
+    while (true) {
+      const bool again = std::ranges::find(seen, rank) != seen.end();
+      text += world_.describe({rank, position(rank)});
+      if (again || ended(rank)) {
+        return text;
+      }
+      text += "; waits for ";
+      seen.push_back(rank);
+      rank = blocker(rank);
+    }
+  }
+
+  const PlanWorld& world_;
+  Machine& machine_;
+  std::vector<std::size_t> position_;  // by rank: the next item
+  std::vector<bool> sent_;             // by rank: the next item's sends are out
+  std::vector<bool> deposited_;        // by mail
+};
+
+}  // namespace
+
+void interpret(const PlanWorld& world, Machine& machine) {
+  InOrder(world, machine).run();
+}
+
+}  // namespace paceline::plan

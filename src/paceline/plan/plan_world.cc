@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/plan_world.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "paceline/plan/access.h"
+#include "paceline/plan/describe.h"
+#include "paceline/plan/linker.h"
+
+namespace paceline::plan {
+namespace {
+
+DType type_of(const Setup& setup, const Slice& slice) {
+  return setup.buffers[index_of(slice.buffer)].dtype;
+}
+
+/// Whether the counts of a collective's two sides fit its pattern.
+bool counts_fit(const Collective& collective, Elements members) {
+  switch (collective.pattern) {
+    case Pattern::kAllReduce:
+    case Pattern::kBroadcast:
+      return collective.in.count == collective.out.count;
+    case Pattern::kReduceScatter:
+      return collective.in.count == members * collective.out.count;
+    case Pattern::kAllGather:
+      return collective.out.count == members * collective.in.count;
+  }
+  return false;
+}
+
+}  // namespace
+
+PlanWorld::PlanWorld(const Planner& planner,
+                     const PlanInput& input,
+                     Step steps) {
+  for (Rank rank = 0; rank < input.world; ++rank) {
+    PlanInput mine = input;
+    mine.rank = rank;
+    Setup setup = planner.setup(mine);
+    sides_.push_back({std::move(mine), std::move(setup), {}, {}, {}});
+  }
+  for (Side& side : sides_) {
+    for (Step step = 0; step < steps; ++step) {
+      const Variant variant = planner.variant(step);
+      if (!side.plans.contains(variant)) {
+        side.plans[variant] = planner.plan(side.input, side.setup, variant);
+      }
+      side.steps.push_back(&side.plans.at(variant));
+      const std::vector<Op>& ops = side.steps.back()->ops;
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        side.items.push_back(
+            {.step = step, .index = static_cast<OpIndex>(i), .op = &ops[i]});
+      }
+    }
+  }
+  check_setups();
+  for (Rank rank = 0; rank < ranks(); ++rank) {
+    check_ops(rank);
+    check_parameters(rank);
+  }
+  match_collectives();
+  match_messages();
+}
+
+PlanWorld::Order PlanWorld::order(Rank rank) const {
+  const Side& mine = side(rank);
+  Linker linker(mine.input.model, mine.setup);
+  Order order;
+  std::vector<std::size_t> begin;  // by step: its first item
+  std::size_t items = 0;
+  const auto to_items = [&](const std::vector<Edge>& edges) {
+    std::vector<std::size_t> result;
+    for (const Edge& edge : edges) {
+      result.push_back(begin[static_cast<std::size_t>(edge.step)] +
+                       static_cast<std::size_t>(edge.op));
+    }
+    return result;
+  };
+  for (std::size_t step = 0; step < mine.steps.size(); ++step) {
+    begin.push_back(items);
+    const Links links = linker.open(static_cast<Step>(step), *mine.steps[step]);
+    for (std::size_t i = 0; i < mine.steps[step]->ops.size(); ++i) {
+      order.waits_for.push_back(to_items(links.waits_for[i]));
+      order.excludes.push_back(to_items(links.excludes[i]));
+    }
+    items += mine.steps[step]->ops.size();
+  }
+  return order;
+}
+
+std::string PlanWorld::describe(const Place& place) const {
+  const Side& mine = side(place.rank);
+  if (place.item >= mine.items.size()) {
+    return fmt::format("rank {}, which has ended", place.rank);
+  }
+  const Item& item = mine.items[place.item];
+  return fmt::format("rank {}, step {}, op {}: {}",
+                     place.rank,
+                     item.step,
+                     item.index,
+                     plan::describe(*item.op, mine.input.model, mine.setup));
+}
+
+void PlanWorld::refuse(const Place& place, const std::string& why) const {
+  throw PlanError(fmt::format("{}: {}", describe(place), why));
+}
+
+void PlanWorld::check_setups() const {
+  const auto& first = sides_.front().setup.communicators;
+  for (Rank rank = 0; rank < ranks(); ++rank) {
+    const auto& mine = side(rank).setup.communicators;
+    const bool same = std::ranges::equal(
+        mine, first, [](const Communicator& left, const Communicator& right) {
+          return std::tie(left.name, left.members, left.order) ==
+                 std::tie(right.name, right.members, right.order);
+        });
+    if (!same) {
+      throw PlanError(
+          fmt::format("rank {} has other communicators than rank 0", rank));
+    }
+  }
+  for (const Communicator& communicator : first) {
+    std::vector<Rank> members = communicator.members;
+    std::ranges::sort(members);
+    if (members.empty() || members.front() < 0 || members.back() >= ranks() ||
+        std::ranges::adjacent_find(members) != members.end()) {
+      throw PlanError(fmt::format(
+          "communicator '{}' has no members, one twice, or one outside the "
+          "world of {}",
+          communicator.name,
+          ranks()));
+    }
+  }
+}
+
+void PlanWorld::check_slice(const Place& place, const Slice& slice) const {
+  const Setup& mine = side(place.rank).setup;
+  const std::size_t buffer = index_of(slice.buffer);
+  if (buffer >= mine.buffers.size() || slice.begin < 0 || slice.count < 0 ||
+      slice.begin + slice.count > mine.buffers[buffer].elements) {
+    throw PlanError(fmt::format(
+        "rank {}, step {}, op {}: elements {} to {} lie outside buffer {}",
+        place.rank,
+        side(place.rank).items[place.item].step,
+        side(place.rank).items[place.item].index,
+        slice.begin,
+        slice.begin + slice.count,
+        buffer < mine.buffers.size() ? mine.buffers[buffer].name : "?"));
+  }
+}
+
+void PlanWorld::check_member(const Place& place, CommunicatorId on) const {
+  const auto& all = side(place.rank).setup.communicators;
+  if (index_of(on) >= all.size()) {
+    throw PlanError(
+        fmt::format("rank {}: no communicator {}", place.rank, index_of(on)));
+  }
+  const auto& members = all[index_of(on)].members;
+  if (std::ranges::find(members, place.rank) == members.end()) {
+    refuse(place, "the rank is no member of the communicator");
+  }
+}
+
+void PlanWorld::check_ops(Rank rank) const {
+  const Side& mine = side(rank);
+  const Accesses accesses(mine.input.model, mine.setup);
+  std::vector<Touch> touches;
+  for (std::size_t i = 0; i < mine.items.size(); ++i) {
+    const Item& item = mine.items[i];
+    const Place place{rank, i};
+    accesses.of(*item.op, touches);
+    for (const Touch& touch : touches) {
+      check_slice(place, touch.slice);
+    }
+    for (const OpIndex earlier : item.op->after) {
+      if (earlier < 0 || earlier >= item.index) {
+        refuse(place,
+               fmt::format("`after` names op {}, which does not come "
+                           "before it",
+                           earlier));
+      }
+    }
+    if (const auto* collective = std::get_if<Collective>(&item.op->work)) {
+      check_member(place, collective->on);
+      const auto members =
+          static_cast<Elements>(communicator(collective->on).members.size());
+      if (!counts_fit(*collective, members)) {
+        refuse(place,
+               fmt::format("{} elements in, {} out",
+                           collective->in.count,
+                           collective->out.count));
+      }
+    }
+    if (const auto* exchange = std::get_if<Exchange>(&item.op->work)) {
+      check_member(place, exchange->on);
+    }
+  }
+}
+
+void PlanWorld::check_parameters(Rank rank) const {
+  const Side& mine = side(rank);
+  const Accesses accesses(mine.input.model, mine.setup);
+  std::vector<bool> computed(mine.setup.parameters.size());
+  std::vector<bool> written(mine.setup.parameters.size());
+  std::vector<Touch> touches;
+  for (const Item& item : mine.items) {
+    if (const auto* backward = std::get_if<Backward>(&item.op->work)) {
+      computed[index_of(backward->parameter)] = true;
+      continue;
+    }
+    accesses.of(*item.op, touches);
+    for (std::size_t p = 0; p < written.size(); ++p) {
+      written[p] =
+          written[p] || std::ranges::any_of(touches, [&](const Touch& touch) {
+            return touch.write &&
+                   overlap(touch.slice, mine.setup.parameters[p].value);
+          });
+    }
+  }
+  const bool trains = std::ranges::find(computed, true) != computed.end();
+  for (std::size_t p = 0; trains && p < computed.size(); ++p) {
+    if (!computed[p] ||
+        (!written[p] && mine.setup.parameters[p].value.count > 0)) {
+      throw PlanError(fmt::format("rank {}: parameter '{}' is never {}",
+                                  rank,
+                                  mine.input.model.parameters[p].name,
+                                  computed[p] ? "updated" : "in a Backward"));
+    }
+  }
+}
+
+void PlanWorld::check_agreement(const Place& first, const Place& other) const {
+  const Setup& a = side(first.rank).setup;
+  const Setup& b = side(other.rank).setup;
+  const auto& x =
+      std::get<Collective>(side(first.rank).items[first.item].op->work);
+  const auto& y =
+      std::get<Collective>(side(other.rank).items[other.item].op->work);
+  const bool agree =
+      std::tie(x.pattern, x.in.count, x.out.count, x.reduce, x.root) ==
+          std::tie(y.pattern, y.in.count, y.out.count, y.reduce, y.root) &&
+      type_of(a, x.in) == type_of(b, y.in) &&
+      type_of(a, x.out) == type_of(b, y.out);
+  if (!agree) {
+    refuse(first,
+           fmt::format("meets another kind, size, type or root at {}",
+                       describe(other)));
+  }
+}
+
+void PlanWorld::match_collectives() {
+  // By communicator and member: the items, in program order.
+  const auto& communicators = sides_.front().setup.communicators;
+  for (std::size_t c = 0; c < communicators.size(); ++c) {
+    const std::vector<Rank>& members = communicators[c].members;
+    std::vector<std::vector<std::size_t>> lists;
+    for (const Rank rank : members) {
+      lists.emplace_back();
+      for (std::size_t i = 0; i < items(rank).size(); ++i) {
+        const auto* work = std::get_if<Collective>(&items(rank)[i].op->work);
+        if (work != nullptr && index_of(work->on) == c) {
+          lists.back().push_back(i);
+        }
+      }
+    }
+    std::size_t longest = 0;
+    for (const auto& list : lists) {
+      longest = std::max(longest, list.size());
+    }
+    for (std::size_t n = 0; n < longest; ++n) {
+      Meeting meeting{CommunicatorId{static_cast<std::int32_t>(c)}, {}};
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        if (n >= lists[m].size()) {
+          throw PlanError(fmt::format(
+              "communicator '{}': rank {} has only {} collectives, another "
+              "member has {}",
+              communicators[c].name,
+              members[m],
+              lists[m].size(),
+              longest));
+        }
+        check_agreement({members[0], lists[0][n]}, {members[m], lists[m][n]});
+        meeting.items.push_back(lists[m][n]);
+        sides_[static_cast<std::size_t>(members[m])]
+            .items[lists[m][n]]
+            .meeting = meetings_.size();
+      }
+      meetings_.push_back(std::move(meeting));
+    }
+  }
+}
+
+void PlanWorld::match_messages() {
+  struct End {
+    std::size_t item, slot;
+    Slice slice;
+  };
+  using Pair = std::tuple<CommunicatorId, Rank, Rank>;  // on, from, to
+  std::map<Pair, std::pair<std::vector<End>, std::vector<End>>> pairs;
+  for (Rank rank = 0; rank < ranks(); ++rank) {
+    for (std::size_t i = 0; i < items(rank).size(); ++i) {
+      const auto* work = std::get_if<Exchange>(&items(rank)[i].op->work);
+      if (work == nullptr) {
+        continue;
+      }
+      Item& item = sides_[static_cast<std::size_t>(rank)].items[i];
+      item.sends.resize(work->sends.size());
+      item.receives.resize(work->receives.size());
+      for (std::size_t s = 0; s < work->sends.size(); ++s) {
+        pairs[{work->on, rank, work->sends[s].peer}].first.push_back(
+            {i, s, work->sends[s].slice});
+      }
+      for (std::size_t s = 0; s < work->receives.size(); ++s) {
+        pairs[{work->on, work->receives[s].peer, rank}].second.push_back(
+            {i, s, work->receives[s].slice});
+      }
+    }
+  }
+  for (const auto& [pair, ends] : pairs) {
+    const auto& [on, from, to] = pair;
+    const auto& [sent, received] = ends;
+    if (sent.size() != received.size() || from == to) {
+      throw PlanError(fmt::format(
+          "communicator '{}': rank {} sends {} messages to rank {}, which "
+          "receives {}",
+          communicator(on).name,
+          from,
+          sent.size(),
+          to,
+          received.size()));
+    }
+    for (std::size_t n = 0; n < sent.size(); ++n) {
+      if (sent[n].slice.count != received[n].slice.count ||
+          type_of(setup(from), sent[n].slice) !=
+              type_of(setup(to), received[n].slice)) {
+        refuse({from, sent[n].item},
+               fmt::format("message {} to rank {} has another size or type at "
+                           "{}",
+                           n,
+                           to,
+                           describe({to, received[n].item})));
+      }
+      sides_[static_cast<std::size_t>(from)]
+          .items[sent[n].item]
+          .sends[sent[n].slot] = mails_.size();
+      sides_[static_cast<std::size_t>(to)]
+          .items[received[n].item]
+          .receives[received[n].slot] = mails_.size();
+      mails_.push_back({from, to, sent[n].item, received[n].item});
+    }
+  }
+}
+
+}  // namespace paceline::plan

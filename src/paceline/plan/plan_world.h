@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::plan {
+
+/// A plan that cannot be run: names the ranks and ops.  The program exits
+/// with 2.
+class PlanError : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+/// Some steps of all ranks' plans, with who meets whom.
+///
+/// The n-th collective of a communicator on one member meets the n-th on every
+/// other; the n-th message from one rank to another on a communicator meets
+/// the n-th that is received there.  Everything that can be seen without
+/// running is checked on construction.
+class PlanWorld {
+ public:
+  /// One op of one step on one rank.
+  struct Item {
+    Step step = 0;
+    OpIndex index = 0;
+    const Op* op = nullptr;
+    std::size_t meeting = 0;              // of a Collective
+    std::vector<std::size_t> sends{};     // mails of an Exchange, in its order
+    std::vector<std::size_t> receives{};  // likewise
+  };
+  /// A collective: one item per member of the communicator, in its order.
+  struct Meeting {
+    CommunicatorId on{};
+    std::vector<std::size_t> items;
+  };
+  /// A message: the items that send and receive it.
+  struct Mail {
+    Rank from = 0, to = 0;
+    std::size_t send_item = 0, receive_item = 0;
+  };
+  struct Place {
+    Rank rank = 0;
+    std::size_t item = 0;
+
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+
+  /// Steps 0 .. steps-1 of the plans of input.world ranks, each given `input`
+  /// with its own number.  Throws PlanError.
+  PlanWorld(const Planner& planner, const PlanInput& input, Step steps);
+  PlanWorld(const PlanWorld&) = delete;  // items point into their plans
+  PlanWorld& operator=(const PlanWorld&) = delete;
+
+  Rank ranks() const { return static_cast<Rank>(sides_.size()); }
+  const PlanInput& input(Rank rank) const { return side(rank).input; }
+  const Setup& setup(Rank rank) const { return side(rank).setup; }
+  /// All steps, in program order.
+  const std::vector<Item>& items(Rank rank) const { return side(rank).items; }
+  const std::vector<Meeting>& meetings() const { return meetings_; }
+  const std::vector<Mail>& mails() const { return mails_; }
+  const Communicator& communicator(CommunicatorId id) const {
+    return sides_.front().setup.communicators[index_of(id)];
+  }
+
+  /// By item, the items of the same rank that it waits for, or excludes.
+  struct Order {
+    std::vector<std::vector<std::size_t>> waits_for, excludes;
+  };
+  Order order(Rank rank) const;
+
+  /// "rank 1, step 0, op 12: all-reduce, ..."
+  std::string describe(const Place& place) const;
+
+ private:
+  struct Side {
+    PlanInput input;
+    Setup setup;
+    std::map<Variant, CommPlan> plans;
+    std::vector<const CommPlan*> steps;
+    std::vector<Item> items;
+  };
+
+  const Side& side(Rank rank) const {
+    return sides_[static_cast<std::size_t>(rank)];
+  }
+  void check_setups() const;
+  void check_ops(Rank rank) const;
+  void check_parameters(Rank rank) const;
+  void check_slice(const Place& place, const Slice& slice) const;
+  void check_member(const Place& place, CommunicatorId on) const;
+  void match_collectives();
+  void match_messages();
+  void check_agreement(const Place& first, const Place& other) const;
+  [[noreturn]] void refuse(const Place& place, const std::string& why) const;
+
+  std::vector<Side> sides_;  // by rank
+  std::vector<Meeting> meetings_;
+  std::vector<Mail> mails_;
+};
+
+}  // namespace paceline::plan

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+#include "paceline/plan/plan_world.h"
+
+namespace paceline::plan {
+
+/// Checks the plans of all ranks before anything runs, without a tensor or a
+/// socket; throws PlanError.
+///
+/// Members of a communicator agree on the n-th collective (pattern, counts,
+/// type, root), pairs of ranks on the n-th message; slices lie in their
+/// buffers; `after` points back; a rank that trains updates every parameter.
+/// Then `steps` steps are walked twice: op by op in program order, and as
+/// executors overlap them, where a send also waits for its receive.  If ranks
+/// would stand still, the error is the chain of ops that wait for each other.
+void verify(const Planner& planner, const PlanInput& input, Step steps = 4);
+
+/// The second walk alone.
+void verify_overlapped(const PlanWorld& world);
+
+}  // namespace paceline::plan
