@@ -2,7 +2,6 @@
 # Third parties of the torch-free half: from the system, else unpacked into
 # .deps/root by tools/setup.sh, else downloaded as the archives pinned below.
 include(FetchContent)
-set(FETCHCONTENT_QUIET OFF)
 list(APPEND CMAKE_PREFIX_PATH "${CMAKE_SOURCE_DIR}/.deps/root/usr")
 
 # Warnings inside other people's headers are not ours: all targets are SYSTEM.
@@ -18,8 +17,8 @@ macro(paceline_third_party package oldest url sha256)
     message(STATUS "${package} ${${package}_VERSION} at ${${package}_DIR}")
   else()
     message(STATUS "${package} ${oldest} or newer not found: taking ${url}")
-    FetchContent_Declare(${package} URL "${url}" URL_HASH SHA256=${sha256}
-      DOWNLOAD_EXTRACT_TIMESTAMP TRUE SYSTEM)
+    FetchContent_Declare(${package} SYSTEM
+      URL "${url}" URL_HASH SHA256=${sha256} DOWNLOAD_EXTRACT_TIMESTAMP TRUE)
     FetchContent_MakeAvailable(${package})
   endif()
 endmacro()
@@ -41,6 +40,7 @@ paceline_third_party(tomlplusplus 3.3
 
 if(PACELINE_WITH_TESTS)
   set(INSTALL_GTEST OFF)
+  set(BUILD_GMOCK OFF)
   paceline_third_party(GTest 1.11
     https://github.com/google/googletest/archive/v1.14.0.tar.gz
     8ad598c73ad796e0d8280b082cebd82a630d73e73cd3c70057938a6501bba5d7)

@@ -109,6 +109,7 @@ function(paceline_add_test name)
     set_tests_properties(${name} PROPERTIES ${properties})
   else()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+      NO_PRETTY_VALUES
       PROPERTIES ${properties})
   endif()
 endfunction()
