@@ -46,14 +46,14 @@ TEST(Draft, KeepsDefaultsCasesAndSweepApart) {
 TEST(Draft, UnknownKeyListsTheKnownOnes) {
   const std::string sentence = refusal("\nbucket_size = 25\n");
   EXPECT_TRUE(sentence.starts_with(
-      "x.toml:2: unknown key 'bucket_size'; did you mean bucket_mb? known: "
+      "x.toml:2: unknown key 'bucket_size'; here it is 'bucket_mb'. Known: "
       "name, about, protocol, runs, label, model, batch_size, "))
       << sentence;
   EXPECT_TRUE(refusal("[[case]]\nmodle = 'mlp'\n")
                   .starts_with("x.toml:2: unknown key 'modle'; did you mean "
-                               "model? known: "));
+                               "'model'? Known: "));
   EXPECT_TRUE(refusal("[sweep]\nqqqqqqqq = 1\n")
-                  .starts_with("x.toml:2: unknown key 'qqqqqqqq'; known: "));
+                  .starts_with("x.toml:2: unknown key 'qqqqqqqq'. Known: "));
 }
 
 TEST(Draft, RefusalsNameFileAndLine) {

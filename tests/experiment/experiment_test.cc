@@ -47,11 +47,16 @@ std::string refusal(const Draft& draft, const Machine& machine) {
   return "no error";
 }
 
+/// "fusion" of "fusion:bucket-mb=25".
+std::string name_of(const std::string& strategy) {
+  return strategy.substr(0, strategy.find(':'));
+}
+
 /// "2 ddp": ranks and strategy of each case.
 Texts rows(const Experiment& experiment) {
   Texts all;
   for (const auto& c : experiment.cases) {
-    all.push_back(std::to_string(c.ranks) + " " + c.strategy);
+    all.push_back(std::to_string(c.ranks) + " " + name_of(c.strategy));
   }
   return all;
 }
@@ -65,7 +70,7 @@ TEST(Expand, FlagsAloneMakeOneCase) {
   EXPECT_EQ(one.name, "command-line");
   EXPECT_EQ(one.cases[0].model, "resnet18");
   EXPECT_EQ(one.cases[0].ranks, 4);
-  EXPECT_EQ(one.cases[0].strategy, "fusion");
+  EXPECT_EQ(one.cases[0].strategy, "fusion:bucket-mb=25");
   EXPECT_EQ(one.cases[0].device, "cpu");
   EXPECT_EQ(one.cases[0].engine, "gloo");
   EXPECT_EQ(one.cases[0].threads, 2);
@@ -100,6 +105,17 @@ TEST(Expand, EqualCasesAreKeptOnce) {
                                     {"model", "mlp"}}),
                         cpu_machine(2))),
             Texts{"2 ddp"});
+}
+
+TEST(Expand, StrategiesAreToldApartByTheirCanonicalText) {
+  const Experiment both = expand(
+      with_flags({{"model", "mlp"},
+                  {"strategy", "fusion,fusion+all_reduce,fusion:bucket_mb=1"},
+                  {"bucket_mb", "2.5"}}),
+      cpu_machine(1));
+  ASSERT_EQ(both.cases.size(), 2U);
+  EXPECT_EQ(both.cases[0].strategy, "fusion:bucket-mb=2.5");
+  EXPECT_EQ(both.cases[1].strategy, "fusion:bucket-mb=1");
 }
 
 TEST(Expand, WordsOfRanksFollowTheMachine) {
@@ -158,7 +174,7 @@ TEST(Expand, AutoTakesTheGpuAndItsEngineWhereTheyAre) {
 TEST(Expand, RefusesWhatCannotRunHere) {
   const Machine two = cpu_machine(2);
   EXPECT_EQ(refusal(with_flags({{"model", "resnet5"}}), two),
-            "--model: no model 'resnet5'; did you mean resnet50? known: "
+            "--model: unknown model 'resnet5'; did you mean 'resnet50'? Known: "
             "resnet18, resnet50, resnet101, resnext50_32x4d, "
             "resnext101_32x8d, mlp");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),
@@ -198,6 +214,9 @@ TEST(Expand, RefusesWhatCannotRunHere) {
                                 {"ranks_per_host", "2+2"}}),
                     two),
             "--ranks-per-host: '2+2' places 4 ranks, the case has 2");
+  EXPECT_TRUE(
+      refusal(with_flags({{"model", "mlp"}, {"strategy", "fusoin"}}), two)
+          .starts_with("--strategy: unknown strategy part 'fusoin'"));
   EXPECT_EQ(refusal(parse_draft("model = 'mlp'\nsteps = 0\n", "x.toml"), two),
             "x.toml:2: steps: '0' is not a whole number of at least 1");
 }
@@ -242,7 +261,7 @@ TEST(DdpFile, ExpandsToTheOriginalsEntries) {
     for (const auto& c : sweep.cases) {
       found.push_back(c.model + " " + std::to_string(c.ranks) + " " + c.label);
       EXPECT_EQ(c.discard, c.label == "warmup");
-      EXPECT_EQ(c.strategy,
+      EXPECT_EQ(name_of(c.strategy),
                 c.label == "warmup" || c.label == "no ddp" ? "none" : "ddp");
       EXPECT_EQ(c.batch_size, 32);
       EXPECT_EQ(c.image_size, 224);

@@ -65,14 +65,14 @@ TEST(Flags, TheExperimentIsPositionalAnywhere) {
 TEST(Flags, UnknownOnesListTheKnown) {
   EXPECT_TRUE(refusal("--batch_size 32")
                   .starts_with("unknown flag '--batch_size'; did you mean "
-                               "--batch-size? known: --name, "
-                               "--about, "));
+                               "'--batch-size'? Known: --name, --about, "));
   EXPECT_TRUE(refusal("--modle=mlp")
-                  .starts_with(
-                      "unknown flag '--modle'; did you mean --model? known: "));
-  EXPECT_TRUE(refusal("--distributed-backend nccl")
-                  .starts_with("unknown flag '--distributed-backend'; did you "
-                               "mean --engine? known: "));
+                  .starts_with("unknown flag '--modle'; did you mean "
+                               "'--model'? Known: --name, "));
+  EXPECT_TRUE(
+      refusal("--distributed-backend nccl")
+          .starts_with("unknown flag '--distributed-backend'; here it is "
+                       "'--engine'. Known: --name, "));
 }
 
 TEST(Flags, RefusesALineThatNamesNothing) {
@@ -93,7 +93,7 @@ TEST(FindExperiment, LooksBelowTheRoots) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
-                 "no experiment 'quik'; did you mean quick? known: ddp, "
+                 "unknown experiment 'quik'; did you mean 'quick'? Known: ddp, "
                  "quick");
   }
 }

@@ -149,8 +149,9 @@ TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
             "--learning-rate: 'nan' is not a number of at least 0");
   EXPECT_EQ(refusal("momentum", "1.5"),
             "--momentum: '1.5' is not a number from 0 to 1");
-  EXPECT_EQ(refusal("device", "gpu"),
-            "--device: 'gpu' is not one of auto, cpu, cuda; did you mean cpu?");
+  EXPECT_EQ(
+      refusal("device", "gpu"),
+      "--device: 'gpu' is not one of auto, cpu, cuda; did you mean 'cpu'?");
   EXPECT_EQ(refusal("dtype", "int8"),
             "--dtype: 'int8' is not one of fp32, bf16, amp");
   EXPECT_EQ(refusal("channels_last", "yes"),
@@ -160,8 +161,8 @@ TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
             "4+4");
   EXPECT_EQ(refusal("timeout", "0"),
             "--timeout: '0' is not a number from 1 to 86400");
-  EXPECT_EQ(refusal("format", "xml"),
-            "--format: 'xml' is not one of console, ddp, json, csv");
+  EXPECT_EQ(refusal("print_launch", "pbs"),
+            "--print-launch: 'pbs' is not one of slurm, mpirun, torchrun");
 }
 
 }  // namespace

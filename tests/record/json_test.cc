@@ -110,8 +110,18 @@ TEST(RecordJson, RefusalsNameTheKey) {
 
 TEST(RecordJson, RanksThatDisagreeOnStepsAreRefused) {
   EXPECT_EQ(refusal([](json& r) { r["ranks"][1]["step_ns"].erase(0); }),
-            "ranks[1]: 2 steps and 2 without communication, but ranks[0] has "
-            "3 and 2");
+            "ranks: rank 1 has 2 values of step_ns, rank 0 has 3");
+  EXPECT_EQ(
+      refusal([](json& r) { r["ranks"][1]["compute_only_step_ns"].erase(0); }),
+      "ranks: rank 1 has 1 values of compute_only_step_ns, rank 0 has 2");
+}
+
+TEST(RecordJson, RankThatTookNoPartHasNoSteps) {
+  EXPECT_EQ(refusal([](json& r) {
+              r["ranks"][0]["step_ns"] = json::array();
+              r["ranks"][0]["compute_only_step_ns"] = nullptr;
+            }),
+            "accepted");
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/launch_line.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::launch {
+namespace {
+
+const LaunchShape kShape{2, 4, {"paceline", "run", "--model", "it's"}};
+
+TEST(LaunchLine, slurm) {
+  EXPECT_EQ(launch_line("slurm", kShape),
+            "srun --nodes=2 --ntasks-per-node=4 --kill-on-bad-exit=1 "
+            "--cpu-bind=none paceline run --model 'it'\\''s'");
+}
+
+TEST(LaunchLine, mpirun_asks_for_a_meeting_on_several_hosts) {
+  EXPECT_EQ(launch_line("mpirun", kShape),
+            "mpirun -np 8 --map-by ppr:4:node --bind-to none paceline run "
+            "--model 'it'\\''s' --rendezvous FIRST_HOST:29500");
+  EXPECT_EQ(launch_line("mpirun", {1, 2, {"paceline", "run"}}),
+            "mpirun -np 2 --map-by ppr:2:node --bind-to none paceline run");
+  EXPECT_EQ(launch_line("mpirun", {2, 1, {"paceline", "--rendezvous=n1:7"}}),
+            "mpirun -np 2 --map-by ppr:1:node --bind-to none paceline "
+            "--rendezvous=n1:7");
+}
+
+TEST(LaunchLine, torchrun) {
+  EXPECT_EQ(
+      launch_line("torchrun", {1, 2, {"paceline", "run"}}),
+      "torchrun --standalone --nproc-per-node=2 --no-python paceline run");
+  EXPECT_EQ(launch_line("torchrun", {2, 2, {"paceline", "run"}}),
+            "torchrun --nnodes=2 --rdzv-backend=c10d "
+            "--rdzv-endpoint=FIRST_HOST:29500 --nproc-per-node=2 --no-python "
+            "paceline run");
+}
+
+TEST(LaunchLine, refuses_what_it_does_not_know) {
+  EXPECT_THROW(launch_line("qsub", kShape), UsageError);
+  EXPECT_THROW(launch_line("slurm", {0, 1, {}}), UsageError);
+}
+
+TEST(ShellWord, quotes_only_where_needed) {
+  EXPECT_EQ(shell_word("a-b_c/d.e=1,2"), "a-b_c/d.e=1,2");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
+}
+
+}  // namespace
+}  // namespace paceline::launch

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "paceline/base/error.h"
+#include "paceline/launch/board.h"
+
+namespace paceline::testing {
+
+/// A board within one process.
+class MemoryBoard final : public launch::Board {
+ public:
+  void post(const std::string& key, const std::string& text) override {
+    const std::lock_guard lock(mutex_);
+    check();
+    texts_[key] = text;
+    ++posts_;
+  }
+  std::string post_first(const std::string& key,
+                         const std::string& text) override {
+    const std::lock_guard lock(mutex_);
+    check();
+    return texts_.try_emplace(key, text).first->second;
+  }
+  std::optional<std::string> read(const std::string& key) override {
+    const std::lock_guard lock(mutex_);
+    check();
+    const auto it = texts_.find(key);
+    return it == texts_.end() ? std::nullopt : std::optional(it->second);
+  }
+
+  int posts() const {
+    const std::lock_guard lock(mutex_);
+    return posts_;
+  }
+  void vanish() {
+    const std::lock_guard lock(mutex_);
+    gone_ = true;
+  }
+
+ private:
+  void check() const {
+    if (gone_) {
+      throw WorldError("the board is gone");
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> texts_;
+  int posts_ = 0;
+  bool gone_ = false;
+};
+
+}  // namespace paceline::testing

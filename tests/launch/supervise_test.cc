@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/supervise.h"
+
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/memory_board.h"
+#include "paceline/base/clock.h"
+#include "paceline/launch/failure_notice.h"
+#include "paceline/launch/heartbeat.h"
+#include "paceline/launch/spawn.h"
+#include "paceline/launch/stop_signals.h"
+
+namespace paceline::launch {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::MemoryBoard;
+
+// Shell scripts stand in for ranks.  Their processes carry a marker, so that
+// what they leave behind can be found.
+class Supervising : public ::testing::Test {
+ protected:
+  Outcome run(const std::vector<std::string>& scripts) {
+    std::vector<pid_t> children;
+    for (const auto& script : scripts) {
+      auto environment = environment_without({});
+      environment.push_back("PACELINE_TEST_MARK=" + mark_);
+      children.push_back(spawn({"/bin/sh", {"sh", "-c", script}, environment}));
+    }
+    const auto outcome = supervise(children, board_, "h", signals_, patience_);
+    // What the shells started has been killed, but dies in its own time.
+    const auto deadline = kSteadyClock.now() + 5s;
+    while (left_behind() > 0 && kSteadyClock.now() < deadline) {
+      std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_EQ(left_behind(), 0);
+    return outcome;
+  }
+
+  int left_behind() const {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::FILE* file = std::fopen((entry.path() / "environ").c_str(), "rb");
+      if (!file) {
+        continue;
+      }
+      std::string text(1 << 16, '\0');
+      text.resize(std::fread(text.data(), 1, text.size(), file));
+      std::fclose(file);
+      count += text.find("PACELINE_TEST_MARK=" + mark_) != std::string::npos;
+    }
+    return count;
+  }
+
+  SupervisorSignals signals_;
+  MemoryBoard board_;
+  Patience patience_{
+      .heartbeat = 60s, .stop = 5s, .failure = 100ms, .settle = 100ms};
+  std::string mark_ = std::to_string(getpid());
+};
+
+TEST_F(Supervising, all_is_well) {
+  const auto outcome = run({"exit 0", "sleep 0.1"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.message, "");
+}
+
+TEST_F(Supervising, marks_are_seen) {
+  auto environment = environment_without({});
+  environment.push_back("PACELINE_TEST_MARK=" + mark_);
+  const auto pid = spawn({"/bin/sleep", {"sleep", "100"}, environment});
+  while (left_behind() == 0) {  // until it has become what we asked for
+  }
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  EXPECT_EQ(left_behind(), 0);
+}
+
+TEST_F(Supervising, an_exit_code_ends_the_others) {
+  const auto outcome = run({"sleep 1000", "exit 7", "sleep 1000 & wait"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.rank, 1);
+  EXPECT_EQ(outcome.message,
+            "rank 1 on host h: ended with exit code 7 before it began");
+}
+
+TEST_F(Supervising, a_signal_is_named) {
+  const auto outcome = run({"sleep 1000", "sleep 1000", "kill -9 $$"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.rank, 2);
+  EXPECT_NE(outcome.message.find("was killed by signal 9 (Killed)"),
+            std::string::npos)
+      << outcome.message;
+}
+
+TEST_F(Supervising, those_who_ignore_sigterm_are_killed) {
+  const auto outcome =
+      run({"trap '' TERM; sleep 1000 & wait; sleep 1000", "exit 1"});
+  EXPECT_EQ(outcome.rank, 1);
+}
+
+TEST_F(Supervising, a_stopped_rank_is_lost) {
+  patience_.heartbeat = 300ms;
+  Heartbeat alive(std::shared_ptr<Board>(&board_, [](Board*) {}), 0, 0ms);
+  std::jthread beating([&](const std::stop_token& stopped) {
+    while (!stopped.stop_requested()) {
+      alive.beat(3, "");
+      std::this_thread::sleep_for(5ms);
+    }
+  });
+  const auto outcome = run({"sleep 1000", "kill -STOP $$"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.rank, 1);
+  EXPECT_NE(outcome.message.find("stopped answering"), std::string::npos)
+      << outcome.message;
+}
+
+TEST_F(Supervising, consequences_are_not_blamed) {
+  post_failure(board_, {0, "h", "connection to a peer lost", true, 3});
+  Heartbeat(std::shared_ptr<Board>(&board_, [](Board*) {}), 1, 0ms)
+      .beat(12, "all-reduce, 9.4 MB");
+  const auto outcome = run({"exit 3", "kill -9 $$"});
+  EXPECT_EQ(outcome.rank, 1);
+  EXPECT_NE(outcome.message.find("at step 12, all-reduce, 9.4 MB"),
+            std::string::npos)
+      << outcome.message;
+}
+
+TEST_F(Supervising, a_rank_that_left_early_is_to_blame) {
+  post_failure(board_, {0, "h", "connection to a peer lost", true, 3});
+  const auto outcome = run({"sleep 0.05; exit 3", "exit 0"});
+  EXPECT_EQ(outcome.rank, 1);
+  EXPECT_NE(outcome.message.find("left early"), std::string::npos)
+      << outcome.message;
+}
+
+TEST_F(Supervising, a_filed_sentence_is_the_message) {
+  post_failure(board_, {1, "h", "model larger than memory", false, 3});
+  const auto outcome = run({"sleep 1000", "exit 3"});
+  EXPECT_EQ(outcome.message, "rank 1 on host h: model larger than memory");
+}
+
+TEST_F(Supervising, a_users_mistake_keeps_its_exit_code) {
+  const FailureNotice mistake{0, "h", "--model x: unknown", false, 2};
+  post_failure(board_, mistake);
+  post_failure(board_, {1, "h", mistake.text, false, 2});
+  const auto outcome = run({"exit 2", "exit 2"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.message, "--model x: unknown");
+}
+
+TEST_F(Supervising, a_signal_to_us_stops_all) {
+  std::jthread sender([] {
+    std::this_thread::sleep_for(100ms);
+    kill(getpid(), SIGINT);
+  });
+  const auto outcome =
+      run({"trap 'exit 0' TERM; while :; do sleep 0.01; done",
+           "trap 'exit 0' TERM; while :; do sleep 0.01; done"});
+  EXPECT_EQ(outcome.stop_signal, SIGINT);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.message, "");
+}
+
+TEST_F(Supervising, who_does_not_stop_is_killed_and_named) {
+  patience_.stop = 200ms;
+  std::jthread sender([] {
+    std::this_thread::sleep_for(100ms);
+    kill(getpid(), SIGTERM);
+  });
+  const auto outcome = run({"trap 'exit 0' TERM; while :; do sleep 0.01; done",
+                            "trap '' TERM; while :; do sleep 0.01; done"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.rank, 1);
+}
+
+TEST(Spawn, the_child_dies_with_its_parent) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const pid_t child =
+        spawn({"/bin/sleep", {"sleep", "1000"}, environment_without({})});
+    (void)!write(ends[1], &child, sizeof child);
+    kill(getpid(), SIGKILL);
+  }
+  pid_t child = 0;
+  ASSERT_EQ(read(ends[0], &child, sizeof child),
+            static_cast<ssize_t>(sizeof child));
+  waitpid(parent, nullptr, 0);
+  const auto deadline = kSteadyClock.now() + 5s;
+  const auto alive = [&] {  // a zombie that init has not reaped counts as dead
+    std::FILE* file =
+        std::fopen(("/proc/" + std::to_string(child) + "/stat").c_str(), "r");
+    char state = 'X';
+    if (file) {
+      if (std::fscanf(file, "%*d %*s %c", &state) != 1) {
+        state = 'X';
+      }
+      std::fclose(file);
+    }
+    return state != 'X' && state != 'Z';
+  };
+  while (alive() && kSteadyClock.now() < deadline) {
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_FALSE(alive());
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(StopSignals, are_seen_without_a_handler) {
+  const auto run_child = [](int signal) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const StopSignals stop;
+      const bool before = stop.requested();
+      raise(signal);
+      _exit(!before && stop.signal() == signal ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+  };
+  EXPECT_EQ(run_child(SIGTERM), 0);
+  EXPECT_EQ(run_child(SIGUSR1), 0);
+}
+
+}  // namespace
+}  // namespace paceline::launch

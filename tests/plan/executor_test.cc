@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "paceline/plan/interpreter.h"
+#include "paceline/plan/strategy.h"
+#include "paceline/plan/verify.h"
+#include "plan/hand_plans.h"
+#include "plan/random_executor.h"
+#include "plan/toy_machine.h"
+#include "plan/toy_model.h"
+
+namespace paceline::plan {
+namespace {
+
+constexpr Step kSteps = 4;
+constexpr std::uint32_t kSchedules = 200;
+
+/// Three modules, five tensors.
+ModelShape tiny_model() {
+  return toy_model({{9, 2}, {12}, {3, 6}});
+}
+
+struct Case {
+  std::string name;
+  std::function<std::unique_ptr<Planner>()> make;
+  Rank world = 1;
+  int micro_batches = 1;
+  OptimizerShape optimizer{};
+
+  PlanInput input() const {
+    PlanInput result = input_of(tiny_model(), world);
+    result.micro_batches = micro_batches;
+    result.optimizer = optimizer;
+    return result;
+  }
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char* text : {"none",
+                           "bsp",
+                           "wfbp",
+                           "fusion:bucket-mb=0.00005",
+                           "ddp:bucket-mb=0.00005"}) {
+    const auto make = [text] { return make_planner(parse_strategy(text)); };
+    all.push_back({fmt::format("{} of 3", text), make, 3});
+  }
+  const auto fusion = [] {
+    return make_planner(parse_strategy("fusion:bucket-mb=0.00005"));
+  };
+  const auto ddp = [] { return make_planner(parse_strategy("ddp")); };
+  all.push_back({"fusion of 1", fusion, 1});
+  all.push_back({"fusion of 2", fusion, 2});
+  all.push_back({"ddp of 1", ddp, 1});
+  all.push_back({"fusion of 3, two micro-batches", fusion, 3, 2});
+  all.push_back({"ddp of 2, two micro-batches", ddp, 2, 2});
+  all.push_back({"fusion of 3, adamw", fusion, 3, 1, adamw()});
+  for (const HandPlan& plan : strict_hand_plans()) {
+    all.push_back(
+        {plan.name,
+         [plan] { return std::make_unique<HandPlanner>(plan.make()); },
+         plan.world});
+  }
+  return all;
+}
+
+ToyMemory meaning_of(const PlanWorld& world) {
+  ToyMachine machine(world);
+  interpret(world, machine);
+  return machine.memory;
+}
+
+class StrictPlans : public ::testing::TestWithParam<Case> {};
+
+TEST_P(StrictPlans, EqualTheInterpreterBitForBitUnderEverySchedule) {
+  const auto planner = GetParam().make();
+  verify(*planner, GetParam().input());
+  const PlanWorld world(*planner, GetParam().input(), kSteps);
+  const ToyMemory expected = meaning_of(world);
+  ASSERT_EQ(expected, expected) << "the interpreter's result holds a NaN";
+  RandomExecutor executor(world);
+  for (std::uint32_t seed = 0; seed < kSchedules; ++seed) {
+    const auto failure = executor.run(seed);
+    ASSERT_FALSE(failure.has_value()) << "seed " << seed << ": " << *failure;
+    ASSERT_EQ(executor.memory(), expected) << "seed " << seed;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, StrictPlans, ::testing::ValuesIn(cases()), [](const auto& test) {
+      std::string name = test.param.name;
+      std::erase_if(name, [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) == 0;
+      });
+      return name;
+    });
+
+/// Two ranks exchange a stamp of the step and read the partner's with slack.
+HandPlanner stamps(Step slack) {
+  return {[](const PlanInput& input) {
+            Frame frame(input, {input.model.ready_order});
+            frame.add_world("all");
+            for (const char* name : {"mine", "theirs", "seen"}) {
+              frame.add_buffer({.name = name, .elements = 1});
+            }
+            return std::move(frame).finish();
+          },
+          [slack](Program& program, Variant) {
+            const auto buffer = [&](std::string_view name) {
+              return whole(program.setup(),
+                           buffer_named(program.setup(), name));
+            };
+            const Rank peer = 1 - program.input().rank;
+            program.kernel("count", {{buffer("mine")}}, {{buffer("mine")}});
+            program.exchange(CommunicatorId{0},
+                             {{peer, buffer("mine")}},
+                             {{peer, buffer("theirs")}});
+            program.kernel(
+                "copy", {{buffer("theirs"), slack}}, {{buffer("seen")}}, {1});
+          }};
+}
+
+TEST(RandomExecutor, StalenessReachesTheSlackAndNeverPassesIt) {
+  for (const Step slack : {1, 3}) {
+    const HandPlanner planner = stamps(slack);
+    const PlanWorld world(planner, input_of(tiny_model(), 2), 8);
+    RandomExecutor executor(world);
+    double stalest = 0;
+    for (std::uint32_t seed = 0; seed < kSchedules; ++seed) {
+      const auto failure = executor.run(seed);
+      ASSERT_FALSE(failure.has_value()) << *failure;
+      EXPECT_EQ(executor.seen().size(), 16u);
+      for (const double steps : executor.seen()) {
+        stalest = std::max(stalest, steps);
+      }
+    }
+    EXPECT_EQ(stalest, static_cast<double>(slack));
+  }
+}
+
+// The executor must be able to fail: with a tenth of the waits left out, almost
+// every plan must show a wrong result or a value used while in motion.
+TEST(RandomExecutor, CatchesMissingHazards) {
+  int caught = 0, tried = 0;
+  for (const Case& plan : cases()) {
+    const auto planner = plan.make();
+    const PlanWorld world(*planner, plan.input(), kSteps);
+    const ToyMemory expected = meaning_of(world);
+    for (std::uint32_t sabotage = 1; sabotage <= 3; ++sabotage) {
+      RandomExecutor executor(world, 0.1, sabotage);
+      if (executor.removed() == 0) {
+        continue;
+      }
+      bool found = false;
+      for (std::uint32_t seed = 0; seed < kSchedules && !found; ++seed) {
+        found =
+            executor.run(seed).has_value() || !(executor.memory() == expected);
+      }
+      ++tried;
+      caught += found ? 1 : 0;
+      if (!found) {
+        std::cout << "not caught: " << plan.name << " without "
+                  << executor.removed() << " waits\n";
+      }
+    }
+  }
+  std::cout << "caught " << caught << " of " << tried << "\n";
+  EXPECT_GE(caught * 100, tried * 95);
+}
+
+}  // namespace
+}  // namespace paceline::plan

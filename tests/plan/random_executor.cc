@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/random_executor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <tuple>
+
+#include "paceline/plan/access.h"
+#include "paceline/plan/cost.h"
+
+namespace paceline::plan {
+namespace {
+
+/// A value was used while an op had it in motion.
+class InMotion : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+std::optional<CommunicatorId> communicator_of(const Op& op) {
+  if (const auto* collective = std::get_if<Collective>(&op.work)) {
+    return collective->on;
+  }
+  if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
+    return exchange->on;
+  }
+  return std::nullopt;
+}
+
+/// Forward and Backward of micro-batch m of step t, in order of time.
+int phase_of(const PlanWorld::Item& item) {
+  if (const auto* forward = std::get_if<Forward>(&item.op->work)) {
+    return static_cast<int>(item.step) * 100 + 2 * forward->micro;
+  }
+  if (const auto* backward = std::get_if<Backward>(&item.op->work)) {
+    return static_cast<int>(item.step) * 100 + 2 * backward->micro + 1;
+  }
+  return -1;
+}
+
+}  // namespace
+
+RandomExecutor::RandomExecutor(const PlanWorld& world,
+                               double sabotage,
+                               std::uint32_t sabotage_seed)
+    : world_(world) {
+  std::mt19937 rng(sabotage_seed);
+  std::uniform_real_distribution<double> chance(0, 1);
+  for (Rank rank = 0; rank < world.ranks(); ++rank) {
+    add_side(rank);
+    for (auto& waits : sides_.back().waits_for) {
+      removed_ += static_cast<int>(std::erase_if(
+          waits, [&](std::size_t) { return chance(rng) < sabotage; }));
+    }
+  }
+}
+
+void RandomExecutor::add_side(Rank rank) {
+  const auto& items = world_.items(rank);
+  PlanWorld::Order order = world_.order(rank);
+  Side mine;
+  mine.waits_for = std::move(order.waits_for);
+  mine.excludes = std::move(order.excludes);
+  mine.relaxed.resize(items.size());
+  mine.issued_after.resize(items.size());
+  std::map<CommunicatorId, std::size_t> last;
+  int newest_phase = -1;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    for (const std::size_t other : mine.excludes[i]) {
+      mine.relaxed[i] = mine.relaxed[other] = true;
+    }
+    const int phase = phase_of(items[i]);
+    if (phase >= 0 && phase != newest_phase) {
+      newest_phase = phase;
+      mine.phase_left.push_back(0);
+    }
+    mine.phase.push_back(
+        phase < 0 ? -1 : static_cast<int>(mine.phase_left.size()) - 1);
+    if (phase >= 0) {
+      ++mine.phase_left.back();
+    }
+    if (const auto on = communicator_of(*items[i].op)) {
+      if (const auto found = last.find(*on); found != last.end()) {
+        mine.issued_after[i] = found->second;
+      }
+      last[*on] = i;
+    }
+  }
+  sides_.push_back(std::move(mine));
+}
+
+void RandomExecutor::reset() {
+  memory_.emplace(world_);
+  moved_mail_.assign(world_.mails().size(), false);
+  moved_meeting_.assign(world_.meetings().size(), false);
+  picks_.clear();
+  seen_.clear();
+  for (Rank rank = 0; rank < world_.ranks(); ++rank) {
+    Side& mine = side(rank);
+    mine.tasks.assign(world_.items(rank).size(), {});
+    mine.phase_now = 0;
+    std::ranges::fill(mine.phase_left, 0);
+    for (const int phase : mine.phase) {
+      if (phase >= 0) {
+        ++mine.phase_left[static_cast<std::size_t>(phase)];
+      }
+    }
+  }
+}
+
+std::optional<std::string> RandomExecutor::run(std::uint32_t seed) {
+  rng_.seed(seed);
+  reset();
+  std::vector<Place> open;
+  for (Rank rank = 0; rank < world_.ranks(); ++rank) {
+    for (std::size_t i = 0; i < world_.items(rank).size(); ++i) {
+      open.push_back({rank, i});
+    }
+  }
+  try {
+    while (!open.empty()) {
+      // Mostly at random; one scan tells that nothing at all is allowed.
+      std::size_t at = rng_() % open.size();
+      for (int tries = 0; tries < 60 && !try_event(open[at]); ++tries) {
+        at = tries < 59 ? rng_() % open.size() : open.size();
+      }
+      for (std::size_t i = 0; at == open.size() && i < open.size(); ++i) {
+        at = try_event(open[i]) ? i : at;
+      }
+      if (at == open.size()) {
+        return "no event is allowed; first: " + world_.describe(open.front());
+      }
+      if (task(open[at]).state == State::kDone) {
+        open[at] = open.back();
+        open.pop_back();
+      }
+    }
+  } catch (const InMotion& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+bool RandomExecutor::try_event(const Place& place) {
+  Task& mine = task(place);
+  if (mine.state == State::kWaiting) {
+    if (!may_issue(place)) {
+      return false;
+    }
+    issue(place);
+    return true;
+  }
+  if (mine.state == State::kActive) {
+    if (transfer(place)) {
+      return true;
+    }
+    if (may_complete(place)) {
+      complete(place);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool RandomExecutor::is_ready(const Place& place) {
+  const Side& mine = side(place.rank);
+  const int phase = mine.phase[place.item];
+  if (phase >= 0 && static_cast<std::size_t>(phase) != mine.phase_now) {
+    return false;
+  }
+  return std::ranges::all_of(mine.waits_for[place.item],
+                             [&](std::size_t other) {
+                               return mine.tasks[other].state == State::kDone;
+                             });
+}
+
+bool RandomExecutor::may_issue(const Place& place) {
+  return is_ready(place) && !excluded(place) && order_allows(place);
+}
+
+bool RandomExecutor::excluded(const Place& place) {
+  const Side& mine = side(place.rank);
+  if (!std::holds_alternative<Kernel>(op(place).work)) {
+    return false;
+  }
+  for (std::size_t other = 0; other < mine.tasks.size(); ++other) {
+    if (mine.tasks[other].state == State::kActive &&
+        std::holds_alternative<Kernel>(op({place.rank, other}).work) &&
+        (std::ranges::count(mine.excludes[place.item], other) > 0 ||
+         std::ranges::count(mine.excludes[other], place.item) > 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::int64_t RandomExecutor::in_flight(Rank rank, CommunicatorId on) {
+  std::int64_t bytes = 0;
+  const Side& mine = side(rank);
+  for (std::size_t i = 0; i < mine.tasks.size(); ++i) {
+    if (mine.tasks[i].state == State::kActive &&
+        communicator_of(op({rank, i})) == on) {
+      bytes += bytes_in_flight(world_.setup(rank), op({rank, i}));
+    }
+  }
+  return bytes;
+}
+
+bool RandomExecutor::order_allows(const Place& place) {
+  const auto on = communicator_of(op(place));
+  if (!on) {
+    return true;
+  }
+  const Communicator& communicator = world_.communicator(*on);
+  const bool orders_alone = std::holds_alternative<Exchange>(op(place).work);
+  if (communicator.order == Order::kProgram) {
+    const auto& before = side(place.rank).issued_after[place.item];
+    if (before.has_value() &&
+        side(place.rank).tasks[*before].state == State::kWaiting) {
+      return false;
+    }
+  } else if (!orders_alone && !leader_allows(place, communicator)) {
+    return false;
+  }
+  return in_flight(place.rank, *on) < communicator.credit_bytes;
+}
+
+/// The leader picks its ready op of smallest (priority, step, index); the
+/// others follow its picks.
+bool RandomExecutor::leader_allows(const Place& place, const Communicator& on) {
+  const CommunicatorId id = *communicator_of(op(place));
+  if (place.rank != on.members.front()) {
+    const auto member = static_cast<std::size_t>(
+        std::ranges::find(on.members, place.rank) - on.members.begin());
+    for (const std::size_t pick : picks_[id]) {
+      const std::size_t next = world_.meetings()[pick].items[member];
+      if (side(place.rank).tasks[next].state == State::kWaiting) {
+        return next == place.item;
+      }
+    }
+    return false;
+  }
+  const auto urgency = [&](const Place& who) {
+    return std::tuple(op(who).priority, item(who).step, item(who).index);
+  };
+  const auto& tasks = side(place.rank).tasks;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Place other{place.rank, i};
+    if (i != place.item && tasks[i].state == State::kWaiting &&
+        std::holds_alternative<Collective>(op(other).work) &&
+        communicator_of(op(other)) == id && urgency(other) < urgency(place) &&
+        is_ready(other)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Values RandomExecutor::usable(Values values, const Place& place) const {
+  if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) {
+    throw InMotion("used a value in motion: " + world_.describe(place));
+  }
+  return values;
+}
+
+/// Reads what the op reads from its own rank's memory alone.
+void RandomExecutor::read_inputs(const Place& place) {
+  Task& mine = task(place);
+  const Setup& setup = world_.setup(place.rank);
+  const auto read = [&](const Slice& slice) {
+    mine.inputs.push_back(usable(memory_->read(place.rank, slice), place));
+  };
+  if (const auto* kernel = std::get_if<Kernel>(&op(place).work)) {
+    for (const Access& access : kernel->reads) {
+      read(access.slice);
+    }
+  } else if (const auto* backward = std::get_if<Backward>(&op(place).work)) {
+    const Placement& where = setup.parameters[index_of(backward->parameter)];
+    read(where.value);
+    if (backward->micro > 0) {
+      read(where.gradient);
+    }
+  } else if (const auto* forward = std::get_if<Forward>(&op(place).work)) {
+    const ModelShape& model = world_.input(place.rank).model;
+    for (std::size_t p = 0; p < setup.parameters.size(); ++p) {
+      if (model.parameters[p].module == forward->module) {
+        read(setup.parameters[p].value);
+      }
+    }
+  }
+}
+
+void RandomExecutor::issue(const Place& place) {
+  Task& mine = task(place);
+  mine.state = State::kActive;
+  mine.early = (rng_() & 1U) != 0;
+  const Op& work = op(place);
+  if (mine.early) {
+    read_inputs(place);
+  }
+  if (const auto on = communicator_of(work)) {
+    const Communicator& communicator = world_.communicator(*on);
+    if (place.rank == communicator.members.front() &&
+        std::holds_alternative<Collective>(work.work)) {
+      picks_[*on].push_back(item(place).meeting);
+    }
+  }
+  if (side(place.rank).relaxed[place.item]) {
+    return;  // lands aside, is published whole
+  }
+  // What it writes is garbage from now on, except what it has yet to read.
+  std::vector<Touch> touches;
+  Accesses(world_.input(place.rank).model, world_.setup(place.rank))
+      .of(work, touches);
+  std::vector<std::pair<Slice, Values>> kept;
+  for (const Touch& touch : touches) {
+    if (!touch.write && !(mine.early && !communicator_of(work))) {
+      kept.emplace_back(touch.slice, memory_->read(place.rank, touch.slice));
+    }
+  }
+  for (const Touch& touch : touches) {
+    if (touch.write) {
+      memory_->poison(place.rank, touch.slice);
+    }
+  }
+  for (const auto& [slice, values] : kept) {
+    memory_->write(place.rank, slice, values);
+  }
+}
+
+/// Moves the data of a collective or of one message, if both ends are there.
+bool RandomExecutor::transfer(const Place& place) {
+  const auto active = [&](const Place& who) {
+    return task(who).state != State::kWaiting;
+  };
+  if (std::holds_alternative<Collective>(op(place).work)) {
+    const std::size_t number = item(place).meeting;
+    const PlanWorld::Meeting& meeting = world_.meetings()[number];
+    const Communicator& on = world_.communicator(meeting.on);
+    std::vector<const Collective*> parts;
+    std::vector<Values> inputs;
+    for (std::size_t m = 0; m < on.members.size(); ++m) {
+      const Place member{on.members[m], meeting.items[m]};
+      if (moved_meeting_[number] || !active(member)) {
+        return false;
+      }
+      parts.push_back(&std::get<Collective>(op(member).work));
+    }
+    for (std::size_t m = 0; m < on.members.size(); ++m) {
+      inputs.push_back(usable(memory_->read(on.members[m], parts[m]->in),
+                              {on.members[m], meeting.items[m]}));
+    }
+    const std::vector<Values> out = toy_collective(on, parts, inputs);
+    for (std::size_t m = 0; m < on.members.size(); ++m) {
+      task({on.members[m], meeting.items[m]}).landed = {out[m]};
+      memory_->poison(on.members[m], parts[m]->out);
+    }
+    moved_meeting_[number] = true;
+    return true;
+  }
+  const auto* exchange = std::get_if<Exchange>(&op(place).work);
+  for (std::size_t r = 0; exchange != nullptr && r < exchange->receives.size();
+       ++r) {
+    const std::size_t number = item(place).receives[r];
+    const PlanWorld::Mail& mail = world_.mails()[number];
+    const Place sender{mail.from, mail.send_item};
+    if (moved_mail_[number] || !active(sender)) {
+      continue;
+    }
+    const auto& sends = item(sender).sends;
+    const auto slot = static_cast<std::size_t>(
+        std::ranges::find(sends, number) - sends.begin());
+    const Slice& from = std::get<Exchange>(op(sender).work).sends[slot].slice;
+    task(place).landed.resize(exchange->receives.size());
+    task(place).landed[r] = usable(memory_->read(mail.from, from), sender);
+    moved_mail_[number] = true;
+    return true;
+  }
+  return false;
+}
+
+bool RandomExecutor::may_complete(const Place& place) {
+  const PlanWorld::Item& mine = item(place);
+  if (std::holds_alternative<Collective>(mine.op->work)) {
+    return moved_meeting_[mine.meeting];
+  }
+  const auto moved = [&](std::size_t mail) { return moved_mail_[mail]; };
+  return std::ranges::all_of(mine.sends, moved) &&
+         std::ranges::all_of(mine.receives, moved);
+}
+
+void RandomExecutor::complete(const Place& place) {
+  Task& mine = task(place);
+  if (!mine.early) {
+    read_inputs(place);
+  }
+  const Op& work = op(place);
+  Side& rank_side = side(place.rank);
+  const auto write = [&](const Slice& slice, const Values& values) {
+    memory_->write(place.rank, slice, values);
+  };
+  if (const auto* backward = std::get_if<Backward>(&work.work)) {
+    Values gradient =
+        toy_gradient(place.rank, item(place).step, *backward, mine.inputs[0]);
+    for (std::size_t i = 0; backward->micro > 0 && i < gradient.size(); ++i) {
+      gradient[i] += mine.inputs[1][i];
+    }
+    write(world_.setup(place.rank)
+              .parameters[index_of(backward->parameter)]
+              .gradient,
+          gradient);
+  } else if (const auto* kernel = std::get_if<Kernel>(&work.work)) {
+    const std::vector<Values> out = toy_kernel(*kernel, mine.inputs);
+    for (std::size_t w = 0; w < out.size(); ++w) {
+      write(kernel->writes[w].slice, out[w]);
+    }
+    for (std::size_t r = 0; r < kernel->reads.size(); ++r) {
+      if (kernel->reads[r].slack > 0) {
+        seen_.push_back(static_cast<double>(item(place).step + 1) -
+                        mine.inputs[r][0]);
+      }
+    }
+  } else if (const auto* collective = std::get_if<Collective>(&work.work)) {
+    write(collective->out, mine.landed[0]);
+  } else if (const auto* exchange = std::get_if<Exchange>(&work.work)) {
+    for (std::size_t r = 0; r < exchange->receives.size(); ++r) {
+      write(exchange->receives[r].slice, mine.landed[r]);
+    }
+  }
+  mine.state = State::kDone;
+  if (const int phase = rank_side.phase[place.item]; phase >= 0) {
+    --rank_side.phase_left[static_cast<std::size_t>(phase)];
+    while (rank_side.phase_now < rank_side.phase_left.size() &&
+           rank_side.phase_left[rank_side.phase_now] == 0) {
+      ++rank_side.phase_now;
+    }
+  }
+}
+
+}  // namespace paceline::plan

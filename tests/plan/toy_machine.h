@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "paceline/plan/interpreter.h"
+#include "plan/toy_math.h"
+
+namespace paceline::plan {
+
+/// The interpreter's machine on doubles.
+class ToyMachine final : public Machine {
+ public:
+  explicit ToyMachine(const PlanWorld& world) : world_(world), memory(world) {}
+
+  void forward(Rank, Step, const Forward&) override {}
+
+  void backward(Rank rank, Step step, const Backward& work) override {
+    const Placement& where =
+        world_.setup(rank).parameters[index_of(work.parameter)];
+    Values gradient =
+        toy_gradient(rank, step, work, memory.read(rank, where.value));
+    if (work.micro > 0) {
+      const Values before = memory.read(rank, where.gradient);
+      for (std::size_t i = 0; i < gradient.size(); ++i) {
+        gradient[i] += before[i];
+      }
+    }
+    memory.write(rank, where.gradient, gradient);
+  }
+
+  void kernel(Rank rank, Step, const Kernel& work) override {
+    std::vector<Values> reads;
+    for (const Access& access : work.reads) {
+      reads.push_back(memory.read(rank, access.slice));
+    }
+    const std::vector<Values> out = toy_kernel(work, reads);
+    for (std::size_t w = 0; w < out.size(); ++w) {
+      memory.write(rank, work.writes[w].slice, out[w]);
+    }
+  }
+
+  void collective(const Communicator& on,
+                  const std::vector<const Collective*>& parts) override {
+    std::vector<Values> inputs;
+    for (std::size_t m = 0; m < parts.size(); ++m) {
+      inputs.push_back(memory.read(on.members[m], parts[m]->in));
+    }
+    const std::vector<Values> out = toy_collective(on, parts, inputs);
+    for (std::size_t m = 0; m < parts.size(); ++m) {
+      memory.write(on.members[m], parts[m]->out, out[m]);
+    }
+  }
+
+  void send(Rank from, const Slice& slice, std::size_t mail) override {
+    mails_[mail] = memory.read(from, slice);
+  }
+  void receive(Rank to, const Slice& slice, std::size_t mail) override {
+    memory.write(to, slice, mails_.at(mail));
+  }
+
+ private:
+  const PlanWorld& world_;
+  std::map<std::size_t, Values> mails_;
+
+ public:
+  ToyMemory memory;
+};
+
+}  // namespace paceline::plan

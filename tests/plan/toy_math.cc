@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/toy_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "paceline/plan/program.h"
+
+namespace paceline::plan {
+namespace {
+
+std::size_t size(Elements elements) {
+  return static_cast<std::size_t>(elements);
+}
+
+/// reads: values, gradients, states, learning rate, [step count].
+std::vector<Values> update(const Kernel& work,
+                           const std::vector<Values>& reads) {
+  std::vector<Values> out(
+      reads.begin(),
+      reads.begin() + static_cast<std::ptrdiff_t>(work.writes.size()));
+  const double rate = reads[out.size()].front();
+  const double count = reads.size() > out.size() + 1 ? reads.back().front() : 1;
+  for (std::size_t i = 0; i < out[0].size(); ++i) {
+    const double gradient = reads[1][i] / work.numbers[0];
+    double step = gradient;
+    for (std::size_t s = 2; s < out.size(); ++s) {
+      out[s][i] = reads[s][i] * 0.5 + gradient;
+      step = out[s][i] / count;
+    }
+    out[0][i] = reads[0][i] - rate * step;
+    out[1][i] = gradient;
+  }
+  return out;
+}
+
+}  // namespace
+
+ToyMemory::ToyMemory(const PlanWorld& world) {
+  for (Rank rank = 0; rank < world.ranks(); ++rank) {
+    const Setup& setup = world.setup(rank);
+    buffers_.emplace_back();
+    for (const Buffer& buffer : setup.buffers) {
+      const double start = buffer.initial == Initial::kOne ? 1
+                           : buffer.name == kLearningRate  ? 0.25
+                                                           : 0;
+      buffers_.back().emplace_back(size(buffer.elements), start);
+    }
+    int number = 0;
+    for (const Placement& placement : setup.parameters) {
+      Values values(size(placement.value.count));
+      for (double& value : values) {
+        value = (37 * ++number) % 19;
+      }
+      write(rank, placement.value, values);
+      for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
+        const Buffer& buffer = setup.buffers[b];
+        if (buffer.initial == Initial::kParameters && buffer.stands_for) {
+          Slice twin = placement.value;
+          twin.buffer = BufferId{static_cast<std::int32_t>(b)};
+          write(rank, twin, values);
+        }
+      }
+    }
+  }
+}
+
+Values ToyMemory::read(Rank rank, const Slice& slice) const {
+  const Values& buffer =
+      buffers_[static_cast<std::size_t>(rank)][index_of(slice.buffer)];
+  const auto begin = buffer.begin() + slice.begin;
+  return {begin, begin + slice.count};
+}
+
+void ToyMemory::write(Rank rank, const Slice& slice, const Values& values) {
+  PACELINE_CHECK_EQ(values.size(), size(slice.count));
+  std::ranges::copy(
+      values,
+      buffers_[static_cast<std::size_t>(rank)][index_of(slice.buffer)].begin() +
+          slice.begin);
+}
+
+void ToyMemory::poison(Rank rank, const Slice& slice) {
+  write(rank, slice, Values(size(slice.count), std::nan("")));
+}
+
+Values toy_gradient(Rank rank,
+                    Step step,
+                    const Backward& work,
+                    const Values& value) {
+  Values gradient(value.size());
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto place = static_cast<double>((index_of(work.parameter) + i) % 5);
+    gradient[i] = static_cast<double>(rank + 1) * (place + 1) +
+                  static_cast<double>(3 * step + 7 * work.micro) +
+                  std::fmod(std::fabs(value[i]), 7.0);
+  }
+  return gradient;
+}
+
+std::vector<Values> toy_kernel(const Kernel& work,
+                               const std::vector<Values>& reads) {
+  if (work.name == "update") {
+    return update(work, reads);
+  }
+  std::vector<Values> out;
+  for (std::size_t w = 0; w < work.writes.size(); ++w) {
+    out.emplace_back(size(work.writes[w].slice.count), 0.0);
+    for (std::size_t i = 0; i < out[w].size(); ++i) {
+      if (work.name == "count") {
+        out[w][i] = reads[w][i] + 1;
+      } else if (work.name == "copy") {
+        out[w][i] = work.numbers[0] * reads[w][i];
+      } else {
+        PACELINE_CHECK(work.name == "linear");
+        for (std::size_t r = 0; r < reads.size(); ++r) {
+          out[w][i] += work.numbers[r] * reads[r][i];
+        }
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<Values> toy_collective(const Communicator& on,
+                                   const std::vector<const Collective*>& parts,
+                                   const std::vector<Values>& inputs) {
+  const Collective& first = *parts.front();
+  Values all;  // reduced, gathered or the root's
+  if (first.pattern == Pattern::kAllGather) {
+    for (const Values& input : inputs) {
+      all.insert(all.end(), input.begin(), input.end());
+    }
+  } else if (first.pattern == Pattern::kBroadcast) {
+    const auto root = std::ranges::find(on.members, first.root);
+    all = inputs[static_cast<std::size_t>(root - on.members.begin())];
+  } else {
+    all.assign(inputs.front().size(), 0.0);
+    for (const Values& input : inputs) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] += input[i];
+      }
+    }
+    if (first.reduce == Reduce::kMean) {
+      for (double& value : all) {
+        value /= static_cast<double>(inputs.size());
+      }
+    }
+  }
+  std::vector<Values> out;
+  for (std::size_t m = 0; m < parts.size(); ++m) {
+    const auto count = parts[m]->out.count;
+    const auto begin = first.pattern == Pattern::kReduceScatter
+                           ? static_cast<Elements>(m) * count
+                           : 0;
+    out.emplace_back(all.begin() + begin, all.begin() + begin + count);
+  }
+  return out;
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/verify.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/plan/strategy.h"
+#include "plan/hand_plans.h"
+#include "plan/toy_model.h"
+
+namespace paceline::plan {
+namespace {
+
+/// Two buffers of eight beside a one-tensor model; one communicator.
+Setup two_buffers(const PlanInput& input) {
+  Frame frame(input, {input.model.ready_order});
+  frame.add_buffer({.name = "x", .elements = 8});
+  frame.add_buffer({.name = "y", .elements = 8});
+  frame.add_world("all");
+  return std::move(frame).finish();
+}
+
+constexpr CommunicatorId kAll{0};
+
+Slice x_of(const Program& program) {
+  return whole(program.setup(), buffer_named(program.setup(), "x"));
+}
+Slice y_of(const Program& program) {
+  return whole(program.setup(), buffer_named(program.setup(), "y"));
+}
+
+/// What verify says of a plan, or "fine".
+std::string verdict(Rank world,
+                    const HandPlanner::Write& write,
+                    const HandPlanner::MakeSetup& setup = two_buffers) {
+  const HandPlanner planner(setup, write);
+  try {
+    verify(planner, input_of(toy_model({{4}}), world), 2);
+  } catch (const PlanError& error) {
+    return error.what();
+  }
+  return "fine";
+}
+
+void expect_says(const std::string& verdict,
+                 const std::vector<std::string>& parts) {
+  std::size_t from = 0;
+  for (const std::string& part : parts) {
+    const std::size_t found = verdict.find(part, from);
+    EXPECT_NE(found, std::string::npos) << "'" << part << "' in: " << verdict;
+    from = found == std::string::npos ? from : found + part.size();
+  }
+}
+
+TEST(Verify, PassesEveryStrategyInEveryWorld) {
+  for (const char* text :
+       {"none", "bsp", "wfbp", "fusion", "fusion:bucket-mb=0", "ddp"}) {
+    for (const Rank world : {1, 2, 3, 4, 7}) {
+      const auto planner = make_planner(parse_strategy(text));
+      EXPECT_NO_THROW(verify(*planner, input_of(small_model(), world)));
+    }
+  }
+}
+
+TEST(Verify, ReportsCrossedReceivesAsAChain) {
+  const std::string text = verdict(2, [](Program& program, Variant) {
+    const Rank peer = 1 - program.input().rank;
+    program.exchange(kAll, {}, {{peer, x_of(program)}});
+    program.exchange(kAll, {{peer, y_of(program)}}, {});
+  });
+  expect_says(text,
+              {"blocks",
+               "rank 0, step 0, op 0: exchange, 32 bytes x < rank 1",
+               "waits for rank 1, step 0, op 0: exchange, 32 bytes x < rank 0",
+               "waits for rank 0, step 0, op 0"});
+}
+
+// In order the send of x deposits and goes on.  Overlapped, the all-reduce may
+// not overwrite x before x is sent, and rank 1 receives only after it.
+TEST(Verify, ReportsASendThatOverlappedWaitsForItsOwnReceive) {
+  const std::string text = verdict(2, [](Program& program, Variant) {
+    const bool sends = program.input().rank == 0;
+    if (sends) {
+      program.exchange(kAll, {{1, x_of(program)}}, {});
+    }
+    program.all_reduce(x_of(program), kAll);
+    if (!sends) {
+      program.exchange(kAll, {}, {{0, x_of(program)}});
+    }
+  });
+  expect_says(
+      text, {"ops wait for each other", "exchange", "waits for", "waits for"});
+  EXPECT_NE(text.find("all-reduce"), std::string::npos) << text;
+}
+
+TEST(Verify, ReportsADeadlockThatCreditMakes) {
+  const auto write = [](Program& program, Variant) {
+    const Slice x = x_of(program), y = y_of(program);
+    switch (program.input().rank) {
+      case 0:
+        program.exchange(kAll, {{1, x}}, {});
+        program.exchange(kAll, {{2, x}}, {});
+        break;
+      case 1:
+        program.exchange(kAll, {}, {{2, x}});
+        program.exchange(kAll, {}, {{0, y}});
+        break;
+      default:
+        program.exchange(kAll, {}, {{0, x}});
+        program.exchange(kAll, {{1, y}}, {});
+    }
+  };
+  EXPECT_EQ(verdict(3, write), "fine");
+  const std::string text = verdict(3, write, [](const PlanInput& input) {
+    auto setup = two_buffers(input);
+    setup.communicators[0].credit_bytes = 1;
+    return setup;
+  });
+  expect_says(text, {"ops wait for each other", "rank", "waits for"});
+}
+
+TEST(Verify, RefusesWhatMembersDoNotAgreeOn) {
+  expect_says(verdict(2,
+                      [](Program& program, Variant) {
+                        Slice slice = x_of(program);
+                        slice.count -= program.input().rank;
+                        program.all_reduce(slice, kAll);
+                      }),
+              {"rank 0, step 0, op 0", "another kind, size, type or root"});
+  expect_says(verdict(2,
+                      [](Program& program, Variant) {
+                        if (program.input().rank == 0) {
+                          program.all_reduce(x_of(program), kAll);
+                        }
+                      }),
+              {"'all'", "rank 1 has only 0 collectives"});
+  expect_says(
+      verdict(2,
+              [](Program& program, Variant) {
+                const Rank peer = 1 - program.input().rank;
+                Slice mine = x_of(program);
+                mine.count -= program.input().rank;
+                program.exchange(kAll, {{peer, mine}}, {{peer, y_of(program)}});
+              }),
+      {"another size or type"});
+  expect_says(verdict(2,
+                      [](Program& program, Variant) {
+                        if (program.input().rank == 0) {
+                          program.exchange(kAll, {{1, x_of(program)}}, {});
+                        }
+                      }),
+              {"rank 0 sends 2 messages to rank 1, which receives 0"});
+}
+
+TEST(Verify, RefusesSlicesOrdersAndSizesThatCannotBe) {
+  expect_says(verdict(2,
+                      [](Program& program, Variant) {
+                        Slice slice = x_of(program);
+                        slice.count += 1;
+                        program.all_reduce(slice, kAll);
+                      }),
+              {"elements 0 to 9 lie outside buffer x"});
+  expect_says(verdict(2,
+                      [](Program& program, Variant) {
+                        program.all_gather(x_of(program), y_of(program), kAll);
+                      }),
+              {"all-gather", "8 elements in, 8 out"});
+  expect_says(verdict(2,
+                      [](Program& program, Variant) {
+                        const OpIndex op =
+                            program.all_reduce(x_of(program), kAll);
+                        program.at(op).after = {op};
+                      }),
+              {"`after` names op 0"});
+}
+
+TEST(Verify, RefusesParametersThatAreNotReached) {
+  expect_says(verdict(1, [](Program& program, Variant) { program.compute(); }),
+              {"parameter 'layer0.p0' is never updated"});
+}
+
+}  // namespace
+}  // namespace paceline::plan

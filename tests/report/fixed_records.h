@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/record/run_record.h"
+
+namespace paceline::report {
+
+/// How one case of the fixed sweep comes out.
+struct FixedCase {
+  std::string label;
+  std::string strategy;
+  int ranks = 1;
+  double step_ms = 0;  // of a step without any noise
+};
+
+/// A record whose step times follow from the arguments alone: rank r is
+/// 0.1 r ms slower, and the steps swing by 0.2 ms about `step_ms`.
+inline record::RunRecord fixed_record(const FixedCase& one, int run = 0) {
+  constexpr int kSteps = 10;
+  record::RunRecord r;
+  r.experiment = "ddp";
+  r.started_at = "2024-05-06T07:08:09Z";
+  r.run = run;
+  r.configuration.label = one.label;
+  r.configuration.strategy = one.strategy;
+  r.configuration.ranks = one.ranks;
+  r.configuration.steps = kSteps;
+  r.configuration.threads = 1;
+  r.environment.torch_version = "2.13.0+cpu";
+  r.environment.hosts = {{"a", {}, "Machine\n  Core 0\n  Core 1\n"}};
+  for (int rank = 0; rank < one.ranks; ++rank) {
+    record::RankSamples s;
+    s.rank = rank;
+    s.local_rank = rank;
+    s.host = "a";
+    s.device = "cpu";
+    for (int step = 0; step < kSteps; ++step) {
+      const int swing = (step * 7 + rank * 3 + run) % 5 - 2;
+      s.step_ns.push_back(static_cast<std::int64_t>(one.step_ms * 1e6) +
+                          100'000 * swing + 100'000 * rank);
+      s.window_ns += s.step_ns.back();
+      if (one.ranks > 1) {
+        s.compute_only_step_ns.push_back(97'000'000 + 50'000 * swing);
+      }
+    }
+    s.flush_ns = 0;
+    s.peak_memory_bytes = 1'000'000'000;
+    r.ranks.push_back(s);
+  }
+  r.wire.measured_per_step = one.ranks == 1 ? 0 : 102'228'128;
+  r.wire.planned_per_step = r.wire.measured_per_step;
+  r.wire.calls_per_step = one.ranks == 1 ? 0 : 5;
+  return r;
+}
+
+/// A sweep like the original's on two models, with a discarded warm-up case,
+/// a warning and a case that failed.
+inline std::vector<record::RunRecord> fixed_records() {
+  std::vector<record::RunRecord> records;
+  records.push_back(fixed_record({"warmup", "none", 1, 97.2}));
+  records.back().configuration.discard = true;
+  for (const FixedCase& one : {FixedCase{"no ddp", "none", 1, 97.2},
+                               FixedCase{"1M/1G", "ddp", 1, 100.3},
+                               FixedCase{"1M/2G", "ddp", 2, 103.2},
+                               FixedCase{"1M/4G", "ddp", 4, 103.1}}) {
+    records.push_back(fixed_record(one));
+  }
+  records.back().warnings = {{"shared-cores",
+                              "4 ranks on 2 cores",
+                              "ranks wait for each other's cores",
+                              "use at most 2 ranks to see scaling"}};
+  records.push_back(fixed_record({"1M/8G", "ddp", 8, 104}));
+  records.back().ranks.clear();
+  records.back().wire = {};
+  records.back().error =
+      "rank 5 on a: killed by signal 9 while it waited for all-reduce 3";
+  for (const FixedCase& one : {FixedCase{"no ddp", "none", 1, 162.4},
+                               FixedCase{"1M/1G", "ddp", 1, 171.0}}) {
+    records.push_back(fixed_record(one));
+    records.back().configuration.model = "resnet101";
+  }
+  return records;
+}
+
+/// The same two cases in four repetitions each.
+inline std::vector<record::RunRecord> fixed_repetitions() {
+  std::vector<record::RunRecord> records;
+  for (int run = 0; run < 4; ++run) {
+    records.push_back(fixed_record({"no ddp", "none", 1, 97.2}, run));
+    records.push_back(
+        fixed_record({"1M/2G", "ddp", 2, 103.2 + 0.1 * run}, run));
+  }
+  return records;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/formats.h"
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/report/layout.h"
+#include "paceline/report/machine.h"
+#include "report/fixed_records.h"
+
+namespace paceline::report {
+namespace {
+
+using nlohmann::json;
+using record::RunRecord;
+
+TEST(Formats, NamesAreUniqueAndFound) {
+  std::set<std::string_view> names;
+  for (const Format& format : formats()) {
+    EXPECT_TRUE(names.insert(format.name).second) << format.name;
+    EXPECT_EQ(&find_format(format.name), &format);
+    EXPECT_FALSE(format.summary.empty());
+  }
+}
+
+TEST(Formats, UnknownNameListsTheKnown) {
+  try {
+    find_format("tabel");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "--format: unknown format 'tabel'; did you mean 'table'? Known: "
+              "table, ddp, json, csv");
+  }
+}
+
+TEST(Formats, NoRecordsMakeNoRows) {
+  for (const Format& format : formats()) {
+    EXPECT_EQ(format.render({}).find("no ddp"), std::string::npos);
+  }
+}
+
+TEST(Csv, QuotesAsRfc4180) {
+  EXPECT_EQ(csv_field("plain"), "plain");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
+// Fields of RFC 4180 text, line by line.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> lines(1, {""});
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' && quoted && i + 1 < text.size() && text[i + 1] == '"') {
+      lines.back().back() += text[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      lines.back().emplace_back();
+    } else if (c == '\n' && !quoted) {
+      lines.push_back({""});
+    } else {
+      lines.back().back() += c;
+    }
+  }
+  lines.pop_back();
+  return lines;
+}
+
+TEST(Csv, EveryLineHasEveryFieldAndReadsBack) {
+  std::vector<RunRecord> records = fixed_records();
+  const std::string nasty = "a \"b\", c\nd";
+  records[1].configuration.label = nasty;
+  const auto lines = parse_csv(render_csv(records));
+  ASSERT_EQ(lines.size(), 8u);
+  for (const auto& line : lines) {
+    EXPECT_EQ(line.size(), columns().size() + 1);
+  }
+  EXPECT_EQ(lines[1][0], nasty);
+}
+
+TEST(Csv, MissingIsEmptyNeverZero) {
+  const auto lines = parse_csv(render_csv(fixed_records()));
+  const auto column = [&](std::string_view name) {
+    return static_cast<std::size_t>(
+        std::find(lines[0].begin(), lines[0].end(), name) - lines[0].begin());
+  };
+  const auto& failed = lines[5];
+  EXPECT_EQ(failed[column("case")], "1M/8G");
+  EXPECT_EQ(failed[column("step_p50_s")], "");
+  EXPECT_EQ(failed[column("wire_bytes_per_rank_per_step")], "");
+  EXPECT_EQ(lines[1][column("wire_bytes_per_rank_per_step")], "0");
+}
+
+TEST(Json, HoldsTheColumnsOfTheCsvForm) {
+  const json report = json::parse(render_json(fixed_records()));
+  ASSERT_EQ(report["cases"].size(), 7u);
+  for (const json& one : report["cases"]) {
+    for (const Column& column : columns()) {
+      EXPECT_TRUE(one.contains(column.name)) << column.name;
+    }
+  }
+  EXPECT_TRUE(report["cases"][4]["step_p50_s"].is_null());
+  EXPECT_EQ(report["cases"][4]["errors"].size(), 1u);
+}
+
+TEST(Table, ControlCharactersDoNotReachTheTerminal) {
+  std::vector<RunRecord> records = fixed_records();
+  records[1].configuration.label = "\x1b[2Jgone";
+  records[5].error = "\x1b]0;title\x07";
+  EXPECT_EQ(find_format("table").render(records).find('\x1b'),
+            std::string::npos);
+}
+
+TEST(Layout, BreaksWordsUnderTheirHead) {
+  EXPECT_EQ(hanging("a: ", "one two three", 10), "a: one two\n   three\n");
+  EXPECT_EQ(hanging("a: ", "unbreakable-word", 5), "a: unbreakable-word\n");
+}
+
+TEST(Layout, CountsCharactersNotBytes) {
+  Grid grid({{"", "x"}, {"", "y"}});
+  grid.add_row({"\xC2\xB5", "1"});
+  grid.add_row({"m", "1"});
+  EXPECT_EQ(grid.text(), "\nx  y\n\xC2\xB5  1\nm  1\n");
+}
+
+}  // namespace
+}  // namespace paceline::report

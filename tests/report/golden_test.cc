@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every format makes of fixed records, compared with the files in
+// golden/.  PACELINE_UPDATE_GOLDEN=1 in the environment rewrites the files.
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "paceline/report/ddp.h"
+#include "paceline/report/formats.h"
+#include "report/fixed_records.h"
+
+namespace paceline::report {
+namespace {
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path =
+      std::string(PACELINE_SOURCE_DIR) + "/tests/report/golden/" + name;
+  if (std::getenv("PACELINE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path, std::ios::binary) << text;
+    GTEST_FAIL() << "rewrote " << path << "; look at the difference";
+  }
+  std::ifstream in(path, std::ios::binary);
+  ASSERT_TRUE(in) << path;
+  std::ostringstream expected;
+  expected << in.rdbuf();
+  EXPECT_EQ(text, expected.str()) << path;
+}
+
+TEST(Golden, EveryFormatOfOneSweep) {
+  for (const Format& format : formats()) {
+    SCOPED_TRACE(format.name);
+    expect_golden("sweep." + std::string(format.name) + ".txt",
+                  format.render(fixed_records()));
+  }
+}
+
+TEST(Golden, TableOfRepeatedRuns) {
+  expect_golden("repetitions.table.txt",
+                find_format("table").render(fixed_repetitions()));
+}
+
+TEST(Golden, JsonOfTheOriginal) {
+  expect_golden("sweep.original.json", render_ddp_json(fixed_records()));
+}
+
+}  // namespace
+}  // namespace paceline::report

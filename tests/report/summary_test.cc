@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/summary.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "report/fixed_records.h"
+
+namespace paceline::report {
+namespace {
+
+using record::RunRecord;
+
+// Two ranks of which the slow one changes from step to step.
+RunRecord alternating() {
+  RunRecord r = fixed_record({"1M/2G", "ddp", 2, 1});
+  r.ranks[0].step_ns = {100'000'000, 300'000'000};
+  r.ranks[1].step_ns = {200'000'000, 100'000'000};
+  r.ranks[0].compute_only_step_ns = {90'000'000, 50'000'000};
+  r.ranks[1].compute_only_step_ns = {50'000'000, 110'000'000};
+  r.ranks[0].window_ns = 400'000'000;
+  r.ranks[1].window_ns = 640'000'000;
+  return r;
+}
+
+Row only_row(const std::vector<RunRecord>& records) {
+  const std::vector<Table> tables = summarize(records);
+  EXPECT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables.at(0).rows.size(), 1u);
+  return tables.at(0).rows.at(0);
+}
+
+TEST(Summary, AStepTakesAsLongAsItsSlowestRank) {
+  const Row row = only_row({alternating()});
+  EXPECT_DOUBLE_EQ(row.step_s->percentiles.p50, 0.25);
+  EXPECT_DOUBLE_EQ(row.step_s->fastest, 0.2);
+}
+
+TEST(Summary, RateIsExamplesOverTheLongestWindow) {
+  const Row row = only_row({alternating()});
+  EXPECT_DOUBLE_EQ(row.examples_per_s->value, 2 * 32 * 2 / 0.64);
+  EXPECT_DOUBLE_EQ(*row.examples_per_s_per_rank(), 100);
+}
+
+TEST(Summary, ExposedIsStepMinusTheStepWithoutCommunication) {
+  // Medians over steps of the slowest rank: 0.25 s with, 0.10 s without.
+  EXPECT_DOUBLE_EQ(only_row({alternating()}).exposed_s->value, 0.15);
+}
+
+TEST(Summary, ExposedIsAbsentWhereItWasNotMeasured) {
+  EXPECT_FALSE(only_row({fixed_record({"no ddp", "none", 1, 97})}).exposed_s);
+}
+
+TEST(Summary, EfficiencyIsTheShareOfTheOneRankRate) {
+  const std::vector<Table> tables =
+      summarize(std::vector{fixed_record({"no ddp", "none", 1, 100}),
+                            fixed_record({"1M/1G", "ddp", 1, 110}),
+                            fixed_record({"1M/2G", "ddp", 2, 124.9})});
+  const std::vector<Row>& rows = tables.at(0).rows;
+  EXPECT_FALSE(rows[0].efficiency);
+  EXPECT_EQ(rows[0].baseline, "no ddp");
+  EXPECT_NEAR(rows[1].efficiency->value, 100.0 / 110.0, 1e-12);
+  EXPECT_EQ(rows[2].baseline, "no ddp");
+  // The slower rank's median is 124.9 + 0.1 + 0.1 (its swing) ms.
+  EXPECT_NEAR(rows[2].efficiency->value,
+              100 / (rows[2].step_s->median.value * 1e3),
+              1e-12);
+}
+
+TEST(Summary, WithoutAPlainCaseTheSameStrategyOnOneRankIsTheBaseline) {
+  const std::vector<Table> tables =
+      summarize(std::vector{fixed_record({"1M/1G", "ddp", 1, 110}),
+                            fixed_record({"1M/2G", "ddp", 2, 120}),
+                            fixed_record({"fusion", "fusion", 2, 120})});
+  EXPECT_EQ(tables.at(0).rows[1].baseline, "1M/1G");
+  EXPECT_FALSE(tables.at(0).rows[2].baseline);
+  EXPECT_FALSE(tables.at(0).rows[2].efficiency);
+}
+
+TEST(Summary, AnotherShapeIsNoBaseline) {
+  RunRecord plain = fixed_record({"no ddp", "none", 1, 100});
+  const RunRecord test = fixed_record({"1M/2G", "ddp", 2, 120});
+  plain.configuration.threads = 2;
+  EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
+  plain.configuration.threads = 1;
+  EXPECT_TRUE(summarize(std::vector{plain, test})[0].rows[1].baseline);
+  plain.source = record::Source::kPredicted;
+  EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
+}
+
+TEST(Summary, RepetitionsMakeOneRowWithAnIntervalOverRuns) {
+  const std::vector<Table> tables = summarize(fixed_repetitions());
+  ASSERT_EQ(tables.at(0).rows.size(), 2u);
+  const Row& row = tables.at(0).rows[1];
+  EXPECT_EQ(row.step_s->runs, 4u);
+  EXPECT_EQ(row.step_s->steps, 40u);
+  EXPECT_EQ(row.efficiency->basis, stats::Basis::kRuns);
+  EXPECT_TRUE(row.efficiency->interval->contains(row.efficiency->value));
+}
+
+TEST(Summary, FailedRunsAreKeptBesideTheGoodOnes) {
+  std::vector<RunRecord> records = fixed_repetitions();
+  records[3].error = "rank 1: killed";
+  const Row row = summarize(records)[0].rows[1];
+  EXPECT_EQ(row.failed_runs, 1u);
+  EXPECT_EQ(row.errors, std::vector<std::string>{"rank 1: killed"});
+  EXPECT_EQ(row.step_s->runs, 3u);
+}
+
+TEST(Summary, ZeroStepsGiveNoRatio) {
+  RunRecord plain = fixed_record({"no ddp", "none", 1, 100});
+  plain.ranks[0].step_ns.assign(10, 0);
+  const RunRecord test = fixed_record({"1M/2G", "ddp", 2, 120});
+  EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].efficiency);
+}
+
+std::vector<std::string> warning_codes(const RunRecord& record) {
+  std::vector<std::string> codes;
+  for (const record::Warning& warning : only_row({record}).warnings) {
+    codes.push_back(warning.code);
+  }
+  return codes;
+}
+
+TEST(Summary, WarnsOfWhatTheSamplesShow) {
+  RunRecord r = fixed_record({"1M/2G", "ddp", 2, 100});
+  EXPECT_EQ(warning_codes(r), std::vector<std::string>{"few-samples"});
+  for (record::RankSamples& rank : r.ranks) {
+    rank.step_ns.assign(21, 100'000'000);
+  }
+  EXPECT_TRUE(warning_codes(r).empty());
+  r.verified["reduced-values"] = false;
+  r.wire.measured_per_step = 1;
+  EXPECT_EQ(warning_codes(r),
+            (std::vector<std::string>{"verification-failed",
+                                      "bytes-differ-from-plan"}));
+}
+
+TEST(Summary, NamesakesAreToldApartByWhatDiffers) {
+  std::vector<RunRecord> records{fixed_record({"1M/2G", "ddp", 2, 100}),
+                                 fixed_record({"1M/2G", "ddp", 2, 100}),
+                                 fixed_record({"1M/1G", "ddp", 1, 100}),
+                                 fixed_record({"", "fusion", 2, 100})};
+  records[1].configuration.bucket_mb = 1;
+  records[2].source = record::Source::kPredicted;
+  std::vector<std::string> labels;
+  const std::vector<Table> tables = summarize(records);
+  for (const Row& row : tables.at(0).rows) {
+    labels.push_back(row.label);
+  }
+  EXPECT_EQ(labels,
+            (std::vector<std::string>{"1M/2G bucket_mb=25",
+                                      "1M/2G bucket_mb=1",
+                                      "1M/1G (predicted)",
+                                      "fusion"}));
+}
+
+}  // namespace
+}  // namespace paceline::report

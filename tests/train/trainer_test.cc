@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/train/trainer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <mutex>
+#include <ostream>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "paceline/plan/cost.h"
+#include "paceline/plan/ddp.h"
+#include "train/run_team.h"
+
+namespace paceline::train {
+namespace {
+
+record::Configuration small_case(const std::string& model,
+                                 const std::string& strategy) {
+  record::Configuration c;
+  c.model = model;
+  c.strategy = strategy;
+  c.batch_size = 4;
+  c.bucket_mb = 0.25;
+  c.learning_rate = 0;  // the same gradients in every step
+  c.weight_decay = 0;
+  return c;
+}
+
+// Gradients of every parameter after some steps, each [numel] in float64.
+std::vector<at::Tensor> gradients_after(Trainer& trainer, int steps) {
+  for (int i = 0; i < steps; ++i) {
+    trainer.step();
+  }
+  trainer.drain();
+  std::vector<at::Tensor> out;
+  for (const at::Tensor& parameter : trainer.memory().parameters()) {
+    out.push_back(parameter.grad().detach().reshape({-1}).clone());
+  }
+  return out;
+}
+
+// Sum over ranks of the gradients that each rank has alone: exact, because
+// every gradient is a small integer.
+std::vector<at::Tensor> exact_sum(const std::string& model, int world) {
+  std::vector<at::Tensor> sum;
+  for (int rank = 0; rank < world; ++rank) {
+    testing::run_team_well(1, [&](const Team& alone) {
+      Team team = alone;
+      team.rank = rank;  // the data of that rank; "none" meets nobody
+      team.world = world;
+      Trainer trainer(small_case(model, "none"), team, {.integers = true});
+      const auto own = gradients_after(trainer, 1);
+      if (sum.empty()) {
+        sum = own;
+      } else {
+        for (std::size_t p = 0; p < own.size(); ++p) {
+          sum[p] = sum[p] + own[p];
+        }
+      }
+    });
+  }
+  return sum;
+}
+
+bool identical(const std::vector<at::Tensor>& left,
+               const std::vector<at::Tensor>& right) {
+  return std::equal(
+      left.begin(),
+      left.end(),
+      right.begin(),
+      right.end(),
+      [](const at::Tensor& a, const at::Tensor& b) { return at::equal(a, b); });
+}
+
+struct Exchange {
+  std::string model, strategy;
+
+  friend void PrintTo(const Exchange& e, std::ostream* out) {
+    *out << e.model << " " << e.strategy;
+  }
+};
+
+class ExactExchange : public ::testing::TestWithParam<Exchange> {};
+
+// Paceline sums and divides once, so the mean is the correctly rounded one in
+// every world; the Reducer multiplies by 1/P first, exact for powers of two.
+TEST_P(ExactExchange, ReturnsTheMeanBitForBit) {
+  const auto& [model, strategy] = GetParam();
+  for (const int world : {1, 2, 3, 4, 7}) {
+    if (strategy == "ddp" && (world & (world - 1)) != 0) {
+      continue;
+    }
+    auto expected = exact_sum(model, world);
+    bool any = false;
+    for (at::Tensor& gradient : expected) {
+      any = any || gradient.count_nonzero().item<std::int64_t>() > 0;
+      gradient = gradient / world;
+    }
+    ASSERT_TRUE(any) << "all gradients are zero: the test would see nothing";
+    testing::run_team_well(world, [&](const Team& team) {
+      Trainer trainer(small_case(model, strategy), team, {.integers = true});
+      EXPECT_TRUE(identical(gradients_after(trainer, 3), expected))
+          << "rank " << team.rank << " of " << world;
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies,
+                         ExactExchange,
+                         ::testing::Values(Exchange{"mlp", "bsp"},
+                                           Exchange{"mlp", "wfbp"},
+                                           Exchange{"mlp", "fusion"},
+                                           Exchange{"mlp", "ddp"},
+                                           Exchange{"lenet",
+                                                    "fusion:bucket-mb=0.05"},
+                                           Exchange{"lenet", "ddp"}),
+                         [](const auto& row) {
+                           std::string name =
+                               row.param.model + "_" + row.param.strategy;
+                           std::replace_if(
+                               name.begin(),
+                               name.end(),
+                               [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
+
+TEST(Trainer, SendsWhatItsPlanSays) {
+  for (const std::string strategy : {"none", "bsp", "wfbp", "fusion", "ddp"}) {
+    testing::run_team_well(3, [&](const Team& team) {
+      Trainer trainer(small_case("lenet", strategy), team);
+      trainer.step();
+      trainer.step();  // the Reducer rebuilds its buckets here
+      trainer.drain();
+      const auto before = trainer.ledger();
+      trainer.step();
+      trainer.drain();
+      const auto after = trainer.ledger();
+      const auto planned = plan::cost(
+          trainer.setup(),
+          trainer.planner().plan(
+              trainer.input(), trainer.setup(), trainer.planner().variant(2)),
+          team.rank);
+      EXPECT_EQ(after.total_bytes() - before.total_bytes(), planned.wire_bytes)
+          << strategy;
+      EXPECT_EQ(after.total_calls() - before.total_calls(), planned.calls)
+          << strategy;
+    });
+  }
+}
+
+TEST(Trainer, PredictsTheBucketsOfTheReducer) {
+  testing::run_team_well(2, [&](const Team& team) {
+    const auto c = small_case("resnet18", "ddp:bucket-mb=4");
+    auto small = c;
+    small.image_size = 32;
+    Trainer trainer(small, team);
+    for (int step = 0; step < 3; ++step) {
+      trainer.step();
+      trainer.drain();
+    }
+    const auto groups = plan::reducer_buckets(
+        trainer.input().model, {.first = 4 << 20, .cap = 4 << 20}, 2);
+    std::vector<std::int64_t> predicted;
+    for (const auto& group : groups) {
+      std::int64_t bytes = 0;
+      for (const auto p : group) {
+        bytes +=
+            4 * trainer.input().model.parameters[plan::index_of(p)].elements;
+      }
+      predicted.push_back(bytes);
+    }
+    EXPECT_GT(predicted.size(), 2U);
+    EXPECT_EQ(predicted, trainer.reducer()->bucket_bytes());
+  });
+}
+
+TEST(Trainer, RanksHoldEqualParametersAfterTraining) {
+  std::mutex mutex;
+  std::vector<std::int64_t> digests;
+  testing::run_team_well(4, [&](const Team& team) {
+    auto c = small_case("lenet", "fusion");
+    c.learning_rate = 0.05;
+    c.weight_decay = 1e-4;
+    Trainer trainer(c, team);
+    const auto start = trainer.parameter_digest();
+    for (int i = 0; i < 5; ++i) {
+      trainer.step();
+    }
+    trainer.drain();
+    EXPECT_NE(trainer.parameter_digest(), start);
+    const std::lock_guard lock(mutex);
+    digests.push_back(trainer.parameter_digest());
+  });
+  EXPECT_EQ(std::count(digests.begin(), digests.end(), digests.front()), 4);
+}
+
+// Several micro-batches of one batch give the gradient of the whole batch.
+TEST(Trainer, AccumulatesMicroBatches) {
+  for (const std::string strategy : {"bsp", "fusion", "none"}) {
+    auto whole = small_case("mlp", strategy);
+    auto parts = whole;
+    parts.accumulate = 4;
+    testing::run_team_well(strategy == "none" ? 1 : 2, [&](const Team& team) {
+      Team other = team;
+      other.name = "parts";
+      Trainer one(whole, team, {.integers = true});
+      const auto expected = gradients_after(one, 2);
+      Trainer four(parts, other, {.integers = true});
+      EXPECT_TRUE(identical(gradients_after(four, 2), expected)) << strategy;
+    });
+  }
+}
+
+TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
+  const auto errors = testing::run_team(2, [](const Team& team) {
+    Trainer trainer(small_case("mlp", "bsp"),
+                    team,
+                    {.timeout = std::chrono::milliseconds(700)});
+    trainer.step();
+    trainer.drain();
+    if (team.rank == 0) {
+      trainer.step();
+      trainer.drain();
+    } else {
+      std::this_thread::sleep_for(std::chrono::seconds(3));
+    }
+  });
+  EXPECT_NE(errors[0].find("all-reduce"), std::string::npos) << errors[0];
+  EXPECT_NE(errors[0].find("step 1"), std::string::npos) << errors[0];
+  EXPECT_NE(errors[0].find("in flight"), std::string::npos) << errors[0];
+}
+
+}  // namespace
+}  // namespace paceline::train
