@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/process.h"
+#include "paceline/bench/trace.h"
 #include "paceline/plan/cost.h"
 #include "paceline/train/window.h"
 
@@ -160,10 +162,14 @@ RankResult run_case(const record::Configuration& configuration,
              [&] {
                bulletin.line_up(
                    "start", team.world, std::chrono::milliseconds(0));
+               result.lined_up_ns = steady_ns();
              },
          .progress = progress});
     result.wire =
         wire_of(trainer, before, trainer.ledger(), configuration.steps);
+    if (options.record_spans) {
+      result.spans = spans_of(trainer, team.rank, result.lined_up_ns);
+    }
     result.verified = verify(trainer, configuration, team, bulletin, options);
     exposes = communicates(trainer.planner().plan(
         trainer.input(), trainer.setup(), trainer.planner().variant(1'000)));

@@ -7,6 +7,7 @@
 #include "paceline/bench/bulletin.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/record/run_record.h"
+#include "paceline/record/trace.h"
 #include "paceline/train/trainer.h"
 
 namespace paceline::bench {
@@ -17,7 +18,8 @@ struct RankResult {
   record::WireBytes wire;
   std::map<std::string, bool> verified;
   std::vector<record::Warning> warnings;
-  std::string trace;  // JSON array of spans; empty without --trace
+  std::int64_t lined_up_ns = 0;     // when all ranks were ready to begin
+  std::vector<record::Span> spans;  // since then; with record_spans
 };
 
 struct CaseOptions {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/bench/bulletin.h"
 #include "paceline/bench/case_run.h"
@@ -18,6 +19,7 @@
 #include "paceline/bench/estimate.h"
 #include "paceline/bench/external.h"
 #include "paceline/bench/team.h"
+#include "paceline/bench/trace.h"
 #include "paceline/record/json.h"
 #include "paceline/record/store.h"
 
@@ -153,7 +155,7 @@ class Session {
       const RankResult mine = perform(c, bulletin, index, title);
       post_result(bulletin, mine);
       if (leads()) {
-        collect(c, bulletin);
+        collect(c, bulletin, mine.lined_up_ns);
       }
     }
     bulletin.line_up("end", world_.place.world, std::chrono::milliseconds(0));
@@ -200,10 +202,16 @@ class Session {
     part.warnings = mine.warnings;
     bulletin.post(fmt::format("result/{}", world_.place.rank),
                   record::to_line(part));
+    if (!options_.trace_path.empty()) {
+      bulletin.post(fmt::format("spans/{}", world_.place.rank),
+                    to_text(mine.spans));
+    }
   }
 
   // Rank 0: one record of all ranks' results.
-  void collect(const record::Configuration& c, Bulletin& bulletin) {
+  void collect(const record::Configuration& c,
+               Bulletin& bulletin,
+               std::int64_t lined_up_ns) {
     record::RunRecord whole;
     whole.source =
         is_external(c) ? record::Source::kExternal : record::Source::kMeasured;
@@ -225,6 +233,27 @@ class Session {
     if (writer_ != nullptr && !c.discard) {
       writer_->append(whole);
     }
+    if (!options_.trace_path.empty() && !c.discard) {
+      add_to_trace(c, bulletin, lined_up_ns - began_ns_);
+    }
+  }
+
+  // Every rank's clock is set by the moment at which the case lined up.
+  void add_to_trace(const record::Configuration& c,
+                    Bulletin& bulletin,
+                    std::int64_t shift_ns) {
+    for (int rank = 0; rank < c.ranks; ++rank) {
+      for (record::Span span : spans_from(bulletin.read(
+               fmt::format("spans/{}", rank), std::chrono::milliseconds(0)))) {
+        span.start_ns += shift_ns;
+        spans_.push_back(std::move(span));
+      }
+    }
+    std::map<int, std::string> names;
+    for (std::size_t rank = 0; rank < world_.hosts.size(); ++rank) {
+      names.emplace(static_cast<int>(rank), world_.hosts[rank]);
+    }
+    record::write_trace_file(options_.trace_path, spans_, names);
   }
 
   // Bytes: the busiest rank's.  A check holds if it holds everywhere.
@@ -248,6 +277,8 @@ class Session {
   std::unique_ptr<record::RecordWriter> writer_;
   record::Environment environment_;
   std::optional<record::Warning> host_warning_;
+  std::int64_t began_ns_ = steady_ns();
+  std::vector<record::Span> spans_;  // of all cases, on rank 0's clock
 };
 
 }  // namespace

@@ -32,7 +32,9 @@ namespace paceline::runtime {
 
 /// What an op did, for the trace and for deadlines.
 struct OpSpan {
+  enum class Kind : std::uint8_t { kWork, kWait };
   plan::OpRef ref;
+  Kind kind = Kind::kWork;    // kWait: the training thread stood before it
   std::int64_t start_ns = 0;  // issued
   std::int64_t end_ns = 0;
 };
@@ -131,7 +133,9 @@ class Executor final : public model::Gates {
                             Lock& lock);
   std::string describe(plan::OpRef ref) const;
   std::string current_op() const;
-  void add_span(plan::OpRef ref, std::int64_t start_ns);
+  void add_span(plan::OpRef ref,
+                std::int64_t start_ns,
+                OpSpan::Kind kind = OpSpan::Kind::kWork);
 
   Parts parts_;
   Options options_;

@@ -44,6 +44,7 @@ void Executor::wait_until(const std::function<bool()>& done,
   }
   check_failure();
   waited_ns_ += steady_ns() - began - helped;
+  add_span(ref, began, OpSpan::Kind::kWait);
   if (!kernels_.empty()) {
     communication_wake_.notify_one();
   }

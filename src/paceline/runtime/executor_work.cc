@@ -197,9 +197,11 @@ void Executor::communicate() {
   }
 }
 
-void Executor::add_span(plan::OpRef ref, std::int64_t start_ns) {
+void Executor::add_span(plan::OpRef ref,
+                        std::int64_t start_ns,
+                        OpSpan::Kind kind) {
   if (options_.record_spans) {
-    spans_.push_back({ref, start_ns, steady_ns()});
+    spans_.push_back({ref, kind, start_ns, steady_ns()});
   }
 }
 

@@ -198,9 +198,12 @@ StepTimes Trainer::step() {
   StepTimes times{.began_ns = steady_ns()};
   executor_->begin_step();
   std::int64_t mark = times.began_ns;
-  const auto lap = [&](std::int64_t& phase) {
+  const auto lap = [&](bool forward, std::int64_t& phase) {
     const std::int64_t waited = executor_->take_waited_ns();
     const std::int64_t now = steady_ns();
+    if (options_.record_spans) {
+      phases_.push_back({forward, executor_->steps_begun() - 1, mark, now});
+    }
     phase += now - mark - waited;
     times.wait_ns += waited;
     mark = now;
@@ -208,11 +211,11 @@ StepTimes Trainer::step() {
   for (std::size_t micro = 0; micro < batches_.size(); ++micro) {
     executor_->begin_forward(static_cast<int>(micro));
     const at::Tensor loss = loss_of(batches_[micro]);
-    lap(times.forward_ns);
+    lap(true, times.forward_ns);
     executor_->begin_backward();
     loss.backward();
     executor_->end_backward();
-    lap(times.backward_ns);
+    lap(false, times.backward_ns);
     last_loss_ = loss.detach();
   }
   times.ended_ns = mark;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
@@ -50,6 +51,13 @@ struct StepTimes {
   std::int64_t ended_ns = 0;     // backward returned
 };
 
+/// A forward or backward of the training thread, waits included.
+struct PhaseSpan {
+  bool forward = true;
+  std::int64_t step = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
 /// One rank's training job: network, data, plan and executor.
 class Trainer {
  public:
@@ -76,6 +84,8 @@ class Trainer {
   runtime::Executor& executor() { return *executor_; }
   const runtime::FlatMemory& memory() const { return *memory_; }
   const runtime::Reducer* reducer() const { return reducer_.get(); }
+  /// What was recorded with `record_spans` since the last call.
+  std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
   double last_loss() const { return last_loss_.item<double>(); }
 
   /// A number that is equal on two ranks if their parameters are bit-equal.
@@ -103,6 +113,7 @@ class Trainer {
   std::unique_ptr<runtime::Reducer> reducer_;
   std::unique_ptr<runtime::Executor> executor_;
   at::Tensor last_loss_;
+  std::vector<PhaseSpan> phases_;
 };
 
 }  // namespace paceline::train
