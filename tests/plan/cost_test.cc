@@ -85,7 +85,7 @@ TEST(Describe, NamesSizesAndTensors) {
             "all-reduce, 192 bytes, gradients layer3.p0 .. layer2.p2, on grad, "
             "8 ranks");
   EXPECT_EQ(text(12),
-            "update, 192 bytes, values layer3.p0 .. layer2.p2 and 2 "
+            "update, 576 bytes, values layer3.p0 .. layer2.p2 and 2 "
             "more");
   EXPECT_EQ(describe(setup.parameters[0].value, input.model, setup),
             "values layer0.p0");

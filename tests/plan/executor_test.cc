@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cctype>
+#include <iostream>
+
 #include <gtest/gtest.h>
 
+#include "paceline/plan/describe.h"
 #include "paceline/plan/interpreter.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/plan/verify.h"
@@ -35,15 +39,41 @@ struct Case {
   }
 };
 
+/// Every strategy of the tables that has a planner, with buckets small enough
+/// to have several.
+std::vector<std::string> strategy_texts() {
+  constexpr StrategyDefaults kSmallBuckets{.bucket_mb = 0.00005};
+  std::vector<std::string> names;
+  for (const auto& row : whole_strategies()) {
+    if (row.make != nullptr) {
+      names.emplace_back(row.name);
+    }
+  }
+  for (const auto& schedule : schedules()) {
+    for (const auto& exchange : exchanges()) {
+      for (const auto& codec : codecs()) {
+        for (const auto& update : update_rules()) {
+          names.push_back(fmt::format("{}+{}+{}+{}",
+                                      schedule.name,
+                                      exchange.name,
+                                      codec.name,
+                                      update.name));
+        }
+      }
+    }
+  }
+  for (std::string& name : names) {
+    name = parse_strategy(name, kSmallBuckets).text();
+  }
+  return names;
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const char* text : {"none",
-                           "bsp",
-                           "wfbp",
-                           "fusion:bucket-mb=0.00005",
-                           "ddp:bucket-mb=0.00005"}) {
-    const auto make = [text] { return make_planner(parse_strategy(text)); };
-    all.push_back({fmt::format("{} of 3", text), make, 3});
+  for (const std::string& text : strategy_texts()) {
+    all.push_back({fmt::format("{} of 3", text),
+                   [text] { return make_planner(parse_strategy(text)); },
+                   3});
   }
   const auto fusion = [] {
     return make_planner(parse_strategy("fusion:bucket-mb=0.00005"));
@@ -93,6 +123,79 @@ INSTANTIATE_TEST_SUITE_P(
       });
       return name;
     });
+
+TEST(Planners, WriteTheSamePlanOnEveryRank) {
+  for (const std::string& text : strategy_texts()) {
+    const auto planner = make_planner(parse_strategy(text));
+    std::vector<std::string> plans;
+    for (const Rank rank : {0, 1, 2}) {
+      const PlanInput input = input_of(tiny_model(), 3, rank);
+      const auto setup = planner->setup(input);
+      const CommPlan plan = planner->plan(input, setup, 1);
+      plans.emplace_back();
+      for (const Op& op : plan.ops) {
+        plans.back() += describe(op, input.model, setup) + "\n";
+      }
+    }
+    EXPECT_EQ(plans[0], plans[1]) << text;
+    EXPECT_EQ(plans[0], plans[2]) << text;
+  }
+}
+
+/// Synchronous momentum SGD, written without a plan.
+std::vector<Values> one_rank_on_the_whole_batch(const ModelShape& model,
+                                                Rank world,
+                                                std::vector<Values> values) {
+  std::vector<Values> momentum(values.size());
+  for (Step step = 0; step < kSteps; ++step) {
+    for (std::size_t p = 0; p < values.size(); ++p) {
+      const Backward work{ParameterId{static_cast<std::int32_t>(p)}};
+      Values sum(values[p].size(), 0.0);
+      for (Rank rank = 0; rank < world; ++rank) {
+        const Values mine = toy_gradient(rank, step, work, values[p]);
+        for (std::size_t i = 0; i < sum.size(); ++i) {
+          sum[i] += mine[i];
+        }
+      }
+      momentum[p].resize(sum.size(), 0.0);
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        momentum[p][i] = momentum[p][i] * 0.5 + sum[i] / world;
+        values[p][i] -= 0.25 * momentum[p][i];
+      }
+    }
+  }
+  PACELINE_CHECK_EQ(values.size(), model.parameters.size());
+  return values;
+}
+
+// In worlds of a power of two dividing is exact, before or after the sum.
+TEST(Planners, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
+  for (const std::string& text : strategy_texts()) {
+    const StrategySpec spec = parse_strategy(text);
+    for (const Rank world : {1, 2, 4}) {
+      if (spec.guarantee() != Guarantee::kExact) {
+        continue;
+      }
+      const auto planner = make_planner(spec);
+      const PlanWorld plans(*planner, input_of(tiny_model(), world), kSteps);
+      const ToyMemory start(plans);
+      const ToyMemory end = meaning_of(plans);
+      std::vector<Values> values;
+      for (const Placement& where : plans.setup(0).parameters) {
+        values.push_back(start.read(0, where.value));
+      }
+      const auto expected =
+          one_rank_on_the_whole_batch(tiny_model(), world, values);
+      for (Rank rank = 0; rank < world; ++rank) {
+        for (std::size_t p = 0; p < expected.size(); ++p) {
+          EXPECT_EQ(end.read(rank, plans.setup(rank).parameters[p].value),
+                    expected[p])
+              << text << " of " << world << ", rank " << rank;
+        }
+      }
+    }
+  }
+}
 
 /// Two ranks exchange a stamp of the step and read the partner's with slack.
 HandPlanner stamps(Step slack) {

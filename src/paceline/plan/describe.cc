@@ -93,11 +93,15 @@ struct Describer {
     if (kernel.writes.empty()) {
       return fmt::format("{}, writes nothing", kernel.name);
     }
+    std::int64_t written = 0;
+    for (const Access& access : kernel.writes) {
+      written += bytes(access.slice);
+    }
     const Slice& first = kernel.writes.front().slice;
     const std::size_t more = kernel.writes.size() - 1;
     return fmt::format("{}, {}, {}{}",
                        kernel.name,
-                       bytes_text(bytes(first)),
+                       bytes_text(written),
                        slice(first),
                        more == 0 ? "" : fmt::format(" and {} more", more));
   }

@@ -11,7 +11,8 @@ namespace paceline::plan {
 /// One line, for --dry-run, deadlines and deadlocks:
 ///   all-reduce, 9.4 MB, gradients layer4.2.conv3 .. layer4.1.bn1, on grad,
 ///   8 ranks
-/// MB are 10^6 bytes.
+/// The size is the payload of a collective, what a kernel writes in all; MB are
+/// 10^6 bytes.
 std::string describe(const Op& op, const ModelShape& model, const Setup& setup);
 
 /// "gradients layer4.2.conv3.weight .. layer4.1.bn1.weight": a slice by the
