@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the adapter as the harness does, and checks what it prints."""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import unittest
+
+import torch
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "adapters"))
+import formula  # noqa: E402
+import networks  # noqa: E402
+import python_ddp  # noqa: E402
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def run(world, case):
+    """[(exit status, events)] of every rank."""
+    port = free_port()
+    ranks = []
+    for rank in range(world):
+        environment = dict(
+            os.environ,
+            RANK=str(rank),
+            LOCAL_RANK=str(rank),
+            WORLD_SIZE=str(world),
+            MASTER_ADDR="127.0.0.1",
+            MASTER_PORT=str(port),
+            GLOO_SOCKET_IFNAME="lo",
+            PACELINE_CASE=json.dumps(case),
+        )
+        ranks.append(
+            subprocess.Popen(
+                [sys.executable, str(ROOT / "adapters" / "python_ddp.py")],
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+    results = []
+    for process in ranks:
+        out, _ = process.communicate(timeout=240)
+        events = [json.loads(line) for line in out.splitlines()]
+        results.append((process.returncode, events))
+    return results
+
+
+def averaged_integer_gradients(world, case):
+    """The first step's mean gradients, computed here without any DDP."""
+    info = networks.NETWORKS[case["model"]]
+    side, classes = info.image_size, info.classes
+    network = info.make(side, classes, 0.0)
+    formula.fill_with_integers(network, case["seed"])
+    for rank in range(world):
+        inputs, target = formula.batch(
+            (case["batch_size"], info.channels, side, side),
+            classes,
+            case["seed"],
+            rank,
+            integers=True,
+        )
+        formula.integer_loss(network(inputs), target).backward()
+    return {
+        name: f"{formula.fingerprint(parameter.grad / world):016x}"
+        for name, parameter in network.named_parameters()
+    }
+
+
+class Contract(unittest.TestCase):
+    def test_events_of_a_measured_case(self):
+        case = {
+            "model": "lenet",
+            "batch_size": 8,
+            "accumulate": 2,
+            "threads": 1,
+            "warmup": 1,
+            "steps": 3,
+            "channels_last": True,
+            "optimizer": "adamw",
+        }
+        [(status, events)] = run(1, case)
+        self.assertEqual(status, 0, events)
+        self.assertEqual(
+            [event["event"] for event in events],
+            ["environment", "step", "step", "step", "end"],
+        )
+        environment, *steps, end = events
+        self.assertEqual(environment["framework_version"], torch.__version__)
+        self.assertEqual(environment["threads"], 1)
+        self.assertEqual(environment["case"]["accumulate"], 2)
+        self.assertEqual([step["index"] for step in steps], [0, 1, 2])
+        for step in steps:
+            self.assertGreaterEqual(
+                step["step_ns"], sum(step["phases_ns"].values())
+            )
+        self.assertEqual(
+            sum(step["step_ns"] for step in steps), end["window_ns"]
+        )
+        self.assertGreater(end["peak_memory_bytes"], 1 << 20)
+        self.assertGreater(end["loss"], 0)
+
+    def test_two_ranks_average_integer_gradients_exactly(self):
+        for options in ("defaults", "best"):
+            case = {
+                "model": "lenet",
+                "batch_size": 4,
+                "seed": 9,
+                "threads": 1,
+                "warmup": 0,
+                "steps": 2,
+                "dump": "integers",
+                "options": options,
+            }
+            with self.subTest(options=options):
+                results = run(2, case)
+                expected = averaged_integer_gradients(2, case)
+                for status, events in results:
+                    self.assertEqual(status, 0, events)
+                    self.assertEqual(events[1]["gradients"], expected)
+                one, other = (events for _, events in results)
+                self.assertNotEqual(one[1]["loss"], other[1]["loss"])
+                for step in (1, 2):
+                    for key in ("gradients", "parameters"):
+                        self.assertEqual(one[step][key], other[step][key])
+                self.assertNotEqual(one[1]["parameters"], one[2]["parameters"])
+
+    def test_a_bad_case_is_an_event_and_exit_2(self):
+        [(status, events)] = run(1, {"modle": "lenet"})
+        self.assertEqual(status, 2)
+        [error] = events
+        self.assertEqual(error["event"], "error")
+        self.assertIn("unknown key 'modle'; known are model", error["message"])
+
+
+class Cases(unittest.TestCase):
+    def assert_refused(self, case, message):
+        with self.assertRaisesRegex(python_ddp.UsageError, message):
+            python_ddp.parse_case(json.dumps(case))
+
+    def test_values_are_checked(self):
+        self.assert_refused({"model": "resnet51"}, "known are resnet18, ")
+        self.assert_refused({"steps": 0}, "below 1")
+        self.assert_refused({"steps": 1.5}, "not of type int")
+        self.assert_refused({"steps": True}, "not of type int")
+        self.assert_refused({"learning_rate": "x"}, "not of type float")
+        self.assert_refused({"batch_size": 8, "accumulate": 3}, "multiple")
+        self.assert_refused([], "not a JSON object")
+
+    def test_defaults_are_the_original_benchmark(self):
+        case = python_ddp.parse_case('{"learning_rate": 1}')
+        self.assertEqual((case.warmup, case.steps, case.batch_size), (5, 10, 32))
+        self.assertEqual(case.bucket_mb, 25)
+
+
+class Networks(unittest.TestCase):
+    def test_one_seed_gives_the_same_start_in_both_languages(self):
+        out = subprocess.run(
+            [os.environ["PACELINE_START_WEIGHTS"]],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout
+        rows = dict(line.split() for line in out.splitlines())
+        self.assertEqual(list(rows), list(networks.NETWORKS))
+        for name, row in rows.items():
+            info = networks.NETWORKS[name]
+            torch.manual_seed(3)
+            network = info.make(info.image_size, info.classes, 0.5)
+            mine = formula.fingerprint_all(network.parameters())
+            self.assertEqual(row, f"{mine:016x}", name)
+
+
+if __name__ == "__main__":
+    unittest.main()
