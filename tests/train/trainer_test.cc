@@ -11,6 +11,7 @@
 
 #include "paceline/plan/cost.h"
 #include "paceline/plan/ddp.h"
+#include "paceline/plan/program.h"
 #include "train/run_team.h"
 
 namespace paceline::train {
@@ -72,6 +73,89 @@ bool identical(const std::vector<at::Tensor>& left,
       right.begin(),
       right.end(),
       [](const at::Tensor& a, const at::Tensor& b) { return at::equal(a, b); });
+}
+
+// Reduce-scatter in backward, all-gather before the module's next forward, one
+// update per unit: nothing of it is an all-reduce, and the all-gathers cross
+// the step border (Zhang et al., "DeAR", ICDCS 2023).
+class ScatterGather final : public plan::Planner {
+ public:
+  plan::Setup setup(const plan::PlanInput& input) const override {
+    plan::Frame frame(input, groups(input), input.world);
+    frame.add_world("world");
+    plan::Setup setup = std::move(frame).finish();
+    for (const auto& unit : plan::units_of(setup, groups(input))) {
+      setup.buffers.push_back(
+          {.name = "shard" + std::to_string(setup.buffers.size()),
+           .dtype = plan::DType::kF32,
+           .elements = unit.gradients.count / input.world});
+    }
+    return setup;
+  }
+  plan::Variant variant(plan::Step /*step*/) const override { return 0; }
+  plan::CommPlan plan(const plan::PlanInput& input,
+                      const plan::Setup& setup,
+                      plan::Variant /*variant*/) const override {
+    plan::Program program(input, setup);
+    const auto units = plan::units_of(setup, groups(input));
+    const auto first = setup.buffers.size() - units.size();
+    const auto shard = [&](std::size_t u) {
+      return plan::whole(setup, static_cast<plan::BufferId>(first + u));
+    };
+    const plan::CommunicatorId world{};
+    program.compute();
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      program.reduce_scatter(units[u].gradients, shard(u), world);
+    }
+    for (std::size_t u = units.size(); u-- > 0;) {  // in forward order
+      program.all_gather(shard(u), units[u].gradients, world);
+      program.update(units[u], input.world);
+    }
+    return std::move(program).finish();
+  }
+  plan::Rank stand_in(const plan::PlanInput& /*input*/) const override {
+    return 0;
+  }
+
+ private:
+  static plan::Groups groups(const plan::PlanInput& input) {
+    plan::Groups one_each;
+    for (const auto p : input.model.ready_order) {
+      one_each.push_back({p});
+    }
+    return one_each;
+  }
+};
+
+TEST(Trainer, PerformsPlansThatAreNoAllReduce) {
+  for (const int world : {2, 3, 4}) {
+    auto c = small_case("mlp", "bsp");
+    c.learning_rate = 0.25;  // steps differ, and the last one counts
+    std::mutex mutex;
+    std::vector<std::int64_t> digests;
+    testing::run_team_well(world, [&](const Team& team) {
+      Trainer expected(c, team, {.integers = true});
+      Team other = team;
+      other.name = "scatter-gather";
+      Trainer trainer(
+          c,
+          other,
+          {.integers = true, .planner = std::make_shared<ScatterGather>()});
+      EXPECT_EQ(trainer.parameter_digest(), expected.parameter_digest());
+      const auto start = trainer.parameter_digest();
+      // Exact in any order of summing: the first step has integers, and halves
+      // of them still fit a float's 24 bits in the second.
+      for (int i = 0; i < (world == 2 ? 2 : 1); ++i) {
+        expected.step();
+        trainer.step();
+      }
+      expected.drain();
+      trainer.drain();
+      EXPECT_NE(trainer.parameter_digest(), start);
+      EXPECT_EQ(trainer.parameter_digest(), expected.parameter_digest())
+          << "world " << world;
+    });
+  }
 }
 
 struct Exchange {

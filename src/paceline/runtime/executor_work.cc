@@ -100,14 +100,20 @@ comm::Channel::Work Executor::issue(plan::OpRef ref) {
 }
 
 void Executor::watch(plan::OpRef ref, const comm::Channel::Work& work) {
-  work->getFuture()->addCallback(
-      [ref, mailbox = mailbox_](c10::ivalue::Future& future) {
-        const std::lock_guard mail(mailbox->mutex);
-        if (mailbox->owner != nullptr) {
-          mailbox->owner->collective_done(
-              ref, future.hasError() ? future.exception_ptr() : nullptr);
-        }
-      });
+  const auto report = [ref, mailbox = mailbox_](const std::exception_ptr& e) {
+    const std::lock_guard mail(mailbox->mutex);
+    if (mailbox->owner != nullptr) {
+      mailbox->owner->collective_done(ref, e);
+    }
+  };
+  const auto future = mailbox_->future_of(work);
+  if (future != nullptr) {
+    future->addCallback([report](c10::ivalue::Future& done) {
+      report(done.hasError() ? done.exception_ptr() : nullptr);
+    });
+  } else {
+    mailbox_->waiters.watch(work, report);
+  }
 }
 
 void Executor::collective_done(plan::OpRef ref,

@@ -103,9 +103,12 @@ void Trainer::make_plan() {
             .rank = team_.rank,
             .world = team_.world,
             .micro_batches = configuration_.accumulate};
-  strategy_ = plan::parse_strategy(configuration_.strategy,
-                                   {.bucket_mb = configuration_.bucket_mb});
-  planner_ = plan::make_planner(strategy_);
+  planner_ = options_.planner;
+  if (planner_ == nullptr) {
+    strategy_ = plan::parse_strategy(configuration_.strategy,
+                                     {.bucket_mb = configuration_.bucket_mb});
+    planner_ = plan::make_planner(strategy_);
+  }
   memory_ = std::make_unique<runtime::FlatMemory>(planner_->setup(input_),
                                                   team_.device);
   memory_->adopt(traced_.parameters);

@@ -39,6 +39,8 @@ struct TrainerOptions {
   std::chrono::milliseconds timeout{60'000};
   bool integers = false;  // integer weights, batches and summed loss
   bool record_spans = false;
+  /// Who writes the plan; null: the configuration's strategy.
+  std::shared_ptr<const plan::Planner> planner{};
   std::function<void(plan::Step, const std::string& op)> beat{};
 };
 
@@ -106,7 +108,7 @@ class Trainer {
   std::vector<model::Batch> batches_;  // by micro-batch
   runtime::TracedNetwork traced_;
   plan::StrategySpec strategy_;
-  std::unique_ptr<plan::Planner> planner_;
+  std::shared_ptr<const plan::Planner> planner_;
   plan::PlanInput input_;
   std::vector<std::unique_ptr<comm::Channel>> channels_;
   std::unique_ptr<runtime::FlatMemory> memory_;
