@@ -3,11 +3,14 @@
 
 #include <algorithm>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <torch/torch.h>
 #include <torch/version.h>
 
 #include "paceline/bench/version.h"
+#include "paceline/record/environment.h"
 #include "paceline/record/json.h"
 
 namespace paceline::bench {
@@ -19,6 +22,7 @@ record::Environment own_environment() {
   environment.git_hash = kGitHash;
   environment.compiler = __VERSION__;
   environment.build_type = kBuildType;
+  environment.variables = record::allowed_variables(environ);
   environment.torch_version = kTorchVersion;
   environment.torch_git = kTorchGit;
   environment.cuda_version = kTorchCuda;
@@ -32,8 +36,9 @@ record::Environment exchange_environment(const comm::World& world,
   record::Environment environment = own_environment();
   if (world.place.local_rank == 0) {
     record::RunRecord part;
-    record::HostEnvironment& host = part.environment.hosts.emplace_back();
-    host.host = world.place.host;
+    part.environment.hosts = {record::collect_host()};
+    record::HostEnvironment& host = part.environment.hosts.front();
+    host.host = world.place.host;  // as the launcher knows it
     host.facts["torch_cpu_capability"] = at::get_cpu_capability();
     bulletin.post("environment/" + world.place.host, record::to_line(part));
   }
@@ -51,8 +56,7 @@ record::Environment exchange_environment(const comm::World& world,
 }
 
 std::string host_differences(const record::Environment& environment) {
-  (void)environment;
-  return "";
+  return record::differences(environment.hosts).value_or("");
 }
 
 }  // namespace paceline::bench
