@@ -5,12 +5,11 @@
 #include "comm/run_ranks.h"
 #include "paceline/base/error.h"
 #include "paceline/comm/engine.h"
-#include "paceline/comm/wire_bytes.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::comm {
 namespace {
 
-using plan::Pattern;
 using plan::Reduce;
 using testing::run_ranks;
 
@@ -111,6 +110,8 @@ TEST_P(Worlds, ledger_equals_the_closed_forms) {
     const auto bytes = channel.ledger().bytes;
     const std::int64_t payload = 4 * n;
     EXPECT_EQ(bytes.at("all-reduce"), 2 * (world - 1) * payload / world);
+    EXPECT_EQ(bytes.at("all-reduce"),
+              plan::wire_bytes(plan::Pattern::kAllReduce, payload, world));
     EXPECT_EQ(bytes.at("reduce-scatter"), (world - 1) * payload / world);
     EXPECT_EQ(bytes.at("all-gather"), (world - 1) * payload / world);
     EXPECT_EQ(bytes.at("broadcast"), world > 1 ? payload : 0);

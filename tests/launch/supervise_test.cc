@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/supervise.h"
 
-#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch/marked_processes.h"
 #include "launch/memory_board.h"
 #include "paceline/base/clock.h"
 #include "paceline/launch/failure_notice.h"
@@ -43,18 +43,7 @@ class Supervising : public ::testing::Test {
   }
 
   int left_behind() const {
-    int count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-      std::FILE* file = std::fopen((entry.path() / "environ").c_str(), "rb");
-      if (!file) {
-        continue;
-      }
-      std::string text(1 << 16, '\0');
-      text.resize(std::fread(text.data(), 1, text.size(), file));
-      std::fclose(file);
-      count += text.find("PACELINE_TEST_MARK=" + mark_) != std::string::npos;
-    }
-    return count;
+    return testing::marked_processes("PACELINE_TEST_MARK=" + mark_);
   }
 
   SupervisorSignals signals_;
@@ -218,10 +207,14 @@ TEST(StopSignals, are_seen_without_a_handler) {
   const auto run_child = [](int signal) {
     const pid_t child = fork();
     if (child == 0) {
-      const StopSignals stop;
-      const bool before = stop.requested();
-      raise(signal);
-      _exit(!before && stop.signal() == signal ? 0 : 1);
+      bool seen = false;
+      {
+        const StopSignals stop;
+        seen = stop.requested();
+        raise(signal);
+        seen = !seen && stop.signal() == signal;
+      }
+      _exit(seen ? 0 : 1);  // having survived the end of 'stop'
     }
     int status = -1;
     waitpid(child, &status, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/comm/backend_channel.h"
 
+#include <exception>
 #include <utility>
 
 #include "paceline/base/error.h"
@@ -52,7 +53,8 @@ class BackendChannel final : public Channel {
                  const ChannelSpec& spec)
       : backend_(c10::make_intrusive<LedgerBackend>(std::move(backend))),
         group_(c10::make_intrusive<c10d::ProcessGroup>(
-            spec.store, spec.rank, spec.world)) {
+            spec.store, spec.rank, spec.world)),
+        device_(spec.device) {
     // Not GLOO or NCCL: c10d::Logger casts a backend of such a type to its
     // class, and this one is wrapped.
     constexpr auto type = c10d::ProcessGroup::BackendType::CUSTOM;
@@ -62,6 +64,16 @@ class BackendChannel final : public Channel {
     }
     group_->setDefaultBackend(type);
     group_->setGroupName(spec.name);
+  }
+
+  // Note [Leaving after an error].  A backend's destructor waits for its
+  // operations in flight, which may wait for ranks that will never answer.
+  // Where an exception is passing, the process is about to end: leave it all.
+  ~BackendChannel() override {
+    if (std::uncaught_exceptions() > exceptions_before_) {
+      backend_.release();
+      group_.release();
+    }
   }
 
   int rank() const override { return backend_->getRank(); }
@@ -99,7 +111,13 @@ class BackendChannel final : public Channel {
     return backend_->broadcast(tensors, options);
   }
 
-  Work barrier() override { return backend_->barrier({}); }
+  Work barrier() override {
+    c10d::BarrierOptions options;
+    if (!device_.is_cpu()) {
+      options.device = device_;
+    }
+    return backend_->barrier(options);
+  }
 
   Ledger ledger() const override { return backend_->ledger(); }
 
@@ -110,6 +128,8 @@ class BackendChannel final : public Channel {
  private:
   c10::intrusive_ptr<LedgerBackend> backend_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  at::Device device_;
+  int exceptions_before_ = std::uncaught_exceptions();
 };
 
 }  // namespace

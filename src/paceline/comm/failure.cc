@@ -25,8 +25,9 @@ constexpr std::array kPeerLost{"connection reset",
                                "failed to recv",
                                "remote error",
                                "connection was closed",
-                               "application timeout caused pair closure"};
-constexpr std::array kTimeout{"timed out", "timeout"};
+                               "application timeout caused pair closure",
+                               "connection to a peer lost"};
+constexpr std::array kTimeout{"timed out", "timeout", "no answer from a peer"};
 
 template <class Needles>
 const char* first_in(const std::string& text, const Needles& needles) {

@@ -8,9 +8,9 @@
 namespace paceline::comm {
 
 /// Bytes that one rank put on the wire, booked where a call enters the engine
-/// by the closed forms of wire_bytes.h (all-reduce 2(P-1)/P S, ...).
+/// by the closed forms of plan/wire_bytes.h (all-reduce 2(P-1)/P S, ...).
 struct Ledger {
-  std::map<std::string, std::int64_t> bytes;  // by pattern: all-reduce, ...
+  std::map<std::string, std::int64_t> bytes;  // by plan::name_of(pattern)
   std::map<std::string, std::int64_t> calls;
   std::int64_t total_bytes() const;
   std::int64_t total_calls() const;

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/comm/wire_bytes.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::comm {
 namespace {
@@ -42,20 +42,6 @@ std::int64_t dense_bytes(const std::vector<at::Tensor>& tensors,
       wanted));
 }
 
-std::string name_of(plan::Pattern pattern) {
-  switch (pattern) {
-    case plan::Pattern::kAllReduce:
-      return "all-reduce";
-    case plan::Pattern::kReduceScatter:
-      return "reduce-scatter";
-    case plan::Pattern::kAllGather:
-      return "all-gather";
-    case plan::Pattern::kBroadcast:
-      return "broadcast";
-  }
-  return "?";
-}
-
 }  // namespace
 
 void require_dense(const at::Tensor& tensor, std::string_view operation) {
@@ -81,7 +67,8 @@ Ledger LedgerBackend::ledger() const {
 }
 
 void LedgerBackend::book(plan::Pattern pattern, std::int64_t payload) {
-  book(name_of(pattern), wire_bytes(pattern, payload, getSize()));
+  book(std::string(plan::name_of(pattern)),
+       plan::wire_bytes(pattern, payload, getSize()));
 }
 
 void LedgerBackend::book(const std::string& name, std::int64_t wire_bytes) {
@@ -153,7 +140,7 @@ LedgerBackend::Work LedgerBackend::_reduce_scatter_base(
 LedgerBackend::Work LedgerBackend::send(std::vector<at::Tensor>& tensors,
                                         int to,
                                         int tag) {
-  book("send", dense_bytes(tensors, "send"));
+  book(std::string(plan::kMessages), dense_bytes(tensors, "send"));
   return inner_->send(tensors, to, tag);
 }
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "paceline/comm/engine.h"
-
 namespace paceline::comm {
+
+class Engine;
 
 /// NCCL as the CUDA wheel has it.  nccl_engine.cc is compiled with
 /// PACELINE_WITH_NCCL, no_nccl.cc (UsageError) without.

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include <c10/util/Logging.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -146,6 +147,15 @@ void number_locally(Place& place, const std::vector<std::string>& hosts) {
 
 }  // namespace
 
+std::string job_prefix(const std::string& job) {
+  return "paceline/" + job;
+}
+
+void quiet_engine_logs() {
+  FLAGS_caffe2_log_level = c10::GLOG_FATAL;
+  c10::initLogging();  // reads the variable
+}
+
 World join(const launch::Launch& launch, Milliseconds timeout) {
   World world;
   world.place = launch.place;
@@ -154,7 +164,7 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
     world.hosts = {launch.place.host};
   } else {
     world.store = c10::make_intrusive<c10d::PrefixStore>(
-        "paceline/" + launch.job, open_store(launch, timeout));
+        job_prefix(launch.job), open_store(launch, timeout));
     const auto* tcp = std::get_if<launch::TcpMeeting>(&launch.meeting);
     world.serves_store = tcp && tcp->serve;
     world.hosts = exchange_hosts(*world.store, launch.place, timeout);

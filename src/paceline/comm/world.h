@@ -32,6 +32,13 @@ struct World {
 /// within `timeout`.
 World join(const launch::Launch& launch, std::chrono::milliseconds timeout);
 
+/// The prefix of all keys of a job in its store.
+std::string job_prefix(const std::string& job);
+
+/// Lets torch's C++ logs show fatal errors only, because what else they tell
+/// reaches the user as one sentence of ours; TORCH_CPP_LOG_LEVEL overrides.
+void quiet_engine_logs();
+
 /// Says goodbye.  The rank that serves the store stays until all ranks have
 /// left, or `patience` is over, because their last words need the store.
 void leave(const World& world, std::chrono::milliseconds patience);

@@ -10,6 +10,7 @@ namespace paceline::launch {
 /// Blocks both for this thread and all that it starts later, so it must be
 /// made before any other thread; then a wish is a pending signal that
 /// `requested()` sees: no handler, no interrupted system call, no global.
+/// Wishes that are pending at destruction count as granted and vanish.
 /// A rank that no longer looks is ended by its launcher's SIGKILL.
 class StopSignals {
  public:

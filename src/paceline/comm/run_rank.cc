@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/comm/run_rank.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/comm/failure.h"
+#include "paceline/launch/failure_notice.h"
+#include "paceline/launch/rank_guard.h"
+
+namespace paceline::comm {
+namespace {
+
+using std::chrono::milliseconds;
+
+[[noreturn]] void end_process(const std::string& sentence, int exit_code) {
+  if (!sentence.empty()) {
+    fmt::print(stderr, "paceline: {}\n", sentence);
+  }
+  std::fflush(nullptr);
+  _exit(exit_code);
+}
+
+// Who serves the store stays until the other guards have read the verdict.
+constexpr milliseconds kLastReading{1500};
+
+milliseconds beat_interval(milliseconds timeout) {
+  return std::min(milliseconds(1000), timeout / 8);
+}
+
+launch::RankGuard::Options guard_of(
+    const World& world,
+    const std::shared_ptr<launch::Heartbeat>& heart,
+    milliseconds timeout) {
+  launch::RankGuard::Options options;
+  options.board = world.board;
+  options.heart = heart;
+  options.rank = world.place.rank;
+  options.hosts = world.hosts;
+  options.supervised = world.place.launcher == "paceline";
+  options.timeout = timeout;
+  options.end = [serves = world.serves_store](const std::string& sentence) {
+    if (serves) {
+      std::this_thread::sleep_for(kLastReading);
+    }
+    end_process(sentence, 3);
+  };
+  return options;
+}
+
+[[noreturn]] void end_failed(const World& world,
+                             const std::exception& error,
+                             milliseconds timeout) {
+  launch::FailureNotice notice;
+  notice.rank = world.place.rank;
+  notice.host = world.place.host;
+  notice.text = describe_failure(error, "failed");
+  notice.exit_code = dynamic_cast<const UsageError*>(&error) ? 2 : 3;
+  notice.consequence = notice.exit_code == 3 &&
+                       classify_failure(notice.text) != FailureKind::kOwn;
+  std::string sentence;
+  try {
+    if (world.place.launcher == "paceline") {
+      launch::post_failure(*world.board, notice);
+    } else {
+      // Four beats of a living heart fit in.
+      sentence =
+          launch::explain_failure(
+              *world.board, notice, world.hosts, 4 * beat_interval(timeout))
+              .value_or("");
+      leave(world, kLastReading);
+    }
+  } catch (const WorldError&) {
+    sentence = launch::sentence(notice);  // nobody else will tell it
+  }
+  end_process(sentence, notice.exit_code);
+}
+
+}  // namespace
+
+int run_rank(const launch::Launch& launch,
+             milliseconds timeout,
+             const std::function<int(const RankContext&)>& body) {
+  quiet_engine_logs();
+  const World world = join(launch, timeout);
+  const auto heart = std::make_shared<launch::Heartbeat>(
+      world.board, world.place.rank, beat_interval(timeout));
+  if (world.place.world == 1) {
+    return body({world, *heart});
+  }
+  const launch::RankGuard guard(guard_of(world, heart, timeout));
+  int exit_code = 0;
+  try {
+    exit_code = body({world, *heart});
+  } catch (const std::exception& error) {
+    end_failed(world, error, timeout);
+  }
+  heart->finish();
+  leave(world, timeout);
+  return exit_code;
+}
+
+}  // namespace paceline::comm

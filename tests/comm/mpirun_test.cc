@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "comm/rank_program.h"
+
+namespace paceline {
+namespace {
+
+using testing::run_marked;
+
+const std::string kMpirun =
+    std::string(PACELINE_MPIRUN) + " --oversubscribe --bind-to none " +
+    (getuid() == 0 ? "--allow-run-as-root " : "") + "-np ";
+
+TEST(Mpirun, ranks_work_together) {
+  const auto said = run_marked(kMpirun + "2 PROGRAM rank 20000 ok");
+  EXPECT_EQ(said.exit_code, 0) << said.text;
+  EXPECT_TRUE(said.contains("rank 0 of 2, local 0 of 2, mpirun, mean 3"))
+      << said.text;
+  EXPECT_TRUE(said.contains("rank 1 of 2, local 1 of 2, mpirun, mean 3"))
+      << said.text;
+}
+
+TEST(Mpirun, a_silent_rank_is_named_by_rank_0) {
+  const auto said = run_marked(kMpirun + "3 PROGRAM rank 2000 stop");
+  EXPECT_NE(said.exit_code, 0);
+  EXPECT_TRUE(said.contains("paceline: rank 2 on host ")) << said.text;
+  EXPECT_TRUE(said.contains("stopped answering 2 s ago at step ")) << said.text;
+}
+
+}  // namespace
+}  // namespace paceline

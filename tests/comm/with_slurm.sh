@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs a command inside a Slurm of its own on this machine: one node, daemons
+# with their files in a temporary folder, ended when the command has ended.
+# Needs root, munged, slurmctld and slurmd.
+#
+#   with_slurm.sh srun -n 2 hostname
+set -u
+PATH=$PATH:/usr/sbin:/sbin
+work=$(mktemp -d /tmp/paceline-slurm.XXXXXX)
+host=$(hostname -s)
+ports=$(( $$ % 2000 * 5 + 12000 ))
+export SLURM_CONF="$work/slurm.conf"
+
+stop() {
+  for name in slurmd slurmctld munged; do
+    [ -f "$work/$name.pid" ] && kill "$(cat "$work/$name.pid")" 2>/dev/null
+  done
+  sleep 0.5
+  for name in slurmd slurmctld munged; do
+    [ -f "$work/$name.pid" ] && kill -9 "$(cat "$work/$name.pid")" 2>/dev/null
+  done
+  rm -rf "$work"
+}
+trap stop EXIT
+trap 'exit 1' INT TERM
+
+chmod 755 "$work"
+mkdir "$work/munge" "$work/spool" "$work/state"
+chmod 755 "$work/munge"
+dd if=/dev/urandom of="$work/munge/key" bs=128 count=1 2>/dev/null
+chmod 400 "$work/munge/key"
+
+cat > "$SLURM_CONF" <<EOF
+ClusterName=paceline
+SlurmctldHost=$host
+SlurmctldPort=$((ports + 1))
+SlurmdPort=$((ports + 2))
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$work/munge/socket
+CryptoType=crypto/munge
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+StateSaveLocation=$work/state
+SlurmdSpoolDir=$work/spool
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmdPidFile=$work/slurmd.pid
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdLogFile=$work/slurmd.log
+ReturnToService=2
+SlurmdParameters=config_overrides
+NodeName=$host CPUs=4 State=UNKNOWN
+PartitionName=test Nodes=$host Default=YES MaxTime=INFINITE State=UP
+EOF
+
+munged --key-file="$work/munge/key" --socket="$work/munge/socket" \
+  --pid-file="$work/munged.pid" --log-file="$work/munge/log" \
+  --seed-file="$work/munge/seed" --force >/dev/null 2>&1
+slurmctld -c >/dev/null 2>&1
+slurmd >/dev/null 2>&1
+
+tries=0
+until sinfo -h -t idle -o %n 2>/dev/null | grep -q .; do
+  tries=$((tries + 1))
+  if [ "$tries" -gt 150 ]; then
+    echo "with_slurm.sh: no node became idle" >&2
+    tail -n 5 "$work/slurmctld.log" "$work/slurmd.log" "$work/munge/log" >&2
+    exit 99
+  fi
+  sleep 0.2
+done
+"$@"
