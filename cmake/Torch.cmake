@@ -96,26 +96,38 @@ else()
 endif()
 message(STATUS "PyTorch has CUDA: ${PACELINE_TORCH_HAS_CUDA}")
 
-# paceline::nccl: NCCL's header and library, from the wheel that a CUDA build of
-# PyTorch brings along.  ProcessGroupNCCL itself is inside libtorch_cuda.
+# paceline::nccl: what ProcessGroupNCCL.hpp includes.  NCCL and CUDA headers come
+# from the wheels that a CUDA build of PyTorch brings along, plus nvidia-cuda-crt
+# and nvidia-cuda-cccl, or from a toolkit.  With these wheels beside a CPU build
+# the engine still compiles, but only a CUDA build links it.
 if(PACELINE_WITH_NCCL)
-  find_path(NCCL_INCLUDE_DIR nccl.h HINTS "${TORCH}/../nvidia/nccl/include")
-  find_library(NCCL_LIBRARY NAMES libnccl.so.2 nccl HINTS "${TORCH}/../nvidia/nccl/lib")
-  mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)
-  if(NOT NCCL_INCLUDE_DIR)
+  set(_nvidia "${TORCH}/../nvidia")
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS "${_nvidia}/nccl/include")
+  find_path(CUDA_INCLUDE_DIR crt/host_config.h
+    HINTS "${_nvidia}/cu13/include" "${_nvidia}/cuda_runtime/include"
+      "$ENV{CUDA_HOME}/include" /usr/local/cuda/include)
+  find_library(NCCL_LIBRARY NAMES libnccl.so.2 nccl HINTS "${_nvidia}/nccl/lib")
+  mark_as_advanced(NCCL_INCLUDE_DIR CUDA_INCLUDE_DIR NCCL_LIBRARY)
+  if(NOT NCCL_INCLUDE_DIR OR NOT CUDA_INCLUDE_DIR)
     message(FATAL_ERROR
-      "PACELINE_WITH_NCCL: no nccl.h beside ${TORCH} (nvidia/nccl/include) nor in the "
-      "system; install the nvidia-nccl wheel of this PyTorch, or give -DNCCL_INCLUDE_DIR=...")
+      "PACELINE_WITH_NCCL: no nccl.h or crt/host_config.h beside ${TORCH} nor in the "
+      "system. Install nvidia-nccl, nvidia-cuda-runtime, nvidia-cuda-crt and "
+      "nvidia-cuda-cccl of this wheel's CUDA version, or give -DNCCL_INCLUDE_DIR=... "
+      "and -DCUDA_INCLUDE_DIR=...")
   endif()
   add_library(paceline_nccl INTERFACE)
   add_library(paceline::nccl ALIAS paceline_nccl)
-  target_include_directories(paceline_nccl SYSTEM INTERFACE "${NCCL_INCLUDE_DIR}")
+  target_include_directories(paceline_nccl SYSTEM INTERFACE
+    "${NCCL_INCLUDE_DIR}" "${CUDA_INCLUDE_DIR}" "${CUDA_INCLUDE_DIR}/cccl")
   target_compile_definitions(paceline_nccl INTERFACE USE_C10D_NCCL)
+  if(NOT EXISTS "${TORCH}/include/c10/cuda/impl/cuda_cmake_macros.h")
+    target_compile_definitions(paceline_nccl INTERFACE C10_USING_CUSTOM_GENERATED_MACROS)
+  endif()
   target_link_libraries(paceline_nccl INTERFACE paceline_torch)
   if(NCCL_LIBRARY)
     target_link_libraries(paceline_nccl INTERFACE "${NCCL_LIBRARY}")
   endif()
-  message(STATUS "NCCL: ${NCCL_INCLUDE_DIR}, ${NCCL_LIBRARY}")
+  message(STATUS "NCCL: ${NCCL_INCLUDE_DIR}, ${NCCL_LIBRARY}; CUDA: ${CUDA_INCLUDE_DIR}")
 endif()
 
 # One precompiled <torch/torch.h> for every file of the torch half.
