@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-int main() {
-  return 0;
+#include "paceline/cli/cli.h"
+
+int main(int argc, char** argv) {
+  return paceline::cli::run_program(argc, argv);
 }

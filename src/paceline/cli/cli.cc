@@ -1,1 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/cli.h"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/cli/guide.h"
+#include "paceline/cli/list.h"
+#include "paceline/cli/run_command.h"
+
+namespace paceline::cli {
+namespace {
+
+constexpr int kUsage = 2;
+constexpr int kWorld = 3;
+
+/// A first word that is no command, before CLI11 words it its own way.
+void refuse_unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    known.push_back(command->get_name());
+    if (known.back() == word) {
+      return;
+    }
+  }
+  if (!word.starts_with("-")) {
+    throw UsageError(unknown_name("command", word, known));
+  }
+}
+
+int dispatch(const std::vector<std::string>& arguments) {
+  CLI::App app{"Measures, explains and predicts distributed training."};
+  app.name("paceline");
+  CLI::App* run = app.add_subcommand("run", "measure an experiment");
+  CLI::App* list = app.add_subcommand(
+      "list", "strategies, models, engines, experiments, formats");
+  RunCommand run_command(*run);
+  if (arguments.empty()) {
+    fmt::print("{}", guide());
+    return 0;
+  }
+  refuse_unknown_command(app, arguments.front());
+  try {
+    // CLI11 takes the words in reverse.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      return app.exit(error);  // --help
+    }
+    throw UsageError(error.what());
+  }
+  if (list->parsed()) {
+    fmt::print("{}", list_text());
+    return 0;
+  }
+  return run->parsed() ? run_command.run(arguments) : 0;
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  try {
+    return dispatch({argv + 1, argv + argc});
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "paceline: {}\n", error.what());
+    return kUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "paceline: {}\n", error.what());
+    return kWorld;
+  }
+}
+
+}  // namespace paceline::cli

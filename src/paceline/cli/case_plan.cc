@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/case_plan.h"
+
+#include <fmt/format.h>
+
+#include "paceline/model/batch.h"
+#include "paceline/model/precision.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/describe.h"
+#include "paceline/plan/strategy.h"
+#include "paceline/runtime/shape.h"
+
+namespace paceline::cli {
+namespace {
+
+using record::Configuration;
+
+plan::PlanInput input_of(const Configuration& c, plan::ModelShape shape) {
+  return {.model = std::move(shape),
+          .optimizer = {.name = c.optimizer,
+                        .state_buffers = c.optimizer == "adamw" ? 2 : 1},
+          .world = c.ranks,
+          .local_world = {c.ranks_per_host.begin(), c.ranks_per_host.end()},
+          .micro_batches = c.accumulate};
+}
+
+}  // namespace
+
+const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
+  const std::string name =
+      fmt::format("{} {} {} {}", c.model, c.image_size, c.classes, c.dtype);
+  const auto known = shapes_.find(name);
+  if (known != shapes_.end()) {
+    return known->second;
+  }
+  const auto& info = model::find_network(c.model);
+  const model::NetworkOptions options{.image_size = c.image_size,
+                                      .classes = c.classes};
+  const auto dtype = model::parameter_dtype(model::parse_precision(c.dtype));
+  auto network = model::make_network(info, options, c.seed);
+  model::cast_network(*network, dtype);
+  network->train();
+  const model::Batch two = model::make_batch(
+      info, {.batch_size = 2, .dtype = dtype, .network = options});
+  return shapes_[name] = runtime::trace(std::move(network), c.model, two).shape;
+}
+
+std::string CasePlans::describe(const Configuration& c) {
+  const plan::StrategySpec strategy =
+      plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  if (strategy.external()) {
+    return "     performed by an external command: no plan\n";
+  }
+  const plan::PlanInput input = input_of(c, shape_of(c));
+  const auto planner = plan::make_planner(strategy);
+  const plan::Setup setup = planner->setup(input);
+  const plan::CommPlan plan =
+      planner->plan(input, setup, planner->variant(c.warmup));
+  const plan::Cost cost = plan::cost(setup, plan, input.rank);
+  std::string text = fmt::format(
+      "     {} on the wire per rank and step, {} calls, {} rounds; {} of "
+      "buffers beside values and gradients\n",
+      plan::bytes_text(cost.wire_bytes),
+      cost.calls,
+      plan::rounds(input.model, setup, plan),
+      plan::bytes_text(cost.memory_bytes));
+  const std::string ops = plan::describe(plan, input.model, setup);
+  const auto [earlier, fresh] = shown_.emplace(ops, c.label);
+  return text +
+         (fresh ? ops
+                : fmt::format("     the plan of {}, above\n", earlier->second));
+}
+
+}  // namespace paceline::cli

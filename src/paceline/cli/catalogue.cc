@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/catalogue.h"
+
+#include <utility>
+
+#include <torch/cuda.h>
+
+#include "paceline/base/error.h"
+#include "paceline/comm/engine.h"
+#include "paceline/model/network.h"
+
+namespace paceline::cli {
+
+std::vector<Entry> models() {
+  std::vector<Entry> entries;
+  for (const model::NetworkInfo& info : model::networks()) {
+    entries.push_back({std::string(info.name), std::string(info.summary)});
+  }
+  return entries;
+}
+
+std::vector<EngineEntry> engines() {
+  std::vector<EngineEntry> entries;
+  for (const comm::EngineInfo& info : comm::engines()) {
+    EngineEntry entry{{std::string(info.name), std::string(info.summary)},
+                      true};
+    try {
+      info.make();
+    } catch (const UsageError&) {
+      entry.built = false;
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+int cuda_devices() {
+  return static_cast<int>(torch::cuda::device_count());
+}
+
+experiment::Machine machine_here(std::vector<int> ranks_per_host) {
+  experiment::Machine machine{.cores = experiment::usable_cores(),
+                              .cuda_devices = cuda_devices(),
+                              .native_bf16 = experiment::cpu_has_bf16(),
+                              .ranks_per_host = std::move(ranks_per_host)};
+  for (Entry& entry : models()) {
+    machine.models.push_back(std::move(entry.name));
+  }
+  for (EngineEntry& entry : engines()) {
+    if (entry.built) {
+      machine.engines.push_back(std::move(entry.name));
+    }
+  }
+  return machine;
+}
+
+}  // namespace paceline::cli

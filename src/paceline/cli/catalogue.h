@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/experiment/machine.h"
+
+namespace paceline::cli {
+
+/// What `paceline list` prints of a model, an engine, ...
+struct Entry {
+  std::string name;
+  std::string summary;
+};
+
+std::vector<Entry> models();
+
+/// Engines that this build can make; the others have the reason as summary.
+struct EngineEntry : Entry {
+  bool built = false;
+};
+std::vector<EngineEntry> engines();
+
+/// GPUs that PyTorch sees.
+int cuda_devices();
+
+/// The machine as an experiment wants to know it; `ranks_per_host` of a joined
+/// world, empty where none was joined.
+experiment::Machine machine_here(std::vector<int> ranks_per_host);
+
+}  // namespace paceline::cli

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/joined.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/bench/bulletin.h"
+#include "paceline/bench/session.h"
+#include "paceline/cli/results.h"
+#include "paceline/comm/run_rank.h"
+#include "paceline/launch/stop_signals.h"
+
+namespace paceline::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds timeout_of(const experiment::Settings& settings) {
+  return milliseconds(static_cast<std::int64_t>(settings.timeout * 1000));
+}
+
+/// One repetition in a joined world.
+int run_once(comm::World& world,
+             launch::Heartbeat& heart,
+             const launch::StopSignals& stop,
+             const experiment::Order& order) {
+  const experiment::Settings& settings = order.settings;
+  bench::SessionOptions options;
+  options.experiment = order.experiment;
+  options.records_path = settings.records;
+  options.trace_path = settings.trace;
+  options.run = order.run;
+  options.resume = settings.resume;
+  options.yes = settings.yes || order.run > 0;
+  options.progress = order.progress;
+  options.require_same_topology = settings.require_same_topology;
+  options.timeout = timeout_of(settings);
+  options.interface = settings.interface;
+  // Not owned: the world's guard holds it longer than any session runs.
+  options.heart = std::shared_ptr<launch::Heartbeat>(
+      std::shared_ptr<launch::Heartbeat>(), &heart);
+  options.stop_requested = [&stop] { return stop.requested(); };
+  const int code = bench::run_session(world, options);
+  if (code == 2) {
+    throw UsageError("not started: the estimate above is too long");
+  }
+  return code;
+}
+
+/// How many ranks each host has, hosts in the order of their first rank.
+/// Throws UsageError where a host's ranks do not follow each other, because
+/// cases take ranks 0 .. k-1 and mean whole hosts.
+std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
+  std::vector<int> counts;
+  std::vector<std::string> seen;
+  for (const std::string& host : hosts) {
+    if (!seen.empty() && seen.back() == host) {
+      ++counts.back();
+      continue;
+    }
+    if (std::ranges::count(seen, host) > 0) {
+      throw UsageError(
+          fmt::format("the ranks of host {} do not follow each other; start "
+                      "them host by host (mpirun --map-by slot, srun "
+                      "--distribution=block)",
+                      host));
+    }
+    seen.push_back(host);
+    counts.push_back(1);
+  }
+  return counts;
+}
+
+/// The whole of a launched session on one rank.
+class JoinedRun {
+ public:
+  JoinedRun(const comm::RankContext& context, const launch::StopSignals& stop)
+      : world_(context.world), heart_(context.heart), stop_(stop) {}
+
+  int run(experiment::Order order, const ExpandFor& expand) {
+    if (world_.place.rank == 0) {
+      order.experiment = expand(count_by_host(world_.hosts));
+      results_.emplace(order.settings);
+    }
+    order = agree(order);
+    int code = 0;
+    try {
+      for (; order.run < order.experiment.runs && code == 0; ++order.run) {
+        code = run_once(world_, heart_, stop_, order);
+      }
+    } catch (...) {
+      show(order);
+      throw;
+    }
+    show(order);
+    return code;
+  }
+
+ private:
+  /// Rank 0's order.
+  experiment::Order agree(const experiment::Order& mine) {
+    bench::Bulletin bulletin(
+        world_.store, "order/", [this](const std::string& what) {
+          heart_.beat(-1, "waiting for " + what);
+        });
+    if (world_.place.rank == 0) {
+      bulletin.post("order", experiment::to_text(mine));
+      return mine;
+    }
+    return experiment::order_from(
+        bulletin.read("order", timeout_of(mine.settings)));
+  }
+
+  void show(const experiment::Order& order) const {
+    if (results_) {
+      results_->show(order.experiment);
+    }
+  }
+
+  comm::World world_;
+  launch::Heartbeat& heart_;
+  const launch::StopSignals& stop_;
+  std::optional<Results> results_;  // on rank 0
+};
+
+}  // namespace
+
+int run_joined(const experiment::Order& order,
+               const launch::Launch& launch,
+               const ExpandFor& expand) {
+  const launch::StopSignals stop;
+  return comm::run_rank(launch,
+                        timeout_of(order.settings),
+                        [&](const comm::RankContext& context) {
+                          return JoinedRun(context, stop).run(order, expand);
+                        });
+}
+
+int run_ordered_rank(const experiment::Order& order) {
+  const launch::StopSignals stop;
+  return comm::run_rank(launch::detect_launch(""),
+                        timeout_of(order.settings),
+                        [&](const comm::RankContext& context) {
+                          comm::World world = context.world;
+                          return run_once(world, context.heart, stop, order);
+                        });
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/local.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/cli/results.h"
+#include "paceline/comm/local_launch.h"
+
+namespace paceline::cli {
+namespace {
+
+/// A text that our children read as a file, and that is gone with us.
+class SharedText {
+ public:
+  explicit SharedText(const std::string& text)
+      : file_(memfd_create("paceline-order", MFD_CLOEXEC)) {
+    if (file_ < 0 || write(file_, text.data(), text.size()) !=
+                         static_cast<ssize_t>(text.size())) {
+      throw WorldError(fmt::format("cannot hand the order to the ranks: {}",
+                                   std::strerror(errno)));
+    }
+  }
+  ~SharedText() { close(file_); }
+  SharedText(const SharedText&) = delete;
+  SharedText& operator=(const SharedText&) = delete;
+
+  std::string path() const {
+    return fmt::format("/proc/{}/fd/{}", getpid(), file_);
+  }
+
+ private:
+  int file_;
+};
+
+launch::Outcome run_repetition(const experiment::Order& order,
+                               const std::vector<std::string>& command_line) {
+  const SharedText text(experiment::to_text(order));
+  comm::LocalLaunch local;
+  local.ranks = experiment::largest_world(order.experiment);
+  local.argv = {"paceline"};
+  local.argv.insert(local.argv.end(), command_line.begin(), command_line.end());
+  local.argv.insert(local.argv.end(), {"--order", text.path()});
+  local.patience.heartbeat = std::chrono::milliseconds(
+      static_cast<std::int64_t>(order.settings.timeout * 1000));
+  return comm::launch_local(local);
+}
+
+}  // namespace
+
+int run_local(experiment::Order order,
+              const std::vector<std::string>& command_line) {
+  const Results results(order.settings);
+  launch::Outcome outcome;
+  for (; order.run < order.experiment.runs; ++order.run) {
+    outcome = run_repetition(order, command_line);
+    if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
+      break;
+    }
+  }
+  results.show(order.experiment);
+  if (!outcome.message.empty()) {
+    fmt::print(stderr, "paceline: {}\n", outcome.message);
+  }
+  if (outcome.stop_signal != 0) {
+    return 128 + outcome.stop_signal;
+  }
+  return outcome.exit_code;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/experiment/order.h"
+
+namespace paceline::cli {
+
+/// Starts the ranks on this machine, for each repetition in fresh processes,
+/// watches over them, and shows the results.
+int run_local(experiment::Order order,
+              const std::vector<std::string>& command_line);
+
+}  // namespace paceline::cli

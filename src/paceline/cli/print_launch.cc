@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/print_launch.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/cli/catalogue.h"
+#include "paceline/experiment/experiment.h"
+#include "paceline/experiment/key.h"
+#include "paceline/launch/launch_line.h"
+
+namespace paceline::cli {
+namespace {
+
+using experiment::Draft;
+using experiment::Values;
+
+/// The words without `flag` and its value, in both of its forms.
+std::vector<std::string> without(const std::string& flag,
+                                 const std::vector<std::string>& words) {
+  std::vector<std::string> rest;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == flag) {
+      ++i;
+    } else if (!words[i].starts_with(flag + "=")) {
+      rest.push_back(words[i]);
+    }
+  }
+  return rest;
+}
+
+/// Every value of `ranks` that counts: the flag's, else the file's.
+std::vector<std::string> ranks_texts(const Draft& draft) {
+  std::vector<const Values*> parts = {&draft.flags};
+  if (!draft.flags.contains("ranks")) {
+    parts = {&draft.defaults};
+    for (const Values& one : draft.cases) {
+      parts.push_back(&one);
+    }
+    if (draft.sweep) {
+      parts.push_back(&*draft.sweep);
+    }
+  }
+  std::vector<std::string> texts;
+  for (const Values* values : parts) {
+    if (const auto found = values->find("ranks"); found != values->end()) {
+      for (const experiment::Given& given : found->second) {
+        texts.push_back(given.text);
+      }
+    }
+  }
+  return texts;
+}
+
+std::vector<int> hosts_of(const Draft& draft) {
+  record::Configuration c;
+  const auto given = draft.flags.find("ranks_per_host");
+  if (given != draft.flags.end()) {
+    experiment::assign_key(*experiment::find_key("ranks_per_host"),
+                           given->second.front().text,
+                           given->second.front().where,
+                           c);
+    if (std::ranges::adjacent_find(c.ranks_per_host,
+                                   std::ranges::not_equal_to()) !=
+        c.ranks_per_host.end()) {
+      throw UsageError(
+          "--ranks-per-host: a launch line gives every host as many ranks");
+    }
+    return c.ranks_per_host;
+  }
+  int most = 0;
+  for (const std::string& text : ranks_texts(draft)) {
+    int number = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) {
+      most = std::max(most, number);
+    }
+  }
+  if (most < 1) {
+    throw UsageError(
+        "--print-launch: say for how many ranks: --ranks 8 on one host, or "
+        "--ranks-per-host 8+8 on two");
+  }
+  return {most};
+}
+
+/// Any machine that the hosts may be, to find what is wrong on all of them.
+experiment::Machine imagined(const std::vector<int>& hosts) {
+  experiment::Machine machine = machine_here(hosts);
+  machine.cuda_devices = hosts.front();
+  machine.native_bf16 = true;
+  machine.engines = {"gloo", "nccl", "mpi"};
+  return machine;
+}
+
+}  // namespace
+
+std::string launch_text(const Draft& draft,
+                        const std::vector<std::string>& command_line) {
+  const std::vector<int> hosts = hosts_of(draft);
+  Draft checked = draft;
+  checked.flags.erase("ranks_per_host");
+  experiment::expand(checked, imagined(hosts));
+
+  launch::LaunchShape shape{.hosts = static_cast<int>(hosts.size()),
+                            .ranks_per_host = hosts.front(),
+                            .argv = {}};
+  std::vector<std::string> words =
+      without("--print-launch", without("--ranks-per-host", command_line));
+  const auto ranks = draft.flags.find("ranks");
+  if (ranks != draft.flags.end() && ranks->second.size() == 1) {
+    words = without("--ranks", words);  // the world's size says it
+  }
+  std::error_code error;
+  shape.argv = {
+      std::filesystem::read_symlink("/proc/self/exe", error).string()};
+  shape.argv.insert(shape.argv.end(), words.begin(), words.end());
+  return launch::launch_line(experiment::settings_of(draft).print_launch,
+                             shape) +
+         "\n";
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/experiment/draft.h"
+
+namespace paceline::cli {
+
+/// What `--print-launch` prints: the line that starts `command_line` on a
+/// cluster.  Hosts and ranks follow from --ranks-per-host, or from the largest
+/// --ranks on one host.  Checks the experiment as far as that needs no look at
+/// the cluster.  Throws UsageError.
+std::string launch_text(const experiment::Draft& draft,
+                        const std::vector<std::string>& command_line);
+
+}  // namespace paceline::cli

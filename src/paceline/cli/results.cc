@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/results.h"
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/record/store.h"
+#include "paceline/report/ddp.h"
+#include "paceline/report/formats.h"
+
+namespace paceline::cli {
+
+namespace fs = std::filesystem;
+
+std::string default_records_path(const std::string& experiment) {
+  return fmt::format("results/{}-{:%Y%m%dT%H%M%SZ}.jsonl",
+                     experiment,
+                     fmt::gmtime(std::time(nullptr)));
+}
+
+Results::Results(experiment::Settings& settings) : settings_(settings) {
+  report::find_format(settings.format);
+  if (settings.records.empty()) {
+    if (settings.resume) {
+      throw UsageError(
+          "--resume: needs --records FILE, the file of the run to go on with");
+    }
+    settings.records = default_records_path(settings.name);
+    std::error_code error;
+    fs::create_directories("results", error);  // else check_writable says so
+  }
+  check_writable("--records", settings.records);
+  if (!settings.json.empty()) {
+    check_writable("--json", settings.json);
+  }
+  if (!settings.trace.empty()) {
+    check_writable("--trace", settings.trace);
+  }
+  if (fs::exists(settings.records)) {
+    already_ = record::read_records(settings.records, record::BrokenTail::kSkip)
+                   .records.size();
+  }
+}
+
+bool Results::show(const experiment::Experiment& experiment) const {
+  std::vector<record::RunRecord> shown;
+  if (fs::exists(settings_.records)) {
+    std::set<std::string> cases;
+    for (const record::Configuration& c : experiment.cases) {
+      cases.insert(c.key());
+    }
+    record::RecordFile file =
+        record::read_records(settings_.records, record::BrokenTail::kSkip);
+    for (std::size_t i = 0; i < file.records.size(); ++i) {
+      record::RunRecord& record = file.records[i];
+      if (i >= already_ ||
+          (settings_.resume && cases.contains(record.configuration.key()))) {
+        shown.push_back(std::move(record));
+      }
+    }
+  }
+  if (shown.empty()) {
+    return false;
+  }
+  const std::string text = report::find_format(settings_.format).render(shown);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  if (!settings_.json.empty()) {
+    write_atomically(settings_.json, report::render_ddp_json(shown));
+  }
+  fmt::print(stderr, "records: {}\n", settings_.records);
+  return true;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/run_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/cli/catalogue.h"
+#include "paceline/cli/dry_run.h"
+#include "paceline/cli/joined.h"
+#include "paceline/cli/local.h"
+#include "paceline/cli/print_launch.h"
+#include "paceline/experiment/experiment.h"
+#include "paceline/experiment/order.h"
+#include "paceline/launch/place.h"
+#include "paceline/launch/supervise.h"
+#include "paceline/report/formats.h"
+
+namespace paceline::cli {
+namespace {
+
+/// Ranks on each host as the launcher tells before the world is joined: as
+/// many on each as on this one.
+std::vector<int> ranks_per_host(const launch::Launch& launch) {
+  std::vector<int> hosts;
+  if (launch.place.launcher != "single") {
+    const int local =
+        launch.local_known ? launch.place.local_world : launch.place.world;
+    for (int left = launch.place.world; left > 0; left -= local) {
+      hosts.push_back(std::min(left, local));
+    }
+  }
+  return hosts;
+}
+
+}  // namespace
+
+RunCommand::RunCommand(CLI::App& app) : flags_(app) {
+  app.add_option("--order", order_path_)->group("");
+}
+
+int RunCommand::run(const std::vector<std::string>& command_line) const {
+  if (!order_path_.empty()) {
+    return run_ordered_rank(experiment::order_from(read_text(order_path_)));
+  }
+  const experiment::Draft draft = flags_.draft();
+  experiment::Order order;
+  order.settings = experiment::settings_of(draft);
+  order.progress = isatty(STDERR_FILENO) == 1;
+  if (!order.settings.print_launch.empty()) {
+    fmt::print("{}", launch_text(draft, command_line));
+    return 0;
+  }
+  const launch::Launch launch =
+      launch::detect_launch(order.settings.rendezvous);
+  const bool alone = launch.place.launcher == "single";
+  // Before a library starts a thread, which would take Ctrl-C for itself.
+  std::optional<launch::SupervisorSignals> signals;
+  if (alone && !order.settings.dry_run) {
+    signals.emplace();
+  }
+  const auto expanded = [&draft](std::vector<int> hosts) {
+    return experiment::expand(draft, machine_here(std::move(hosts)));
+  };
+  try {
+    order.experiment = expanded(ranks_per_host(launch));
+    report::find_format(order.settings.format);
+  } catch (const UsageError&) {
+    if (launch.place.local_rank > 0) {
+      return 2;  // the first rank of this host says why
+    }
+    throw;
+  }
+  if (order.settings.dry_run) {
+    fmt::print("{}", dry_run_text(order.experiment));
+    return 0;
+  }
+  return alone ? run_local(std::move(order), command_line)
+               : run_joined(order, launch, expanded);
+}
+
+}  // namespace paceline::cli

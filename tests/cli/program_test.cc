@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built program from outside: exit codes, one sentence for each mistake,
+// and nothing started before the mistake is found.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+/// A folder of its own, gone after the test, in which the program runs.
+class Program : public ::testing::Test {
+ protected:
+  Program() {
+    std::string name = fs::temp_directory_path() / "paceline-cli-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~Program() override { fs::remove_all(folder_); }
+
+  Outcome run(const std::string& arguments) const {
+    const fs::path errors = folder_ / "stderr";
+    // In braces, so that `arguments` may go on with a script.
+    const std::string line = "cd '" + folder_.string() + "' && { '" +
+                             PACELINE_PROGRAM "' " + arguments + "; } 2>'" +
+                             errors.string() + "' </dev/null";
+    Outcome outcome;
+    FILE* pipe = popen(line.c_str(), "r");
+    std::array<char, 4096> buffer{};
+    while (const std::size_t n =
+               std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+      outcome.out.append(buffer.data(), n);
+    }
+    outcome.exit_code = WEXITSTATUS(pclose(pipe));
+    std::ifstream file(errors);
+    outcome.err.assign(std::istreambuf_iterator<char>(file), {});
+    return outcome;
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+
+  /// Exit 2, nothing on stdout, one line on stderr that begins so, and no file
+  /// left behind.
+  void expect_refused(const std::string& arguments,
+                      const std::string& sentence) const {
+    SCOPED_TRACE(arguments);
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err.substr(0, sentence.size()), sentence);
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_FALSE(fs::exists(folder_ / "results"));
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Program, BareItPrintsTheNextCommands) {
+  const Outcome outcome = run("");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.out.find("paceline run quick"), std::string::npos);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(Program, HelpNamesTheFlagsThatOthersRelyOn) {
+  const Outcome outcome = run("run --help");
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* flag :
+       {"--model",    "--batch-size",  "--image-size", "--ranks",
+        "--strategy", "--bucket-mb",   "--engine",     "--device",
+        "--dtype",    "--threads",     "--warmup",     "--steps",
+        "--runs",     "--seed",        "--accumulate", "--records",
+        "--json",     "--format",      "--dry-run",    "--resume",
+        "--yes",      "--timeout",     "--interface",  "--rendezvous",
+        "--trace",    "--print-launch"}) {
+    EXPECT_NE(outcome.out.find(flag), std::string::npos) << flag;
+  }
+}
+
+TEST_F(Program, ListPrintsEveryTable) {
+  const Outcome outcome = run("list");
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* name : {"fusion",
+                           "all-reduce",
+                           "python-ddp",
+                           "resnet50",
+                           "resnext101_32x8d",
+                           "gloo",
+                           "quick",
+                           "csv"}) {
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
+  }
+}
+
+TEST_F(Program, RefusesBadFlags) {
+  expect_refused("rnu", "paceline: unknown command 'rnu'; did you mean 'run'?");
+  expect_refused("run --modle mlp",
+                 "paceline: unknown flag '--modle'; did you mean '--model'?");
+  expect_refused("run --model mlp --ranks two",
+                 "paceline: --ranks: 'two' is not a whole number");
+  expect_refused("run --model resnet5",
+                 "paceline: --model: unknown model 'resnet5'; did you mean "
+                 "'resnet50'?");
+  expect_refused("run --model mlp --strategy fusoin",
+                 "paceline: --strategy: unknown strategy part 'fusoin'");
+  expect_refused("run --model mlp --format xml",
+                 "paceline: --format: unknown format 'xml'");
+  expect_refused("run --model mlp --ranks", "paceline: --ranks: ");
+  expect_refused("run --model mlp --resume",
+                 "paceline: --resume: needs --records FILE");
+  expect_refused("run", "paceline: nothing to run: ");
+}
+
+TEST_F(Program, RefusesBadFiles) {
+  write("bad.toml", "model = 'mlp'\nbatch_size = = 3\n");
+  expect_refused("run bad.toml", "paceline: bad.toml:2: not TOML: ");
+  write("unknown.toml", "modle = 'mlp'\n");
+  expect_refused("run unknown.toml",
+                 "paceline: unknown.toml:1: unknown key 'modle'; did you mean "
+                 "'model'?");
+  expect_refused("run no-such-file",
+                 "paceline: unknown experiment 'no-such-file'");
+  write("records.jsonl", "not a record\n");
+  expect_refused("run --model mlp --records records.jsonl",
+                 "paceline: records.jsonl:1: ");
+}
+
+TEST_F(Program, RefusesOutputsThatCannotBeWritten) {
+  for (const char* flag : {"--records", "--json", "--trace"}) {
+    expect_refused(
+        std::string("run --model mlp ") + flag + " /no/such/folder/file",
+        std::string("paceline: ") + flag);
+  }
+}
+
+TEST_F(Program, DryRunStartsNothing) {
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 1,2 --strategy bsp --dry-run");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.substr(0, outcome.out.find('\n')),
+            "command-line: 2 cases, 1 run, up to 2 ranks");
+  EXPECT_FALSE(fs::exists(folder_ / "results"));
+}
+
+TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
+  const Outcome two_hosts =
+      run("run ddp --ranks-per-host 8+8 --json out.json --print-launch slurm");
+  EXPECT_EQ(two_hosts.exit_code, 0) << two_hosts.err;
+  EXPECT_NE(two_hosts.out.find("srun --nodes=2 --ntasks-per-node=8 "),
+            std::string::npos)
+      << two_hosts.out;
+  EXPECT_TRUE(two_hosts.out.ends_with("run ddp --json out.json\n"))
+      << two_hosts.out;
+  expect_refused("run quick --print-launch torchrun",
+                 "paceline: --print-launch: say for how many ranks");
+}
+
+/// Number of lines of a file; 0 where there is none.
+long lines_of(const fs::path& path) {
+  std::ifstream file(path);
+  return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+}
+
+constexpr const char* kTwoCases =
+    "run --model mlp --device cpu --ranks 1,2 --strategy bsp --batch-size 4 "
+    "--warmup 1 --steps 3 --records r.jsonl ";
+
+TEST_F(Program, RunsASweepAndGoesOnWithIt) {
+  const Outcome first =
+      run(std::string(kTwoCases) + "--format csv --json original.json");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(std::ranges::count(first.out, '\n'), 3) << first.out;
+  EXPECT_NE(first.err.find("records: r.jsonl"), std::string::npos);
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
+  EXPECT_TRUE(fs::exists(folder_ / "original.json"));
+
+  const Outcome again = run(std::string(kTwoCases) + "--format csv --resume");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.out, first.out);
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
+}
+
+TEST_F(Program, RepeatsInFreshProcesses) {
+  const Outcome outcome = run(std::string(kTwoCases) + "--runs 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 4);
+}
+
+TEST_F(Program, CtrlCKeepsTheFinishedCases) {
+  const Outcome outcome =
+      run(std::string(kTwoCases) +
+          "--ranks 1 --steps 3,1000000 --yes --format csv & program=$!; "
+          "until [ -s r.jsonl ]; do sleep 0.05; done; "
+          "kill -INT $program; wait $program");
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 2) << outcome.out;
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
+}
+
+}  // namespace
+}  // namespace paceline
