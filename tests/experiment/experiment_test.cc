@@ -312,12 +312,6 @@ TEST(DdpEntries, FollowTheRealDevicesPerHost) {
   EXPECT_EQ(labels({1, 1}), (Texts{"warmup", "no ddp", "1M/1G", "2M/1G"}));
 }
 
-TEST(PlaceLabel, NamesEvenHosts) {
-  EXPECT_EQ(place_label(16, {8, 8, 8}), "2M/8G");
-  EXPECT_EQ(place_label(12, {8, 8}), "12 ranks");
-  EXPECT_EQ(place_label(3, {8}), "1M/3G");
-}
-
 TEST(QuickFile, AdaptsToTheMachine) {
   const Draft file = read_draft(PACELINE_SOURCE_DIR "/experiments/quick.toml");
   EXPECT_EQ(rows(expand(file, cpu_machine(2))),

@@ -78,7 +78,7 @@ TEST(Strategy, ErrorsListWhatIsKnown) {
 TEST(Strategy, ExternalStrategyHasNoPlanner) {
   const StrategySpec spec = parse_strategy("python_ddp");
   EXPECT_TRUE(spec.external());
-  EXPECT_EQ(spec.text(), "python-ddp:bucket-mb=25");
+  EXPECT_EQ(spec.text(), "python-ddp:bucket-mb=25,settings=defaults");
   EXPECT_THROW(make_planner(spec), UsageError);
   EXPECT_FALSE(parse_strategy("ddp").external());
 }

@@ -113,7 +113,9 @@ std::string judge(comm::World& world,
       duration_text(seconds),
       cases.size(),
       static_cast<double>(largest) * 1e-9);
-  fmt::print(stderr, "{}\n", estimate);
+  if (options.run == 0) {
+    fmt::print(stderr, "{}\n", estimate);
+  }
   if (seconds > kAskAboveSeconds && !options.yes) {
     return "This is more than 30 minutes: repeat with --yes to run it, or "
            "with fewer --steps, ranks or models.";

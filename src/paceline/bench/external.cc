@@ -37,13 +37,17 @@ int free_port() {
 }
 
 nlohmann::json case_of(const record::Configuration& c) {
+  const plan::Options& options = spec_of(c).whole.options;
   return {{"model", c.model},
           {"batch_size", c.batch_size},
           {"image_size", c.image_size},
           {"classes", c.classes},
           {"warmup", c.warmup},
           {"steps", c.steps},
-          {"bucket_mb", c.bucket_mb},
+          {"bucket_mb", std::stod(options.text("bucket-mb"))},
+          {"options", options.text("settings")},
+          {"engine", c.engine},
+          {"sync_each_step", c.sync_each_step},
           {"device", c.device},
           {"dtype", c.dtype},
           {"channels_last", c.channels_last},

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 #include <memory>
+#include <random>
 #include <set>
 
 #include <fmt/chrono.h>
@@ -64,6 +65,7 @@ class Session {
                  [&](const record::Configuration& c) {
                    return c.discard || !done.contains({c.key(), options_.run});
                  });
+    interleave(todo);
     if (!confirm_estimate(world_, bulletin_, todo, options_)) {
       return 2;
     }
@@ -78,6 +80,22 @@ class Session {
   }
 
  private:
+  // Later repetitions take the cases in another order, the same on all ranks,
+  // so that no case always follows the same one.
+  void interleave(std::vector<record::Configuration>& cases) const {
+    if (options_.run == 0) {
+      return;
+    }
+    const auto measured = std::stable_partition(
+        cases.begin(), cases.end(),
+        [](const record::Configuration& c) { return c.discard; });
+    std::mt19937 order(static_cast<std::uint32_t>(options_.run));
+    for (auto left = cases.end() - measured; left > 1; --left) {
+      std::swap(measured[left - 1],
+                measured[static_cast<std::ptrdiff_t>(order()) % left]);
+    }
+  }
+
   bool leads() const { return world_.place.rank == 0; }
 
   void idle(const std::string& what) {

@@ -23,14 +23,6 @@ std::vector<int> pack(int ranks, const std::vector<int>& ranks_per_host) {
   return packed;
 }
 
-std::string place_label(int ranks, const std::vector<int>& ranks_per_host) {
-  const std::vector<int> packed = pack(ranks, ranks_per_host);
-  const bool even = std::ranges::all_of(
-      packed, [&](int here) { return here == packed.front(); });
-  return even ? fmt::format("{}M/{}G", packed.size(), packed.front())
-              : fmt::format("{} ranks", ranks);
-}
-
 std::vector<ProtocolEntry> ddp_entries(const std::vector<int>& ranks_per_host) {
   PACELINE_CHECK(!ranks_per_host.empty());
   const int per_host = ranks_per_host.front();

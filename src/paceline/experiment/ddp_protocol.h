@@ -21,10 +21,6 @@ struct ProtocolEntry {
 /// (pytorch/pytorch, benchmarks/distributed/ddp/benchmark.py).
 std::vector<ProtocolEntry> ddp_entries(const std::vector<int>& ranks_per_host);
 
-/// "2M/8G" of 16 ranks packed on hosts of 8; "12 ranks" where the hosts that
-/// they take differ.
-std::string place_label(int ranks, const std::vector<int>& ranks_per_host);
-
 /// How `ranks` lie on hosts that have so many each, filled one by one.
 std::vector<int> pack(int ranks, const std::vector<int>& ranks_per_host);
 

@@ -16,6 +16,20 @@
 namespace paceline::experiment {
 namespace {
 
+// The strategy without its options: "fusion", "python-ddp".  Tables say more
+// where cases of one label differ.
+std::string strategy_label(std::string_view strategy) {
+  std::string label;
+  bool in_options = false;
+  for (const char c : strategy) {
+    in_options = c == ':' || (in_options && c != '+');
+    if (!in_options) {
+      label += c;
+    }
+  }
+  return label;
+}
+
 using record::Configuration;
 
 /// The settled part of a case on the way through its keys.
@@ -171,19 +185,9 @@ class Expansion {
     check_case(c, machine_, where);
     c.strategy = canonical_strategy(c, where);
     if (c.label.empty()) {
-      c.label = c.ranks == 1 && c.strategy == "none"
-                    ? "no ddp"
-                    : place_label(c.ranks, hosts_of(c));
+      c.label = strategy_label(c.strategy);
     }
     cases_.push_back(std::move(c));
-  }
-
-  std::vector<int> hosts_of(const Configuration& c) const {
-    if (!c.ranks_per_host.empty()) {
-      return c.ranks_per_host;
-    }
-    return machine_.joined() ? machine_.ranks_per_host
-                             : std::vector<int>{c.ranks};
   }
 
   const Machine& machine_;

@@ -94,6 +94,22 @@ std::string fallback_text(
 }
 
 /// Every key of the row with its given or default value, numbers normalized.
+/// The option's value in its canonical form.
+std::string parse_option(const OptionInfo& option,
+                         const std::string& where,
+                         const std::string& text) {
+  if (option.kind == OptionKind::kMebibytes) {
+    return fmt::format("{}", parse_mebibytes(where, text));
+  }
+  if (std::ranges::find(option.words, text) == option.words.end()) {
+    throw UsageError(fmt::format("{}: '{}' is none of: {}",
+                                 where,
+                                 text,
+                                 fmt::join(option.words, ", ")));
+  }
+  return text;
+}
+
 Options resolve(const RowInfo& row,
                 const Part& part,
                 const StrategyDefaults& defaults) {
@@ -124,9 +140,11 @@ Options resolve(const RowInfo& row,
       }
     }
     const std::string where = fmt::format("{}:{}", row.name, option.key);
-    const double value = parse_mebibytes(
-        where, text ? *text : fallback_text(option, resolved, defaults));
-    resolved.emplace_back(option.key, fmt::format("{}", value));
+    resolved.emplace_back(
+        option.key,
+        parse_option(option,
+                     where,
+                     text ? *text : fallback_text(option, resolved, defaults)));
   }
   return Options(std::move(resolved));
 }

@@ -30,7 +30,10 @@ enum class Guarantee : std::uint8_t {
 };
 
 /// How an option's text is read.
-enum class OptionKind : std::uint8_t { kMebibytes };
+enum class OptionKind : std::uint8_t {
+  kMebibytes,
+  kWord  // one of `words`
+};
 
 struct OptionInfo {
   std::string_view key;
@@ -38,6 +41,7 @@ struct OptionInfo {
   std::string_view fallback;
   std::string_view summary;
   OptionKind kind = OptionKind::kMebibytes;
+  std::span<const std::string_view> words{};
 };
 
 /// What `paceline list` prints of a row.

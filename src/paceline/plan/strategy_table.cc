@@ -69,8 +69,16 @@ constexpr std::array kDdpOptions{
                "names no bucket size"},
 };
 
+constexpr std::array<std::string_view, 2> kPythonDdpSettings{"defaults",
+                                                             "best"};
+
 constexpr std::array kPythonDdpOptions{
     OptionInfo{"bucket-mb", "--bucket-mb", "passed as bucket_cap_mb"},
+    OptionInfo{"settings",
+               "defaults",
+               "defaults, or best: fused optimizer, bucket views, static graph",
+               OptionKind::kWord,
+               kPythonDdpSettings},
 };
 
 constexpr std::array kWholeStrategies{
