@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <torch/torch.h>
 #include <torch/version.h>
+#include <unistd.h>
 
 #include "paceline/bench/version.h"
 #include "paceline/record/environment.h"

@@ -87,8 +87,9 @@ class Session {
       return;
     }
     const auto measured = std::stable_partition(
-        cases.begin(), cases.end(),
-        [](const record::Configuration& c) { return c.discard; });
+        cases.begin(), cases.end(), [](const record::Configuration& c) {
+          return c.discard;
+        });
     std::mt19937 order(static_cast<std::uint32_t>(options_.run));
     for (auto left = cases.end() - measured; left > 1; --left) {
       std::swap(measured[left - 1],

@@ -37,8 +37,9 @@ struct PlanInput {
   OptimizerShape optimizer;
   Rank rank = 0;
   Rank world = 1;
-  std::vector<Rank> local_world{};  // ranks per host, in rank order; may be empty
-  int micro_batches = 1;          // gradient accumulation
+  std::vector<Rank>
+      local_world{};      // ranks per host, in rank order; may be empty
+  int micro_batches = 1;  // gradient accumulation
 };
 
 }  // namespace paceline::plan

@@ -102,10 +102,8 @@ std::string parse_option(const OptionInfo& option,
     return fmt::format("{}", parse_mebibytes(where, text));
   }
   if (std::ranges::find(option.words, text) == option.words.end()) {
-    throw UsageError(fmt::format("{}: '{}' is none of: {}",
-                                 where,
-                                 text,
-                                 fmt::join(option.words, ", ")));
+    throw UsageError(fmt::format(
+        "{}: '{}' is none of: {}", where, text, fmt::join(option.words, ", ")));
   }
   return text;
 }
