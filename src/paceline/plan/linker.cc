@@ -39,8 +39,7 @@ int phase_of(const Op& op) {
 
 void sort_unique(std::vector<Edge>& refs) {
   std::ranges::sort(refs);
-  const auto rest = std::ranges::unique(refs);
-  refs.erase(rest.begin(), rest.end());
+  refs.erase(std::unique(refs.begin(), refs.end()), refs.end());
 }
 
 }  // namespace
@@ -123,7 +122,9 @@ void Linker::find(Edge me,
 
 void Linker::remember(Edge me) {
   // Writes first: what an op reads and writes needs one entry only.
-  std::ranges::stable_partition(touches_, &Touch::write);
+  std::stable_partition(touches_.begin(),
+                        touches_.end(),
+                        [](const Touch& touch) { return touch.write; });
   for (const Touch& touch : touches_) {
     const Step slack = spaces_[index_of(touch.slice.buffer)].slack;
     each_segment(touch.slice, [&](Segment& segment) {
