@@ -52,6 +52,21 @@ function(paceline_add_library room)
   target_link_libraries(${target} PUBLIC ${dep_targets} ${arg_LINK} PRIVATE paceline_warnings)
 endfunction()
 
+# paceline_add_program(<name> SOURCES ... DEPS rooms...): built with everything
+# else, not part of the program.
+function(paceline_add_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  _paceline_closure(rooms ${arg_DEPS})
+  foreach(r IN LISTS rooms)
+    _paceline_open_room(${name} ${r})
+  endforeach()
+  target_include_directories(${name} PRIVATE "${CMAKE_BINARY_DIR}/rooms/${name}")
+  set(dep_targets ${arg_DEPS})
+  list(TRANSFORM dep_targets PREPEND paceline::)
+  target_link_libraries(${name} PRIVATE ${dep_targets} paceline_warnings)
+endfunction()
+
 # paceline_add_test(<name> SOURCES ... DEPS rooms... [LINK libraries...]
 #                   [TIMEOUT seconds] [LABELS ...] [PROCESSORS n]
 #                   [RUN_SERIAL] [ONE_PROCESS])
