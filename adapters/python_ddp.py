@@ -250,7 +250,8 @@ class Rank:
                 broadcast_buffers=False,
                 bucket_cap_mb=self.case.bucket_mb,
                 gradient_as_bucket_view=self.best,
-                static_graph=self.best,
+                # A static graph asserts when its first pass does not reduce.
+                static_graph=self.best and self.case.accumulate == 1,
             )
 
     def autocast(self):

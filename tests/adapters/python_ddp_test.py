@@ -110,7 +110,7 @@ class Contract(unittest.TestCase):
         self.assertGreater(end["loss"], 0)
 
     def test_two_ranks_average_integer_gradients_exactly(self):
-        for options in ("defaults", "best"):
+        for options, accumulate in (("defaults", 1), ("best", 1), ("best", 2)):
             case = {
                 "model": "lenet",
                 "batch_size": 4,
@@ -120,8 +120,9 @@ class Contract(unittest.TestCase):
                 "steps": 2,
                 "dump": "integers",
                 "options": options,
+                "accumulate": accumulate,
             }
-            with self.subTest(options=options):
+            with self.subTest(options=options, accumulate=accumulate):
                 results = run(2, case)
                 expected = averaged_integer_gradients(2, case)
                 for status, events in results:
@@ -163,16 +164,21 @@ class Cases(unittest.TestCase):
 
 
 class Networks(unittest.TestCase):
+    def test_the_table_has_the_same_rows(self):
+        reference = ROOT / "tests" / "model" / "reference.json"
+        self.assertEqual(
+            list(json.loads(reference.read_text())), list(networks.NETWORKS)
+        )
+
     def test_one_seed_gives_the_same_start_in_both_languages(self):
+        names = ["resnet18", "resnext50_32x4d", "vgg16", "lenet", "mlp"]
         out = subprocess.run(
-            [os.environ["PACELINE_START_WEIGHTS"]],
+            [os.environ["PACELINE_START_WEIGHTS"], *names],
             check=True,
             stdout=subprocess.PIPE,
             text=True,
         ).stdout
-        rows = dict(line.split() for line in out.splitlines())
-        self.assertEqual(list(rows), list(networks.NETWORKS))
-        for name, row in rows.items():
+        for name, row in zip(names, out.splitlines(), strict=True):
             info = networks.NETWORKS[name]
             torch.manual_seed(3)
             network = info.make(info.image_size, info.classes, 0.5)

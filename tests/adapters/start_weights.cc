@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the fingerprint of every network's random start, for
-// python_ddp_test.py.
+// Prints the fingerprints of the random starts of the networks named as
+// arguments, for python_ddp_test.py.
 #include <fmt/format.h>
 
 #include "paceline/model/batch.h"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace paceline::model;
-  for (const NetworkInfo& info : networks()) {
-    const auto network = make_network(info, {}, /*seed=*/3);
-    fmt::print("{} {:016x}\n", info.name, fingerprint(network->parameters()));
+  for (int i = 1; i < argc; ++i) {
+    const auto network = make_network(find_network(argv[i]), {}, /*seed=*/3);
+    fmt::print("{:016x}\n", fingerprint(network->parameters()));
   }
 }
