@@ -143,3 +143,9 @@ target_precompile_headers(paceline_torch_pch PRIVATE <torch/torch.h>)
 function(paceline_use_torch_pch target)
   target_precompile_headers(${target} REUSE_FROM paceline_torch_pch)
 endfunction()
+
+# paceline_without_torch(<file>...): files of this folder that include no header
+# of torch, and so do without the precompiled one, too.
+function(paceline_without_torch)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()

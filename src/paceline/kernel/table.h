@@ -4,9 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include <ATen/core/Tensor.h>
 
 namespace paceline::kernel {
 
@@ -18,14 +15,7 @@ struct UpdateRule {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
 };
 
-/// One read or write of a kernel: a flat slice, or the tensors in it, one per
-/// parameter, where the gradients are not in a flat buffer.
-using Operand = std::vector<at::Tensor>;
-
-struct Call {
-  std::vector<Operand> reads, writes;  // as the plan's kernel op lists them
-  std::span<const double> numbers;
-};
+struct Call;  // kernel/call.h
 
 struct KernelInfo {
   std::string_view name;     // as plans write it

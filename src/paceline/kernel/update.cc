@@ -6,6 +6,7 @@
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
+#include "paceline/kernel/call.h"
 
 namespace paceline::kernel {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <memory>
 
-#include "paceline/model/network.h"
+#include "paceline/model/catalogue.h"
 
 namespace paceline::model {
 

@@ -4,6 +4,7 @@
 #include "paceline/base/error.h"
 #include "paceline/model/families.h"
 #include "paceline/model/layer.h"
+#include "paceline/model/network.h"
 
 namespace paceline::model {
 namespace {

@@ -23,21 +23,13 @@
 #include "paceline/plan/frontier.h"
 #include "paceline/runtime/hooks.h"
 #include "paceline/runtime/memory.h"
+#include "paceline/runtime/op_span.h"
 #include "paceline/runtime/operands.h"
 #include "paceline/runtime/performer.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/runtime/streams.h"
 
 namespace paceline::runtime {
-
-/// What an op did, for the trace and for deadlines.
-struct OpSpan {
-  enum class Kind : std::uint8_t { kWork, kWait };
-  plan::OpRef ref;
-  Kind kind = Kind::kWork;    // kWait: the training thread stood before it
-  std::int64_t start_ns = 0;  // issued
-  std::int64_t end_ns = 0;
-};
 
 /// Performs a plan with real tensors on a real engine.
 ///

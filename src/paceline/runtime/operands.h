@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "paceline/kernel/table.h"
+#include "paceline/kernel/call.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/runtime/memory.h"
 

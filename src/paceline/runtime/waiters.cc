@@ -16,10 +16,10 @@ Waiters::~Waiters() {
   }
 }
 
-void Waiters::watch(comm::Channel::Work work, Done done) {
+void Waiters::watch(Wait wait, Done done) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back({std::move(work), std::move(done)});
+    waiting_.push_back({std::move(wait), std::move(done)});
     if (waiting_.size() > idle_) {
       threads_.emplace_back([this] { run(); });
     }
@@ -41,7 +41,7 @@ void Waiters::run() {
     lock.unlock();
     std::exception_ptr error;
     try {
-      next.work->wait();
+      next.wait();
     } catch (...) {
       error = std::current_exception();
     }

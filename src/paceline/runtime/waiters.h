@@ -9,15 +9,15 @@
 #include <thread>
 #include <vector>
 
-#include "paceline/comm/engine.h"
-
 namespace paceline::runtime {
 
-/// Threads that wait for works which can only be waited for: Gloo's
-/// reduce-scatter, sends and receives have no future and cannot be polled.
-/// There are as many threads as such works were ever in flight at once.
+/// Threads for works which can only be waited for: Gloo's reduce-scatter, sends
+/// and receives have no future and cannot be polled.  There are as many threads
+/// as such works were ever in flight at once.
 class Waiters {
  public:
+  /// Blocks until a work is done; throws where it failed.
+  using Wait = std::function<void()>;
   /// Called on a waiter thread; the error is null where the work succeeded.
   using Done = std::function<void(const std::exception_ptr& error)>;
 
@@ -28,13 +28,13 @@ class Waiters {
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
-  void watch(comm::Channel::Work work, Done done);
+  void watch(Wait wait, Done done);
 
  private:
   void run();
 
   struct Watched {
-    comm::Channel::Work work;
+    Wait wait;
     Done done;
   };
   std::mutex mutex_;

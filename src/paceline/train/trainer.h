@@ -21,6 +21,7 @@
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/reducer.h"
 #include "paceline/runtime/shape.h"
+#include "paceline/train/steps.h"
 
 namespace paceline::train {
 
@@ -44,38 +45,18 @@ struct TrainerOptions {
   std::function<void(plan::Step, const std::string& op)> beat{};
 };
 
-/// Where the training thread's time went in one step, nanoseconds.
-struct StepTimes {
-  std::int64_t began_ns = 0;     // start of forward, monotonic clock
-  std::int64_t forward_ns = 0;   // without the wait at gates
-  std::int64_t backward_ns = 0;  // without the wait at gates
-  std::int64_t wait_ns = 0;      // at gates
-  std::int64_t ended_ns = 0;     // backward returned
-};
-
-/// A forward or backward of the training thread, waits included.
-struct PhaseSpan {
-  bool forward = true;
-  std::int64_t step = 0;
-  std::int64_t start_ns = 0, end_ns = 0;
-};
-
 /// One rank's training job: network, data, plan and executor.
-class Trainer {
+class Trainer final : public Steps {
  public:
   /// Collective over the team.  All ranks start from rank 0's parameters.
   /// Throws UsageError for a case that cannot be, WorldError for a lost team.
   Trainer(const record::Configuration& configuration,
           const Team& team,
           const TrainerOptions& options = {});
-  ~Trainer();
+  ~Trainer() override;
 
-  /// One training step; what the plan lets cross the step border may still be
-  /// under way when it returns.
-  StepTimes step();
-
-  /// Finishes what is under way.
-  void drain();
+  StepTimes step() override;
+  void drain() override;
 
   /// Bytes that entered the engine so far, over all communicators.
   comm::Ledger ledger() const;

@@ -5,13 +5,13 @@
 
 namespace paceline::train {
 
-record::RankSamples measure(Trainer& trainer, const WindowOptions& options) {
+record::RankSamples measure(Steps& job, const WindowOptions& options) {
   record::RankSamples samples;
   const int total = options.warmup + options.steps;
   const auto advance = [&](int done) {
-    const StepTimes times = trainer.step();
+    const StepTimes times = job.step();
     if (options.sync_each_step) {
-      trainer.drain();
+      job.drain();
     }
     if (options.progress) {
       options.progress(done, total);
@@ -36,7 +36,7 @@ record::RankSamples measure(Trainer& trainer, const WindowOptions& options) {
     step_began = now;
   }
   samples.window_ns = step_began - window_began;
-  trainer.drain();
+  job.drain();
   samples.flush_ns = steady_ns() - step_began;
   return samples;
 }

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "paceline/record/run_record.h"
-#include "paceline/train/trainer.h"
+#include "paceline/train/steps.h"
 
 namespace paceline::train {
 
@@ -23,6 +23,6 @@ struct WindowOptions {
 /// forward to the start of the next one's, so a schedule that crosses the step
 /// border is timed fairly: what the first step inherits from the warm-up, the
 /// last one leaves to the flush.
-record::RankSamples measure(Trainer& trainer, const WindowOptions& options);
+record::RankSamples measure(Steps& job, const WindowOptions& options);
 
 }  // namespace paceline::train

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "paceline/plan/plan_input.h"
+#include "paceline/record/configuration.h"
+
+namespace paceline::train {
+
+/// What plans know of a configuration's network: traces it with two samples on
+/// the CPU.  Throws UsageError for an unknown network or precision, and for an
+/// image that is too small.
+plan::ModelShape shape_of(const record::Configuration& configuration);
+
+}  // namespace paceline::train
