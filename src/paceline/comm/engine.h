@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "paceline/comm/engine_table.h"
 #include "paceline/comm/ledger.h"
 #include "paceline/plan/comm_plan.h"
 
@@ -76,17 +76,10 @@ class Engine {
   virtual std::unique_ptr<Channel> connect(const ChannelSpec& spec) = 0;
 };
 
-struct EngineInfo {
-  std::string_view name;     // gloo
-  std::string_view summary;  // one line
-  std::string_view devices;  // "cpu cuda"
-  std::unique_ptr<Engine> (*make)();
-};
-
-/// Every engine that this build has, in the order `paceline list` prints.
-const std::vector<EngineInfo>& engines();
-
-/// Throws UsageError that lists the known names.
-std::unique_ptr<Engine> make_engine(std::string_view name);
+/// Throws UsageError for a name that is not in the table (comm/engine_table.h)
+/// or not in this build.
+inline std::unique_ptr<Engine> make_engine(std::string_view name) {
+  return find_engine(name).make();
+}
 
 }  // namespace paceline::comm

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "paceline/comm/engine.h"
-
 namespace paceline::comm {
+
+class Engine;
 
 /// Gloo as the PyTorch wheel has it: TCP between CPUs.  CUDA tensors are
 /// staged through host memory by c10d.

@@ -9,14 +9,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/comm/store_board.h"
-#include "paceline/comm/world.h"
+#include "paceline/comm/job_store.h"
 #include "paceline/launch/place.h"
 #include "paceline/launch/spawn.h"
 
@@ -38,15 +35,6 @@ std::tuple<int, std::uint16_t> listen_on_loopback() {
                     std::strerror(errno)));
   }
   return {fd, ntohs(address.sin_port)};
-}
-
-c10::intrusive_ptr<c10d::Store> serve_store(int fd, std::uint16_t port) {
-  c10d::TCPStoreOptions options;
-  options.port = port;
-  options.isServer = true;
-  options.waitWorkers = false;
-  options.masterListenFd = fd;
-  return c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
 }
 
 std::vector<std::string> base_environment(const LocalLaunch& local,
@@ -92,9 +80,8 @@ launch::Outcome launch_local(const LocalLaunch& local) {
   const launch::SupervisorSignals signals;  // before the store's threads
   const auto job = fmt::format("{}-{}", getpid(), steady_ns());
   const auto [fd, port] = listen_on_loopback();
-  const auto store = c10::make_intrusive<c10d::PrefixStore>(
-      job_prefix(job), serve_store(fd, port));
-  const auto board = make_store_board(store);
+  const auto store = serve_store(job, fd, port);
+  const auto board = make_board(*store);
   const auto environment = base_environment(local, job, port);
   std::vector<pid_t> children;
   for (int rank = 0; rank < local.ranks; ++rank) {

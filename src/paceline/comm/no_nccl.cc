@@ -10,4 +10,8 @@ std::unique_ptr<Engine> make_nccl_engine() {
       "the 'cuda' preset on a CUDA wheel of PyTorch");
 }
 
+bool nccl_is_built() {
+  return false;
+}
+
 }  // namespace paceline::comm

@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/comm/failure.h"
+#include "paceline/comm/job_store.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/rank_guard.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/comm/engine.h"
+#include "paceline/comm/engine_table.h"
 
 #include <fmt/ranges.h>
 
@@ -14,20 +14,22 @@ const std::vector<EngineInfo>& engines() {
       {"gloo",
        "TCP between hosts, from the PyTorch wheel",
        "cpu cuda",
+       true,
        &make_gloo_engine},
       {"nccl",
        "NVIDIA GPUs, from the PyTorch wheel for CUDA",
        "cuda",
+       nccl_is_built(),
        &make_nccl_engine},
   };
   return table;
 }
 
-std::unique_ptr<Engine> make_engine(std::string_view name) {
+const EngineInfo& find_engine(std::string_view name) {
   std::vector<std::string_view> known;
   for (const auto& info : engines()) {
     if (info.name == name) {
-      return info.make();
+      return info;
     }
     known.push_back(info.name);
   }
