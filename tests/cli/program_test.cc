@@ -148,6 +148,11 @@ TEST_F(Program, RefusesOutputsThatCannotBeWritten) {
   }
 }
 
+TEST_F(Program, RefusesAnInterfaceThatIsNotHere) {
+  expect_refused("run --model mlp --interface nosuch0",
+                 "paceline: --interface: unknown interface 'nosuch0'");
+}
+
 TEST_F(Program, DryRunStartsNothing) {
   const Outcome outcome =
       run("run --model mlp --device cpu --ranks 1,2 --strategy bsp --dry-run");

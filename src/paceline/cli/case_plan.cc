@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/cli/counted.h"
 #include "paceline/model/batch.h"
 #include "paceline/model/precision.h"
 #include "paceline/plan/cost.h"
@@ -58,11 +59,11 @@ std::string CasePlans::describe(const Configuration& c) {
       planner->plan(input, setup, planner->variant(c.warmup));
   const plan::Cost cost = plan::cost(setup, plan, input.rank);
   std::string text = fmt::format(
-      "     {} on the wire per rank and step, {} calls, {} rounds; {} of "
+      "     {} on the wire per rank and step, {}, {}; {} of "
       "buffers beside values and gradients\n",
       plan::bytes_text(cost.wire_bytes),
-      cost.calls,
-      plan::rounds(input.model, setup, plan),
+      counted(cost.calls, "call"),
+      counted(plan::rounds(input.model, setup, plan), "round"),
       plan::bytes_text(cost.memory_bytes));
   const std::string ops = plan::describe(plan, input.model, setup);
   const auto [earlier, fresh] = shown_.emplace(ops, c.label);

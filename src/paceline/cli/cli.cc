@@ -35,9 +35,18 @@ void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   }
 }
 
+/// CLI11 words a missing value as "--ranks: 1 required N missing".
+std::string sentence_of(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  return dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr
+             ? text.substr(0, text.find(':')) + ": its value is missing"
+             : text;
+}
+
 int dispatch(const std::vector<std::string>& arguments) {
   CLI::App app{"Measures, explains and predicts distributed training."};
   app.name("paceline");
+  app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   CLI::App* run = app.add_subcommand("run", "measure an experiment");
   CLI::App* list = app.add_subcommand(
       "list", "strategies, models, engines, experiments, formats");
@@ -54,7 +63,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);  // --help
     }
-    throw UsageError(error.what());
+    throw UsageError(sentence_of(error));
   }
   if (list->parsed()) {
     fmt::print("{}", list_text());

@@ -76,11 +76,13 @@ std::vector<int> hosts_of(const Draft& draft) {
   int most = 0;
   for (const std::string& text : ranks_texts(draft)) {
     int number = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size()) {
-      most = std::max(most, number);
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stop != end) {
+      most = 0;  // a word, which depends on the machines
+      break;
     }
+    most = std::max(most, number);
   }
   if (most < 1) {
     throw UsageError(

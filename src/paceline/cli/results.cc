@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/results.h"
 
+#include <cctype>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/chrono.h>
@@ -21,29 +23,36 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 
 std::string default_records_path(const std::string& experiment) {
+  std::string name = experiment;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' &&
+        c != '_') {
+      c = '-';
+    }
+  }
   return fmt::format("results/{}-{:%Y%m%dT%H%M%SZ}.jsonl",
-                     experiment,
+                     name,
                      fmt::gmtime(std::time(nullptr)));
 }
 
 Results::Results(experiment::Settings& settings) : settings_(settings) {
   report::find_format(settings.format);
-  if (settings.records.empty()) {
-    if (settings.resume) {
-      throw UsageError(
-          "--resume: needs --records FILE, the file of the run to go on with");
+  for (const auto& [flag, path] :
+       {std::pair{"--json", settings.json}, {"--trace", settings.trace}}) {
+    if (!path.empty()) {
+      check_writable(flag, path);
     }
+  }
+  if (settings.records.empty() && settings.resume) {
+    throw UsageError(
+        "--resume: needs --records FILE, the file of the run to go on with");
+  }
+  if (settings.records.empty()) {
     settings.records = default_records_path(settings.name);
     std::error_code error;
     fs::create_directories("results", error);  // else check_writable says so
   }
   check_writable("--records", settings.records);
-  if (!settings.json.empty()) {
-    check_writable("--json", settings.json);
-  }
-  if (!settings.trace.empty()) {
-    check_writable("--trace", settings.trace);
-  }
   if (fs::exists(settings.records)) {
     already_ = record::read_records(settings.records, record::BrokenTail::kSkip)
                    .records.size();

@@ -8,10 +8,12 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <net/if.h>
 #include <unistd.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
 #include "paceline/cli/joined.h"
@@ -38,6 +40,20 @@ std::vector<int> ranks_per_host(const launch::Launch& launch) {
     }
   }
   return hosts;
+}
+
+/// Throws UsageError that lists what there is on this host.
+void check_interface(const std::string& name) {
+  if (name.empty() || if_nametoindex(name.c_str()) != 0) {
+    return;
+  }
+  std::vector<std::string> known;
+  struct if_nameindex* const all = if_nameindex();
+  for (auto* one = all; one != nullptr && one->if_index != 0; ++one) {
+    known.emplace_back(one->if_name);
+  }
+  if_freenameindex(all);
+  throw UsageError("--interface: " + unknown_name("interface", name, known));
 }
 
 }  // namespace
@@ -72,6 +88,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   try {
     order.experiment = expanded(ranks_per_host(launch));
     report::find_format(order.settings.format);
+    check_interface(order.settings.interface);
   } catch (const UsageError&) {
     if (launch.place.local_rank > 0) {
       return 2;  // the first rank of this host says why

@@ -108,7 +108,12 @@ std::string find_experiment(const std::string& name,
       return path.lexically_normal().string();
     }
   }
-  throw UsageError(unknown_name("experiment", name, known_experiments(roots)));
+  const std::vector<std::string> known = known_experiments(roots);
+  throw UsageError(known.empty()
+                       ? fmt::format("no file '{}', and no folder experiments/ "
+                                     "here that could hold it",
+                                     name)
+                       : unknown_name("experiment", name, known));
 }
 
 std::vector<std::string> experiment_roots() {
