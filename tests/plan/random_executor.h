@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,12 @@ class RandomExecutor {
     std::vector<Task> tasks;
   };
   using Place = PlanWorld::Place;
+
+  /// A value was used while an op had it in motion.
+  class InMotion : public std::runtime_error {
+   public:
+    using std::runtime_error::runtime_error;
+  };
 
   Side& side(Rank rank) { return sides_[static_cast<std::size_t>(rank)]; }
   Task& task(const Place& place) { return side(place.rank).tasks[place.item]; }

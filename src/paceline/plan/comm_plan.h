@@ -133,6 +133,12 @@ struct Op {
   std::string_view performer{};  // who issues it if not the executor
 };
 
+/// The communicator of a Collective or Exchange.
+std::optional<CommunicatorId> communicator_of(const Op& op);
+
+/// Forward or Backward.
+bool is_model_work(const Op& op);
+
 /// One rank, one step, in program order.
 struct CommPlan {
   std::vector<Op> ops;

@@ -30,21 +30,6 @@ class NullMachine final : public Machine {
   void receive(Rank, const Slice&, std::size_t) override {}
 };
 
-bool is_model_work(const Op& op) {
-  return std::holds_alternative<Forward>(op.work) ||
-         std::holds_alternative<Backward>(op.work);
-}
-
-std::optional<CommunicatorId> communicator_of(const Op& op) {
-  if (const auto* collective = std::get_if<Collective>(&op.work)) {
-    return collective->on;
-  }
-  if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
-    return exchange->on;
-  }
-  return std::nullopt;
-}
-
 /// Issues what may be issued and completes what may be completed, until
 /// nothing moves.  Both are monotone, so the order in which it looks does not
 /// matter.  Under kPriority the order of issue, and with it what credit holds
