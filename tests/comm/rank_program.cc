@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/comm/c10d_store.h"
 #include "paceline/comm/engine.h"
 #include "paceline/comm/local_launch.h"
 #include "paceline/comm/run_rank.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/comm/c10d_store.h"
 
 namespace paceline::comm {
 namespace {

@@ -3,6 +3,8 @@
 
     torch_units.py BUILD-FOLDER LIMIT
 
+A file counts where the compiler noted one of torch's headers when it built it, or loads
+the precompiled one: a file that is not built yet cannot be judged, and fails.
 Fails above LIMIT files.  Tests are not counted: they are not in the program.
 Seconds are wall time of the last compilation, from ninja's log.
 """
@@ -13,21 +15,40 @@ import subprocess
 import sys
 
 
-def objects_that_see_torch(build):
-    """Objects whose recorded dependencies lie in torch, or that load the precompiled header."""
+TORCH_FOLDERS = ("/include/torch/", "/include/ATen/", "/include/c10/")
+
+
+def program_objects(build):
+    """The command that compiles each object of the program."""
+    commands = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
+    by_object = {output_of(entry["command"]): entry["command"] for entry in commands}
+    return {name: command for name, command in by_object.items()
+            if name.startswith(("src/", "apps/"))}
+
+
+def recorded_headers(build):
+    """What the compiler read for each object, as ninja keeps it."""
     listing = subprocess.run(
         ["ninja", "-C", build, "-t", "deps"], check=True, text=True, stdout=subprocess.PIPE).stdout
-    current, found = None, set()
+    headers, current = {}, None
     for line in listing.splitlines():
         if not line.startswith(" "):
-            current = line.partition(":")[0]
-        elif any(folder in line for folder in ("/include/torch/", "/include/ATen/", "/include/c10/")):
-            found.add(current)
-    commands = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
-    for command in commands:
-        if "cmake_pch.hxx" in command["command"]:
-            found.add(output_of(command["command"]))
-    return {name for name in found if name.startswith(("src/", "apps/"))}
+            current = headers.setdefault(line.partition(":")[0], [])
+        else:
+            current.append(line.strip())
+    return headers
+
+
+def objects_that_see_torch(build):
+    headers = recorded_headers(build)
+    objects = program_objects(build)
+    unbuilt = sorted(name for name in objects if name not in headers)
+    if unbuilt:
+        sys.exit(f"{build}: build it first; {len(unbuilt)} files are not compiled, "
+                 f"{unbuilt[0]} is one")
+    return {name for name, command in objects.items()
+            if "cmake_pch.hxx" in command
+            or any(folder in header for header in headers[name] for folder in TORCH_FOLDERS)}
 
 
 def output_of(command):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/bench/bulletin.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,40 +12,36 @@
 
 namespace paceline::bench {
 
-Bulletin::Bulletin(c10::intrusive_ptr<c10d::Store> store,
+Bulletin::Bulletin(const comm::World& world,
                    std::string prefix,
                    std::function<void(const std::string&)> idle)
-    : store_(std::move(store)),
+    : board_(world.board),
+      rank_(world.place.rank),
       prefix_(std::move(prefix)),
       idle_(std::move(idle)) {}
 
 void Bulletin::post(const std::string& key, const std::string& text) {
-  store_->set(prefix_ + key,
-              std::vector<std::uint8_t>(text.begin(), text.end()));
-}
-
-std::string Bulletin::read(const std::string& key,
-                           std::chrono::milliseconds patience) {
-  wait_for(key, patience);
-  const std::vector<std::uint8_t> bytes = store_->get(prefix_ + key);
-  return {bytes.begin(), bytes.end()};
+  board_->post(prefix_ + key, text);
 }
 
 void Bulletin::line_up(const std::string& name,
                        int count,
                        std::chrono::milliseconds patience) {
-  if (store_->add(prefix_ + name + "/arrived", 1) == count) {
-    post(name + "/go", "1");
+  post(fmt::format("{}/arrived/{}", name, rank_), "1");
+  for (int rank = 0; rank < count; ++rank) {
+    read(fmt::format("{}/arrived/{}", name, rank), patience);
   }
-  wait_for(name + "/go", patience);
 }
 
-void Bulletin::wait_for(const std::string& key,
-                        std::chrono::milliseconds patience) {
+std::string Bulletin::read(const std::string& key,
+                           std::chrono::milliseconds patience) {
   const std::int64_t began = steady_ns();
   // Short at first, so that ranks that line up start together.
   std::chrono::milliseconds pause(1);
-  while (!store_->check({prefix_ + key})) {
+  while (true) {
+    if (auto text = board_->read(prefix_ + key)) {
+      return *std::move(text);
+    }
     if (idle_) {
       idle_(key);
     }

@@ -3,18 +3,20 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 
-#include <torch/csrc/distributed/c10d/Store.hpp>
+#include "paceline/comm/world.h"
+#include "paceline/launch/board.h"
 
 namespace paceline::bench {
 
-/// Where ranks leave each other notes: the job's store, with waits that beat
+/// Where ranks leave each other notes: the world's board, with waits that beat
 /// the heart, look for a stop request and end at a deadline.
 class Bulletin {
  public:
   /// `idle` is called several times a second during every wait; it may throw.
-  Bulletin(c10::intrusive_ptr<c10d::Store> store,
+  Bulletin(const comm::World& world,
            std::string prefix,
            std::function<void(const std::string& waiting_for)> idle);
 
@@ -24,15 +26,15 @@ class Bulletin {
   /// means without end (somebody else watches over the ranks).
   std::string read(const std::string& key, std::chrono::milliseconds patience);
 
-  /// Returns when `count` ranks have called it with the same name.
+  /// Returns when ranks 0 .. count-1, of which this is one, have called it with
+  /// the same name; `patience` is for each of them.
   void line_up(const std::string& name,
                int count,
                std::chrono::milliseconds patience);
 
  private:
-  void wait_for(const std::string& key, std::chrono::milliseconds patience);
-
-  c10::intrusive_ptr<c10d::Store> store_;
+  std::shared_ptr<launch::Board> board_;
+  int rank_;
   std::string prefix_;
   std::function<void(const std::string&)> idle_;
 };

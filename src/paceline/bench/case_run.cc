@@ -9,8 +9,10 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/process.h"
+#include "paceline/bench/team.h"
 #include "paceline/bench/trace.h"
 #include "paceline/plan/cost.h"
+#include "paceline/train/trainer.h"
 #include "paceline/train/window.h"
 
 namespace paceline::bench {
@@ -129,12 +131,31 @@ std::vector<std::int64_t> compute_only(
       .step_ns;
 }
 
+// What the trainer recorded, as spans of `rank` that begin at `origin_ns`.
+std::vector<record::Span> take_spans(train::Trainer& trainer,
+                                     int rank,
+                                     std::int64_t origin_ns) {
+  runtime::Executor& executor = trainer.executor();
+  return spans_of({.ops = executor.take_spans(),
+                   .phases = trainer.take_phases(),
+                   .plan_of = [&](plan::Step step) -> const plan::CommPlan& {
+                     return executor.plan_of(step);
+                   }},
+                  trainer.input().model,
+                  trainer.setup(),
+                  rank,
+                  origin_ns);
+}
+
 }  // namespace
 
-RankResult run_case(const record::Configuration& configuration,
-                    const train::Team& team,
+RankResult run_case(const comm::World& world,
+                    const record::Configuration& configuration,
                     Bulletin& bulletin,
                     const CaseOptions& options) {
+  const auto engine = comm::make_engine(configuration.engine);
+  const train::Team team =
+      make_team(world, configuration, *engine, options.name, options.interface);
   RankResult result;
   bool exposes = false;
   {
@@ -168,7 +189,7 @@ RankResult run_case(const record::Configuration& configuration,
     result.wire =
         wire_of(trainer, before, trainer.ledger(), configuration.steps);
     if (options.record_spans) {
-      result.spans = spans_of(trainer, team.rank, result.lined_up_ns);
+      result.spans = take_spans(trainer, team.rank, result.lined_up_ns);
     }
     result.verified = verify(trainer, configuration, team, bulletin, options);
     exposes = communicates(trainer.planner().plan(
@@ -182,6 +203,24 @@ RankResult run_case(const record::Configuration& configuration,
   result.samples.device = team.device.str();
   result.samples.peak_memory_bytes = peak_memory_bytes();
   return result;
+}
+
+Probe probe_case(const comm::World& world,
+                 record::Configuration configuration,
+                 const CaseOptions& options) {
+  configuration.ranks = 1;
+  configuration.strategy = "none";
+  const std::int64_t began = steady_ns();
+  const auto engine = comm::make_engine(configuration.engine);
+  const train::Team team =
+      make_team(world, configuration, *engine, options.name, options.interface);
+  train::Trainer trainer(configuration, team, {.timeout = options.timeout});
+  const std::int64_t ready = steady_ns();
+  trainer.step();
+  trainer.drain();
+  return {.setup_s = static_cast<double>(ready - began) * 1e-9,
+          .step_s = static_cast<double>(steady_ns() - ready) * 1e-9,
+          .memory_bytes = peak_memory_bytes().value_or(0)};
 }
 
 }  // namespace paceline::bench

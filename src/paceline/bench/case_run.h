@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "paceline/bench/bulletin.h"
+#include "paceline/comm/world.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/record/run_record.h"
 #include "paceline/record/trace.h"
-#include "paceline/train/trainer.h"
 
 namespace paceline::bench {
 
@@ -23,17 +27,31 @@ struct RankResult {
 };
 
 struct CaseOptions {
+  std::string name;       // unique within the job
+  std::string interface;  // network interface; empty: the engine's choice
   std::chrono::milliseconds timeout{60'000};
   bool record_spans = false;
   launch::Heartbeat* heart = nullptr;  // null: nobody listens
   std::function<void(int done, int total)> progress{};
 };
 
-/// Runs one case on one of its ranks: the measured window, then the same steps
-/// without communication while all ranks compute at once, then the checks.
-RankResult run_case(const record::Configuration& configuration,
-                    const train::Team& team,
+/// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured
+/// window, then the same steps without communication while all ranks compute
+/// at once, then the checks.
+RankResult run_case(const comm::World& world,
+                    const record::Configuration& configuration,
                     Bulletin& bulletin,
                     const CaseOptions& options);
+
+/// What a case costs one rank.
+struct Probe {
+  double setup_s = 0, step_s = 0;
+  std::int64_t memory_bytes = 0;
+};
+
+/// One step of the case's network on this rank, rank 0, alone.
+Probe probe_case(const comm::World& world,
+                 record::Configuration configuration,
+                 const CaseOptions& options);
 
 }  // namespace paceline::bench

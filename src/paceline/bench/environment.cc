@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <torch/torch.h>
-#include <torch/version.h>
 #include <unistd.h>
 
+#include "paceline/bench/torch_facts.h"
 #include "paceline/bench/version.h"
 #include "paceline/record/environment.h"
 #include "paceline/record/json.h"
@@ -38,7 +37,7 @@ record::Environment exchange_environment(const comm::World& world,
     part.environment.hosts = {record::collect_host()};
     record::HostEnvironment& host = part.environment.hosts.front();
     host.host = world.place.host;  // as the launcher knows it
-    host.facts["torch_cpu_capability"] = at::get_cpu_capability();
+    host.facts["torch_cpu_capability"] = cpu_capability();
     bulletin.post("environment/" + world.place.host, record::to_line(part));
   }
   std::vector<std::string> seen;

@@ -5,26 +5,17 @@
 #include <cstdio>
 #include <map>
 #include <thread>
-#include <tuple>
 
 #include <fmt/format.h>
-#include <torch/torch.h>
 #include <unistd.h>
 
-#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-#include "paceline/base/process.h"
-#include "paceline/bench/team.h"
+#include "paceline/bench/case_run.h"
 
 namespace paceline::bench {
 namespace {
 
 constexpr double kAskAboveSeconds = 30 * 60;
-
-struct Probe {
-  double setup_s = 0, step_s = 0;
-  std::int64_t memory_bytes = 0;
-};
 
 std::string network_of(const record::Configuration& c) {
   return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
@@ -38,25 +29,6 @@ std::string network_of(const record::Configuration& c) {
                      c.optimizer,
                      c.accumulate,
                      c.threads);
-}
-
-Probe probe(comm::World& world,
-            record::Configuration c,
-            const SessionOptions& options,
-            std::size_t index) {
-  c.ranks = 1;
-  c.strategy = "none";
-  const std::int64_t began = steady_ns();
-  const auto engine = comm::make_engine(c.engine);
-  train::Team team = make_team(world, c, *engine, options, index);
-  team.name += "/probe";
-  train::Trainer trainer(c, team, {.timeout = options.timeout});
-  const std::int64_t ready = steady_ns();
-  trainer.step();
-  trainer.drain();
-  return {.setup_s = static_cast<double>(ready - began) * 1e-9,
-          .step_s = static_cast<double>(steady_ns() - ready) * 1e-9,
-          .memory_bytes = peak_memory_bytes().value_or(0)};
 }
 
 std::string duration_text(double seconds) {
@@ -83,7 +55,13 @@ std::string judge(comm::World& world,
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const record::Configuration& c = cases[i];
     if (!probes.contains(network_of(c))) {
-      probes.emplace(network_of(c), probe(world, c, options, i));
+      probes.emplace(
+          network_of(c),
+          probe_case(world,
+                     c,
+                     {.name = fmt::format("run{}/case{}/probe", options.run, i),
+                      .interface = options.interface,
+                      .timeout = options.timeout}));
     }
     const Probe& p = probes.at(network_of(c));
     const int here = std::min(c.ranks, world.place.local_world);

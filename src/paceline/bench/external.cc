@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/bench/external.h"
 
+#include <algorithm>
+
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>

@@ -19,8 +19,8 @@
 #include "paceline/bench/environment.h"
 #include "paceline/bench/estimate.h"
 #include "paceline/bench/external.h"
-#include "paceline/bench/team.h"
 #include "paceline/bench/trace.h"
+#include "paceline/bench/warnings.h"
 #include "paceline/record/json.h"
 #include "paceline/record/store.h"
 
@@ -42,7 +42,7 @@ class Session {
   Session(comm::World& world, const SessionOptions& options)
       : world_(world),
         options_(options),
-        bulletin_(world.store,
+        bulletin_(world,
                   fmt::format("session/{}/", options.run),
                   [this](const std::string& what) { idle(what); }) {
     if (leads() && !options.records_path.empty()) {
@@ -160,7 +160,7 @@ class Session {
                std::size_t count,
                const record::Configuration& c) {
     stop_if_asked();
-    Bulletin bulletin(world_.store,
+    Bulletin bulletin(world_,
                       fmt::format("session/{}/case/{}/", options_.run, index),
                       [this](const std::string& what) { idle(what); });
     if (world_.place.rank < c.ranks) {
@@ -195,14 +195,16 @@ class Session {
     if (is_external(c)) {
       result = run_external(world_, c, bulletin, options_, progress);
     } else {
-      const auto engine = comm::make_engine(c.engine);
-      result = run_case(c,
-                        make_team(world_, c, *engine, options_, index),
-                        bulletin,
-                        {.timeout = options_.timeout,
-                         .record_spans = !options_.trace_path.empty(),
-                         .heart = options_.heart.get(),
-                         .progress = progress});
+      result =
+          run_case(world_,
+                   c,
+                   bulletin,
+                   {.name = fmt::format("run{}/case{}", options_.run, index),
+                    .interface = options_.interface,
+                    .timeout = options_.timeout,
+                    .record_spans = !options_.trace_path.empty(),
+                    .heart = options_.heart.get(),
+                    .progress = progress});
     }
     if (options_.progress && leads()) {
       fmt::print(stderr, "\r\033[K");

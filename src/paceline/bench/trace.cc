@@ -12,13 +12,12 @@ namespace paceline::bench {
 namespace {
 
 record::Span span_of(const runtime::OpSpan& op,
-                     train::Trainer& trainer,
+                     const plan::Op& what,
+                     const plan::ModelShape& model,
+                     const plan::Setup& setup,
                      int rank) {
-  const plan::Op& what = trainer.executor()
-                             .plan_of(op.ref.step)
-                             .ops[static_cast<std::size_t>(op.ref.op)];
   record::Span span;
-  span.name = plan::describe(what, trainer.input().model, trainer.setup());
+  span.name = plan::describe(what, model, setup);
   span.rank = rank;
   span.duration_ns = op.end_ns - op.start_ns;
   span.args["step"] = op.ref.step;
@@ -31,8 +30,7 @@ record::Span span_of(const runtime::OpSpan& op,
   if (const auto* collective = std::get_if<plan::Collective>(&what.work)) {
     span.category = "transfer";
     span.track = record::Track::kComm;
-    const auto& buffer =
-        trainer.setup().buffers[plan::index_of(collective->in.buffer)];
+    const auto& buffer = setup.buffers[plan::index_of(collective->in.buffer)];
     span.args["bytes"] = collective->in.count * plan::size_of(buffer.dtype);
     return span;
   }
@@ -43,15 +41,19 @@ record::Span span_of(const runtime::OpSpan& op,
 
 }  // namespace
 
-std::vector<record::Span> spans_of(train::Trainer& trainer,
+std::vector<record::Span> spans_of(const Recording& recording,
+                                   const plan::ModelShape& model,
+                                   const plan::Setup& setup,
                                    int rank,
                                    std::int64_t origin_ns) {
   std::vector<record::Span> spans;
-  for (const runtime::OpSpan& op : trainer.executor().take_spans()) {
-    spans.push_back(span_of(op, trainer, rank));
+  for (const runtime::OpSpan& op : recording.ops) {
+    const plan::Op& what =
+        recording.plan_of(op.ref.step).ops[static_cast<std::size_t>(op.ref.op)];
+    spans.push_back(span_of(op, what, model, setup, rank));
     spans.back().start_ns = op.start_ns - origin_ns;
   }
-  for (const train::PhaseSpan& phase : trainer.take_phases()) {
+  for (const train::PhaseSpan& phase : recording.phases) {
     record::Span span;
     span.name = phase.forward ? "forward" : "backward";
     span.category = span.name;

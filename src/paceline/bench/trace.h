@@ -2,17 +2,29 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
 #include "paceline/record/trace.h"
-#include "paceline/train/trainer.h"
+#include "paceline/runtime/op_span.h"
+#include "paceline/train/steps.h"
 
 namespace paceline::bench {
 
-/// What the trainer recorded since the last call, as spans of `rank` with
-/// `origin_ns` taken off every time.
-std::vector<record::Span> spans_of(train::Trainer& trainer,
+/// What one rank recorded of its steps.
+struct Recording {
+  std::vector<runtime::OpSpan> ops;
+  std::vector<train::PhaseSpan> phases;
+  std::function<const plan::CommPlan&(plan::Step)> plan_of;
+};
+
+/// The recording as spans of `rank`, with `origin_ns` taken off every time.
+std::vector<record::Span> spans_of(const Recording& recording,
+                                   const plan::ModelShape& model,
+                                   const plan::Setup& setup,
                                    int rank,
                                    std::int64_t origin_ns);
 

@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include "paceline/cli/counted.h"
-#include "paceline/model/batch.h"
-#include "paceline/model/precision.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/strategy.h"
-#include "paceline/runtime/shape.h"
+#include "paceline/train/shape_of.h"
 
 namespace paceline::cli {
 namespace {
@@ -34,16 +32,7 @@ const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
   if (known != shapes_.end()) {
     return known->second;
   }
-  const auto& info = model::find_network(c.model);
-  const model::NetworkOptions options{.image_size = c.image_size,
-                                      .classes = c.classes};
-  const auto dtype = model::parameter_dtype(model::parse_precision(c.dtype));
-  auto network = model::make_network(info, options, c.seed);
-  model::cast_network(*network, dtype);
-  network->train();
-  const model::Batch two = model::make_batch(
-      info, {.batch_size = 2, .dtype = dtype, .network = options});
-  return shapes_[name] = runtime::trace(std::move(network), c.model, two).shape;
+  return shapes_[name] = train::shape_of(c);
 }
 
 std::string CasePlans::describe(const Configuration& c) {

@@ -3,11 +3,9 @@
 
 #include <utility>
 
-#include <torch/cuda.h>
-
-#include "paceline/base/error.h"
-#include "paceline/comm/engine.h"
-#include "paceline/model/network.h"
+#include "paceline/bench/torch_facts.h"
+#include "paceline/comm/engine_table.h"
+#include "paceline/model/catalogue.h"
 
 namespace paceline::cli {
 
@@ -22,25 +20,15 @@ std::vector<Entry> models() {
 std::vector<EngineEntry> engines() {
   std::vector<EngineEntry> entries;
   for (const comm::EngineInfo& info : comm::engines()) {
-    EngineEntry entry{{std::string(info.name), std::string(info.summary)},
-                      true};
-    try {
-      info.make();
-    } catch (const UsageError&) {
-      entry.built = false;
-    }
-    entries.push_back(std::move(entry));
+    entries.push_back(
+        {{std::string(info.name), std::string(info.summary)}, info.built});
   }
   return entries;
 }
 
-int cuda_devices() {
-  return static_cast<int>(torch::cuda::device_count());
-}
-
 experiment::Machine machine_here(std::vector<int> ranks_per_host) {
   experiment::Machine machine{.cores = experiment::usable_cores(),
-                              .cuda_devices = cuda_devices(),
+                              .cuda_devices = bench::cuda_devices(),
                               .native_bf16 = experiment::cpu_has_bf16(),
                               .ranks_per_host = std::move(ranks_per_host)};
   for (Entry& entry : models()) {

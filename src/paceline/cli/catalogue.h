@@ -22,9 +22,6 @@ struct EngineEntry : Entry {
 };
 std::vector<EngineEntry> engines();
 
-/// GPUs that PyTorch sees.
-int cuda_devices();
-
 /// The machine as an experiment wants to know it; `ranks_per_host` of a joined
 /// world, empty where none was joined.
 experiment::Machine machine_here(std::vector<int> ranks_per_host);

@@ -105,10 +105,9 @@ class JoinedRun {
  private:
   /// Rank 0's order.
   experiment::Order agree(const experiment::Order& mine) {
-    bench::Bulletin bulletin(
-        world_.store, "order/", [this](const std::string& what) {
-          heart_.beat(-1, "waiting for " + what);
-        });
+    bench::Bulletin bulletin(world_, "order/", [this](const std::string& what) {
+      heart_.beat(-1, "waiting for " + what);
+    });
     if (world_.place.rank == 0) {
       bulletin.post("order", experiment::to_text(mine));
       return mine;
