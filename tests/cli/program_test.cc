@@ -207,11 +207,12 @@ TEST_F(Program, RepeatsInFreshProcesses) {
 }
 
 TEST_F(Program, CtrlCKeepsTheFinishedCases) {
-  const Outcome outcome =
-      run(std::string(kTwoCases) +
-          "--ranks 1 --steps 3,1000000 --yes --format csv & program=$!; "
-          "until [ -s r.jsonl ]; do sleep 0.05; done; "
-          "kill -INT $program; wait $program");
+  const Outcome outcome = run(
+      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
+      "--warmup 1 --steps 3,1000000 --records r.jsonl --yes --format csv & "
+      "program=$!; "
+      "until [ -s r.jsonl ]; do sleep 0.05; done; "
+      "kill -INT $program; wait $program");
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 2) << outcome.out;
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);

@@ -74,7 +74,7 @@ TEST(Expand, FlagsAloneMakeOneCase) {
   EXPECT_EQ(one.cases[0].device, "cpu");
   EXPECT_EQ(one.cases[0].engine, "gloo");
   EXPECT_EQ(one.cases[0].threads, 2);
-  EXPECT_EQ(one.cases[0].label, "1M/4G");
+  EXPECT_EQ(one.cases[0].label, "fusion");
 }
 
 TEST(Expand, ListsAreAProductWithTheLastKeyOfTheTableFastest) {

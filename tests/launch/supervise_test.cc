@@ -156,6 +156,16 @@ TEST_F(Supervising, a_signal_to_us_stops_all) {
   EXPECT_EQ(outcome.message, "");
 }
 
+TEST_F(Supervising, who_waits_for_a_rank_that_stopped_is_killed_soon) {
+  patience_.stop = 600s;
+  const auto outcome =
+      run({"sleep 1000",
+           "trap '' TERM; kill -INT " + std::to_string(getpid()) +
+               "; while :; do sleep 0.05; done"});
+  EXPECT_EQ(outcome.stop_signal, SIGINT);
+  EXPECT_EQ(outcome.rank, 1);
+}
+
 TEST_F(Supervising, who_does_not_stop_is_killed_and_named) {
   patience_.stop = 200ms;
   std::jthread sender([] {

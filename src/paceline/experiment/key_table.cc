@@ -44,7 +44,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &S::runs, .group = Group::kMeasuring, .minimum = 1},
     // A case.
     {.name = "label", .metavar = "TEXT",
-     .help = "name of the row; made from ranks and hosts where not given",
+     .help = "name of the row; the strategy where not given",
      .field = &C::label, .group = Group::kMeasuring},
     {.name = "model", .metavar = "NAME",
      .help = "network to train; `paceline list` has them all",

@@ -123,7 +123,9 @@ class Supervision {
       child.status = status;
       child.ended = now();
       judge_.dismiss(static_cast<int>(i));
-      if (!child.exited_with(0) && !stop_signal_ && !failed_at_) {
+      if (stop_signal_) {
+        hurry();
+      } else if (!child.exited_with(0) && !failed_at_) {
         failed_at_ = now();
       }
     }
@@ -137,6 +139,14 @@ class Supervision {
     stop_signal_ = signal;
     signal_living(SIGTERM);
     kill_at_ = now() + patience_.stop;
+  }
+
+  // One that stopped as asked is missing from now on: the others can finish no
+  // step, and may wait for it where they do not look for a wish to stop.
+  void hurry() {
+    if (kill_at_) {
+      kill_at_ = std::min(*kill_at_, now() + patience_.failure);
+    }
   }
 
   void watch_hearts() {

@@ -54,7 +54,8 @@ struct Outcome {
 /// The first rank that dies, fails or falls silent ends the job: the outcome
 /// names it, its host and where it was.  Ranks that failed only because
 /// another one did (see FailureNotice) are not blamed.  SIGINT, SIGTERM,
-/// SIGHUP and SIGUSR1 ask all ranks by SIGTERM to stop; a second one kills.
+/// SIGHUP and SIGUSR1 ask all ranks by SIGTERM to stop; a second one kills, and
+/// once one rank has ended the others get `patience.failure`.
 Outcome supervise(const std::vector<pid_t>& children,
                   Board& board,
                   const std::string& host,
