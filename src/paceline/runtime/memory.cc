@@ -49,6 +49,10 @@ FlatMemory::FlatMemory(const plan::Setup& setup, at::Device device)
     : setup_(setup) {
   buffers_.reserve(setup.buffers.size());
   for (const plan::Buffer& buffer : setup.buffers) {
+    if (!buffer.performer.empty()) {
+      buffers_.emplace_back();  // the performer's own memory
+      continue;
+    }
     buffers_.push_back(at::full(
         {buffer.elements},
         buffer.initial == plan::Initial::kOne ? 1 : 0,

@@ -9,6 +9,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/plan/verify.h"
 
 namespace paceline::train {
 namespace {
@@ -109,6 +110,7 @@ void Trainer::make_plan() {
                                      {.bucket_mb = configuration_.bucket_mb});
     planner_ = plan::make_planner(strategy_);
   }
+  plan::verify(*planner_, input_);
   memory_ = std::make_unique<runtime::FlatMemory>(planner_->setup(input_),
                                                   team_.device);
   memory_->adopt(traced_.parameters);

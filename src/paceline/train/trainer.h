@@ -65,6 +65,7 @@ class Trainer final : public Steps {
   const plan::Setup& setup() const { return memory_->setup(); }
   const plan::Planner& planner() const { return *planner_; }
   runtime::Executor& executor() { return *executor_; }
+  model::Network& network() { return *network_; }
   const runtime::FlatMemory& memory() const { return *memory_; }
   const runtime::Reducer* reducer() const { return reducer_.get(); }
   /// What was recorded with `record_spans` since the last call.

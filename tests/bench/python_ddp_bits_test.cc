@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch's Reducer driven from C++ against Python's DistributedDataParallel
+// of the same wheel: equal bits, step by step, in every world.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "paceline/bench/child.h"
+#include "paceline/train/trainer.h"
+#include "train/run_team.h"
+
+namespace paceline::bench {
+namespace {
+
+constexpr int kSteps = 3;  // the Reducer rebuilds its buckets in the second
+
+// By step: loss, gradients and parameters of one rank, as hexadecimal
+// fingerprints by name.
+using Trace = std::vector<std::map<std::string, std::string>>;
+
+int free_port() {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof(address);
+  EXPECT_EQ(bind(descriptor, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(
+      getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  close(descriptor);
+  return ntohs(address.sin_port);
+}
+
+record::Configuration lenet() {
+  record::Configuration c;
+  c.model = "lenet";
+  c.batch_size = 5;
+  c.strategy = "ddp:bucket-mb=0.1";
+  c.learning_rate = 0.05;
+  c.seed = 11;
+  c.threads = 1;
+  return c;
+}
+
+std::vector<Trace> python_traces(const record::Configuration& c, int world) {
+  const nlohmann::json description = {{"model", c.model},
+                                      {"batch_size", c.batch_size},
+                                      {"bucket_mb", 0.1},
+                                      {"threads", c.threads},
+                                      {"seed", c.seed},
+                                      {"learning_rate", c.learning_rate},
+                                      {"momentum", c.momentum},
+                                      {"weight_decay", c.weight_decay},
+                                      {"warmup", 0},
+                                      {"steps", kSteps},
+                                      {"dump", "formula"}};
+  const std::string port = std::to_string(free_port());
+  std::vector<std::unique_ptr<Child>> ranks;
+  for (int rank = 0; rank < world; ++rank) {
+    ranks.push_back(std::make_unique<Child>(
+        std::vector<std::string>{PACELINE_PYTHON,
+                                 "-u",
+                                 PACELINE_SOURCE_DIR "/adapters/python_ddp.py"},
+        std::map<std::string, std::string>{
+            {"RANK", std::to_string(rank)},
+            {"LOCAL_RANK", std::to_string(rank)},
+            {"WORLD_SIZE", std::to_string(world)},
+            {"MASTER_ADDR", "127.0.0.1"},
+            {"MASTER_PORT", port},
+            {"PYTHONPATH", PACELINE_TORCH "/.."},
+            {"PYTHONDONTWRITEBYTECODE", "1"},
+            {"PACELINE_CASE", description.dump()}}));
+  }
+  std::vector<Trace> traces;
+  for (auto& rank : ranks) {
+    Trace trace;
+    while (const auto line = rank->read_line(std::chrono::minutes(3), [] {})) {
+      const auto event = nlohmann::json::parse(*line);
+      EXPECT_NE(event.at("event"), "error") << *line;
+      if (event.at("event") == "dump") {
+        std::map<std::string, std::string> step;
+        for (const std::string kind : {"gradients", "parameters"}) {
+          for (const auto& [name, bits] : event.at(kind).items()) {
+            step[kind + " " + name] = bits;
+          }
+        }
+        trace.push_back(step);
+      }
+    }
+    EXPECT_EQ(rank->wait(), 0);
+    traces.push_back(trace);
+  }
+  return traces;
+}
+
+std::vector<Trace> our_traces(const record::Configuration& c, int world) {
+  std::vector<Trace> traces(static_cast<std::size_t>(world));
+  testing::run_team_well(world, [&](const train::Team& team) {
+    train::Trainer trainer(c, team);
+    {
+      // Thread ranks share torch's random generator; a formula does not.
+      const at::NoGradGuard no_grad;
+      model::fill_by_formula(trainer.network(), c.seed);
+    }
+    Trace& trace = traces[static_cast<std::size_t>(team.rank)];
+    for (int i = 0; i < kSteps; ++i) {
+      trainer.step();
+      trainer.drain();
+      std::map<std::string, std::string> step;
+      for (const auto& item : trainer.network().named_parameters()) {
+        step["gradients " + item.key()] =
+            fmt::format("{:016x}", model::fingerprint(item.value().grad()));
+        step["parameters " + item.key()] =
+            fmt::format("{:016x}", model::fingerprint(item.value()));
+      }
+      trace.push_back(step);
+    }
+  });
+  return traces;
+}
+
+class PythonDdp : public ::testing::TestWithParam<int> {};
+
+TEST_P(PythonDdp, IsMatchedBitForBit) {
+  const int world = GetParam();
+  const auto theirs = python_traces(lenet(), world);
+  const auto ours = our_traces(lenet(), world);
+  ASSERT_EQ(theirs.size(), ours.size());
+  for (int rank = 0; rank < world; ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    ASSERT_EQ(theirs[r].size(), static_cast<std::size_t>(kSteps));
+    for (int step = 0; step < kSteps; ++step) {
+      EXPECT_EQ(ours[r][static_cast<std::size_t>(step)],
+                theirs[r][static_cast<std::size_t>(step)])
+          << "rank " << rank << " of " << world << ", step " << step;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds,
+                         PythonDdp,
+                         ::testing::Values(1, 2, 3, 4, 7),
+                         ::testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace paceline::bench
