@@ -35,6 +35,13 @@ TEST(Faults, a_killed_rank_is_named) {
   EXPECT_TRUE(said.contains("all-reduce, 8 B")) << said.text;
 }
 
+TEST(Faults, rank_0s_death_does_not_take_the_store) {
+  const auto said = run_marked("PROGRAM launch 3 20000 kill-first");
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_TRUE(said.contains("outcome: rank 0 on host ")) << said.text;
+  EXPECT_TRUE(said.contains("was killed by signal 9 (Killed)")) << said.text;
+}
+
 TEST(Faults, a_stopped_rank_is_named) {
   const auto said = run_marked("PROGRAM launch 3 2000 stop");
   EXPECT_EQ(said.exit_code, 3);

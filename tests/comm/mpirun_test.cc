@@ -29,5 +29,11 @@ TEST(Mpirun, a_silent_rank_is_named_by_rank_0) {
   EXPECT_TRUE(said.contains("stopped answering 2 s ago at step ")) << said.text;
 }
 
+TEST(Mpirun, rank_0s_death_takes_the_store_and_is_named) {
+  const auto said = run_marked(kMpirun + "3 PROGRAM rank 2000 kill-first");
+  EXPECT_NE(said.exit_code, 0);
+  EXPECT_TRUE(said.contains("paceline: rank 0 on host ")) << said.text;
+}
+
 }  // namespace
 }  // namespace paceline

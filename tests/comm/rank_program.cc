@@ -5,8 +5,8 @@
 //   rank_program rank TIMEOUT_MS MODE           is a rank, whoever started it
 //
 // Ranks add up integers over gloo, step by step.  MODE is what the last rank
-// does at step 5: kill, stop, exit, throw; or what all do: usage, ok (twenty
-// steps), forever (until asked to stop).
+// does at step 5: kill, stop, exit, throw; what rank 0 does: kill-first; or
+// what all do: usage, ok (twenty steps), forever (until asked to stop).
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -29,7 +29,7 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 void misbehave(const std::string& mode) {
-  if (mode == "kill") {
+  if (mode == "kill" || mode == "kill-first") {
     raise(SIGKILL);
   } else if (mode == "stop") {
     raise(SIGSTOP);
@@ -53,7 +53,7 @@ int work(const comm::RankContext& context,
   const auto& place = context.world.place;
   const auto channel = comm::make_engine("gloo")->connect(
       comm::channel_spec(context.world, "all", place.world));
-  const int last = place.world - 1;
+  const int culprit = mode == "kill-first" ? 0 : place.world - 1;
   std::int64_t sum = 0;
   int step = 0;
   for (bool going = true; going; ++step) {
@@ -61,7 +61,7 @@ int work(const comm::RankContext& context,
     if (mode == "usage") {
       throw UsageError("--mode usage: refused");
     }
-    if (step == 5 && place.rank == last) {
+    if (step == 5 && place.rank == culprit) {
       misbehave(mode);
     }
     const auto values = at::full({1}, place.rank + 1, at::kLong);

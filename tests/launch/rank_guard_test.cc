@@ -75,6 +75,17 @@ TEST(RankGuard, a_lost_board_is_told_by_rank_1) {
   EXPECT_EQ(two.last_words(), "");
 }
 
+TEST(RankGuard, a_board_that_rank_0_held_names_it) {
+  RankGuard::Options options;
+  options.hosts = {"a", "b"};
+  options.board_is_rank_0s = true;
+  options.rank = 1;
+  EXPECT_EQ(RankGuard::lost_board(options, "gone"),
+            "rank 0 on host a: ended without a word");
+  options.rank = 0;
+  EXPECT_EQ(RankGuard::lost_board(options, "gone"), "");
+}
+
 TEST(RankGuard, ends_quietly_with_its_rank) {
   const auto board = std::make_shared<MemoryBoard>();
   Guarded zero(board, 0, 1h);

@@ -17,8 +17,9 @@ struct JobStore {
 
 /// A channel's specification for ranks 0 .. members-1 of the world; its
 /// timeout and device are the caller's to set.  Where all members share a host
-/// it goes over the loopback unless `interface` says otherwise.  `name` must
-/// be new in the job.
+/// it goes over the loopback, else over the outward interface (see
+/// comm/interface.h), unless `interface` says otherwise.  `name` must be new in
+/// the job.
 ChannelSpec channel_spec(const World& world,
                          const std::string& name,
                          int members,

@@ -21,8 +21,7 @@ namespace paceline::comm {
 /// One connected communicator of an engine.  Calls are made by one thread at a
 /// time, in the same order on every member.  Every tensor must be contiguous
 /// (WorldError: Gloo silently corrupts strided ones).  What a work's wait()
-/// throws is the engine's own exception; `as_world_error` (comm/failure.h)
-/// makes a sentence of it.
+/// throws is the engine's own exception; comm/failure.h makes a sentence of it.
 ///
 /// kMean is the engine's sum divided once by the number of members, in the
 /// tensor's type; integers have no mean (UsageError).

@@ -6,6 +6,7 @@
 
 #include "paceline/comm/backend_channel.h"
 #include "paceline/comm/failure.h"
+#include "paceline/comm/interface.h"
 
 namespace paceline::comm {
 namespace {
@@ -17,6 +18,9 @@ class GlooEngine final : public Engine {
   std::unique_ptr<Channel> connect(const ChannelSpec& spec) override {
     const auto what = fmt::format(
         "connecting {} ranks by gloo as '{}'", spec.world, spec.name);
+    if (!spec.interface.empty()) {
+      require_interface(spec.interface);
+    }
     try {
       auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);
       options->threads = 2;

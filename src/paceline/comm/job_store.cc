@@ -13,6 +13,7 @@
 #include "paceline/base/error.h"
 #include "paceline/comm/c10d_store.h"
 #include "paceline/comm/failure.h"
+#include "paceline/comm/interface.h"
 
 namespace paceline::comm {
 namespace {
@@ -165,12 +166,13 @@ ChannelSpec channel_spec(const World& world,
   spec.rank = world.place.rank;
   spec.world = members;
   spec.interface = interface;
-  const auto end = world.hosts.begin() + members;
-  if (interface.empty() &&
-      std::all_of(world.hosts.begin(), end, [&](const auto& host) {
-        return host == world.hosts[0];
-      })) {
-    spec.interface = "lo";
+  if (interface.empty()) {
+    const auto end = world.hosts.begin() + members;
+    const bool one_host =
+        std::all_of(world.hosts.begin(), end, [&](const auto& host) {
+          return host == world.hosts[0];
+        });
+    spec.interface = one_host ? "lo" : outward_interface();
   }
   return spec;
 }

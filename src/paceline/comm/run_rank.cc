@@ -44,6 +44,7 @@ launch::RankGuard::Options guard_of(
   options.rank = world.place.rank;
   options.hosts = world.hosts;
   options.supervised = world.place.launcher == "paceline";
+  options.board_is_rank_0s = world.store_is_rank_0s;
   options.timeout = timeout;
   options.end = [serves = world.serves_store](const std::string& sentence) {
     if (serves) {
@@ -55,8 +56,8 @@ launch::RankGuard::Options guard_of(
 }
 
 [[noreturn]] void end_failed(const World& world,
-                             const std::exception& error,
-                             milliseconds timeout) {
+                             const launch::RankGuard::Options& options,
+                             const std::exception& error) {
   launch::FailureNotice notice;
   notice.rank = world.place.rank;
   notice.host = world.place.host;
@@ -70,14 +71,18 @@ launch::RankGuard::Options guard_of(
       launch::post_failure(*world.board, notice);
     } else {
       // Four beats of a living heart fit in.
-      sentence =
-          launch::explain_failure(
-              *world.board, notice, world.hosts, 4 * beat_interval(timeout))
-              .value_or("");
+      sentence = launch::explain_failure(*world.board,
+                                         notice,
+                                         world.hosts,
+                                         4 * beat_interval(options.timeout))
+                     .value_or("");
       leave(world, kLastReading);
     }
   } catch (const WorldError&) {
-    sentence = launch::sentence(notice);  // nobody else will tell it
+    // The board is gone: if that is what broke this rank, rank 1 tells it.
+    sentence = notice.consequence && options.board_is_rank_0s
+                   ? launch::RankGuard::lost_board(options, notice.text)
+                   : launch::sentence(notice);
   }
   end_process(sentence, notice.exit_code);
 }
@@ -94,12 +99,13 @@ int run_rank(const launch::Launch& launch,
   if (world.place.world == 1) {
     return body({world, *heart});
   }
-  const launch::RankGuard guard(guard_of(world, heart, timeout));
+  const auto options = guard_of(world, heart, timeout);
+  const launch::RankGuard guard(options);
   int exit_code = 0;
   try {
     exit_code = body({world, *heart});
   } catch (const std::exception& error) {
-    end_failed(world, error, timeout);
+    end_failed(world, options, error);
   }
   heart->finish();
   leave(world, timeout);

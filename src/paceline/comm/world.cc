@@ -122,6 +122,7 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
   }
   const auto* tcp = std::get_if<launch::TcpMeeting>(&launch.meeting);
   world.serves_store = tcp && tcp->serve;
+  world.store_is_rank_0s = tcp && tcp->rank_0_serves;
   world.hosts = exchange_hosts(*world.board, launch.place, timeout);
   PACELINE_CHECK_EQ(world.hosts.size(),
                     static_cast<std::size_t>(launch.place.world));

@@ -21,7 +21,8 @@ struct World {
   std::shared_ptr<JobStore> store;       // where engines connect
   std::vector<std::string> hosts;        // by rank
   std::shared_ptr<launch::Board> board;  // the same store, for short texts
-  bool serves_store = false;
+  bool serves_store = false;             // this rank holds the store
+  bool store_is_rank_0s = false;         // and it dies with that rank
 };
 
 /// Meets the other ranks: collective over the world.  Rank 0 gathers all host

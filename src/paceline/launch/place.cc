@@ -132,6 +132,10 @@ class Detection {
     }
   }
 
+  TcpMeeting by_rank_0(const std::string& host, std::uint16_t port) const {
+    return {host, port, launch_.place.rank == 0, true};
+  }
+
   // --rendezvous, then MASTER_ADDR with MASTER_PORT; false if neither is given.
   bool meet_as_told() {
     if (rendezvous_.starts_with("file:")) {
@@ -155,8 +159,7 @@ class Detection {
     } else {
       return false;
     }
-    launch_.meeting =
-        TcpMeeting{host, to_port(port, where), launch_.place.rank == 0};
+    launch_.meeting = by_rank_0(host, to_port(port, where));
     return true;
   }
 
@@ -182,7 +185,8 @@ class Detection {
         launch_.place.launcher == "paceline" ||
         value("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
     if (agent_serves && rendezvous_.empty()) {
-      std::get<TcpMeeting>(launch_.meeting).serve = false;
+      auto& meeting = std::get<TcpMeeting>(launch_.meeting);
+      meeting.serve = meeting.rank_0_serves = false;
     }
   }
 
@@ -198,8 +202,7 @@ class Detection {
           "--rendezvous HOST:PORT (a host that runs rank 0, a free port) or "
           "--rendezvous file:PATH (a new file that all hosts see)");
     }
-    launch_.meeting =
-        TcpMeeting{"127.0.0.1", port_of(job), launch_.place.rank == 0};
+    launch_.meeting = by_rank_0("127.0.0.1", port_of(job));
   }
 
   // Slurm sets most of its variables in batch scripts and allocations too; a
@@ -236,8 +239,7 @@ class Detection {
     }
     if (!meet_as_told()) {
       const auto hosts = expand_node_list(*value("SLURM_STEP_NODELIST"));
-      launch_.meeting = TcpMeeting{
-          hosts.front(), port_of(launch_.job), launch_.place.rank == 0};
+      launch_.meeting = by_rank_0(hosts.front(), port_of(launch_.job));
     }
   }
 

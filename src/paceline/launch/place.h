@@ -25,6 +25,7 @@ struct TcpMeeting {
   std::string host;
   std::uint16_t port = 0;
   bool serve = false;  // this process owns the store (else it is a client)
+  bool rank_0_serves = false;  // else the launcher owns it
 };
 
 /// Where ranks meet: a file that all hosts see.

@@ -105,16 +105,20 @@ void RankGuard::run(const std::stop_token& stopped) {
   } catch (const WorldError& error) {
     // Who serves the store went away without waiting for us.
     if (sleep(stopped, options_.patience)) {
-      options_.end(
-          options_.rank == 1 || options_.supervised
-              ? fmt::format(
-                    "rank {} on host {}: {}",
-                    options_.rank,
-                    options_.hosts[static_cast<std::size_t>(options_.rank)],
-                    error.what())
-              : std::string());
+      options_.end(lost_board(options_, error.what()));
     }
   }
+}
+
+std::string RankGuard::lost_board(const Options& options,
+                                  const std::string& reason) {
+  if (options.rank != 1) {
+    return "";
+  }
+  if (options.board_is_rank_0s) {
+    return sentence({0, options.hosts[0], "ended without a word"});
+  }
+  return sentence({1, options.hosts[1], reason});
 }
 
 }  // namespace paceline::launch

@@ -25,6 +25,7 @@ class RankGuard {
     int rank = 0;
     std::vector<std::string> hosts;  // by rank
     bool supervised = false;         // our own launcher's parent judges
+    bool board_is_rank_0s = false;   // it goes away with that rank
     std::chrono::milliseconds timeout{60'000};
     /// After a failure of another rank was filed, so long for this one to end
     /// by itself.
@@ -33,6 +34,10 @@ class RankGuard {
     /// empty text where another rank prints it.  Runs on the guard's thread.
     std::function<void(const std::string& sentence)> end;
   };
+
+  /// What rank 1 says when the board is gone; empty for other ranks.
+  static std::string lost_board(const Options& options,
+                                const std::string& reason);
 
   explicit RankGuard(Options options);
   ~RankGuard();  // stops listening
