@@ -185,6 +185,31 @@ constexpr const char* kTwoCases =
     "run --model mlp --device cpu --ranks 1,2 --strategy bsp --batch-size 4 "
     "--warmup 1 --steps 3 --records r.jsonl ";
 
+// A batch of a petabyte, more than any address space.
+TEST_F(Program, ARankThatFailsEndsInOneSentence) {
+  for (const char* ranks : {"1", "2"}) {
+    SCOPED_TRACE(ranks);
+    const Outcome outcome = run(
+        std::string("run --model resnet18 --device cpu --batch-size 2000000000 "
+                    "--ranks ") +
+        ranks);
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(outcome.err.starts_with("paceline: rank 0 on host "))
+        << outcome.err;
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+  }
+}
+
+TEST_F(Program, ALongRunAsksFirst) {
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 2 --strategy bsp --steps "
+          "100000000");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("--yes"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Program, RunsASweepAndGoesOnWithIt) {
   const Outcome first =
       run(std::string(kTwoCases) + "--format csv --json original.json");

@@ -51,6 +51,15 @@ class Session {
   }
 
   int run() {
+    try {
+      return run_all();
+    } catch (const StopRequested&) {
+      return kInterrupted;
+    }
+  }
+
+ private:
+  int run_all() {
     environment_ = exchange_environment(world_, bulletin_);
     check_hosts();
     std::set<std::pair<std::string, int>> done;
@@ -69,17 +78,12 @@ class Session {
     if (!confirm_estimate(world_, bulletin_, todo, options_)) {
       return 2;
     }
-    try {
-      for (std::size_t i = 0; i < todo.size(); ++i) {
-        run_one(i, todo.size(), todo[i]);
-      }
-    } catch (const StopRequested&) {
-      return kInterrupted;
+    for (std::size_t i = 0; i < todo.size(); ++i) {
+      run_one(i, todo.size(), todo[i]);
     }
     return 0;
   }
 
- private:
   // Later repetitions take the cases in another order, the same on all ranks,
   // so that no case always follows the same one.
   void interleave(std::vector<record::Configuration>& cases) const {

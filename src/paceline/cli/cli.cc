@@ -14,6 +14,7 @@
 #include "paceline/cli/guide.h"
 #include "paceline/cli/list.h"
 #include "paceline/cli/run_command.h"
+#include "paceline/comm/failure.h"
 
 namespace paceline::cli {
 namespace {
@@ -81,7 +82,8 @@ int run_program(int argc, const char* const* argv) {
     fmt::print(stderr, "paceline: {}\n", error.what());
     return kUsage;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "paceline: {}\n", error.what());
+    fmt::print(
+        stderr, "paceline: {}\n", comm::describe_failure(error, "failed"));
     return kWorld;
   }
 }

@@ -96,7 +96,7 @@ int run_rank(const launch::Launch& launch,
   const World world = join(launch, timeout);
   const auto heart = std::make_shared<launch::Heartbeat>(
       world.board, world.place.rank, beat_interval(timeout));
-  if (world.place.world == 1) {
+  if (world.place.world == 1 && world.place.launcher != "paceline") {
     return body({world, *heart});
   }
   const auto options = guard_of(world, heart, timeout);

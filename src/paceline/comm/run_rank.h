@@ -23,8 +23,8 @@ struct RankContext {
 /// Where the body throws in a world of several ranks, the failure is filed for
 /// whoever tells it to the user (the supervising parent, or the ranks among
 /// themselves: one of them prints one sentence) and the process ends at once
-/// with 2 (UsageError) or 3, without waiting for peers.  In a world of one the
-/// exception passes.
+/// with 2 (UsageError) or 3, without waiting for peers.  In a world of one
+/// that nobody supervises the exception passes.
 int run_rank(const launch::Launch& launch,
              std::chrono::milliseconds timeout,
              const std::function<int(const RankContext&)>& body);
