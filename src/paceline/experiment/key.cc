@@ -116,7 +116,8 @@ void assign(const Key& key,
         if constexpr (std::is_same_v<OwnerOf<decltype(member)>, Owner>) {
           to.*member = value_from<ValueOf<decltype(member)>>(key, text, where);
         } else {
-          PACELINE_CHECK(!"a key of the other owner");
+          const bool key_of_this_owner = false;
+          PACELINE_CHECK(key_of_this_owner);
         }
       },
       key.field);
@@ -134,7 +135,8 @@ std::string read(const Key& key, const Owner& from) {
             return fmt::format("{}", from.*member);
           }
         } else {
-          PACELINE_CHECK(!"a key of the other owner");
+          const bool key_of_this_owner = false;
+          PACELINE_CHECK(key_of_this_owner);
           return {};
         }
       },
