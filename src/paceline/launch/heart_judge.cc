@@ -7,7 +7,8 @@ namespace paceline::launch {
 
 using namespace std::chrono_literals;
 
-HeartJudge::HeartJudge(std::vector<int> ranks, std::chrono::nanoseconds timeout)
+HeartJudge::HeartJudge(const std::vector<int>& ranks,
+                       std::chrono::nanoseconds timeout)
     : timeout_(timeout) {
   for (const int rank : ranks) {
     cells_[rank];

@@ -25,7 +25,7 @@ struct Silence {
 /// machine) must not find everybody else silent.
 class HeartJudge {
  public:
-  HeartJudge(std::vector<int> ranks, std::chrono::nanoseconds timeout);
+  HeartJudge(const std::vector<int>& ranks, std::chrono::nanoseconds timeout);
 
   /// Reads all cells; `now` on any monotonic clock.
   void look(Board& board, std::chrono::nanoseconds now);

@@ -68,7 +68,7 @@ std::string torchrun_line(const LaunchShape& shape) {
 
 std::string shell_word(const std::string& text) {
   const auto plain = [](unsigned char c) {
-    return std::isalnum(c) ||
+    return std::isalnum(c) != 0 ||
            std::string_view("_-./:=,+@%").find(static_cast<char>(c)) !=
                std::string::npos;
   };

@@ -81,12 +81,10 @@ void expand_name(const std::string& before,
   }
   const auto close = rest.find(']', open);
   const auto inside = rest.substr(open + 1, close - open - 1);
+  const std::string start = before + std::string(rest.substr(0, open));
   for (const auto range : split(inside)) {
     for (const auto& value : expand_range(range, list)) {
-      expand_name(before + std::string(rest.substr(0, open)) + value,
-                  rest.substr(close + 1),
-                  list,
-                  out);
+      expand_name(start + value, rest.substr(close + 1), list, out);
     }
   }
 }

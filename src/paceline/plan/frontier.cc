@@ -31,7 +31,7 @@ Frontier::OpenStep* Frontier::find(Step step) {
   return const_cast<OpenStep*>(std::as_const(*this).find(step));
 }
 
-void Frontier::open(Step step, std::shared_ptr<const CommPlan> plan) {
+void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
   PACELINE_CHECK_EQ(step, next_step_);
   ++next_step_;
   const std::size_t ops = plan->ops.size();

@@ -25,7 +25,7 @@ class Frontier {
   Frontier(const ModelShape& model, const Setup& setup);
 
   /// Opens `step`, which must follow the last one opened.
-  void open(Step step, std::shared_ptr<const CommPlan> plan);
+  void open(Step step, const std::shared_ptr<const CommPlan>& plan);
 
   /// The op's effects are done; it must be ready.
   void complete(OpRef ref);

@@ -7,7 +7,7 @@ namespace paceline::report {
 
 std::string format_bytes(std::int64_t bytes) {
   constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
+  auto value = static_cast<double>(bytes);
   int unit = 0;
   while (value >= 1000 && unit < 4) {
     value /= 1000;
