@@ -35,8 +35,8 @@ std::map<int, Steps> steps_by_run(const paceline::report::CaseGroup& group,
     for (const RunRecord* run : one.measured()) {
       if (!by_run.emplace(run->run, paceline::report::slowest_step_s(*run))
                .second) {
-        throw UsageError(fmt::format("two cases of {} begin with '{}'",
-                                     group.model, strategy));
+        throw UsageError(fmt::format(
+            "two cases of {} begin with '{}'", group.model, strategy));
       }
     }
   }
@@ -46,7 +46,8 @@ std::map<int, Steps> steps_by_run(const paceline::report::CaseGroup& group,
 std::string decide(const paceline::stats::Estimate& ratio, double limit) {
   if (ratio.runs < kFewestPairs || !ratio.interval) {
     return fmt::format("undecided: {} pairs, at least {} are needed",
-                       ratio.runs, kFewestPairs);
+                       ratio.runs,
+                       kFewestPairs);
   }
   if (ratio.interval->high <= limit) {
     return fmt::format("yes: at most {}", limit);
@@ -73,15 +74,22 @@ void compare(const paceline::report::CaseGroup& group,
   }
   const auto ratio = paceline::stats::paired_ratio(numerator, denominator);
   if (!ratio) {
-    throw UsageError(fmt::format("{}: no run holds both '{}' and '{}'",
-                                 group.model, test, base));
+    throw UsageError(fmt::format(
+        "{}: no run holds both '{}' and '{}'", group.model, test, base));
   }
   const std::string interval =
-      ratio->interval ? fmt::format("[{:.3f}, {:.3f}]", ratio->interval->low,
-                                    ratio->interval->high)
-                      : "no interval";
-  fmt::print("{:<10} {} / {}: {:.3f} {} over {} pairs; {}\n", group.model, test,
-             base, ratio->value, interval, ratio->runs, decide(*ratio, limit));
+      ratio->interval
+          ? fmt::format(
+                "[{:.3f}, {:.3f}]", ratio->interval->low, ratio->interval->high)
+          : "no interval";
+  fmt::print("{:<10} {} / {}: {:.3f} {} over {} pairs; {}\n",
+             group.model,
+             test,
+             base,
+             ratio->value,
+             interval,
+             ratio->runs,
+             decide(*ratio, limit));
 }
 
 int run(const std::vector<std::string>& arguments) {

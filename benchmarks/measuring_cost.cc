@@ -115,8 +115,14 @@ int main(int argc, char** argv) {
       "reading)\n"
       "step, batch {} at {} pixels, one thread: {:.0f} ms\n"
       "cost of measuring and of the runtime: {:.4f} % of the step\n",
-      shape.modules.size(), ops, bookkeeping / 1e3, clocks / 1e3,
-      clock_cost_ns(), c.batch_size, c.image_size, step / 1e6,
+      shape.modules.size(),
+      ops,
+      bookkeeping / 1e3,
+      clocks / 1e3,
+      clock_cost_ns(),
+      c.batch_size,
+      c.image_size,
+      step / 1e6,
       100 * (bookkeeping + clocks) / step);
   return 0;
 }
