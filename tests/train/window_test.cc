@@ -2,13 +2,17 @@
 #include "paceline/train/window.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace paceline::train {
 namespace {
 
-// Writes down what the window asks of it: s for a step, d for a drain.
+// Writes down what the window asks of it: s for a step, d for a drain, m for a
+// mark.  Its device is slow: 1000 ns after the first mark a step is done, and
+// each later step takes 10 ns more than the one before.
 class Scribe final : public Steps {
  public:
   StepTimes step() override {
@@ -16,11 +20,19 @@ class Scribe final : public Steps {
     return {.forward_ns = ++steps_, .backward_ns = 7, .wait_ns = 9};
   }
   void drain() override { log += 'd'; }
+  void mark() override {
+    log += 'm';
+    marks_.push_back(marks_.empty() ? 0 : marks_.back() + 1000 + 10 * steps_);
+  }
+  std::vector<std::int64_t> take_marks() override {
+    return std::exchange(marks_, {});
+  }
 
   std::string log;
 
  private:
   std::int64_t steps_ = 0;
+  std::vector<std::int64_t> marks_;
 };
 
 TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
@@ -34,8 +46,11 @@ TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
                                       EXPECT_EQ(total, 5);
                                       job.log += std::to_string(done);
                                     }});
-  EXPECT_EQ(job.log, "|s1s2s3s4s5d");
-  EXPECT_EQ(samples.step_ns.size(), 3U);
+  EXPECT_EQ(job.log, "|s1s2ms3ms4ms5mdm");
+  // The device's times, not those at which the host had enqueued the work.
+  EXPECT_EQ(samples.step_ns, (std::vector<std::int64_t>{1030, 1040, 1050}));
+  EXPECT_EQ(samples.window_ns, 3120);
+  EXPECT_EQ(samples.flush_ns, 1050);
   EXPECT_EQ(samples.phase_ns.at("forward"),
             (std::vector<std::int64_t>{3, 4, 5}));
   EXPECT_EQ(samples.phase_ns.at("wait"), (std::vector<std::int64_t>{9, 9, 9}));
@@ -44,7 +59,7 @@ TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
 TEST(Window, SyncDrainsAfterEveryStep) {
   Scribe job;
   measure(job, {.warmup = 1, .steps = 2, .sync_each_step = true});
-  EXPECT_EQ(job.log, "sdsdsdd");
+  EXPECT_EQ(job.log, "sdmsdmsdmdm");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <limits>
 #include <memory>
 #include <random>
 #include <set>
@@ -16,6 +17,7 @@
 #include "paceline/base/error.h"
 #include "paceline/bench/bulletin.h"
 #include "paceline/bench/case_run.h"
+#include "paceline/bench/core_pin.h"
 #include "paceline/bench/environment.h"
 #include "paceline/bench/estimate.h"
 #include "paceline/bench/external.h"
@@ -62,6 +64,11 @@ class Session {
   int run_all() {
     environment_ = exchange_environment(world_, bulletin_);
     check_hosts();
+    const CorePin pin(
+        world_.place.local_rank, world_.place.local_world, threads_to_pin());
+    for (record::HostEnvironment& host : environment_.hosts) {
+      host.facts["pinning"] = pin.description();
+    }
     std::set<std::pair<std::string, int>> done;
     if (options_.resume && !options_.records_path.empty()) {
       done = agree_on_done();
@@ -99,6 +106,18 @@ class Session {
       std::swap(measured[left - 1],
                 measured[static_cast<std::ptrdiff_t>(order()) % left]);
     }
+  }
+
+  // Threads of a rank on the CPU; so many that nothing is pinned where a case
+  // runs on a GPU, whose host threads need room.
+  int threads_to_pin() const {
+    int threads = 1;
+    for (const record::Configuration& c : options_.experiment.cases) {
+      threads = std::max(
+          threads,
+          c.device == "cpu" ? c.threads : std::numeric_limits<int>::max());
+    }
+    return threads;
   }
 
   bool leads() const { return world_.place.rank == 0; }

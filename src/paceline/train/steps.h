@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace paceline::train {
 
@@ -32,6 +33,14 @@ class Steps {
 
   /// Finishes what is under way.
   virtual void drain() = 0;
+
+  /// Marks the moment at which the device will have done what it has been
+  /// given; on a CPU that is now.  The host does not wait for it.
+  virtual void mark() = 0;
+
+  /// The times of all marks since the last call, in nanoseconds after the
+  /// first of them.  Waits for the device.
+  virtual std::vector<std::int64_t> take_marks() = 0;
 };
 
 }  // namespace paceline::train

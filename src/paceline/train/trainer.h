@@ -17,6 +17,7 @@
 #include "paceline/model/precision.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/record/configuration.h"
+#include "paceline/runtime/device_clock.h"
 #include "paceline/runtime/executor.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/reducer.h"
@@ -58,6 +59,9 @@ class Trainer final : public Steps {
   StepTimes step() override;
   void drain() override;
 
+  void mark() override { clock_.mark(); }
+  std::vector<std::int64_t> take_marks() override { return clock_.take(); }
+
   /// Bytes that entered the engine so far, over all communicators.
   comm::Ledger ledger() const;
 
@@ -96,6 +100,7 @@ class Trainer final : public Steps {
   std::unique_ptr<runtime::FlatMemory> memory_;
   std::unique_ptr<runtime::Reducer> reducer_;
   std::unique_ptr<runtime::Executor> executor_;
+  runtime::DeviceClock clock_{team_.device};
   at::Tensor last_loss_;
   std::vector<PhaseSpan> phases_;
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/train/window.h"
 
-#include "paceline/base/clock.h"
+#include <cstddef>
+#include <vector>
+
+#include "paceline/base/error.h"
 
 namespace paceline::train {
 
@@ -24,20 +27,24 @@ record::RankSamples measure(Steps& job, const WindowOptions& options) {
   for (int i = 0; i < options.warmup; ++i) {
     advance(i + 1);
   }
-  const std::int64_t window_began = steady_ns();
-  std::int64_t step_began = window_began;
+  job.mark();
   for (int i = 0; i < options.steps; ++i) {
     const StepTimes times = advance(options.warmup + i + 1);
-    const std::int64_t now = steady_ns();
-    samples.step_ns.push_back(now - step_began);
+    job.mark();
     samples.phase_ns["forward"].push_back(times.forward_ns);
     samples.phase_ns["backward"].push_back(times.backward_ns);
     samples.phase_ns["wait"].push_back(times.wait_ns);
-    step_began = now;
   }
-  samples.window_ns = step_began - window_began;
   job.drain();
-  samples.flush_ns = steady_ns() - step_began;
+  job.mark();
+  const std::vector<std::int64_t> marks = job.take_marks();
+  const auto steps = static_cast<std::size_t>(options.steps);
+  PACELINE_CHECK_EQ(marks.size(), steps + 2);
+  for (std::size_t i = 0; i < steps; ++i) {
+    samples.step_ns.push_back(marks[i + 1] - marks[i]);
+  }
+  samples.window_ns = marks[steps];
+  samples.flush_ns = marks[steps + 1] - marks[steps];
   return samples;
 }
 
