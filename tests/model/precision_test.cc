@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/model/precision.h"
 
-#include <limits>
-
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
@@ -77,24 +75,6 @@ TEST(Precision, Bf16NetworkTrainsInBf16Throughout) {
   const auto buffers = network->named_buffers();
   EXPECT_EQ(buffers["bn1.running_mean"].scalar_type(), at::kBFloat16);
   EXPECT_EQ(buffers["bn1.num_batches_tracked"].scalar_type(), at::kLong);
-}
-
-TEST(LossScaler, UnscalesGrowsAndBacksOff) {
-  LossScaler scaler(at::kCPU, {.initial = 8, .growth_interval = 2});
-  EXPECT_EQ(scaler.scaled(at::ones({})).item<float>(), 8);
-
-  const at::Tensor gradient = at::full({3}, 8.0F);
-  EXPECT_TRUE(scaler.unscale({gradient}));
-  EXPECT_TRUE(gradient.equal(at::ones({3})));
-  EXPECT_EQ(scaler.scale(), 8);
-
-  EXPECT_TRUE(scaler.unscale({gradient}));
-  EXPECT_EQ(scaler.scale(), 16) << "two good steps in a row";
-
-  const at::Tensor infinite =
-      at::full({3}, std::numeric_limits<float>::infinity());
-  EXPECT_FALSE(scaler.unscale({gradient, infinite}));
-  EXPECT_EQ(scaler.scale(), 8);
 }
 
 }  // namespace

@@ -30,11 +30,13 @@ struct Case {
   Rank world = 1;
   int micro_batches = 1;
   OptimizerShape optimizer{};
+  bool loss_scaling = false;
 
   PlanInput input() const {
     PlanInput result = input_of(tiny_model(), world);
     result.micro_batches = micro_batches;
     result.optimizer = optimizer;
+    result.loss_scaling = loss_scaling;
     return result;
   }
 };
@@ -74,6 +76,9 @@ std::vector<Case> cases() {
     all.push_back({fmt::format("{} of 3", text),
                    [text] { return make_planner(parse_strategy(text)); },
                    3});
+    all.push_back(all.back());
+    all.back().name += ", scaled";
+    all.back().loss_scaling = true;
   }
   const auto fusion = [] {
     return make_planner(parse_strategy("fusion:bucket-mb=0.00005"));
@@ -85,6 +90,8 @@ std::vector<Case> cases() {
   all.push_back({"fusion of 3, two micro-batches", fusion, 3, 2});
   all.push_back({"ddp of 2, two micro-batches", ddp, 2, 2});
   all.push_back({"fusion of 3, adamw", fusion, 3, 1, adamw()});
+  all.push_back({"fusion of 3, adamw, scaled", fusion, 3, 1, adamw(), true});
+  all.push_back({"ddp of 2, two micro-batches, scaled", ddp, 2, 2, {}, true});
   for (const HandPlan& plan : strict_hand_plans()) {
     all.push_back(
         {plan.name,

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/buckets.h"
+#include "paceline/plan/cost.h"
 #include "paceline/plan/ddp.h"
+#include "paceline/plan/plan_world.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/strategy.h"
 #include "plan/toy_model.h"
@@ -210,6 +213,83 @@ TEST(Planners, DdpReducesTheReducersBucketsWithoutPadding) {
   EXPECT_EQ(planner->variant(0), 0);
   EXPECT_EQ(planner->variant(1), 1);
   EXPECT_EQ(planner->variant(9), 1);
+}
+
+constexpr std::array kScalable{
+    "none", "bsp", "wfbp", "fusion:bucket-mb=0.0001", "ddp"};
+
+PlanInput scaled_input() {
+  PlanInput input = input_of(small_model(), 4);
+  input.loss_scaling = true;
+  return input;
+}
+
+TEST(LossScaling, JudgesTheReducedGradientsBeforeAnyUpdate) {
+  for (const char* text : kScalable) {
+    const auto planner = make_planner(parse_strategy(text));
+    const auto setup = planner->setup(scaled_input());
+    for (const Variant variant : {planner->variant(0), planner->variant(1)}) {
+      const CommPlan plan = planner->plan(scaled_input(), setup, variant);
+      std::string order;  // one letter an op, repetitions left out
+      for (const Op& op : plan.ops) {
+        const auto* kernel = std::get_if<Kernel>(&op.work);
+        const char letter =
+            kernel != nullptr && kernel->name == "check"     ? 'c'
+            : kernel != nullptr && kernel->name == "rescale" ? 'r'
+            : kernel != nullptr && kernel->name == "update"  ? 'u'
+                                                             : '.';
+        if (letter == 'c' || letter == 'r' || !order.ends_with(letter)) {
+          order += letter;
+        }
+      }
+      EXPECT_EQ(order, ".cru") << text;
+    }
+  }
+}
+
+TEST(LossScaling, SendsNoByteMore) {
+  for (const char* text : kScalable) {
+    const auto planner = make_planner(parse_strategy(text));
+    const auto bytes = [&](const PlanInput& input) {
+      const auto setup = planner->setup(input);
+      return cost(setup, planner->plan(input, setup, 1), 0).wire_bytes;
+    };
+    EXPECT_EQ(bytes(scaled_input()), bytes(input_of(small_model(), 4))) << text;
+  }
+}
+
+// Note [Loss scaling]: what lets the training thread read the scale.
+TEST(LossScaling, TheGatesOfTheNextForwardWaitForTheScale) {
+  for (const char* text : kScalable) {
+    const auto planner = make_planner(parse_strategy(text));
+    const PlanWorld world(*planner, scaled_input(), 2);
+    const auto order = world.order(0);
+    const auto& items = world.items(0);
+    std::vector<bool> behind(items.size(), false);
+    std::size_t gates = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      for (const std::size_t earlier : order.waits_for[i]) {
+        behind[i] = behind[i] || behind[earlier];
+      }
+      const auto* kernel = std::get_if<Kernel>(&items[i].op->work);
+      behind[i] = behind[i] || (kernel != nullptr && kernel->name == "rescale");
+      if (items[i].step == 1 &&
+          std::holds_alternative<Forward>(items[i].op->work)) {
+        EXPECT_TRUE(behind[i]) << text;
+        ++gates;
+      }
+    }
+    EXPECT_EQ(gates, 4U);
+  }
+}
+
+TEST(LossScalingDeathTest, APlannerThatForgetsToJudgeIsABug) {
+  const PlanInput input = scaled_input();
+  const Groups groups{input.model.ready_order};
+  const auto setup = Frame(input, groups).finish();
+  Program program(input, setup);
+  program.compute();
+  EXPECT_DEATH(program.update(units_of(setup, groups).front(), 1), "judged");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "paceline/plan/program.h"
 
@@ -14,16 +15,23 @@ std::size_t size(Elements elements) {
   return static_cast<std::size_t>(elements);
 }
 
-/// reads: values, gradients, states, learning rate, [step count].
+/// reads: values, gradients, states, learning rate, [step count], [applied
+/// scale, found_inf].
 std::vector<Values> update(const Kernel& work,
                            const std::vector<Values>& reads) {
   std::vector<Values> out(
       reads.begin(),
       reads.begin() + static_cast<std::ptrdiff_t>(work.writes.size()));
+  const std::size_t more = reads.size() - out.size() - 1;
+  const bool scaled = more >= 2;
+  if (scaled && reads.back().front() == 1) {
+    return out;
+  }
   const double rate = reads[out.size()].front();
-  const double count = reads.size() > out.size() + 1 ? reads.back().front() : 1;
+  const double count = more % 2 == 1 ? reads[out.size() + 1].front() : 1;
+  const double scale = scaled ? reads[reads.size() - 2].front() : 1;
   for (std::size_t i = 0; i < out[0].size(); ++i) {
-    const double gradient = reads[1][i] / work.numbers[0];
+    const double gradient = reads[1][i] / (work.numbers[0] * scale);
     double step = gradient;
     for (std::size_t s = 2; s < out.size(); ++s) {
       out[s][i] = reads[s][i] * 0.5 + gradient;
@@ -33,6 +41,26 @@ std::vector<Values> update(const Kernel& work,
     out[1][i] = gradient;
   }
   return out;
+}
+
+/// Toy gradients are always finite: every third sum counts as an overflow.
+std::vector<Values> check(const std::vector<Values>& reads) {
+  const Values& gradients = reads[0];
+  const double sum = std::accumulate(gradients.begin(), gradients.end(), 0.0);
+  return {gradients, {std::fmod(std::floor(sum), 3.0) == 0 ? 1.0 : 0.0}};
+}
+
+/// reads: found_inf, loss scale, growth.  The interval is 2, so that a few
+/// steps see the scale grow.
+std::vector<Values> rescale(const Kernel& work,
+                            const std::vector<Values>& reads) {
+  const double scale = reads[1].front();
+  if (reads[0].front() == 1) {
+    return {{scale * work.numbers[1]}, {0}, {scale}};
+  }
+  const bool grows = reads[2].front() == 1;
+  return {
+      {grows ? scale * work.numbers[0] : scale}, {grows ? 0.0 : 1.0}, {scale}};
 }
 
 }  // namespace
@@ -104,12 +132,18 @@ std::vector<Values> toy_kernel(const Kernel& work,
   if (work.name == "update") {
     return update(work, reads);
   }
+  if (work.name == "check") {
+    return check(reads);
+  }
+  if (work.name == "rescale") {
+    return rescale(work, reads);
+  }
   std::vector<Values> out;
   for (std::size_t w = 0; w < work.writes.size(); ++w) {
     out.emplace_back(size(work.writes[w].slice.count), 0.0);
     for (std::size_t i = 0; i < out[w].size(); ++i) {
       if (work.name == "count") {
-        out[w][i] = reads[w][i] + 1;
+        out[w][i] = reads[w][i] + (reads.size() > 1 ? 1 - reads[1][0] : 1);
       } else if (work.name == "copy") {
         out[w][i] = work.numbers[0] * reads[w][i];
       } else {

@@ -13,34 +13,14 @@
 #include "paceline/plan/ddp.h"
 #include "paceline/plan/program.h"
 #include "train/run_team.h"
+#include "train/small_case.h"
 
 namespace paceline::train {
 namespace {
 
-record::Configuration small_case(const std::string& model,
-                                 const std::string& strategy) {
-  record::Configuration c;
-  c.model = model;
-  c.strategy = strategy;
-  c.batch_size = 4;
-  c.bucket_mb = 0.25;
-  c.learning_rate = 0;  // the same gradients in every step
-  c.weight_decay = 0;
-  return c;
-}
-
-// Gradients of every parameter after some steps, each [numel] in float64.
-std::vector<at::Tensor> gradients_after(Trainer& trainer, int steps) {
-  for (int i = 0; i < steps; ++i) {
-    trainer.step();
-  }
-  trainer.drain();
-  std::vector<at::Tensor> out;
-  for (const at::Tensor& parameter : trainer.memory().parameters()) {
-    out.push_back(parameter.grad().detach().reshape({-1}).clone());
-  }
-  return out;
-}
+using testing::gradients_after;
+using testing::identical;
+using testing::small_case;
 
 // Sum over ranks of the gradients that each rank has alone: exact, because
 // every gradient is a small integer.
@@ -63,16 +43,6 @@ std::vector<at::Tensor> exact_sum(const std::string& model, int world) {
     });
   }
   return sum;
-}
-
-bool identical(const std::vector<at::Tensor>& left,
-               const std::vector<at::Tensor>& right) {
-  return std::equal(
-      left.begin(),
-      left.end(),
-      right.begin(),
-      right.end(),
-      [](const at::Tensor& a, const at::Tensor& b) { return at::equal(a, b); });
 }
 
 // Reduce-scatter in backward, all-gather before the module's next forward, one

@@ -20,7 +20,9 @@ plan::PlanInput input_of(const Configuration& c, plan::ModelShape shape) {
                         .state_buffers = c.optimizer == "adamw" ? 2 : 1},
           .world = c.ranks,
           .local_world = {c.ranks_per_host.begin(), c.ranks_per_host.end()},
-          .micro_batches = c.accumulate};
+          .micro_batches = c.accumulate,
+          .loss_scaling = model::needs_loss_scaling(
+              model::parse_precision(c.dtype), at::Device(c.device).type())};
 }
 
 }  // namespace

@@ -15,10 +15,21 @@ namespace {
 
 constexpr auto kKernels = std::to_array<KernelInfo>({
     {.name = "update",
-     .summary = "values, gradients, state..., learning_rate[, step_count] -> "
-                "values, gradients, state...; numbers: divisor",
+     .summary = "values, gradients, state..., learning_rate[, step_count][, "
+                "applied_scale, found_inf] -> values, gradients, state...; "
+                "numbers: divisor",
      .run = run_update},
-    {.name = "count", .summary = "counter -> counter + 1", .run = run_count},
+    {.name = "count",
+     .summary = "counter[, found_inf] -> counter + 1 - found_inf",
+     .run = run_count},
+    {.name = "check",
+     .summary = "gradients -> gradients, found_inf",
+     .run = run_check},
+    {.name = "rescale",
+     .summary = "found_inf, loss_scale, growth -> loss_scale, growth, "
+                "applied_scale; numbers: growth factor, backoff factor, "
+                "interval",
+     .run = run_rescale},
 });
 
 }  // namespace

@@ -111,26 +111,6 @@ Autocast::~Autocast() {
   }
 }
 
-LossScaler::LossScaler(at::Device device, const Options& options)
-    : options_(options),
-      scale_(at::full(
-          {}, options.initial, at::TensorOptions(at::kFloat).device(device))),
-      growing_(at::zeros({}, at::TensorOptions(at::kInt).device(device))) {}
-
-bool LossScaler::unscale(const std::vector<at::Tensor>& gradients) {
-  const torch::NoGradGuard no_grad;
-  at::Tensor overflow = at::zeros({}, scale_.options());
-  at::_amp_foreach_non_finite_check_and_unscale_(
-      gradients, overflow, scale_.reciprocal());
-  at::_amp_update_scale_(scale_,
-                         growing_,
-                         overflow,
-                         options_.growth,
-                         options_.backoff,
-                         options_.growth_interval);
-  return overflow.item<float>() == 0;
-}
-
 bool needs_loss_scaling(Precision precision, at::DeviceType device) {
   return precision == Precision::kAmp && autocast_dtype(device) == at::kHalf;
 }

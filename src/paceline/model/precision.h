@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include <torch/torch.h>
 
@@ -55,40 +53,6 @@ class Autocast {
   at::DeviceType device_;
   bool was_enabled_ = false;
   at::ScalarType old_dtype_ = at::kFloat;
-};
-
-/// Dynamic loss scaling for fp16 (Micikevicius et al., ICLR 2018,
-/// arXiv:1710.03740): the loss grows so that small gradients do not vanish;
-/// a step whose gradients overflow is skipped and the scale halved; after
-/// `growth_interval` good steps in a row it doubles.
-///
-/// A step: scaled(loss).backward(); reduce gradients; if (unscale(gradients))
-/// update parameters.  With several ranks call it after the reduction, so that
-/// all of them see the same overflow.
-class LossScaler {
- public:
-  struct Options {
-    double initial = 65536;
-    double growth = 2;
-    double backoff = 0.5;
-    int growth_interval = 2000;
-  };
-
-  explicit LossScaler(at::Device device) : LossScaler(device, Options{}) {}
-  LossScaler(at::Device device, const Options& options);
-
-  at::Tensor scaled(const at::Tensor& loss) const { return loss * scale_; }
-
-  /// Divides the gradients by the scale in place, adapts the scale, and
-  /// returns whether all were finite.  Waits for the device.
-  bool unscale(const std::vector<at::Tensor>& gradients);
-
-  double scale() const { return scale_.item<double>(); }
-
- private:
-  Options options_;
-  at::Tensor scale_;    // float32 scalar on the device
-  at::Tensor growing_;  // int32 scalar: good steps since the last change
 };
 
 /// fp16 is the only precision whose range is too small for raw gradients.

@@ -35,6 +35,7 @@ class Composed final : public Planner {
     Program program(input, setup);
     Score score(program, *update_, {*exchange_, *codec_});
     schedule_->write(units_of(setup, schedule_->groups(input)), score);
+    score.finish();
     return std::move(program).finish();
   }
 
@@ -50,6 +51,21 @@ class Composed final : public Planner {
 };
 
 }  // namespace
+
+void Score::apply(const Unit& unit) {
+  if (program_.input().loss_scaling) {
+    waiting_.push_back(unit);
+  } else {
+    update_.apply(unit, crossing_, program_);
+  }
+}
+
+void Score::finish() {
+  program_.judge_gradients();
+  for (const Unit& unit : waiting_) {
+    update_.apply(unit, crossing_, program_);
+  }
+}
 
 Unit join(const std::vector<Unit>& units) {
   PACELINE_CHECK(!units.empty());

@@ -25,6 +25,7 @@ class None final : public Planner {
                 Variant) const override {
     Program program(input, setup);
     program.compute();
+    program.judge_gradients();
     for (const Unit& unit : units_of(setup, one_group(input.model))) {
       program.update(unit, 1);
     }

@@ -38,8 +38,9 @@ struct PlanInput {
   Rank rank = 0;
   Rank world = 1;
   std::vector<Rank>
-      local_world{};      // ranks per host, in rank order; may be empty
-  int micro_batches = 1;  // gradient accumulation
+      local_world{};          // ranks per host, in rank order; may be empty
+  int micro_batches = 1;      // gradient accumulation
+  bool loss_scaling = false;  // the loss is scaled, Note [Loss scaling]
 };
 
 }  // namespace paceline::plan

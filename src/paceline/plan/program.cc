@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/program.h"
 
-#include <algorithm>
-#include <numeric>
+#include <array>
 #include <utility>
 
 #include "paceline/base/error.h"
@@ -10,187 +9,10 @@
 namespace paceline::plan {
 namespace {
 
-Elements round_up(Elements value, Elements multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+/// As PyTorch's GradScaler has them: growth factor, backoff factor, interval.
+constexpr std::array kScaleRule{2.0, 0.5, 2000.0};
 
 }  // namespace
-
-std::vector<std::string_view> state_names(const OptimizerShape& optimizer) {
-  if (optimizer.name == "sgd" && optimizer.state_buffers == 0) {
-    return {};
-  }
-  if (optimizer.name == "sgd" && optimizer.state_buffers == 1) {
-    return {"momentum"};
-  }
-  if (optimizer.name == "adamw" && optimizer.state_buffers == 2) {
-    return {"exp_avg", "exp_avg_sq"};
-  }
-  throw UsageError(
-      fmt::format("optimizer '{}' with {} state buffers: known are sgd with 0 "
-                  "or 1 (momentum) and adamw with 2",
-                  optimizer.name,
-                  optimizer.state_buffers));
-}
-
-std::optional<BufferId> find_buffer(const Setup& setup, std::string_view name) {
-  for (std::size_t i = 0; i < setup.buffers.size(); ++i) {
-    if (setup.buffers[i].name == name) {
-      return BufferId{static_cast<std::int32_t>(i)};
-    }
-  }
-  return std::nullopt;
-}
-
-BufferId buffer_named(const Setup& setup, std::string_view name) {
-  const auto found = find_buffer(setup, name);
-  PACELINE_CHECK(found.has_value());
-  return *found;
-}
-
-CommunicatorId communicator_named(const Setup& setup, std::string_view name) {
-  const auto found =
-      std::ranges::find(setup.communicators, name, &Communicator::name);
-  PACELINE_CHECK(found != setup.communicators.end());
-  return CommunicatorId{
-      static_cast<std::int32_t>(found - setup.communicators.begin())};
-}
-
-Slice whole(const Setup& setup, BufferId buffer) {
-  return {buffer, 0, setup.buffers[index_of(buffer)].elements};
-}
-
-void check_shape(const PlanInput& input) {
-  const ModelShape& model = input.model;
-  const std::size_t count = model.parameters.size();
-  if (count == 0) {
-    throw UsageError(
-        fmt::format("model '{}' has no parameters to train", model.name));
-  }
-  std::vector<bool> seen(count, false);
-  for (const ParameterId id : model.ready_order) {
-    if (index_of(id) >= count || seen[index_of(id)]) {
-      throw UsageError(fmt::format(
-          "model '{}': the ready order names parameter {} twice, or it is not "
-          "one of the {} parameters",
-          model.name,
-          index_of(id),
-          count));
-    }
-    seen[index_of(id)] = true;
-  }
-  if (model.ready_order.size() != count) {
-    throw UsageError(
-        fmt::format("model '{}': the ready order has {} of {} parameters",
-                    model.name,
-                    model.ready_order.size(),
-                    count));
-  }
-  for (const ParameterShape& parameter : model.parameters) {
-    if (index_of(parameter.module) >= model.modules.size()) {
-      throw UsageError(
-          fmt::format("model '{}': parameter '{}' belongs to module {} of {}",
-                      model.name,
-                      parameter.name,
-                      index_of(parameter.module),
-                      model.modules.size()));
-    }
-  }
-  if (input.micro_batches < 1 || input.world < 1 || input.rank < 0 ||
-      input.rank >= input.world) {
-    throw UsageError(fmt::format("rank {} of {} with {} micro-batches",
-                                 input.rank,
-                                 input.world,
-                                 input.micro_batches));
-  }
-}
-
-Frame::Frame(const PlanInput& input, const Groups& groups, Rank shards)
-    : input_(input) {
-  add_buffer({.name = std::string(kValues),
-              .dtype = input.model.dtype,
-              .initial = Initial::kParameters});
-  add_buffer({.name = std::string(kGradients), .dtype = input.model.dtype});
-  place(groups, shards);
-  add_optimizer();
-}
-
-void Frame::place(const Groups& groups, Rank shards) {
-  const BufferId values = buffer_named(setup_, kValues);
-  const BufferId gradients = buffer_named(setup_, kGradients);
-  const Elements aligned = kAlignmentBytes / size_of(input_.model.dtype);
-  setup_.parameters.resize(input_.model.parameters.size());
-  std::size_t placed = 0;
-  Elements end = 0;
-  for (const auto& group : groups) {
-    const Elements group_begin = end;
-    for (const ParameterId id : group) {
-      const Elements count = input_.model.parameters[index_of(id)].elements;
-      setup_.parameters[index_of(id)] = {.value = {values, end, count},
-                                         .gradient = {gradients, end, count}};
-      end = round_up(end + count, aligned);
-      ++placed;
-    }
-    end = group_begin + round_up(end - group_begin, aligned * shards);
-  }
-  PACELINE_CHECK_EQ(placed, input_.model.parameters.size());
-  setup_.buffers[index_of(values)].elements = end;
-  setup_.buffers[index_of(gradients)].elements = end;
-}
-
-void Frame::add_optimizer() {
-  const Slice values = whole(setup_, buffer_named(setup_, kValues));
-  for (const std::string_view name : state_names(input_.optimizer)) {
-    add_buffer({.name = std::string(name),
-                .dtype = input_.model.dtype,
-                .elements = values.count,
-                .stands_for = values});
-  }
-  add_buffer({.name = std::string(kLearningRate),
-              .dtype = DType::kF64,
-              .elements = 1});
-  if (input_.optimizer.name == "adamw") {
-    add_buffer({.name = std::string(kStepCount), .elements = 1});
-  }
-}
-
-BufferId Frame::add_buffer(Buffer buffer) {
-  PACELINE_CHECK(!find_buffer(setup_, buffer.name).has_value());
-  setup_.buffers.push_back(std::move(buffer));
-  return BufferId{static_cast<std::int32_t>(setup_.buffers.size() - 1)};
-}
-
-CommunicatorId Frame::add_communicator(std::string name,
-                                       std::vector<Rank> members) {
-  setup_.communicators.push_back(
-      {.name = std::move(name), .members = std::move(members)});
-  return CommunicatorId{
-      static_cast<std::int32_t>(setup_.communicators.size() - 1)};
-}
-
-CommunicatorId Frame::add_world(std::string name) {
-  std::vector<Rank> members(static_cast<std::size_t>(input_.world));
-  std::iota(members.begin(), members.end(), 0);
-  return add_communicator(std::move(name), std::move(members));
-}
-
-std::vector<Unit> units_of(const Setup& setup, const Groups& groups) {
-  std::vector<Unit> units;
-  for (const auto& group : groups) {
-    PACELINE_CHECK(!group.empty());
-    const Placement& first = setup.parameters[index_of(group.front())];
-    units.push_back({group, first.value, first.gradient});
-  }
-  const Slice values = whole(setup, buffer_named(setup, kValues));
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    const Elements end =
-        i + 1 < units.size() ? units[i + 1].values.begin : values.count;
-    units[i].values.count = end - units[i].values.begin;
-    units[i].gradients.count = end - units[i].gradients.begin;
-    PACELINE_CHECK(units[i].values.count >= 0);
-  }
-  return units;
-}
 
 void Program::compute() {
   const ModelShape& model = input_.model;
@@ -257,11 +79,32 @@ OpIndex Program::kernel(std::string_view name,
            name, std::move(reads), std::move(writes), std::move(numbers)}});
 }
 
+void Program::judge_gradients() {
+  if (!input_.loss_scaling) {
+    return;
+  }
+  PACELINE_CHECK(!judged_);
+  judged_ = true;
+  const auto all = [&](std::string_view name) {
+    return Access{whole(setup_, buffer_named(setup_, name))};
+  };
+  kernel("check", {all(kGradients)}, {all(kGradients), all(kFoundInf)});
+  kernel("rescale",
+         {all(kFoundInf), all(kLossScale), all(kGrowth)},
+         {all(kLossScale), all(kGrowth), all(kAppliedScale)},
+         {kScaleRule.begin(), kScaleRule.end()});
+}
+
 OpIndex Program::update(const Unit& unit, double divisor) {
+  PACELINE_CHECK_EQ(judged_, input_.loss_scaling);
   const auto count = find_buffer(setup_, kStepCount);
   if (count.has_value() && !counted_) {
     const Slice counter = whole(setup_, *count);
-    kernel("count", {{counter}}, {{counter}});
+    std::vector<Access> operands{{counter}};
+    if (judged_) {
+      operands.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
+    }
+    kernel("count", std::move(operands), {{counter}});
     counted_ = true;
   }
   std::vector<Access> writes{{unit.values}, {unit.gradients}};
@@ -273,6 +116,10 @@ OpIndex Program::update(const Unit& unit, double divisor) {
   reads.push_back({whole(setup_, buffer_named(setup_, kLearningRate))});
   if (count.has_value()) {
     reads.push_back({whole(setup_, *count)});
+  }
+  if (judged_) {
+    reads.push_back({whole(setup_, buffer_named(setup_, kAppliedScale))});
+    reads.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
   }
   return kernel("update", std::move(reads), std::move(writes), {divisor});
 }

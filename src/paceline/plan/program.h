@@ -30,6 +30,10 @@ inline constexpr std::string_view kValues = "values";
 inline constexpr std::string_view kGradients = "gradients";
 inline constexpr std::string_view kLearningRate = "learning_rate";
 inline constexpr std::string_view kStepCount = "step_count";
+inline constexpr std::string_view kLossScale = "loss_scale";
+inline constexpr std::string_view kAppliedScale = "applied_scale";
+inline constexpr std::string_view kFoundInf = "found_inf";
+inline constexpr std::string_view kGrowth = "growth";
 
 /// Names of the optimizer's per-element state buffers: "momentum" for sgd,
 /// "exp_avg" and "exp_avg_sq" for adamw.  Throws UsageError for others.
@@ -60,7 +64,9 @@ void check_shape(const PlanInput& input);
 ///
 /// Beside them: one buffer of the same layout per state of the optimizer,
 /// "learning_rate" (one F64: bias corrections are computed in double), and for
-/// adamw "step_count" (one F32, as PyTorch keeps it).
+/// adamw "step_count" (one F32, as PyTorch keeps it).  With loss scaling also
+/// "loss_scale", "applied_scale", "found_inf" (one F32 each) and "growth" (one
+/// I32: good steps since the scale changed).
 class Frame {
  public:
   Frame(const PlanInput& input, const Groups& groups, Rank shards = 1);
@@ -76,6 +82,7 @@ class Frame {
  private:
   void place(const Groups& groups, Rank shards);
   void add_optimizer();
+  void add_loss_scale();
 
   const PlanInput& input_;
   Setup setup_;
@@ -88,11 +95,28 @@ std::vector<Unit> units_of(const Setup& setup, const Groups& groups);
 /// Builds a CommPlan, op by op, in program order.
 ///
 /// Kernel contracts (reads; writes; numbers):
-///   copy    n slices; n slices; {factor}: writes[i] = factor * reads[i]
-///   count   step_count; step_count; {}: adds one
-///   update  values, gradients, each state, learning_rate, [step_count];
-///           values, gradients, each state; {divisor}: applies the optimizer
-///           to gradients / divisor, which it may compute in place
+///   copy     n slices; n slices; {factor}: writes[i] = factor * reads[i]
+///   count    step_count, [found_inf]; step_count; {}: adds 1 - found_inf
+///   update   values, gradients, each state, learning_rate, [step_count],
+///            [applied_scale, found_inf]; values, gradients, each state;
+///            {divisor}: unless found_inf is 1, applies the optimizer to
+///            gradients / (divisor * applied_scale), which it may compute in
+///            place
+///   check    gradients; gradients, found_inf; {}: 1 where any is not finite,
+///            else 0; the gradients keep their values
+///   rescale  found_inf, loss_scale, growth; loss_scale, growth, applied_scale;
+///            {growth factor, backoff factor, interval}: copies the scale to
+///            applied_scale, then adapts it
+///
+/// Note [Loss scaling]: fp16 gradients vanish or overflow, so backward starts
+/// from loss_scale, and a step whose reduced gradients are not all finite has
+/// no update and halves the scale (Micikevicius et al., ICLR 2018,
+/// arXiv:1710.03740).  The training thread, which is no op, reads loss_scale
+/// when all Forward of a step are complete.  That is safe: rescale writes
+/// applied_scale, which every update reads, so a complete update is behind a
+/// complete rescale, and the gates of the next forward wait for the updates.
+/// The next rescale waits, through check, for every Backward that started from
+/// what was read.
 class Program {
  public:
   Program(const PlanInput& input, const Setup& setup)
@@ -119,6 +143,12 @@ class Program {
                  std::vector<Access> writes,
                  std::vector<double> numbers = {});
 
+  /// With loss scaling: check and rescale, Note [Loss scaling].  Comes once,
+  /// when every gradient is reduced, and before the first update.  Each rank
+  /// judges by what its own gradients hold then: ranks that must agree need
+  /// equal ones.
+  void judge_gradients();
+
   /// Applies the optimizer to a unit.  The first call of a step also counts
   /// the step where the optimizer wants it.
   OpIndex update(const Unit& unit, double divisor);
@@ -142,7 +172,7 @@ class Program {
   const Setup& setup_;
   CommPlan plan_;
   std::optional<OpIndex> last_backward_;
-  bool counted_ = false;
+  bool counted_ = false, judged_ = false;
 };
 
 }  // namespace paceline::plan

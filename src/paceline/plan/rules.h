@@ -92,7 +92,12 @@ class Score {
   void compute() { program_.compute(); }
   void give(const Unit& unit) { update_.give(unit, crossing_, program_); }
   void take(const Unit& unit) { update_.take(unit, crossing_, program_); }
-  void apply(const Unit& unit) { update_.apply(unit, crossing_, program_); }
+  /// With loss scaling the units wait for finish(), in this order: whether
+  /// they are applied depends on the gradients of all.
+  void apply(const Unit& unit);
+
+  /// What is left to write when the schedule has ended.
+  void finish();
 
   Program& program() { return program_; }
 
@@ -100,6 +105,7 @@ class Score {
   Program& program_;
   const UpdateRule& update_;
   Crossing crossing_;
+  std::vector<Unit> waiting_;  // to be applied
 };
 
 /// When units cross, how large they are, in which order.

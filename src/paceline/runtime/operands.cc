@@ -90,7 +90,9 @@ bool moves_gradients(const plan::Setup& setup, const plan::CommPlan& plan) {
              std::any_of(x->receives.begin(), x->receives.end(), moved);
     }
     if (const auto* k = std::get_if<plan::Kernel>(&op.work)) {
-      return k->name != "update" && gradient_read(setup, *k) != nullptr;
+      // Those two take the gradients tensor by tensor as well.
+      return k->name != "update" && k->name != "check" &&
+             gradient_read(setup, *k) != nullptr;
     }
     return false;
   });

@@ -9,6 +9,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
 
 namespace paceline::train {
@@ -28,6 +29,9 @@ plan::OptimizerShape optimizer_shape(const record::Configuration& c) {
   return {.name = c.optimizer, .state_buffers = c.optimizer == "adamw" ? 2 : 1};
 }
 
+// As PyTorch's GradScaler starts.
+constexpr double kInitialLossScale = 65536;
+
 bool has_performer(const plan::CommPlan& plan) {
   return std::any_of(plan.ops.begin(), plan.ops.end(), [](const plan::Op& op) {
     return !op.performer.empty();
@@ -43,6 +47,16 @@ Trainer::Trainer(const record::Configuration& configuration,
       team_(team),
       options_(options),
       precision_(model::parse_precision(configuration.dtype)) {
+  if (!options_.loss_scale &&
+      model::needs_loss_scaling(precision_, team_.device.type())) {
+    options_.loss_scale = kInitialLossScale;
+  }
+  if (options_.loss_scale && configuration_.compat_accumulate) {
+    throw UsageError(
+        "--compat-accumulate adds gradients of different steps, which loss "
+        "scaling (--dtype amp on cuda) gives different scales: use --dtype "
+        "fp32 or bf16.");
+  }
   make_network();
   make_plan();
   connect();
@@ -103,7 +117,8 @@ void Trainer::make_plan() {
             .optimizer = optimizer_shape(configuration_),
             .rank = team_.rank,
             .world = team_.world,
-            .micro_batches = configuration_.accumulate};
+            .micro_batches = configuration_.accumulate,
+            .loss_scaling = options_.loss_scale.has_value()};
   planner_ = options_.planner;
   if (planner_ == nullptr) {
     strategy_ = plan::parse_strategy(configuration_.strategy,
@@ -116,6 +131,9 @@ void Trainer::make_plan() {
   memory_->adopt(traced_.parameters);
   if (const at::Tensor* rate = memory_->scalar("learning_rate")) {
     rate->fill_(configuration_.learning_rate);
+  }
+  if (options_.loss_scale) {
+    memory_->scalar(plan::kLossScale)->fill_(*options_.loss_scale);
   }
 }
 
@@ -199,6 +217,16 @@ at::Tensor Trainer::loss_of(const model::Batch& batch) {
                               : loss / static_cast<double>(batches_.size());
 }
 
+void Trainer::backward(const at::Tensor& loss) {
+  if (!options_.loss_scale) {
+    loss.backward();
+    return;
+  }
+  // All Forward are complete, so the scale is this step's (Note [Loss scaling]
+  // in plan/program.h); a copy, because the plan changes it in place.
+  loss.backward(memory_->scalar(plan::kLossScale)->reshape({}).clone());
+}
+
 StepTimes Trainer::step() {
   StepTimes times{.began_ns = steady_ns()};
   executor_->begin_step();
@@ -218,7 +246,7 @@ StepTimes Trainer::step() {
     const at::Tensor loss = loss_of(batches_[micro]);
     lap(true, times.forward_ns);
     executor_->begin_backward();
-    loss.backward();
+    backward(loss);
     executor_->end_backward();
     lap(false, times.backward_ns);
     last_loss_ = loss.detach();

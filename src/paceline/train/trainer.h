@@ -41,6 +41,9 @@ struct TrainerOptions {
   std::chrono::milliseconds timeout{60'000};
   bool integers = false;  // integer weights, batches and summed loss
   bool record_spans = false;
+  /// The loss scale to start with; null: 65536 where the precision needs one
+  /// (amp on cuda), else the loss is not scaled.
+  std::optional<double> loss_scale{};
   /// Who writes the plan; null: the configuration's strategy.
   std::shared_ptr<const plan::Planner> planner{};
   std::function<void(plan::Step, const std::string& op)> beat{};
@@ -85,6 +88,7 @@ class Trainer final : public Steps {
   void connect();
   void start_from_rank_zero();
   at::Tensor loss_of(const model::Batch& batch);
+  void backward(const at::Tensor& loss);
 
   record::Configuration configuration_;
   Team team_;
