@@ -59,10 +59,16 @@ find_library(HWLOC_LIBRARY hwloc)
 mark_as_advanced(HWLOC_INCLUDE_DIR HWLOC_LIBRARY)
 if(HWLOC_INCLUDE_DIR AND HWLOC_LIBRARY)
   set(PACELINE_HAVE_HWLOC ON)
+  # Debian keeps what differs between architectures in a folder of its own, which
+  # the compiler searches below /usr, but not below .deps/root/usr.
+  set(_hwloc_include "${HWLOC_INCLUDE_DIR}")
+  if(EXISTS "${HWLOC_INCLUDE_DIR}/${CMAKE_LIBRARY_ARCHITECTURE}/hwloc")
+    list(APPEND _hwloc_include "${HWLOC_INCLUDE_DIR}/${CMAKE_LIBRARY_ARCHITECTURE}")
+  endif()
   add_library(hwloc::hwloc UNKNOWN IMPORTED)
   set_target_properties(hwloc::hwloc PROPERTIES
     IMPORTED_LOCATION "${HWLOC_LIBRARY}"
-    INTERFACE_INCLUDE_DIRECTORIES "${HWLOC_INCLUDE_DIR}")
+    INTERFACE_INCLUDE_DIRECTORIES "${_hwloc_include}")
 else()
   set(PACELINE_HAVE_HWLOC OFF)
 endif()
