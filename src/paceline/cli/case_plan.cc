@@ -10,22 +10,8 @@
 #include "paceline/train/shape_of.h"
 
 namespace paceline::cli {
-namespace {
 
 using record::Configuration;
-
-plan::PlanInput input_of(const Configuration& c, plan::ModelShape shape) {
-  return {.model = std::move(shape),
-          .optimizer = {.name = c.optimizer,
-                        .state_buffers = c.optimizer == "adamw" ? 2 : 1},
-          .world = c.ranks,
-          .local_world = {c.ranks_per_host.begin(), c.ranks_per_host.end()},
-          .micro_batches = c.accumulate,
-          .loss_scaling = model::needs_loss_scaling(
-              model::parse_precision(c.dtype), at::Device(c.device).type())};
-}
-
-}  // namespace
 
 const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
   const std::string name =
@@ -43,7 +29,7 @@ std::string CasePlans::describe(const Configuration& c) {
   if (strategy.external()) {
     return "     performed by an external command: no plan\n";
   }
-  const plan::PlanInput input = input_of(c, shape_of(c));
+  const plan::PlanInput input = train::plan_input_of(c, shape_of(c));
   const auto planner = plan::make_planner(strategy);
   const plan::Setup setup = planner->setup(input);
   const plan::CommPlan plan =

@@ -23,4 +23,19 @@ plan::ModelShape shape_of(const record::Configuration& configuration) {
   return runtime::trace(std::move(network), configuration.model, two).shape;
 }
 
+plan::PlanInput plan_input_of(const record::Configuration& configuration,
+                              plan::ModelShape shape) {
+  const auto& hosts = configuration.ranks_per_host;
+  const at::Device device(configuration.device);
+  return {.model = std::move(shape),
+          .optimizer = {.name = configuration.optimizer,
+                        .state_buffers =
+                            configuration.optimizer == "adamw" ? 2 : 1},
+          .world = configuration.ranks,
+          .local_world = {hosts.begin(), hosts.end()},
+          .micro_batches = configuration.accumulate,
+          .loss_scaling = model::needs_loss_scaling(
+              model::parse_precision(configuration.dtype), device.type())};
+}
+
 }  // namespace paceline::train

@@ -11,4 +11,8 @@ namespace paceline::train {
 /// image that is too small.
 plan::ModelShape shape_of(const record::Configuration& configuration);
 
+/// What a planner is told of the case, on rank 0 of its ranks.
+plan::PlanInput plan_input_of(const record::Configuration& configuration,
+                              plan::ModelShape shape);
+
 }  // namespace paceline::train

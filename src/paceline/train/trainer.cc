@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
+#include "paceline/train/shape_of.h"
 
 namespace paceline::train {
 namespace {
@@ -23,10 +24,6 @@ kernel::UpdateRule update_rule(const record::Configuration& c) {
   return {.name = c.optimizer,
           .momentum = c.momentum,
           .weight_decay = c.weight_decay};
-}
-
-plan::OptimizerShape optimizer_shape(const record::Configuration& c) {
-  return {.name = c.optimizer, .state_buffers = c.optimizer == "adamw" ? 2 : 1};
 }
 
 // As PyTorch's GradScaler starts.
@@ -113,12 +110,10 @@ void Trainer::make_plan() {
                            at::cat({batches_[0].target.narrow(0, 0, 1),
                                     batches_[0].target.narrow(0, 0, 1)})};
   traced_ = runtime::trace(network_, configuration_.model, probe);
-  input_ = {.model = traced_.shape,
-            .optimizer = optimizer_shape(configuration_),
-            .rank = team_.rank,
-            .world = team_.world,
-            .micro_batches = configuration_.accumulate,
-            .loss_scaling = options_.loss_scale.has_value()};
+  input_ = plan_input_of(configuration_, traced_.shape);
+  input_.rank = team_.rank;
+  input_.world = team_.world;
+  input_.loss_scaling = options_.loss_scale.has_value();
   planner_ = options_.planner;
   if (planner_ == nullptr) {
     strategy_ = plan::parse_strategy(configuration_.strategy,
