@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/bench/child.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -9,7 +10,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,43 +46,77 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw WorldError(fmt::format("cannot open a pipe: {}", strerror(errno)));
+    }
+    out = ends[0];
+    in = ends[1];
+  }
+  int out = -1, in = -1;
+};
+
+// Between fork and exec other threads' locks may be held for ever, so only
+// async-signal-safe calls.  What goes wrong is written to `failure`.
+[[noreturn]] void become(char* const* argv,
+                         char* const* environment,
+                         pid_t parent,
+                         int output,
+                         int failure) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) {
+    _exit(127);  // the parent died before the line above
+  }
+  ::signal(SIGINT, SIG_IGN);  // ^C is the rank's affair, which ends us
+  ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  int error = 0;
+  if (dup2(output, STDOUT_FILENO) >= 0) {
+    execvpe(argv[0], argv, environment);
+  }
+  error = errno;
+  [[maybe_unused]] const auto count = write(failure, &error, sizeof(error));
+  _exit(127);
+}
+
 }  // namespace
 
 Child::Child(const std::vector<std::string>& command,
              const std::map<std::string, std::string>& environment) {
-  std::array<int, 2> pipe_ends{};
-  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
-    throw WorldError(fmt::format("cannot open a pipe: {}", strerror(errno)));
-  }
-  output_ = pipe_ends[0];
   std::vector<std::string> arguments = command;
   std::vector<std::string> variables = merged_environment(environment);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  const int error = posix_spawnp(&pid_,
-                                 arguments.front().c_str(),
-                                 &actions,
-                                 &attributes,
-                                 pointers(arguments).data(),
-                                 pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  close(pipe_ends[1]);
+  const auto argv = pointers(arguments);
+  const auto envp = pointers(variables);
+  const Pipe output;
+  const Pipe failure;  // closed by a successful exec
+  const pid_t parent = getpid();
+  pid_ = fork();
+  int error = pid_ < 0 ? errno : 0;
+  if (pid_ == 0) {
+    become(argv.data(), envp.data(), parent, output.in, failure.in);
+  }
+  close(output.in);
+  close(failure.in);
+  if (pid_ > 0 && read(failure.out, &error, sizeof(error)) > 0) {
+    waitpid(pid_, nullptr, 0);
+  }
+  close(failure.out);
   if (error != 0) {
-    close(output_);
+    close(output.out);
     throw WorldError(
         fmt::format("cannot start '{}': {}", command.front(), strerror(error)));
   }
+  output_ = output.out;
 }
 
 Child::~Child() {
   if (pid_ > 0) {
-    kill(-pid_, SIGKILL);
+    kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
   close(output_);

@@ -12,8 +12,10 @@
 
 namespace paceline::bench {
 
-/// A command whose standard output is read line by line; killed with its
-/// process group when this object goes.
+/// A command whose standard output is read line by line.  It stays in our
+/// process group, so whoever kills a rank's group ends it too; the kernel
+/// kills it when the thread that made this object ends, and it is killed when
+/// this object goes.
 class Child {
  public:
   /// `environment` is added to this process's own.  Throws WorldError where
