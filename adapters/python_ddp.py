@@ -344,30 +344,58 @@ class PhaseClock:
         self.last_ns = now_ns
 
 
+class SignOfLife:
+    """After a step: at most once a second a line that says how many are done."""
+
+    INTERVAL_NS = 1_000_000_000
+
+    def __init__(self):
+        self.next_ns = 0
+
+    def __call__(self, step):
+        """The nanoseconds that the line took; 0 where none was due."""
+        now_ns = time.perf_counter_ns()
+        if now_ns < self.next_ns:
+            return 0
+        self.next_ns = now_ns + self.INTERVAL_NS
+        emit("alive", step=step)
+        return time.perf_counter_ns() - now_ns
+
+
 def measure(rank):
-    """A step lasts from the start of its forward to that of the next one; the
-    last one to the end of the device's work."""
+    """A step lasts from the start of its forward to that of the next one, less
+    the line between them where one was due; the last one to the end of the
+    device's work."""
     case = rank.case
-    for _ in range(case.warmup):
+    alive = SignOfLife()
+    for index in range(case.warmup):
         rank.step(lambda phase: None)
+        alive(index + 1)
     rank.synchronize()
     clocks = []
-    for _ in range(case.steps):
+    lines_ns = []
+    for index in range(case.steps):
         clocks.append(PhaseClock())
         loss = rank.step(clocks[-1])
+        is_last = index + 1 == case.steps
+        lines_ns.append(0 if is_last else alive(case.warmup + index + 1))
     rank.synchronize()
     starts_ns = [clock.start_ns for clock in clocks] + [time.perf_counter_ns()]
+    steps_ns = [
+        starts_ns[index + 1] - starts_ns[index] - lines_ns[index]
+        for index in range(case.steps)
+    ]
     for index, clock in enumerate(clocks):
         emit(
             "step",
             index=index,
-            step_ns=starts_ns[index + 1] - starts_ns[index],
+            step_ns=steps_ns[index],
             phases_ns=clock.phases_ns,
         )
     emit(
         "end",
         peak_memory_bytes=rank.peak_memory_bytes(),
-        window_ns=starts_ns[-1] - starts_ns[0],
+        window_ns=sum(steps_ns),
         loss=loss.item(),
     )
 

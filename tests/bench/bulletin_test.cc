@@ -89,16 +89,16 @@ TEST(Bulletin, PatienceEndsWithTheKeyOfWhoIsMissing) {
   }
 }
 
-TEST(Bulletin, AWaitTellsItsKeyAndEndsWhereIdleThrows) {
+TEST(Bulletin, AWaitSaysForWhomAndEndsWhereIdleThrows) {
   std::string told;
   Bulletin bulletin(world_of(0, std::make_shared<MapBoard>()),
                     "x/",
-                    [&](const std::string& key) {
-                      told = key;
+                    [&](const std::string& waiting_for) {
+                      told = waiting_for;
                       throw UsageError("stop");
                     });
   EXPECT_THROW(bulletin.read("verdict", milliseconds(0)), UsageError);
-  EXPECT_EQ(told, "verdict");
+  EXPECT_EQ(told, "the other ranks");
 }
 
 }  // namespace

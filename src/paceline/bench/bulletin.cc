@@ -43,7 +43,7 @@ std::string Bulletin::read(const std::string& key,
       return *std::move(text);
     }
     if (idle_) {
-      idle_(key);
+      idle_("the other ranks");
     }
     const std::chrono::nanoseconds waited(steady_ns() - began);
     if (patience.count() > 0 && waited > patience) {

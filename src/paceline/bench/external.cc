@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/bench/child.h"
 #include "paceline/bench/version.h"
@@ -81,6 +82,36 @@ Meeting agree_on_meeting(const comm::World& world, Bulletin& bulletin) {
           bulletin.read("meeting/port", std::chrono::milliseconds(0))};
 }
 
+// How long the command may be silent.  It starts and ends slowly; in between
+// it speaks once a second, or after each step where that is longer.
+class Patience {
+ public:
+  explicit Patience(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
+
+  std::chrono::milliseconds next() const {
+    using std::chrono::seconds;
+    const std::chrono::nanoseconds least =
+        moving_ ? std::max<std::chrono::nanoseconds>(seconds(10), 10 * longest_)
+                : seconds(60);
+    return std::chrono::ceil<std::chrono::milliseconds>(
+        std::max(timeout_, least));
+  }
+
+  void heard(const std::string& event) {
+    const std::int64_t now = steady_ns();
+    if (last_ns_ != 0) {
+      longest_ = std::max(longest_, std::chrono::nanoseconds(now - last_ns_));
+    }
+    last_ns_ = now;
+    moving_ = event == "alive" || event == "step";
+  }
+
+ private:
+  std::chrono::nanoseconds timeout_, longest_{0};
+  std::int64_t last_ns_ = 0;  // 0: not a word yet
+  bool moving_ = false;
+};
+
 void take_event(const nlohmann::json& event, RankResult& result) {
   const std::string kind = event.at("event");
   if (kind == "step") {
@@ -123,15 +154,21 @@ RankResult run_external(const comm::World& world,
   RankResult result;
   result.samples.device = configuration.device;
   const int total = configuration.warmup + configuration.steps;
-  const auto idle = [&] {
-    progress(
-        configuration.warmup + static_cast<int>(result.samples.step_ns.size()),
-        total);
-  };
-  // The first line comes after the start of Python and the warm-up.
-  while (const auto line = child.read_line(10 * options.timeout, idle)) {
+  int done = 0;
+  const auto idle = [&] { progress(done, total); };
+  Patience patience(options.timeout);
+  while (const auto line = child.read_line(patience.next(), idle)) {
     try {
-      take_event(nlohmann::json::parse(*line), result);
+      const auto event = nlohmann::json::parse(*line);
+      patience.heard(event.at("event"));
+      if (event.at("event") == "alive") {
+        done = event.at("step");
+        progress(done, total);
+        if (options.heart != nullptr) {
+          options.heart->beat(done, "external command");
+        }
+      }
+      take_event(event, result);
     } catch (const nlohmann::json::exception& e) {
       throw WorldError(
           fmt::format("the external command wrote '{}', which is no event ({})",

@@ -15,7 +15,7 @@ bool is_external(const record::Configuration& configuration);
 /// Runs this rank's share of an external case: starts the adapter with the
 /// case in its environment and reads its JSON lines (docs/adapters.md).
 /// Throws WorldError with the adapter's own message when it fails, and after
-/// `options.timeout` without a line.
+/// too long a silence (the same page).
 RankResult run_external(const comm::World& world,
                         const record::Configuration& configuration,
                         Bulletin& bulletin,
