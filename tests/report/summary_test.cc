@@ -79,6 +79,19 @@ TEST(Summary, WithoutAPlainCaseTheSameStrategyOnOneRankIsTheBaseline) {
   EXPECT_FALSE(tables.at(0).rows[2].efficiency);
 }
 
+TEST(Summary, AnExternalCaseScalesAgainstTheMeasuredOneRankCase) {
+  RunRecord external = fixed_record({"python", "python-ddp", 2, 125});
+  external.source = record::Source::kExternal;
+  RunRecord alone = external;
+  alone.configuration.ranks = 1;
+  const std::vector<Table> tables = summarize(
+      std::vector{alone, fixed_record({"no ddp", "none", 1, 100}), external});
+  const Row& row = tables.at(0).rows.at(2);
+  EXPECT_EQ(row.baseline, "no ddp");
+  EXPECT_NEAR(
+      row.efficiency->value, 100 / (row.step_s->median.value * 1e3), 1e-12);
+}
+
 TEST(Summary, AnotherShapeIsNoBaseline) {
   RunRecord plain = fixed_record({"no ddp", "none", 1, 100});
   const RunRecord test = fixed_record({"1M/2G", "ddp", 2, 120});

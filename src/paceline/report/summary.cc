@@ -52,6 +52,15 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
   return one.ranks == 1 && shape(one) == shape(other);
 }
 
+// Figures of one kind, or an external command's beside what we measured of the
+// same training without any strategy.
+bool is_comparable(const Case& base, const Case& test) {
+  return base.first().source == test.first().source ||
+         (test.first().source == record::Source::kExternal &&
+          base.first().source == record::Source::kMeasured &&
+          base.configuration().strategy == "none");
+}
+
 // The case that scaling is measured against: the same training on one rank,
 // best without any strategy, else with the same one.
 std::optional<std::size_t> find_baseline(const Case& test,
@@ -59,8 +68,7 @@ std::optional<std::size_t> find_baseline(const Case& test,
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Configuration& c = cases[i].configuration();
-    if (cases[i].first().source != test.first().source ||
-        cases[i].measured().empty() ||
+    if (!is_comparable(cases[i], test) || cases[i].measured().empty() ||
         !is_one_rank_twin(c, test.configuration())) {
       continue;
     }
