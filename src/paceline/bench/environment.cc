@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "paceline/bench/git_hash.h"
 #include "paceline/bench/torch_facts.h"
 #include "paceline/bench/version.h"
 #include "paceline/record/environment.h"
