@@ -9,6 +9,7 @@
 #include "paceline/bench/git_hash.h"
 #include "paceline/bench/torch_facts.h"
 #include "paceline/bench/version.h"
+#include "paceline/experiment/machine.h"
 #include "paceline/record/environment.h"
 #include "paceline/record/json.h"
 
@@ -38,6 +39,7 @@ record::Environment exchange_environment(const comm::World& world,
     part.environment.hosts = {record::collect_host()};
     record::HostEnvironment& host = part.environment.hosts.front();
     host.host = world.place.host;  // as the launcher knows it
+    host.facts["usable_cores"] = std::to_string(experiment::usable_cores());
     host.facts["torch_cpu_capability"] = cpu_capability();
     bulletin.post("environment/" + world.place.host, record::to_line(part));
   }

@@ -4,49 +4,45 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <thread>
 
 #include <fmt/format.h>
 
 namespace paceline::bench {
+namespace {
+
+// 0 where it is not known.
+int usable_cores_of(const record::Environment& environment,
+                    const std::string& host) {
+  for (const record::HostEnvironment& known : environment.hosts) {
+    const auto cores = known.facts.find("usable_cores");
+    if (known.host == host && cores != known.facts.end()) {
+      return std::stoi(cores->second);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
 
 void add_warnings(const record::Configuration& configuration,
-                  const record::Environment& /*environment*/,
+                  const record::Environment& environment,
                   record::RunRecord& record) {
   std::map<std::string, int> ranks_on;
   for (const auto& rank : record.ranks) {
     ++ranks_on[rank.host];
   }
-  const int cores =
-      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   for (const auto& [host, ranks] : ranks_on) {
+    const int cores = usable_cores_of(environment, host);
     const int wanted = ranks * std::max(1, configuration.threads);
-    if (configuration.device == "cpu" && wanted > cores) {
+    if (configuration.device == "cpu" && cores > 0 && wanted > cores) {
       record.warnings.push_back(
           {"shared-cores",
-           fmt::format("{} threads on {} cores of {}", wanted, cores, host),
+           fmt::format(
+               "{} threads on {} usable cores of {}", wanted, cores, host),
            "ranks take cores from each other, so a step is slower than on as "
            "many devices",
            "use fewer ranks or --threads"});
     }
-  }
-  for (const auto& [check, held] : record.verified) {
-    if (!held) {
-      record.warnings.push_back({"verification-failed",
-                                 check,
-                                 "the exchange returned wrong values",
-                                 "do not use these numbers; report the case"});
-    }
-  }
-  if (record.wire.measured_per_step && record.wire.planned_per_step &&
-      *record.wire.measured_per_step != *record.wire.planned_per_step) {
-    record.warnings.push_back(
-        {"bytes-differ",
-         fmt::format("{} bytes a step entered the engine, the plan says {}",
-                     *record.wire.measured_per_step,
-                     *record.wire.planned_per_step),
-         "what was sent is not what the strategy claims",
-         "report the case"});
   }
 }
 

@@ -5,8 +5,8 @@
 
 namespace paceline::bench {
 
-/// What a reader of the numbers must know: shared cores, failed checks, bytes
-/// that differ from the plan's.
+/// What a reader of the numbers must know and cannot see in the record's own
+/// figures (those the report looks at): shared cores.
 void add_warnings(const record::Configuration& configuration,
                   const record::Environment& environment,
                   record::RunRecord& record);
