@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <fstream>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -161,6 +162,25 @@ std::optional<std::int64_t> peak_memory_bytes() {
     }
   }
   return std::nullopt;
+}
+
+bool reset_peak_memory() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << '5' << std::flush;
+  return file.good();
+}
+
+std::int64_t usable_memory_bytes() {
+  std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
+                       sysconf(_SC_PAGESIZE);
+  for (const char* path : {"/sys/fs/cgroup/memory.max",
+                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::int64_t limit = 0;  // stays 0 where the file says "max"
+    if (std::ifstream(path) >> limit && limit > 0) {
+      bytes = std::min(bytes, limit);
+    }
+  }
+  return bytes;
 }
 
 }  // namespace paceline

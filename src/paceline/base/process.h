@@ -25,8 +25,16 @@ std::optional<CommandResult> run_command(
     const std::vector<std::string>& command,
     std::chrono::milliseconds deadline);
 
-/// Most physical memory this process ever held (VmHWM), in bytes; nothing
-/// where the kernel does not say.
+/// Most physical memory this process held (VmHWM) since its start or the last
+/// reset, in bytes; nothing where the kernel does not say.
 std::optional<std::int64_t> peak_memory_bytes();
+
+/// Lets the peak begin anew at what is held now; false where the kernel does
+/// not allow it.
+bool reset_peak_memory();
+
+/// Physical memory of this machine in bytes, or what this process's control
+/// group allows, if less.
+std::int64_t usable_memory_bytes();
 
 }  // namespace paceline

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
+#include <optional>
+#include <regex>
 
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -66,10 +69,42 @@ std::map<std::string, bool> verify(train::Trainer& trainer,
   return verified;
 }
 
+bool has_performer(const plan::CommPlan& plan) {
+  return std::any_of(plan.ops.begin(), plan.ops.end(), [](const plan::Op& op) {
+    return !op.performer.empty();
+  });
+}
+
+// What the plans of steps first .. first + count - 1 send, a step.  Nothing
+// where the first two steps of a performer are among them: it may then send
+// more than is planned, as PyTorch's Reducer does when it orders its buckets.
+std::optional<std::int64_t> planned_per_step(const train::Trainer& trainer,
+                                             int first,
+                                             int count) {
+  const auto& planner = trainer.planner();
+  std::map<plan::Variant, std::int64_t> bytes_of;
+  std::int64_t total = 0;
+  for (int step = first; step < first + count; ++step) {
+    const plan::Variant variant = planner.variant(step);
+    if (!bytes_of.contains(variant)) {
+      const plan::CommPlan plan =
+          planner.plan(trainer.input(), trainer.setup(), variant);
+      if (first < 2 && has_performer(plan)) {
+        return std::nullopt;
+      }
+      bytes_of[variant] =
+          plan::cost(trainer.setup(), plan, trainer.input().rank).wire_bytes;
+    }
+    total += bytes_of.at(variant);
+  }
+  return total / count;
+}
+
 record::WireBytes wire_of(const train::Trainer& trainer,
                           const comm::Ledger& before,
                           const comm::Ledger& after,
-                          int steps) {
+                          const record::Configuration& configuration) {
+  const int steps = configuration.steps;
   record::WireBytes wire;
   for (const auto& [pattern, bytes] : after.bytes) {
     const auto earlier = before.bytes.find(pattern);
@@ -79,11 +114,8 @@ record::WireBytes wire_of(const train::Trainer& trainer,
   }
   wire.measured_per_step = (after.total_bytes() - before.total_bytes()) / steps;
   wire.calls_per_step = (after.total_calls() - before.total_calls()) / steps;
-  const auto& planner = trainer.planner();
-  const plan::CommPlan steady =
-      planner.plan(trainer.input(), trainer.setup(), planner.variant(1'000));
   wire.planned_per_step =
-      plan::cost(trainer.setup(), steady, trainer.input().rank).wire_bytes;
+      planned_per_step(trainer, configuration.warmup, steps);
   return wire;
 }
 
@@ -153,6 +185,7 @@ RankResult run_case(const comm::World& world,
                     const record::Configuration& configuration,
                     Bulletin& bulletin,
                     const CaseOptions& options) {
+  reset_peak_memory();
   const auto engine = comm::make_engine(configuration.engine);
   const train::Team team =
       make_team(world, configuration, *engine, options.name, options.interface);
@@ -186,8 +219,8 @@ RankResult run_case(const comm::World& world,
                result.lined_up_ns = steady_ns();
              },
          .progress = progress});
-    result.wire =
-        wire_of(trainer, before, trainer.ledger(), configuration.steps);
+    result.samples.peak_memory_bytes = peak_memory_bytes();
+    result.wire = wire_of(trainer, before, trainer.ledger(), configuration);
     if (options.record_spans) {
       result.spans = take_spans(trainer, team.rank, result.lined_up_ns);
     }
@@ -201,15 +234,14 @@ RankResult run_case(const comm::World& world,
   }
   result.samples.rank = team.rank;
   result.samples.device = team.device.str();
-  result.samples.peak_memory_bytes = peak_memory_bytes();
   return result;
 }
 
-Probe probe_case(const comm::World& world,
-                 record::Configuration configuration,
-                 const CaseOptions& options) {
-  configuration.ranks = 1;
-  configuration.strategy = "none";
+namespace {
+
+Probe probe(const comm::World& world,
+            const record::Configuration& configuration,
+            const CaseOptions& options) {
   const std::int64_t began = steady_ns();
   const auto engine = comm::make_engine(configuration.engine);
   const train::Team team =
@@ -221,6 +253,41 @@ Probe probe_case(const comm::World& world,
   return {.setup_s = static_cast<double>(ready - began) * 1e-9,
           .step_s = static_cast<double>(steady_ns() - ready) * 1e-9,
           .memory_bytes = peak_memory_bytes().value_or(0)};
+}
+
+// "... you tried to allocate 123 bytes": what torch's allocator says; nothing
+// for any other error.
+std::optional<std::int64_t> refused_bytes(const std::string& message) {
+  static const std::regex kTried("tried to allocate ([0-9]{1,18}) bytes");
+  std::smatch match;
+  if (!std::regex_search(message, match, kTried)) {
+    return std::nullopt;
+  }
+  return std::stoll(match[1]);
+}
+
+}  // namespace
+
+Probe probe_case(const comm::World& world,
+                 record::Configuration configuration,
+                 const CaseOptions& options) {
+  configuration.ranks = 1;
+  configuration.strategy = "none";
+  reset_peak_memory();
+  const auto too_large = [](std::int64_t refused) {
+    return Probe{.memory_bytes = peak_memory_bytes().value_or(0) + refused,
+                 .fits = false};
+  };
+  try {
+    return probe(world, configuration, options);
+  } catch (const std::bad_alloc&) {
+    return too_large(0);
+  } catch (const c10::Error& error) {
+    if (const auto bytes = refused_bytes(error.what_without_backtrace())) {
+      return too_large(*bytes);
+    }
+    throw;
+  }
 }
 
 }  // namespace paceline::bench

@@ -46,7 +46,9 @@ RankResult run_case(const comm::World& world,
 /// What a case costs one rank.
 struct Probe {
   double setup_s = 0, step_s = 0;
-  std::int64_t memory_bytes = 0;
+  std::int64_t memory_bytes =
+      0;             // the peak; where it does not fit, up to there
+  bool fits = true;  // false: memory ran out
 };
 
 /// One step of the case's network on this rank, rank 0, alone.

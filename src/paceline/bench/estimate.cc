@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
-#include <thread>
+#include <string_view>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/process.h"
 #include "paceline/bench/case_run.h"
+#include "paceline/experiment/machine.h"
 
 namespace paceline::bench {
 namespace {
@@ -41,14 +43,17 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+std::string counted(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 // What rank 0 finds: empty to go on, else the sentence that ends the session;
 // one that begins with '!' is an error.
 std::string judge(comm::World& world,
                   const std::vector<record::Configuration>& cases,
                   const SessionOptions& options) {
-  const double cores = std::max(1U, std::thread::hardware_concurrency());
-  const auto memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
-                      sysconf(_SC_PAGESIZE);
+  const double cores = experiment::usable_cores();
+  const std::int64_t memory = usable_memory_bytes();
   std::map<std::string, Probe> probes;
   double seconds = 0;
   std::int64_t largest = 0;
@@ -73,30 +78,34 @@ std::string judge(comm::World& world,
     seconds += 2 * p.setup_s + steps * p.step_s * crowd;
     const std::int64_t needed = p.memory_bytes * here;
     largest = std::max(largest, p.memory_bytes);
-    if (c.device == "cpu" && needed > memory) {
+    if (c.device == "cpu" && (!p.fits || needed > memory)) {
       return fmt::format(
-          "!{} with batch {} on {} ranks needs about {:.1f} GB on this host, "
+          "!{} with batch {} on {} needs {} {:.1f} GB on this host, "
           "which has {:.1f} GB; use fewer ranks, a smaller --batch-size or "
           "--image-size.",
           c.model,
           c.batch_size,
-          here,
+          counted(here, "rank"),
+          p.fits ? "about" : "more than",
           static_cast<double>(needed) * 1e-9,
           static_cast<double>(memory) * 1e-9);
     }
   }
+  const int runs = std::max(1, options.experiment.runs - options.run);
+  seconds *= runs;
   const std::string estimate = fmt::format(
-      "estimated {} for {} cases, {:.2f} GB per rank (from one probe step of "
+      "estimated {} for {} x {}, {:.2f} GB per rank (from one probe step of "
       "each network)",
       duration_text(seconds),
-      cases.size(),
+      counted(std::ssize(cases), "case"),
+      counted(runs, "run"),
       static_cast<double>(largest) * 1e-9);
   if (options.run == 0) {
     fmt::print(stderr, "{}\n", estimate);
   }
   if (seconds > kAskAboveSeconds && !options.yes) {
     return "This is more than 30 minutes: repeat with --yes to run it, or "
-           "with fewer --steps, ranks or models.";
+           "with fewer --steps, --runs, ranks or models.";
   }
   return "";
 }
