@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <mutex>
 #include <ostream>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "paceline/base/error.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/ddp.h"
 #include "paceline/plan/program.h"
@@ -101,8 +104,6 @@ TEST(Trainer, PerformsPlansThatAreNoAllReduce) {
   for (const int world : {2, 3, 4}) {
     auto c = small_case("mlp", "bsp");
     c.learning_rate = 0.25;  // steps differ, and the last one counts
-    std::mutex mutex;
-    std::vector<std::int64_t> digests;
     testing::run_team_well(world, [&](const Team& team) {
       Trainer expected(c, team, {.integers = true});
       Team other = team;
@@ -285,6 +286,21 @@ TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
   EXPECT_NE(errors[0].find("all-reduce"), std::string::npos) << errors[0];
   EXPECT_NE(errors[0].find("step 1"), std::string::npos) << errors[0];
   EXPECT_NE(errors[0].find("in flight"), std::string::npos) << errors[0];
+}
+
+TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
+  const auto errors = testing::run_team(1, [](const Team& team) {
+    const auto gone = [](plan::Step, const std::string&) {
+      throw WorldError("the store is gone");
+    };
+    Trainer trainer(small_case("mlp", "bsp"), team, {.beat = gone});
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (std::chrono::steady_clock::now() < until) {
+      trainer.step();
+    }
+  });
+  EXPECT_EQ(errors[0], "the store is gone");
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ class Executor final : public model::Gates {
   void collective_done(plan::OpRef ref, const std::exception_ptr& error);
   bool run_one_kernel(Lock& lock);
   void communicate();
+  void communicate_once(std::int64_t& next_beat, Lock& lock);
   void fail(const std::exception_ptr& error, Lock& lock);
   void check_failure() const;
   std::chrono::nanoseconds patience() const;

@@ -175,31 +175,42 @@ bool Executor::run_one_kernel(Lock& lock) {
 }
 
 // The communication thread: kernels that the training thread has no time for,
-// and the heartbeat.
+// and the heartbeat.  What goes wrong here fails the run; the thread lives on.
 void Executor::communicate() {
   at::set_num_threads(1);
   const at::NoGradGuard no_grad;
   std::int64_t next_beat = 0;
   Lock lock(mutex_);
   while (!stop_) {
-    if (options_.beat && steady_ns() >= next_beat) {
-      next_beat = steady_ns() + 500'000'000;
-      const plan::Step step = step_;
-      const std::string op = current_op();
-      lock.unlock();
-      options_.beat(step, op);
-      lock.lock();
+    try {
+      communicate_once(next_beat, lock);
+    } catch (...) {
+      if (!lock.owns_lock()) {
+        lock.lock();
+      }
+      fail(std::current_exception(), lock);
     }
-    if (stop_) {
-      break;
-    }
-    // While the training thread stands idle at a gate it runs kernels itself,
-    // with its own threads; one is taken from it only if more are ready.
-    const bool take = !kernels_.empty() && failure_ == nullptr &&
-                      (!at_gate_ || kernels_.size() > 1);
-    if (!take || !run_one_kernel(lock)) {
-      communication_wake_.wait_for(lock, std::chrono::milliseconds(500));
-    }
+  }
+}
+
+void Executor::communicate_once(std::int64_t& next_beat, Lock& lock) {
+  if (options_.beat && steady_ns() >= next_beat) {
+    next_beat = steady_ns() + 500'000'000;
+    const plan::Step step = step_;
+    const std::string op = current_op();
+    lock.unlock();
+    options_.beat(step, op);
+    lock.lock();
+  }
+  if (stop_) {
+    return;
+  }
+  // While the training thread stands idle at a gate it runs kernels itself,
+  // with its own threads; one is taken from it only if more are ready.
+  const bool take = !kernels_.empty() && failure_ == nullptr &&
+                    (!at_gate_ || kernels_.size() > 1);
+  if (!take || !run_one_kernel(lock)) {
+    communication_wake_.wait_for(lock, std::chrono::milliseconds(500));
   }
 }
 
