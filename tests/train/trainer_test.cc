@@ -15,6 +15,7 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/ddp.h"
 #include "paceline/plan/program.h"
+#include "train/failing_engine.h"
 #include "train/run_team.h"
 #include "train/small_case.h"
 
@@ -301,6 +302,26 @@ TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
     }
   });
   EXPECT_EQ(errors[0], "the store is gone");
+}
+
+// Of two operations that are ready at once the second cannot start: the first
+// is still watched, so the executor ends well.
+TEST(Trainer, NamesTheOperationThatCannotStart) {
+  const auto errors = testing::run_team(2, [](const Team& team) {
+    testing::FailingEngine engine(*team.engine, /*good_all_reduces=*/5);
+    Team failing = team;
+    failing.engine = &engine;
+    Trainer trainer(small_case("mlp", "wfbp"), failing);
+    for (int i = 0; i < 5; ++i) {
+      trainer.step();
+    }
+    trainer.drain();
+  });
+  for (const std::string& error : errors) {
+    EXPECT_NE(error.find("all-reduce"), std::string::npos) << error;
+    EXPECT_NE(error.find("could not start: no more"), std::string::npos)
+        << error;
+  }
 }
 
 }  // namespace

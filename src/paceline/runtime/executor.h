@@ -15,6 +15,7 @@
 #include <string_view>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "paceline/comm/engine.h"
@@ -97,6 +98,7 @@ class Executor final : public model::Gates {
     std::vector<bool> gates_backward;                  // by module
   };
   struct Mailbox;  // where engine threads report, alive after the executor
+  using Issued = std::vector<std::pair<plan::OpRef, comm::Channel::Work>>;
   using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;
 
   const Program& program_of(plan::Step step);
@@ -111,6 +113,7 @@ class Executor final : public model::Gates {
                   Lock& lock);
   void complete(plan::OpRef ref, Lock& lock);
   void advance(Lock& lock);
+  Issued issue_ready(Lock& lock);
   comm::Channel::Work issue(plan::OpRef ref);
   void enqueue_ready(Lock& lock);
   void watch(plan::OpRef ref, const comm::Channel::Work& work);
@@ -119,6 +122,11 @@ class Executor final : public model::Gates {
   void communicate();
   void communicate_once(std::int64_t& next_beat, Lock& lock);
   void fail(const std::exception_ptr& error, Lock& lock);
+  // The same with a sentence that names the op: "step 1: ... failed: why".
+  void fail_op(plan::OpRef ref,
+               std::string_view what,
+               const std::exception_ptr& error,
+               Lock& lock);
   void check_failure() const;
   std::chrono::nanoseconds patience() const;
   [[noreturn]] void give_up(plan::OpRef ref,

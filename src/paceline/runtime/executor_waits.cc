@@ -82,6 +82,23 @@ void Executor::fail(const std::exception_ptr& error, Lock& /*lock*/) {
   communication_wake_.notify_all();
 }
 
+void Executor::fail_op(plan::OpRef ref,
+                       std::string_view what,
+                       const std::exception_ptr& error,
+                       Lock& lock) {
+  const auto text = [&](const std::exception& why) {
+    return fmt::format(
+        "step {}: {} {}: {}", ref.step, describe(ref), what, why.what());
+  };
+  try {
+    std::rethrow_exception(error);
+  } catch (const UsageError& why) {
+    fail(std::make_exception_ptr(UsageError(text(why))), lock);
+  } catch (const std::exception& why) {
+    fail(std::make_exception_ptr(WorldError(text(why))), lock);
+  }
+}
+
 void Executor::check_failure() const {
   if (failure_ != nullptr) {
     std::rethrow_exception(failure_);

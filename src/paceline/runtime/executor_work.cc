@@ -30,19 +30,32 @@ void Executor::enqueue_ready(Lock& /*lock*/) {
   }
 }
 
-// Issues every collective that may start and hands ready kernels out.  Engines
-// may report at once and on this very thread, so their works are watched only
-// after the lock is open.
-void Executor::advance(Lock& lock) {
-  enqueue_ready(lock);
-  std::vector<std::pair<plan::OpRef, comm::Channel::Work>> issued;
+// Issues every collective that may start, in the order of its communicator; a
+// run that has failed issues no more.
+Executor::Issued Executor::issue_ready(Lock& lock) {
+  Issued issued;
   for (auto& queue : queues_) {
-    while (!queue.empty() && frontier_.is_ready(queue.front())) {
+    while (failure_ == nullptr && !queue.empty() &&
+           frontier_.is_ready(queue.front())) {
       const plan::OpRef ref = queue.front();
       queue.pop_front();
-      issued.emplace_back(ref, issue(ref));
+      try {
+        issued.emplace_back(ref, issue(ref));
+      } catch (...) {
+        in_flight_.erase(ref);
+        fail_op(ref, "could not start", std::current_exception(), lock);
+      }
     }
   }
+  return issued;
+}
+
+// Starts what may start and hands ready kernels out.  Engines may report at
+// once and on this very thread, so their works are watched only after the lock
+// is open.
+void Executor::advance(Lock& lock) {
+  enqueue_ready(lock);
+  const Issued issued = issue_ready(lock);
   if (streams_.asynchronous()) {
     for (const auto& [ref, work] : issued) {
       streams_.on_plan([&, w = work] { w->wait(); });
@@ -120,15 +133,7 @@ void Executor::collective_done(plan::OpRef ref,
                                const std::exception_ptr& error) {
   Lock lock(mutex_);
   if (error != nullptr) {
-    std::string why;
-    try {
-      std::rethrow_exception(error);
-    } catch (const std::exception& e) {
-      why = e.what();
-    }
-    fail(std::make_exception_ptr(WorldError(fmt::format(
-             "step {}: {} failed: {}", ref.step, describe(ref), why))),
-         lock);
+    fail_op(ref, "failed", error, lock);
     return;
   }
   add_span(ref, in_flight_.at(ref));
