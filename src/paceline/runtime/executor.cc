@@ -20,7 +20,8 @@ Executor::Executor(const Parts& parts, Options options)
       streams_(parts.device),
       frontier_(parts.input.model, parts.memory.setup()),
       queues_(parts.memory.setup().communicators.size()),
-      mailbox_(std::make_shared<Mailbox>()) {
+      mailbox_(std::make_shared<Mailbox>()),
+      waiters_(std::make_unique<Waiters>()) {
   mailbox_->owner = this;
   flat_gradients_ = moves_gradients(parts_.memory.setup(), *program_of(0).plan);
   operands_ = std::make_unique<Operands>(parts_.memory, flat_gradients_);
@@ -52,6 +53,7 @@ Executor::~Executor() {
   }
   communication_wake_.notify_all();
   communication_.join();
+  waiters_.reset();  // late reports find a mailbox without owner
 }
 
 Executor::Program Executor::make_program(plan::Variant variant) const {

@@ -29,6 +29,7 @@
 #include "paceline/runtime/performer.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/runtime/streams.h"
+#include "paceline/runtime/waiters.h"
 
 namespace paceline::runtime {
 
@@ -64,6 +65,8 @@ class Executor final : public model::Gates {
   };
 
   Executor(const Parts& parts, Options options);
+  /// Joins its threads, so it ends after the works that can only be waited for;
+  /// the channels could not be closed before either.
   ~Executor() override;
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -163,6 +166,7 @@ class Executor final : public model::Gates {
   std::int64_t slowest_step_ns_ = 0, step_began_ns_ = 0;
 
   std::shared_ptr<Mailbox> mailbox_;
+  std::unique_ptr<Waiters> waiters_;
   std::unique_ptr<GradientHooks> hooks_;
   std::thread communication_;
 };

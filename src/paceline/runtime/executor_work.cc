@@ -125,7 +125,7 @@ void Executor::watch(plan::OpRef ref, const comm::Channel::Work& work) {
       report(done.hasError() ? done.exception_ptr() : nullptr);
     });
   } else {
-    mailbox_->waiters.watch([work] { work->wait(); }, report);
+    waiters_->watch([work] { work->wait(); }, report);
   }
 }
 

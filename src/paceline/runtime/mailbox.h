@@ -7,16 +7,15 @@
 #include <typeinfo>
 
 #include "paceline/runtime/executor.h"
-#include "paceline/runtime/waiters.h"
 
 namespace paceline::runtime {
 
 /// Where an engine's threads report.  It outlives the executor: a report that
-/// comes late finds no owner.
+/// comes late finds no owner.  It owns no thread, so the last to let go of it
+/// may be any of them.
 struct Executor::Mailbox {
   std::recursive_mutex mutex;
   Executor* owner = nullptr;
-  Waiters waiters;
 
   /// Null for works that have none; asking one costs an exception, so each
   /// class of works is asked once.

@@ -36,16 +36,19 @@ void Waiters::run() {
     if (waiting_.empty()) {
       return;
     }
-    const Watched next = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    std::exception_ptr error;
-    try {
-      next.wait();
-    } catch (...) {
-      error = std::current_exception();
+    {
+      // Ends unlocked: what it holds may be the last to hold a work.
+      const Watched next = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      std::exception_ptr error;
+      try {
+        next.wait();
+      } catch (...) {
+        error = std::current_exception();
+      }
+      next.done(error);
     }
-    next.done(error);
     lock.lock();
   }
 }
