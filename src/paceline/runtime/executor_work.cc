@@ -70,7 +70,8 @@ void Executor::advance(Lock& lock) {
   }
   if (at_gate_) {
     gate_wake_.notify_all();
-  } else if (!kernels_.empty()) {
+  }
+  if (kernels_.size() > (at_gate_ ? 1U : 0U)) {
     communication_wake_.notify_one();
   }
   if (!issued.empty()) {
