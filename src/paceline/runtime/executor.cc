@@ -156,7 +156,7 @@ void Executor::begin_forward(int micro) {
     backward_done_.assign(parts_.input.model.parameters.size(), false);
   }
   if (parts_.performer != nullptr) {
-    parts_.performer->before_forward();
+    parts_.performer->before_forward(is_last_micro());
   }
   if (parts_.traced.gated.front() == nullptr) {
     enter(plan::ModuleId{0});
@@ -184,7 +184,7 @@ void Executor::begin_backward() {
     }
   }
   if (parts_.performer != nullptr) {
-    parts_.performer->before_backward();
+    parts_.performer->before_backward(is_last_micro());
   }
 }
 
@@ -207,9 +207,9 @@ void Executor::end_backward() {
     complete(ref, lock);
   }
   const auto& ops = program_->plan->ops;
-  for (std::size_t i = 0; i < ops.size(); ++i) {
+  for (std::size_t i = 0; is_last_micro() && i < ops.size(); ++i) {
     const plan::OpRef ref{step_, static_cast<plan::OpIndex>(i)};
-    if (!ops[i].performer.empty() && micro_ + 1 == parts_.input.micro_batches) {
+    if (!ops[i].performer.empty()) {
       PACELINE_CHECK(frontier_.is_ready(ref));
       complete(ref, lock);
     }

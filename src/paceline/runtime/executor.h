@@ -109,6 +109,9 @@ class Executor final : public model::Gates {
   plan::OpRef forward_ref(plan::ModuleId module) const;
   plan::OpRef backward_ref(plan::ParameterId parameter) const;
 
+  bool is_last_micro() const {
+    return micro_ + 1 == parts_.input.micro_batches;
+  }
   void gradient_ready(plan::ParameterId parameter);
   void wait_until_ready(plan::OpRef ref, Lock& lock);
   void wait_until(const std::function<bool()>& done,

@@ -8,8 +8,9 @@ namespace paceline::runtime {
 class Performer {
  public:
   virtual ~Performer() = default;
-  virtual void before_forward() = 0;
-  virtual void before_backward() = 0;
+  /// Only the last micro-batch of a step communicates; the others add up.
+  virtual void before_forward(bool last_micro) = 0;
+  virtual void before_backward(bool last_micro) = 0;
   virtual void after_backward() = 0;
 };
 

@@ -62,14 +62,20 @@ Reducer::Reducer(const std::vector<at::Tensor>& parameters,
 
 Reducer::~Reducer() = default;
 
-void Reducer::before_forward() {
-  state_->logger->set_runtime_stats_and_log();
-  state_->reducer->prepare_for_forward();
+// A Reducer that was not prepared ignores what its hooks tell, which is how the
+// Python wrapper's no_sync() leaves gradients to add up.
+void Reducer::before_forward(bool last_micro) {
+  if (last_micro) {
+    state_->logger->set_runtime_stats_and_log();
+    state_->reducer->prepare_for_forward();
+  }
   state_->reducer->rebuild_buckets();
 }
 
-void Reducer::before_backward() {
-  state_->reducer->prepare_for_backward({});
+void Reducer::before_backward(bool last_micro) {
+  if (last_micro) {
+    state_->reducer->prepare_for_backward({});
+  }
 }
 
 std::vector<std::int64_t> Reducer::bucket_bytes() const {

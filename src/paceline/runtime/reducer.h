@@ -33,8 +33,8 @@ class Reducer final : public Performer {
           const ReducerOptions& options);
   ~Reducer() override;
 
-  void before_forward() override;
-  void before_backward() override;
+  void before_forward(bool last_micro) override;
+  void before_backward(bool last_micro) override;
   void after_backward() override {}
 
   /// Bytes of each bucket as the Reducer's own logger tells them, in the
