@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <future>
 #include <mutex>
 #include <ostream>
 #include <string>
@@ -315,6 +316,31 @@ TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
     }
   });
   EXPECT_EQ(errors[0], "the store is gone");
+}
+
+// The Reducer waits inside backward, where no gate is.
+TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
+  std::promise<std::string> stuck;
+  const auto told = stuck.get_future().share();
+  const auto errors = testing::run_team(2, [&](const Team& team) {
+    TrainerOptions options{.timeout = std::chrono::milliseconds(700),
+                           .grace = std::chrono::milliseconds(100)};
+    if (team.rank == 0) {
+      options.stuck = [&](const std::string& why) { stuck.set_value(why); };
+    }
+    Trainer trainer(small_case("mlp", "ddp"), team, options);
+    trainer.step();
+    trainer.drain();
+    if (team.rank == 0) {
+      trainer.step();  // ends when rank 1 has left
+    } else {
+      told.wait();
+    }
+  });
+  EXPECT_NE(errors[0], "");
+  EXPECT_EQ(errors[1], "");
+  EXPECT_NE(told.get().find("step 1"), std::string::npos) << told.get();
+  EXPECT_NE(told.get().find("all-reduce"), std::string::npos) << told.get();
 }
 
 // Of two operations that are ready at once the second cannot start: the first

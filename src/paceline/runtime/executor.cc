@@ -134,6 +134,8 @@ void Executor::begin_step() {
     slowest_step_ns_ = std::max(slowest_step_ns_, now - step_began_ns_);
   }
   step_began_ns_ = now;
+  progress_ns_ = now;
+  in_step_ = true;
   program_ = &program;
   step_ = next_step_++;
   micro_ = 0;
@@ -153,6 +155,7 @@ void Executor::begin_forward(int micro) {
   {
     const Lock lock(mutex_);
     micro_ = micro;
+    progress_ns_ = steady_ns();
     backward_done_.assign(parts_.input.model.parameters.size(), false);
   }
   if (parts_.performer != nullptr) {
@@ -214,6 +217,7 @@ void Executor::end_backward() {
       complete(ref, lock);
     }
   }
+  in_step_ = !is_last_micro();
 }
 
 void Executor::drain() {
@@ -239,6 +243,7 @@ void Executor::enter(plan::ModuleId module) {
 void Executor::leave(plan::ModuleId module) {
   Lock lock(mutex_);
   const plan::OpRef ref = forward_ref(module);
+  progress_ns_ = steady_ns();
   if (!frontier_.is_complete(ref)) {  // a layer may run twice
     complete(ref, lock);
   }
@@ -279,6 +284,7 @@ void Executor::gradient_ready(plan::ParameterId parameter) {
     lock.lock();
   }
   backward_done_[plan::index_of(parameter)] = true;
+  progress_ns_ = steady_ns();
   complete(ref, lock);
 }
 

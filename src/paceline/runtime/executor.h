@@ -43,7 +43,10 @@ namespace paceline::runtime {
 ///
 /// Note [Deadlines]: a wait at a gate ends with a WorldError that names the op
 /// and the chain behind it after max(timeout, 10 x the slowest step so far).
-/// The first error opens every gate with that error.
+/// The first error opens every gate with that error.  Where a performer issues
+/// the ops nothing stands at a gate, so the communication thread looks twice a
+/// second for what no gate sees: an op in flight for longer, or a training
+/// thread that has done nothing for longer while the performer has it.
 class Executor final : public model::Gates {
  public:
   struct Parts {
@@ -62,6 +65,11 @@ class Executor final : public model::Gates {
     bool record_spans = false;
     /// Called about once a second from the communication thread.
     std::function<void(plan::Step, const std::string& op)> beat;
+    /// Called once from the communication thread with the failure's text, where
+    /// the training thread is still inside its step `grace` after a failure: a
+    /// performer that waits cannot be woken, so the process should end.
+    std::function<void(const std::string& why)> stuck{};
+    std::chrono::milliseconds grace{5'000};
   };
 
   Executor(const Parts& parts, Options options);
@@ -133,7 +141,10 @@ class Executor final : public model::Gates {
                std::string_view what,
                const std::exception_ptr& error,
                Lock& lock);
-  void check_failure() const;
+  void check_failure();
+  void check_deadlines(Lock& lock);
+  void report_stuck(Lock& lock);
+  plan::OpRef first_of_performer() const;
   std::chrono::nanoseconds patience() const;
   [[noreturn]] void give_up(plan::OpRef ref,
                             std::chrono::nanoseconds waited,
@@ -167,6 +178,12 @@ class Executor final : public model::Gates {
   bool stop_ = false;
   std::int64_t waited_ns_ = 0;
   std::int64_t slowest_step_ns_ = 0, step_began_ns_ = 0;
+  // The training thread: whether it is between begin_step() and the end of the
+  // last backward, and when it last got ahead there.
+  bool in_step_ = false;
+  std::int64_t progress_ns_ = 0;
+  std::int64_t failed_ns_ = 0;
+  bool failure_told_ = false;  // to the training thread, or by `stuck`
 
   std::shared_ptr<Mailbox> mailbox_;
   std::unique_ptr<Waiters> waiters_;

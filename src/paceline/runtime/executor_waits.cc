@@ -71,12 +71,72 @@ void Executor::give_up(plan::OpRef ref,
   text += in_flight_.contains(last) ? ", which is in flight"
                                     : ", which has not been issued";
   fail(std::make_exception_ptr(WorldError(text)), lock);
+  failure_told_ = true;
   std::rethrow_exception(failure_);
+}
+
+// The first op of this step that a performer issues; op -1 where none is open.
+plan::OpRef Executor::first_of_performer() const {
+  const auto& ops = program_->plan->ops;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const plan::OpRef ref{step_, static_cast<plan::OpIndex>(i)};
+    if (!ops[i].performer.empty() && !frontier_.is_complete(ref)) {
+      return ref;
+    }
+  }
+  return {step_, -1};
+}
+
+void Executor::check_deadlines(Lock& lock) {
+  if (failure_ != nullptr || at_gate_) {  // a gate names the chain as well
+    return;
+  }
+  const std::int64_t now = steady_ns();
+  const auto overdue = [&](plan::OpRef ref, std::int64_t since) {
+    if (now - since < patience().count()) {
+      return false;
+    }
+    fail(std::make_exception_ptr(
+             WorldError(fmt::format("step {}: {} is not done after {:.1f} s",
+                                    ref.step,
+                                    describe(ref),
+                                    static_cast<double>(now - since) * 1e-9))),
+         lock);
+    return true;
+  };
+  for (const auto& [ref, since] : in_flight_) {
+    if (overdue(ref, since)) {
+      return;
+    }
+  }
+  if (in_step_ && parts_.performer != nullptr) {
+    if (const plan::OpRef ref = first_of_performer(); ref.op >= 0) {
+      overdue(ref, progress_ns_);
+    }
+  }
+}
+
+void Executor::report_stuck(Lock& lock) {
+  if (failure_ == nullptr || failure_told_ || !in_step_ || !options_.stuck ||
+      std::chrono::nanoseconds(steady_ns() - failed_ns_) < options_.grace) {
+    return;
+  }
+  failure_told_ = true;
+  std::string why;
+  try {
+    std::rethrow_exception(failure_);
+  } catch (const std::exception& e) {
+    why = e.what();
+  }
+  lock.unlock();
+  options_.stuck(why);
+  lock.lock();
 }
 
 void Executor::fail(const std::exception_ptr& error, Lock& /*lock*/) {
   if (failure_ == nullptr) {
     failure_ = error;
+    failed_ns_ = steady_ns();
   }
   gate_wake_.notify_all();
   communication_wake_.notify_all();
@@ -99,8 +159,9 @@ void Executor::fail_op(plan::OpRef ref,
   }
 }
 
-void Executor::check_failure() const {
+void Executor::check_failure() {
   if (failure_ != nullptr) {
+    failure_told_ = true;
     std::rethrow_exception(failure_);
   }
 }

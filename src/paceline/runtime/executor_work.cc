@@ -211,6 +211,8 @@ void Executor::communicate_once(std::int64_t& next_beat, Lock& lock) {
   if (stop_) {
     return;
   }
+  check_deadlines(lock);
+  report_stuck(lock);
   // While the training thread stands idle at a gate it runs kernels itself,
   // with its own threads; one is taken from it only if more are ready.
   const bool take = !kernels_.empty() && failure_ == nullptr &&

@@ -178,7 +178,9 @@ void Trainer::connect() {
           .timeout = options_.timeout,
           .keep_gradients = configuration_.compat_accumulate,
           .record_spans = options_.record_spans,
-          .beat = options_.beat});
+          .beat = options_.beat,
+          .stuck = options_.stuck,
+          .grace = options_.grace});
 }
 
 void Trainer::start_from_rank_zero() {

@@ -47,6 +47,10 @@ struct TrainerOptions {
   /// Who writes the plan; null: the configuration's strategy.
   std::shared_ptr<const plan::Planner> planner{};
   std::function<void(plan::Step, const std::string& op)> beat{};
+  /// Called once, from another thread, where a step that has failed does not
+  /// end within `grace`: it hangs inside c10d::Reducer and cannot be woken.
+  std::function<void(const std::string& why)> stuck{};
+  std::chrono::milliseconds grace{5'000};
 };
 
 /// One rank's training job: network, data, plan and executor.
