@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/base/file.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -60,14 +61,14 @@ class File {
 
   // Returns 0, or the error of the read.
   int read_into(std::string& text) const {
-    char buffer[1 << 14];
+    std::array<char, 1 << 14> buffer;
     for (;;) {
-      const ssize_t count = ::read(descriptor_, buffer, sizeof buffer);
+      const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
       if (count == 0) {
         return 0;
       }
       if (count > 0) {
-        text.append(buffer, static_cast<std::size_t>(count));
+        text.append(buffer.data(), static_cast<std::size_t>(count));
       } else if (errno != EINTR) {
         return errno;
       }

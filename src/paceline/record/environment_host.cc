@@ -281,6 +281,7 @@ std::string counted(const std::vector<std::string>& values) {
     }
   }
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [value, count] : counts) {
     parts.push_back(fmt::format("{} x {}", count, value));
   }
