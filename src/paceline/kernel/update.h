@@ -9,7 +9,9 @@ namespace paceline::kernel {
 ///
 /// Reads values, gradients, the rule's state and the learning rate (adamw also
 /// the step count, already incremented; with loss scaling also the scale and
-/// whether to skip); writes values and state.  The gradient is divided by
+/// whether to skip); writes values and state.  Slices give the bits of the
+/// whole where they begin at multiples of 16 elements; PyTorch rounds what
+/// fills no vector in another way (by one unit).  The gradient is divided by
 /// `numbers[0]`, and the scale, first, in place.
 /// sgd: Sutskever et al., ICML 2013, in PyTorch's form v = mu v + g + wd w,
 /// w -= lr v.  adamw: Loshchilov & Hutter, ICLR 2019, arXiv:1711.05101.
