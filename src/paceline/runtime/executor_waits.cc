@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -75,12 +76,15 @@ void Executor::give_up(plan::OpRef ref,
   std::rethrow_exception(failure_);
 }
 
-// The first op of this step that a performer issues; op -1 where none is open.
+// The first collective of this step that a performer issues; op -1 where none
+// is open.
 plan::OpRef Executor::first_of_performer() const {
   const auto& ops = program_->plan->ops;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const plan::OpRef ref{step_, static_cast<plan::OpIndex>(i)};
-    if (!ops[i].performer.empty() && !frontier_.is_complete(ref)) {
+    if (!ops[i].performer.empty() &&
+        std::holds_alternative<plan::Collective>(ops[i].work) &&
+        !frontier_.is_complete(ref)) {
       return ref;
     }
   }
