@@ -318,6 +318,21 @@ TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
   EXPECT_EQ(errors[0], "the store is gone");
 }
 
+TEST(Trainer, RefusesPlansThatDifferBetweenRanks) {
+  for (const std::string strategy : {"fusion", "ddp"}) {
+    const auto errors = testing::run_team(3, [&](const Team& team) {
+      auto c = small_case("lenet", strategy);
+      c.bucket_mb = team.rank == 2 ? 0.02 : 0.25;
+      const Trainer trainer(c, team);
+    });
+    for (const std::string& error : errors) {
+      EXPECT_EQ(error.find("rank 2's plan differs from rank 0's on communicat"),
+                0U)
+          << strategy << ": " << error;
+    }
+  }
+}
+
 // The Reducer waits inside backward, where no gate is.
 TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
   std::promise<std::string> stuck;

@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
+#include "paceline/train/agreement.h"
 #include "paceline/train/shape_of.h"
 
 namespace paceline::train {
@@ -149,6 +150,15 @@ void Trainer::connect() {
          .interface = team_.interface,
          .device = team_.device}));
     by_id.push_back(channels_.back().get());
+    require_agreement(
+        *channels_.back(),
+        group,
+        communicator_digest(*planner_,
+                            input_,
+                            setup(),
+                            static_cast<plan::CommunicatorId>(
+                                &group - setup().communicators.data())),
+        team_.device);
   }
   if (has_performer(planner_->plan(input_, setup(), planner_->variant(0)))) {
     std::vector<std::string> names;
