@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/kernel/update.h"
-
 #include <array>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include <torch/torch.h>
 
 #include "paceline/kernel/call.h"
+#include "paceline/kernel/update.h"
 
 namespace paceline::kernel {
 namespace {
