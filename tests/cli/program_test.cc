@@ -186,16 +186,17 @@ constexpr const char* kTwoCases =
     "--warmup 1 --steps 3 --records r.jsonl ";
 
 // A batch of a petabyte, more than any address space.
-TEST_F(Program, ARankThatFailsEndsInOneSentence) {
+TEST_F(Program, WhatDoesNotFitIntoMemoryIsRefusedInOneSentence) {
   for (const char* ranks : {"1", "2"}) {
     SCOPED_TRACE(ranks);
     const Outcome outcome = run(
         std::string("run --model resnet18 --device cpu --batch-size 2000000000 "
                     "--ranks ") +
         ranks);
-    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(outcome.out, "");
-    EXPECT_TRUE(outcome.err.starts_with("paceline: rank 0 on host "))
+    EXPECT_TRUE(
+        outcome.err.starts_with("paceline: resnet18 with batch 2000000000 on "))
         << outcome.err;
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
   }
