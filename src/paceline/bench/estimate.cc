@@ -12,7 +12,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/bench/case_run.h"
-#include "paceline/experiment/machine.h"
 
 namespace paceline::bench {
 namespace {
@@ -51,8 +50,8 @@ std::string counted(std::int64_t count, std::string_view what) {
 // one that begins with '!' is an error.
 std::string judge(comm::World& world,
                   const std::vector<record::Configuration>& cases,
-                  const SessionOptions& options) {
-  const double cores = experiment::usable_cores();
+                  const SessionOptions& options,
+                  double cores) {
   const std::int64_t memory = usable_memory_bytes();
   std::map<std::string, Probe> probes;
   double seconds = 0;
@@ -115,10 +114,11 @@ std::string judge(comm::World& world,
 bool confirm_estimate(comm::World& world,
                       Bulletin& bulletin,
                       const std::vector<record::Configuration>& cases,
-                      const SessionOptions& options) {
+                      const SessionOptions& options,
+                      int cores) {
   if (world.place.rank == 0) {
     const std::string verdict =
-        cases.empty() ? "" : judge(world, cases, options);
+        cases.empty() ? "" : judge(world, cases, options, cores);
     if (!verdict.empty() && verdict.front() != '!') {
       fmt::print(stderr, "{}\n", verdict);
     }

@@ -23,6 +23,7 @@
 #include "paceline/bench/external.h"
 #include "paceline/bench/trace.h"
 #include "paceline/bench/warnings.h"
+#include "paceline/experiment/machine.h"
 #include "paceline/record/json.h"
 #include "paceline/record/store.h"
 
@@ -64,6 +65,7 @@ class Session {
   int run_all() {
     environment_ = exchange_environment(world_, bulletin_);
     check_hosts();
+    const int cores = experiment::usable_cores();  // before any is pinned
     const CorePin pin(
         world_.place.local_rank, world_.place.local_world, threads_to_pin());
     for (record::HostEnvironment& host : environment_.hosts) {
@@ -82,7 +84,7 @@ class Session {
                    return c.discard || !done.contains({c.key(), options_.run});
                  });
     interleave(todo);
-    if (!confirm_estimate(world_, bulletin_, todo, options_)) {
+    if (!confirm_estimate(world_, bulletin_, todo, options_, cores)) {
       return 2;
     }
     for (std::size_t i = 0; i < todo.size(); ++i) {
