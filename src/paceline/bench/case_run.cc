@@ -2,6 +2,7 @@
 #include "paceline/bench/case_run.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <optional>
@@ -11,9 +12,11 @@
 #include <torch/torch.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/bench/team.h"
 #include "paceline/bench/trace.h"
+#include "paceline/launch/failure_notice.h"
 #include "paceline/plan/cost.h"
 #include "paceline/train/trainer.h"
 #include "paceline/train/window.h"
@@ -129,6 +132,23 @@ std::function<void(plan::Step, const std::string&)> beat_of(
   };
 }
 
+// For a step that hangs where nothing can wake it: files why, for whoever
+// watches over the ranks, and ends this process where that is left to it.
+std::function<void(const std::string&)> end_of(const comm::World& world) {
+  return [&world](const std::string& why) {
+    try {
+      launch::post_failure(
+          *world.board,
+          {.rank = world.place.rank, .host = world.place.host, .text = why});
+    } catch (const WorldError&) {
+      std::_Exit(3);  // nobody is left to be told
+    }
+    if (world.place.launcher == "paceline" || world.place.world == 1) {
+      std::_Exit(3);
+    }
+  };
+}
+
 // While it lives, only the communication thread's beats count.
 std::unique_ptr<launch::Heartbeat::Claim> claim_of(const CaseOptions& options) {
   return options.heart == nullptr
@@ -196,7 +216,8 @@ RankResult run_case(const comm::World& world,
                            team,
                            {.timeout = options.timeout,
                             .record_spans = options.record_spans,
-                            .beat = beat_of(options)});
+                            .beat = beat_of(options),
+                            .stuck = end_of(world)});
     const auto claim = claim_of(options);
     comm::Ledger before = trainer.ledger();
     const auto progress = [&](int done, int total) {
