@@ -92,7 +92,7 @@ class Patience {
     using std::chrono::seconds;
     const std::chrono::nanoseconds least =
         moving_ ? std::max<std::chrono::nanoseconds>(seconds(10), 10 * longest_)
-                : seconds(60);
+                : seconds(180);
     return std::chrono::ceil<std::chrono::milliseconds>(
         std::max(timeout_, least));
   }
