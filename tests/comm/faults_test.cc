@@ -43,10 +43,10 @@ TEST(Faults, rank_0s_death_does_not_take_the_store) {
 }
 
 TEST(Faults, a_stopped_rank_is_named) {
-  const auto said = run_marked("PROGRAM launch 3 2000 stop");
+  const auto said = run_marked("PROGRAM launch 3 4000 stop");
   EXPECT_EQ(said.exit_code, 3);
   EXPECT_TRUE(said.contains("outcome: rank 2 on host ")) << said.text;
-  EXPECT_TRUE(said.contains("stopped answering 2 s ago at step ")) << said.text;
+  EXPECT_TRUE(said.contains("stopped answering 4 s ago at step ")) << said.text;
 }
 
 TEST(Faults, a_rank_that_exits_early_is_named) {

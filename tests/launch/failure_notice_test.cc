@@ -59,7 +59,7 @@ TEST(Explain, a_consequence_names_the_rank_whose_heart_stopped) {
       std::this_thread::sleep_for(5ms);
     }
   });
-  EXPECT_EQ(explain_failure(*board, kConsequence, kHosts, 1200ms),
+  EXPECT_EQ(explain_failure(*board, kConsequence, kHosts, 4s),
             "rank 1 on host b: ended without a word at step 12, all-reduce, "
             "9.4 MB");
 }

@@ -43,7 +43,7 @@ struct Guarded {
 
 TEST(RankGuard, rank_0_finds_a_silent_rank_and_all_end) {
   const auto board = std::make_shared<MemoryBoard>();
-  Guarded zero(board, 0, 400ms), one(board, 1, 400ms);
+  Guarded zero(board, 0, 2s), one(board, 1, 2s);
   Heartbeat(board, 2, 0ms).beat(5, "all-gather");
   const auto told = zero.last_words();
   EXPECT_NE(told.find("rank 2 on host c: stopped answering"), std::string::npos)
@@ -54,7 +54,7 @@ TEST(RankGuard, rank_0_finds_a_silent_rank_and_all_end) {
 
 TEST(RankGuard, rank_1_watches_rank_0) {
   const auto board = std::make_shared<MemoryBoard>();
-  Guarded one(board, 1, 400ms);
+  Guarded one(board, 1, 2s);
   const auto told = one.last_words();
   EXPECT_NE(told.find("rank 0 on host a: stopped answering"), std::string::npos)
       << told;

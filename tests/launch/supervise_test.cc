@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/supervise.h"
 
+#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -46,11 +47,29 @@ class Supervising : public ::testing::Test {
     return testing::marked_processes("PACELINE_TEST_MARK=" + mark_);
   }
 
+  void TearDown() override { std::filesystem::remove(ready_); }
+
+  // Answers SIGTERM by `answer`, and lets the other know when it would.
+  std::string ready_to_stop(const std::string& answer) const {
+    return "trap '" + answer + "' TERM; : > " + ready_.string() +
+           "; while :; do sleep 0.01; done";
+  }
+
+  // The other: signals this process when both would answer.
+  std::string stops_us(const std::string& answer,
+                       const std::string& signal) const {
+    return "trap '" + answer + "' TERM; while [ ! -e " + ready_.string() +
+           " ]; do sleep 0.01; done; kill -" + signal + " " +
+           std::to_string(getpid()) + "; while :; do sleep 0.01; done";
+  }
+
   SupervisorSignals signals_;
   MemoryBoard board_;
   Patience patience_{
       .heartbeat = 60s, .stop = 5s, .failure = 100ms, .settle = 100ms};
   std::string mark_ = std::to_string(getpid());
+  std::filesystem::path ready_ =
+      std::filesystem::temp_directory_path() / ("paceline-ready-" + mark_);
 };
 
 TEST_F(Supervising, all_is_well) {
@@ -94,7 +113,7 @@ TEST_F(Supervising, those_who_ignore_sigterm_are_killed) {
 }
 
 TEST_F(Supervising, a_stopped_rank_is_lost) {
-  patience_.heartbeat = 300ms;
+  patience_.heartbeat = 2s;
   Heartbeat alive(std::shared_ptr<Board>(&board_, [](Board*) {}), 0, 0ms);
   std::jthread beating([&](const std::stop_token& stopped) {
     while (!stopped.stop_requested()) {
@@ -144,13 +163,8 @@ TEST_F(Supervising, a_users_mistake_keeps_its_exit_code) {
 }
 
 TEST_F(Supervising, a_signal_to_us_stops_all) {
-  std::jthread sender([] {
-    std::this_thread::sleep_for(100ms);
-    kill(getpid(), SIGINT);
-  });
   const auto outcome =
-      run({"trap 'exit 0' TERM; while :; do sleep 0.01; done",
-           "trap 'exit 0' TERM; while :; do sleep 0.01; done"});
+      run({ready_to_stop("exit 0"), stops_us("exit 0", "INT")});
   EXPECT_EQ(outcome.stop_signal, SIGINT);
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.message, "");
@@ -168,14 +182,9 @@ TEST_F(Supervising, who_waits_for_a_rank_that_stopped_is_killed_soon) {
 
 TEST_F(Supervising, who_does_not_stop_is_killed_and_named) {
   patience_.stop = 200ms;
-  std::jthread sender([] {
-    std::this_thread::sleep_for(100ms);
-    kill(getpid(), SIGTERM);
-  });
-  const auto outcome = run({"trap 'exit 0' TERM; while :; do sleep 0.01; done",
-                            "trap '' TERM; while :; do sleep 0.01; done"});
+  const auto outcome = run({ready_to_stop(""), stops_us("exit 0", "TERM")});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(outcome.rank, 1);
+  EXPECT_EQ(outcome.rank, 0);
 }
 
 TEST(Spawn, the_child_dies_with_its_parent) {
