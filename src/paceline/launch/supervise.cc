@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -77,8 +78,8 @@ class Supervision {
         ask_to_stop(signal);
       }
       watch_hearts();
-      if (failed_at_ && !ending_ && now() > *failed_at_ + patience_.settle) {
-        end_all();
+      if (failed_at_ && !ending_) {
+        end_all_once_explained();
       }
       if (kill_at_ && now() > *kill_at_) {
         kill_all();
@@ -162,9 +163,18 @@ class Supervision {
     }
   }
 
-  // The verdict comes first: what dies from here on is our doing.
-  void end_all() {
-    verdict_ = find_cause();
+  // The verdict comes first: what dies from here on is our doing.  Where all
+  // that is known are consequences, the cause gets more time to show.
+  void end_all_once_explained() {
+    const auto waited = now() - *failed_at_;
+    if (waited < patience_.settle) {
+      return;
+    }
+    auto cause = find_cause();
+    if (cause.consequence && waited < patience_.settle + patience_.failure) {
+      return;
+    }
+    verdict_ = std::move(cause);
     ending_ = true;
     signal_living(SIGTERM);
     kill_at_ = now() + patience_.failure;
