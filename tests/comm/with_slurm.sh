@@ -12,7 +12,27 @@ host=$(hostname -s)
 ports=$(( $$ % 2000 * 5 + 12000 ))
 export SLURM_CONF="$work/slurm.conf"
 
+# A step's own daemon outlives srun until it has told slurmctld of the end, and
+# asks for ever where that is gone.  It holds slurmd's log open.
+end_steps() {
+  squeue -h -o %A 2>/dev/null | xargs -r scancel --quiet 2>/dev/null
+  tries=0
+  while [ "$tries" -lt 25 ] && squeue -h 2>/dev/null | grep -q .; do
+    tries=$((tries + 1))
+    sleep 0.2
+  done
+}
+
+kill_steps() {
+  for process in /proc/[0-9]*; do
+    if [ "$(readlink "$process/fd/3" 2>/dev/null)" = "$work/slurmd.log" ]; then
+      kill -9 "${process#/proc/}" 2>/dev/null
+    fi
+  done
+}
+
 stop() {
+  end_steps
   for name in slurmd slurmctld munged; do
     [ -f "$work/$name.pid" ] && kill "$(cat "$work/$name.pid")" 2>/dev/null
   done
@@ -20,6 +40,7 @@ stop() {
   for name in slurmd slurmctld munged; do
     [ -f "$work/$name.pid" ] && kill -9 "$(cat "$work/$name.pid")" 2>/dev/null
   done
+  kill_steps
   rm -rf "$work"
 }
 trap stop EXIT
