@@ -120,8 +120,8 @@ void Trainer::make_plan() {
     strategy_ = plan::parse_strategy(configuration_.strategy,
                                      {.bucket_mb = configuration_.bucket_mb});
     planner_ = plan::make_planner(strategy_);
+    plan::verify(*planner_, input_);
   }
-  plan::verify(*planner_, input_);
   memory_ = std::make_unique<runtime::FlatMemory>(planner_->setup(input_),
                                                   team_.device);
   memory_->adopt(traced_.parameters);

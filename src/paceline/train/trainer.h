@@ -44,7 +44,8 @@ struct TrainerOptions {
   /// The loss scale to start with; null: 65536 where the precision needs one
   /// (amp on cuda), else the loss is not scaled.
   std::optional<double> loss_scale{};
-  /// Who writes the plan; null: the configuration's strategy.
+  /// Who writes the plan, which is then not verified; null: the
+  /// configuration's strategy.
   std::shared_ptr<const plan::Planner> planner{};
   std::function<void(plan::Step, const std::string& op)> beat{};
   /// Called once, from another thread, where a step that has failed does not
