@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/comm_plan.h"
+#include "paceline/plan/profile.h"
 
 namespace paceline::plan {
 
@@ -41,6 +44,8 @@ struct PlanInput {
       local_world{};          // ranks per host, in rank order; may be empty
   int micro_batches = 1;      // gradient accumulation
   bool loss_scaling = false;  // the loss is scaled, Note [Loss scaling]
+  std::optional<LayerProfile> profile{};  // for planners that look at times,
+  std::optional<AlphaBeta> alpha_beta{};  // equal on all ranks
 };
 
 }  // namespace paceline::plan

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/profile.h"
+
+namespace paceline::plan {
+
+/// t = alpha + beta * bytes from `from_bytes` on.
+struct AlphaBetaPiece {
+  std::int64_t from_bytes = 0;
+  Picoseconds alpha = 0;        // start-up
+  double beta_ps_per_byte = 0;  // picoseconds a byte of payload
+};
+
+/// The time of one operation by its payload: lines, each valid from its first
+/// byte to the next one's.  No pieces: unknown.
+struct AlphaBetaLine {
+  std::vector<AlphaBetaPiece> pieces;
+
+  bool known() const { return !pieces.empty(); }
+
+  /// Nothing for no bytes; rounded to the nearest picosecond.  Below the first
+  /// piece that one holds.  An unknown line is a bug.
+  Picoseconds time(std::int64_t bytes) const;
+};
+
+/// What communication of one world costs, as planners know it: every pattern
+/// alone on the network.  The payload is the longer side of a collective, as
+/// in wire_bytes().
+struct AlphaBeta {
+  std::string origin;  // who measured it, on what; for people
+  Rank world = 0;      // ranks for which it holds
+  AlphaBetaLine all_reduce{}, reduce_scatter{}, all_gather{}, broadcast{};
+  AlphaBetaLine message{};  // one message between two ranks
+
+  const AlphaBetaLine& of(Pattern pattern) const;
+};
+
+/// A single line: alpha and beta in seconds and seconds a byte.
+AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte);
+
+/// Throws UsageError unless the pieces of every known line start at rising
+/// sizes and neither alpha nor beta is negative or infinite.
+void check_alpha_beta(const AlphaBeta& model);
+
+}  // namespace paceline::plan
