@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/cluster.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+
+namespace paceline::plan {
+namespace {
+
+constexpr int kMostSlots = 1 << 24;
+
+int parse_slots(std::string_view host, std::string_view text) {
+  int slots = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, slots);
+  if (error != std::errc() || rest != end || slots < 1) {
+    throw UsageError(
+        fmt::format("host '{}' has '{}' slots; it needs a whole number above 0",
+                    host,
+                    text));
+  }
+  return slots;
+}
+
+/// "name", "name:4"
+ClusterHost parse_host(std::string_view text) {
+  const auto colon = text.rfind(':');
+  const std::string_view name = text.substr(0, colon);
+  if (name.empty()) {
+    throw UsageError(
+        fmt::format("'{}' names no host; hosts are written a:4,b:4", text));
+  }
+  return {.name = std::string(name),
+          .slots = colon == std::string_view::npos
+                       ? 1
+                       : parse_slots(name, text.substr(colon + 1)),
+          .interface = {}};
+}
+
+bool finite_and(double value, bool condition) {
+  return std::isfinite(value) && condition;
+}
+
+void check_hosts(const Cluster& cluster) {
+  if (cluster.hosts.empty()) {
+    throw UsageError("a cluster needs at least one of [[hosts]]");
+  }
+  std::set<std::string_view> names;
+  std::int64_t slots = 0;
+  for (const ClusterHost& host : cluster.hosts) {
+    if (host.name.empty() || !names.insert(host.name).second) {
+      throw UsageError(fmt::format(
+          "[[hosts]] name = '{}': names are unique and not empty", host.name));
+    }
+    if (host.slots < 1) {
+      throw UsageError(
+          fmt::format("host '{}' has slots = {}; it needs at least 1",
+                      host.name,
+                      host.slots));
+    }
+    slots += host.slots;
+  }
+  if (slots > kMostSlots) {
+    throw UsageError(
+        fmt::format("the cluster has {} slots; at most {} are supported",
+                    slots,
+                    kMostSlots));
+  }
+}
+
+void check_pieces(const ClusterLink& link, const LinkFit& fit) {
+  constexpr std::array<std::string_view, 5> kOperations{
+      "all-reduce", "reduce-scatter", "all-gather", "broadcast", "message"};
+  const std::string where = fmt::format(
+      "link '{}', {} among {}", link.name, fit.operation, fit.ranks);
+  if (std::ranges::find(kOperations, fit.operation) == kOperations.end()) {
+    throw UsageError(
+        fmt::format("link '{}' has a fit of operation '{}'; known are {}",
+                    link.name,
+                    fit.operation,
+                    fmt::join(kOperations, ", ")));
+  }
+  if (fit.ranks < 2) {
+    throw UsageError(fmt::format("{} ranks: a fit needs at least 2", where));
+  }
+  if (fit.pieces.empty()) {
+    throw UsageError(fmt::format("{}: no [[links.fits.pieces]]", where));
+  }
+  std::int64_t previous = -1;
+  for (const AlphaBetaPiece& piece : fit.pieces) {
+    if (piece.up_to_bytes <= previous) {
+      throw UsageError(fmt::format(
+          "{}: up_to = {} bytes does not ascend", where, piece.up_to_bytes));
+    }
+    previous = piece.up_to_bytes;
+    if (!finite_and(piece.alpha_s, piece.alpha_s >= 0) ||
+        !finite_and(piece.beta_s_per_byte, piece.beta_s_per_byte >= 0)) {
+      throw UsageError(fmt::format(
+          "{}: alpha = {} s, beta = {} s per byte; neither may be negative",
+          where,
+          piece.alpha_s,
+          piece.beta_s_per_byte));
+    }
+  }
+  if (previous != std::numeric_limits<std::int64_t>::max()) {
+    throw UsageError(fmt::format(
+        "{}: the last piece ends at {} bytes; it must have no up_to",
+        where,
+        previous));
+  }
+}
+
+void check_links(const Cluster& cluster) {
+  for (const ClusterLink& link : cluster.links) {
+    if (!finite_and(link.bytes_per_s, link.bytes_per_s > 0)) {
+      throw UsageError(
+          fmt::format("link '{}' has a rate of {} bytes/s; it must be above 0",
+                      link.name,
+                      link.bytes_per_s));
+    }
+    if (link.latency_ps < 0) {
+      throw UsageError(fmt::format(
+          "link '{}' has a latency of {} ps; it must not be negative",
+          link.name,
+          link.latency_ps));
+    }
+    if (cluster.link(link.scope) != &link) {
+      throw UsageError(fmt::format(
+          "link '{}' joins what link '{}' joins already; one link per 'joins'",
+          link.name,
+          cluster.link(link.scope)->name));
+    }
+    if (link.scope == LinkScope::kDevices &&
+        link.sharing == LinkSharing::kAll) {
+      throw UsageError(fmt::format(
+          "link '{}' joins the devices of a host; it cannot be shared by all",
+          link.name));
+    }
+    for (const LinkFit& fit : link.fits) {
+      check_pieces(link, fit);
+    }
+  }
+}
+
+void check_device(const ClusterDevice& device) {
+  for (const auto& figure : {device.flops_per_s, device.memory_bytes_per_s}) {
+    if (figure && !finite_and(*figure, *figure > 0)) {
+      throw UsageError(
+          fmt::format("device '{}' has a rate of {}; it must be above 0",
+                      device.name,
+                      *figure));
+    }
+  }
+  for (const DeviceThroughput& measured : device.throughputs) {
+    if (measured.model.empty() || measured.batch_size < 1 ||
+        !finite_and(measured.samples_per_s, measured.samples_per_s > 0)) {
+      throw UsageError(fmt::format(
+          "device '{}': '{}' at batch_size = {} with {} samples/s; a model, a "
+          "batch of at least 1 and a rate above 0 are needed",
+          device.name,
+          measured.model,
+          measured.batch_size,
+          measured.samples_per_s));
+    }
+  }
+}
+
+}  // namespace
+
+int Cluster::slots() const {
+  int total = 0;
+  for (const ClusterHost& host : hosts) {
+    total += host.slots;
+  }
+  return total;
+}
+
+const ClusterLink* Cluster::link(LinkScope scope) const {
+  const auto found = std::ranges::find(links, scope, &ClusterLink::scope);
+  return found == links.end() ? nullptr : &*found;
+}
+
+std::vector<Rank> ranks_per_host(const Cluster& cluster, Rank world) {
+  if (world < 1) {
+    throw UsageError(
+        fmt::format("a world of {} ranks; it needs at least 1", world));
+  }
+  std::vector<Rank> ranks;
+  Rank left = world;
+  for (const ClusterHost& host : cluster.hosts) {
+    if (left == 0) {
+      break;
+    }
+    ranks.push_back(std::min<Rank>(left, host.slots));
+    left -= ranks.back();
+  }
+  if (left > 0) {
+    throw UsageError(fmt::format(
+        "a world of {} ranks does not fit on cluster '{}': {} hosts have {} "
+        "slots",
+        world,
+        cluster.name,
+        cluster.hosts.size(),
+        cluster.slots()));
+  }
+  return ranks;
+}
+
+void check_cluster(const Cluster& cluster) {
+  check_hosts(cluster);
+  check_links(cluster);
+  check_device(cluster.device);
+}
+
+std::vector<ClusterHost> parse_host_list(std::string_view text) {
+  std::vector<ClusterHost> hosts;
+  while (true) {
+    const auto comma = text.find(',');
+    hosts.push_back(parse_host(trimmed(text.substr(0, comma))));
+    if (comma == std::string_view::npos) {
+      return hosts;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<ClusterHost> parse_hostfile(std::string_view text,
+                                        const std::string& file) {
+  std::vector<ClusterHost> hosts;
+  int number = 0;
+  for (const std::string& full : split_lines(text)) {
+    ++number;
+    const std::string_view line =
+        trimmed(std::string_view(full).substr(0, full.find('#')));
+    if (line.empty()) {
+      continue;
+    }
+    const auto blank = line.find_first_of(" \t");
+    ClusterHost host = parse_host(line.substr(0, blank));
+    const std::string_view rest =
+        blank == std::string_view::npos ? "" : trimmed(line.substr(blank));
+    if (rest.starts_with("slots=")) {
+      host.slots = parse_slots(host.name, rest.substr(6));
+    } else if (!rest.empty()) {
+      throw UsageError(fmt::format(
+          "{}:{}: '{}' is not understood; lines are NAME, NAME:4 or "
+          "NAME slots=4",
+          file,
+          number,
+          rest));
+    }
+    hosts.push_back(std::move(host));
+  }
+  if (hosts.empty()) {
+    throw UsageError(fmt::format("{}: names no host", file));
+  }
+  return hosts;
+}
+
+}  // namespace paceline::plan

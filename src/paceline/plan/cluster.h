@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+
+// A cluster as one file describes it: the hosts on which ranks are started, the
+// links that they share, what the devices can do.  docs/cluster-file.md has the
+// keys.  Whoever starts ranks, measures links or predicts reads this one type.
+
+namespace paceline::plan {
+
+struct ClusterHost {
+  std::string name;
+  int slots = 1;          // ranks, one per device
+  std::string interface;  // network interface; empty: the engine chooses
+};
+
+/// What a link joins.
+enum class LinkScope : std::uint8_t {
+  kHosts,   // the network
+  kDevices  // the devices of one host: PCIe, NVLink, shared memory
+};
+
+/// Who shares one link of the kind, each way.
+enum class LinkSharing : std::uint8_t {
+  kHost,    // all slots of a host: its network card, or its bus
+  kDevice,  // nobody: every slot has its own
+  kAll      // everything in the cluster: one medium
+};
+
+/// t = alpha + beta S for S up to `up_to_bytes`, the end included.
+struct AlphaBetaPiece {
+  std::int64_t up_to_bytes = std::numeric_limits<std::int64_t>::max();
+  double alpha_s = 0;
+  double beta_s_per_byte = 0;
+};
+
+/// The measured time of one operation among `ranks` ranks on a link, by size.
+struct LinkFit {
+  std::string operation;  // all-reduce, reduce-scatter, all-gather, broadcast,
+                          // message
+  int ranks = 2;
+  std::vector<AlphaBetaPiece> pieces;   // ascending; the last is open
+  std::optional<double> error_percent;  // of the fit, mean absolute
+};
+
+struct ClusterLink {
+  std::string name;
+  LinkScope scope = LinkScope::kHosts;
+  LinkSharing sharing = LinkSharing::kHost;
+  double bytes_per_s = 0;       // line rate, each way
+  std::int64_t latency_ps = 0;  // one way
+  bool full_duplex = true;      // else both ways share the rate
+  std::vector<LinkFit> fits;
+};
+
+/// A throughput that was measured on one device alone.
+struct DeviceThroughput {
+  std::string model;
+  int batch_size = 1;
+  double samples_per_s = 0;
+};
+
+/// What one device can do, as far as it is known.
+struct ClusterDevice {
+  std::string name;
+  std::optional<double> flops_per_s;         // of the precision trained in
+  std::optional<double> memory_bytes_per_s;  // device memory
+  std::optional<std::int64_t> memory_bytes;
+  std::vector<DeviceThroughput> throughputs;
+};
+
+struct Cluster {
+  std::string name;
+  std::string source;  // where the figures are from
+  std::vector<ClusterHost> hosts;
+  std::vector<ClusterLink> links;
+  ClusterDevice device;
+
+  int slots() const;
+
+  /// The link of a scope, or nullptr.
+  const ClusterLink* link(LinkScope scope) const;
+};
+
+/// Ranks per host when `world` ranks fill the hosts in their order.  Throws
+/// UsageError where the cluster is smaller than that.
+std::vector<Rank> ranks_per_host(const Cluster& cluster, Rank world);
+
+/// Throws UsageError, one sentence with the offending value, unless every name,
+/// number and combination is one that a cluster can have.
+void check_cluster(const Cluster& cluster);
+
+/// Hosts of "a:4,b:4" (slots default to 1).  Throws UsageError.
+std::vector<ClusterHost> parse_host_list(std::string_view text);
+
+/// Hosts of an MPI hostfile: a line "name", "name slots=4" or "name:4" each,
+/// # begins a comment.  `file` is what errors name.
+std::vector<ClusterHost> parse_hostfile(std::string_view text,
+                                        const std::string& file);
+
+// plan/cluster_file.cc
+
+/// A cluster file's text; `file` is what errors name.  Throws UsageError, with
+/// file and line where the text is not TOML or a key is unknown.
+Cluster parse_cluster(std::string_view text, const std::string& file);
+
+/// Reads a file, or throws UsageError.
+Cluster read_cluster(const std::string& path);
+
+/// A file that parses to an equal cluster.
+std::string to_toml(const Cluster& cluster);
+
+}  // namespace paceline::plan

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/cluster.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/cluster_units.h"
+
+namespace paceline::plan {
+namespace {
+
+constexpr std::string_view kFile = R"(
+name = "two racks"
+source = "a test"
+
+[[hosts]]
+name = "gpu"
+count = 3
+slots = 4
+interface = "eth0"
+
+[[hosts]]
+name = "head"
+
+[[links]]
+name = "network"
+rate = "10Gbit"
+latency = "50us"
+
+[[links.fits]]
+operation = "all-reduce"
+ranks = 8
+error_percent = 2.5
+pieces = [
+  { up_to_bytes = 65536, alpha_s = 1e-4, beta_s_per_byte = 2e-9 },
+  { alpha_s = 3e-4, beta_s_per_byte = 1e-9 },
+]
+
+[[links]]
+joins = "devices"
+sharing = "device"
+duplex = "half"
+rate = "12.5 GB/s"
+
+[device]
+name = "RTX 2080 Ti"
+flops = "13.4TFLOP/s"
+memory = "11GiB"
+memory_bandwidth = "616GB/s"
+[[device.throughput]]
+model = "resnet50"
+batch_size = 64
+samples_per_s = 253.1
+)";
+
+std::string message_of(std::string_view text) {
+  try {
+    parse_cluster(text, "c.toml");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Cluster, ReadsEveryKey) {
+  const Cluster cluster = parse_cluster(kFile, "c.toml");
+  ASSERT_EQ(cluster.hosts.size(), 4u);
+  EXPECT_EQ(cluster.hosts[2].name, "gpu2");
+  EXPECT_EQ(cluster.hosts[2].slots, 4);
+  EXPECT_EQ(cluster.hosts[2].interface, "eth0");
+  EXPECT_EQ(cluster.hosts[3].name, "head");
+  EXPECT_EQ(cluster.slots(), 13);
+  const ClusterLink* network = cluster.link(LinkScope::kHosts);
+  ASSERT_NE(network, nullptr);
+  EXPECT_EQ(network->bytes_per_s, 1.25e9);
+  EXPECT_EQ(network->latency_ps, 50'000'000);
+  EXPECT_TRUE(network->full_duplex);
+  EXPECT_EQ(network->sharing, LinkSharing::kHost);
+  ASSERT_EQ(network->fits.size(), 1u);
+  EXPECT_EQ(network->fits[0].pieces[0].up_to_bytes, 65536);
+  EXPECT_EQ(network->fits[0].pieces[1].beta_s_per_byte, 1e-9);
+  EXPECT_EQ(network->fits[0].error_percent, 2.5);
+  const ClusterLink* bus = cluster.link(LinkScope::kDevices);
+  ASSERT_NE(bus, nullptr);
+  EXPECT_EQ(bus->bytes_per_s, 12.5e9);
+  EXPECT_EQ(bus->sharing, LinkSharing::kDevice);
+  EXPECT_FALSE(bus->full_duplex);
+  EXPECT_EQ(cluster.device.flops_per_s, 13.4e12);
+  EXPECT_EQ(cluster.device.memory_bytes, 11LL << 30);
+  EXPECT_EQ(cluster.device.throughputs.at(0).samples_per_s, 253.1);
+}
+
+TEST(Cluster, WritesWhatItReads) {
+  const std::string once = to_toml(parse_cluster(kFile, "c.toml"));
+  const Cluster again = parse_cluster(once, "d.toml");
+  EXPECT_EQ(to_toml(again), once);
+  EXPECT_EQ(again.hosts.size(), 4u);
+  EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].pieces[0].alpha_s, 1e-4);
+  EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].error_percent, 2.5);
+  EXPECT_FALSE(again.link(LinkScope::kDevices)->full_duplex);
+  EXPECT_EQ(again.device.throughputs.at(0).samples_per_s, 253.1);
+}
+
+TEST(Cluster, FillsHostsInOrder) {
+  const Cluster cluster = parse_cluster(kFile, "c.toml");
+  EXPECT_EQ(ranks_per_host(cluster, 6), (std::vector<Rank>{4, 2}));
+  EXPECT_EQ(ranks_per_host(cluster, 13), (std::vector<Rank>{4, 4, 4, 1}));
+  try {
+    ranks_per_host(cluster, 14);
+    FAIL() << "14 ranks fit nowhere";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "a world of 14 ranks does not fit on cluster 'two racks': 4 "
+                 "hosts have 13 slots");
+  }
+}
+
+TEST(Cluster, NamesTheOffendingValue) {
+  const std::string hosts = "[[hosts]]\nname = 'a'\n";
+  EXPECT_EQ(message_of(""),
+            "c.toml: a cluster needs at least one of [[hosts]]");
+  EXPECT_EQ(message_of("[[hosts]]\nslots = 0\n"),
+            "c.toml:2: [[hosts]] slots = 0: must be 1 to 1048576");
+  EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '-1Gbit'\n"),
+            "c.toml:4: [[links]] rate = '-1Gbit': must be a rate above 0, like "
+            "10Gbit or 12.5GB/s");
+  EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '1Gbit'\nlatency = '-1us'\n"),
+            "c.toml:5: [[links]] latency = '-1us': must be a duration, not "
+            "negative, in ps, ns, us, ms or s, like 50us");
+  EXPECT_EQ(message_of(hosts + "[[links]]\nrat = '1Gbit'\n"),
+            "c.toml:4: unknown key of [[links]] 'rat'; did you mean 'rate'? "
+            "Known: name, joins, sharing, duplex, rate, latency, fits");
+  EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '1Gbit'\njoins = 'racks'\n"),
+            "c.toml:5: [[links]] joins = 'racks': known are hosts, devices");
+  EXPECT_EQ(message_of(hosts + "[[hosts]]\nname = 'a'\n"),
+            "c.toml: [[hosts]] name = 'a': names are unique and not empty");
+  EXPECT_EQ(message_of(hosts + "[device]\nflops = 13\n"),
+            "c.toml:4: [device] flops = 13: must be text");
+  EXPECT_TRUE(message_of("[[hosts]").starts_with("c.toml:1: not TOML:"));
+}
+
+TEST(Cluster, RefusesFitsWithGaps) {
+  Cluster cluster = parse_cluster(kFile, "c.toml");
+  auto& pieces = cluster.links[0].fits[0].pieces;
+  pieces[0].beta_s_per_byte = -1;
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+  pieces[0].beta_s_per_byte = 0;
+  EXPECT_NO_THROW(check_cluster(cluster));
+  pieces[1].up_to_bytes = 100;
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+  pieces[1].up_to_bytes = 100'000;  // nothing beyond
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+}
+
+TEST(Cluster, ReadsHostListsAndHostfiles) {
+  const auto hosts = parse_host_list("a:4, b");
+  ASSERT_EQ(hosts.size(), 2u);
+  EXPECT_EQ(hosts[0].name, "a");
+  EXPECT_EQ(hosts[0].slots, 4);
+  EXPECT_EQ(hosts[1].slots, 1);
+  EXPECT_THROW(parse_host_list("a:0"), UsageError);
+  EXPECT_THROW(parse_host_list("a,,b"), UsageError);
+  const auto filed = parse_hostfile("# mine\na slots=2\nb:3 # two\nc\n", "h");
+  ASSERT_EQ(filed.size(), 3u);
+  EXPECT_EQ(filed[0].slots, 2);
+  EXPECT_EQ(filed[1].slots, 3);
+  EXPECT_EQ(filed[2].slots, 1);
+  EXPECT_THROW(parse_hostfile("a max_slots=2\n", "h"), UsageError);
+}
+
+TEST(Cluster, EveryPresetReads) {
+  int presets = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(PACELINE_SOURCE_DIR) / "clusters")) {
+    SCOPED_TRACE(entry.path());
+    const Cluster cluster = read_cluster(entry.path());
+    EXPECT_NE(cluster.link(LinkScope::kHosts), nullptr);
+    EXPECT_NE(cluster.link(LinkScope::kDevices), nullptr);
+    EXPECT_TRUE(cluster.device.flops_per_s.has_value());
+    EXPECT_FALSE(cluster.source.empty());
+    ++presets;
+  }
+  EXPECT_GE(presets, 8);
+}
+
+TEST(ClusterUnits, ReadsWhatPeopleWrite) {
+  EXPECT_EQ(parse_rate("r", "1Gbit"), 1.25e8);
+  EXPECT_EQ(parse_rate("r", "100 Mbit/s"), 1.25e7);
+  EXPECT_EQ(parse_rate("r", "2GiB/s"), 2.0 * (1 << 30));
+  EXPECT_EQ(parse_duration_ps("d", "1.5ms"), 1'500'000'000);
+  EXPECT_EQ(parse_bytes("b", "4KiB"), 4096);
+  EXPECT_EQ(parse_bytes("b", "0B"), 0);
+  for (const char* bad : {"", "Gbit", "1", "0Gbit", "nanGbit", "1Xbit"}) {
+    EXPECT_THROW(parse_rate("r", bad), UsageError) << bad;
+  }
+  for (const char* bad : {"", "1", "-1us", "1m", "infs", "1e30s"}) {
+    EXPECT_THROW(parse_duration_ps("d", bad), UsageError) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace paceline::plan
