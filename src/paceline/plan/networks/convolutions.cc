@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "paceline/plan/networks/shape_builder.h"
+
+namespace paceline::plan {
+namespace {
+
+/// A stack of images: channels and side.
+struct Feature {
+  int channels = 0;
+  int side = 0;
+
+  double elements() const {
+    return static_cast<double>(channels) * side * side;
+  }
+  double bytes() const { return elements() * kActivationBytes; }
+};
+
+struct Window {
+  int kernel = 1;
+  int stride = 1;
+  int groups = 1;
+};
+
+/// Padded to half the window, so that stride alone changes the side.
+Feature after(const Feature& in, int channels, const Window& window) {
+  return {.channels = channels,
+          .side = (in.side + window.stride - 1) / window.stride};
+}
+
+LayerWork convolution(const Feature& in,
+                      const Feature& out,
+                      const Window& window) {
+  const double taps = static_cast<double>(in.channels) / window.groups *
+                      window.kernel * window.kernel;
+  return {.kind = LayerKind::kConvolution,
+          .flops = 2 * taps * out.elements(),
+          .bytes = in.bytes() + out.bytes(),
+          .kernel = window.kernel,
+          .stride = window.stride,
+          .groups = window.groups};
+}
+
+/// Batch norm reads twice (statistics, then values) and writes once; 8
+/// operations an element.
+LayerWork normalization(const Feature& at) {
+  return {.kind = LayerKind::kNormalization,
+          .flops = 8 * at.elements(),
+          .bytes = 3 * at.bytes()};
+}
+
+LayerWork linear(int in, int out) {
+  return {.kind = LayerKind::kLinear,
+          .flops = 2.0 * in * out,
+          .bytes = kActivationBytes * (in + out)};
+}
+
+/// Rectifying in place, pooling, adding: an operation an element, bytes moved.
+void elementwise(ShapeBuilder& builder, const Feature& at, double passes) {
+  builder.also(at.elements(), passes * at.bytes());
+}
+
+Feature normalized_convolution(ShapeBuilder& builder,
+                               const std::string& convolution_name,
+                               const std::string& norm_name,
+                               const Feature& in,
+                               int channels,
+                               const Window& window) {
+  const Feature out = after(in, channels, window);
+  builder.add(
+      convolution_name,
+      convolution(in, out, window),
+      {channels, in.channels / window.groups, window.kernel, window.kernel});
+  builder.add(norm_name, normalization(out), {channels}, {channels});
+  return out;
+}
+
+struct Bottleneck {
+  std::string name;
+  int width = 0;
+  int channels = 0;
+  int stride = 1;
+  int groups = 1;
+};
+
+Feature add_bottleneck(ShapeBuilder& builder,
+                       const Bottleneck& block,
+                       const Feature& in) {
+  const auto part = [&](const char* what) { return block.name + "." + what; };
+  Feature at = normalized_convolution(
+      builder, part("conv1"), part("bn1"), in, block.width, {});
+  elementwise(builder, at, 2);
+  at = normalized_convolution(
+      builder,
+      part("conv2"),
+      part("bn2"),
+      at,
+      block.width,
+      {.kernel = 3, .stride = block.stride, .groups = block.groups});
+  elementwise(builder, at, 2);
+  at = normalized_convolution(
+      builder, part("conv3"), part("bn3"), at, block.channels, {});
+  if (block.stride != 1 || in.channels != block.channels) {
+    normalized_convolution(builder,
+                           part("downsample.0"),
+                           part("downsample.1"),
+                           in,
+                           block.channels,
+                           {.kernel = 1, .stride = block.stride, .groups = 1});
+  }
+  elementwise(builder, at, 3);  // adds the identity
+  elementwise(builder, at, 2);
+  return at;
+}
+
+}  // namespace
+
+NetworkShape resnet_shape(std::string name, const ResNetOptions& options) {
+  ShapeBuilder builder(std::move(name));
+  const Feature image{.channels = 3, .side = options.image_size};
+  Feature at = normalized_convolution(builder,
+                                      "conv1",
+                                      "bn1",
+                                      image,
+                                      64,
+                                      {.kernel = 7, .stride = 2, .groups = 1});
+  elementwise(builder, at, 2);
+  elementwise(builder, at, 1.25);  // max pooling, 3x3 with stride 2
+  at.side = (at.side + 1) / 2;
+  int planes = 64;
+  for (std::size_t stage = 0; stage < options.depths.size(); ++stage) {
+    for (int block = 0; block < options.depths[stage]; ++block) {
+      at = add_bottleneck(
+          builder,
+          {.name = fmt::format("layer{}.{}", stage + 1, block),
+           .width = planes * options.width_per_group / 64 * options.groups,
+           .channels = planes * 4,
+           .stride = stage > 0 && block == 0 ? 2 : 1,
+           .groups = options.groups},
+          at);
+    }
+    planes *= 2;
+  }
+  elementwise(builder, at, 1);  // averages each channel
+  builder.add("fc",
+              linear(at.channels, options.classes),
+              {options.classes, at.channels},
+              {options.classes});
+  return builder.finish("bw");
+}
+
+NetworkShape vgg16_shape(int image_size, int classes) {
+  ShapeBuilder builder("vgg16");
+  Feature at{.channels = 3, .side = image_size};
+  int index = 0;  // in torchvision's `features`, ReLU and pooling included
+  for (const auto& [convolutions, channels] :
+       {std::pair{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}}) {
+    for (int i = 0; i < convolutions; ++i) {
+      const Window window{.kernel = 3, .stride = 1, .groups = 1};
+      const Feature out = after(at, channels, window);
+      builder.add(fmt::format("features.{}", index),
+                  convolution(at, out, window),
+                  {channels, at.channels, 3, 3},
+                  {channels});
+      elementwise(builder, out, 2);
+      at = out;
+      index += 2;
+    }
+    elementwise(builder, at, 1.25);  // max pooling, 2x2
+    at.side /= 2;
+    ++index;
+  }
+  const int flat = at.channels * at.side * at.side;
+  const int hidden = 4096;
+  builder.add("classifier.0", linear(flat, hidden), {hidden, flat}, {hidden});
+  builder.add(
+      "classifier.3", linear(hidden, hidden), {hidden, hidden}, {hidden});
+  builder.add(
+      "classifier.6", linear(hidden, classes), {classes, hidden}, {classes});
+  return builder.finish("bw");
+}
+
+}  // namespace paceline::plan
