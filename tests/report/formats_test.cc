@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/report/layout.h"
 #include "paceline/report/machine.h"
+#include "paceline/report/markdown.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
@@ -36,7 +37,7 @@ TEST(Formats, UnknownNameListsTheKnown) {
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
               "--format: unknown format 'tabel'; did you mean 'table'? Known: "
-              "table, ddp, json, csv");
+              "table, ddp, json, csv, markdown");
   }
 }
 
@@ -118,6 +119,17 @@ TEST(Table, ControlCharactersDoNotReachTheTerminal) {
   records[5].error = "\x1b]0;title\x07";
   EXPECT_EQ(find_format("table").render(records).find('\x1b'),
             std::string::npos);
+}
+
+TEST(Markdown, ShowsAHostileLabelAsItIs) {
+  EXPECT_EQ(markdown_text("a|b\n<script>[x](y)"), "a\\|b \\<script\\>[x]\\(y)");
+  std::vector<RunRecord> records = fixed_records();
+  const auto rows = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto lines = rows(render_markdown(records));
+  records[1].configuration.label = "|\n| x | y |\n";
+  EXPECT_EQ(rows(render_markdown(records)), lines);
 }
 
 TEST(Layout, BreaksWordsUnderTheirHead) {

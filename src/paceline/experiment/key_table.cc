@@ -137,7 +137,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &S::trace, .group = Group::kOutput},
     {.name = "format", .metavar = "NAME",
      .help = "what is printed: table, ddp (the DDP benchmark's to the "
-             "character), json, csv; `paceline list` has them all",
+             "character), json, csv, markdown; `paceline list` has them all",
      .field = &S::format, .group = Group::kOutput},
     // Launch.
     {.name = "timeout", .metavar = "SECONDS",

@@ -9,6 +9,7 @@
 #include "paceline/report/console.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/machine.h"
+#include "paceline/report/markdown.h"
 
 namespace paceline::report {
 namespace {
@@ -29,6 +30,9 @@ constexpr auto kFormats = std::to_array<Format>({
     {.name = "csv",
      .summary = "one line per case, for spreadsheets",
      .render = render_csv},
+    {.name = "markdown",
+     .summary = "the tables with every interval, for issues and pages",
+     .render = render_markdown},
 });
 
 }  // namespace

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/report/sheet.h"
+
+namespace paceline::report {
+namespace {
+
+bool any(const std::vector<Row>& rows, bool (*holds)(const Row& row)) {
+  return std::any_of(rows.begin(), rows.end(), holds);
+}
+
+/// The estimates whose intervals a line shows.
+std::vector<const stats::Estimate*> shown_estimates(const Row& row,
+                                                    Detail detail) {
+  std::vector<const stats::Estimate*> all;
+  const auto add = [&all](const std::optional<stats::Estimate>& estimate) {
+    if (estimate && estimate->interval) {
+      all.push_back(&*estimate);
+    }
+  };
+  add(row.efficiency);
+  add(row.exposed_s);
+  if (detail == Detail::kFull) {
+    add(row.examples_per_s);
+    if (row.step_s && row.step_s->median.interval) {
+      all.push_back(&row.step_s->median);
+    }
+  }
+  return all;
+}
+
+std::string interval_words(const std::vector<Row>& rows, Detail detail) {
+  bool within_run = false;
+  bool over_runs = false;
+  for (const Row& row : rows) {
+    for (const stats::Estimate* estimate : shown_estimates(row, detail)) {
+      const bool runs = estimate->basis == stats::Basis::kRuns;
+      (runs ? over_runs : within_run) = true;
+    }
+  }
+  if (within_run) {
+    return "95 % interval from the steps inside the runs; another run may lie "
+           "outside (give --runs 3 or more)";
+  }
+  return over_runs ? "95 % interval over repeated runs" : "";
+}
+
+std::string plural(std::size_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+// "10 steps of 1 run", or all of them where cases differ.
+std::string sample_words(const std::vector<Row>& rows) {
+  std::set<std::string> words;
+  for (const Row& row : rows) {
+    words.insert(fmt::format("{} of {}",
+                             plural(row.step_s->steps, "step"),
+                             plural(row.step_s->runs, "run")));
+  }
+  return fmt::format("{}", fmt::join(words, " or "));
+}
+
+std::string efficiency_words(const std::vector<Row>& rows) {
+  std::set<std::string> baselines;
+  for (const Row& row : rows) {
+    if (row.baseline && row.efficiency) {
+      baselines.insert(*row.baseline);
+    }
+  }
+  return baselines.empty()
+             ? ""
+             : printable(fmt::format(
+                   "median rate per rank, as a share of that of '{}'; 100 is "
+                   "linear scaling",
+                   fmt::join(baselines, "' or '")));
+}
+
+std::string wire_words(const std::vector<Row>& rows) {
+  const bool planned = any(rows, [](const Row& row) {
+    return !row.wire_bytes_per_step && row.planned_wire_bytes_per_step;
+  });
+  return std::string("bytes that a rank gives the engine in a step") +
+         (planned ? "; ~ by the plan, not counted" : "");
+}
+
+}  // namespace
+
+std::vector<Meaning> meanings_of(const std::vector<Row>& rows, Detail detail) {
+  std::vector<Meaning> meanings;
+  if (rows.empty()) {
+    return meanings;
+  }
+  const auto add = [&meanings](std::string term, std::string text) {
+    if (!text.empty()) {
+      meanings.push_back({std::move(term), std::move(text)});
+    }
+  };
+  add("step time",
+      "of the slowest rank in each step; percentiles over " +
+          sample_words(rows));
+  if (detail == Detail::kFull) {
+    add("median", "over runs, of the median step of each run");
+  }
+  add("examples/s", "examples / wall time of all measured steps");
+  add("efficiency", efficiency_words(rows));
+  if (any(rows, [](const Row& row) { return row.exposed_s.has_value(); })) {
+    add("exposed",
+        "median step minus that of the same step without communication, all "
+        "ranks computing at once");
+  }
+  add("[low, high]", interval_words(rows, detail));
+  add("wire", wire_words(rows));
+  if (detail == Detail::kFull &&
+      any(rows, [](const Row& r) { return r.peak_memory_bytes.has_value(); })) {
+    add("peak memory",
+        "the most host memory that a rank's process held, of ranks and runs");
+  }
+  return meanings;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/scale.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace paceline::report {
+namespace {
+
+int decimals_for(double smallest) {
+  int decimals = 3;
+  for (double limit = 10; decimals > 0 && smallest >= limit; limit *= 10) {
+    --decimals;
+  }
+  return decimals;
+}
+
+}  // namespace
+
+std::string Scale::show(double value) const {
+  return fmt::format("{:.{}f}", value * factor, decimals);
+}
+
+std::string Scale::show(const std::optional<double>& value) const {
+  return value ? show(*value) : std::string(kMissing);
+}
+
+std::string Scale::show(const std::optional<stats::Estimate>& estimate) const {
+  if (!estimate) {
+    return std::string(kMissing);
+  }
+  if (!estimate->interval) {
+    return show(estimate->value);
+  }
+  return fmt::format("{} [{}, {}]",
+                     show(estimate->value),
+                     show(estimate->interval->low),
+                     show(estimate->interval->high));
+}
+
+Scale time_scale(const std::vector<Row>& rows) {
+  std::optional<double> smallest;
+  for (const Row& row : rows) {
+    if (row.step_s) {
+      smallest = std::min(smallest.value_or(row.step_s->percentiles.p50),
+                          row.step_s->percentiles.p50);
+    }
+  }
+  Scale scale{"ms", 1e3, 0};
+  if (smallest && *smallest >= 10) {
+    scale = {"s", 1, 0};
+  } else if (smallest && *smallest < 1e-3) {
+    scale = {"us", 1e6, 0};
+  }
+  scale.decimals = decimals_for(smallest.value_or(0) * scale.factor);
+  return scale;
+}
+
+Scale rate_scale(const std::vector<Row>& rows) {
+  std::optional<double> smallest;
+  for (const Row& row : rows) {
+    if (const auto rate = row.examples_per_s_per_rank()) {
+      smallest = std::min(smallest.value_or(*rate), *rate);
+    }
+  }
+  return {"/s", 1, decimals_for(smallest.value_or(0))};
+}
+
+Scale percent_scale() {
+  return {"%", 100, 1};
+}
+
+}  // namespace paceline::report
