@@ -26,7 +26,9 @@ class HandPlanner final : public Planner {
   Setup setup(const PlanInput& input) const override {
     return make_setup_(input);
   }
-  Variant variant(Step step) const override { return step % period_; }
+  Variant variant(const PlanInput&, Step step) const override {
+    return step % period_;
+  }
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
                 Variant variant) const override {

@@ -210,9 +210,9 @@ TEST(Planners, DdpReducesTheReducersBucketsWithoutPadding) {
     EXPECT_EQ(ops_of<Collective>(plan).size(), variant == 0 ? 1u : 3u);
     EXPECT_EQ(ops_of<Kernel>(plan).back()->numbers, std::vector<double>{1});
   }
-  EXPECT_EQ(planner->variant(0), 0);
-  EXPECT_EQ(planner->variant(1), 1);
-  EXPECT_EQ(planner->variant(9), 1);
+  EXPECT_EQ(planner->variant(input, 0), 0);
+  EXPECT_EQ(planner->variant(input, 1), 1);
+  EXPECT_EQ(planner->variant(input, 9), 1);
 }
 
 constexpr std::array kScalable{
@@ -228,7 +228,8 @@ TEST(LossScaling, JudgesTheReducedGradientsBeforeAnyUpdate) {
   for (const char* text : kScalable) {
     const auto planner = make_planner(parse_strategy(text));
     const auto setup = planner->setup(scaled_input());
-    for (const Variant variant : {planner->variant(0), planner->variant(1)}) {
+    for (const Variant variant : {planner->variant(scaled_input(), 0),
+                                  planner->variant(scaled_input(), 1)}) {
       const CommPlan plan = planner->plan(scaled_input(), setup, variant);
       std::string order;  // one letter an op, repetitions left out
       for (const Op& op : plan.ops) {

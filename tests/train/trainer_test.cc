@@ -67,7 +67,10 @@ class ScatterGather final : public plan::Planner {
     }
     return setup;
   }
-  plan::Variant variant(plan::Step /*step*/) const override { return 0; }
+  plan::Variant variant(const plan::PlanInput& /*input*/,
+                        plan::Step /*step*/) const override {
+    return 0;
+  }
   plan::CommPlan plan(const plan::PlanInput& input,
                       const plan::Setup& setup,
                       plan::Variant /*variant*/) const override {
@@ -197,8 +200,9 @@ void expect_planned_traffic(const record::Configuration& c, int world) {
     const auto after = trainer.ledger();
     const auto planned = plan::cost(
         trainer.setup(),
-        trainer.planner().plan(
-            trainer.input(), trainer.setup(), trainer.planner().variant(2)),
+        trainer.planner().plan(trainer.input(),
+                               trainer.setup(),
+                               trainer.planner().variant(trainer.input(), 2)),
         team.rank);
     EXPECT_EQ(after.total_bytes() - before.total_bytes(), planned.wire_bytes)
         << c.strategy;

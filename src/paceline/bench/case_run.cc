@@ -88,7 +88,7 @@ std::optional<std::int64_t> planned_per_step(const train::Trainer& trainer,
   std::map<plan::Variant, std::int64_t> bytes_of;
   std::int64_t total = 0;
   for (int step = first; step < first + count; ++step) {
-    const plan::Variant variant = planner.variant(step);
+    const plan::Variant variant = planner.variant(trainer.input(), step);
     if (!bytes_of.contains(variant)) {
       const plan::CommPlan plan =
           planner.plan(trainer.input(), trainer.setup(), variant);
@@ -247,7 +247,9 @@ RankResult run_case(const comm::World& world,
     }
     result.verified = verify(trainer, configuration, team, bulletin, options);
     exposes = communicates(trainer.planner().plan(
-        trainer.input(), trainer.setup(), trainer.planner().variant(1'000)));
+        trainer.input(),
+        trainer.setup(),
+        trainer.planner().variant(trainer.input(), 1'000)));
   }
   if (exposes && !configuration.discard) {
     result.samples.compute_only_step_ns =

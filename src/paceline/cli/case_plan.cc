@@ -33,7 +33,7 @@ std::string CasePlans::describe(const Configuration& c) {
   const auto planner = plan::make_planner(strategy);
   const plan::Setup setup = planner->setup(input);
   const plan::CommPlan plan =
-      planner->plan(input, setup, planner->variant(c.warmup));
+      planner->plan(input, setup, planner->variant(input, c.warmup));
   const plan::Cost cost = plan::cost(setup, plan, input.rank);
   std::string text = fmt::format(
       "     {} on the wire per rank and step, {}, {}; {} of "

@@ -155,8 +155,9 @@ class Planner {
   /// Buffers and communicators, shared by every step.
   virtual Setup setup(const PlanInput& input) const = 0;
 
-  /// Which of the planner's programs step `step` runs.
-  virtual Variant variant(Step step) const = 0;
+  /// Which of the planner's programs step `step` runs; the same one on all
+  /// ranks.
+  virtual Variant variant(const PlanInput& input, Step step) const = 0;
 
   /// The program.  Pure: equal arguments give equal plans on every rank, which
   /// is what keeps collectives in the same order everywhere.

@@ -27,7 +27,7 @@ class Composed final : public Planner {
     return std::move(frame).finish();
   }
 
-  Variant variant(Step) const override { return 0; }
+  Variant variant(const PlanInput&, Step) const override { return 0; }
 
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,

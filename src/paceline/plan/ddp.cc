@@ -46,7 +46,9 @@ class Ddp final : public Planner {
     return std::move(frame).finish();
   }
 
-  Variant variant(Step step) const override { return step > 0 ? 1 : 0; }
+  Variant variant(const PlanInput&, Step step) const override {
+    return step > 0 ? 1 : 0;
+  }
 
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,

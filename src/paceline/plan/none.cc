@@ -18,7 +18,7 @@ class None final : public Planner {
     return Frame(input, one_group(input.model)).finish();
   }
 
-  Variant variant(Step) const override { return 0; }
+  Variant variant(const PlanInput&, Step) const override { return 0; }
 
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,

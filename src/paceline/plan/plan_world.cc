@@ -38,7 +38,7 @@ PlanWorld::PlanWorld(const Planner& planner,
   }
   for (Side& side : sides_) {
     for (Step step = 0; step < steps; ++step) {
-      const Variant variant = planner.variant(step);
+      const Variant variant = planner.variant(side.input, step);
       if (!side.plans.contains(variant)) {
         side.plans[variant] = planner.plan(side.input, side.setup, variant);
       }

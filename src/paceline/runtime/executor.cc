@@ -101,7 +101,7 @@ Executor::Program Executor::make_program(plan::Variant variant) const {
 }
 
 const Executor::Program& Executor::program_of(plan::Step step) {
-  const plan::Variant variant = parts_.planner.variant(step);
+  const plan::Variant variant = parts_.planner.variant(parts_.input, step);
   const auto found = programs_.find(variant);
   if (found != programs_.end()) {
     return found->second;

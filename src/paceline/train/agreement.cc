@@ -56,7 +56,7 @@ std::int64_t communicator_digest(const plan::Planner& planner,
   std::set<plan::Variant> seen;
   std::string text;
   for (plan::Step step = 0; step < kSteps; ++step) {
-    const plan::Variant variant = planner.variant(step);
+    const plan::Variant variant = planner.variant(input, step);
     text += fmt::format("variant {}\n", variant);
     if (seen.insert(variant).second) {
       text += collectives_text(planner.plan(input, setup, variant), setup, on);

@@ -160,7 +160,8 @@ void Trainer::connect() {
                                 &group - setup().communicators.data())),
         team_.device);
   }
-  if (has_performer(planner_->plan(input_, setup(), planner_->variant(0)))) {
+  if (has_performer(
+          planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
     std::vector<std::string> names;
     for (const auto& parameter : input_.model.parameters) {
       names.push_back(parameter.name);
