@@ -34,8 +34,8 @@ operation = "all-reduce"
 ranks = 8
 error_percent = 2.5
 pieces = [
-  { up_to_bytes = 65536, alpha_s = 1e-4, beta_s_per_byte = 2e-9 },
-  { alpha_s = 3e-4, beta_s_per_byte = 1e-9 },
+  { alpha = "100us", beta_ps_per_byte = 2000 },
+  { from_bytes = 65536, alpha = "300us", beta_ps_per_byte = 1000.5 },
 ]
 
 [[links]]
@@ -79,8 +79,8 @@ TEST(Cluster, ReadsEveryKey) {
   EXPECT_TRUE(network->full_duplex);
   EXPECT_EQ(network->sharing, LinkSharing::kHost);
   ASSERT_EQ(network->fits.size(), 1u);
-  EXPECT_EQ(network->fits[0].pieces[0].up_to_bytes, 65536);
-  EXPECT_EQ(network->fits[0].pieces[1].beta_s_per_byte, 1e-9);
+  EXPECT_EQ(network->fits[0].line.pieces[1].from_bytes, 65536);
+  EXPECT_EQ(network->fits[0].line.pieces[1].beta_ps_per_byte, 1000.5);
   EXPECT_EQ(network->fits[0].error_percent, 2.5);
   const ClusterLink* bus = cluster.link(LinkScope::kDevices);
   ASSERT_NE(bus, nullptr);
@@ -97,7 +97,8 @@ TEST(Cluster, WritesWhatItReads) {
   const Cluster again = parse_cluster(once, "d.toml");
   EXPECT_EQ(to_toml(again), once);
   EXPECT_EQ(again.hosts.size(), 4u);
-  EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].pieces[0].alpha_s, 1e-4);
+  EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].line.pieces[0].alpha,
+            100'000'000);
   EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].error_percent, 2.5);
   EXPECT_FALSE(again.link(LinkScope::kDevices)->full_duplex);
   EXPECT_EQ(again.device.throughputs.at(0).samples_per_s, 253.1);
@@ -141,16 +142,14 @@ TEST(Cluster, NamesTheOffendingValue) {
   EXPECT_TRUE(message_of("[[hosts]").starts_with("c.toml:1: not TOML:"));
 }
 
-TEST(Cluster, RefusesFitsWithGaps) {
+TEST(Cluster, RefusesImpossibleFits) {
   Cluster cluster = parse_cluster(kFile, "c.toml");
-  auto& pieces = cluster.links[0].fits[0].pieces;
-  pieces[0].beta_s_per_byte = -1;
+  auto& pieces = cluster.links[0].fits[0].line.pieces;
+  pieces[0].beta_ps_per_byte = -1;
   EXPECT_THROW(check_cluster(cluster), UsageError);
-  pieces[0].beta_s_per_byte = 0;
+  pieces[0].beta_ps_per_byte = 0;
   EXPECT_NO_THROW(check_cluster(cluster));
-  pieces[1].up_to_bytes = 100;
-  EXPECT_THROW(check_cluster(cluster), UsageError);
-  pieces[1].up_to_bytes = 100'000;  // nothing beyond
+  pieces[1].from_bytes = 0;
   EXPECT_THROW(check_cluster(cluster), UsageError);
 }
 

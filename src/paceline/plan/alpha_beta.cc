@@ -8,7 +8,6 @@
 #include "paceline/base/error.h"
 
 namespace paceline::plan {
-namespace {
 
 void check_line(const AlphaBetaLine& line, std::string_view what) {
   std::int64_t last = -1;
@@ -31,8 +30,6 @@ void check_line(const AlphaBetaLine& line, std::string_view what) {
     }
   }
 }
-
-}  // namespace
 
 Picoseconds AlphaBetaLine::time(std::int64_t bytes) const {
   PACELINE_CHECK(known());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
@@ -43,6 +44,10 @@ struct AlphaBeta {
 
 /// A single line: alpha and beta in seconds and seconds a byte.
 AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte);
+
+/// Throws UsageError, which begins with `what`, unless the pieces start at
+/// rising sizes and neither alpha nor beta is negative or infinite.
+void check_line(const AlphaBetaLine& line, std::string_view what);
 
 /// Throws UsageError unless the pieces of every known line start at rising
 /// sizes and neither alpha nor beta is negative or infinite.

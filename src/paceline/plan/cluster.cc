@@ -75,7 +75,7 @@ void check_hosts(const Cluster& cluster) {
   }
 }
 
-void check_pieces(const ClusterLink& link, const LinkFit& fit) {
+void check_fit(const ClusterLink& link, const LinkFit& fit) {
   constexpr std::array<std::string_view, 5> kOperations{
       "all-reduce", "reduce-scatter", "all-gather", "broadcast", "message"};
   const std::string where = fmt::format(
@@ -90,31 +90,10 @@ void check_pieces(const ClusterLink& link, const LinkFit& fit) {
   if (fit.ranks < 2) {
     throw UsageError(fmt::format("{} ranks: a fit needs at least 2", where));
   }
-  if (fit.pieces.empty()) {
+  if (!fit.line.known()) {
     throw UsageError(fmt::format("{}: no [[links.fits.pieces]]", where));
   }
-  std::int64_t previous = -1;
-  for (const AlphaBetaPiece& piece : fit.pieces) {
-    if (piece.up_to_bytes <= previous) {
-      throw UsageError(fmt::format(
-          "{}: up_to = {} bytes does not ascend", where, piece.up_to_bytes));
-    }
-    previous = piece.up_to_bytes;
-    if (!finite_and(piece.alpha_s, piece.alpha_s >= 0) ||
-        !finite_and(piece.beta_s_per_byte, piece.beta_s_per_byte >= 0)) {
-      throw UsageError(fmt::format(
-          "{}: alpha = {} s, beta = {} s per byte; neither may be negative",
-          where,
-          piece.alpha_s,
-          piece.beta_s_per_byte));
-    }
-  }
-  if (previous != std::numeric_limits<std::int64_t>::max()) {
-    throw UsageError(fmt::format(
-        "{}: the last piece ends at {} bytes; it must have no up_to",
-        where,
-        previous));
-  }
+  check_line(fit.line, where);
 }
 
 void check_links(const Cluster& cluster) {
@@ -144,7 +123,7 @@ void check_links(const Cluster& cluster) {
           link.name));
     }
     for (const LinkFit& fit : link.fits) {
-      check_pieces(link, fit);
+      check_fit(link, fit);
     }
   }
 }

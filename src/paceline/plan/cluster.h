@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/comm_plan.h"
 
 // A cluster as one file describes it: the hosts on which ranks are started, the
@@ -35,19 +35,12 @@ enum class LinkSharing : std::uint8_t {
   kAll      // everything in the cluster: one medium
 };
 
-/// t = alpha + beta S for S up to `up_to_bytes`, the end included.
-struct AlphaBetaPiece {
-  std::int64_t up_to_bytes = std::numeric_limits<std::int64_t>::max();
-  double alpha_s = 0;
-  double beta_s_per_byte = 0;
-};
-
 /// The measured time of one operation among `ranks` ranks on a link, by size.
 struct LinkFit {
   std::string operation;  // all-reduce, reduce-scatter, all-gather, broadcast,
                           // message
   int ranks = 2;
-  std::vector<AlphaBetaPiece> pieces;   // ascending; the last is open
+  AlphaBetaLine line;
   std::optional<double> error_percent;  // of the fit, mean absolute
 };
 

@@ -17,8 +17,6 @@
 namespace paceline::plan {
 namespace {
 
-constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
-
 template <class Value>
 struct Word {
   std::string_view name;
@@ -202,12 +200,13 @@ LinkFit read_fit(const Section& section) {
   section.each(
       "pieces",
       "[[links.fits.pieces]]",
-      {"up_to_bytes", "alpha_s", "beta_s_per_byte"},
+      {"from_bytes", "alpha", "beta_ps_per_byte"},
       [&](const Section& piece) {
-        fit.pieces.push_back(
-            {.up_to_bytes = piece.integer("up_to_bytes", kOpen),
-             .alpha_s = piece.number("alpha_s").value_or(0),
-             .beta_s_per_byte = piece.number("beta_s_per_byte").value_or(0)});
+        fit.line.pieces.push_back(
+            {.from_bytes = piece.integer("from_bytes", 0),
+             .alpha = parse_duration_ps(piece.where("alpha"),
+                                        piece.text("alpha", "0s")),
+             .beta_ps_per_byte = piece.number("beta_ps_per_byte").value_or(0)});
       });
   return fit;
 }
@@ -292,13 +291,11 @@ toml::table table_of(const ClusterLink& link) {
   toml::array fits;
   for (const LinkFit& fit : link.fits) {
     toml::array pieces;
-    for (const AlphaBetaPiece& piece : fit.pieces) {
-      toml::table row{{"alpha_s", piece.alpha_s},
-                      {"beta_s_per_byte", piece.beta_s_per_byte}};
-      if (piece.up_to_bytes != kOpen) {
-        row.insert("up_to_bytes", piece.up_to_bytes);
-      }
-      pieces.push_back(std::move(row));
+    for (const AlphaBetaPiece& piece : fit.line.pieces) {
+      pieces.push_back(
+          toml::table{{"from_bytes", piece.from_bytes},
+                      {"alpha", fmt::format("{}ps", piece.alpha)},
+                      {"beta_ps_per_byte", piece.beta_ps_per_byte}});
     }
     toml::table row{{"operation", fit.operation},
                     {"ranks", fit.ranks},
