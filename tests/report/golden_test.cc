@@ -9,7 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "paceline/report/ddp.h"
+#include "paceline/report/diff_formats.h"
 #include "paceline/report/formats.h"
+#include "report/fixed_diff.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
@@ -44,6 +46,16 @@ TEST(Golden, TableOfRepeatedRuns) {
 
 TEST(Golden, JsonOfTheOriginal) {
   expect_golden("sweep.original.json", render_ddp_json(fixed_records()));
+}
+
+TEST(Golden, EveryFormatOfOneComparison) {
+  const Sides sides = fixed_sides();
+  const Diff diff = diff_records(sides.base, sides.test, {.threshold = 0.01});
+  for (const DiffFormat& format : diff_formats()) {
+    SCOPED_TRACE(format.name);
+    expect_golden("diff." + std::string(format.name) + ".txt",
+                  format.render(diff));
+  }
 }
 
 }  // namespace

@@ -125,6 +125,12 @@ RecordFile read_records(const std::string& path, BrokenTail tail) {
     throw UsageError(fmt::format(
         "{}: cannot be read{}", path, in ? ": it is a folder" : ""));
   }
+  return read_records(in, path, tail);
+}
+
+RecordFile read_records(std::istream& in,
+                        const std::string& path,
+                        BrokenTail tail) {
   RecordFile file;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <iosfwd>
 #include <set>
 #include <string>
 #include <utility>
@@ -47,6 +48,10 @@ struct RecordFile {
 /// Reads every record of a JSON Lines file.  Throws `UsageError` that begins
 /// with `path:line:` for anything that is not a record.
 RecordFile read_records(const std::string& path,
+                        BrokenTail tail = BrokenTail::kRefuse);
+/// The same from a text that is already open; `path` is for messages.
+RecordFile read_records(std::istream& in,
+                        const std::string& path,
                         BrokenTail tail = BrokenTail::kRefuse);
 
 /// Case and repetition of every record without an error: what `--resume` need

@@ -39,6 +39,17 @@ std::string Scale::show(const std::optional<stats::Estimate>& estimate) const {
                      show(estimate->interval->high));
 }
 
+Scale time_scale(std::optional<double> shortest_s) {
+  Scale scale{"ms", 1e3, 0};
+  if (shortest_s && *shortest_s >= 10) {
+    scale = {"s", 1, 0};
+  } else if (shortest_s && *shortest_s < 1e-3) {
+    scale = {"us", 1e6, 0};
+  }
+  scale.decimals = decimals_for(shortest_s.value_or(0) * scale.factor);
+  return scale;
+}
+
 Scale time_scale(const std::vector<Row>& rows) {
   std::optional<double> smallest;
   for (const Row& row : rows) {
@@ -47,14 +58,7 @@ Scale time_scale(const std::vector<Row>& rows) {
                           row.step_s->percentiles.p50);
     }
   }
-  Scale scale{"ms", 1e3, 0};
-  if (smallest && *smallest >= 10) {
-    scale = {"s", 1, 0};
-  } else if (smallest && *smallest < 1e-3) {
-    scale = {"us", 1e6, 0};
-  }
-  scale.decimals = decimals_for(smallest.value_or(0) * scale.factor);
-  return scale;
+  return time_scale(smallest);
 }
 
 Scale rate_scale(const std::vector<Row>& rows) {

@@ -26,6 +26,9 @@ struct Scale {
   std::string show(const std::optional<stats::Estimate>& estimate) const;
 };
 
+/// Four figures of `shortest_s` seconds, in s, ms or us.
+Scale time_scale(std::optional<double> shortest_s);
+
 /// Four figures of the shortest median step, in s, ms or us.
 Scale time_scale(const std::vector<Row>& rows);
 

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/report/diff_environment.h"
+#include "paceline/stats/permutation.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::report {
+namespace {
+
+using record::RunRecord;
+
+constexpr double kPower = 0.9;
+constexpr double kUsualChange = 0.01;
+
+// The steps of one case by the number of the run; several runs of one number
+// follow each other.
+using StepsByRun = std::map<int, std::vector<std::vector<double>>>;
+
+bool all_positive(const std::vector<double>& steps) {
+  return std::all_of(
+      steps.begin(), steps.end(), [](double s) { return s > 0; });
+}
+
+// Runs that ended well; a stranger's record may hold steps that took no time,
+// of which no ratio can be formed.
+std::vector<const RunRecord*> usable_runs(const Case& one) {
+  std::vector<const RunRecord*> runs = one.measured();
+  std::erase_if(runs, [](const RunRecord* run) {
+    const std::vector<double> steps = slowest_step_s(*run);
+    return steps.empty() || !all_positive(steps);
+  });
+  return runs;
+}
+
+StepsByRun steps_by_run(const Case& one) {
+  StepsByRun steps;
+  for (const RunRecord* run : usable_runs(one)) {
+    steps[run->run].push_back(slowest_step_s(*run));
+  }
+  return steps;
+}
+
+std::vector<std::vector<double>> all_runs(const StepsByRun& by_run) {
+  std::vector<std::vector<double>> runs;
+  for (const auto& [number, steps] : by_run) {
+    runs.insert(runs.end(), steps.begin(), steps.end());
+  }
+  return runs;
+}
+
+std::vector<double> joined(const std::vector<std::vector<double>>& parts) {
+  std::vector<double> whole;
+  for (const std::vector<double>& part : parts) {
+    whole.insert(whole.end(), part.begin(), part.end());
+  }
+  return whole;
+}
+
+Order order_of(const std::vector<CasePair>& pairs) {
+  std::vector<std::pair<std::string, int>> runs;
+  for (const CasePair& pair : pairs) {
+    for (const Case* one : {&pair.base, &pair.test}) {
+      for (const RunRecord* run : usable_runs(*one)) {
+        if (run->started_at.empty()) {
+          return Order::kUnknown;
+        }
+        runs.emplace_back(run->started_at, run->run);
+      }
+    }
+  }
+  std::sort(runs.begin(), runs.end());
+  const bool sorted = std::is_sorted(
+      runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+        return a.second < b.second;
+      });
+  return sorted ? Order::kInterleaved : Order::kApart;
+}
+
+// The rows' values, run by run, for the test over all rows.
+std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
+                                  bool interleaved) {
+  using Key = std::tuple<int, std::size_t, bool>;  // run, its copy, test
+  std::map<Key, stats::Unit> units;
+  const auto add = [&](std::size_t row, const Case& one, bool test) {
+    for (const auto& [run, copies] : steps_by_run(one)) {
+      for (std::size_t copy = 0; copy < copies.size(); ++copy) {
+        stats::Unit& unit = units[{run, copy, test}];
+        unit.values.resize(rows.size(), stats::kNoValue);
+        unit.values[row] = std::log(stats::median(copies[copy]));
+        unit.test = test;
+      }
+    }
+  };
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    add(row, rows[row].cases.base, false);
+    add(row, rows[row].cases.test, true);
+  }
+  std::map<int, std::size_t> blocks;
+  std::vector<stats::Unit> result;
+  for (auto& [key, unit] : units) {
+    const int run = interleaved ? std::get<0>(key) : 0;
+    unit.block = blocks.try_emplace(run, blocks.size()).first->second;
+    result.push_back(std::move(unit));
+  }
+  return result;
+}
+
+// Runs of both sides with the same number, one after the other.
+struct Pairs {
+  std::vector<std::vector<double>> base, test;
+};
+
+Pairs pairs_of(const CasePair& cases) {
+  Pairs pairs;
+  const StepsByRun test = steps_by_run(cases.test);
+  for (const auto& [run, steps] : steps_by_run(cases.base)) {
+    if (const auto other = test.find(run); other != test.end()) {
+      pairs.base.push_back(joined(steps));
+      pairs.test.push_back(joined(other->second));
+    }
+  }
+  return pairs;
+}
+
+void subtract_one(std::optional<stats::Estimate>& ratio) {
+  if (ratio) {
+    ratio->value -= 1;
+    if (ratio->interval) {
+      ratio->interval->low -= 1;
+      ratio->interval->high -= 1;
+    }
+  }
+}
+
+void estimate(DiffRow& row, bool interleaved, std::uint64_t seed) {
+  const auto base = all_runs(steps_by_run(row.cases.base));
+  const auto test = all_runs(steps_by_run(row.cases.test));
+  const stats::IntervalOptions options{.seed = seed};
+  row.base_runs = base.size();
+  row.test_runs = test.size();
+  row.base_s = stats::median_of_runs(base, options);
+  row.test_s = stats::median_of_runs(test, options);
+  const Pairs pairs = interleaved ? pairs_of(row.cases) : Pairs{};
+  row.change = pairs.base.empty()
+                   ? stats::ratio_of_medians(test, base, options)
+                   : stats::paired_ratio(pairs.test, pairs.base, options);
+  subtract_one(row.change);
+}
+
+// Whether any outcome of the case's runs could be significant.
+bool can_prove(const DiffRow& row, bool interleaved, double significance) {
+  const std::size_t runs = interleaved ? pairs_of(row.cases).base.size()
+                                       : std::min(row.base_runs, row.test_runs);
+  return stats::smallest_p(runs, interleaved) < significance;
+}
+
+Verdict verdict_of(const DiffRow& row,
+                   bool interleaved,
+                   const DiffOptions& options) {
+  if (!row.change) {
+    return Verdict::kNoSamples;
+  }
+  const bool significant = *row.corrected_p < options.significance;
+  if (!significant && !can_prove(row, interleaved, options.significance)) {
+    return Verdict::kTooFewRuns;
+  }
+  if (significant && row.change->interval &&
+      row.change->interval->low > options.threshold) {
+    return Verdict::kSlower;
+  }
+  if (significant && row.change->interval &&
+      row.change->interval->high < -options.threshold) {
+    return Verdict::kFaster;
+  }
+  return Verdict::kUnproven;
+}
+
+// Standard deviation of the logarithm of one pair's ratio.
+std::optional<double> log_scatter(const DiffRow& row, bool interleaved) {
+  const auto logs = [](const std::vector<std::vector<double>>& runs) {
+    std::vector<double> values;
+    for (const auto& steps : runs) {
+      values.push_back(std::log(stats::median(steps)));
+    }
+    return values;
+  };
+  const auto variance = [](const std::vector<double>& values) {
+    const auto n = static_cast<double>(values.size());
+    double mean = 0;
+    double sum = 0;
+    for (const double value : values) {
+      mean += value / n;
+    }
+    for (const double value : values) {
+      sum += (value - mean) * (value - mean);
+    }
+    return sum / (n - 1);
+  };
+  if (interleaved) {
+    const Pairs pairs = pairs_of(row.cases);
+    std::vector<double> ratios = logs(pairs.test);
+    const std::vector<double> base = logs(pairs.base);
+    std::transform(ratios.begin(),
+                   ratios.end(),
+                   base.begin(),
+                   ratios.begin(),
+                   std::minus<>());
+    return ratios.size() < stats::kFewestRuns
+               ? std::nullopt
+               : std::optional(std::sqrt(variance(ratios)));
+  }
+  if (std::min(row.base_runs, row.test_runs) < stats::kFewestRuns) {
+    return std::nullopt;
+  }
+  return std::sqrt(variance(logs(all_runs(steps_by_run(row.cases.base)))) +
+                   variance(logs(all_runs(steps_by_run(row.cases.test)))));
+}
+
+void plan_runs(Diff& diff, bool interleaved) {
+  diff.needed_runs = stats::fewest_runs(diff.options.significance, interleaved);
+  diff.power_change =
+      diff.options.threshold > 0 ? diff.options.threshold : kUsualChange;
+  for (const DiffRow& row : diff.rows) {
+    if (const auto scatter = log_scatter(row, interleaved)) {
+      diff.runs_for_power =
+          std::max(diff.runs_for_power.value_or(0),
+                   stats::runs_for_power(*scatter,
+                                         std::log1p(diff.power_change),
+                                         kPower,
+                                         diff.options.significance));
+    }
+  }
+}
+
+std::vector<std::string> labels_of(const std::vector<CasePair>& pairs) {
+  std::vector<Case> bases;
+  for (const CasePair& pair : pairs) {
+    bases.push_back(pair.base);
+  }
+  return unique_labels(bases);
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSlower:
+      return "slower";
+    case Verdict::kFaster:
+      return "faster";
+    case Verdict::kUnproven:
+      return "no proven change";
+    case Verdict::kTooFewRuns:
+      return "too few runs";
+    case Verdict::kNoSamples:
+      return "no samples";
+  }
+  return "";
+}
+
+bool Diff::regression() const {
+  return std::any_of(rows.begin(), rows.end(), [](const DiffRow& row) {
+    return row.verdict == Verdict::kSlower;
+  });
+}
+
+Diff diff_records(std::span<const RunRecord> base,
+                  std::span<const RunRecord> test,
+                  const DiffOptions& options) {
+  Pairing pairing = pair_cases(base, test);
+  Diff diff;
+  diff.options = options;
+  diff.order = order_of(pairing.pairs);
+  const bool interleaved = diff.order == Order::kInterleaved;
+  const std::vector<std::string> labels = labels_of(pairing.pairs);
+  for (std::size_t i = 0; i < pairing.pairs.size(); ++i) {
+    DiffRow row;
+    row.label = labels[i];
+    row.cases = std::move(pairing.pairs[i]);
+    estimate(row, interleaved, options.seed);
+    diff.rows.push_back(std::move(row));
+  }
+  diff.only_base = std::move(pairing.only_base);
+  diff.only_test = std::move(pairing.only_test);
+  const std::vector<stats::Unit> units = units_of(diff.rows, interleaved);
+  if (!units.empty()) {
+    const auto tested = stats::permutation_test(units, {.seed = options.seed});
+    diff.exact = tested.exact;
+    diff.arrangements = tested.arrangements;
+    for (std::size_t i = 0; i < diff.rows.size(); ++i) {
+      if (diff.rows[i].change) {
+        diff.rows[i].p = tested.p[i];
+        diff.rows[i].corrected_p = tested.corrected_p[i];
+      }
+    }
+  }
+  for (DiffRow& row : diff.rows) {
+    row.verdict = verdict_of(row, interleaved, options);
+  }
+  plan_runs(diff, interleaved);
+  diff.software = software_differences(base, test);
+  diff.warnings = comparison_warnings(diff, base, test);
+  return diff;
+}
+
+}  // namespace paceline::report

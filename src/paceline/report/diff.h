@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/record/run_record.h"
+#include "paceline/report/pairing.h"
+#include "paceline/stats/interval.h"
+
+namespace paceline::report {
+
+struct DiffOptions {
+  /// A slowdown (or speedup) counts only beyond this share: 0.01 is 1 %.
+  double threshold = 0;
+  double significance = 0.05;  // of any false finding among all cases
+  std::uint64_t seed = 0;      // of what has to be drawn
+};
+
+enum class Verdict : std::uint8_t {
+  kSlower,      // proven, and beyond the threshold
+  kFaster,      // the same the other way
+  kUnproven,    // the runs are enough for a proof, but there is none
+  kTooFewRuns,  // no outcome could have been proven
+  kNoSamples    // a side has none: all of its runs failed
+};
+
+/// slower, faster, no proven change, too few runs, no samples.
+std::string_view name_of(Verdict verdict);
+
+/// One pair of cases.
+struct DiffRow {
+  std::string label;
+  CasePair cases;
+  std::size_t base_runs = 0, test_runs = 0;  // with samples
+  /// Seconds of a step, slowest rank.
+  std::optional<stats::Estimate> base_s, test_s;
+  /// Test over base, less 1: positive is slower.
+  std::optional<stats::Estimate> change;
+  std::optional<double> p, corrected_p;
+  Verdict verdict = Verdict::kNoSamples;
+
+  const record::Configuration& configuration() const {
+    return cases.base.configuration();
+  }
+};
+
+/// How the runs of the two sides were taken.
+enum class Order : std::uint8_t {
+  kInterleaved,  // run k of both before run k + 1 of either
+  kApart,        // one side after the other, or mixed otherwise
+  kUnknown       // the records do not say when
+};
+
+/// What became of all cases.  Points into the records it was made from.
+struct Diff {
+  std::string base_name = "base", test_name = "test";  // files, commands
+  std::vector<DiffRow> rows;                           // in the base's order
+  std::vector<Case> only_base, only_test;  // cases without a partner
+  DiffOptions options;
+
+  Order order = Order::kUnknown;
+  bool exact = true;            // all arrangements were looked at
+  double arrangements = 1;      // of the labels of all runs
+  std::size_t needed_runs = 0;  // a side, below which nothing can be proven
+  /// About how many runs a side find a change of the threshold (1 % where
+  /// there is none) with power 0.9 in the case that scatters most; absent
+  /// below 3 runs.
+  std::optional<std::size_t> runs_for_power;
+  double power_change = 0;  // the change they find
+
+  std::vector<Difference> software;  // of the environments
+  std::vector<record::Warning> warnings;
+
+  bool regression() const;
+};
+
+/// Compares the records of two sides case by case (docs/measuring.md,
+/// "Comparisons").  The records must outlive the result.
+Diff diff_records(std::span<const record::RunRecord> base,
+                  std::span<const record::RunRecord> test,
+                  const DiffOptions& options = {});
+
+}  // namespace paceline::report

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/diff_environment.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/record/environment.h"
+
+namespace paceline::report {
+namespace {
+
+using record::Environment;
+using record::HostEnvironment;
+using record::RunRecord;
+
+using Facts = std::map<std::string, std::set<std::string>>;
+
+// Every value that the records of a side have, by name.
+Facts software_facts(std::span<const RunRecord> records) {
+  Facts facts;
+  for (const RunRecord& r : records) {
+    const Environment& e = r.environment;
+    const std::pair<const char*, const std::string&> versions[] = {
+        {"paceline_version", e.paceline_version},
+        {"git_hash", e.git_hash},
+        {"compiler", e.compiler},
+        {"build_type", e.build_type},
+        {"torch_version", e.torch_version},
+        {"torch_git", e.torch_git},
+        {"cuda_version", e.cuda_version},
+        {"nccl_version", e.nccl_version}};
+    for (const auto& [name, value] : versions) {
+      facts[name].insert(value.empty() ? "-" : value);
+    }
+  }
+  std::set<std::string> variables;
+  for (const RunRecord& r : records) {
+    for (const auto& [name, value] : r.environment.variables) {
+      variables.insert(name);
+    }
+  }
+  for (const RunRecord& r : records) {
+    for (const std::string& name : variables) {
+      const auto found = r.environment.variables.find(name);
+      facts[name].insert(
+          found == r.environment.variables.end() ? "-" : found->second);
+    }
+  }
+  return facts;
+}
+
+// Hosts in the order of their first appearance.
+std::vector<HostEnvironment> hosts_of(std::span<const RunRecord> records) {
+  std::vector<HostEnvironment> hosts;
+  std::set<std::string> seen;
+  for (const RunRecord& r : records) {
+    for (const HostEnvironment& host : r.environment.hosts) {
+      if (seen.insert(host.host).second) {
+        hosts.push_back(host);
+      }
+    }
+  }
+  return hosts;
+}
+
+std::vector<std::string> names_of(const std::vector<HostEnvironment>& hosts) {
+  std::vector<std::string> names;
+  for (const HostEnvironment& host : hosts) {
+    names.push_back(host.host);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Each fact in which the first hosts of the sides differ, in words.
+std::vector<std::string> machine_differences(
+    const std::vector<HostEnvironment>& base,
+    const std::vector<HostEnvironment>& test) {
+  std::vector<std::string> found;
+  if (base.empty() || test.empty()) {
+    return found;
+  }
+  if (names_of(base) != names_of(test)) {
+    found.push_back(fmt::format("hosts: {} in the base; {} in the test",
+                                fmt::join(names_of(base), ", "),
+                                fmt::join(names_of(test), ", ")));
+  }
+  std::vector<HostEnvironment> two{base.front(), test.front()};
+  two[0].host = "the base";
+  two[1].host = "the test";
+  while (const auto difference = record::differences(two)) {
+    found.push_back(*difference);
+    const std::string key = difference->substr(0, difference->find(':'));
+    if (two[0].facts.erase(key) + two[1].facts.erase(key) == 0) {
+      break;  // the topology, which comes last
+    }
+  }
+  return found;
+}
+
+record::Warning apart_warning(Order order) {
+  return {"not-interleaved",
+          order == Order::kUnknown
+              ? "the records do not say when each run was taken"
+              : "the runs of base and test were not taken in turns",
+          "whatever else changed on the machine in between is in the "
+          "difference, and no test can tell",
+          "take turns: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B"};
+}
+
+std::size_t failed_runs(const Case& one) {
+  return one.runs.size() - one.measured().size();
+}
+
+}  // namespace
+
+std::vector<Difference> software_differences(std::span<const RunRecord> base,
+                                             std::span<const RunRecord> test) {
+  std::vector<Difference> differences;
+  Facts before = software_facts(base);
+  Facts after = software_facts(test);
+  std::set<std::string> names;
+  for (const Facts* facts : {&before, &after}) {
+    for (const auto& [name, values] : *facts) {
+      names.insert(name);
+    }
+  }
+  for (const std::string& name : names) {
+    for (Facts* facts : {&before, &after}) {
+      if ((*facts)[name].empty()) {
+        (*facts)[name] = {"-"};
+      }
+    }
+    if (before[name] != after[name]) {
+      differences.push_back({name,
+                             fmt::format("{}", fmt::join(before[name], ", ")),
+                             fmt::format("{}", fmt::join(after[name], ", "))});
+    }
+  }
+  return differences;
+}
+
+std::vector<record::Warning> comparison_warnings(
+    const Diff& diff,
+    std::span<const RunRecord> base,
+    std::span<const RunRecord> test) {
+  std::vector<record::Warning> warnings;
+  for (const std::string& difference :
+       machine_differences(hosts_of(base), hosts_of(test))) {
+    warnings.push_back({"machines-differ",
+                        difference,
+                        "the machine is in the difference too",
+                        "measure both sides on one machine"});
+  }
+  if (diff.order != Order::kInterleaved && !diff.rows.empty()) {
+    warnings.push_back(apart_warning(diff.order));
+  }
+  for (const DiffRow& row : diff.rows) {
+    const std::size_t before = failed_runs(row.cases.base);
+    const std::size_t after = failed_runs(row.cases.test);
+    if (before + after > 0) {
+      warnings.push_back(
+          {"failed-runs",
+           fmt::format("{}: {} of {} runs failed in the base, {} of {} in the "
+                       "test",
+                       row.label,
+                       before,
+                       row.cases.base.runs.size(),
+                       after,
+                       row.cases.test.runs.size()),
+           "they left no samples, so the comparison does not see them",
+           "their errors are in the records"});
+    }
+  }
+  return warnings;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "paceline/report/diff.h"
+
+namespace paceline::report {
+
+/// One way to show a comparison.
+struct DiffFormat {
+  std::string_view name;
+  std::string_view summary;
+  std::string (*render)(const Diff& diff);
+};
+
+/// Every format of `paceline diff`, in the order its help prints them.
+std::span<const DiffFormat> diff_formats();
+
+/// Throws `UsageError` with the known names for any other.
+const DiffFormat& find_diff_format(std::string_view name);
+
+/// For a terminal: one table per model and batch size, what differs, which
+/// cases have no partner, how sure all of it is, and every warning.
+std::string render_diff_table(const Diff& diff);
+
+/// The same as a document in GitHub's Markdown.
+std::string render_diff_markdown(const Diff& diff);
+
+/// What diff.py of PyTorch's DDP benchmark prints, to the character, of the
+/// pairs found here: percentiles of the steps of all ranks and runs pooled,
+/// only the test's absolute figures, positive where the test is faster; the
+/// case without DDP has no row.  It never names what it could not pair.
+std::string render_diff_ddp(const Diff& diff);
+
+/// {"version": 1, ...}: every figure of every case, what differs, what has no
+/// partner, warnings.
+std::string render_diff_json(const Diff& diff);
+
+/// One line a case, quoted as in RFC 4180; a missing value is an empty field.
+/// Cases without a partner have lines too.
+std::string render_diff_csv(const Diff& diff);
+
+}  // namespace paceline::report

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/diff_words.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/report/layout.h"
+#include "paceline/stats/permutation.h"
+
+namespace paceline::report {
+namespace {
+
+std::string plural(std::size_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+std::string in_words(const Difference& difference) {
+  return fmt::format(
+      "{}: {} -> {}", difference.name, difference.base, difference.test);
+}
+
+// Each difference once, with the cases that have it where not all do.
+void add_configuration(const Diff& diff, std::vector<Note>& notes) {
+  std::vector<Difference> seen;
+  for (const DiffRow& row : diff.rows) {
+    for (const Difference& difference : row.cases.differences) {
+      if (std::find(seen.begin(), seen.end(), difference) != seen.end()) {
+        continue;
+      }
+      seen.push_back(difference);
+      std::vector<std::string> labels;
+      for (const DiffRow& other : diff.rows) {
+        const auto& theirs = other.cases.differences;
+        if (std::find(theirs.begin(), theirs.end(), difference) !=
+            theirs.end()) {
+          labels.push_back(other.label);
+        }
+      }
+      std::string sentence = in_words(difference);
+      if (labels.size() < diff.rows.size()) {
+        sentence += fmt::format(" (in {})", fmt::join(labels, ", "));
+      }
+      notes.push_back({"differs", sentence});
+    }
+  }
+  for (const Difference& difference : diff.software) {
+    notes.push_back({"differs", in_words(difference)});
+  }
+}
+
+void add_unpaired(const std::vector<Case>& cases,
+                  std::string_view side,
+                  std::vector<Note>& notes) {
+  for (const Case& one : cases) {
+    const record::Configuration& c = one.configuration();
+    notes.push_back(
+        {"no partner",
+         fmt::format("only in the {}: {} (model {}, batch {}, {}, {})",
+                     side,
+                     c.label.empty() ? c.strategy : c.label,
+                     c.model,
+                     c.batch_size,
+                     plural(static_cast<std::size_t>(c.ranks), "rank"),
+                     c.strategy)});
+  }
+}
+
+bool any_over_runs(const Diff& diff) {
+  return std::any_of(
+      diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
+        return row.change && row.change->basis == stats::Basis::kRuns;
+      });
+}
+
+bool any_within_run(const Diff& diff) {
+  return std::any_of(
+      diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
+        return row.change && row.change->basis == stats::Basis::kWithinRun;
+      });
+}
+
+std::string interval_sentence(const Diff& diff) {
+  std::string sentence = "95 % interval";
+  if (any_over_runs(diff)) {
+    sentence += diff.order == Order::kInterleaved
+                    ? " over runs; of the change, over pairs of runs"
+                    : " over runs";
+  }
+  if (any_within_run(diff)) {
+    sentence +=
+        any_over_runs(diff) ? ", and with fewer than 3 runs from" : " from";
+    sentence +=
+        " the steps inside the runs: it speaks of these runs only, and "
+        "another run may lie outside";
+  }
+  return sentence;
+}
+
+std::string p_sentence(const Diff& diff) {
+  const bool interleaved = diff.order == Order::kInterleaved;
+  return fmt::format(
+      "chance of so large a difference were there none: {} of run medians{}, "
+      "{}{}",
+      diff.exact ? "exact permutation" : "permutation",
+      interleaved ? " within pairs of runs" : "",
+      diff.exact ? fmt::format("all {:.0f} arrangements", diff.arrangements)
+                 : fmt::format("99999 of {:.3g} arrangements drawn, since "
+                               "there are too many to look at all",
+                               diff.arrangements),
+      diff.rows.size() > 1 ? fmt::format("; corrected over {} (max-T)",
+                                         plural(diff.rows.size(), "case"))
+                           : "");
+}
+
+void add_columns(const Diff& diff, std::vector<Note>& notes) {
+  notes.push_back({"step time",
+                   "of the slowest rank in each step; median over runs of "
+                   "each run's median"});
+  notes.push_back(
+      {"change",
+       diff.order == Order::kInterleaved
+           ? "median over runs of test / base in the same run; positive is "
+             "slower"
+           : "test's median / base's; positive is slower"});
+  notes.push_back({"[low, high]", interval_sentence(diff)});
+  notes.push_back({"p", p_sentence(diff)});
+}
+
+std::string few_runs_sentence(const Diff& diff) {
+  std::size_t fewest = 0;
+  for (const DiffRow& row : diff.rows) {
+    if (row.verdict == Verdict::kTooFewRuns) {
+      const std::size_t runs = std::min(row.base_runs, row.test_runs);
+      fewest = fewest == 0 ? runs : std::min(fewest, runs);
+    }
+  }
+  return fmt::format(
+      "too few runs: {} a side cannot prove anything at p < {}; {} are needed",
+      fewest,
+      diff.options.significance,
+      diff.needed_runs);
+}
+
+std::string verdict_sentence(const Diff& diff) {
+  std::vector<std::string> slower;
+  std::size_t faster = 0;
+  std::size_t few = 0;
+  for (const DiffRow& row : diff.rows) {
+    if (row.verdict == Verdict::kSlower) {
+      slower.push_back(row.label);
+    }
+    faster += row.verdict == Verdict::kFaster ? 1 : 0;
+    few += row.verdict == Verdict::kTooFewRuns ? 1 : 0;
+  }
+  const std::string beyond =
+      diff.options.threshold > 0
+          ? fmt::format(" beyond {:g} %", 100 * diff.options.threshold)
+          : "";
+  std::string sentence =
+      slower.empty()
+          ? fmt::format("no proven regression{}", beyond)
+          : fmt::format(
+                "slower{}, proven: {}", beyond, fmt::join(slower, ", "));
+  if (diff.rows.empty()) {
+    sentence = "nothing was compared: no case of one side is in the other";
+  }
+  if (faster > 0) {
+    sentence +=
+        fmt::format("; {} proven faster{}", plural(faster, "case"), beyond);
+  }
+  if (few > 0) {
+    sentence += "; " + few_runs_sentence(diff);
+  }
+  return sentence;
+}
+
+}  // namespace
+
+std::vector<Note> notes_of(const Diff& diff) {
+  std::vector<Note> notes;
+  add_configuration(diff, notes);
+  add_unpaired(diff.only_base, "base", notes);
+  add_unpaired(diff.only_test, "test", notes);
+  if (!diff.rows.empty()) {
+    add_columns(diff, notes);
+  }
+  for (const record::Warning& w : diff.warnings) {
+    notes.push_back(
+        {"warning",
+         fmt::format("{}: {}: {}; {}", w.code, w.seen, w.why, w.advice)});
+  }
+  if (diff.runs_for_power) {
+    notes.push_back(
+        {"power",
+         fmt::format("as much as these runs scatter, about {} a side find a "
+                     "change of {:g} % nine times in ten",
+                     plural(*diff.runs_for_power, "run"),
+                     100 * diff.power_change)});
+  }
+  notes.push_back({"verdict", verdict_sentence(diff)});
+  for (Note& note : notes) {
+    note.sentence = printable(note.sentence);
+  }
+  return notes;
+}
+
+std::vector<DiffGroup> group_rows(const Diff& diff) {
+  std::vector<DiffGroup> groups;
+  for (const DiffRow& row : diff.rows) {
+    const record::Configuration& c = row.configuration();
+    auto group = std::find_if(
+        groups.begin(), groups.end(), [&](const DiffGroup& candidate) {
+          return candidate.model == c.model &&
+                 candidate.batch_size == c.batch_size;
+        });
+    if (group == groups.end()) {
+      group = groups.insert(group, {c.model, c.batch_size, {}});
+    }
+    group->rows.push_back(&row);
+  }
+  return groups;
+}
+
+Scale time_scale(const DiffGroup& group) {
+  std::optional<double> shortest;
+  for (const DiffRow* row : group.rows) {
+    for (const auto& estimate : {row->base_s, row->test_s}) {
+      if (estimate) {
+        shortest =
+            std::min(shortest.value_or(estimate->value), estimate->value);
+      }
+    }
+  }
+  return time_scale(shortest);
+}
+
+std::string change_in_words(const DiffRow& row) {
+  if (!row.change) {
+    return std::string(kMissing);
+  }
+  const std::string value = fmt::format("{:+.1f}", 100 * row.change->value);
+  return row.change->interval ? fmt::format("{} [{:+.1f}, {:+.1f}]",
+                                            value,
+                                            100 * row.change->interval->low,
+                                            100 * row.change->interval->high)
+                              : value;
+}
+
+std::string p_in_words(const std::optional<double>& p) {
+  if (!p) {
+    return std::string(kMissing);
+  }
+  return *p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", *p);
+}
+
+}  // namespace paceline::report

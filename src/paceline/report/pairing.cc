@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/pairing.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/record/json.h"
+
+namespace paceline::report {
+namespace {
+
+using record::RunRecord;
+using record::Source;
+
+// Cases that differ in one of these do different work.
+constexpr std::array<std::string_view, 6> kWork{
+    "model", "batch_size", "image_size", "classes", "ranks", "accumulate"};
+// What the JSON of PyTorch's benchmark says of a case.
+constexpr std::array<std::string_view, 6> kImported{
+    "model", "batch_size", "ranks", "strategy", "bucket_mib", "engine"};
+
+template <class Names>
+bool contains(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+std::string text_of(const nlohmann::ordered_json& value) {
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  return value.is_null() ? "-" : value.dump();
+}
+
+// What shapes a case's result, by the keys of its JSON form.
+Fields fields_of(const record::Configuration& configuration) {
+  Fields fields;
+  const nlohmann::ordered_json json = record::to_json(configuration);
+  for (const auto& [key, value] : json.items()) {
+    if (key != "label" && key != "discard") {
+      fields.emplace_back(key, text_of(value));
+    }
+  }
+  return fields;
+}
+
+// "ddp" names "ddp:bucket-mb=25" too.
+bool names_strategy(std::string_view name, std::string_view strategy) {
+  return strategy.starts_with(name) &&
+         (strategy.size() == name.size() || strategy[name.size()] == ':' ||
+          strategy[name.size()] == '+');
+}
+
+std::vector<Case> cases_of(std::span<const RunRecord> records) {
+  std::vector<Case> cases;
+  std::map<std::pair<Source, std::string>, std::size_t> places;
+  for (const RunRecord& record : records) {
+    if (record.configuration.discard) {
+      continue;
+    }
+    const auto [place, is_new] = places.try_emplace(
+        {record.source, record.configuration.key()}, cases.size());
+    if (is_new) {
+      cases.emplace_back();
+    }
+    cases[place->second].runs.push_back(&record);
+  }
+  return cases;
+}
+
+// An imported case says "ddp" or "none"; of ours the options are not compared
+// with what it does not say.
+bool same_imported_strategy(const std::string& a, const std::string& b) {
+  return names_strategy(a, b) || names_strategy(b, a);
+}
+
+// Nothing where the two do different work.
+std::optional<std::vector<Difference>> compare(const Case& base,
+                                               const Case& test) {
+  const bool imported = base.first().source == Source::kImported ||
+                        test.first().source == Source::kImported;
+  const Fields before = fields_of(base.configuration());
+  const Fields after = fields_of(test.configuration());
+  std::vector<Difference> differences;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const auto& [name, value] = before[i];
+    const std::string& other = after[i].second;
+    if (value == other || (imported && !contains(kImported, name)) ||
+        (imported && name == "strategy" &&
+         same_imported_strategy(value, other))) {
+      continue;
+    }
+    if (contains(kWork, name)) {
+      return std::nullopt;
+    }
+    differences.push_back({name, value, other});
+  }
+  if (base.first().source != test.first().source) {
+    differences.push_back({"source",
+                           std::string(record::name_of(base.first().source)),
+                           std::string(record::name_of(test.first().source))});
+  }
+  return differences;
+}
+
+// How many keys each base case differs in from each test case.
+class Distances {
+ public:
+  static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+
+  Distances(const std::vector<Case>& base, const std::vector<Case>& test)
+      : base_partner_(base.size(), kNever), test_partner_(test.size(), kNever) {
+    for (const Case& one : base) {
+      std::vector<std::size_t>& row = distances_.emplace_back();
+      for (const Case& other : test) {
+        const auto differences = compare(one, other);
+        row.push_back(differences ? differences->size() : kNever);
+      }
+    }
+  }
+
+  /// The test case that each base case is paired with, kNever: none.
+  const std::vector<std::size_t>& pair() {
+    std::set<std::size_t> levels;
+    for (const auto& row : distances_) {
+      levels.insert(row.begin(), row.end());
+    }
+    levels.erase(kNever);
+    for (const std::size_t level : levels) {
+      while (pair_at(level)) {
+      }
+    }
+    return base_partner_;
+  }
+
+ private:
+  // Pairs what is so near to nothing else; whether anything was paired.
+  bool pair_at(std::size_t level) {
+    bool paired = false;
+    for (std::size_t b = 0; b < base_partner_.size(); ++b) {
+      const auto t = only_test_at(b, level);
+      if (t && only_base_at(*t, level)) {
+        base_partner_[b] = *t;
+        test_partner_[*t] = b;
+        paired = true;
+      }
+    }
+    return paired;
+  }
+
+  std::optional<std::size_t> only_test_at(std::size_t b, std::size_t level) {
+    std::optional<std::size_t> found;
+    if (base_partner_[b] != kNever) {
+      return found;
+    }
+    for (std::size_t t = 0; t < test_partner_.size(); ++t) {
+      if (test_partner_[t] == kNever && distances_[b][t] <= level) {
+        if (found) {
+          return std::nullopt;
+        }
+        found = t;
+      }
+    }
+    return found;
+  }
+
+  bool only_base_at(std::size_t t, std::size_t level) {
+    std::size_t count = 0;
+    for (std::size_t b = 0; b < base_partner_.size(); ++b) {
+      count += base_partner_[b] == kNever && distances_[b][t] <= level ? 1 : 0;
+    }
+    return count == 1;
+  }
+
+  std::vector<std::vector<std::size_t>> distances_;  // [base][test]
+  std::vector<std::size_t> base_partner_, test_partner_;
+};
+
+}  // namespace
+
+Pairing pair_cases(std::span<const RunRecord> base,
+                   std::span<const RunRecord> test) {
+  std::vector<Case> before = cases_of(base);
+  std::vector<Case> after = cases_of(test);
+  Distances distances(before, after);
+  const std::vector<std::size_t>& partners = distances.pair();
+  Pairing pairing;
+  std::set<std::size_t> taken;
+  for (std::size_t b = 0; b < before.size(); ++b) {
+    if (partners[b] == Distances::kNever) {
+      pairing.only_base.push_back(before[b]);
+      continue;
+    }
+    const Case& other = after[partners[b]];
+    taken.insert(partners[b]);
+    pairing.pairs.push_back({before[b], other, *compare(before[b], other)});
+  }
+  for (std::size_t t = 0; t < after.size(); ++t) {
+    if (!taken.contains(t)) {
+      pairing.only_test.push_back(after[t]);
+    }
+  }
+  return pairing;
+}
+
+std::vector<RunRecord> select_records(std::span<const RunRecord> records,
+                                      std::string_view key,
+                                      std::string_view value) {
+  std::vector<std::string> known;
+  for (const auto& [name, text] : fields_of({})) {
+    known.push_back(name);
+  }
+  if (!contains(known, key)) {
+    throw UsageError(unknown_name("key", key, known));
+  }
+  std::vector<RunRecord> selected;
+  std::set<std::string> values;
+  for (const RunRecord& record : records) {
+    for (const auto& [name, text] : fields_of(record.configuration)) {
+      if (name == key) {
+        values.insert(text);
+        if (text == value ||
+            (key == "strategy" && names_strategy(value, text))) {
+          selected.push_back(record);
+        }
+      }
+    }
+  }
+  if (selected.empty()) {
+    throw UsageError(fmt::format(
+        "no record has {} '{}'; there are {}",
+        key,
+        value,
+        values.empty() ? "no records"
+                       : fmt::format("'{}'", fmt::join(values, "', '"))));
+  }
+  return selected;
+}
+
+}  // namespace paceline::report

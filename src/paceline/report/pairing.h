@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "paceline/report/cases.h"
+
+namespace paceline::report {
+
+/// A key that has another value in the test than in the base.
+struct Difference {
+  std::string name;
+  std::string base;
+  std::string test;
+
+  bool operator==(const Difference&) const = default;
+};
+
+/// A case of the base and what it is compared with.
+struct CasePair {
+  Case base;
+  Case test;
+  std::vector<Difference> differences;  // of their configurations
+};
+
+struct Pairing {
+  std::vector<CasePair> pairs;  // in the base's order
+  std::vector<Case> only_base;
+  std::vector<Case> only_test;
+};
+
+/// Pairs the cases of two sets of records, wherever they stand in them.
+///
+/// A case is all runs of equal `Configuration::key()` and origin.  First,
+/// cases of equal keys are paired.  Of what is left, two cases are paired when
+/// they do the same work (model, batch and image size, classes, ranks,
+/// micro-batches) and no other candidate of either differs in as few further
+/// keys: a changed bucket size, strategy or precision is then a difference of
+/// the pair.  What could be paired in two ways is not paired.
+///
+/// Records that were imported know few keys; against them only those that both
+/// sides know are compared.
+Pairing pair_cases(std::span<const record::RunRecord> base,
+                   std::span<const record::RunRecord> test);
+
+/// The records whose configuration has `value` at `key`, both as in the JSON
+/// form; a strategy also matches without its options ("ddp").  Throws
+/// UsageError for an unknown key (with the known ones) and where nothing
+/// matches.
+std::vector<record::RunRecord> select_records(
+    std::span<const record::RunRecord> records,
+    std::string_view key,
+    std::string_view value);
+
+}  // namespace paceline::report

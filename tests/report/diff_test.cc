@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/record/import_ddp.h"
+#include "paceline/report/ddp.h"
+#include "paceline/report/diff_formats.h"
+#include "report/fixed_diff.h"
+
+namespace paceline::report {
+namespace {
+
+using record::RunRecord;
+
+std::vector<std::string> labels(const std::vector<Case>& cases) {
+  std::vector<std::string> labels;
+  for (const Case& one : cases) {
+    labels.push_back(one.configuration().label);
+  }
+  return labels;
+}
+
+std::vector<std::string> codes(const Diff& diff) {
+  std::vector<std::string> codes;
+  for (const record::Warning& w : diff.warnings) {
+    codes.push_back(w.code);
+  }
+  return codes;
+}
+
+// `runs` runs of one case on each side, in turns, the test by `factor` slower.
+Sides repeated(int runs, double factor) {
+  Sides sides;
+  for (int run = 0; run < runs; ++run) {
+    RunRecord base =
+        fixed_record({"1M/2G", "ddp", 2, 100 + 0.4 * (run * 5 % 7)}, run);
+    RunRecord test = fixed_record(
+        {"1M/2G", "ddp", 2, factor * (100 + 0.4 * (run * 3 % 7))}, run);
+    base.started_at = fmt::format("2024-05-06T07:{:02}:00Z", 2 * run);
+    test.started_at = fmt::format("2024-05-06T07:{:02}:00Z", 2 * run + 1);
+    sides.base.push_back(base);
+    sides.test.push_back(test);
+  }
+  return sides;
+}
+
+TEST(Pairing, CasesFindEachOtherWhereverTheyStand) {
+  std::vector<RunRecord> test = fixed_records();
+  std::reverse(test.begin(), test.end());
+  const std::vector<RunRecord> base = fixed_records();
+  const Pairing pairing = pair_cases(base, test);
+  EXPECT_EQ(pairing.pairs.size(), 7u);
+  EXPECT_TRUE(pairing.only_base.empty());
+  EXPECT_TRUE(pairing.only_test.empty());
+  for (const CasePair& pair : pairing.pairs) {
+    EXPECT_EQ(pair.base.configuration(), pair.test.configuration());
+    EXPECT_TRUE(pair.differences.empty());
+  }
+}
+
+TEST(Pairing, AChangedKeyIsADifferenceOfThePair) {
+  const std::vector<RunRecord> base = fixed_records();
+  std::vector<RunRecord> test = fixed_records();
+  for (RunRecord& r : test) {
+    r.configuration.bucket_mb = 1;
+    if (r.configuration.strategy == "ddp") {
+      r.configuration.strategy = "fusion";
+    }
+  }
+  const Pairing pairing = pair_cases(base, test);
+  ASSERT_EQ(pairing.pairs.size(), 7u);
+  const Difference bucket{"bucket_mib", "25.0", "1.0"};
+  const Difference strategy{"strategy", "ddp", "fusion"};
+  EXPECT_EQ(pairing.pairs[0].differences, std::vector{bucket});
+  EXPECT_EQ(pairing.pairs[1].differences, (std::vector{strategy, bucket}));
+}
+
+TEST(Pairing, OtherWorkIsNeverPaired) {
+  const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
+  for (const auto change :
+       {+[](record::Configuration& c) { c.model = "resnet101"; },
+        +[](record::Configuration& c) { c.batch_size = 64; },
+        +[](record::Configuration& c) { c.image_size = 64; },
+        +[](record::Configuration& c) { c.accumulate = 2; },
+        +[](record::Configuration& c) { c.ranks = 4; }}) {
+    std::vector<RunRecord> test = base;
+    change(test[0].configuration);
+    test[0].configuration.label = "b";
+    const Pairing pairing = pair_cases(base, test);
+    EXPECT_TRUE(pairing.pairs.empty());
+    EXPECT_EQ(labels(pairing.only_base), std::vector<std::string>{"a"});
+    EXPECT_EQ(labels(pairing.only_test), std::vector<std::string>{"b"});
+  }
+}
+
+TEST(Pairing, WhatCouldBePairedInTwoWaysIsNotPaired) {
+  const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
+  const std::vector<RunRecord> test{fixed_record({"b", "bsp", 2, 100}),
+                                    fixed_record({"c", "fusion", 2, 100})};
+  const Pairing pairing = pair_cases(base, test);
+  EXPECT_TRUE(pairing.pairs.empty());
+  EXPECT_EQ(pairing.only_test.size(), 2u);
+}
+
+TEST(Pairing, SelectsByKey) {
+  const std::vector<RunRecord> records = fixed_records();
+  EXPECT_EQ(select_records(records, "ranks", "4").size(), 1u);
+  EXPECT_EQ(select_records(records, "strategy", "none").size(), 3u);
+  std::vector<RunRecord> with_options{fixed_record({"a", "ddp:x=1", 2, 1}),
+                                      fixed_record({"b", "ddp-2", 2, 1})};
+  EXPECT_EQ(select_records(with_options, "strategy", "ddp").size(), 1u);
+  try {
+    select_records(records, "strateg", "ddp");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with("unknown key 'strateg'; did you mean "
+                                 "'strategy'?"))
+        << error.what();
+  }
+  try {
+    select_records(records, "ranks", "3");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "no record has ranks '3'; there are '1', '2', '4', '8'");
+  }
+}
+
+TEST(Diff, SlowerIsProvenFromSixPairsOn) {
+  const Sides sides = repeated(6, 1.05);
+  const Diff diff = diff_records(sides.base, sides.test);
+  ASSERT_EQ(diff.rows.size(), 1u);
+  EXPECT_EQ(diff.order, Order::kInterleaved);
+  EXPECT_EQ(diff.arrangements, 64);
+  EXPECT_TRUE(diff.exact);
+  EXPECT_NEAR(*diff.rows[0].corrected_p, 2 / 64.0, 1e-12);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
+  EXPECT_TRUE(diff.regression());
+  EXPECT_TRUE(diff.warnings.empty());
+}
+
+TEST(Diff, FasterIsNoRegression) {
+  const Sides sides = repeated(6, 0.95);
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kFaster);
+  EXPECT_FALSE(diff.regression());
+}
+
+TEST(Diff, TheIntervalMustLieBeyondTheThreshold) {
+  const Sides sides = repeated(8, 1.05);
+  const auto verdict = [&](double threshold) {
+    return diff_records(sides.base, sides.test, {.threshold = threshold})
+        .rows[0]
+        .verdict;
+  };
+  EXPECT_EQ(verdict(0.01), Verdict::kSlower);
+  EXPECT_EQ(verdict(0.05), Verdict::kUnproven);  // significant, yet not so far
+}
+
+TEST(Diff, FiveRunsSayThatSixAreNeeded) {
+  const Sides sides = repeated(5, 1.5);
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kTooFewRuns);
+  EXPECT_EQ(diff.needed_runs, 6u);
+  EXPECT_FALSE(diff.regression());
+  EXPECT_NE(render_diff_markdown(diff).find(
+                "too few runs: 5 a side cannot prove anything at p \\< 0.05; 6 "
+                "are needed"),
+            std::string::npos);
+}
+
+TEST(Diff, NothingIsClaimedWhereNothingChanged) {
+  const Sides sides = repeated(8, 1.0);
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnproven);
+  EXPECT_GT(*diff.rows[0].p, 0.05);
+}
+
+TEST(Diff, RunsApartArePermutedFreelyAndSaidToBe) {
+  Sides sides = repeated(4, 1.05);
+  for (RunRecord& r : sides.test) {
+    r.started_at[8] = '9';  // another day
+  }
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(diff.order, Order::kApart);
+  EXPECT_EQ(diff.arrangements, 70);  // C(8, 4)
+  EXPECT_NEAR(*diff.rows[0].p, 2 / 70.0, 1e-12);
+  EXPECT_EQ(codes(diff), std::vector<std::string>{"not-interleaved"});
+  for (RunRecord& r : sides.test) {
+    r.started_at.clear();
+  }
+  EXPECT_EQ(diff_records(sides.base, sides.test).order, Order::kUnknown);
+}
+
+TEST(Diff, TheChangeIsThatOfPairs) {
+  // Each run is 10 % slower than the one before, and the test 1 % slower than
+  // the base in each: only pairs see it.
+  Sides sides = repeated(6, 1);
+  for (int run = 0; run < 6; ++run) {
+    for (const bool test : {false, true}) {
+      RunRecord& r = (test ? sides.test : sides.base)[std::size_t(run)];
+      for (record::RankSamples& rank : r.ranks) {
+        const double ms = 100 * std::pow(1.1, run) * (test ? 1.01 : 1);
+        rank.step_ns.assign(10, std::llround(ms * 1e6));
+      }
+    }
+  }
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_NEAR(diff.rows[0].change->value, 0.01, 1e-6);
+  EXPECT_NEAR(diff.rows[0].change->interval->low, 0.01, 1e-6);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
+}
+
+TEST(Diff, OtherMachinesAreNamedFactByFact) {
+  Sides sides = repeated(6, 1);
+  for (RunRecord& r : sides.test) {
+    r.environment.hosts[0].facts = {{"cpu_model", "B"}, {"kernel", "6.1"}};
+    r.environment.torch_version = "2.14.0";
+    r.environment.variables = {{"OMP_NUM_THREADS", "2"}};
+  }
+  for (RunRecord& r : sides.base) {
+    r.environment.hosts[0].facts = {
+        {"cpu_model", "A"}, {"kernel", "5.1"}, {"load_average", "9"}};
+  }
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(codes(diff),
+            (std::vector<std::string>{"machines-differ", "machines-differ"}));
+  EXPECT_EQ(diff.warnings[0].seen, "cpu_model: A on the base; B on the test");
+  EXPECT_EQ(
+      diff.software,
+      (std::vector<Difference>{{"OMP_NUM_THREADS", "-", "2"},
+                               {"torch_version", "2.13.0+cpu", "2.14.0"}}));
+}
+
+TEST(Diff, ASideWithoutSamplesIsSaidToHaveNone) {
+  Sides sides = repeated(6, 1);
+  for (RunRecord& r : sides.test) {
+    r.ranks.clear();
+    r.error = "rank 1 on a: killed by signal 9";
+  }
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kNoSamples);
+  EXPECT_FALSE(diff.rows[0].p.has_value());
+  EXPECT_EQ(codes(diff), std::vector<std::string>{"failed-runs"});
+  for (const DiffFormat& format : diff_formats()) {
+    EXPECT_FALSE(format.render(diff).empty());
+  }
+}
+
+TEST(Diff, StepsThatTookNoTimeAreNotCompared) {
+  Sides sides = repeated(6, 1);
+  for (record::RankSamples& rank : sides.test[0].ranks) {
+    rank.step_ns[3] = 0;
+  }
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(diff.rows[0].test_runs, 5u);
+}
+
+TEST(Diff, NothingToCompareIsSaid) {
+  const Diff diff = diff_records({}, {});
+  EXPECT_FALSE(diff.regression());
+  for (const DiffFormat& format : diff_formats()) {
+    EXPECT_FALSE(format.render(diff).empty()) << format.name;
+  }
+}
+
+// The sentences of PyTorch's diff.py for two reports, character by character.
+TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
+  const auto report = [](const std::string& bucket, const std::string& times) {
+    return record::import_ddp(
+        R"({"pytorch_version": "1.4.0", "cuda_version": null,)"
+        R"("distributed_backend": "nccl", "bucket_size": )" +
+            bucket +
+            R"(, "benchmark_results": [{"model": "resnet50", "batch_size": 32,)"
+            R"("result": [{"ranks": [0], "measurements": [0.1]},)"
+            R"({"ranks": [0, 1], "measurements": )" +
+            times + "}]}]}",
+        "report.json");
+  };
+  const auto base = report("25", "[0.1, 0.2, 0.3, 0.4]");
+  const auto test = report("1", "[0.1, 0.1, 0.2, 0.2]");
+  EXPECT_EQ(render_diff_ddp(diff_records(base, test)),
+            "                                 baseline                      "
+            "test\n"
+            "                     --------------------      "
+            "--------------------\n"
+            "bucket_size:                           25  vs                  "
+            "   1\n"
+            "cuda_version:                        None  vs                  "
+            "None\n"
+            "distributed_backend:                 nccl  vs                  "
+            "nccl\n"
+            "pytorch_version:                    1.4.0  vs                 "
+            "1.4.0\n"
+            "\n"
+            "Benchmark: resnet50 with batch size 32\n"
+            "\n"
+            "                  sec/iter    ex/sec      diff        sec/iter  "
+            "  ex/sec      diff\n"
+            "   2 GPUs:  p75:    0.200s     160/s    +38.5%  p95:    0.200s   "
+            "  160/s    +48.1%\n"
+            "\n");
+}
+
+TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
+  const std::vector<RunRecord> records = fixed_records();
+  const auto imported =
+      record::import_ddp(render_ddp_json(records), "report.json");
+  const Diff diff = diff_records(imported, records);
+  EXPECT_EQ(diff.rows.size(), 6u);
+  for (const DiffRow& row : diff.rows) {
+    EXPECT_NEAR(row.change->value, 0, 1e-9) << row.label;
+    ASSERT_EQ(row.cases.differences.size(), 1u);
+    EXPECT_EQ(row.cases.differences[0].name, "source");
+  }
+  EXPECT_EQ(labels(diff.only_test), std::vector<std::string>{"1M/8G"});
+}
+
+TEST(DiffFormats, UnknownNameListsTheKnown) {
+  EXPECT_THROW(find_diff_format("tabel"), UsageError);
+  EXPECT_EQ(find_diff_format("ddp").name, "ddp");
+}
+
+TEST(DiffFormats, ControlCharactersDoNotReachTheTerminal) {
+  Sides sides = repeated(2, 1);
+  for (auto* side : {&sides.base, &sides.test}) {
+    for (RunRecord& r : *side) {
+      r.configuration.label = "\x1b[2Jgone";
+    }
+  }
+  sides.test[0].environment.torch_git = "\x1b]0;x\x07";
+  const Diff diff = diff_records(sides.base, sides.test);
+  for (const char* name : {"table", "markdown"}) {
+    EXPECT_EQ(find_diff_format(name).render(diff).find('\x1b'),
+              std::string::npos);
+  }
+}
+
+TEST(DiffFormats, MissingIsNullNeverZero) {
+  Sides sides = repeated(2, 1);
+  sides.test[0].ranks.clear();
+  sides.test[1].ranks.clear();
+  const auto json = nlohmann::json::parse(
+      render_diff_json(diff_records(sides.base, sides.test)));
+  const auto& row = json["cases"][0];
+  for (const char* key :
+       {"test_step_median_s", "change", "change_low", "p", "corrected_p"}) {
+    EXPECT_TRUE(row[key].is_null()) << key;
+  }
+  EXPECT_TRUE(json["runs_for_power"].is_null());
+}
+
+}  // namespace
+}  // namespace paceline::report
