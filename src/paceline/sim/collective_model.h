@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "paceline/plan/comm_plan.h"
+#include "paceline/sim/machine.h"
+
+namespace paceline::sim {
+
+/// Who takes part in a collective, as far as its price depends on it.
+struct Group {
+  plan::Rank ranks = 1;
+  plan::Rank hosts = 1;
+  plan::Rank most_local = 1;  // members on the fullest host
+
+  friend auto operator<=>(const Group&, const Group&) = default;
+};
+
+struct CollectiveCall {
+  plan::Pattern pattern{};
+  std::int64_t bytes = 0;  // the longer of its two sides
+  Group group;
+};
+
+/// Weights of loads are whole multiples of 1 / kWeightOne.
+inline constexpr std::int64_t kWeightOne = 65536;
+
+/// A part of a transfer: first it waits, then its bytes flow through the
+/// device link of every member and, where it leaves the host, the network
+/// link of every host.  A weight says how many times `bytes` cross such a
+/// link.
+struct Stage {
+  Picoseconds latency = 0;
+  std::int64_t bytes = 0;
+  std::int64_t device_weight = kWeightOne;
+  std::int64_t network_weight = kWeightOne;  // of a host's whole network link
+  std::int64_t limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Up to three stages, one after another.
+struct Price {
+  std::array<Stage, 3> stages;
+  int count = 0;
+
+  void add(const Stage& stage) {
+    stages[static_cast<std::size_t>(count)] = stage;
+    ++count;
+  }
+};
+
+/// The price of a collective, alone on the machine, under its algorithm.  A
+/// collective among one rank is free.
+Price price(const CollectiveCall& call, const Machine& machine);
+
+/// One file each: formula, units, source.
+Price ring_price(const CollectiveCall& call, const Machine& machine);
+Price tree_price(const CollectiveCall& call, const Machine& machine);
+Price halving_doubling_price(const CollectiveCall& call,
+                             const Machine& machine);
+Price hierarchical_price(const CollectiveCall& call, const Machine& machine);
+Price measured_price(const CollectiveCall& call, const Machine& machine);
+
+/// Whole logarithm to base 2, rounded up: rounds of a binary tree.
+constexpr std::int64_t log2_up(std::int64_t value) {
+  std::int64_t rounds = 0;
+  while ((std::int64_t{1} << rounds) < value) {
+    ++rounds;
+  }
+  return rounds;
+}
+
+/// What one hop costs where all members step together: the slowest link.
+inline Picoseconds hop(const Group& group, const Machine& machine) {
+  const Picoseconds inside = group.most_local > 1 ? machine.device.latency : 0;
+  const Picoseconds outside = group.hosts > 1 ? machine.network.latency : 0;
+  return inside > outside ? inside : outside;
+}
+
+/// `part` of `whole` as a weight, rounded up; 0 / 0 is 0.
+constexpr std::int64_t weight_of(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : (part * kWeightOne + whole - 1) / whole;
+}
+
+/// How long a price takes on a machine that does nothing else, in closed form:
+/// per stage latency + bytes over the slowest of limit, device link and
+/// network link.
+Picoseconds alone(const Price& price,
+                  const Group& group,
+                  const Machine& machine);
+
+}  // namespace paceline::sim

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+
+namespace paceline::sim {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Algorithm>, 5> kNames{
+    {{"ring", Algorithm::kRing},
+     {"tree", Algorithm::kTree},
+     {"halving-doubling", Algorithm::kHalvingDoubling},
+     {"hierarchical", Algorithm::kHierarchical},
+     {"measured", Algorithm::kMeasured}}};
+
+LinkModel model_of(const plan::ClusterLink& link) {
+  return {
+      .bytes_per_s = std::max<std::int64_t>(1, std::llround(link.bytes_per_s)),
+      .latency = link.latency_ps,
+      .sharing = link.sharing,
+      .full_duplex = link.full_duplex};
+}
+
+void check_share(const char* what, double share) {
+  if (!(share > 0 && share <= 1)) {
+    throw UsageError(
+        fmt::format("{} = {}: must be above 0 and at most 1", what, share));
+  }
+}
+
+void check_time(const char* what, Picoseconds time) {
+  if (time < 0) {
+    throw UsageError(
+        fmt::format("{} = {} ps: must not be negative", what, time));
+  }
+}
+
+void check_link(const char* what, const LinkModel& link) {
+  if (link.bytes_per_s <= 0 || link.bytes_per_s > 100'000'000'000'000) {
+    throw UsageError(fmt::format(
+        "the {} link has a rate of {} bytes/s: it must be above 0 and at most "
+        "10^14",
+        what,
+        link.bytes_per_s));
+  }
+  check_time(fmt::format("latency of the {} link", what).c_str(), link.latency);
+}
+
+void check_noise(const Noise& noise) {
+  const bool factors = std::ranges::all_of(
+      noise.rank_factor,
+      [](double factor) { return factor > 0 && std::isfinite(factor); });
+  if (!(noise.sigma >= 0 && noise.sigma < 10) || !factors ||
+      !(noise.straggler_probability >= 0 && noise.straggler_probability <= 1) ||
+      !(noise.straggler_factor >= 1 && noise.straggler_factor < 1e6)) {
+    throw UsageError(fmt::format(
+        "noise: sigma = {}, straggler_probability = {}, straggler_factor = {}: "
+        "sigma is 0 to 10, the probability 0 to 1, the factor at least 1, and "
+        "factors of ranks are above 0",
+        noise.sigma,
+        noise.straggler_probability,
+        noise.straggler_factor));
+  }
+}
+
+}  // namespace
+
+Machine machine_of(const plan::Cluster& cluster) {
+  const plan::ClusterLink* network = cluster.link(plan::LinkScope::kHosts);
+  const plan::ClusterLink* device = cluster.link(plan::LinkScope::kDevices);
+  if (network == nullptr && device == nullptr) {
+    throw UsageError(fmt::format(
+        "cluster '{}' has no [[links]]; a prediction needs at least one",
+        cluster.name));
+  }
+  Machine machine;
+  machine.network = model_of(network == nullptr ? *device : *network);
+  machine.device = model_of(device == nullptr ? *network : *device);
+  if (network != nullptr && !network->fits.empty()) {
+    machine.fits = network->fits;
+    machine.algorithm = Algorithm::kMeasured;
+  }
+  return machine;
+}
+
+Algorithm algorithm_named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [word, algorithm] : kNames) {
+    if (word == name) {
+      return algorithm;
+    }
+    known.emplace_back(word);
+  }
+  throw UsageError(unknown_name("collective algorithm", name, known));
+}
+
+void check_costs(const Machine& machine, const SoftwareCosts& software) {
+  check_link("device", machine.device);
+  check_link("network", machine.network);
+  for (const double scale : machine.network_scale) {
+    if (!(scale > 0 && std::isfinite(scale))) {
+      throw UsageError(fmt::format(
+          "the network rate of a host is scaled by {}: must be above 0",
+          scale));
+    }
+  }
+  const Interference& lost = machine.interference;
+  check_share("device_link_under_compute", lost.device_link_under_compute);
+  check_share("compute_under_transfer", lost.compute_under_transfer);
+  check_share("compute_under_kernel", lost.compute_under_kernel);
+  check_share("kernel_under_compute", lost.kernel_under_compute);
+  check_noise(machine.noise);
+  check_time("issue", software.issue);
+  check_time("negotiation", software.negotiation);
+  check_time("negotiation_per_rank", software.negotiation_per_rank);
+  check_time("collective", software.collective);
+  check_time("collective_per_rank", software.collective_per_rank);
+  check_time("collective_under_compute", software.collective_under_compute);
+  check_time("message", software.message);
+  check_time("step", software.step);
+  for (const KernelCost& kernel : software.kernels) {
+    check_time("launch of a kernel", kernel.launch);
+    check_time("launch_per_tensor of a kernel", kernel.launch_per_tensor);
+    if (!(kernel.bytes_per_s >= 0 && std::isfinite(kernel.bytes_per_s))) {
+      throw UsageError(
+          fmt::format("kernels '{}' move {} bytes/s: must not be negative",
+                      kernel.prefix,
+                      kernel.bytes_per_s));
+    }
+  }
+}
+
+}  // namespace paceline::sim

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "paceline/plan/cluster.h"
+#include "paceline/plan/profile.h"
+
+// What a plan is priced on: two kinds of links, what compute and communication
+// take from each other, how ranks differ, and what software costs.  All plain
+// numbers; nothing here knows a plan.
+
+namespace paceline::sim {
+
+using plan::Picoseconds;
+
+struct LinkModel {
+  std::int64_t bytes_per_s = 1'000'000'000;  // each way
+  Picoseconds latency = 0;                   // one way
+  plan::LinkSharing sharing = plan::LinkSharing::kDevice;
+  bool full_duplex = true;
+};
+
+/// What is left of a speed while something else runs on the same rank; 1:
+/// nothing is lost.
+struct Interference {
+  double device_link_under_compute = 1;  // share of the device link's rate
+  double compute_under_transfer = 1;     // while a transfer is in flight
+  double compute_under_kernel = 1;
+  double kernel_under_compute = 1;
+};
+
+/// How compute times of ranks and steps differ.  A pure function of seed, rank
+/// and step.
+struct Noise {
+  std::uint64_t seed = 0;
+  double sigma = 0;  // of the log-normal factor, median 1, per rank and step
+  double straggler_probability = 0;  // per rank and step
+  double straggler_factor = 1;       // at least 1
+  std::vector<double> rank_factor;   // lasting, by rank; empty: all 1
+
+  bool any() const {
+    return sigma > 0 || straggler_probability > 0 || !rank_factor.empty();
+  }
+};
+
+/// How an engine carries out collectives.
+enum class Algorithm : std::uint8_t {
+  kRing,
+  kTree,
+  kHalvingDoubling,
+  kHierarchical,
+  kMeasured  // the network's fits
+};
+
+struct Machine {
+  LinkModel device;   // between the devices of a host
+  LinkModel network;  // between hosts
+  Algorithm algorithm = Algorithm::kRing;
+  std::vector<plan::LinkFit> fits;    // for kMeasured: whole operations
+  std::vector<double> network_scale;  // of the rate, by host; empty: all 1
+  Interference interference;
+  Noise noise;
+};
+
+/// The links of a cluster.  A cluster that lacks one uses the other for both;
+/// throws UsageError where it has none.
+Machine machine_of(const plan::Cluster& cluster);
+
+/// ring, tree, halving-doubling, hierarchical, measured.  Throws UsageError.
+Algorithm algorithm_named(const std::string& name);
+
+/// Kernels whose name begins with `prefix`: launch + launch_per_tensor *
+/// tensors
+/// + bytes / bytes_per_s; bytes are all that it reads and writes.
+struct KernelCost {
+  std::string prefix;  // empty: every kernel
+  Picoseconds launch = 0;
+  Picoseconds launch_per_tensor = 0;
+  double bytes_per_s = 0;  // 0: bytes cost nothing
+};
+
+struct SoftwareCosts {
+  /// Host time per operation that a rank issues, one after another: NCCL's
+  /// launch, Gloo's hand-off.
+  Picoseconds issue = 0;
+
+  /// Agreement among members before a collective starts (Horovod's
+  /// coordinator): negotiation + negotiation_per_rank * P each.  Serial: the
+  /// coordinator serves one operation at a time; else it is a delay.
+  Picoseconds negotiation = 0, negotiation_per_rank = 0;
+  bool serial_negotiation = true;
+
+  /// Added to each collective's start: fixed, per member, and, while a member
+  /// computes, times the logarithm (base 2) of the members.
+  Picoseconds collective = 0, collective_per_rank = 0;
+  Picoseconds collective_under_compute = 0;
+
+  /// Added to each message.
+  Picoseconds message = 0;
+
+  /// A communicator carries one collective at a time (NCCL's stream); else
+  /// those in flight share the links.
+  bool serial_collectives = true;
+
+  /// The first entry whose prefix fits; none: kernels are free.
+  std::vector<KernelCost> kernels;
+
+  /// Host time between the end of backward and the next forward.
+  Picoseconds step = 0;
+};
+
+/// Throws UsageError, one sentence with the offending value, for negative
+/// times and rates, and for shares outside ]0, 1].
+void check_costs(const Machine& machine, const SoftwareCosts& software);
+
+}  // namespace paceline::sim

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/meetings.h"
+
+#include <algorithm>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/describe.h"
+#include "paceline/plan/plan_world.h"
+
+namespace paceline::sim {
+namespace {
+
+using plan::Collective;
+using plan::Exchange;
+
+}  // namespace
+
+Meetings::Meetings(Scripts& scripts, Job& job)
+    : scripts_(scripts), job_(job), transfers_of_(job.items.size()) {
+  for (std::uint32_t a = 0; a < job.actors.size(); ++a) {
+    actor_of_.emplace(job.actors[a].rank, a);
+  }
+}
+
+std::uint32_t Meetings::actor_of(Rank rank) const {
+  return actor_of_.at(job_.classes.stand_in[static_cast<std::size_t>(rank)]);
+}
+
+std::int32_t Meetings::host_of(Rank rank) const {
+  return job_.classes.host_of[static_cast<std::size_t>(rank)];
+}
+
+void Meetings::refuse(Rank rank, std::uint32_t item, const char* why) {
+  const Script& script = scripts_.of(rank);
+  plan::Setup setup = script.setup;
+  setup.communicators = scripts_.communicators();
+  throw plan::PlanError(
+      fmt::format("rank {}: {}: {}",
+                  rank,
+                  plan::describe(script.op(item), job_.input.model, setup),
+                  why));
+}
+
+void Meetings::add() {
+  for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
+    const Script& script = scripts_.of(job_.actors[a].rank);
+    for (std::uint32_t i = 0; i < script.begin.back(); ++i) {
+      const plan::Op& op = script.op(i);
+      if (std::holds_alternative<Collective>(op.work)) {
+        add_collective(a, i);
+      } else if (std::holds_alternative<Exchange>(op.work)) {
+        add_exchange(a, i);
+      }
+    }
+  }
+  follow_leaders();
+  finish();
+}
+
+std::uint32_t Meetings::place_of(const std::vector<std::uint32_t>& list,
+                                 std::uint32_t item) const {
+  return static_cast<std::uint32_t>(std::ranges::lower_bound(list, item) -
+                                    list.begin());
+}
+
+std::int32_t Meetings::collective_shape(const CollectiveCall& call) {
+  auto& shapes = job_.collective_shapes;
+  const auto same = [&](const CollectiveCall& other) {
+    return std::tie(other.pattern, other.bytes, other.group) ==
+           std::tie(call.pattern, call.bytes, call.group);
+  };
+  auto found = std::ranges::find_if(shapes, same);
+  if (found == shapes.end()) {
+    found = shapes.insert(shapes.end(), call);
+  }
+  return static_cast<std::int32_t>(found - shapes.begin());
+}
+
+const Meetings::Circle& Meetings::circle_of(std::uint32_t actor,
+                                            plan::CommunicatorId on) {
+  const auto [found, fresh] = circles_.try_emplace({actor, plan::index_of(on)});
+  Circle& circle = found->second;
+  if (!fresh) {
+    return circle;
+  }
+  std::map<std::int32_t, Rank> on_host;
+  std::map<std::uint32_t, Part> parts;
+  for (const Rank rank : scripts_.on(on).members) {
+    ++on_host[host_of(rank)];
+    Part& part = parts
+                     .try_emplace(actor_of(rank),
+                                  Part{.actor = actor_of(rank), .member = rank})
+                     .first->second;
+    part.members += 1;
+    part.on_host += host_of(rank) == host_of(part.member) ? 1 : 0;
+  }
+  circle.group.ranks = static_cast<Rank>(scripts_.on(on).members.size());
+  circle.group.hosts = static_cast<Rank>(on_host.size());
+  for (const auto& [host, count] : on_host) {
+    circle.group.most_local = std::max(circle.group.most_local, count);
+  }
+  for (auto& [key, part] : parts) {
+    part.local = on_host.at(host_of(part.member));
+    circle.parts.push_back(part);
+  }
+  circle.queue = job_.transfer_queues++;
+  return circle;
+}
+
+void Meetings::add_collective(std::uint32_t actor, std::uint32_t item) {
+  if (collectives_.contains({actor, item})) {
+    return;
+  }
+  const Rank rank = job_.actors[actor].rank;
+  const Script& mine = scripts_.of(rank);
+  const auto& work = std::get<Collective>(mine.op(item).work);
+  const std::size_t on = plan::index_of(work.on);
+  const std::uint32_t n = place_of(mine.collectives[on], item);
+  const Circle& circle = circle_of(actor, work.on);
+  const auto id = static_cast<TransferId>(job_.transfers.size());
+  std::set<ItemId> items;
+  for (const Part& part : circle.parts) {
+    // A member of my own class is where I am.
+    const Script& theirs =
+        part.actor == actor ? mine : scripts_.of(part.member);
+    if (n >= theirs.collectives[on].size()) {
+      refuse(rank, item, "another member has fewer collectives");
+    }
+    const std::uint32_t j = theirs.collectives[on][n];
+    const auto& other = std::get<Collective>(theirs.op(j).work);
+    if (std::tie(work.pattern, work.in.count, work.out.count, work.root) !=
+        std::tie(other.pattern, other.in.count, other.out.count, other.root)) {
+      refuse(rank, item, "meets another kind or size on another member");
+    }
+    collectives_.emplace(std::pair(part.actor, j), id);
+    items.insert(job_.actors[part.actor].first + j);
+  }
+  const Transfer transfer{
+      .queue = circle.queue,
+      .order = n,
+      .shape = collective_shape(
+          {.pattern = work.pattern,
+           .bytes = plan::bytes_in_flight(mine.setup, mine.op(item)),
+           .group = circle.group})};
+  items_of_.push_back(std::move(items));
+  device_ends_.emplace_back();
+  network_ends_.emplace_back();
+  add_collective_ends(circle);
+  job_.transfers.push_back(transfer);
+}
+
+/// One end each way per device, and per class of host where the communicator
+/// has members on several.  Where `on_host` members of a class share one such
+/// collective, the class's ranks on the host have so many of them at once.
+void Meetings::add_collective_ends(const Circle& circle) {
+  std::set<std::uint32_t> hosts;
+  for (const Part& part : circle.parts) {
+    const Actor& actor = job_.actors[part.actor];
+    const bool first_on_host = hosts.insert(actor.host).second;
+    for (const bool out : {true, false}) {
+      device_ends_.back().push_back({.actor = part.actor,
+                                     .host = actor.host,
+                                     .out = out,
+                                     .flows = 1,
+                                     .on_host = actor.on_host});
+      if (circle.group.hosts > 1) {
+        network_ends_.back().push_back(
+            {.actor = part.actor,
+             .host = actor.host,
+             .out = out,
+             .first_on_host = first_on_host,
+             .first_of_all = out && hosts.size() == 1 && first_on_host,
+             .flows = actor.on_host / part.on_host,
+             .cards = part.local,
+             .all = actor.stands_for / part.members * circle.group.hosts});
+      }
+    }
+  }
+}
+
+void Meetings::add_exchange(std::uint32_t actor, std::uint32_t item) {
+  const auto& work =
+      std::get<Exchange>(scripts_.of(job_.actors[actor].rank).op(item).work);
+  for (std::uint32_t s = 0; s < work.sends.size(); ++s) {
+    items_of_[message(actor, item, s)].insert(job_.actors[actor].first + item);
+  }
+  for (std::uint32_t s = 0; s < work.receives.size(); ++s) {
+    receive(actor, item, s);
+  }
+}
+
+/// The transfer of the message in a slot of `actor`'s sends.
+TransferId Meetings::message(std::uint32_t actor,
+                             std::uint32_t item,
+                             std::uint32_t slot) {
+  const auto [found, fresh] = messages_.try_emplace(
+      {actor, item, slot}, static_cast<TransferId>(job_.transfers.size()));
+  if (!fresh) {
+    return found->second;
+  }
+  const Actor& me = job_.actors[actor];
+  const Script& script = scripts_.of(me.rank);
+  const auto& work = std::get<Exchange>(script.op(item).work);
+  const plan::Message& message = work.sends.at(slot);
+  const auto [channel, fresh_channel] = channels_.try_emplace(
+      {plan::index_of(work.on), actor, message.peer}, job_.transfer_queues);
+  job_.transfer_queues += fresh_channel ? 1 : 0;
+  const plan::Buffer& buffer =
+      script.setup.buffers[plan::index_of(message.slice.buffer)];
+  const MessageShape shape{
+      .bytes = std::min(message.slice.count,
+                        buffer.typical.value_or(message.slice.count)) *
+               plan::size_of(buffer.dtype),
+      .remote = host_of(message.peer) != host_of(me.rank)};
+  const auto [known, fresh_shape] = message_shapes_.try_emplace(
+      shape, static_cast<std::int32_t>(job_.message_shapes.size()));
+  if (fresh_shape) {
+    job_.message_shapes.push_back(shape);
+  }
+  job_.transfers.push_back({.queue = channel->second,
+                            .order = item,
+                            .shape = known->second,
+                            .message = true});
+  items_of_.emplace_back();
+  device_ends_.push_back({{.actor = actor,
+                           .host = me.host,
+                           .out = true,
+                           .flows = 1,
+                           .on_host = me.on_host}});
+  network_ends_.emplace_back();
+  if (shape.remote) {
+    network_ends_.back().push_back({.actor = actor,
+                                    .host = me.host,
+                                    .out = true,
+                                    .flows = me.on_host,
+                                    .all = me.stands_for});
+  }
+  return found->second;
+}
+
+void Meetings::receive(std::uint32_t actor,
+                       std::uint32_t item,
+                       std::uint32_t slot) {
+  const Actor& me = job_.actors[actor];
+  const Script& mine = scripts_.of(me.rank);
+  const auto& work = std::get<Exchange>(mine.op(item).work);
+  const Rank peer = work.receives.at(slot).peer;
+  const auto& received = mine.receives.at({work.on, peer});
+  const auto n = static_cast<std::size_t>(
+      std::ranges::find_if(received,
+                           [&](const Script::End& end) {
+                             return end.item == item && end.slot == slot;
+                           }) -
+      received.begin());
+  const Script& theirs = scripts_.of(peer);
+  const auto sent = theirs.sends.find({work.on, me.rank});
+  if (sent == theirs.sends.end() || n >= sent->second.size()) {
+    refuse(me.rank, item, "receives a message that nobody sends");
+  }
+  const Script::End& end = sent->second[n];
+  const auto& other = std::get<Exchange>(theirs.op(end.item).work);
+  if (other.sends[end.slot].slice.count != work.receives[slot].slice.count) {
+    refuse(me.rank, item, "receives a message of another size");
+  }
+  const TransferId id = message(actor_of(peer), end.item, end.slot);
+  items_of_[id].insert(me.first + item);
+  items_of_[id].insert(job_.actors[actor_of(peer)].first + end.item);
+  auto& devices = device_ends_[id];
+  auto& network = network_ends_[id];
+  const bool remote = host_of(peer) != host_of(me.rank);
+  const auto mine_at = [&](auto& ends) {
+    return std::ranges::find_if(
+        ends, [&](const auto& it) { return it.actor == actor && !it.out; });
+  };
+  if (const auto known = mine_at(devices); known != devices.end()) {
+    known->flows += 1;
+    known->on_host += me.on_host;
+  } else {
+    devices.push_back({.actor = actor,
+                       .host = me.host,
+                       .out = false,
+                       .flows = 1,
+                       .on_host = me.on_host});
+  }
+  if (!remote) {
+    return;
+  }
+  if (const auto known = mine_at(network); known != network.end()) {
+    known->flows += me.on_host;
+    known->device_flows += 1;
+  } else {
+    network.push_back({.actor = actor,
+                       .host = me.host,
+                       .out = false,
+                       .first_of_all = false,
+                       .flows = me.on_host});
+  }
+}
+
+/// Followers of a kPriority communicator take the order of its first member.
+void Meetings::follow_leaders() {
+  for (const auto& [key, circle] : circles_) {
+    const auto& [actor, on] = key;
+    const Rank first = scripts_.communicators()[on].members.front();
+    const std::uint32_t leader = actor_of(first);
+    const auto queue_of = [&](std::uint32_t a) -> std::int64_t {
+      for (const std::uint32_t queue : job_.actors[a].queues) {
+        const ItemId item = job_.queues[queue].items.front();
+        const Script& script = scripts_.of(job_.actors[a].rank);
+        const plan::Op& op = script.op(item - job_.actors[a].first);
+        if (plan::index_of(*plan::communicator_of(op)) == on) {
+          return queue;
+        }
+      }
+      return -1;
+    };
+    const std::int64_t mine = queue_of(actor);
+    const std::int64_t theirs = leader == actor ? mine : queue_of(leader);
+    if (mine >= 0 && theirs >= 0) {
+      job_.queues[static_cast<std::size_t>(mine)].leader =
+          static_cast<std::uint32_t>(theirs);
+    }
+  }
+}
+
+void Meetings::finish() {
+  for (TransferId id = 0; id < job_.transfers.size(); ++id) {
+    Transfer& transfer = job_.transfers[id];
+    transfer.first_item = static_cast<std::uint32_t>(job_.participants.size());
+    transfer.items = static_cast<std::uint32_t>(items_of_[id].size());
+    for (const ItemId item : items_of_[id]) {
+      job_.participants.push_back(item);
+      transfers_of_[item].insert(id);
+    }
+    transfer.first_device_end =
+        static_cast<std::uint32_t>(job_.device_ends.size());
+    transfer.device_ends = static_cast<std::uint32_t>(device_ends_[id].size());
+    job_.device_ends.insert(job_.device_ends.end(),
+                            device_ends_[id].begin(),
+                            device_ends_[id].end());
+    transfer.first_network_end =
+        static_cast<std::uint32_t>(job_.network_ends.size());
+    transfer.network_ends =
+        static_cast<std::uint32_t>(network_ends_[id].size());
+    job_.network_ends.insert(job_.network_ends.end(),
+                             network_ends_[id].begin(),
+                             network_ends_[id].end());
+  }
+  for (std::size_t i = 0; i < job_.items.size(); ++i) {
+    job_.items[i].first_transfer =
+        static_cast<std::uint32_t>(job_.taken.size());
+    job_.items[i].transfers =
+        static_cast<std::int32_t>(transfers_of_[i].size());
+    job_.taken.insert(
+        job_.taken.end(), transfers_of_[i].begin(), transfers_of_[i].end());
+  }
+}
+
+}  // namespace paceline::sim

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "paceline/sim/job.h"
+#include "paceline/sim/script.h"
+
+namespace paceline::sim {
+
+/// Finds who meets whom, and adds a transfer for each collective and message
+/// that the simulated ranks take part in.
+///
+/// The n-th collective of a communicator on one member meets the n-th on every
+/// other, the n-th message from one rank to another the n-th received there.
+/// What a rank meets that is not simulated, its class's representative does.
+class Meetings {
+ public:
+  Meetings(Scripts& scripts, Job& job);
+
+  void add();
+
+ private:
+  /// One class's part of a communicator, as one simulated rank sees it.
+  struct Part {
+    std::uint32_t actor = 0;
+    Rank member = 0;           // the first of the class
+    std::int64_t members = 0;  // of the class
+    std::int64_t on_host = 0;  // of the class on the first one's host
+    std::int64_t local = 0;    // of any class on that host
+  };
+  struct Circle {
+    Group group;
+    std::vector<Part> parts;
+    std::uint32_t queue = 0;
+  };
+
+  void add_collective(std::uint32_t actor, std::uint32_t item);
+  void add_exchange(std::uint32_t actor, std::uint32_t item);
+  TransferId message(std::uint32_t actor,
+                     std::uint32_t item,
+                     std::uint32_t slot);
+  void receive(std::uint32_t actor, std::uint32_t item, std::uint32_t slot);
+  const Circle& circle_of(std::uint32_t actor, plan::CommunicatorId on);
+  void add_collective_ends(const Circle& circle);
+  void follow_leaders();
+  void finish();
+
+  std::uint32_t actor_of(Rank rank) const;
+  std::int32_t host_of(Rank rank) const;
+  std::int32_t collective_shape(const CollectiveCall& call);
+  std::uint32_t place_of(const std::vector<std::uint32_t>& list,
+                         std::uint32_t item) const;
+  [[noreturn]] void refuse(Rank rank, std::uint32_t item, const char* why);
+
+  Scripts& scripts_;
+  Job& job_;
+  std::map<Rank, std::uint32_t> actor_of_;
+  std::map<std::pair<std::uint32_t, std::size_t>, Circle> circles_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, TransferId> collectives_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TransferId>
+      messages_;
+  std::map<std::tuple<std::size_t, std::uint32_t, Rank>, std::uint32_t>
+      channels_;
+  std::map<MessageShape, std::int32_t> message_shapes_;
+  std::vector<std::set<ItemId>> items_of_;           // by transfer
+  std::vector<std::set<TransferId>> transfers_of_;   // by item
+  std::vector<std::vector<DeviceEnd>> device_ends_;  // by transfer
+  std::vector<std::vector<NetworkEnd>> network_ends_;
+};
+
+}  // namespace paceline::sim

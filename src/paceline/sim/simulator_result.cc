@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "paceline/base/error.h"
+#include "paceline/sim/simulator_state.h"
+
+namespace paceline::sim {
+
+/// When a rank's training loop comes to a step: the end of the model work of
+/// the step before.  Ranks without model work come with the first that has.
+Picoseconds Simulator::State::begin_of(const Actor& actor,
+                                       std::int32_t step) const {
+  if (step == 0) {
+    return 0;
+  }
+  const auto a = static_cast<std::size_t>(&actor - job_.actors.data());
+  const ItemId last =
+      last_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
+                       static_cast<std::size_t>(step - 1)];
+  return last < item_ran.size() ? item_ran[last].end : -1;
+}
+
+void Simulator::State::step_ended(std::int32_t) {
+  const std::size_t steps = left_in_step_.size();
+  while (static_cast<std::size_t>(ended_steps_) < steps &&
+         left_in_step_[static_cast<std::size_t>(ended_steps_)] == 0) {
+    ++ended_steps_;
+  }
+  if (!costs_.machine.noise.any()) {
+    steady_ = repeats(ended_steps_ - 1);
+  }
+}
+
+/// Whether the last period of steps, up to `step`, ran as the one before: every
+/// op and transfer at the same time after its step's begin.  From there on
+/// nothing new can come, since steps depend on nothing older.
+bool Simulator::State::repeats(std::int32_t step) const {
+  const auto period = static_cast<std::int32_t>(job_.period);
+  if (step - 2 * period + 1 < 1) {
+    return false;
+  }
+  const auto training = std::ranges::find_if(
+      job_.actors, [](const Actor& actor) { return actor.trains; });
+  if (training == job_.actors.end()) {
+    return false;
+  }
+  for (std::int32_t s = step - period + 1; s <= step; ++s) {
+    const Picoseconds shift =
+        begin_of(*training, s) - begin_of(*training, s - period);
+    for (const Actor& actor : job_.actors) {
+      const auto now = static_cast<std::size_t>(s);
+      const auto before = static_cast<std::size_t>(s - period);
+      const ItemId a = actor.steps[now], b = actor.steps[before];
+      const ItemId count = actor.steps[now + 1] - a;
+      if (count != actor.steps[before + 1] - b) {
+        return false;
+      }
+      for (ItemId i = 0; i < count; ++i) {
+        if (item_ran[a + i].end != item_ran[b + i].end + shift ||
+            item_ran[a + i].begin != item_ran[b + i].begin + shift) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+StepTimes Simulator::State::result() const {
+  StepTimes times;
+  times.steady = steady_;
+  times.events = events_.pushed();
+  const auto count = static_cast<std::int32_t>(
+      steady_ ? ended_steps_ : static_cast<std::int32_t>(job_.options.steps));
+  times.steps.assign(static_cast<std::size_t>(count), 0);
+  const auto period = static_cast<std::int32_t>(job_.period);
+  const std::int32_t window =
+      steady_ ? period : std::max(1, (count - 1) / 2 / period * period);
+  Picoseconds end = 0;
+  for (const Actor& actor : job_.actors) {
+    if (!actor.trains) {
+      continue;
+    }
+    for (std::int32_t step = 0; step < count; ++step) {
+      Picoseconds& slowest = times.steps[static_cast<std::size_t>(step)];
+      slowest =
+          std::max(slowest, begin_of(actor, step + 1) - begin_of(actor, step));
+    }
+    const Picoseconds span =
+        begin_of(actor, count) - begin_of(actor, count - window);
+    times.step = std::max(times.step, (span + window / 2) / window);
+    end = std::max(end, begin_of(actor, count));
+    Picoseconds compute = 0;
+    const auto last = static_cast<std::size_t>(count - 1);
+    for (ItemId id = actor.steps[last]; id < actor.steps[last + 1]; ++id) {
+      const bool model = job_.items[id].kind == ItemKind::kForward ||
+                         job_.items[id].kind == ItemKind::kBackward;
+      compute += model ? item_ran[id].end - item_ran[id].begin : 0;
+    }
+    times.compute = std::max(times.compute, compute);
+  }
+  times.flush = std::max<Picoseconds>(0, now_ - end);
+  return times;
+}
+
+std::int64_t Simulator::State::bytes_sent() const {
+  return network_.crossed(0);
+}
+
+Simulator::Simulator(const Job& job) : state_(std::make_unique<State>(job)) {}
+Simulator::~Simulator() = default;
+Simulator::Simulator(Simulator&&) noexcept = default;
+Simulator& Simulator::operator=(Simulator&&) noexcept = default;
+
+StepTimes Simulator::run(const Costs& costs) {
+  return state_->run(costs);
+}
+
+const std::vector<Ran>& Simulator::items() const {
+  return state_->item_ran;
+}
+
+const std::vector<Ran>& Simulator::transfers() const {
+  return state_->transfer_ran;
+}
+
+std::int64_t Simulator::bytes_sent() const {
+  return state_->bytes_sent();
+}
+
+StepTimes simulate(const plan::Planner& planner,
+                   const plan::PlanInput& input,
+                   const Costs& costs,
+                   const JobOptions& options) {
+  const Job job = compile(planner, input, options);
+  return Simulator(job).run(costs);
+}
+
+}  // namespace paceline::sim

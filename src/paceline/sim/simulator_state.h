@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paceline/sim/event_queue.h"
+#include "paceline/sim/network.h"
+#include "paceline/sim/simulate.h"
+
+namespace paceline::sim {
+
+/// The inside of a Simulator; simulator*.cc.
+///
+/// Events of one time are taken together.  They only note what has ended and
+/// what has become possible; when none is left at that time, settle() decides
+/// what starts, actor by actor and queue by queue, each by its own order.
+class Simulator::State {
+ public:
+  explicit State(const Job& job);
+
+  StepTimes run(const Costs& costs);
+
+  std::vector<Ran> item_ran, transfer_ran;
+  std::int64_t bytes_sent() const;
+
+ private:
+  /// What runs on a rank's compute, or its kernels.
+  struct Lane {
+    ItemId item = 0;
+    bool busy = false;
+    std::uint32_t event = 0;
+    std::int64_t speed = kWeightOne, left = 0;  // of the time at full speed
+    Picoseconds since = 0;
+  };
+  struct ActorState {
+    Lane model, kernel;
+    bool computes = false;  // as the links know it
+    bool dirty = false;
+    bool issuing = false;
+    std::int32_t in_flight = 0;   // transfers
+    std::vector<ItemId> kernels;  // ready, a heap
+  };
+  struct QueueState {
+    std::size_t next = 0;        // kProgram, or the leader's pick to follow
+    std::int64_t in_flight = 0;  // bytes
+    std::set<std::pair<std::int32_t, ItemId>> ready;  // kPriority
+    std::vector<std::size_t> picks;                   // places in `items`
+    std::vector<std::uint32_t> followers;
+  };
+  struct Circle {  // the transfers of one queue
+    std::set<std::pair<std::uint32_t, TransferId>> to_agree, to_start;
+    bool agreeing = false, carrying = false, dirty = false;
+  };
+  struct TransferState {
+    std::uint32_t absent = 0;
+    std::int32_t stage = -1;
+  };
+
+  // simulator_costs.cc
+  void set_costs(const Costs& costs);
+  void set_links();
+  void set_loads();
+  void set_prices();
+  Picoseconds duration_of(const Item& item) const;
+  Picoseconds kernel_time(const KernelShape& shape) const;
+  double noise(const Actor& actor, std::int32_t step) const;
+
+  // simulator.cc
+  void reset();
+  void handle(const Event& event);
+  void complete(ItemId id);
+  void ready(ItemId id);
+  void touch(std::uint32_t actor);
+  void start(Lane& lane, ItemId id, EventKind kind);
+  void set_speed(Lane& lane, std::int64_t speed, EventKind kind);
+  void settle();
+  void settle_actor(std::uint32_t actor);
+  void settle_speeds(std::uint32_t actor);
+  void step_ended(std::int32_t step);
+  bool repeats(std::int32_t step) const;
+  Picoseconds begin_of(const Actor& actor, std::int32_t step) const;
+  StepTimes result() const;
+
+  // simulator_transfers.cc
+  void issue_ready(std::uint32_t actor);
+  bool next_to_issue(std::uint32_t queue, ItemId& item) const;
+  void take_from_queue(std::uint32_t queue, ItemId item);
+  void issued(ItemId id);
+  void settle_circle(std::uint32_t circle);
+  void start_transfer(TransferId id);
+  void start_stage(TransferId id);
+  void start_flow(TransferId id);
+  void end_stage(TransferId id);
+  void end_transfer(TransferId id);
+  void change_in_flight(TransferId id, std::int32_t by);
+  bool computes(TransferId id) const;
+  void touch_circle(std::uint32_t circle);
+  const Price& price_of(const Transfer& transfer) const;
+
+  // simulator_stuck.cc
+  [[noreturn]] void stuck() const;
+  ItemId blocker(ItemId id) const;
+
+  const Job& job_;
+  Costs costs_;
+  bool varies_ = false;  // speeds may change under way
+
+  EventQueue events_;
+  Network network_;
+  Picoseconds now_ = 0;
+  std::vector<std::int32_t> waits_;      // by item
+  std::vector<std::int32_t> transfers_;  // by item: not ended
+  std::vector<char> is_ready_, is_issued_;
+  std::vector<ActorState> actors_;
+  std::vector<QueueState> queues_;
+  std::vector<Circle> circles_;
+  std::vector<TransferState> transfer_;
+  std::vector<std::uint32_t> dirty_actors_, dirty_circles_;
+  std::vector<std::int64_t> left_in_step_;  // items of all actors
+  std::vector<ItemId> last_model_work_;     // by actor and step
+  std::int32_t ended_steps_ = 0;
+  bool steady_ = false;
+
+  // Priced; by shape or link.
+  std::vector<Picoseconds> kernel_times_;
+  std::vector<Price> prices_, message_prices_;
+  std::vector<std::int64_t> capacities_;
+  std::uint32_t network_links_ = 0;  // where they begin
+  struct RawLoad {
+    std::uint32_t link = 0;
+    bool device = true;
+    std::int64_t times = 1, of = 1;
+  };
+  std::vector<RawLoad> loads_;  // of all transfers
+  std::vector<std::uint32_t> first_load_;
+  std::vector<Load> stage_loads_;
+  std::pair<LinkModel, LinkModel> linked_;  // loads_ were made for
+};
+
+}  // namespace paceline::sim

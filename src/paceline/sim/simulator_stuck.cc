@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/plan_world.h"
+#include "paceline/sim/script.h"
+#include "paceline/sim/simulator_state.h"
+
+namespace paceline::sim {
+
+/// What an item that has not ended lacks: an earlier item of its rank, one that
+/// its communicator's order puts first, one in flight that uses up the
+/// credit, or the partner that has not come.
+ItemId Simulator::State::blocker(ItemId id) const {
+  const Item& item = job_.items[id];
+  const Actor& actor = job_.actors[item.actor];
+  if (is_ready_[id] == 0) {
+    for (ItemId other = actor.first; other < id; ++other) {
+      const auto first = job_.behind.begin() + job_.items[other].first_behind;
+      const auto last =
+          job_.behind.begin() + job_.items[other + 1].first_behind;
+      if (item_ran[other].end < 0 && std::find(first, last, id) != last) {
+        return other;
+      }
+    }
+  }
+  if (item.queue >= 0 && is_issued_[id] == 0) {
+    const auto& all = job_.queues[static_cast<std::size_t>(item.queue)].items;
+    for (const ItemId other : all) {
+      if (other != id && item_ran[other].end < 0) {
+        return other;
+      }
+    }
+  }
+  for (std::int32_t i = 0; i < item.transfers; ++i) {
+    const TransferId t =
+        job_.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
+    const Transfer& transfer = job_.transfers[t];
+    for (std::uint32_t p = 0; p < transfer.items; ++p) {
+      const ItemId other = job_.participants[transfer.first_item + p];
+      if (is_issued_[other] == 0) {
+        return other;
+      }
+    }
+  }
+  return id;
+}
+
+void Simulator::State::stuck() const {
+  ItemId id = 0;
+  while (id < item_ran.size() && item_ran[id].end >= 0) {
+    ++id;
+  }
+  PACELINE_CHECK(id < item_ran.size());
+  std::vector<ItemId> seen;
+  while (std::ranges::find(seen, id) == seen.end()) {
+    seen.push_back(id);
+    id = blocker(id);
+  }
+  std::string text = "ops wait for each other: ";
+  for (auto it = std::ranges::find(seen, id); it != seen.end(); ++it) {
+    text += describe(job_, *it) + "; waits for ";
+  }
+  throw plan::PlanError(text + describe(job_, id));
+}
+
+}  // namespace paceline::sim

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/toy.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "paceline/plan/strategy.h"
+
+namespace paceline::sim {
+
+plan::PlanInput toy_input(int layers, plan::Rank world) {
+  plan::PlanInput input;
+  input.model.name = "toy";
+  input.world = world;
+  for (int i = 0; i < layers; ++i) {
+    input.model.modules.push_back(fmt::format("layer{}", i));
+    input.model.parameters.push_back({.name = fmt::format("layer{}.weight", i),
+                                      .sizes = {250},
+                                      .elements = 250,
+                                      .module = plan::ModuleId{i}});
+    input.model.ready_order.push_back(plan::ParameterId{layers - 1 - i});
+  }
+  return input;
+}
+
+Costs toy_costs(const plan::PlanInput& input) {
+  Costs costs;
+  costs.profile.forward.assign(input.model.modules.size(), 10 * kMicrosecond);
+  costs.profile.backward.assign(input.model.parameters.size(),
+                                20 * kMicrosecond);
+  return costs;
+}
+
+std::vector<plan::Rank> hosts_of(plan::Rank world, plan::Rank local) {
+  std::vector<plan::Rank> hosts;
+  for (plan::Rank left = world; left > 0; left -= hosts.back()) {
+    hosts.push_back(std::min(left, local));
+  }
+  return hosts;
+}
+
+std::unique_ptr<plan::Planner> planner_of(const std::string& strategy) {
+  return plan::make_planner(plan::parse_strategy(strategy));
+}
+
+}  // namespace paceline::sim
