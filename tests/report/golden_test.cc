@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every format makes of fixed records, compared with the files in
 // golden/.  PACELINE_UPDATE_GOLDEN=1 in the environment rewrites the files.
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -11,25 +8,12 @@
 #include "paceline/report/ddp.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/formats.h"
+#include "report/expect_golden.h"
 #include "report/fixed_diff.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
 namespace {
-
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path =
-      std::string(PACELINE_SOURCE_DIR) + "/tests/report/golden/" + name;
-  if (std::getenv("PACELINE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << text;
-    GTEST_FAIL() << "rewrote " << path << "; look at the difference";
-  }
-  std::ifstream in(path, std::ios::binary);
-  ASSERT_TRUE(in) << path;
-  std::ostringstream expected;
-  expected << in.rdbuf();
-  EXPECT_EQ(text, expected.str()) << path;
-}
 
 TEST(Golden, EveryFormatOfOneSweep) {
   for (const Format& format : formats()) {

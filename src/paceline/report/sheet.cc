@@ -165,7 +165,7 @@ class Writer {
       cells.push_back(fmt::to_string(row.step_s->steps));
     }
     cells.push_back(footnotes_.marks(row));
-    return {std::move(cells), ""};
+    return {.cells = std::move(cells)};
   }
 
  private:

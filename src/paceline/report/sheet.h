@@ -15,11 +15,12 @@ namespace paceline::report {
 struct Sheet {
   struct Line {
     std::vector<std::string> cells;  // one a column, or only the first ones
-    std::string sentence;            // over the other columns: why it failed
+    std::string sentence{};          // over the other columns: why it failed
+    std::string link{};              // on the page: the place to go on reading
   };
-  std::string heading;  // what all rows share
-  std::vector<Grid::Column> columns;
-  std::vector<Line> lines;  // in the order of the table's rows
+  std::string heading;  // what all rows share: "resnet18, batch 8: fp32 on cpu"
+  std::vector<Grid::Column> columns{};
+  std::vector<Line> lines{};  // in the order of the table's rows
 };
 
 struct Meaning {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "paceline/record/configuration.h"
+
+namespace paceline::report {
+
+/// The command that measures this case again, quoted for a shell; flags whose
+/// value is the default are left out, except for those that depend on the
+/// machine.
+std::string command_of(const record::Configuration& configuration);
+
+}  // namespace paceline::report

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws a chart specification (report/page_section.h) as SVG with Observable
+// Plot.  Colors are the style sheet's variables, so a change of theme needs no
+// drawing anew; series differ by shape and dashes too, never by color alone.
+"use strict";
+
+const paceline = (() => {
+  const COLORS = 6;
+  const DASHES = [null, "7 3", "2 3", "9 3 2 3"];
+  const SYMBOLS = ["circle", "square", "triangle", "diamond2", "cross", "star"];
+  const ROW = 46; // pixels of a bar with its name above it
+
+  const color = (i) => `var(--c${i % COLORS})`;
+  const dash = (i) => DASHES[(Math.floor(i / COLORS) + i) % DASHES.length];
+  const symbol = (i) => SYMBOLS[i % SYMBOLS.length];
+  const axisLabel = (axis) =>
+    axis.unit ? `${axis.label}, ${axis.unit}` : axis.label;
+
+  // 1200 -> "1,200", 0.25 -> "0.25": what stands at a tick.
+  const tick = (value) => {
+    const size = Math.abs(value);
+    if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toPrecision(2);
+    return value.toLocaleString("en-US", { maximumFractionDigits: 3 });
+  };
+
+  // Least and most of all numbers, with some room; from zero where asked for.
+  const extent = (numbers, axis, room = 0.05) => {
+    let [low, high] = d3.extent(numbers.filter(Number.isFinite));
+    if (low === undefined) [low, high] = [0, 1];
+    if (axis.log && low > 0) return [low / 1.1, high * 1.1];
+    if (axis.from_zero) [low, high] = [Math.min(0, low), Math.max(0, high)];
+    const gap = (high - low || Math.abs(high) || 1) * room;
+    return [
+      axis.from_zero && low === 0 ? 0 : low - gap,
+      axis.from_zero && high === 0 ? 0 : high + gap,
+    ];
+  };
+
+  const text = (options) => ({ fill: "currentColor", fontSize: 12, ...options });
+  const soft = { fill: "var(--soft)", fontSize: 11 };
+
+  const horizontal = (axis, domain, width) => ({
+    type: axis.log ? "log" : "linear",
+    domain,
+    label: null,
+    ticks: Math.max(3, Math.floor(width / 90)),
+  });
+
+  // Ticks and grid of a horizontal axis, its name with the unit below.
+  const bottom = (axis, anchor = "bottom") => [
+    Plot.gridX({ stroke: "var(--grid)", strokeOpacity: 1 }),
+    Plot.axisX({ anchor, tickFormat: tick, tickSize: 0, label: null, ...soft }),
+    Plot.text([axisLabel(axis)], {
+      frameAnchor: "bottom-right", dy: 34, textAnchor: "end", ...soft,
+    }),
+  ];
+
+  // A whisker with end caps along x.
+  const whiskerX = (data, options) => [
+    Plot.ruleY(data, { ...options, strokeWidth: 1.5 }),
+    Plot.tickX(data, { ...options, x: options.x1, strokeWidth: 1.5 }),
+    Plot.tickX(data, { ...options, x: options.x2, strokeWidth: 1.5 }),
+  ];
+
+  // Name to the left and value to the right, above each row.
+  const rowTexts = (rows, width) => {
+    const room = Math.max(8, Math.floor((width - 150) / 6.6));
+    const short = (name) =>
+      name.length > room ? `${name.slice(0, room - 1)}…` : name;
+    return [
+      Plot.text(rows, text({
+        y: "row", frameAnchor: "left", textAnchor: "start", dy: -15,
+        text: (d) => short(d.name), title: "name", className: "name",
+      })),
+      Plot.text(rows, text({
+        y: "row", frameAnchor: "right", textAnchor: "end", dy: -15,
+        text: "text", className: "value",
+      })),
+    ];
+  };
+
+  const rowPlot = (spec, rows, domain, width, marks) =>
+    Plot.plot({
+      width,
+      height: rows.length * ROW + 46,
+      marginLeft: 6, marginRight: 10, marginTop: 2, marginBottom: 44,
+      x: horizontal(spec.value, domain, width),
+      y: { type: "band", domain: rows.map((d) => d.row), axis: null, padding: 0 },
+      marks: [
+        ...bottom(spec.value),
+        ...marks,
+        ...rowTexts(rows, width),
+      ],
+    });
+
+  // All points (or boxes) of a chart, one under the other.
+  const rowsOf = (spec, what) =>
+    spec.series
+      .flatMap((series) => series[what].map((d) => ({ ...d, look: series.look })))
+      .map((d, row) => ({ ...d, row }));
+
+  function bars(spec, width) {
+    const rows = rowsOf(spec, "points");
+    const numbers = rows.flatMap((d) => [d.value, d.low, d.high, d.mark]);
+    const domain = extent(numbers, { ...spec.value, from_zero: true });
+    const inset = { insetTop: 20, insetBottom: 10 };
+    const measured = rows.filter((d) => d.look === "measured");
+    const other = rows.filter((d) => d.look !== "measured");
+    const bar = (data, style) =>
+      Plot.barX(data, { y: "row", x1: 0, x2: "value", ...inset, ...style });
+    const sure = rows.filter((d) => d.low !== undefined);
+    const marked = rows.filter((d) => d.mark !== undefined);
+    return rowPlot(spec, rows, domain, width, [
+      bar(measured, { fill: "var(--bar)", fillOpacity: 0.75 }),
+      bar(other, {
+        fill: "var(--bar-soft)", stroke: "var(--bar)", strokeDasharray: "4 2",
+      }),
+      Plot.tickX(rows, {
+        x: 0, y: "row", stroke: "var(--soft)", insetTop: 19, insetBottom: 5,
+      }),
+      Plot.tickX(marked, {
+        x: "mark", y: "row", stroke: "var(--c1)", strokeWidth: 2,
+        strokeDasharray: "3 2", insetTop: 19, insetBottom: 5,
+      }),
+      ...whiskerX(sure, {
+        y: "row", x1: "low", x2: "high", stroke: "var(--whisker)", dy: 5,
+        insetTop: 19, insetBottom: 19,
+      }),
+    ]);
+  }
+
+  function boxes(spec, width) {
+    const rows = rowsOf(spec, "boxes");
+    const dots = rows.flatMap((d) =>
+      d.outside.map((value) => ({ row: d.row, value })));
+    const numbers = [
+      ...rows.flatMap((d) => [d.low, d.high]), ...dots.map((d) => d.value),
+    ];
+    return rowPlot(spec, rows, extent(numbers, spec.value), width, [
+      ...whiskerX(rows, {
+        y: "row", x1: "low", x2: "high", stroke: "var(--whisker)", dy: 5,
+        insetTop: 19, insetBottom: 19,
+      }),
+      Plot.barX(rows, {
+        y: "row", x1: "lower_quartile", x2: "upper_quartile",
+        insetTop: 20, insetBottom: 10,
+        fill: "var(--bar-soft)", stroke: "var(--bar)",
+      }),
+      Plot.tickX(rows, {
+        y: "row", x: "median", stroke: "var(--whisker)", strokeWidth: 2.5,
+        insetTop: 20, insetBottom: 10,
+      }),
+      Plot.dot(dots, {
+        y: "row", x: "value", r: 2.2, dy: 5, fill: "var(--bar)", fillOpacity: 0.55,
+      }),
+    ]);
+  }
+
+  // One mark list for the points of a series, in the looks that it asks for.
+  function seriesMarks(series, i, kind) {
+    const stroke = series.look === "reference" ? "var(--soft)" : color(i);
+    const strokeDasharray = series.look === "reference" ? "5 4" : dash(i);
+    const data = series.points;
+    if (kind === "steps") {
+      return [Plot.lineY(data, {
+        x: "along", y: "value", curve: "step-after", stroke, strokeDasharray,
+        strokeWidth: 1.8,
+      })];
+    }
+    const joined = kind === "lines" || series.look === "reference";
+    const sure = data.filter((d) => d.low !== undefined);
+    const line = joined
+      ? [Plot.lineY(data, {
+          x: "along", y: "value", stroke, strokeDasharray, strokeWidth: 1.5,
+        })]
+      : [];
+    if (series.look === "reference") return line;
+    const ends = ["low", "high"].map((y) => Plot.dot(sure, {
+      x: "along", y, symbol: { draw: (c) => { c.moveTo(-4, 0); c.lineTo(4, 0); } },
+      stroke, strokeWidth: 1.5,
+    }));
+    return [
+      ...line,
+      Plot.ruleX(sure, { x: "along", y1: "low", y2: "high", stroke, strokeWidth: 1.5 }),
+      ...ends,
+      Plot.dot(data, {
+        x: "along", y: "value", symbol: symbol(i), r: 4, stroke, strokeWidth: 1.6,
+        fill: series.look === "other" ? "var(--paper)" : stroke,
+        title: (d) => [d.name || series.name, d.text].filter(Boolean).join("\n"),
+      }),
+    ];
+  }
+
+  function plane(spec, width) {
+    const points = spec.series.flatMap((series) => series.points);
+    const along = points.map((d) => d.along);
+    const value = points.flatMap((d) => [d.value, d.low, d.high]);
+    const whole = spec.kind === "lines" && along.every(Number.isInteger);
+    const stops = [...new Set(along)].sort((a, b) => a - b);
+    const y = { ...spec.value };
+    const domain = spec.kind === "steps" ? [0, 100] : extent(value, y);
+    const longest = d3.max(domain, (d) => tick(Math.abs(d)).length);
+    return Plot.plot({
+      width,
+      height: Math.round(Math.min(340, Math.max(240, width * 0.62))),
+      marginLeft: 22 + 7 * Math.max(3, longest), marginRight: 14,
+      marginTop: 26, marginBottom: 44,
+      x: {
+        ...horizontal(spec.along, extent(along, spec.along), width),
+        ...(whole && stops.length <= 12 ? { ticks: stops } : {}),
+      },
+      y: { type: y.log ? "log" : "linear", domain, label: null },
+      marks: [
+        ...bottom(spec.along),
+        Plot.gridY({ stroke: "var(--grid)", strokeOpacity: 1, ticks: 5 }),
+        Plot.axisY({ tickFormat: tick, tickSize: 0, ticks: 5, label: null, ...soft }),
+        Plot.text([axisLabel(spec.value)], {
+          frameAnchor: "top-left", dy: -18, dx: 0, textAnchor: "start", ...soft,
+        }),
+        ...spec.series.flatMap((series, i) => seriesMarks(series, i, spec.kind)),
+      ],
+    });
+  }
+
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function swatch(series, i, kind) {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("width", 30);
+    svg.setAttribute("height", 12);
+    svg.setAttribute("aria-hidden", "true");
+    const stroke = series.look === "reference" ? "var(--soft)" : color(i);
+    const add = (name, attributes) => {
+      const element = document.createElementNS(SVG, name);
+      for (const [key, value] of Object.entries(attributes)) {
+        if (value !== null) element.setAttribute(key, value);
+      }
+      svg.append(element);
+    };
+    if (kind !== "points" || series.look === "reference") {
+      add("line", {
+        x1: 0, x2: 30, y1: 6, y2: 6, "stroke-width": 2,
+        "stroke-dasharray": series.look === "reference" ? "5 4" : dash(i),
+        style: `stroke:${stroke}`,
+      });
+    }
+    if (kind !== "steps" && series.look !== "reference") {
+      const type = d3[`symbol${symbol(i)[0].toUpperCase()}${symbol(i).slice(1)}`];
+      add("path", {
+        d: d3.symbol(type, 48)(), transform: "translate(15,6)",
+        style: `stroke:${stroke};fill:${
+          series.look === "other" ? "var(--paper)" : stroke}`,
+      });
+    }
+    return svg;
+  }
+
+  function legend(spec) {
+    const box = document.createElement("div");
+    box.className = "legend";
+    spec.series.forEach((series, i) => {
+      const entry = document.createElement("span");
+      entry.append(swatch(series, i, spec.kind), series.name);
+      box.append(entry);
+    });
+    return box;
+  }
+
+  // The chart as an element of this width.
+  function draw(spec, width) {
+    const inRows = spec.kind === "bars" || spec.kind === "boxes";
+    const svg = spec.kind === "bars" ? bars(spec, width)
+      : spec.kind === "boxes" ? boxes(spec, width) : plane(spec, width);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", spec.title);
+    const box = document.createElement("div");
+    if (!inRows) box.append(legend(spec));
+    box.append(svg);
+    return box;
+  }
+
+  return { draw };
+})();

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "paceline/record/json.h"
+#include "paceline/report/command.h"
+#include "paceline/report/page_figures.h"
+#include "paceline/report/page_html.h"
+#include "paceline/report/scale.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::report {
+namespace {
+
+using record::RunRecord;
+using record::Source;
+
+std::string fact_of(const RunRecord& run, const char* name) {
+  if (run.environment.hosts.empty()) {
+    return std::string(kMissing);
+  }
+  const auto& facts = run.environment.hosts.front().facts;
+  const auto found = facts.find(name);
+  return found == facts.end() ? std::string(kMissing) : found->second;
+}
+
+std::string origin_of(const RunRecord& run, const Page& page) {
+  const auto index = static_cast<std::size_t>(&run - page.records.data());
+  if (index >= page.origins.size()) {
+    return std::string(kMissing);
+  }
+  const Origin& origin = page.origins[index];
+  return fmt::format("{}, record {}", origin.file, origin.number);
+}
+
+std::string verified_words(const RunRecord& run) {
+  if (run.verified.empty()) {
+    return std::string(kMissing);
+  }
+  for (const auto& [what, holds] : run.verified) {
+    if (!holds) {
+      return what + " FAILED";
+    }
+  }
+  return "yes";
+}
+
+Sheet::Line run_line(const RunRecord& run,
+                     const Page& page,
+                     const Machines& machines) {
+  Sheet::Line line{.cells = {fmt::to_string(run.run + 1),
+                             run.started_at.empty() ? std::string(kMissing)
+                                                    : run.started_at}};
+  if (run.error) {
+    line.sentence = fmt::format("failed: {}", *run.error);
+    return line;
+  }
+  const std::vector<double> steps = slowest_step_s(run);
+  line.cells.push_back(fmt::to_string(steps.size()));
+  line.cells.push_back(steps.empty()
+                           ? std::string(kMissing)
+                           : fmt::format("{:.4g}", stats::median(steps) * 1e3));
+  line.cells.push_back(verified_words(run));
+  line.cells.push_back(fact_of(run, "load_average"));
+  line.cells.push_back(fact_of(run, "cpu_pressure_percent"));
+  line.cells.push_back(fmt::to_string(machines.number_of(run)));
+  line.cells.push_back(origin_of(run, page));
+  return line;
+}
+
+Sheet runs_sheet(const Case& one, const Page& page, const Machines& machines) {
+  Sheet sheet{.heading = "Runs",
+              .columns = {{"", "run"},
+                          {"", "started (UTC)"},
+                          {"", "steps"},
+                          {"", "median step, ms"},
+                          {"", "values verified"},
+                          {"", "load average"},
+                          {"", "CPU pressure, %"},
+                          {"", "machine"},
+                          {"", "record"}}};
+  for (const RunRecord* run : one.runs) {
+    sheet.lines.push_back(run_line(*run, page, machines));
+  }
+  return sheet;
+}
+
+std::string configuration_html(const record::Configuration& configuration) {
+  const nlohmann::ordered_json values = record::to_json(configuration);
+  std::string text;
+  for (const auto& [key, value] : values.items()) {
+    if (!value.is_null() && key != "discard") {
+      std::string words = key;
+      std::replace(words.begin(), words.end(), '_', ' ');
+      text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n",
+                          html_text(words),
+                          html_text(value.is_string() ? value.get<std::string>()
+                                                      : value.dump()));
+    }
+  }
+  return "<dl class=\"facts\">\n" + text + "</dl>\n";
+}
+
+std::string case_html(const Case& one,
+                      const std::string& label,
+                      const std::string& anchor,
+                      const Page& page,
+                      const Machines& machines) {
+  const Source source = one.first().source;
+  std::string text = fmt::format(
+      "<details class=\"case\" id=\"{}\">\n<summary>{} <span class=\"of\">{}, "
+      "{} {}, {}</span></summary>\n",
+      anchor,
+      html_text(label),
+      html_text(one.configuration().model),
+      one.runs.size(),
+      one.runs.size() == 1 ? "run" : "runs",
+      record::name_of(source));
+  if (source == Source::kMeasured || source == Source::kExternal) {
+    text += fmt::format("<pre class=\"command\" tabindex=\"0\">{}</pre>\n",
+                        html_text(command_of(one.configuration())));
+  }
+  return text + sheet_html(runs_sheet(one, page, machines)) +
+         "<h4>Configuration</h4>\n" + configuration_html(one.configuration()) +
+         "</details>\n";
+}
+
+}  // namespace
+
+std::string case_anchor(std::size_t number) {
+  return fmt::format("case-{}", number);
+}
+
+std::string cases_html(const std::vector<CaseGroup>& groups,
+                       const Page& page,
+                       const Machines& machines) {
+  std::string text;
+  std::size_t number = 0;
+  for (const CaseGroup& group : groups) {
+    const std::vector<std::string> labels = unique_labels(group.cases);
+    for (std::size_t i = 0; i < group.cases.size(); ++i) {
+      text += case_html(
+          group.cases[i], labels[i], case_anchor(++number), page, machines);
+    }
+  }
+  return text;
+}
+
+}  // namespace paceline::report

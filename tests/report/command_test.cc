@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/command.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <gtest/gtest.h>
+#include <wordexp.h>
+
+#include "paceline/experiment/experiment.h"
+#include "paceline/experiment/flags.h"
+
+namespace paceline::report {
+namespace {
+
+using record::Configuration;
+
+// As a shell would read it.
+std::vector<std::string> words_of(const std::string& line) {
+  wordexp_t words{};
+  EXPECT_EQ(wordexp(line.c_str(), &words, WRDE_NOCMD | WRDE_UNDEF), 0) << line;
+  std::vector<std::string> all(words.we_wordv, words.we_wordv + words.we_wordc);
+  wordfree(&words);
+  return all;
+}
+
+std::vector<Configuration> cases_of(const std::string& line) {
+  std::vector<std::string> words = words_of(line);
+  EXPECT_EQ(words.at(0) + " " + words.at(1), "paceline run");
+  words.erase(words.begin(), words.begin() + 2);
+  std::reverse(words.begin(), words.end());
+  CLI::App app;
+  experiment::Flags flags(app);
+  app.parse(words);
+  return experiment::expand(flags.draft(),
+                            {.cores = 4,
+                             .native_bf16 = true,
+                             .models = {"mlp", "resnet18"},
+                             .engines = {"gloo"}})
+      .cases;
+}
+
+TEST(Command, MeasuresTheCaseAgain) {
+  Configuration plain;
+  plain.model = "mlp";
+  plain.strategy = "fusion:bucket-mb=25";
+  plain.threads = 1;
+  Configuration other = plain;
+  other.model = "resnet18";
+  other.ranks = 4;
+  other.batch_size = 12;
+  other.image_size = 64;
+  other.classes = 10;
+  other.strategy = "ddp:bucket-mb=1,first-bucket-mb=0.5";
+  other.bucket_mb = 0.1 + 0.2;
+  other.dtype = "bf16";
+  other.channels_last = true;
+  other.warmup = 0;
+  other.steps = 7;
+  other.accumulate = 3;
+  other.compat_accumulate = true;
+  other.sync_each_step = true;
+  other.seed = 42;
+  other.optimizer = "adamw";
+  other.learning_rate = 1e-5;
+  other.momentum = 0;
+  other.weight_decay = 0;
+  for (const Configuration& one : {plain, other}) {
+    const std::vector<Configuration> cases = cases_of(command_of(one));
+    ASSERT_EQ(cases.size(), 1U) << command_of(one);
+    EXPECT_EQ(cases[0].key(), one.key());
+  }
+}
+
+TEST(Command, QuotesForAShell) {
+  Configuration c;
+  c.model = "$(touch x); 'y'";
+  c.strategy = "";
+  const std::vector<std::string> words = words_of(command_of(c));
+  EXPECT_EQ(words[3], c.model);
+  EXPECT_EQ(words[5], "");
+}
+
+}  // namespace
+}  // namespace paceline::report
