@@ -63,6 +63,13 @@ std::vector<Values> rescale(const Kernel& work,
       {grows ? scale * work.numbers[0] : scale}, {grows ? 0.0 : 1.0}, {scale}};
 }
 
+/// Keeps 8 significant bits, as bf16 does.
+double rounded(double value) {
+  int exponent = 0;
+  const double fraction = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+}
+
 }  // namespace
 
 ToyMemory::ToyMemory(const PlanWorld& world) {
@@ -146,6 +153,8 @@ std::vector<Values> toy_kernel(const Kernel& work,
         out[w][i] = reads[w][i] + (reads.size() > 1 ? 1 - reads[1][0] : 1);
       } else if (work.name == "copy") {
         out[w][i] = work.numbers[0] * reads[w][i];
+      } else if (work.name == "cast") {
+        out[w][i] = rounded(reads[w][i]);
       } else {
         PACELINE_CHECK(work.name == "linear");
         for (std::size_t r = 0; r < reads.size(); ++r) {

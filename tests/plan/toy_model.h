@@ -35,8 +35,28 @@ inline ModelShape small_model() {
   return toy_model({{20, 3}, {33}, {5, 1, 7}, {24}});
 }
 
+/// Layers that take 1 and 2 ns, exchanges of 3 ns and 10 ps a byte.
+inline LayerProfile toy_profile(const ModelShape& model) {
+  return {.origin = "toy",
+          .forward = std::vector<Picoseconds>(model.modules.size(), 1'000),
+          .backward = std::vector<Picoseconds>(model.parameters.size(), 2'000)};
+}
+
+inline AlphaBeta toy_alpha_beta(Rank world) {
+  const AlphaBetaLine line{{{0, 3'000, 10}}};
+  return {.origin = "toy",
+          .world = world,
+          .all_reduce = line,
+          .reduce_scatter = line,
+          .all_gather = line,
+          .broadcast = line,
+          .message = line};
+}
+
 inline PlanInput input_of(ModelShape model, Rank world, Rank rank = 0) {
   PlanInput input;
+  input.profile = toy_profile(model);
+  input.alpha_beta = toy_alpha_beta(world);
   input.model = std::move(model);
   input.rank = rank;
   input.world = world;

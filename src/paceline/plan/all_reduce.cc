@@ -18,19 +18,25 @@ constexpr auto kOn = "grad";
 /// nothing.  Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002.
 class AllReduce final : public ExchangeRule {
  public:
-  void extend(const PlanInput& input, Frame& frame) const override {
+  Terms terms(const PlanInput& input) const override {
+    return {.divisor = static_cast<double>(input.world)};
+  }
+
+  void extend(const PlanInput& input,
+              const std::vector<Unit>&,
+              DType,
+              Frame& frame) const override {
     if (input.world > 1) {
       frame.add_world(kOn);
     }
   }
 
-  Rank shards(const PlanInput&) const override { return 1; }
-
   void give(const Slice& slice,
             const CodecRule& codec,
             Program& program) const override {
     if (program.input().world > 1) {
-      program.all_reduce(codec.encode(slice, program),
+      codec.encode(slice, program);
+      program.all_reduce(codec.wire(slice, program.setup()),
                          communicator_named(program.setup(), kOn));
     }
   }
@@ -43,9 +49,9 @@ class AllReduce final : public ExchangeRule {
     }
   }
 
-  double divisor(const PlanInput& input) const override { return input.world; }
-
-  Rank stand_in(const PlanInput&) const override { return 0; }
+  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
+    return time_on(model.all_reduce, "all-reduce", bytes);
+  }
 };
 
 }  // namespace

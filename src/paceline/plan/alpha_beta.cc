@@ -61,6 +61,18 @@ const AlphaBetaLine& AlphaBeta::of(Pattern pattern) const {
   return all_reduce;
 }
 
+Picoseconds time_on(const AlphaBetaLine& line,
+                    std::string_view what,
+                    std::int64_t bytes) {
+  if (!line.known()) {
+    throw UsageError(fmt::format(
+        "the alpha-beta model says nothing of {}, by whose times the strategy "
+        "decides",
+        what));
+  }
+  return line.time(bytes);
+}
+
 AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte) {
   return {{{.alpha = picoseconds_of(alpha_seconds),
             .beta_ps_per_byte = beta_seconds_per_byte * 1e12}}};

@@ -42,6 +42,11 @@ struct AlphaBeta {
   const AlphaBetaLine& of(Pattern pattern) const;
 };
 
+/// line.time(bytes), or UsageError that names what is unknown.
+Picoseconds time_on(const AlphaBetaLine& line,
+                    std::string_view what,
+                    std::int64_t bytes);
+
 /// A single line: alpha and beta in seconds and seconds a byte.
 AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte);
 

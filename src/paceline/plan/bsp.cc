@@ -15,7 +15,7 @@ namespace {
 /// Valiant, CACM 1990, doi:10.1145/79173.79181.
 class Bsp final : public ScheduleRule {
  public:
-  Groups groups(const PlanInput& input) const override {
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
     return one_group(input.model);
   }
 

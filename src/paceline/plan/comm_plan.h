@@ -168,6 +168,10 @@ class Planner {
   /// The representative of `input.rank`'s class of symmetric ranks (the rank
   /// itself where none is claimed); the simulator folds by it.
   virtual Rank stand_in(const PlanInput& input) const = 0;
+
+  /// What the planner has to say about its choices, in one line for people;
+  /// empty where it chooses nothing.
+  virtual std::string remark(const PlanInput& /*input*/) const { return {}; }
 };
 
 /// Index of an id in the vector that it numbers.

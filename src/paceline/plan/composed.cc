@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/composed.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "paceline/base/error.h"
 
 namespace paceline::plan {
 namespace {
+
+Picoseconds time_of(const PlanInput& input,
+                    const ExchangeRule& exchange,
+                    std::int64_t bytes) {
+  if (input.world == 1 || bytes == 0) {
+    return 0;
+  }
+  if (!input.alpha_beta.has_value()) {
+    throw UsageError(fmt::format(
+        "the strategy decides by the times of exchanges among {} ranks, and "
+        "the plan was given no alpha-beta model of them",
+        input.world));
+  }
+  return exchange.time(*input.alpha_beta, bytes);
+}
 
 class Composed final : public Planner {
  public:
@@ -21,29 +40,63 @@ class Composed final : public Planner {
 
   Setup setup(const PlanInput& input) const override {
     check_shape(input);
-    Frame frame(input, schedule_->groups(input), exchange_->shards(input));
-    exchange_->extend(input, frame);
+    const Groups groups = groups_of(input);
+    Frame frame(input, groups, exchange_->terms(input).shards);
+    const Discipline discipline = schedule_->discipline();
+    frame.set_discipline(discipline.order, discipline.credit_bytes);
     codec_->extend(input, frame);
+    exchange_->extend(input,
+                      units_of(frame.setup(), groups),
+                      codec_->wire_type(input),
+                      frame);
     return std::move(frame).finish();
   }
 
-  Variant variant(const PlanInput&, Step) const override { return 0; }
+  /// The step within the common period of exchange and update rule.
+  Variant variant(const PlanInput& input, Step step) const override {
+    return step % std::lcm(exchange_->terms(input).period, update_->period());
+  }
 
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
-                Variant) const override {
-    Program program(input, setup);
+                Variant variant) const override {
+    const auto units = units_of(setup, groups_of(input));
+    const Terms terms = exchange_->terms(input);
+    Program program(input,
+                    setup,
+                    {.units = units,
+                     .trains = terms.trains,
+                     .shards = terms.shards,
+                     .phase = static_cast<Step>(variant)});
     Score score(program, *update_, {*exchange_, *codec_});
-    schedule_->write(units_of(setup, schedule_->groups(input)), score);
+    schedule_->write(units, score);
     score.finish();
     return std::move(program).finish();
   }
 
   Rank stand_in(const PlanInput& input) const override {
-    return exchange_->stand_in(input);
+    return exchange_->terms(input).stand_in;
+  }
+
+  std::string remark(const PlanInput& input) const override {
+    return input.world == 1 ? ""
+                            : schedule_->remark(input, crossing_time(input));
   }
 
  private:
+  CrossingTime crossing_time(const PlanInput& input) const {
+    return [&input, this](std::int64_t bytes) {
+      return time_of(input, *exchange_, bytes);
+    };
+  }
+
+  /// A world of one has nothing to cut for.
+  Groups groups_of(const PlanInput& input) const {
+    return input.world == 1 && schedule_->needs_times()
+               ? one_group(input.model)
+               : schedule_->groups(input, crossing_time(input));
+  }
+
   std::unique_ptr<ScheduleRule> schedule_;
   std::unique_ptr<ExchangeRule> exchange_;
   std::unique_ptr<CodecRule> codec_;
@@ -52,19 +105,54 @@ class Composed final : public Planner {
 
 }  // namespace
 
-void Score::apply(const Unit& unit) {
+void Score::give(const Unit& unit, std::int32_t priority) {
+  const OpIndex first = program_.size();
+  update_.give(unit, crossing_, program_);
+  program_.set_priority(first, priority);
+}
+
+void Score::take(const Unit& unit, std::int32_t priority) {
+  const OpIndex first = program_.size();
+  update_.take(unit, crossing_, program_);
+  program_.set_priority(first, priority);
+}
+
+void Score::apply(const Unit& unit, std::int32_t priority) {
   if (program_.input().loss_scaling) {
-    waiting_.push_back(unit);
-  } else {
-    update_.apply(unit, crossing_, program_);
+    waiting_.push_back({unit, priority});
+    return;
   }
+  const OpIndex first = program_.size();
+  update_.apply(unit, crossing_, program_);
+  program_.set_priority(first, priority);
 }
 
 void Score::finish() {
   program_.judge_gradients();
-  for (const Unit& unit : waiting_) {
+  for (const auto& [unit, priority] : waiting_) {
+    const OpIndex first = program_.size();
     update_.apply(unit, crossing_, program_);
+    program_.set_priority(first, priority);
   }
+}
+
+void take_mean(const Unit& unit, const Crossing& crossing, Program& program) {
+  const double divisor = crossing.exchange.terms(program.input()).divisor;
+  if (divisor != 1 && program.trains()) {
+    program.kernel("copy", {{unit.values}}, {{unit.values}}, {1 / divisor});
+  }
+}
+
+Picoseconds Score::crossing_time(std::int64_t bytes) const {
+  return time_of(program_.input(), crossing_.exchange, bytes);
+}
+
+Groups single_groups(const ModelShape& model) {
+  Groups groups;
+  for (const ParameterId id : model.ready_order) {
+    groups.push_back({id});
+  }
+  return groups;
 }
 
 Unit join(const std::vector<Unit>& units) {
@@ -79,6 +167,22 @@ Unit join(const std::vector<Unit>& units) {
     all.gradients.count += unit.gradients.count;
   }
   return all;
+}
+
+std::vector<FirstRead> by_first_read(const ModelShape& model,
+                                     const std::vector<Unit>& units) {
+  std::vector<FirstRead> order;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    auto first = static_cast<std::int32_t>(model.modules.size());
+    for (const ParameterId id : units[i].parameters) {
+      first = std::min(
+          first,
+          static_cast<std::int32_t>(model.parameters[index_of(id)].module));
+    }
+    order.push_back({i, first});
+  }
+  std::ranges::stable_sort(order, {}, &FirstRead::module);
+  return order;
 }
 
 std::unique_ptr<Planner> make_composed(std::unique_ptr<ScheduleRule> schedule,

@@ -174,8 +174,10 @@ BufferId Frame::add_buffer(Buffer buffer) {
 
 CommunicatorId Frame::add_communicator(std::string name,
                                        std::vector<Rank> members) {
-  setup_.communicators.push_back(
-      {.name = std::move(name), .members = std::move(members)});
+  setup_.communicators.push_back({.name = std::move(name),
+                                  .members = std::move(members),
+                                  .order = order_,
+                                  .credit_bytes = credit_bytes_});
   return CommunicatorId{
       static_cast<std::int32_t>(setup_.communicators.size() - 1)};
 }
@@ -184,6 +186,17 @@ CommunicatorId Frame::add_world(std::string name) {
   std::vector<Rank> members(static_cast<std::size_t>(input_.world));
   std::iota(members.begin(), members.end(), 0);
   return add_communicator(std::move(name), std::move(members));
+}
+
+void Frame::set_discipline(Order order, std::int64_t credit_bytes) {
+  order_ = order;
+  credit_bytes_ = credit_bytes;
+}
+
+Slice shard_of(const Slice& slice, Rank index, Rank shards) {
+  PACELINE_CHECK_EQ(slice.count % shards, 0);
+  const Elements count = slice.count / shards;
+  return {slice.buffer, slice.begin + index * count, count};
 }
 
 std::vector<Unit> units_of(const Setup& setup, const Groups& groups) {

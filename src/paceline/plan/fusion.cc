@@ -25,7 +25,7 @@ class Fusion final : public ScheduleRule {
  public:
   explicit Fusion(std::int64_t threshold) : threshold_(threshold) {}
 
-  Groups groups(const PlanInput& input) const override {
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
     return assign_buckets(input.model, input.model.ready_order, {threshold_});
   }
 

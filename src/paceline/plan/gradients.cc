@@ -8,6 +8,12 @@ namespace {
 /// rank takes the step that one rank would take on the whole batch).
 class Gradients final : public UpdateRule {
  public:
+  void compute(const std::vector<Unit>&,
+               const Crossing&,
+               Program& program) const override {
+    program.compute();
+  }
+
   void give(const Unit& unit,
             const Crossing& crossing,
             Program& program) const override {
@@ -23,7 +29,7 @@ class Gradients final : public UpdateRule {
   void apply(const Unit& unit,
              const Crossing& crossing,
              Program& program) const override {
-    program.update(unit, crossing.exchange.divisor(program.input()));
+    program.update(unit, crossing.exchange.terms(program.input()).divisor);
   }
 };
 

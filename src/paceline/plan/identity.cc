@@ -8,7 +8,11 @@ namespace {
 class Identity final : public CodecRule {
  public:
   void extend(const PlanInput&, Frame&) const override {}
-  Slice encode(const Slice& slice, Program&) const override { return slice; }
+  DType wire_type(const PlanInput& input) const override {
+    return input.model.dtype;
+  }
+  Slice wire(const Slice& slice, const Setup&) const override { return slice; }
+  void encode(const Slice&, Program&) const override {}
   void decode(const Slice&, Program&) const override {}
 };
 

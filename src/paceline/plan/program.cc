@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/program.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "paceline/base/error.h"
@@ -15,12 +17,21 @@ constexpr std::array kScaleRule{2.0, 0.5, 2000.0};
 }  // namespace
 
 void Program::compute() {
-  const ModelShape& model = input_.model;
   for (int micro = 0; micro < input_.micro_batches; ++micro) {
-    for (std::size_t m = 0; m < model.modules.size(); ++m) {
-      forward(ModuleId{static_cast<std::int32_t>(m)}, micro);
-    }
-    for (const ParameterId parameter : model.ready_order) {
+    forward_pass(micro);
+    backward_pass(micro);
+  }
+}
+
+void Program::forward_pass(int micro) {
+  for (std::size_t m = 0; trains() && m < input_.model.modules.size(); ++m) {
+    forward(ModuleId{static_cast<std::int32_t>(m)}, micro);
+  }
+}
+
+void Program::backward_pass(int micro) {
+  for (const ParameterId parameter : input_.model.ready_order) {
+    if (trains()) {
       backward(parameter, micro);
     }
   }
@@ -64,6 +75,14 @@ OpIndex Program::all_gather(const Slice& in,
            .pattern = Pattern::kAllGather, .on = on, .in = in, .out = out}});
 }
 
+OpIndex Program::broadcast(const Slice& slice, Rank root, CommunicatorId on) {
+  return append({.work = Collective{.pattern = Pattern::kBroadcast,
+                                    .on = on,
+                                    .in = slice,
+                                    .out = slice,
+                                    .root = root}});
+}
+
 OpIndex Program::exchange(CommunicatorId on,
                           std::vector<Message> sends,
                           std::vector<Message> receives) {
@@ -80,7 +99,7 @@ OpIndex Program::kernel(std::string_view name,
 }
 
 void Program::judge_gradients() {
-  if (!input_.loss_scaling) {
+  if (!input_.loss_scaling || !trains()) {
     return;
   }
   PACELINE_CHECK(!judged_);
@@ -95,7 +114,10 @@ void Program::judge_gradients() {
          {kScaleRule.begin(), kScaleRule.end()});
 }
 
-OpIndex Program::update(const Unit& unit, double divisor) {
+void Program::update(const Unit& unit, double divisor) {
+  if (!trains()) {
+    return;
+  }
   PACELINE_CHECK_EQ(judged_, input_.loss_scaling);
   const auto count = find_buffer(setup_, kStepCount);
   if (count.has_value() && !counted_) {
@@ -121,7 +143,7 @@ OpIndex Program::update(const Unit& unit, double divisor) {
     reads.push_back({whole(setup_, buffer_named(setup_, kAppliedScale))});
     reads.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
   }
-  return kernel("update", std::move(reads), std::move(writes), {divisor});
+  kernel("update", std::move(reads), std::move(writes), {divisor});
 }
 
 void Program::after(OpIndex op, OpIndex earlier) {
@@ -131,6 +153,36 @@ void Program::after(OpIndex op, OpIndex earlier) {
 
 Op& Program::at(OpIndex op) {
   return plan_.ops[static_cast<std::size_t>(op)];
+}
+
+void Program::set_priority(OpIndex first, std::int32_t priority) {
+  for (OpIndex op = first; op < size(); ++op) {
+    at(op).priority = priority;
+  }
+}
+
+std::size_t Program::unit_at(Elements element) const {
+  const auto behind = std::ranges::upper_bound(
+      units(), element, {}, [](const Unit& unit) { return unit.values.begin; });
+  PACELINE_CHECK(behind != units().begin());
+  return static_cast<std::size_t>(behind - units().begin()) - 1;
+}
+
+const std::vector<std::size_t>& Program::places_by_name() {
+  if (places_by_name_.empty()) {
+    const auto name = [&](std::size_t unit) -> const std::string& {
+      const ParameterId first = units()[unit].parameters.front();
+      return input_.model.parameters[index_of(first)].name;
+    };
+    std::vector<std::size_t> sorted(units().size());
+    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+    std::ranges::stable_sort(sorted, {}, name);
+    places_by_name_.resize(sorted.size());
+    for (std::size_t place = 0; place < sorted.size(); ++place) {
+      places_by_name_[sorted[place]] = place;
+    }
+  }
+  return places_by_name_;
 }
 
 OpIndex Program::append(Op op) {

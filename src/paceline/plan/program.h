@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
@@ -77,6 +80,11 @@ class Frame {
   /// A communicator of all ranks.
   CommunicatorId add_world(std::string name);
 
+  /// How the communicators added from here on issue.
+  void set_discipline(Order order, std::int64_t credit_bytes);
+
+  const Setup& setup() const { return setup_; }
+
   Setup finish() && { return std::move(setup_); }
 
  private:
@@ -86,16 +94,31 @@ class Frame {
 
   const PlanInput& input_;
   Setup setup_;
+  Order order_ = Order::kProgram;
+  std::int64_t credit_bytes_ = std::numeric_limits<std::int64_t>::max();
 };
+
+/// The `index`-th of `shards` equal pieces of a slice.
+Slice shard_of(const Slice& slice, Rank index, Rank shards);
 
 /// The units of `groups` under a layout made by Frame with groups of the same
 /// order (not necessarily the same borders).
 std::vector<Unit> units_of(const Setup& setup, const Groups& groups);
 
+/// What a program is written for, beside its input and setup.
+struct Scene {
+  std::vector<Unit> units;  // of the schedule; empty where there is none
+  bool trains = true;       // else model work and updates are left out
+  Rank shards = 1;          // units are a multiple of so many aligned pieces
+  Step phase = 0;           // the step within the period of what varies
+};
+
 /// Builds a CommPlan, op by op, in program order.
 ///
 /// Kernel contracts (reads; writes; numbers):
 ///   copy     n slices; n slices; {factor}: writes[i] = factor * reads[i]
+///   cast     1 slice; 1 slice of another type: rounds to the nearest even
+///   linear   n slices; 1 slice; n weights: the weighted sum, added in order
 ///   count    step_count, [found_inf]; step_count; {}: adds 1 - found_inf
 ///   update   values, gradients, each state, learning_rate, [step_count],
 ///            [applied_scale, found_inf]; values, gradients, each state;
@@ -119,11 +142,15 @@ std::vector<Unit> units_of(const Setup& setup, const Groups& groups);
 /// what was read.
 class Program {
  public:
-  Program(const PlanInput& input, const Setup& setup)
-      : input_(input), setup_(setup) {}
+  Program(const PlanInput& input, const Setup& setup, Scene scene = {})
+      : input_(input), setup_(setup), scene_(std::move(scene)) {}
 
   /// All Forward, then all Backward in ready order, micro-batch by micro-batch.
   void compute();
+
+  /// The Forward, or the Backward, of one micro-batch.
+  void forward_pass(int micro = 0);
+  void backward_pass(int micro = 0);
 
   OpIndex forward(ModuleId module, int micro = 0);
   OpIndex backward(ParameterId parameter, int micro = 0);
@@ -135,6 +162,7 @@ class Program {
                          CommunicatorId on,
                          Reduce reduce = Reduce::kSum);
   OpIndex all_gather(const Slice& in, const Slice& out, CommunicatorId on);
+  OpIndex broadcast(const Slice& slice, Rank root, CommunicatorId on);
   OpIndex exchange(CommunicatorId on,
                    std::vector<Message> sends,
                    std::vector<Message> receives);
@@ -151,11 +179,27 @@ class Program {
 
   /// Applies the optimizer to a unit.  The first call of a step also counts
   /// the step where the optimizer wants it.
-  OpIndex update(const Unit& unit, double divisor);
+  void update(const Unit& unit, double divisor);
 
   /// Lets `op` wait for `earlier` beyond what the hazards say.
   void after(OpIndex op, OpIndex earlier);
   Op& at(OpIndex op);
+  OpIndex size() const { return static_cast<OpIndex>(plan_.ops.size()); }
+
+  /// Gives the ops from `first` on this priority.
+  void set_priority(OpIndex first, std::int32_t priority);
+
+  const std::vector<Unit>& units() const { return scene_.units; }
+  bool trains() const { return scene_.trains; }
+  Rank shards() const { return scene_.shards; }
+  Step phase() const { return scene_.phase; }
+
+  /// The unit, by its number, that an element of values or gradients lies in.
+  std::size_t unit_at(Elements element) const;
+
+  /// By unit: its place among all when they are sorted by the name of their
+  /// first parameter, as servers that go by names number them.
+  const std::vector<std::size_t>& places_by_name();
 
   /// The newest Backward; nothing before compute().
   std::optional<OpIndex> last_backward() const { return last_backward_; }
@@ -170,6 +214,8 @@ class Program {
 
   const PlanInput& input_;
   const Setup& setup_;
+  Scene scene_;
+  std::vector<std::size_t> places_by_name_;
   CommPlan plan_;
   std::optional<OpIndex> last_backward_;
   bool counted_ = false, judged_ = false;

@@ -78,6 +78,21 @@ double parse_mebibytes(std::string_view where, std::string_view text) {
   return value;
 }
 
+/// Reads a whole number; throws UsageError.
+std::int64_t parse_count(std::string_view where, std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0 ||
+      value > 1'000'000'000) {
+    throw UsageError(fmt::format(
+        "strategy option {}={}: a whole number from 0 to 1000000000 is wanted",
+        where,
+        text));
+  }
+  return value;
+}
+
 std::string fallback_text(
     const OptionInfo& option,
     const std::vector<std::pair<std::string_view, std::string>>& resolved,
@@ -100,6 +115,9 @@ std::string parse_option(const OptionInfo& option,
                          const std::string& text) {
   if (option.kind == OptionKind::kMebibytes) {
     return fmt::format("{}", parse_mebibytes(where, text));
+  }
+  if (option.kind == OptionKind::kCount) {
+    return fmt::format("{}", parse_count(where, text));
   }
   if (std::ranges::find(option.words, text) == option.words.end()) {
     throw UsageError(fmt::format(
@@ -175,11 +193,48 @@ bool choose(std::span<const Row<T>> rows,
 }
 
 template <class T>
+const Row<T>& default_row(std::span<const Row<T>> rows,
+                          std::string_view partner) {
+  const Row<T>* row = find_row(rows, partner);
+  return row == nullptr ? rows.front() : *row;
+}
+
+template <class T>
 void choose_default(std::span<const Row<T>> rows,
+                    std::string_view partner,
                     const StrategyDefaults& defaults,
                     Choice<T>& choice) {
   if (choice.row == nullptr) {
-    choice = {&rows.front(), resolve(rows.front(), {}, defaults)};
+    const Row<T>& row = default_row(rows, partner);
+    choice = {&row, resolve(row, {}, defaults)};
+  }
+}
+
+/// Combinations that the mathematics forbids.
+void check_combination(const StrategySpec& spec) {
+  const RowInfo& exchange = *spec.exchange.row;
+  const RowInfo& codec = *spec.codec.row;
+  const RowInfo& update = *spec.update.row;
+  if (exchange.parameters && !update.parameters) {
+    throw UsageError(fmt::format(
+        "'{}' averages parameters with neighbors, which '{}' does not send; "
+        "take the update rule atc or awc",
+        exchange.name,
+        update.name));
+  }
+  if (update.aside && !exchange.parameters) {
+    throw UsageError(fmt::format(
+        "'{}' computes gradients at the parameters while these are averaged, "
+        "and '{}' averages in place; take atc, or a neighbor exchange",
+        update.name,
+        exchange.name));
+  }
+  if (codec.guarantee == Guarantee::kRounded && update.parameters) {
+    throw UsageError(
+        fmt::format("'{}' rounds what crosses, and '{}' sends the parameters "
+                    "themselves; take identity",
+                    codec.name,
+                    update.name));
   }
 }
 
@@ -213,9 +268,11 @@ std::string choice_text(const Choice<T>& choice) {
 
 /// "+name:options", or nothing for a default row that has no options.
 template <class T>
-std::string tail_text(std::span<const Row<T>> rows, const Choice<T>& choice) {
-  const bool is_default =
-      choice.row == &rows.front() && choice.options.values().empty();
+std::string tail_text(std::span<const Row<T>> rows,
+                      std::string_view partner,
+                      const Choice<T>& choice) {
+  const bool is_default = choice.row == &default_row(rows, partner) &&
+                          choice.options.values().empty();
   return is_default ? "" : "+" + choice_text(choice);
 }
 
@@ -232,20 +289,35 @@ std::int64_t Options::bytes_of_mebibytes(std::string_view key) const {
   return static_cast<std::int64_t>(parse_mebibytes(key, text(key)) * kMebibyte);
 }
 
+std::int64_t Options::count(std::string_view key) const {
+  return parse_count(key, text(key));
+}
+
 bool StrategySpec::external() const {
   return whole.row != nullptr && whole.row->make == nullptr;
 }
 
 Guarantee StrategySpec::guarantee() const {
-  return whole.row != nullptr ? whole.row->guarantee : exchange.row->guarantee;
+  if (whole.row != nullptr) {
+    return whole.row->guarantee;
+  }
+  for (const RowInfo* part : {static_cast<const RowInfo*>(update.row),
+                              static_cast<const RowInfo*>(codec.row)}) {
+    if (part->guarantee != Guarantee::kNeutral) {
+      return part->guarantee;
+    }
+  }
+  return exchange.row->guarantee;
 }
 
 std::string StrategySpec::text() const {
   if (whole.row != nullptr) {
     return choice_text(whole);
   }
-  return choice_text(schedule) + tail_text(exchanges(), exchange) +
-         tail_text(codecs(), codec) + tail_text(update_rules(), update);
+  return choice_text(schedule) +
+         tail_text(exchanges(), schedule.row->partner, exchange) +
+         tail_text(codecs(), "", codec) +
+         tail_text(update_rules(), exchange.row->partner, update);
 }
 
 StrategySpec parse_strategy(std::string_view text,
@@ -273,11 +345,19 @@ StrategySpec parse_strategy(std::string_view text,
     }
     return spec;
   }
-  choose_default(schedules(), defaults, spec.schedule);
-  choose_default(exchanges(), defaults, spec.exchange);
-  choose_default(codecs(), defaults, spec.codec);
-  choose_default(update_rules(), defaults, spec.update);
+  choose_default(schedules(), "", defaults, spec.schedule);
+  choose_default(
+      exchanges(), spec.schedule.row->partner, defaults, spec.exchange);
+  choose_default(codecs(), "", defaults, spec.codec);
+  choose_default(
+      update_rules(), spec.exchange.row->partner, defaults, spec.update);
+  check_combination(spec);
   return spec;
+}
+
+bool needs_times(const StrategySpec& spec) {
+  return spec.schedule.row != nullptr &&
+         spec.schedule.row->make(spec.schedule.options)->needs_times();
 }
 
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {

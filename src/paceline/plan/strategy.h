@@ -24,15 +24,18 @@ class UpdateRule;
 
 /// What holds for every rank's parameters after a step.
 enum class Guarantee : std::uint8_t {
-  kExact,   // those of one rank that trained on the whole batch
-  kLocal,   // nothing: ranks drift apart
-  kNeutral  // that of the strategy's other parts
+  kExact,      // those of one rank that trained on the whole batch
+  kRounded,    // as exact, but for rounding on the wire; ranks hold the same
+  kConsensus,  // ranks agree in the limit only
+  kLocal,      // nothing: ranks drift apart
+  kNeutral     // that of the strategy's other parts
 };
 
 /// How an option's text is read.
 enum class OptionKind : std::uint8_t {
   kMebibytes,
-  kWord  // one of `words`
+  kCount,  // a whole number from 0 on
+  kWord    // one of `words`
 };
 
 struct OptionInfo {
@@ -51,6 +54,18 @@ struct RowInfo {
   std::string_view paper;
   Guarantee guarantee = Guarantee::kNeutral;
   std::span<const OptionInfo> options;
+
+  /// The row of the next axis that is taken where none is named: a schedule's
+  /// exchange, an exchange's update rule.  Empty: the first of its table.
+  std::string_view partner{};
+
+  /// An exchange: averages parameters with neighbors.  An update rule:
+  /// parameters cross, not gradients.
+  bool parameters = false;
+
+  /// An update rule: wants an exchange that leaves what it hands out as it is
+  /// until it is taken.
+  bool aside = false;
 };
 
 /// A row's options, every key resolved, in the row's order.
@@ -65,6 +80,8 @@ class Options {
 
   /// MiB as PyTorch counts them, in whole bytes, rounded down.
   std::int64_t bytes_of_mebibytes(std::string_view key) const;
+
+  std::int64_t count(std::string_view key) const;
 
   const std::vector<std::pair<std::string_view, std::string>>& values() const {
     return values_;
@@ -128,6 +145,9 @@ struct StrategySpec {
 /// that forbids the combination.
 StrategySpec parse_strategy(std::string_view text,
                             const StrategyDefaults& defaults = {});
+
+/// Whether its planner decides by a profile and an alpha-beta model.
+bool needs_times(const StrategySpec& spec);
 
 /// Throws UsageError for an external strategy.
 std::unique_ptr<Planner> make_planner(const StrategySpec& spec);

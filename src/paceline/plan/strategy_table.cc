@@ -3,6 +3,7 @@
 
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
+#include "paceline/plan/topology.h"
 
 // Every strategy the suite has.  To add a part, write plan/<name>.cc, declare
 // its maker in plan/rows.h and add its row; parsing, `paceline list` and the
@@ -15,6 +16,31 @@ constexpr std::array kFusionOptions{
     OptionInfo{"bucket-mb",
                "--bucket-mb",
                "MiB at which a unit closes; 0: one unit per tensor"},
+};
+
+constexpr std::array kMgWfbpOptions{
+    OptionInfo{"small-elements",
+               "0",
+               "units of fewer elements are merged in any case; ddl-benchmarks "
+               "has 8192, the paper none",
+               OptionKind::kCount},
+};
+
+constexpr std::array<std::string_view, 2> kOrders{"program", "priority"};
+
+constexpr std::array kByteSchedulerOptions{
+    OptionInfo{"partition-mb", "4", "MiB of a partition, at most"},
+    OptionInfo{"credit-mb", "16", "MiB under way at which no more start"},
+    OptionInfo{"order",
+               "program",
+               "program: the queue's order on the profile; priority: the first "
+               "rank picks at run time",
+               OptionKind::kWord,
+               kOrders},
+};
+
+constexpr std::array kDearOptions{
+    OptionInfo{"bucket-mb", "--bucket-mb", "MiB at which a unit closes"},
 };
 
 constexpr std::array kSchedules{
@@ -34,6 +60,85 @@ constexpr std::array kSchedules{
                        .paper = "Zhang et al., ATC 2017, arXiv:1706.03292",
                        .options = {}},
                       make_wfbp},
+    Row<ScheduleRule>{
+        {.name = "mg-wfbp",
+         .summary = "units merged greedily, by profile and alpha-beta",
+         .paper = "Shi et al., INFOCOM 2019, arXiv:1811.11141",
+         .options = kMgWfbpOptions},
+        make_mg_wfbp},
+    Row<ScheduleRule>{
+        {.name = "optimal-merge",
+         .summary = "units merged by an exact dynamic program on the same",
+         .paper = "model of Shi et al., INFOCOM 2019, arXiv:1811.11141",
+         .options = {}},
+        make_optimal_merge},
+    Row<ScheduleRule>{
+        {.name = "bytescheduler",
+         .summary = "partitions by priority and credit, into the next forward",
+         .paper = "Peng et al., SOSP 2019, doi:10.1145/3341301.3359642",
+         .options = kByteSchedulerOptions},
+        make_bytescheduler},
+    Row<ScheduleRule>{
+        {.name = "dear",
+         .summary =
+             "first half beside backward, second beside the next forward",
+         .paper = "Zhang et al., ICDCS 2023, arXiv:2302.12445",
+         .options = kDearOptions,
+         .partner = "rs-ag"},
+        make_dear},
+};
+
+constexpr std::array<std::string_view, 2> kPlacements{"colocated", "apart"};
+constexpr std::array<std::string_view, 2> kAssignments{"round-robin", "hash"};
+constexpr std::array<std::string_view, 2> kHierarchyStyles{"shards", "leader"};
+
+constexpr OptionInfo kLocalOption{
+    "local", "0", "ranks a host; 0: as the hosts have", OptionKind::kCount};
+
+constexpr std::array kHierarchicalOptions{kLocalOption};
+
+constexpr std::array kServerOptions{
+    OptionInfo{
+        "servers", "0", "how many; 0: as many as workers", OptionKind::kCount},
+    OptionInfo{"placement",
+               "colocated",
+               "colocated: the first ranks serve beside their work; apart: the "
+               "last ranks only serve",
+               OptionKind::kWord,
+               kPlacements},
+    OptionInfo{"assign",
+               "round-robin",
+               "round-robin: partitions in turn; hash: BytePS's key hash",
+               OptionKind::kWord,
+               kAssignments},
+    OptionInfo{"partition-mb",
+               "3.90625",
+               "MiB of a partition, at most; BytePS: 4,096,000 bytes"},
+};
+
+constexpr std::array kNeighborOptions{
+    OptionInfo{"topology",
+               "one-peer-exp",
+               "the graph, plan/topology.h",
+               OptionKind::kWord,
+               kTopologies},
+    kLocalOption,
+};
+
+/// Graphs of hosts: inner-outer-exp is one of ranks on hosts.
+constexpr std::array kHierarchicalNeighborOptions{
+    OptionInfo{"topology",
+               "one-peer-exp",
+               "the graph of hosts, plan/topology.h",
+               OptionKind::kWord,
+               std::span(kTopologies).first<3>()},
+    OptionInfo{"style",
+               "shards",
+               "shards: every rank exchanges its share; leader: the first rank "
+               "of a host everything",
+               OptionKind::kWord,
+               kHierarchyStyles},
+    kLocalOption,
 };
 
 constexpr std::array kExchanges{
@@ -43,6 +148,44 @@ constexpr std::array kExchanges{
                        .guarantee = Guarantee::kExact,
                        .options = {}},
                       make_all_reduce},
+    Row<ExchangeRule>{
+        {.name = "rs-ag",
+         .summary = "all ranks sum: reduce-scatter, later all-gather",
+         .paper = "Patarasuk and Yuan, JPDC 2009",
+         .guarantee = Guarantee::kExact,
+         .options = {}},
+        make_rs_ag},
+    Row<ExchangeRule>{
+        {.name = "hierarchical",
+         .summary = "all ranks sum: inside hosts, between them, inside",
+         .paper = "Jia et al., 2018, arXiv:1807.11205",
+         .guarantee = Guarantee::kExact,
+         .options = kHierarchicalOptions},
+        make_hierarchical},
+    Row<ExchangeRule>{{.name = "ps",
+                       .summary = "servers sum what workers push, workers pull",
+                       .paper = "Li et al., OSDI 2014; Jiang et al., OSDI 2020",
+                       .guarantee = Guarantee::kExact,
+                       .options = kServerOptions},
+                      make_ps},
+    Row<ExchangeRule>{
+        {.name = "neighbor-allreduce",
+         .summary = "parameters averaged with neighbors in a graph",
+         .paper = "Lian et al., NeurIPS 2017, arXiv:1705.09056",
+         .guarantee = Guarantee::kConsensus,
+         .options = kNeighborOptions,
+         .partner = "atc",
+         .parameters = true},
+        make_neighbor_allreduce},
+    Row<ExchangeRule>{
+        {.name = "hierarchical-neighbor-allreduce",
+         .summary = "the mean inside hosts, averaged with neighboring hosts",
+         .paper = "Ying et al., NeurIPS 2021, arXiv:2110.13363",
+         .guarantee = Guarantee::kConsensus,
+         .options = kHierarchicalNeighborOptions,
+         .partner = "atc",
+         .parameters = true},
+        make_hierarchical_neighbor_allreduce},
 };
 
 constexpr std::array kCodecs{
@@ -51,6 +194,29 @@ constexpr std::array kCodecs{
                     .paper = "",
                     .options = {}},
                    make_identity},
+    Row<CodecRule>{{.name = "fp16",
+                    .summary = "sums cross in IEEE half precision",
+                    .paper = "Jia et al., 2018, arXiv:1807.11205",
+                    .guarantee = Guarantee::kRounded,
+                    .options = {}},
+                   make_fp16},
+    Row<CodecRule>{{.name = "bf16",
+                    .summary = "sums cross in bfloat16",
+                    .paper = "Kalamkar et al., 2019, arXiv:1905.12322",
+                    .guarantee = Guarantee::kRounded,
+                    .options = {}},
+                   make_bf16},
+};
+
+constexpr std::array<std::string_view, 2> kWindows{"step", "backward"};
+
+constexpr std::array kAwcOptions{
+    OptionInfo{"window",
+               "step",
+               "step: beside forward and backward; backward: after the last "
+               "forward, as BlueFog",
+               OptionKind::kWord,
+               kWindows},
 };
 
 constexpr std::array kUpdateRules{
@@ -59,6 +225,24 @@ constexpr std::array kUpdateRules{
                      .paper = "",
                      .options = {}},
                     make_gradients},
+    Row<UpdateRule>{{.name = "atc",
+                     .summary = "adapt, then combine: the updated parameters "
+                                "cross",
+                     .paper = "Lian et al., NeurIPS 2017, arXiv:1705.09056",
+                     .guarantee = Guarantee::kConsensus,
+                     .options = {},
+                     .parameters = true},
+                    make_atc},
+    Row<UpdateRule>{
+        {.name = "awc",
+         .summary = "adapt with combine: the parameters of the step "
+                    "before cross",
+         .paper = "Nedic and Ozdaglar, IEEE TAC 2009",
+         .guarantee = Guarantee::kConsensus,
+         .options = kAwcOptions,
+         .parameters = true,
+         .aside = true},
+        make_awc},
 };
 
 constexpr std::array kDdpOptions{

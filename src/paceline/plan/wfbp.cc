@@ -16,12 +16,8 @@ namespace {
 /// Zhang et al. (Poseidon), USENIX ATC 2017, arXiv:1706.03292, section 3.1.
 class Wfbp final : public ScheduleRule {
  public:
-  Groups groups(const PlanInput& input) const override {
-    Groups groups;
-    for (const ParameterId id : input.model.ready_order) {
-      groups.push_back({id});
-    }
-    return groups;
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+    return single_groups(input.model);
   }
 
   void write(const std::vector<Unit>& units, Score& score) const override {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "paceline/plan/rows.h"
+#include "paceline/plan/send_queue.h"
+#include "paceline/plan/strategy.h"
+
+namespace paceline::plan {
+namespace {
+
+/// Tensors are cut into partitions; of those that are ready, the one that the
+/// next forward reads first goes first, and no more than a credit is under way
+/// at once.  A module's next forward waits for its own tensors only.
+///
+///   rounds per step            one exchange per partition, none waits
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         none of its own
+///   guarantee                  that of its exchange; the last step's exchanges
+///                              and updates are done by the drain
+///
+/// order=program writes the partitions down in the order that such a queue
+/// takes in virtual time on the profile: ranks agree without a message, and
+/// the simulator sees the same order.  order=priority leaves the choice to the
+/// first rank at run time and needs no profile.
+/// Peng et al., SOSP 2019, doi:10.1145/3341301.3359642, section 4.
+class ByteScheduler final : public ScheduleRule {
+ public:
+  ByteScheduler(std::int64_t partition, std::int64_t credit, Order order)
+      : partition_(partition),
+        credit_(std::max(credit, std::int64_t{1})),  // one at a time at least
+        order_(order) {}
+
+  bool needs_times() const override { return order_ == Order::kProgram; }
+
+  Discipline discipline() const override { return {order_, credit_}; }
+
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+    return single_groups(input.model);
+  }
+
+  void write(const std::vector<Unit>& units, Score& score) const override {
+    score.compute();
+    const PlanInput& input = score.program().input();
+    const auto order = by_first_read(input.model, units);
+    std::vector<std::int32_t> first_read(units.size());
+    for (const FirstRead& next : order) {
+      first_read[next.unit] = next.module;
+    }
+    for (const auto& [part, unit] : in_queue_order(units, first_read, score)) {
+      score.give(part, first_read[unit]);
+      score.take(part, first_read[unit]);
+    }
+    for (const FirstRead& next : order) {
+      score.apply(units[next.unit], next.module);
+    }
+  }
+
+ private:
+  struct Part {
+    Unit part;
+    std::size_t unit = 0;  // of which it is one
+  };
+
+  /// Whole shards, so that exchanges can cut each part again.
+  std::vector<Part> parts_of(const std::vector<Unit>& units,
+                             const Program& program) const {
+    const std::int64_t size = size_of(program.input().model.dtype);
+    const Elements step = kAlignmentBytes / size * program.shards();
+    const Elements longest =
+        std::max(partition_ / size / step, Elements{1}) * step;
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      for (Elements at = 0; at < units[i].values.count; at += longest) {
+        Part part{units[i], i};
+        const Elements count = std::min(longest, units[i].values.count - at);
+        for (Slice* slice : {&part.part.values, &part.part.gradients}) {
+          slice->begin += at;
+          slice->count = count;
+        }
+        parts.push_back(std::move(part));
+      }
+    }
+    return parts;
+  }
+
+  std::vector<Part> in_queue_order(const std::vector<Unit>& units,
+                                   const std::vector<std::int32_t>& first_read,
+                                   const Score& score) const {
+    const PlanInput& input = score.program().input();
+    std::vector<Part> parts = parts_of(units, score.program());
+    if (order_ == Order::kPriority || input.world == 1) {
+      return parts;
+    }
+    const auto tensors = tensors_of(input, "bytescheduler");
+    const std::int64_t size = size_of(input.model.dtype);
+    std::vector<Piece> pieces;
+    for (const Part& part : parts) {
+      pieces.push_back({tensors[part.unit].ready,
+                        first_read[part.unit],
+                        part.part.values.count * size});
+    }
+    std::vector<Part> ordered;
+    for (const std::size_t i :
+         starting_order(pieces, credit_, [&](std::int64_t bytes) {
+           return score.crossing_time(bytes);
+         })) {
+      ordered.push_back(parts[i]);
+    }
+    return ordered;
+  }
+
+  std::int64_t partition_, credit_;  // bytes
+  Order order_;
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleRule> make_bytescheduler(const Options& options) {
+  return std::make_unique<ByteScheduler>(
+      options.bytes_of_mebibytes("partition-mb"),
+      options.bytes_of_mebibytes("credit-mb"),
+      options.text("order") == "priority" ? Order::kPriority : Order::kProgram);
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/merge.h"
+#include "paceline/plan/rows.h"
+#include "paceline/plan/strategy.h"
+
+namespace paceline::plan {
+namespace {
+
+/// Neighbors in ready order are merged so that, of all ways to cut the ready
+/// order into units, communication is predicted to end earliest (exact dynamic
+/// program on a profile and an alpha-beta model).
+///
+///   rounds per step            one exchange per unit, none waits for another
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         none of its own
+///   guarantee                  that of its exchange
+///
+/// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: units
+/// cross one after the other, each when its last gradient is ready.  Their
+/// rule, mg-wfbp, is not always optimal under it.
+class OptimalMerge final : public ScheduleRule {
+ public:
+  bool needs_times() const override { return true; }
+
+  Groups groups(const PlanInput& input,
+                const CrossingTime& time) const override {
+    return grouped(input.model, merge(input, time).sizes);
+  }
+
+  void write(const std::vector<Unit>& units, Score& score) const override {
+    score.compute();
+    for (const Unit& unit : units) {
+      score.give(unit);
+      score.take(unit);
+      score.apply(unit);
+    }
+  }
+
+  std::string remark(const PlanInput& input,
+                     const CrossingTime& time) const override {
+    return remark_on(merge(input, time));
+  }
+
+ private:
+  static Merge merge(const PlanInput& input, const CrossingTime& time) {
+    return best_merge(tensors_of(input, "optimal-merge"), time);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleRule> make_optimal_merge(const Options&) {
+  return std::make_unique<OptimalMerge>();
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/rows.h"
+#include "paceline/plan/strategy.h"
+
+namespace paceline::plan {
+namespace {
+
+constexpr auto kPush = "push";
+constexpr auto kPull = "pull";
+constexpr auto kInbox = "inbox";
+
+struct Serving {
+  Rank servers = 0;  // 0: as many as workers
+  bool colocated = true;
+  bool hashed = false;
+  std::int64_t partition_bytes = 0;
+};
+
+/// Daniel J. Bernstein's string hash, modulo 2^64 as BytePS computes it.
+std::uint64_t djb2(std::string_view text) {
+  std::uint64_t hash = 5381;
+  for (const char c : text) {
+    hash = hash * 33 + static_cast<unsigned char>(c);
+  }
+  return hash;
+}
+
+/// Workers push their slices to servers, partition by partition; the server of
+/// a partition sums what all workers pushed; workers pull the sum.
+///
+///   rounds per exchange        2
+///   bytes sent, W workers, servers that hold a share s of the slice:
+///     apart       worker S, server W s S
+///     colocated   (1 - s) S + (W - 1) s S
+///   extra memory, server       W s S of the model apart, (W - 1) s S colocated
+///   guarantee                  exact: every worker has the same sum
+///
+/// placement=apart makes the last ranks servers, which have no model work;
+/// colocated makes the first ranks serve beside their work and sum their own
+/// share in place.  assign=round-robin deals partitions out in turn;
+/// assign=hash takes BytePS's: djb2 of the decimal key modulo the servers, key
+/// = place of the unit among the sorted names * 2^16 + number of the partition.
+/// Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
+class ParameterServer final : public ExchangeRule {
+ public:
+  explicit ParameterServer(const Serving& serving) : serving_(serving) {}
+
+  /// Workers apart are alike; servers hold different partitions.
+  Terms terms(const PlanInput& input) const override {
+    const Roles roles = roles_of(input);
+    const bool trains = input.rank < roles.workers;
+    return {.divisor = static_cast<double>(roles.workers),
+            .trains = trains,
+            .stand_in = trains && !serving_.colocated ? 0 : input.rank};
+  }
+
+  void extend(const PlanInput& input,
+              const std::vector<Unit>& units,
+              DType wire,
+              Frame& frame) const override {
+    if (input.world == 1) {
+      return;
+    }
+    const Roles roles = roles_of(input);
+    Program program(input, frame.setup(), {.units = units});
+    Elements own = 0;
+    for (const Partition& part : partitions(program)) {
+      own += part.owner == input.rank ? part.count : 0;
+    }
+    frame.add_buffer(
+        {.name = kInbox, .dtype = wire, .elements = own * roles.senders()});
+    frame.add_world(kPush);
+    frame.add_world(kPull);
+  }
+
+  void give(const Slice& slice,
+            const CodecRule& codec,
+            Program& program) const override {
+    if (program.input().world == 1) {
+      return;
+    }
+    if (program.trains()) {
+      codec.encode(slice, program);
+    }
+    const Rank me = program.input().rank;
+    const Roles roles = roles_of(program.input());
+    const auto push = communicator_named(program.setup(), kPush);
+    for (const Partition& part : partitions_of(slice, program)) {
+      const Slice wire = wire_of(slice, part, codec, program);
+      if (part.owner == me) {
+        receive_and_sum(wire, part, roles, push, program);
+      } else if (program.trains()) {
+        program.exchange(push, {{part.owner, wire}}, {});
+      }
+    }
+  }
+
+  void take(const Slice& slice,
+            const CodecRule& codec,
+            Program& program) const override {
+    if (program.input().world == 1) {
+      return;
+    }
+    const Rank me = program.input().rank;
+    const Roles roles = roles_of(program.input());
+    const auto pull = communicator_named(program.setup(), kPull);
+    for (const Partition& part : partitions_of(slice, program)) {
+      const Slice wire = wire_of(slice, part, codec, program);
+      if (part.owner == me) {
+        std::vector<Message> sends;
+        for (Rank worker = 0; worker < roles.workers; ++worker) {
+          if (worker != me) {
+            sends.push_back({worker, wire});
+          }
+        }
+        program.exchange(pull, std::move(sends), {});
+      } else if (program.trains()) {
+        program.exchange(pull, {}, {{part.owner, wire}});
+      }
+    }
+    if (program.trains()) {
+      codec.decode(slice, program);
+    }
+  }
+
+  /// Every worker's card carries the slice out and in; the servers' do no more
+  /// where there are as many as workers and shares are equal.
+  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
+    return 2 * time_on(model.message, "messages", bytes);
+  }
+
+ private:
+  struct Roles {
+    Rank workers = 1, servers = 1, first_server = 0;
+    bool colocated = true;
+
+    /// From how many a server receives each of its partitions.
+    Rank senders() const { return colocated ? workers - 1 : workers; }
+  };
+
+  struct Partition {
+    Elements begin = 0, count = 0;  // within the layout of values
+    Rank owner = 0;
+    Elements inbox = 0;  // where the first sender's copy lies at the owner
+  };
+
+  Roles roles_of(const PlanInput& input) const {
+    const Rank world = input.world;
+    if (world == 1) {
+      return {};
+    }
+    if (serving_.colocated) {
+      if (serving_.servers > world) {
+        throw UsageError(
+            fmt::format("ps: {} servers on {} colocated ranks; at most one a "
+                        "rank",
+                        serving_.servers,
+                        world));
+      }
+      return {.workers = world,
+              .servers = serving_.servers == 0 ? world : serving_.servers};
+    }
+    const Rank servers = serving_.servers == 0 ? world / 2 : serving_.servers;
+    if (servers >= world || (serving_.servers == 0 && world % 2 != 0)) {
+      throw UsageError(fmt::format(
+          "ps:placement=apart: {} servers leave no worker of {} ranks, or the "
+          "ranks are not half servers; give servers=N below {}",
+          servers,
+          world,
+          world));
+    }
+    return {.workers = world - servers,
+            .servers = servers,
+            .first_server = world - servers,
+            .colocated = false};
+  }
+
+  Rank owner_of(std::size_t place,
+                std::size_t part,
+                std::size_t number,
+                const Roles& roles) const {
+    const auto servers = static_cast<std::uint64_t>(roles.servers);
+    const std::uint64_t chosen =
+        serving_.hashed ? djb2(std::to_string((place << 16U) + part)) % servers
+                        : number % servers;
+    return roles.first_server + static_cast<Rank>(chosen);
+  }
+
+  /// All of them, in the order of the layout.
+  std::vector<Partition> partitions(Program& program) const {
+    const Roles roles = roles_of(program.input());
+    const Elements longest =
+        std::max(serving_.partition_bytes / kAlignmentBytes, std::int64_t{1}) *
+        kAlignmentBytes / size_of(program.input().model.dtype);
+    std::vector<Elements> used(static_cast<std::size_t>(program.input().world));
+    std::vector<Partition> all;
+    for (std::size_t unit = 0; unit < program.units().size(); ++unit) {
+      const Slice& values = program.units()[unit].values;
+      const std::size_t place =
+          serving_.hashed ? program.places_by_name()[unit] : unit;
+      for (Elements at = 0; at < values.count; at += longest) {
+        Partition part{.begin = values.begin + at,
+                       .count = std::min(longest, values.count - at)};
+        part.owner = owner_of(
+            place, static_cast<std::size_t>(at / longest), all.size(), roles);
+        auto& inbox = used[static_cast<std::size_t>(part.owner)];
+        part.inbox = inbox;
+        inbox += part.count * roles.senders();
+        all.push_back(part);
+      }
+    }
+    return all;
+  }
+
+  /// The pieces of a slice, each within one partition.
+  std::vector<Partition> partitions_of(const Slice& slice,
+                                       Program& program) const {
+    const Rank senders = roles_of(program.input()).senders();
+    std::vector<Partition> pieces;
+    for (const Partition& part : partitions(program)) {
+      const Elements begin = std::max(part.begin, slice.begin);
+      const Elements end =
+          std::min(part.begin + part.count, slice.begin + slice.count);
+      if (begin < end) {
+        pieces.push_back({begin,
+                          end - begin,
+                          part.owner,
+                          part.inbox + (begin - part.begin) * senders});
+      }
+    }
+    return pieces;
+  }
+
+  static Slice wire_of(const Slice& slice,
+                       const Partition& part,
+                       const CodecRule& codec,
+                       const Program& program) {
+    return codec.wire({slice.buffer, part.begin, part.count}, program.setup());
+  }
+
+  /// The server's half of a push: the sum replaces what lies in `wire`.
+  static void receive_and_sum(const Slice& wire,
+                              const Partition& part,
+                              const Roles& roles,
+                              CommunicatorId push,
+                              Program& program) {
+    const BufferId inbox = buffer_named(program.setup(), kInbox);
+    std::vector<Message> receives;
+    std::vector<Access> reads;
+    if (program.trains()) {
+      reads.push_back({wire});
+    }
+    Elements at = part.inbox;
+    for (Rank worker = 0; worker < roles.workers; ++worker) {
+      if (worker != program.input().rank) {
+        receives.push_back({worker, {inbox, at, part.count}});
+        reads.push_back({receives.back().slice});
+        at += part.count;
+      }
+    }
+    program.exchange(push, {}, std::move(receives));
+    const std::vector<double> ones(reads.size(), 1.0);
+    program.kernel("linear", std::move(reads), {{wire}}, ones);
+  }
+
+  Serving serving_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExchangeRule> make_ps(const Options& options) {
+  return std::make_unique<ParameterServer>(
+      Serving{.servers = static_cast<Rank>(options.count("servers")),
+              .colocated = options.text("placement") == "colocated",
+              .hashed = options.text("assign") == "hash",
+              .partition_bytes = options.bytes_of_mebibytes("partition-mb")});
+}
+
+}  // namespace paceline::plan

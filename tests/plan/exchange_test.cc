@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/access.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/interpreter.h"
+#include "paceline/plan/program.h"
+#include "paceline/plan/strategy.h"
+#include "paceline/plan/verify.h"
+#include "plan/toy_machine.h"
+#include "plan/toy_model.h"
+
+// Exchanges against mathematics that is written without a plan, and what they
+// promise of every world up to 16.
+
+namespace paceline::plan {
+namespace {
+
+constexpr Step kSteps = 5;
+
+ModelShape tiny_model() {
+  return toy_model({{9, 2}, {12}, {3, 6}});
+}
+
+/// values[rank][parameter][element]
+using World = std::vector<std::vector<Values>>;
+
+/// Who mixes with whom, written from the definitions of the graphs: the weight
+/// of oneself, then (rank, weight) in the order of addition.
+struct Row {
+  double self = 1;
+  std::vector<std::pair<Rank, double>> others;
+};
+
+Row row_of(const std::string& graph, Rank nodes, Rank node, Step step) {
+  std::vector<Rank> distances;
+  if (graph == "ring") {
+    distances =
+        nodes == 2 ? std::vector<Rank>{1} : std::vector<Rank>{1, nodes - 1};
+  } else {
+    for (Rank distance = 1; distance < nodes; distance *= 2) {
+      distances.push_back(distance);
+    }
+    if (graph == "one-peer-exp") {
+      distances = {
+          distances[static_cast<std::size_t>(step) % distances.size()]};
+    }
+  }
+  Row row;
+  row.self = 1.0 / static_cast<double>(distances.size() + 1);
+  for (const Rank distance : distances) {
+    row.others.emplace_back((node - distance + nodes) % nodes, row.self);
+  }
+  return row;
+}
+
+/// Averages over hosts of `local` ranks, then over the graph of hosts.
+World mixed(const World& x, const std::string& graph, Rank local, Step step) {
+  const auto ranks = static_cast<Rank>(x.size());
+  const Rank hosts = ranks / local;
+  if (hosts == 1 && local == 1) {
+    return x;
+  }
+  World sums(static_cast<std::size_t>(hosts), x[0]);
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    auto& sum = sums[static_cast<std::size_t>(rank / local)];
+    const auto& mine = x[static_cast<std::size_t>(rank)];
+    for (std::size_t p = 0; p < mine.size(); ++p) {
+      for (std::size_t i = 0; i < mine[p].size(); ++i) {
+        sum[p][i] = rank % local == 0 ? mine[p][i] : sum[p][i] + mine[p][i];
+      }
+    }
+  }
+  World result = x;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const Rank host = rank / local;
+    const Row row = hosts == 1 ? Row{} : row_of(graph, hosts, host, step);
+    auto& mine = result[static_cast<std::size_t>(rank)];
+    for (std::size_t p = 0; p < mine.size(); ++p) {
+      for (std::size_t i = 0; i < mine[p].size(); ++i) {
+        mine[p][i] =
+            row.self / local * sums[static_cast<std::size_t>(host)][p][i];
+        for (const auto& [other, weight] : row.others) {
+          mine[p][i] +=
+              weight / local * sums[static_cast<std::size_t>(other)][p][i];
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// Momentum SGD on every rank, with mixing after or beside it.
+World trained(World x, const std::string& graph, Rank local, bool adapt_first) {
+  World momentum = x;
+  for (auto& rank : momentum) {
+    for (Values& values : rank) {
+      std::ranges::fill(values, 0.0);
+    }
+  }
+  for (Step step = 0; step < kSteps; ++step) {
+    World mean = adapt_first ? x : mixed(x, graph, local, step);
+    for (std::size_t rank = 0; rank < x.size(); ++rank) {
+      for (std::size_t p = 0; p < x[rank].size(); ++p) {
+        const Values gradient =
+            toy_gradient(static_cast<Rank>(rank),
+                         step,
+                         Backward{ParameterId{static_cast<std::int32_t>(p)}},
+                         x[rank][p]);
+        for (std::size_t i = 0; i < gradient.size(); ++i) {
+          momentum[rank][p][i] = momentum[rank][p][i] * 0.5 + gradient[i];
+          mean[rank][p][i] -= 0.25 * momentum[rank][p][i];
+        }
+      }
+    }
+    x = adapt_first ? mixed(mean, graph, local, step) : mean;
+  }
+  return x;
+}
+
+World values_in(const ToyMemory& memory, const PlanWorld& plans) {
+  World values;
+  for (Rank rank = 0; rank < plans.ranks(); ++rank) {
+    values.emplace_back();
+    for (const Placement& where : plans.setup(rank).parameters) {
+      values.back().push_back(memory.read(rank, where.value));
+    }
+  }
+  return values;
+}
+
+struct Neighbors {
+  const char* text;
+  const char* graph;
+  Rank local;
+  bool adapt_first;
+};
+
+class NeighborAveraging : public ::testing::TestWithParam<Neighbors> {};
+
+// Bit for bit: sums are taken in the same order.
+TEST_P(NeighborAveraging, EqualsTheMatrixRecurrenceInWorldsTo16) {
+  const auto& [text, graph, local, adapt_first] = GetParam();
+  const auto planner = make_planner(parse_strategy(text));
+  for (Rank world = 2 * local; world <= 16; world += local) {
+    const PlanWorld plans(*planner, input_of(tiny_model(), world), kSteps);
+    ToyMachine machine(plans);
+    const World start = values_in(machine.memory, plans);
+    interpret(plans, machine);
+    EXPECT_EQ(values_in(machine.memory, plans),
+              trained(start, graph, local, adapt_first))
+        << text << " of " << world;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    NeighborAveraging,
+    ::testing::Values(
+        Neighbors{"fusion+neighbor-allreduce:topology=one-peer-exp+atc",
+                  "one-peer-exp",
+                  1,
+                  true},
+        Neighbors{"wfbp+neighbor-allreduce:topology=exp+atc", "exp", 1, true},
+        Neighbors{"bsp+neighbor-allreduce:topology=ring+atc", "ring", 1, true},
+        Neighbors{"dear+neighbor-allreduce+atc", "one-peer-exp", 1, true},
+        Neighbors{"bytescheduler+neighbor-allreduce:topology=ring+atc",
+                  "ring",
+                  1,
+                  true},
+        Neighbors{"bsp+neighbor-allreduce+awc", "one-peer-exp", 1, false},
+        Neighbors{"fusion+neighbor-allreduce:topology=exp+awc:window=backward",
+                  "exp",
+                  1,
+                  false},
+        Neighbors{"fusion+hierarchical-neighbor-allreduce:local=2+atc",
+                  "one-peer-exp",
+                  2,
+                  true},
+        Neighbors{"dear+hierarchical-neighbor-allreduce:topology=ring,local=4",
+                  "ring",
+                  4,
+                  true},
+        Neighbors{"wfbp+hierarchical-neighbor-allreduce:style=leader,local=2",
+                  "one-peer-exp",
+                  2,
+                  true},
+        Neighbors{"bsp+hierarchical-neighbor-allreduce:style=leader,"
+                  "topology=exp,local=3+awc",
+                  "exp",
+                  3,
+                  false},
+        Neighbors{"fusion+hierarchical-neighbor-allreduce:local=4+awc",
+                  "one-peer-exp",
+                  4,
+                  false}));
+
+/// Bits that bf16 keeps, as the toy's cast does.
+double rounded(double value) {
+  int exponent = 0;
+  const double fraction = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+}
+
+TEST(Half, RoundsWhatIsSentAndTheSum) {
+  for (const char* text : {"bsp+all-reduce+bf16", "dear+rs-ag+fp16"}) {
+    const auto planner = make_planner(parse_strategy(text));
+    const PlanWorld plans(*planner, input_of(tiny_model(), 4), 1);
+    ToyMachine machine(plans);
+    const World start = values_in(machine.memory, plans);
+    interpret(plans, machine);
+    const World end = values_in(machine.memory, plans);
+    for (std::size_t p = 0; p < start[0].size(); ++p) {
+      const Backward work{ParameterId{static_cast<std::int32_t>(p)}};
+      for (std::size_t i = 0; i < start[0][p].size(); ++i) {
+        double sum = 0;
+        for (Rank rank = 0; rank < 4; ++rank) {
+          sum += rounded(toy_gradient(rank, 0, work, start[0][p])[i]);
+        }
+        EXPECT_EQ(end[3][p][i], start[3][p][i] - 0.25 * rounded(sum) / 4);
+      }
+    }
+  }
+}
+
+/// Every exchange with what its options change, as they are in that world.
+std::vector<std::string> texts_for(Rank world) {
+  std::vector<std::string> texts{"bsp",
+                                 "wfbp",
+                                 "mg-wfbp",
+                                 "optimal-merge",
+                                 "dear",
+                                 "bytescheduler",
+                                 "bytescheduler:order=priority,credit-mb=0",
+                                 "dear+all-reduce+bf16",
+                                 "fusion+rs-ag",
+                                 "bytescheduler+rs-ag",
+                                 "wfbp+ps",
+                                 "dear+ps:servers=1",
+                                 "wfbp+ps:assign=hash,partition-mb=0.0001",
+                                 "bytescheduler+ps:placement=apart,servers=1",
+                                 "fusion+hierarchical",
+                                 "fusion+neighbor-allreduce",
+                                 "wfbp+neighbor-allreduce:topology=exp+awc",
+                                 "dear+neighbor-allreduce:topology=ring"};
+  for (Rank local = 1; local < world; ++local) {
+    if (world % local == 0) {
+      for (const char* text :
+           {"dear+hierarchical:local={}",
+            "fusion+hierarchical-neighbor-allreduce:local={}",
+            "wfbp+hierarchical-neighbor-allreduce:"
+            "style=leader,local={}+awc"}) {
+        texts.push_back(fmt::format(fmt::runtime(text), local));
+      }
+    }
+  }
+  if (world % 2 == 0) {
+    texts.emplace_back("fusion+ps:placement=apart");
+  }
+  return texts;
+}
+
+class WorldsTo16 : public ::testing::TestWithParam<Rank> {};
+
+TEST_P(WorldsTo16, CanRunEveryExchange) {
+  for (const std::string& text : texts_for(GetParam())) {
+    const auto planner = make_planner(parse_strategy(text));
+    EXPECT_NO_THROW(verify(*planner, input_of(tiny_model(), GetParam()), 3))
+        << text;
+  }
+}
+
+// What stand_in claims must at least hold for the plans' costs.
+TEST_P(WorldsTo16, RanksCostWhatTheirStandInsCost) {
+  for (const std::string& text : texts_for(GetParam())) {
+    const auto planner = make_planner(parse_strategy(text));
+    for (Rank rank = 0; rank < GetParam(); ++rank) {
+      const PlanInput input = input_of(tiny_model(), GetParam(), rank);
+      const Rank other = planner->stand_in(input);
+      const PlanInput theirs = input_of(tiny_model(), GetParam(), other);
+      EXPECT_EQ(planner->stand_in(theirs), other) << text;
+      const auto plan = [&](const PlanInput& in) {
+        return planner->plan(in, planner->setup(in), 0);
+      };
+      const CommPlan mine = plan(input), stand_in = plan(theirs);
+      EXPECT_EQ(mine.ops.size(), stand_in.ops.size()) << text;
+      EXPECT_EQ(cost(planner->setup(input), mine, rank).by_pattern,
+                cost(planner->setup(theirs), stand_in, other).by_pattern)
+          << text << ", rank " << rank;
+    }
+  }
+}
+
+// Each gradient is reduced once, in pieces that do not overlap.
+TEST_P(WorldsTo16, EveryParameterIsInExactlyOneOperation) {
+  for (const char* text : {"mg-wfbp",
+                           "mg-wfbp:small-elements=8192",
+                           "optimal-merge",
+                           "bytescheduler:partition-mb=0.0001",
+                           "dear",
+                           "dear+all-reduce",
+                           "wfbp+ps:partition-mb=0.0001"}) {
+    const auto planner = make_planner(parse_strategy(text));
+    const PlanInput input =
+        input_of(toy_model({{90, 20}, {120}, {30, 60}}), GetParam());
+    const plan::Setup setup = planner->setup(input);
+    const CommPlan plan = planner->plan(input, setup, 0);
+    const BufferId gradients = buffer_named(setup, kGradients);
+    std::vector<int> left(
+        static_cast<std::size_t>(setup.buffers[index_of(gradients)].elements));
+    const auto count = [&](const Slice& slice) {
+      ASSERT_EQ(slice.buffer, gradients);
+      for (Elements i = 0; i < slice.count; ++i) {
+        ++left[static_cast<std::size_t>(slice.begin + i)];
+      }
+    };
+    for (const Op& op : plan.ops) {
+      const auto* collective = std::get_if<Collective>(&op.work);
+      const auto* exchange = std::get_if<Exchange>(&op.work);
+      const auto* kernel = std::get_if<Kernel>(&op.work);
+      if (collective != nullptr && collective->pattern != Pattern::kAllGather) {
+        count(collective->in);
+      } else if (exchange != nullptr && exchange->receives.empty() &&
+                 exchange->sends.size() == 1) {
+        // A worker's push, or, between two ranks, the server's answer: the
+        // latter is of what its own sum wrote.
+        const bool answers =
+            std::ranges::any_of(plan.ops, [&](const Op& other) {
+              const auto* sum = std::get_if<Kernel>(&other.work);
+              return sum != nullptr && sum->name == "linear" &&
+                     sum->writes[0].slice == exchange->sends[0].slice;
+            });
+        if (!answers) {
+          count(exchange->sends[0].slice);
+        }
+      } else if (kernel != nullptr && kernel->name == "linear") {
+        count(kernel->writes[0].slice);
+      }
+    }
+    for (const Placement& where : setup.parameters) {
+      for (Elements i = 0; i < where.gradient.count; ++i) {
+        EXPECT_EQ(left[static_cast<std::size_t>(where.gradient.begin + i)],
+                  GetParam() == 1 ? 0 : 1)
+            << text;
+      }
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, WorldsTo16, ::testing::Range(2, 17));
+
+TEST(ParameterServer, HashesTheKeysOfSortedNames) {
+  // Units in ready order layer2.p0, layer1.p0, layer0.p0: places 2, 1, 0 by
+  // name, so keys 131072, 65536 (+ 0 or 1 for its two partitions) and 0.
+  const auto djb2 = [](const std::string& key) {
+    std::uint64_t h = 5381;
+    for (const char c : key) {
+      h = h * 33 + static_cast<std::uint64_t>(c);
+    }
+    return h;
+  };
+  const PlanInput input = input_of(toy_model({{16}, {32}, {16}}), 4);
+  const auto planner = make_planner(parse_strategy(
+      "wfbp+ps:assign=hash,servers=1,placement=apart,partition-mb=0.00007"));
+  const auto two = make_planner(parse_strategy(
+      "wfbp+ps:assign=hash,servers=2,placement=apart,partition-mb=0.00007"));
+  const auto owners = [&](const Planner& with) {
+    std::vector<Rank> to;
+    for (const Op& op : with.plan(input, with.setup(input), 0).ops) {
+      const auto* exchange = std::get_if<Exchange>(&op.work);
+      if (exchange != nullptr && !exchange->sends.empty()) {
+        to.push_back(exchange->sends[0].peer);
+      }
+    }
+    return to;
+  };
+  EXPECT_EQ(owners(*planner), (std::vector<Rank>{3, 3, 3, 3}));
+  std::vector<Rank> expected;
+  for (const char* key : {"131072", "65536", "65537", "0"}) {
+    expected.push_back(2 + static_cast<Rank>(djb2(key) % 2));
+  }
+  EXPECT_EQ(owners(*two), expected);
+  EXPECT_NE(expected[1], expected[2]) << "the last digit alone differs";
+}
+
+TEST(ParameterServer, RefusesRolesThatCannotBeFilled) {
+  const auto refuses = [](const char* text, Rank world) {
+    const auto planner = make_planner(parse_strategy(text));
+    EXPECT_THROW((void)planner->setup(input_of(tiny_model(), world)),
+                 UsageError)
+        << text;
+  };
+  refuses("ps:servers=3", 2);
+  refuses("ps:placement=apart,servers=2", 2);
+  refuses("ps:placement=apart", 3);
+}
+
+TEST(Hierarchical, RefusesUnequalHosts) {
+  PlanInput input = input_of(tiny_model(), 5);
+  input.local_world = {3, 2};
+  EXPECT_THROW((void)make_planner(parse_strategy("hierarchical"))->setup(input),
+               UsageError);
+  EXPECT_THROW(
+      (void)make_planner(parse_strategy("hierarchical:local=2"))->setup(input),
+      UsageError);
+  input = input_of(tiny_model(), 6);
+  input.local_world = {3, 3};
+  EXPECT_NO_THROW(
+      (void)make_planner(parse_strategy("hierarchical"))->setup(input));
+}
+
+// A module's next forward waits for its own tensors and no others.
+TEST(CrossIteration, GatesOpenModuleByModule) {
+  for (const char* text :
+       {"bytescheduler", "dear:bucket-mb=0", "bytescheduler:order=priority"}) {
+    const auto planner = make_planner(parse_strategy(text));
+    const PlanWorld plans(*planner, input_of(tiny_model(), 2), 2);
+    const PlanInput& input = plans.input(0);
+    const auto order = plans.order(0);
+    int gates = 0;
+    for (std::size_t i = 0; i < plans.items(0).size(); ++i) {
+      const PlanWorld::Item& item = plans.items(0)[i];
+      const auto* forward = std::get_if<Forward>(&item.op->work);
+      if (item.step == 0 || forward == nullptr) {
+        continue;
+      }
+      std::set<ModuleId> updated;
+      for (const std::size_t earlier : order.waits_for[i]) {
+        const Op& op = *plans.items(0)[earlier].op;
+        const auto* kernel = std::get_if<Kernel>(&op.work);
+        ASSERT_TRUE(kernel != nullptr && kernel->name == "update") << text;
+        for (std::size_t p = 0; p < input.model.parameters.size(); ++p) {
+          if (overlap(kernel->writes[0].slice,
+                      plans.setup(0).parameters[p].value)) {
+            updated.insert(input.model.parameters[p].module);
+          }
+        }
+      }
+      EXPECT_EQ(updated, std::set<ModuleId>{forward->module}) << text;
+      ++gates;
+    }
+    EXPECT_EQ(gates, 3);
+  }
+}
+
+// With dear the second half comes in the order of the next forward.
+TEST(CrossIteration, DearGathersInForwardOrder) {
+  const auto planner = make_planner(parse_strategy("dear:bucket-mb=0"));
+  const PlanInput input = input_of(tiny_model(), 2);
+  const auto plan = planner->plan(input, planner->setup(input), 0);
+  std::vector<Elements> begins;
+  for (const Op& op : plan.ops) {
+    const auto* collective = std::get_if<Collective>(&op.work);
+    if (collective != nullptr && collective->pattern == Pattern::kAllGather) {
+      begins.push_back(collective->out.begin);
+    }
+  }
+  ASSERT_EQ(begins.size(), 5u);
+  // Values lie in ready order, so the module read first lies last; of the two
+  // tensors of a module the one that is ready first comes first.
+  EXPECT_EQ(begins, (std::vector<Elements>{96, 128, 64, 0, 32}));
+}
+
+// The queue's virtual time: the first layers, ready last, overtake.
+TEST(ByteScheduler, WritesPartitionsInTheQueuesOrder) {
+  PlanInput input = input_of(toy_model({{16}, {64}, {16}}), 2);
+  input.profile = LayerProfile{"test", {1, 1, 1}, {10, 10, 10}};
+  const auto order = [&](Picoseconds alpha) {
+    input.alpha_beta->all_reduce = {{{0, alpha, 0}}};
+    const auto planner = make_planner(
+        parse_strategy("bytescheduler:partition-mb=0.0001,credit-mb=0"));
+    const auto plan = planner->plan(input, planner->setup(input), 0);
+    std::vector<Elements> begins;
+    for (const Op& op : plan.ops) {
+      if (const auto* reduce = std::get_if<Collective>(&op.work)) {
+        begins.push_back(reduce->in.begin);
+      }
+    }
+    return begins;
+  };
+  // layer2 lies at 0, layer1 at 16 in pieces of 16, layer0 at 80.
+  EXPECT_EQ(order(1), (std::vector<Elements>{0, 16, 32, 48, 64, 80}));
+  EXPECT_EQ(order(7), (std::vector<Elements>{0, 16, 32, 80, 48, 64}))
+      << "layer1 from 20 on, layer0 is ready at 30 while its second piece goes";
+}
+
+/// Runs all but one update of the last step.
+class Forgetful final : public Planner {
+ public:
+  explicit Forgetful(std::unique_ptr<Planner> whole)
+      : whole_(std::move(whole)) {}
+  Setup setup(const PlanInput& input) const override {
+    return whole_->setup(input);
+  }
+  Variant variant(const PlanInput&, Step step) const override {
+    return step == kSteps - 1 ? 1 : 0;
+  }
+  CommPlan plan(const PlanInput& input,
+                const Setup& setup,
+                Variant variant) const override {
+    CommPlan plan = whole_->plan(input, setup, 0);
+    if (variant == 1) {
+      const auto last = std::ranges::find_if(
+          plan.ops.rbegin(), plan.ops.rend(), [](const Op& op) {
+            const auto* kernel = std::get_if<Kernel>(&op.work);
+            return kernel != nullptr && kernel->name == "update";
+          });
+      plan.ops.erase(std::prev(last.base()));
+    }
+    return plan;
+  }
+  Rank stand_in(const PlanInput& input) const override { return input.rank; }
+
+ private:
+  std::unique_ptr<Planner> whole_;
+};
+
+// The comparison with training by hand must see a lost last update.
+TEST(CrossIteration, ALostLastUpdateIsSeen) {
+  for (const char* text : {"dear:bucket-mb=0", "bytescheduler"}) {
+    const auto end_of = [&](const Planner& planner) {
+      const PlanWorld plans(planner, input_of(tiny_model(), 2), kSteps);
+      ToyMachine machine(plans);
+      interpret(plans, machine);
+      return values_in(machine.memory, plans);
+    };
+    const World whole = end_of(*make_planner(parse_strategy(text)));
+    const World bulk = end_of(*make_planner(parse_strategy("bsp")));
+    const World lost = end_of(Forgetful(make_planner(parse_strategy(text))));
+    EXPECT_EQ(whole, bulk) << text;
+    EXPECT_NE(lost, bulk) << text;
+  }
+}
+
+}  // namespace
+}  // namespace paceline::plan
