@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/record/comm_record.h"
+
+#include "paceline/base/error.h"
+#include "paceline/record/json.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double per_second(double bytes, double ns) {
+  return ns > 0 ? bytes / (ns * 1e-9) : 0;
+}
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json duration_of(const CommRecord& record) {
+  Json json;
+  json["min"] = record.quantile_ns(0);
+  for (const int percent : {10, 50, 90, 99}) {
+    json[fmt::format("p{}", percent)] = record.quantile_ns(percent / 100.0);
+  }
+  json["max"] = record.quantile_ns(1);
+  return json;
+}
+
+Json bandwidth_of(const CommRecord& record) {
+  Json json;
+  json["algorithm"] = record.algorithm_bandwidth();
+  json["bus"] = record.bus_bandwidth();
+  json["wire"] = record.wire_bandwidth();
+  json["line"] = record.line_bytes_per_s > 0 ? Json(record.line_bytes_per_s)
+                                             : Json(nullptr);
+  const auto share = record.line_share();
+  json["wire_share_of_line"] = share ? Json(*share) : Json(nullptr);
+  return json;
+}
+
+}  // namespace
+
+double CommRecord::quantile_ns(double p) const {
+  PACELINE_CHECK(!iteration_ns.empty());
+  return stats::quantile(
+      std::vector<double>(iteration_ns.begin(), iteration_ns.end()), p);
+}
+
+double CommRecord::algorithm_bandwidth() const {
+  return per_second(static_cast<double>(bytes), median_ns());
+}
+
+double CommRecord::bus_bandwidth() const {
+  return algorithm_bandwidth() * bus_factor(operation, ranks);
+}
+
+double CommRecord::wire_bandwidth() const {
+  return per_second(static_cast<double>(wire_bytes), median_ns());
+}
+
+std::optional<double> CommRecord::line_share() const {
+  if (line_bytes_per_s <= 0) {
+    return std::nullopt;
+  }
+  return wire_bandwidth() / line_bytes_per_s;
+}
+
+double bus_factor(std::string_view operation, int ranks) {
+  const double n = ranks;
+  if (operation == "all-reduce") {
+    return 2 * (n - 1) / n;
+  }
+  if (operation == "reduce-scatter" || operation == "all-gather") {
+    return (n - 1) / n;
+  }
+  return 1;
+}
+
+Json to_json(const CommRecord& record, const Environment& environment) {
+  Json json;
+  json["kind"] = "comm";
+  json["version"] = CommRecord::kVersion;
+  json["started_at"] = or_null(record.started_at);
+  json["operation"] = record.operation;
+  json["bytes"] = record.bytes;
+  json["ranks"] = record.ranks;
+  json["ranks_per_host"] = record.ranks_per_host;
+  json["engine"] = record.engine;
+  json["device"] = record.device;
+  json["dtype"] = record.dtype;
+  json["interface"] = or_null(record.interface);
+  json["link"] = or_null(record.link);
+  json["warmup"] = record.warmup;
+  json["iterations"] = record.iteration_ns.size();
+  json["iteration_ns"] = record.iteration_ns;
+  json["duration_ns"] = duration_of(record);
+  json["wire_bytes"] = record.wire_bytes;
+  json["bytes_per_s"] = bandwidth_of(record);
+  json["wrong_elements"] = record.wrong_elements;
+  json["link_slack_ns"] =
+      record.link_slack_ns ? Json(*record.link_slack_ns) : Json(nullptr);
+  json["valid"] = record.valid;
+  RunRecord shell;
+  shell.environment = environment;
+  shell.warnings = record.warnings;
+  Json whole = to_json(shell);
+  json["warnings"] = std::move(whole["warnings"]);
+  json["environment"] = std::move(whole["environment"]);
+  return json;
+}
+
+}  // namespace paceline::record

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "paceline/record/comm_record.h"
+
+namespace paceline::report {
+
+/// What `paceline comm --format` knows: table, csv, json.
+std::span<const std::string_view> comm_formats();
+
+/// The records of one run.  `table`: one block per operation with what all
+/// share above it; `csv`: one line a record under a header; `json`: one array.
+/// Throws UsageError with the known names for another format.
+std::string render_comm(std::string_view format,
+                        std::span<const record::CommRecord> records,
+                        const record::Environment& environment);
+
+}  // namespace paceline::report

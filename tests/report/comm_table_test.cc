@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/comm_table.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::report {
+namespace {
+
+record::CommRecord sample() {
+  record::CommRecord r;
+  r.operation = "all-reduce";
+  r.bytes = 4'000'000;
+  r.ranks = 4;
+  r.ranks_per_host = {2, 2};
+  r.engine = "gloo";
+  r.device = "cpu";
+  r.dtype = "fp32";
+  r.iteration_ns = {1'000'000, 2'000'000, 3'000'000};
+  r.wire_bytes = 6'000'000;
+  r.line_bytes_per_s = 6e9;
+  return r;
+}
+
+TEST(CommRecord, BandwidthsAreThoseOfNcclTests) {
+  const record::CommRecord r = sample();
+  EXPECT_DOUBLE_EQ(r.median_ns(), 2e6);
+  EXPECT_DOUBLE_EQ(r.algorithm_bandwidth(), 2e9);
+  EXPECT_DOUBLE_EQ(r.bus_bandwidth(), 3e9);  // 2 (4 - 1) / 4
+  EXPECT_DOUBLE_EQ(r.wire_bandwidth(), 3e9);
+  EXPECT_DOUBLE_EQ(r.line_share().value(), 0.5);
+  EXPECT_DOUBLE_EQ(record::bus_factor("reduce-scatter", 4), 0.75);
+  EXPECT_DOUBLE_EQ(record::bus_factor("all-gather", 4), 0.75);
+  EXPECT_DOUBLE_EQ(record::bus_factor("broadcast", 4), 1);
+  EXPECT_DOUBLE_EQ(record::bus_factor("message", 4), 1);
+}
+
+TEST(CommRecord, WhatIsNotKnownIsNull) {
+  record::CommRecord r = sample();
+  r.line_bytes_per_s = 0;
+  const auto json = record::to_json(r, {});
+  EXPECT_TRUE(json.at("bytes_per_s").at("line").is_null());
+  EXPECT_TRUE(json.at("bytes_per_s").at("wire_share_of_line").is_null());
+  EXPECT_TRUE(json.at("link").is_null());
+  EXPECT_TRUE(json.at("link_slack_ns").is_null());
+  EXPECT_EQ(json.at("iteration_ns").size(), 3U);
+  EXPECT_EQ(json.at("duration_ns").at("p50"), 2e6);
+}
+
+TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
+  record::CommRecord wrong = sample();
+  wrong.bytes = 8 << 20;
+  wrong.wrong_elements = 3;
+  const std::vector<record::CommRecord> records{sample(), wrong};
+  const std::string text = render_comm("table", records, {});
+  EXPECT_NE(text.find("all-reduce, 4 ranks (2+2), gloo on cpu, fp32"),
+            std::string::npos);
+  EXPECT_NE(text.find(" 4000000 B       1200       2000"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("     8 MiB"), std::string::npos);
+  EXPECT_NE(text.find("50.0 %\n"), std::string::npos);
+  EXPECT_NE(text.find("3 WRONG ELEMENTS"), std::string::npos);
+}
+
+TEST(CommTable, CsvAndJsonHoldEveryRecord) {
+  const std::vector<record::CommRecord> records{sample(), sample()};
+  const std::string csv = render_comm("csv", records, {});
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
+  EXPECT_NE(csv.find("all-reduce,4000000,4,gloo,cpu,fp32,\"\",3,1000.000,"),
+            std::string::npos);
+  const auto json = nlohmann::json::parse(render_comm("json", records, {}));
+  EXPECT_EQ(json.size(), 2U);
+  EXPECT_THROW(render_comm("tables", records, {}), UsageError);
+}
+
+}  // namespace
+}  // namespace paceline::report
