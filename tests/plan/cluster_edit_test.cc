@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/cluster_edit.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::plan {
+namespace {
+
+constexpr const char* kText = R"(# our lab
+name = "lab"   # two machines
+
+[[hosts]]
+name = "n"
+count = 2
+
+[[links]]
+name = "net"   # the switch
+joins = "hosts"
+rate = "1Gbit"
+
+[[links.fits]]          # old
+operation = "all-reduce"
+ranks = 2
+pieces = [
+  { alpha = "1us", beta_ps_per_byte = 5 },
+]
+
+# of the vendor
+[[links.fits]]
+operation = "broadcast"
+ranks = 2
+pieces = [{ alpha = "2us", beta_ps_per_byte = 6 }]
+
+# the machines' own
+[[links]]
+joins = "devices"
+rate = "2GB/s"
+
+[device]
+name = "CPU"   # shared
+)";
+
+LinkFit fit(const std::string& operation, Picoseconds alpha) {
+  return {.operation = operation,
+          .ranks = 2,
+          .line = {{{.from_bytes = 0, .alpha = alpha, .beta_ps_per_byte = 7},
+                    {.from_bytes = 4096, .alpha = 9, .beta_ps_per_byte = 8}}},
+          .error_percent = 1.5};
+}
+
+TEST(ClusterEdit, ReplacesTheFitAndLeavesEveryOtherLineAlone) {
+  const std::string out =
+      with_fits(kText, "net", {fit("all-reduce", 123)}, "lab.toml");
+  const Cluster cluster = parse_cluster(out, "lab.toml");
+  const auto& fits = cluster.links.at(0).fits;
+  ASSERT_EQ(fits.size(), 2U);
+  EXPECT_EQ(fits[0].operation, "broadcast");
+  EXPECT_EQ(fits[1].operation, "all-reduce");
+  EXPECT_EQ(fits[1].line.pieces.at(0).alpha, 123);
+  EXPECT_EQ(fits[1].line.pieces.at(1).from_bytes, 4096);
+  EXPECT_EQ(fits[1].error_percent, 1.5);
+  EXPECT_TRUE(cluster.links.at(1).fits.empty());
+  for (const char* line :
+       {"# our lab\nname = \"lab\"   # two machines\n",
+        "name = \"net\"   # the switch\n",
+        "# of the vendor\n[[links.fits]]\noperation = \"broadcast\"",
+        "\n# the machines' own\n[[links]]\njoins = \"devices\"",
+        "[device]\nname = \"CPU\"   # shared\n"}) {
+    EXPECT_NE(out.find(line), std::string::npos) << line << "\nin\n" << out;
+  }
+  EXPECT_EQ(out.find("# old"), std::string::npos);
+}
+
+TEST(ClusterEdit, WritingTheSameTwiceChangesNothing) {
+  const std::vector<LinkFit> fits{fit("message", 5), fit("all-gather", 6)};
+  const std::string once = with_fits(kText, "net", fits, "lab.toml");
+  EXPECT_EQ(with_fits(once, "net", fits, "lab.toml"), once);
+}
+
+TEST(ClusterEdit, FitsGoToTheLinkThatIsNamed) {
+  const std::string out =
+      with_fits(kText, "devices", {fit("message", 5)}, "lab.toml");
+  const Cluster cluster = parse_cluster(out, "lab.toml");
+  EXPECT_EQ(cluster.links.at(0).fits.size(), 2U);
+  EXPECT_EQ(cluster.links.at(1).fits.size(), 1U);
+}
+
+TEST(ClusterEdit, AnotherNumberOfRanksIsAnotherFit) {
+  LinkFit four = fit("all-reduce", 5);
+  four.ranks = 4;
+  const std::string out = with_fits(kText, "net", {four}, "lab.toml");
+  EXPECT_EQ(parse_cluster(out, "lab.toml").links.at(0).fits.size(), 3U);
+}
+
+TEST(ClusterEdit, RefusesWhatItCannotEdit) {
+  EXPECT_THROW(with_fits(kText, "nett", {fit("message", 5)}, "lab.toml"),
+               UsageError);
+  const std::string inline_fits =
+      "[[hosts]]\nname = \"a\"\n[[links]]\nname = \"net\"\nrate = \"1Gbit\"\n"
+      "fits = [{operation = \"message\", ranks = 2, pieces = [{alpha = "
+      "\"1us\"}]}]\n";
+  EXPECT_THROW(with_fits(inline_fits, "net", {fit("message", 5)}, "lab.toml"),
+               UsageError);
+}
+
+TEST(ClusterEdit, ALinkWrittenAsTextIsTheLink) {
+  ClusterLink link{.name = "loopback",
+                   .scope = LinkScope::kDevices,
+                   .sharing = LinkSharing::kHost,
+                   .bytes_per_s = 2e9,
+                   .latency_ps = 7'000'000,
+                   .full_duplex = true,
+                   .fits = {fit("message", 5)}};
+  const Cluster cluster = parse_cluster(
+      "[[hosts]]\nname = \"a\"\nslots = 2\n\n" + link_text(link), "lab.toml");
+  ASSERT_EQ(cluster.links.size(), 1U);
+  EXPECT_EQ(cluster.links[0].scope, LinkScope::kDevices);
+  EXPECT_EQ(cluster.links[0].bytes_per_s, 2e9);
+  EXPECT_EQ(cluster.links[0].latency_ps, 7'000'000);
+  EXPECT_EQ(cluster.links[0].fits.at(0).line.pieces.size(), 2U);
+}
+
+}  // namespace
+}  // namespace paceline::plan
