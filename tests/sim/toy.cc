@@ -21,6 +21,9 @@ plan::PlanInput toy_input(int layers, plan::Rank world) {
                                       .module = plan::ModuleId{i}});
     input.model.ready_order.push_back(plan::ParameterId{layers - 1 - i});
   }
+  input.profile = toy_costs(input).profile;
+  input.alpha_beta = plan::AlphaBeta{};
+  input.alpha_beta->all_reduce = plan::line_of(1e-6, 1e-9);
   return input;
 }
 

@@ -7,12 +7,12 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/plan_world.h"
+#include "paceline/sim/messages.h"
 
 namespace paceline::sim {
 namespace {
 
 using plan::Collective;
-using plan::Exchange;
 
 }  // namespace
 
@@ -49,11 +49,10 @@ void Meetings::add() {
       const plan::Op& op = script.op(i);
       if (std::holds_alternative<Collective>(op.work)) {
         add_collective(a, i);
-      } else if (std::holds_alternative<Exchange>(op.work)) {
-        add_exchange(a, i);
       }
     }
   }
+  add_messages();
   follow_leaders();
   finish();
 }
@@ -179,122 +178,12 @@ void Meetings::add_collective_ends(const Circle& circle) {
   }
 }
 
-void Meetings::add_exchange(std::uint32_t actor, std::uint32_t item) {
-  const auto& work =
-      std::get<Exchange>(scripts_.of(job_.actors[actor].rank).op(item).work);
-  for (std::uint32_t s = 0; s < work.sends.size(); ++s) {
-    items_of_[message(actor, item, s)].insert(job_.actors[actor].first + item);
-  }
-  for (std::uint32_t s = 0; s < work.receives.size(); ++s) {
-    receive(actor, item, s);
-  }
-}
-
-/// The transfer of the message in a slot of `actor`'s sends.
-TransferId Meetings::message(std::uint32_t actor,
-                             std::uint32_t item,
-                             std::uint32_t slot) {
-  const auto [found, fresh] = messages_.try_emplace(
-      {actor, item, slot}, static_cast<TransferId>(job_.transfers.size()));
-  if (!fresh) {
-    return found->second;
-  }
-  const Actor& me = job_.actors[actor];
-  const Script& script = scripts_.of(me.rank);
-  const auto& work = std::get<Exchange>(script.op(item).work);
-  const plan::Message& message = work.sends.at(slot);
-  const auto [channel, fresh_channel] = channels_.try_emplace(
-      {plan::index_of(work.on), actor, message.peer}, job_.transfer_queues);
-  job_.transfer_queues += fresh_channel ? 1 : 0;
-  const plan::Buffer& buffer =
-      script.setup.buffers[plan::index_of(message.slice.buffer)];
-  const MessageShape shape{
-      .bytes = std::min(message.slice.count,
-                        buffer.typical.value_or(message.slice.count)) *
-               plan::size_of(buffer.dtype),
-      .remote = host_of(message.peer) != host_of(me.rank)};
-  const auto [known, fresh_shape] = message_shapes_.try_emplace(
-      shape, static_cast<std::int32_t>(job_.message_shapes.size()));
-  if (fresh_shape) {
-    job_.message_shapes.push_back(shape);
-  }
-  job_.transfers.push_back({.queue = channel->second,
-                            .order = item,
-                            .shape = known->second,
-                            .message = true});
-  items_of_.emplace_back();
-  device_ends_.push_back({{.actor = actor,
-                           .host = me.host,
-                           .out = true,
-                           .flows = 1,
-                           .on_host = me.on_host}});
-  network_ends_.emplace_back();
-  if (shape.remote) {
-    network_ends_.back().push_back({.actor = actor,
-                                    .host = me.host,
-                                    .out = true,
-                                    .flows = me.on_host,
-                                    .all = me.stands_for});
-  }
-  return found->second;
-}
-
-void Meetings::receive(std::uint32_t actor,
-                       std::uint32_t item,
-                       std::uint32_t slot) {
-  const Actor& me = job_.actors[actor];
-  const Script& mine = scripts_.of(me.rank);
-  const auto& work = std::get<Exchange>(mine.op(item).work);
-  const Rank peer = work.receives.at(slot).peer;
-  const auto& received = mine.receives.at({work.on, peer});
-  const auto n = static_cast<std::size_t>(
-      std::ranges::find_if(received,
-                           [&](const Script::End& end) {
-                             return end.item == item && end.slot == slot;
-                           }) -
-      received.begin());
-  const Script& theirs = scripts_.of(peer);
-  const auto sent = theirs.sends.find({work.on, me.rank});
-  if (sent == theirs.sends.end() || n >= sent->second.size()) {
-    refuse(me.rank, item, "receives a message that nobody sends");
-  }
-  const Script::End& end = sent->second[n];
-  const auto& other = std::get<Exchange>(theirs.op(end.item).work);
-  if (other.sends[end.slot].slice.count != work.receives[slot].slice.count) {
-    refuse(me.rank, item, "receives a message of another size");
-  }
-  const TransferId id = message(actor_of(peer), end.item, end.slot);
-  items_of_[id].insert(me.first + item);
-  items_of_[id].insert(job_.actors[actor_of(peer)].first + end.item);
-  auto& devices = device_ends_[id];
-  auto& network = network_ends_[id];
-  const bool remote = host_of(peer) != host_of(me.rank);
-  const auto mine_at = [&](auto& ends) {
-    return std::ranges::find_if(
-        ends, [&](const auto& it) { return it.actor == actor && !it.out; });
-  };
-  if (const auto known = mine_at(devices); known != devices.end()) {
-    known->flows += 1;
-    known->on_host += me.on_host;
-  } else {
-    devices.push_back({.actor = actor,
-                       .host = me.host,
-                       .out = false,
-                       .flows = 1,
-                       .on_host = me.on_host});
-  }
-  if (!remote) {
-    return;
-  }
-  if (const auto known = mine_at(network); known != network.end()) {
-    known->flows += me.on_host;
-    known->device_flows += 1;
-  } else {
-    network.push_back({.actor = actor,
-                       .host = me.host,
-                       .out = false,
-                       .first_of_all = false,
-                       .flows = me.on_host});
+void Meetings::add_messages() {
+  for (Messages::Found& found : Messages(scripts_, job_).find()) {
+    job_.transfers.push_back(found.transfer);
+    items_of_.emplace_back(found.items.begin(), found.items.end());
+    device_ends_.push_back(std::move(found.device_ends));
+    network_ends_.push_back(std::move(found.network_ends));
   }
 }
 

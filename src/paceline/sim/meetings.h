@@ -41,11 +41,7 @@ class Meetings {
   };
 
   void add_collective(std::uint32_t actor, std::uint32_t item);
-  void add_exchange(std::uint32_t actor, std::uint32_t item);
-  TransferId message(std::uint32_t actor,
-                     std::uint32_t item,
-                     std::uint32_t slot);
-  void receive(std::uint32_t actor, std::uint32_t item, std::uint32_t slot);
+  void add_messages();
   const Circle& circle_of(std::uint32_t actor, plan::CommunicatorId on);
   void add_collective_ends(const Circle& circle);
   void follow_leaders();
@@ -63,11 +59,6 @@ class Meetings {
   std::map<Rank, std::uint32_t> actor_of_;
   std::map<std::pair<std::uint32_t, std::size_t>, Circle> circles_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, TransferId> collectives_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TransferId>
-      messages_;
-  std::map<std::tuple<std::size_t, std::uint32_t, Rank>, std::uint32_t>
-      channels_;
-  std::map<MessageShape, std::int32_t> message_shapes_;
   std::vector<std::set<ItemId>> items_of_;           // by transfer
   std::vector<std::set<TransferId>> transfers_of_;   // by item
   std::vector<std::vector<DeviceEnd>> device_ends_;  // by transfer

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/strategy.h"
+#include "sim/agree.h"
+#include "sim/toy.h"
+
+namespace paceline::sim {
+namespace {
+
+/// Strategies of which a schedule, an exchange or a whole word is each one.
+std::vector<std::string> strategies() {
+  std::vector<std::string> all;
+  for (const auto& row : plan::schedules()) {
+    all.emplace_back(row.name);
+  }
+  for (const auto& row : plan::exchanges()) {
+    all.push_back("wfbp+" + std::string(row.name));
+  }
+  for (const auto& row : plan::whole_strategies()) {
+    if (row.make != nullptr) {
+      all.emplace_back(row.name);
+    }
+  }
+  return all;
+}
+
+class Folding : public testing::TestWithParam<std::string> {};
+
+/// Some exchanges want equally many ranks on every host, and refuse others.
+bool refused(const plan::Planner& planner, const plan::PlanInput& input) {
+  if (std::ranges::adjacent_find(input.local_world, std::not_equal_to{}) ==
+      input.local_world.end()) {
+    return false;
+  }
+  try {
+    planner.setup(input);
+  } catch (const UsageError&) {
+    return true;
+  }
+  return false;
+}
+
+TEST_P(Folding, EqualsUnfoldedInSmallWorlds) {
+  const auto planner = planner_of(GetParam());
+  for (plan::Rank world = 1; world <= 64; ++world) {
+    for (const plan::Rank local : {1, 4}) {
+      SCOPED_TRACE(testing::Message()
+                   << world << " ranks, " << local << " on a host");
+      auto input = toy_input(2, world);
+      input.local_world = hosts_of(world, local);
+      if (!refused(*planner, input)) {
+        expect_equal(*planner, input, rough_costs(input));
+      }
+    }
+  }
+}
+
+TEST_P(Folding, EqualsUnfoldedInLargeWorlds) {
+  const auto planner = planner_of(GetParam());
+  for (const plan::Rank world : {100, 128, 255, 256, 1000, 1024}) {
+    SCOPED_TRACE(world);
+    auto input = toy_input(1, world);
+    input.local_world = hosts_of(world, world == 100 ? 5 : 8);
+    if (!refused(*planner, input)) {
+      expect_equal(*planner, input, rough_costs(input));
+    }
+  }
+}
+
+TEST_P(Folding, OneHostHoldsAll) {
+  const auto planner = planner_of(GetParam());
+  for (const plan::Rank world : {5, 32, 255}) {
+    SCOPED_TRACE(world);
+    auto input = toy_input(2, world);
+    input.local_world = {world};
+    expect_equal(*planner, input, rough_costs(input));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         Folding,
+                         testing::ValuesIn(strategies()),
+                         [](const auto& row) {
+                           std::string name;
+                           for (const char c : row.param) {
+                             name += std::isalnum(c) != 0 ? c : '_';
+                           }
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace paceline::sim

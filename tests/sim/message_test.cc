@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "paceline/plan/plan_world.h"
+#include "paceline/plan/verify.h"
+#include "sim/agree.h"
+#include "sim/message_plans.h"
+#include "sim/toy.h"
+
+namespace paceline::sim {
+namespace {
+
+constexpr Picoseconds kUs = kMicrosecond;
+constexpr Picoseconds kTensor = 1'000'000;  // 1000 bytes at 1 byte per ns
+constexpr Picoseconds kModel = 1'024'000;   // one tensor with its padding
+
+plan::PlanInput on_hosts(int layers, plan::Rank world, plan::Rank local) {
+  auto input = toy_input(layers, world);
+  input.local_world = hosts_of(world, local);
+  return input;
+}
+
+TEST(Messages, AreWellFormedPlans) {
+  plan::verify(Neighbors({1, 2}), toy_input(2, 5));
+  plan::verify(Neighbors({1, -1}), toy_input(2, 4));
+  plan::verify(OnePeer(), toy_input(2, 8));
+  plan::verify(Servers(2), toy_input(3, 5));
+}
+
+TEST(Messages, ANeighborIsOneMessageAway) {
+  const auto input = on_hosts(1, 4, 1);
+  Costs costs = toy_costs(input);
+  costs.machine.network.latency = 7 * kUs;
+  EXPECT_EQ(simulate(Neighbors({1}), input, costs).step,
+            30 * kUs + 7 * kUs + kModel);
+}
+
+// Two messages leave and enter each card at once.
+TEST(Messages, ShareTheCardOfARank) {
+  const auto input = on_hosts(1, 5, 1);
+  EXPECT_EQ(simulate(Neighbors({1, 2}), input, toy_costs(input)).step,
+            30 * kUs + 2 * kModel);
+}
+
+// Of four ranks on a host that send to the next one, one leaves the host; at
+// distance 4 all do, and share the host's card.
+TEST(Messages, ShareTheCardOfAHost) {
+  const auto input = on_hosts(1, 16, 4);
+  Costs costs = toy_costs(input);
+  costs.machine.network.sharing = plan::LinkSharing::kHost;
+  EXPECT_EQ(simulate(Neighbors({1}), input, costs).step, 30 * kUs + kModel);
+  EXPECT_EQ(simulate(Neighbors({4}), input, costs).step, 30 * kUs + 4 * kModel);
+}
+
+// A half-duplex card carries what is sent and what is received.
+TEST(Messages, ShareAHalfDuplexLink) {
+  const auto input = on_hosts(1, 4, 1);
+  Costs costs = toy_costs(input);
+  costs.machine.network.full_duplex = false;
+  EXPECT_EQ(simulate(Neighbors({1}), input, costs).step, 30 * kUs + 2 * kModel);
+}
+
+// All hosts' messages cross one medium.
+TEST(Messages, ShareOneMedium) {
+  const auto input = on_hosts(1, 4, 1);
+  Costs costs = toy_costs(input);
+  costs.machine.network.sharing = plan::LinkSharing::kAll;
+  EXPECT_EQ(simulate(Neighbors({1}), input, costs).step, 30 * kUs + 4 * kModel);
+}
+
+TEST(Messages, OnePeerRepeatsWithItsPeriod) {
+  const auto input = on_hosts(1, 8, 1);
+  const StepTimes times =
+      simulate(OnePeer(), input, toy_costs(input), {.steps = 12});
+  EXPECT_TRUE(times.steady);
+  EXPECT_EQ(times.step, 30 * kUs + kModel);
+}
+
+// Three workers push one tensor to one server: its card takes them at a third
+// of its rate each, and so back.  A third of 10^9 bytes/s is not whole: each
+// way is a picosecond longer.
+TEST(Messages, AServersCardIsTheBottleneck) {
+  const auto input = on_hosts(1, 4, 1);
+  EXPECT_EQ(simulate(Servers(1), input, toy_costs(input)).step,
+            30 * kUs + 2 * (3 * kTensor + 1));
+}
+
+// Two layers on two servers: the first is pushed under the backward of the
+// second; what is pulled comes from both, and the worker's card takes 2
+// tensors while each server's gives 3.
+TEST(Messages, ServersWorkSideBySide) {
+  const auto input = on_hosts(2, 5, 1);
+  EXPECT_EQ(simulate(Servers(2), input, toy_costs(input)).step,
+            60 * kUs + 2 * (3 * kTensor + 1));
+}
+
+TEST(Messages, SlowLinksLeaveTheOthersTheirShare) {
+  const auto input = on_hosts(1, 4, 1);
+  Costs costs = toy_costs(input);
+  // Workers on 0, 1, 2; worker 0's card has half the rate of a fair share.
+  costs.machine.network_scale = {1.0 / 6, 1, 1, 1};
+  const Job job = compile(Servers(1), input, {.fold = false});
+  Simulator simulator(job);
+  // Push and pull: worker 0 needs 6 tensor times; the other two then share
+  // 5/6 of the server's card and are done before it.
+  EXPECT_EQ(simulator.run(costs).step, 30 * kUs + 2 * 6 * kTensor);
+}
+
+TEST(Messages, CrossedReceivesNameEachOther) {
+  const auto input = toy_input(1, 2);
+  try {
+    simulate(Crossed(), input, toy_costs(input));
+    FAIL() << "nothing can move";
+  } catch (const plan::PlanError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "ops wait for each other: rank 0, step 0, op 2: exchange, 1.0 kB "
+              "box0 < rank 1, on world, 2 ranks; waits for rank 1, step 0, op "
+              "3: exchange, 1.0 kB values layer0.weight > rank 0, on world, 2 "
+              "ranks; waits for rank 1, step 0, op 2: exchange, 1.0 kB box0 < "
+              "rank 0, on world, 2 ranks; waits for rank 0, step 0, op 3: "
+              "exchange, 1.0 kB values layer0.weight > rank 1, on world, 2 "
+              "ranks; waits for rank 0, step 0, op 2: exchange, 1.0 kB box0 < "
+              "rank 1, on world, 2 ranks");
+  }
+}
+
+TEST(Messages, FoldExactly) {
+  for (const plan::Rank world : {2, 3, 4, 5, 8, 13, 16, 24}) {
+    for (const plan::Rank local : {1, 4, 64}) {
+      for (const plan::LinkSharing sharing : {plan::LinkSharing::kHost,
+                                              plan::LinkSharing::kDevice,
+                                              plan::LinkSharing::kAll}) {
+        SCOPED_TRACE(testing::Message()
+                     << world << " ranks, " << local << " on a host, sharing "
+                     << static_cast<int>(sharing));
+        const auto input = on_hosts(3, world, local);
+        Costs costs = rough_costs(input);
+        costs.machine.network.sharing = sharing;
+        costs.machine.network.full_duplex = local != 4;
+        {
+          SCOPED_TRACE("neighbors");
+          expect_equal(Neighbors({1}), input, costs);
+          expect_equal(Neighbors({1, -1}), input, costs);
+          expect_equal(Neighbors({1, 3, 4}), input, costs);
+          expect_equal(OnePeer(), input, costs);
+        }
+        SCOPED_TRACE("servers");
+        if (world > 2) {
+          expect_equal(Servers(1), input, costs);
+          expect_equal(Servers(2), input, costs);
+          expect_equal(Servers(world / 2), input, costs);
+        }
+        if (testing::Test::HasFailure()) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace paceline::sim
