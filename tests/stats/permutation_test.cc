@@ -285,10 +285,11 @@ TEST(Permutation, FewestRunsAreTheFirstThatReachTheLevel) {
 
 TEST(Permutation, RunsForPowerGrowWithScatter) {
   EXPECT_EQ(runs_for_power(0, 0.01), 6u);
-  // (1.959964 + 1.281552)^2 = 10.5074 and 1.959964^2 / 2 = 1.92.
+  EXPECT_EQ(runs_for_power(0, 0.01, 10), 9u);  // 2 / 2^9 < 0.005
+  // (1.959964 + 1.281552)^2 pi / 3 = 11.0033 and 1.959964^2 / 2 = 1.92.
   EXPECT_EQ(runs_for_power(0.01, 0.01), 13u);
   EXPECT_EQ(runs_for_power(0.01, -0.01), 13u);
-  EXPECT_EQ(runs_for_power(0.02, 0.01), 44u);
+  EXPECT_EQ(runs_for_power(0.02, 0.01), 46u);
 }
 
 }  // namespace

@@ -236,6 +236,7 @@ void plan_runs(Diff& diff, bool interleaved) {
           std::max(diff.runs_for_power.value_or(0),
                    stats::runs_for_power(*scatter,
                                          std::log1p(diff.power_change),
+                                         diff.rows.size(),
                                          kPower,
                                          diff.options.significance));
     }

@@ -122,7 +122,7 @@ void add_columns(const Diff& diff, std::vector<Note>& notes) {
   notes.push_back(
       {"change",
        diff.order == Order::kInterleaved
-           ? "median over runs of test / base in the same run; positive is "
+           ? "test / base in the same run, centered over runs; positive is "
              "slower"
            : "test's median / base's; positive is slower"});
   notes.push_back({"[low, high]", interval_sentence(diff)});

@@ -10,6 +10,7 @@
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/distribution.h"
 #include "paceline/stats/quantile.h"
+#include "paceline/stats/rank_interval.h"
 
 namespace paceline::stats {
 namespace {
@@ -46,6 +47,12 @@ Interval around(double center, double half_width) {
   return {.low = center - half_width, .high = center + half_width};
 }
 
+Interval t_interval(std::span<const double> values, double level) {
+  const Moments m = moments(values);
+  const double t = student_t_quantile(level, static_cast<int>(m.n) - 1);
+  return around(m.mean, t * std::sqrt(m.variance / m.n));
+}
+
 // The median itself always lies inside, though a few skewed values can put the
 // center of a t interval far from it.
 Interval widened_to(Interval interval, double value) {
@@ -60,10 +67,7 @@ Interval interval_over_runs(std::vector<double> values, double level) {
       return {.low = values[*k - 1], .high = values[values.size() - *k]};
     }
   }
-  const Moments m = moments(values);
-  const double t = student_t_quantile(level, static_cast<int>(m.n) - 1);
-  return widened_to(around(m.mean, t * std::sqrt(m.variance / m.n)),
-                    median(values));
+  return widened_to(t_interval(values, level), median(values));
 }
 
 // Draws the median of one run again and again, each time from other blocks.
@@ -136,66 +140,76 @@ Interval bootstrap(const Draw& draw,
   return percentile_interval(std::move(replicates), level);
 }
 
-// The median of a handful of values jumps between them when it is resampled,
-// which is wide enough without any expansion.
-Interval bootstrap_ratio_over_runs(const std::vector<double>& top,
-                                   const std::vector<double>& bottom,
-                                   const IntervalOptions& options) {
-  std::vector<std::size_t> indices;
-  std::vector<double> values;
-  const auto draw_median = [&](const std::vector<double>& medians,
-                               Random& random) {
-    resample_blocks(medians.size(), 1, random, indices);
-    values.clear();
-    for (const std::size_t index : indices) {
-      values.push_back(medians[index]);
-    }
-    return median_in_place(values);
-  };
-  return bootstrap(
-      [&](Random& random) {
-        const double numerator = draw_median(top, random);
-        return numerator / draw_median(bottom, random);
-      },
-      options.level,
-      options);
+std::vector<double> logarithms(std::vector<double> values) {
+  for (double& value : values) {
+    value = std::log(value);
+  }
+  return values;
 }
 
-Interval welch_on_logarithms(std::vector<double> top,
-                             std::vector<double> bottom,
-                             double level) {
-  for (auto* values : {&top, &bottom}) {
-    for (double& value : *values) {
-      value = std::log(value);
-    }
-  }
+Interval exponential(Interval interval) {
+  return {.low = std::exp(interval.low), .high = std::exp(interval.high)};
+}
+
+Interval welch(const std::vector<double>& top,
+               const std::vector<double>& bottom,
+               double level) {
   const Moments a = moments(top);
   const Moments b = moments(bottom);
   const double u = a.variance / a.n;
   const double v = b.variance / b.n;
   const double center = a.mean - b.mean;
   if (u + v == 0) {
-    return around(std::exp(center), 0);
+    return around(center, 0);
   }
   // Welch and Satterthwaite; rounded down, which widens.
   const double degrees =
       (u + v) * (u + v) / (u * u / (a.n - 1) + v * v / (b.n - 1));
-  const double half =
-      student_t_quantile(level, static_cast<int>(degrees)) * std::sqrt(u + v);
-  return {.low = std::exp(center - half), .high = std::exp(center + half)};
+  return around(
+      center,
+      student_t_quantile(level, static_cast<int>(degrees)) * std::sqrt(u + v));
 }
 
-double divide(double a, double b) {
-  return a / b;
+Interval ratio_over_runs(const std::vector<double>& top,
+                         const std::vector<double>& bottom,
+                         double level) {
+  const auto above = logarithms(top);
+  const auto below = logarithms(bottom);
+  if (std::min(top.size(), bottom.size()) >= kFewestRunsForOrder) {
+    if (const auto interval = rank_sum_interval(above, below, level)) {
+      return exponential(*interval);
+    }
+  }
+  return exponential(welch(above, below, level));
 }
 
-double subtract(double a, double b) {
-  return a - b;
-}
+// How two runs of a pair are compared, and the pairs summed up.
+struct PairRule {
+  double (*combine)(double first, double second);
+  double (*center)(std::span<const double> pairs);
+  Interval (*over_runs)(const std::vector<double>& pairs, double level);
+};
+
+constexpr PairRule kDifference{
+    .combine = [](double a, double b) { return a - b; },
+    .center = median,
+    .over_runs = [](const std::vector<double>& pairs,
+                    double level) { return interval_over_runs(pairs, level); }};
+
+constexpr PairRule kLogRatio{
+    .combine = [](double a, double b) { return std::log(a / b); },
+    .center = center_of,
+    .over_runs =
+        [](const std::vector<double>& pairs, double level) {
+          const auto interval = signed_rank_interval(pairs, level);
+          return interval && pairs.size() >= kFewestRunsForOrder
+                     ? *interval
+                     : widened_to(t_interval(pairs, level), center_of(pairs));
+        }};
 
 std::optional<Estimate> paired(Runs first,
                                Runs second,
-                               double (*combine)(double, double),
+                               const PairRule& rule,
                                const IntervalOptions& options) {
   PACELINE_CHECK_EQ(first.size(), second.size());
   const auto a = run_medians(first);
@@ -206,12 +220,13 @@ std::optional<Estimate> paired(Runs first,
     return std::nullopt;
   }
   std::vector<double> pairs(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), pairs.begin(), combine);
-  Estimate result{
-      .value = median(pairs), .runs = pairs.size(), .level = options.level};
+  std::transform(a.begin(), a.end(), b.begin(), pairs.begin(), rule.combine);
+  Estimate result{.value = rule.center(pairs),
+                  .runs = pairs.size(),
+                  .level = options.level};
   if (pairs.size() >= kFewestRuns) {
     result.basis = Basis::kRuns;
-    result.interval = interval_over_runs(pairs, options.level);
+    result.interval = rule.over_runs(pairs, options.level);
     return result;
   }
   CaseResampler left(first);
@@ -221,9 +236,12 @@ std::optional<Estimate> paired(Runs first,
     const auto draw = [&](Random& random) {
       const auto& tops = left.draw(random);
       const auto& bottoms = right.draw(random);
-      std::transform(
-          tops.begin(), tops.end(), bottoms.begin(), drawn.begin(), combine);
-      return median(drawn);
+      std::transform(tops.begin(),
+                     tops.end(),
+                     bottoms.begin(),
+                     drawn.begin(),
+                     rule.combine);
+      return rule.center(drawn);
     };
     result.interval = bootstrap(
         draw,
@@ -273,10 +291,7 @@ std::optional<Estimate> ratio_of_medians(Runs numerator,
   if (runs >= kFewestRuns) {
     result.basis = Basis::kRuns;
     result.interval =
-        widened_to(runs >= kFewestRunsForOrder
-                       ? bootstrap_ratio_over_runs(top, bottom, options)
-                       : welch_on_logarithms(top, bottom, options.level),
-                   result.value);
+        widened_to(ratio_over_runs(top, bottom, options.level), result.value);
     return result;
   }
   CaseResampler above(numerator);
@@ -297,13 +312,20 @@ std::optional<Estimate> ratio_of_medians(Runs numerator,
 std::optional<Estimate> paired_difference(Runs minuend,
                                           Runs subtrahend,
                                           const IntervalOptions& options) {
-  return paired(minuend, subtrahend, subtract, options);
+  return paired(minuend, subtrahend, kDifference, options);
 }
 
 std::optional<Estimate> paired_ratio(Runs numerator,
                                      Runs denominator,
                                      const IntervalOptions& options) {
-  return paired(numerator, denominator, divide, options);
+  auto result = paired(numerator, denominator, kLogRatio, options);
+  if (result) {
+    result->value = std::exp(result->value);
+    if (result->interval) {
+      result->interval = exponential(*result->interval);
+    }
+  }
+  return result;
 }
 
 }  // namespace paceline::stats

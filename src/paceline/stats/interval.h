@@ -62,7 +62,8 @@ std::optional<Estimate> median_of_runs(Runs runs,
 
 /// median_of_runs(numerator) / median_of_runs(denominator), the two measured
 /// in separate runs.  Its interval is, by the smaller number of runs,
-///   6 or more  bootstrap of the run medians of both
+///   6 or more  Mann and Whitney's test of the logarithms of the run medians,
+///              turned around (rank_interval.h)
 ///   3 to 5     Welch's t on the logarithms of the run medians
 ///   1 or 2     moving-block bootstrap of the steps of both.
 /// All samples must be positive.
@@ -78,7 +79,13 @@ std::optional<Estimate> paired_difference(Runs minuend,
                                           Runs subtrahend,
                                           const IntervalOptions& options = {});
 
-/// The same for median(numerator) / median(denominator), which is positive.
+/// How many times larger the numerator is, run by run as above: with d the
+/// logarithms of median(numerator) / median(denominator), all positive, the
+/// exponential of their center (`center_of`).  Its interval is, by the number
+/// of runs,
+///   6 or more  Wilcoxon's signed-rank test of d, turned around
+///   3 to 5     mean of d +- t s / sqrt(n)
+///   1 or 2     moving-block bootstrap of the steps inside each run.
 std::optional<Estimate> paired_ratio(Runs numerator,
                                      Runs denominator,
                                      const IntervalOptions& options = {});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -286,15 +287,18 @@ std::size_t fewest_runs(double significance, bool paired) {
 
 std::size_t runs_for_power(double log_sd,
                            double log_change,
+                           std::size_t cases,
                            double power,
                            double significance) {
-  PACELINE_CHECK(log_sd >= 0 && log_change != 0);
-  const double u = normal_quantile(1 - significance / 2);
+  PACELINE_CHECK(log_sd >= 0 && log_change != 0 && cases > 0);
+  const double share = significance / static_cast<double>(cases);
+  const double u = normal_quantile(1 - share / 2);
   const double v = normal_quantile(power);
   const double effect = log_sd / log_change * (u + v);
-  const double pairs = std::ceil(effect * effect + u * u / 2);
+  const double pairs =
+      std::ceil(effect * effect * std::numbers::pi / 3 + u * u / 2);
   return std::max(static_cast<std::size_t>(std::min(pairs, 1e9)),
-                  fewest_runs(significance, true));
+                  fewest_runs(share, true));
 }
 
 }  // namespace paceline::stats

@@ -69,13 +69,17 @@ double smallest_p(std::size_t runs, bool paired);
 std::size_t fewest_runs(double significance, bool paired);
 
 /// About how many pairs of runs are needed to find a change by the factor
-/// exp(`log_change`) with probability `power`, when the logarithm of a pair's
-/// ratio scatters with `log_sd`: ((u + v) log_sd / log_change)^2 + u^2 / 2
-/// with normal quantiles u of the two-sided significance and v of the power
-/// (the second term pays for the scatter being estimated: Guenther, The
-/// American Statistician 35(4), 1981), at least `fewest_runs`.
+/// exp(`log_change`) in one of `cases` cases with probability `power`, when
+/// the logarithm of a pair's ratio scatters with `log_sd`:
+///   ((u + v) log_sd / log_change)^2 / (3/pi) + u^2 / 2
+/// with normal quantiles u of the two-sided significance, shared between the
+/// cases, and v of the power.  3/pi is what the interval's ranks cost beside
+/// the mean; the second term pays for the scatter being estimated (Guenther,
+/// The American Statistician 35(4), 1981).  At least as many as one case needs
+/// at its share of the significance.
 std::size_t runs_for_power(double log_sd,
                            double log_change,
+                           std::size_t cases = 1,
                            double power = 0.9,
                            double significance = 0.05);
 

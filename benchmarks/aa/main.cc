@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// aa            how often a comparison of equals finds a difference, and how
+//               many runs find a planted one
+// aa coverage   how often the intervals hold the true value
+//
+// The tables of docs/measuring.md; simulations with fixed seeds, so that they
+// come out the same each time.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "aa/aa.h"
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (argc == 1) {
+    paceline::aa::print_false_positives();
+    paceline::aa::print_power();
+    return 0;
+  }
+  if (argc == 2 && mode == "coverage") {
+    paceline::aa::print_coverage();
+    return 0;
+  }
+  fmt::print(stderr, "usage: aa [coverage]\n");
+  return 2;
+}
