@@ -137,6 +137,14 @@ TEST(Layout, BreaksWordsUnderTheirHead) {
   EXPECT_EQ(hanging("a: ", "unbreakable-word", 5), "a: unbreakable-word\n");
 }
 
+TEST(Layout, NothingUnseenIsPrinted) {
+  EXPECT_EQ(printable("a\tb\x1b[2J\x7f"), "a b?[2J?");
+  EXPECT_EQ(printable("\xC2\x9B\x32J"), "?2J");  // CSI in one character
+  EXPECT_EQ(printable("\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8F"), "???");
+  EXPECT_EQ(printable("\xC2\xB5s \xE2\x80\x93"), "\xC2\xB5s \xE2\x80\x93");
+  EXPECT_EQ(printable("\xE2\x80"), "\xE2\x80");
+}
+
 TEST(Layout, CountsCharactersNotBytes) {
   Grid grid({{"", "x"}, {"", "y"}});
   grid.add_row({"\xC2\xB5", "1"});

@@ -32,6 +32,23 @@ std::string join_cells(const std::vector<std::string>& cells,
   return line;
 }
 
+// Bytes of the UTF-8 character at the start of `text` where it would move a
+// cursor (C1 controls) or turn the direction of the text around it; else 0.
+std::size_t unseen_character(std::string_view text) {
+  const auto byte = [&text](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) <= 0x9F) {
+    return 2;
+  }
+  const bool turns =
+      byte(0) == 0xE2 &&
+      ((byte(1) == 0x80 && ((byte(2) >= 0xAA && byte(2) <= 0xAE) ||
+                            byte(2) == 0x8E || byte(2) == 0x8F)) ||
+       (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9));
+  return turns ? 3 : 0;
+}
+
 }  // namespace
 
 Grid::Grid(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -115,14 +132,22 @@ std::size_t shown_width(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
+  std::string out;
+  while (!text.empty()) {
+    const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
+    std::size_t length = 1;
     if (c == '\n' || c == '\t' || c == '\r') {
-      c = ' ';
+      out += ' ';
     } else if (byte < 0x20 || byte == 0x7F) {
-      c = '?';
+      out += '?';
+    } else if ((length = unseen_character(text)) > 0) {
+      out += '?';
+    } else {
+      out += c;
+      length = 1;
     }
+    text.remove_prefix(length);
   }
   return out;
 }

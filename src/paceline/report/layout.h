@@ -40,8 +40,8 @@ class Grid {
 /// How many characters a terminal shows of UTF-8 `text` (none of ours is wide).
 std::size_t shown_width(std::string_view text);
 
-/// `text` without control characters, which could move a terminal's cursor;
-/// line breaks become blanks.
+/// `text` without control characters, which could move a terminal's cursor or
+/// turn the direction of the text around them; line breaks become blanks.
 std::string printable(std::string_view text);
 
 /// `head`, then the words of `text`, broken at `width` columns; all lines but

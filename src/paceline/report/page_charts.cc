@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/report/layout.h"
 #include "paceline/report/page_html.h"
 
 namespace paceline::report {
@@ -47,7 +48,7 @@ ordered_json axis_json(const Axis& axis) {
 }
 
 ordered_json point_json(const Point& point) {
-  ordered_json out{{"name", point.name},
+  ordered_json out{{"name", printable(point.name)},
                    {"along", point.along},
                    {"value", point.value},
                    {"text", point.text}};
@@ -62,7 +63,7 @@ ordered_json point_json(const Point& point) {
 }
 
 ordered_json box_json(const Box& box) {
-  return {{"name", box.name},
+  return {{"name", printable(box.name)},
           {"low", box.low},
           {"lower_quartile", box.lower_quartile},
           {"median", box.median},
@@ -148,7 +149,8 @@ ordered_json chart_json(const Chart& chart) {
                    {"mark", chart.mark},
                    {"series", ordered_json::array()}};
   for (const Series& series : chart.series) {
-    ordered_json one{{"name", series.name}, {"look", name_of(series.look)}};
+    ordered_json one{{"name", printable(series.name)},
+                     {"look", name_of(series.look)}};
     one["points"] = ordered_json::array();
     for (const Point& point : series.points) {
       if (is_finite(point)) {

@@ -62,11 +62,25 @@ const paceline = (() => {
     Plot.tickX(data, { ...options, x: options.x2, strokeWidth: 1.5 }),
   ];
 
+  // How wide `words` are in a chart's font, in pixels.
+  const pen = document.createElement("canvas").getContext("2d");
+  const breadth = (words) => {
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    return pen.measureText(words).width;
+  };
+
+  // As many letters of `words` as fit into this many pixels.
+  const fitting = (words, pixels) => {
+    if (breadth(words) <= pixels) return words;
+    let count = words.length;
+    while (count > 1 && breadth(`${words.slice(0, count)}…`) > pixels) --count;
+    return `${words.slice(0, count)}…`;
+  };
+
   // Name to the left and value to the right, above each row.
   const rowTexts = (rows, width) => {
-    const room = Math.max(8, Math.floor((width - 150) / 6.6));
-    const short = (name) =>
-      name.length > room ? `${name.slice(0, room - 1)}…` : name;
+    const values = d3.max(rows, (d) => breadth(d.text)) || 0;
+    const short = (name) => fitting(name, width - values - 36);
     return [
       Plot.text(rows, text({
         y: "row", frameAnchor: "left", textAnchor: "start", dy: -15,

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opens a page in headless Chromium: it says nothing on its console, asks the
+network for nothing, shows the numbers of its records, and fits its window.
+
+    page_test.py PAGE_FILE... [--shots FOLDER]
+
+The numbers are computed here again, from the records that the page holds, by
+docs/measuring.md.  Without a Chromium the test is skipped (exit 77) and says
+so; where CI=true is set, that is a failure.
+"""
+
+import json
+import os
+import pathlib
+import re
+import statistics
+import sys
+
+import browser
+
+SKIP = 77
+
+
+def quantile(values, p):
+    """Linear interpolation at p (n - 1)."""
+    ordered = sorted(values)
+    at = p * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def slowest(record):
+    """Seconds of every step of its slowest rank."""
+    ranks = [r["step_ns"] for r in record["ranks"] if r["step_ns"]]
+    return [max(step) / 1e9 for step in zip(*ranks)]
+
+
+class Case:
+    """All runs of one case, and the figures that the page's table must show."""
+
+    def __init__(self, runs):
+        self.runs = [r for r in runs if not r["error"] and slowest(r)]
+        self.configuration = runs[0]["configuration"]
+        self.source = runs[0]["source"]
+
+    def percentile(self, p):
+        return quantile([s for r in self.runs for s in slowest(r)], p)
+
+    def median(self):
+        return statistics.median(statistics.median(slowest(r)) for r in self.runs)
+
+    def rate(self):
+        examples = wall = 0
+        for r in self.runs:
+            trained = [k for k in r["ranks"] if k["step_ns"]]
+            examples += len(trained) * self.configuration["batch_size"] * len(slowest(r))
+            wall += max(k["window_ns"] for k in trained) / 1e9
+        return examples / wall
+
+    def exposed(self):
+        differences = []
+        for r in self.runs:
+            alone = [k["compute_only_step_ns"] for k in r["ranks"] if k["compute_only_step_ns"]]
+            if alone:
+                compute = statistics.median(max(step) / 1e9 for step in zip(*alone))
+                differences.append(statistics.median(slowest(r)) - compute)
+        return statistics.median(differences) if differences else None
+
+
+def cases_of(records):
+    """As the page groups them: by origin, experiment and configuration."""
+    groups = {}
+    for record in records:
+        configuration = {k: v for k, v in record["configuration"].items() if k != "label"}
+        if not configuration.pop("discard"):
+            key = json.dumps([record["source"], record["experiment"], configuration])
+            groups.setdefault(key, []).append(record)
+    tables = {}
+    for runs in groups.values():
+        c = runs[0]["configuration"]
+        tables.setdefault((c["model"], c["batch_size"]), []).append(Case(runs))
+    return list(tables.values())
+
+
+# Every table of results: its headers, and each row's cells as they are shown.
+READ_TABLES = """
+[...document.querySelectorAll("section > .scroll > table")].map((table) => ({
+  groups: [...table.querySelectorAll(".groups > *")].flatMap((cell) =>
+    Array(cell.colSpan).fill(cell.textContent)),
+  headers: [...table.querySelectorAll("thead tr:last-child th")].map((c) => c.textContent),
+  rows: [...table.querySelectorAll("tbody tr")].map((row) =>
+    [...row.children].map((cell) => cell.textContent)),
+})).filter((table) => table.headers[0] === "case")
+"""
+
+# For every chart: its name, the words in its drawing and their rectangles.
+READ_CHARTS = """
+[...document.querySelectorAll("figure[data-chart]")].map((figure) => ({
+  title: figure.querySelector("figcaption").textContent,
+  numbers: [...figure.querySelectorAll(".numbers tbody tr")].map((row) =>
+    [...row.children].map((cell) => cell.textContent)),
+  values: [...figure.querySelectorAll(".value text, text.value")].map((e) => e.textContent),
+  texts: [...figure.querySelectorAll("svg text")].filter((e) => e.textContent).map((e) => {
+    const r = e.getBoundingClientRect();
+    return { text: e.firstChild.textContent, x: r.x, y: r.y, width: r.width, height: r.height };
+  }),
+  marks: figure.querySelectorAll(
+    ".plot svg path, .plot svg rect, .plot svg line, .plot svg circle").length,
+}))
+"""
+
+READ_RECORDS = 'document.getElementById("records").textContent'
+
+
+class Failures(list):
+    def check(self, holds, words):
+        if not holds:
+            self.append(words)
+
+    def near(self, shown, value, what):
+        """`shown` is `value` rounded to the digits that are shown."""
+        number = shown.split(" [")[0].split("[")[0]
+        digits = len(number.partition(".")[2])
+        self.check(value is not None and abs(float(number) - value) <= 0.5000001 * 10 ** -digits,
+                   f"{what}: the page shows {shown!r}, the records say {value}")
+
+
+def check_row(failures, cells, case, scale):
+    name = cells["case"]
+    if not case.runs:
+        failures.check(len(cells) < 6, f"{name}: failed, and has figures")
+        return
+    for header, p in (("p50", 0.5), ("p75", 0.75), ("p90", 0.9), ("p95", 0.95)):
+        failures.near(cells["step " + header], case.percentile(p) * scale, f"{name} {header}")
+    failures.near(cells["step median"], case.median() * scale, f"{name} median")
+    failures.near(cells["examples all ranks"], case.rate(), f"{name} rate")
+    ranks = case.configuration["ranks"]
+    failures.near(cells["examples per rank"], case.rate() / ranks, f"{name} rate per rank")
+    if cells["exposed"] != "-":
+        failures.near(cells["exposed"], case.exposed() * scale, f"{name} exposed")
+    else:
+        failures.check(case.exposed() is None, f"{name}: exposed is missing")
+    failures.check(cells["ranks"] == str(ranks), f"{name}: ranks {cells['ranks']}")
+
+
+def check_efficiency(failures, table, cells_of, scale):
+    """Against the one-rank case that the table calls the baseline."""
+    base = [c for cells, c in zip(cells_of, table) if cells.get("efficiency") == "baseline"]
+    for cells, case in zip(cells_of, table):
+        shown = cells.get("efficiency", "-")
+        if shown not in ("-", "baseline"):
+            failures.check(len(base) == 1, "no baseline in the table")
+            failures.near(shown, 100 * base[0].median() / case.median(), cells["case"] + " efficiency")
+
+
+def named(table, row):
+    cells = {}
+    for group, header, cell in zip(table["groups"], table["headers"], row):
+        first = group.split(",")[0].replace("step time", "step").replace("examples/s", "examples")
+        key = {"efficiency": "efficiency", "exposed comm.": "exposed"}.get(
+            first, f"{first} {header}".strip())
+        cells[key] = cell
+    return cells
+
+
+def check_tables(failures, page):
+    records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
+    shown, tables = page.run(READ_TABLES), cases_of(records)
+    failures.check(len(shown) == len(tables), f"{len(shown)} tables for {len(tables)}")
+    for table, cases in zip(shown, tables):
+        failures.check(len(table["rows"]) == len(cases),
+                       f"{len(table['rows'])} rows for {len(cases)} cases")
+        unit = next(g for g in table["groups"] if g.startswith("step time")).split(", ")[1]
+        scale = {"s": 1, "ms": 1e3, "us": 1e6}[unit]
+        cells_of = [named(table, row) for row in table["rows"]]
+        for cells, case in zip(cells_of, cases):
+            check_row(failures, cells, case, scale)
+        check_efficiency(failures, cases, cells_of, scale)
+    return sum(len(t["rows"]) for t in shown)
+
+
+def overlap(a, b):
+    """Whether two words share more than a pixel's breadth of ink."""
+    return (min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"]) > 1 and
+            min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"]) > 3)
+
+
+def check_charts(failures, page):
+    charts = page.run(READ_CHARTS)
+    failures.check(charts, "no charts")
+    for chart in charts:
+        title = chart["title"]
+        failures.check(chart["marks"] > 3, f"{title}: nothing is drawn")
+        units = [t["text"] for t in chart["texts"]
+                 if re.search(r"(, \S+|ranks)$", t["text"])]
+        failures.check(units, f"{title}: no axis names a unit")
+        texts = chart["texts"]
+        for i, one in enumerate(texts):
+            for other in texts[i + 1:]:
+                failures.check(not overlap(one, other),
+                               f"{title}: {one['text']!r} overlaps {other['text']!r}")
+        if chart["values"]:
+            failures.check(
+                [v.replace(" ", "") for v in chart["values"]] ==
+                [row[1].replace(" ", "") for row in chart["numbers"]]
+                or "Step times" in title,
+                f"{title}: drawn {chart['values']}, listed {chart['numbers']}")
+
+
+def check_page(page, path, width, scheme):
+    failures = Failures()
+    page.open(path, width=width, scheme=scheme)
+    rows = check_tables(failures, page)
+    check_charts(failures, page)
+    dark = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    failures.check(dark == (scheme == "dark"), f"the page is {'dark' if dark else 'light'}")
+    page.run("document.getElementById('theme').click()")
+    turned = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    failures.check(turned != dark, "the button does not change the colors")
+    page.run("document.getElementById('theme').click()")
+    overflow = page.run("document.documentElement.scrollWidth - innerWidth")
+    failures.check(overflow <= 0, f"{overflow} pixels wider than its window")
+    failures.extend("console: " + words for words in page.complaints())
+    failures.extend("asked for " + address for address in page.requests())
+    return [f"{path}, {width} pixels, {scheme}: {f}" for f in failures], rows
+
+
+def check_links(page, path):
+    """A table's link opens the case that it leads to."""
+    page.open(path)
+    page.run("document.querySelector('tbody a').click()")
+    page.run("new Promise((done) => setTimeout(done, 100))")
+    opened = page.run("document.querySelector('details.case').open")
+    return [] if opened else [f"{path}: a case's link does not open it"]
+
+
+def main():
+    files, shots = sys.argv[1:], None
+    if "--shots" in files:
+        at = files.index("--shots")
+        shots, files = pathlib.Path(files[at + 1]), files[:at]
+    path = browser.find()
+    if not path:
+        print("no Chromium here: the page was not opened; root gets one with tools/setup.sh page")
+        sys.exit(1 if os.environ.get("CI") == "true" else SKIP)
+    failures, rows = [], 0
+    with browser.Browser(path) as page:
+        for file in files:
+            for width in (1280, 400):
+                for scheme in ("light", "dark"):
+                    found, seen = check_page(page, file, width, scheme)
+                    failures += found
+                    rows += seen
+                    if shots:
+                        name = f"{pathlib.Path(file).stem}-{width}-{scheme}.png"
+                        page.screenshot(shots / name)
+            failures += check_links(page, file)
+    for failure in failures:
+        print(failure)
+    if rows == 0:
+        failures.append("no rows")
+    print(f"{rows} rows compared, {len(failures)} failures")
+    sys.exit(1 if failures else 0)
+
+
+main()
