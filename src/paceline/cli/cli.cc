@@ -11,6 +11,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/cli/ab.h"
+#include "paceline/cli/diff.h"
 #include "paceline/cli/guide.h"
 #include "paceline/cli/list.h"
 #include "paceline/cli/run_command.h"
@@ -44,14 +46,19 @@ std::string sentence_of(const CLI::ParseError& error) {
              : text;
 }
 
-int dispatch(const std::vector<std::string>& arguments) {
+int dispatch(std::vector<std::string> arguments) {
   CLI::App app{"Measures, explains and predicts distributed training."};
   app.name("paceline");
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   CLI::App* run = app.add_subcommand("run", "measure an experiment");
   CLI::App* list = app.add_subcommand(
       "list", "strategies, models, engines, experiments, formats");
+  CLI::App* diff = app.add_subcommand("diff", "did a change help?");
+  CLI::App* ab = app.add_subcommand("ab", "two commands in turns, compared");
   RunCommand run_command(*run);
+  DiffCommand diff_command(*diff);
+  AbCommand ab_command(*ab);
+  ab_command.take_commands(arguments);
   if (arguments.empty()) {
     fmt::print("{}", guide());
     return 0;
@@ -69,6 +76,12 @@ int dispatch(const std::vector<std::string>& arguments) {
   if (list->parsed()) {
     fmt::print("{}", list_text());
     return 0;
+  }
+  if (ab->parsed()) {
+    return ab_command.run();
+  }
+  if (diff->parsed()) {
+    return diff_command.run();
   }
   return run->parsed() ? run_command.run(arguments) : 0;
 }

@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <set>
@@ -14,6 +15,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/cli/alternate.h"
 #include "paceline/record/store.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
@@ -46,6 +48,10 @@ Results::Results(experiment::Settings& settings) : settings_(settings) {
   if (settings.records.empty() && settings.resume) {
     throw UsageError(
         "--resume: needs --records FILE, the file of the run to go on with");
+  }
+  if (const char* named = std::getenv(kRecordsVariable);
+      named != nullptr && settings.records.empty()) {
+    settings.records = named;
   }
   if (settings.records.empty()) {
     settings.records = default_records_path(settings.name);

@@ -24,11 +24,26 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
+// -1: the child prints where we do.
+int open_log(const std::string& path) {
+  if (path.empty()) {
+    return -1;
+  }
+  const int log =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (log < 0) {
+    throw WorldError(
+        fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  }
+  return log;
+}
+
 // Between fork and exec other threads' locks may be held for ever, so only
 // async-signal-safe calls.
 [[noreturn]] void become(const char* executable,
                          char* const* argv,
                          char* const* environment,
+                         int log,
                          pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,6 +61,10 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     dup2(nothing, STDIN_FILENO);  // ranks never read the terminal
     close(nothing);
   }
+  if (log >= 0) {
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+  }
   execve(executable, argv, environment);
   _exit(127);
 }
@@ -56,13 +75,22 @@ pid_t spawn(const Command& command) {
   const auto argv = pointers(command.argv);
   const auto environment = pointers(command.environment);
   const pid_t parent = getpid();
+  const int log = open_log(command.log);
   const pid_t child = fork();
+  const int error = errno;
+  if (child == 0) {
+    become(command.executable.c_str(),
+           argv.data(),
+           environment.data(),
+           log,
+           parent);
+  }
+  if (log >= 0) {
+    close(log);
+  }
   if (child < 0) {
     throw WorldError(fmt::format(
-        "cannot start '{}': {}", command.executable, std::strerror(errno)));
-  }
-  if (child == 0) {
-    become(command.executable.c_str(), argv.data(), environment.data(), parent);
+        "cannot start '{}': {}", command.executable, std::strerror(error)));
   }
   setpgid(child, child);  // whoever comes first
   return child;

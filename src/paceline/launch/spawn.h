@@ -12,6 +12,7 @@ struct Command {
   std::string executable;                // a path
   std::vector<std::string> argv;         // argv[0] included
   std::vector<std::string> environment;  // NAME=value, all of it
+  std::string log{};  // a file that takes what it prints; empty: where ours go
 };
 
 /// Starts a child in a process group of its own, with an empty stdin and no

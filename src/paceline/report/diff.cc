@@ -243,12 +243,26 @@ void plan_runs(Diff& diff, bool interleaved) {
   }
 }
 
-std::vector<std::string> labels_of(const std::vector<CasePair>& pairs) {
-  std::vector<Case> bases;
-  for (const CasePair& pair : pairs) {
-    bases.push_back(pair.base);
+// Unique among the cases of one table.
+void name_rows(std::vector<DiffRow>& rows) {
+  std::map<std::pair<std::string, int>, std::vector<DiffRow*>> tables;
+  for (DiffRow& row : rows) {
+    const record::Configuration& c = row.configuration();
+    tables[{c.model, c.batch_size}].push_back(&row);
   }
-  return unique_labels(bases);
+  for (const auto& [title, members] : tables) {
+    std::vector<Case> bases;
+    for (const DiffRow* row : members) {
+      bases.push_back(row->cases.base);
+    }
+    const std::vector<std::string> labels = unique_labels(bases);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      members[i]->label = labels[i];
+      members[i]->name = tables.size() == 1
+                             ? labels[i]
+                             : fmt::format("{} {}", title.first, labels[i]);
+    }
+  }
 }
 
 }  // namespace
@@ -283,14 +297,13 @@ Diff diff_records(std::span<const RunRecord> base,
   diff.options = options;
   diff.order = order_of(pairing.pairs);
   const bool interleaved = diff.order == Order::kInterleaved;
-  const std::vector<std::string> labels = labels_of(pairing.pairs);
-  for (std::size_t i = 0; i < pairing.pairs.size(); ++i) {
+  for (CasePair& pair : pairing.pairs) {
     DiffRow row;
-    row.label = labels[i];
-    row.cases = std::move(pairing.pairs[i]);
+    row.cases = std::move(pair);
     estimate(row, interleaved, options.seed);
     diff.rows.push_back(std::move(row));
   }
+  name_rows(diff.rows);
   diff.only_base = std::move(pairing.only_base);
   diff.only_test = std::move(pairing.only_test);
   const std::vector<stats::Unit> units = units_of(diff.rows, interleaved);

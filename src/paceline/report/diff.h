@@ -34,7 +34,8 @@ std::string_view name_of(Verdict verdict);
 
 /// One pair of cases.
 struct DiffRow {
-  std::string label;
+  std::string label;  // unique in its table: equal model and batch size
+  std::string name;   // the same, with the model where there are several
   CasePair cases;
   std::size_t base_runs = 0, test_runs = 0;  // with samples
   /// Seconds of a step, slowest rank.

@@ -168,7 +168,7 @@ std::vector<record::Warning> comparison_warnings(
           {"failed-runs",
            fmt::format("{}: {} of {} runs failed in the base, {} of {} in the "
                        "test",
-                       row.label,
+                       row.name,
                        before,
                        row.cases.base.runs.size(),
                        after,

@@ -36,7 +36,7 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
         const auto& theirs = other.cases.differences;
         if (std::find(theirs.begin(), theirs.end(), difference) !=
             theirs.end()) {
-          labels.push_back(other.label);
+          labels.push_back(other.name);
         }
       }
       std::string sentence = in_words(difference);
@@ -150,7 +150,7 @@ std::string verdict_sentence(const Diff& diff) {
   std::size_t few = 0;
   for (const DiffRow& row : diff.rows) {
     if (row.verdict == Verdict::kSlower) {
-      slower.push_back(row.label);
+      slower.push_back(row.name);
     }
     faster += row.verdict == Verdict::kFaster ? 1 : 0;
     few += row.verdict == Verdict::kTooFewRuns ? 1 : 0;

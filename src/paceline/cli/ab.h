@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/cli/diff.h"
+
+namespace paceline::cli {
+
+/// `paceline ab [FLAGS] -- COMMAND_A -- COMMAND_B`: whole commands in turns,
+/// in an order drawn for each run, and then the comparison of what they left.
+class AbCommand {
+ public:
+  explicit AbCommand(CLI::App& app);
+
+  /// Takes the commands off `arguments`, before they are parsed; nothing where
+  /// the subcommand is another one.
+  void take_commands(std::vector<std::string>& arguments);
+
+  /// After the parsing.  Returns the exit code: that of the comparison, 3
+  /// where a command failed, 128 + signal where we were told to stop.
+  int run() const;
+
+ private:
+  DiffFlags flags_;
+  int runs_ = 6;
+  double timeout_s_ = 3600;
+  std::string out_;
+  std::vector<std::string> commands_[2];
+  bool separated_ = false;  // both "--" were there
+};
+
+}  // namespace paceline::cli

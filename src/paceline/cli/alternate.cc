@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/alternate.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/random.h"
+#include "paceline/base/text.h"
+#include "paceline/launch/attend.h"
+#include "paceline/launch/spawn.h"
+#include "paceline/record/environment.h"
+#include "paceline/record/store.h"
+
+namespace paceline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using record::RunRecord;
+
+// Commands that were asked to end may finish their step.
+constexpr std::chrono::seconds kPatience{30};
+constexpr std::string_view kPlaceholder = "{records}";
+
+std::string last_line(const std::string& log) {
+  std::string last;
+  if (const auto text = read_text_if_readable(log)) {
+    for (const std::string& line : split_lines(*text)) {
+      if (!trimmed(line).empty()) {
+        last = trimmed(line);
+      }
+    }
+  }
+  return last;
+}
+
+bool plain(char c) {
+  return (std::isalnum(static_cast<unsigned char>(c)) != 0) ||
+         std::string_view("-_./:=,+@%{}").find(c) != std::string_view::npos;
+}
+
+// The words with the file's path in place of {records}.
+std::vector<std::string> with_records(std::vector<std::string> words,
+                                      const std::string& path) {
+  for (std::string& word : words) {
+    for (std::size_t at = word.find(kPlaceholder); at != std::string::npos;
+         at = word.find(kPlaceholder, at + path.size())) {
+      word.replace(at, kPlaceholder.size(), path);
+    }
+  }
+  return words;
+}
+
+class Alternating {
+ public:
+  explicit Alternating(const Alternation& wanted) : wanted_(wanted) {
+    for (const Alternation::Side& side : wanted.sides) {
+      writers_.push_back(std::make_unique<record::RecordWriter>(side.records));
+    }
+    host_ = record::collect_host();
+  }
+
+  AlternationEnd run() {
+    for (int run = 0; run < wanted_.runs; ++run) {
+      const auto first = static_cast<std::size_t>(
+          Random(wanted_.seed, run_stream(run)).below(2));
+      for (const std::size_t side : {first, 1 - first}) {
+        if (!measure(side, run)) {
+          return end_;
+        }
+      }
+      ++end_.complete_runs;
+      check_kinds();
+    }
+    return end_;
+  }
+
+ private:
+  static std::uint64_t run_stream(int run) {
+    return static_cast<std::uint64_t>(run);
+  }
+
+  // Whether to go on.
+  bool measure(std::size_t number, int run) {
+    const Alternation::Side& side = wanted_.sides[number];
+    const std::string left = fs::absolute(side.records).string() + ".part";
+    fs::remove(left);
+    const std::string started_at =
+        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    fmt::print(
+        stderr, "run {} of {}: {} ...", run + 1, wanted_.runs, side.name);
+    std::fflush(stderr);
+    const Stopwatch watch;
+    const launch::Ending ending = launch::attend(
+        start(side, left), signals_, wanted_.deadline, kPatience);
+    const std::int64_t wall_ns = watch.elapsed_ns();
+    fmt::print(stderr, " {:.1f} s\n", static_cast<double>(wall_ns) / 1e9);
+    end_.stop_signal = ending.stop_signal;
+    const bool failed = ending.exit_code != 0 || ending.timed_out;
+    std::vector<RunRecord> records = take_records(left);
+    left_records_[number] = !records.empty();
+    if (records.empty() && !failed && ending.stop_signal == 0) {
+      records.push_back(wall_time(side, started_at, wall_ns));
+    }
+    for (RunRecord& one : records) {
+      one.run = run;
+      writers_[number]->append(one);
+    }
+    if (failed && ending.stop_signal == 0) {
+      end_.failure = describe(side, run, ending);
+    }
+    return !failed && ending.stop_signal == 0;
+  }
+
+  // Records of one command cannot be compared with the other's wall time.
+  void check_kinds() const {
+    if (left_records_[0] != left_records_[1]) {
+      throw UsageError(fmt::format(
+          "only {} left records, in the file that {{records}} or the variable "
+          "{} names; of the other there is only its wall time",
+          wanted_.sides[left_records_[0] ? 0 : 1].name,
+          kRecordsVariable));
+    }
+  }
+
+  pid_t start(const Alternation::Side& side, const std::string& left) const {
+    launch::Command command;
+    command.executable = "/usr/bin/env";
+    command.argv = {"env"};
+    for (const std::string& word : with_records(side.command, left)) {
+      command.argv.push_back(word);
+    }
+    command.environment = launch::environment_without({kRecordsVariable});
+    command.environment.push_back(fmt::format("{}={}", kRecordsVariable, left));
+    command.log = side.log;
+    return launch::spawn(command);
+  }
+
+  // What the command left; the file goes.
+  static std::vector<RunRecord> take_records(const std::string& path) {
+    if (!fs::exists(path)) {
+      return {};
+    }
+    auto file = record::read_records(path, record::BrokenTail::kSkip);
+    fs::remove(path);
+    return std::move(file.records);
+  }
+
+  RunRecord wall_time(const Alternation::Side& side,
+                      const std::string& started_at,
+                      std::int64_t wall_ns) const {
+    RunRecord one;
+    one.source = record::Source::kExternal;
+    one.experiment = "ab";
+    one.started_at = started_at;
+    record::Configuration& c = one.configuration;
+    c.label = "wall time";
+    c.model = "command";
+    c.strategy = command_line(side.command);
+    c.engine = c.device = c.dtype = c.optimizer = "";
+    c.batch_size = c.steps = 1;
+    c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
+    c.warmup = 0;
+    one.environment.hosts = {host_};
+    one.ranks.resize(1);
+    one.ranks[0].host = host_.host;
+    one.ranks[0].step_ns = {wall_ns};
+    one.ranks[0].window_ns = wall_ns;
+    return one;
+  }
+
+  std::string describe(const Alternation::Side& side,
+                       int run,
+                       const launch::Ending& ending) const {
+    const std::string said = last_line(side.log);
+    const std::string how =
+        ending.timed_out
+            ? fmt::format(
+                  "had not ended after {:g} s",
+                  std::chrono::duration<double>(wanted_.deadline).count())
+        : ending.exit_code == 127
+            ? "could not be started"
+            : fmt::format("ended with exit code {}", ending.exit_code);
+    return fmt::format("{} {} in run {}{} ({})",
+                       side.name,
+                       how,
+                       run + 1,
+                       said.empty() ? "" : ": " + said,
+                       side.log);
+  }
+
+  const Alternation& wanted_;
+  launch::SupervisorSignals signals_;
+  std::vector<std::unique_ptr<record::RecordWriter>> writers_;
+  record::HostEnvironment host_;
+  std::array<bool, 2> left_records_{};  // in the run before
+  AlternationEnd end_;
+};
+
+}  // namespace
+
+AlternationEnd alternate(const Alternation& alternation) {
+  return Alternating(alternation).run();
+}
+
+std::string command_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    line += line.empty() ? "" : " ";
+    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) {
+      line += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace paceline::cli

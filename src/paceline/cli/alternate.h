@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace paceline::cli {
+
+/// Two commands to be run in turns.
+struct Alternation {
+  struct Side {
+    std::string name;                  // A, B
+    std::vector<std::string> command;  // looked up in PATH; NAME=value first
+    std::string records;               // the file that gathers its records
+    std::string log;                   // takes all that it prints
+  };
+  Side sides[2];
+  int runs = 6;
+  std::uint64_t seed = 0;
+  std::chrono::milliseconds deadline{3'600'000};  // of one command
+};
+
+/// How an alternation ended.
+struct AlternationEnd {
+  int complete_runs = 0;  // of both sides
+  int stop_signal = 0;    // we were told to stop by it
+  std::string failure;    // why a command ended it, in one sentence
+};
+
+/// The environment variable that tells a command where to leave records.
+inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
+
+/// Runs both commands `runs` times in turns; which of them comes first is
+/// drawn anew for each run.  A command finds a file for its records in the
+/// variable above and wherever its words say {records}; those that it leaves
+/// are appended to the side's file as run 0, 1, ...  From a command that
+/// leaves none its wall time is taken as the one step of a run.
+///
+/// A command that fails, or passes its deadline, ends the alternation, and so
+/// does a signal; what was measured until then is in the files.  Throws
+/// UsageError where only one of the two leaves records.
+AlternationEnd alternate(const Alternation& alternation);
+
+/// The words as one would type them.
+std::string command_line(const std::vector<std::string>& words);
+
+}  // namespace paceline::cli

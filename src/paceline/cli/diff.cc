@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/record/import_ddp.h"
+#include "paceline/report/diff_formats.h"
+
+namespace paceline::cli {
+namespace {
+
+using record::RunRecord;
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// All files of one side; the runs of each are numbered on from those of the
+// file before.
+std::vector<RunRecord> read_side(const std::string& files) {
+  std::vector<RunRecord> records;
+  int next = 0;
+  for (const std::string& path : split(files)) {
+    record::RecordFile file = record::read_any_records(path);
+    for (const std::string& warning : file.warnings) {
+      fmt::print(stderr, "paceline: {}\n", warning);
+    }
+    int most = 0;
+    for (RunRecord& one : file.records) {
+      most = std::max(most, one.run);
+      one.run += next;
+      records.push_back(std::move(one));
+    }
+    next += most + 1;
+  }
+  if (records.empty()) {
+    throw UsageError(fmt::format("{}: holds no record", files));
+  }
+  return records;
+}
+
+std::vector<RunRecord> select(std::vector<RunRecord> records,
+                              const std::string& flag,
+                              const std::vector<std::string>& filters) {
+  for (const std::string& filter : filters) {
+    const std::size_t equals = filter.find('=');
+    if (equals == std::string::npos) {
+      throw UsageError(fmt::format(
+          "{} {}: expected KEY=VALUE, such as strategy=ddp", flag, filter));
+    }
+    try {
+      records = report::select_records(
+          records, filter.substr(0, equals), filter.substr(equals + 1));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{} {}: {}", flag, filter, error.what()));
+    }
+  }
+  return records;
+}
+
+std::string side_name(const std::string& files,
+                      const std::vector<std::string>& filters) {
+  return filters.empty()
+             ? files
+             : fmt::format("{} ({})", files, fmt::join(filters, ", "));
+}
+
+std::string format_help() {
+  std::vector<std::string> parts;
+  for (const report::DiffFormat& format : report::diff_formats()) {
+    parts.push_back(fmt::format("{}: {}", format.name, format.summary));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+DiffFlags::DiffFlags(CLI::App& app) {
+  app.add_option("--threshold",
+                 threshold_percent_,
+                 "a change counts only beyond so many percent")
+      ->capture_default_str();
+  app.add_option("--format", format_, format_help())->capture_default_str();
+  app.add_option("--seed", seed_, "of what is drawn by chance")
+      ->capture_default_str();
+}
+
+void DiffFlags::check() const {
+  report::find_diff_format(format_);
+  if (!(threshold_percent_ >= 0 && threshold_percent_ < 1000)) {
+    throw UsageError(fmt::format(
+        "--threshold {}: expected percent from 0 to 1000", threshold_percent_));
+  }
+}
+
+int DiffFlags::show(const Side& base, const Side& test) const {
+  report::Diff diff = report::diff_records(
+      base.records,
+      test.records,
+      {.threshold = threshold_percent_ / 100, .seed = seed_});
+  diff.base_name = base.name;
+  diff.test_name = test.name;
+  const std::string text = report::find_diff_format(format_).render(diff);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  if (diff.rows.empty()) {
+    throw UsageError(fmt::format(
+        "no case of {} is in {}: nothing was compared", base.name, test.name));
+  }
+  return diff.regression() ? 1 : 0;
+}
+
+DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
+  app.add_option("BASE",
+                 base_,
+                 "record file, or the JSON of PyTorch's DDP benchmark; several "
+                 "with commas are further runs")
+      ->required();
+  app.add_option("TEST", test_, "the same for the other side; default: BASE");
+  app.add_option("--base",
+                 base_only_,
+                 "KEY=VALUE: of the base, only these cases (strategy=ddp)")
+      ->allow_extra_args(false);
+  app.add_option(
+         "--test", test_only_, "KEY=VALUE: of the test, only these cases")
+      ->allow_extra_args(false);
+}
+
+int DiffCommand::run() const {
+  flags_.check();
+  if (test_.empty() && (base_only_.empty() || test_only_.empty())) {
+    throw UsageError(
+        "TEST: a second file is missing; or compare cases of one file by "
+        "--base KEY=VALUE and --test KEY=VALUE");
+  }
+  const std::string& test_files = test_.empty() ? base_ : test_;
+  DiffFlags::Side base{side_name(base_, base_only_),
+                       select(read_side(base_), "--base", base_only_)};
+  DiffFlags::Side test{side_name(test_files, test_only_),
+                       select(read_side(test_files), "--test", test_only_)};
+  return flags_.show(base, test);
+}
+
+}  // namespace paceline::cli
