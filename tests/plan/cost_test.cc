@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/cost.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/plan/describe.h"
@@ -41,7 +42,174 @@ TEST_P(EveryWorld, AllReduceStrategiesSendTheClosedForm) {
     }
   }
 }
+
+/// Bytes of a unit with the padding that `shards` pieces ask for.
+std::int64_t padded(std::int64_t bytes, Rank shards) {
+  const std::int64_t unit = 64 * shards;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/// The same world under a strategy, seen from one rank.
+Cost cost_of(const std::string& text, const PlanInput& input) {
+  const auto planner = make_planner(parse_strategy(text));
+  const auto setup = planner->setup(input);
+  return cost(setup, planner->plan(input, setup, 0), input.rank);
+}
+
+std::int64_t sent(const Cost& cost, const char* pattern) {
+  const auto found = cost.by_pattern.find(pattern);
+  return found == cost.by_pattern.end() ? 0 : found->second.bytes;
+}
+
+// Two units of 1024 bytes each, in ready order {3, 2} and {1}.
+constexpr const char* kTwoUnits = ":bucket-mb=0.0009";
+
+ModelShape two_units() {
+  return toy_model({{256}, {128}, {128}});
+}
+
+TEST_P(EveryWorld, ScatterAndGatherSendTheClosedForm) {
+  const Rank world = GetParam();
+  const PlanInput input = input_of(two_units(), world);
+  const std::int64_t half = 2 * (world - 1) * padded(1024, world) / world;
+  for (const char* text : {"dear", "fusion"}) {
+    const Cost total = cost_of(std::string(text) + kTwoUnits + "+rs-ag", input);
+    EXPECT_EQ(sent(total, "reduce-scatter"), half) << text;
+    EXPECT_EQ(sent(total, "all-gather"), half) << text;
+    EXPECT_EQ(total.wire_bytes, 2 * half) << text;
+  }
+}
+
+TEST_P(EveryWorld, MergedAndPartitionedReductionsSendTheClosedForm) {
+  const Rank world = GetParam();
+  const PlanInput input = input_of(two_units(), world);
+  for (const char* text : {"mg-wfbp", "optimal-merge"}) {
+    const Cost total = cost_of(text, input);
+    EXPECT_LE(total.wire_bytes, 2 * (world - 1) * 2048 / world) << text;
+    EXPECT_GT(total.wire_bytes, 2 * (world - 1) * 2048 / world - 3) << text;
+  }
+  // Partitions of 512 bytes: one, one and two.
+  const Cost parts = cost_of("bytescheduler:partition-mb=0.0005", input);
+  EXPECT_EQ(parts.wire_bytes, 4 * (2 * (world - 1) * 512 / world));
+  EXPECT_EQ(parts.calls, world > 1 ? 4 : 0);
+  const Cost half = cost_of(std::string("fusion") + kTwoUnits + "+fp16", input);
+  EXPECT_EQ(half.wire_bytes, 2 * (2 * (world - 1) * 512 / world));
+}
+
+TEST_P(EveryWorld, HierarchicalSumsSendTheClosedForm) {
+  const Rank world = GetParam();
+  const PlanInput input = input_of(two_units(), world);
+  for (Rank local = 1; local <= world; ++local) {
+    if (world % local != 0) {
+      continue;
+    }
+    const Rank hosts = world / local;
+    const Cost total = cost_of(
+        fmt::format("fusion{}+hierarchical:local={}", kTwoUnits, local), input);
+    const std::int64_t unit = padded(1024, local);
+    EXPECT_EQ(sent(total, "reduce-scatter"), 2 * (local - 1) * unit / local);
+    EXPECT_EQ(sent(total, "all-gather"), 2 * (local - 1) * unit / local);
+    EXPECT_EQ(sent(total, "all-reduce"),
+              2 * (2 * (hosts - 1) * (unit / local) / hosts));
+  }
+}
+
+TEST_P(EveryWorld, ServersAndWorkersSendTheClosedForm) {
+  const Rank world = GetParam();
+  for (Rank rank = 0; rank < world; ++rank) {
+    const PlanInput input = input_of(two_units(), world, rank);
+    // Colocated, the two units dealt to ranks 0 and 1.
+    const Cost both = cost_of(std::string("fusion") + kTwoUnits + "+ps", input);
+    const std::int64_t own = world == 1 ? 2048 : (rank < 2 ? 1024 : 0);
+    EXPECT_EQ(both.wire_bytes, (2048 - own) + (world - 1) * own);
+    if (world == 1) {
+      continue;
+    }
+    // The last rank serves alone.
+    const Cost apart = cost_of(
+        std::string("fusion") + kTwoUnits + "+ps:placement=apart,servers=1",
+        input);
+    EXPECT_EQ(apart.wire_bytes, rank + 1 < world ? 2048 : (world - 1) * 2048);
+    EXPECT_EQ(apart.memory_bytes - cost_of("bsp", input).memory_bytes,
+              rank + 1 < world ? 0 : (world - 1) * 2048);
+  }
+}
+
+TEST_P(EveryWorld, NeighborsSendTheClosedForm) {
+  const Rank world = GetParam();
+  const PlanInput input = input_of(two_units(), world);
+  const auto degree = [](const char* graph, Rank nodes) -> Rank {
+    if (nodes == 1) {
+      return 0;
+    }
+    if (std::string_view(graph) == "one-peer-exp") {
+      return 1;
+    }
+    if (std::string_view(graph) == "ring") {
+      return nodes == 2 ? 1 : 2;
+    }
+    Rank powers = 0;
+    for (Rank power = 1; power < nodes; power *= 2) {
+      ++powers;
+    }
+    return powers;
+  };
+  for (const char* graph : {"one-peer-exp", "ring", "exp"}) {
+    const Cost flat = cost_of(
+        fmt::format("bsp+neighbor-allreduce:topology={}", graph), input);
+    EXPECT_EQ(flat.wire_bytes, degree(graph, world) * 2048) << graph;
+    EXPECT_EQ(flat.memory_bytes - cost_of("bsp", input).memory_bytes,
+              degree(graph, world) * 2048);
+    for (Rank local = 1; local <= world; ++local) {
+      if (world % local != 0) {
+        continue;
+      }
+      const Rank hosts = world / local;
+      const auto text = [&](const char* style) {
+        return fmt::format(
+            "fusion{}+hierarchical-neighbor-allreduce:topology={},local={},"
+            "style={}",
+            kTwoUnits,
+            graph,
+            local,
+            style);
+      };
+      const std::int64_t unit = padded(1024, local);
+      const Cost shards = cost_of(text("shards"), input);
+      EXPECT_EQ(sent(shards, "reduce-scatter"), 2 * (local - 1) * unit / local);
+      EXPECT_EQ(sent(shards, "all-gather"), 2 * (local - 1) * unit / local);
+      EXPECT_EQ(sent(shards, "message"),
+                2 * degree(graph, hosts) * unit / local);
+      const Cost leader = cost_of(text("leader"), input);
+      EXPECT_EQ(sent(leader, "all-reduce"),
+                2 * (2 * (local - 1) * 1024 / local));
+      EXPECT_EQ(sent(leader, "message"), degree(graph, hosts) * 2048);
+      EXPECT_EQ(sent(leader, "broadcast"),
+                local == 1 ? 0 : degree(graph, hosts) * 2048);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, EveryWorld, ::testing::Range(1, 17));
+
+TEST(Rounds, AreThoseThatTheRowsClaim) {
+  const PlanInput input = input_of(two_units(), 4);
+  const auto rounds_of = [&](const char* text) {
+    const auto planner = make_planner(parse_strategy(text));
+    const auto setup = planner->setup(input);
+    return rounds(input.model, setup, planner->plan(input, setup, 0));
+  };
+  EXPECT_EQ(rounds_of("dear"), 2);
+  EXPECT_EQ(rounds_of("bytescheduler"), 1);
+  EXPECT_EQ(rounds_of("optimal-merge"), 1);
+  EXPECT_EQ(rounds_of("bsp+hierarchical:local=2"), 3);
+  EXPECT_EQ(rounds_of("wfbp+ps"), 2);
+  EXPECT_EQ(rounds_of("fusion+neighbor-allreduce:topology=ring"), 1);
+  EXPECT_EQ(rounds_of("fusion+hierarchical-neighbor-allreduce:local=2"), 3);
+  EXPECT_EQ(rounds_of("bsp+hierarchical-neighbor-allreduce:local=2,"
+                      "style=leader"),
+            3);
+}
 
 TEST(Cost, MemoryIsWhatLiesBesideValuesAndGradients) {
   const PlanInput input = input_of(toy_model({{256}, {256}}), 2);

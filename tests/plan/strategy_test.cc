@@ -2,6 +2,9 @@
 #include "paceline/plan/strategy.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -98,6 +101,25 @@ TEST(Strategy, NamesAreUniqueOverAllAxes) {
       names.push_back(row.name);
     }
   }
+}
+
+// Each part has a file of its own, which the page names.
+TEST(StrategyPage, HoldsTheTables) {
+  std::ifstream file(PACELINE_SOURCE_DIR "/docs/strategies.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_TRUE(contains(page, strategy_markdown()))
+      << "docs/strategies.md should hold:\n"
+      << strategy_markdown();
+  std::size_t at = 0, files = 0;
+  while ((at = page.find("| `src/paceline/", at)) != std::string::npos) {
+    const std::string name =
+        page.substr(at + 3, page.find('`', at + 3) - at - 3);
+    EXPECT_TRUE(std::filesystem::exists(PACELINE_SOURCE_DIR "/" + name))
+        << name;
+    at += name.size();
+    ++files;
+  }
+  EXPECT_GT(files, 20u);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 /// takes in virtual time on the profile: ranks agree without a message, and
 /// the simulator sees the same order.  order=priority leaves the choice to the
 /// first rank at run time and needs no profile.
-/// Peng et al., SOSP 2019, doi:10.1145/3341301.3359642, section 4.
+/// Peng et al., SOSP 2019, doi:10.1145/3341301.3359642.
 class ByteScheduler final : public ScheduleRule {
  public:
   ByteScheduler(std::int64_t partition, std::int64_t credit, Order order)

@@ -14,7 +14,7 @@ namespace {
 ///   guarantee      every rank has the same sum, rounded to 11 (fp16) or 8
 ///                  (bf16) bits after each addition; fp16 overflows at 65504
 ///
-/// Jia et al., 2018, arXiv:1807.11205, section 4.1; IEEE 754-2019, binary16.
+/// Jia et al., 2018, arXiv:1807.11205; IEEE 754-2019, binary16.
 class Half final : public CodecRule {
  public:
   Half(DType type, std::string buffer)

@@ -23,7 +23,7 @@ namespace {
 ///   extra memory, rank             none
 ///   guarantee                      exact: every rank has the same sum
 ///
-/// Jia et al., 2018, arXiv:1807.11205, section 4.2.2.
+/// Jia et al., 2018, arXiv:1807.11205.
 class Hierarchical final : public ExchangeRule {
  public:
   explicit Hierarchical(Rank local) : local_(local) {}

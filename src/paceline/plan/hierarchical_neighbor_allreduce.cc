@@ -30,7 +30,7 @@ constexpr auto kShare = "share";
 /// L ranks a host, S = bytes of the slice with the padding of its unit.  Both
 /// compute the same; leader is what BlueFog does, shards puts a Lth of it on
 /// each rank's lane.  Ying et al., NeurIPS 2021, arXiv:2110.13363; BlueFog,
-/// 2021, arXiv:2111.04287, section 6.
+/// 2021, arXiv:2111.04287.
 class HierarchicalNeighborAllreduce final : public ExchangeRule {
  public:
   HierarchicalNeighborAllreduce(std::string topology, bool leader, Rank local)

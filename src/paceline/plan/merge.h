@@ -43,7 +43,7 @@ Picoseconds end_of(const std::vector<ReadyTensor>& tensors,
                    const CrossingTime& time,
                    const std::vector<std::size_t>& sizes);
 
-/// Shi et al. 2019, Algorithm 1, for any `time`: what merging two units saves
+/// The rule of Shi et al. 2019 for any `time`: what merging two units saves
 /// stands where the paper has alpha, to which it is equal on a straight line.
 /// Pending units of fewer than `small` elements are merged in any case.
 Merge greedy_merge(const std::vector<ReadyTensor>& tensors,

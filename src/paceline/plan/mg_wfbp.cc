@@ -19,7 +19,7 @@ namespace {
 /// The rule is locally right and not globally: optimal-merge is.
 /// small-elements adds what HKBU-HPML/ddl-benchmarks adds to the paper: a unit
 /// of fewer elements is merged whatever the times say.
-/// Shi et al., INFOCOM 2019, arXiv:1811.11141, Algorithm 1; TPDS 2021,
+/// Shi et al., INFOCOM 2019, arXiv:1811.11141; TPDS 2021,
 /// arXiv:1912.09268.
 class MgWfbp final : public ScheduleRule {
  public:

@@ -15,7 +15,7 @@ constexpr auto kOn = "grad";
 ///   extra memory, rank             none
 ///   guarantee                      exact: every rank has the same sum
 ///
-/// Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002, section 3:
+/// Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002:
 /// the two phases of the ring, as collectives of their own.
 class RsAg final : public ExchangeRule {
  public:

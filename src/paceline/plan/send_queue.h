@@ -22,7 +22,7 @@ struct Piece {
 /// A ready piece waits in the queue; the foremost one starts while the bytes
 /// that have started and not ended are below the credit, so the last may
 /// exceed it.  What has started crosses one after the other, in `time` each.
-/// Peng et al. (ByteScheduler), SOSP 2019, Algorithm 1.
+/// Peng et al. (ByteScheduler), SOSP 2019, doi:10.1145/3341301.3359642.
 std::vector<std::size_t> starting_order(
     const std::vector<Piece>& pieces,
     std::int64_t credit_bytes,

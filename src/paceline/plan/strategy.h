@@ -55,6 +55,13 @@ struct RowInfo {
   Guarantee guarantee = Guarantee::kNeutral;
   std::span<const OptionInfo> options;
 
+  // For docs/strategies.md; empty where there is nothing to say.  S: bytes of
+  // the model, P ranks, L a host, H hosts, W workers, s a server's share.
+  std::string_view phases{};
+  std::string_view rounds{};
+  std::string_view bytes{};  // sent by a rank in a step
+  std::string_view file{};   // empty: plan/<name>.cc
+
   /// The row of the next axis that is taken where none is named: a schedule's
   /// exchange, an exchange's update rule.  Empty: the first of its table.
   std::string_view partner{};
@@ -111,6 +118,9 @@ struct AxisInfo {
 
 /// All of the above, for printing.
 std::vector<AxisInfo> strategy_axes();
+
+/// The tables as Markdown, for docs/strategies.md.
+std::string strategy_markdown();
 
 /// What options are when the text does not say.
 struct StrategyDefaults {
