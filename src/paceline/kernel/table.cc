@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/kernel/move.h"
 #include "paceline/kernel/update.h"
 
 namespace paceline::kernel {
@@ -22,6 +23,12 @@ constexpr auto kKernels = std::to_array<KernelInfo>({
     {.name = "count",
      .summary = "counter[, found_inf] -> counter + 1 - found_inf",
      .run = run_count},
+    {.name = "copy",
+     .summary = "slices -> slices; numbers: factor",
+     .run = run_copy},
+    {.name = "cast",
+     .summary = "slice -> slice of another type",
+     .run = run_cast},
     {.name = "check",
      .summary = "gradients -> gradients, found_inf",
      .run = run_check},

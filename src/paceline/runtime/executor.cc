@@ -10,19 +10,43 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/plan/cost.h"
 #include "paceline/runtime/mailbox.h"
 
 namespace paceline::runtime {
+
+void require_executable(const plan::CommPlan& plan) {
+  for (const plan::Op& op : plan.ops) {
+    if (std::holds_alternative<plan::Exchange>(op.work)) {
+      throw UsageError(
+          "The runtime does not execute messages between two ranks yet, of "
+          "which the exchanges ps, neighbor-allreduce and "
+          "hierarchical-neighbor-allreduce consist: this strategy can be "
+          "simulated.");
+    }
+    if (const auto* kernel = std::get_if<plan::Kernel>(&op.work);
+        kernel != nullptr && op.performer.empty()) {
+      kernel::find_kernel(kernel->name);
+    }
+  }
+}
 
 Executor::Executor(const Parts& parts, Options options)
     : parts_(parts),
       options_(std::move(options)),
       streams_(parts.device),
       frontier_(parts.input.model, parts.memory.setup()),
-      queues_(parts.memory.setup().communicators.size()),
       mailbox_(std::make_shared<Mailbox>()),
       waiters_(std::make_unique<Waiters>()) {
   mailbox_->owner = this;
+  for (const plan::Communicator& group : parts_.memory.setup().communicators) {
+    queues_.emplace_back(group, group.members.front() == parts_.input.rank);
+    if (queues_.back().by_priority() && streams_.asynchronous()) {
+      throw UsageError(
+          "The order of collectives by priority is chosen on the host, which "
+          "runs ahead of a CUDA device: use order=program there.");
+    }
+  }
   flat_gradients_ = moves_gradients(parts_.memory.setup(), *program_of(0).plan);
   operands_ = std::make_unique<Operands>(parts_.memory, flat_gradients_);
   hooks_ = std::make_unique<GradientHooks>(
@@ -76,10 +100,6 @@ Executor::Program Executor::make_program(plan::Variant variant) const {
     } else if (const auto* b = std::get_if<plan::Backward>(&ops[i].work)) {
       program.backward[plan::index_of(b->parameter)]
                       [static_cast<std::size_t>(b->micro)] = index;
-    } else if (std::holds_alternative<plan::Exchange>(ops[i].work)) {
-      throw UsageError(
-          "The runtime does not execute exchanges yet; this strategy can only "
-          "be simulated.");
     }
   }
   // A layer's backward has a gate of its own if something other than model
@@ -144,8 +164,10 @@ void Executor::begin_step() {
     const plan::Op& op = program.plan->ops[i];
     if (const auto* c = std::get_if<plan::Collective>(&op.work);
         c != nullptr && op.performer.empty()) {
-      queues_[plan::index_of(c->on)].push_back(
-          {step_, static_cast<plan::OpIndex>(i)});
+      queues_[plan::index_of(c->on)].push(
+          {step_, static_cast<plan::OpIndex>(i)},
+          op.priority,
+          plan::bytes_in_flight(parts_.memory.setup(), op));
     }
   }
   advance(lock);

@@ -23,6 +23,7 @@
 #include "paceline/model/layer.h"
 #include "paceline/plan/frontier.h"
 #include "paceline/runtime/hooks.h"
+#include "paceline/runtime/issue_queue.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/op_span.h"
 #include "paceline/runtime/operands.h"
@@ -33,13 +34,16 @@
 
 namespace paceline::runtime {
 
+/// Throws UsageError that names what the runtime cannot do of a plan.
+void require_executable(const plan::CommPlan& plan);
+
 /// Performs a plan with real tensors on a real engine.
 ///
 /// The training thread opens steps and runs the network; gates hold a layer's
 /// forward until its parameters are ready; gradient hooks report what backward
 /// has finished.  Whichever thread makes a collective ready issues it, each
-/// communicator in program order; kernels run on the communication thread, or
-/// on the training thread while it waits at a gate.
+/// communicator in its order (runtime/issue_queue.h); kernels run on the
+/// communication thread, or on the training thread while it waits at a gate.
 ///
 /// Note [Deadlines]: a wait at a gate ends with a WorldError that names the op
 /// and the chain behind it after max(timeout, 10 x the slowest step so far).
@@ -55,6 +59,9 @@ class Executor final : public model::Gates {
     TracedNetwork& traced;
     FlatMemory& memory;
     std::vector<comm::Channel*> channels;  // by CommunicatorId; null: no member
+    /// By CommunicatorId, where the order is kPriority: the same members, over
+    /// which the first says what it has picked.
+    std::vector<comm::Channel*> picks{};
     kernel::UpdateRule rule;
     at::Device device;
     Performer* performer = nullptr;
@@ -130,7 +137,13 @@ class Executor final : public model::Gates {
   Issued issue_ready(Lock& lock);
   comm::Channel::Work issue(plan::OpRef ref);
   void enqueue_ready(Lock& lock);
+  void tell_pick(plan::OpRef ref, std::size_t on);
+  void ask_for_picks();
+  void pick_heard(std::size_t on,
+                  plan::OpRef pick,
+                  const std::exception_ptr& error);
   void watch(plan::OpRef ref, const comm::Channel::Work& work);
+  void ended(plan::OpRef ref);
   void collective_done(plan::OpRef ref, const std::exception_ptr& error);
   bool run_one_kernel(Lock& lock);
   void communicate();
@@ -165,7 +178,7 @@ class Executor final : public model::Gates {
 
   mutable std::mutex mutex_;
   std::condition_variable gate_wake_, communication_wake_;
-  std::vector<std::deque<plan::OpRef>> queues_;    // by communicator, to issue
+  std::vector<IssueQueue> queues_;                 // by communicator
   std::set<KernelKey> kernels_;                    // ready to run
   std::map<plan::OpRef, std::int64_t> in_flight_;  // issued at, ns
   std::exception_ptr failure_;

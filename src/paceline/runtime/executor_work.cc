@@ -11,6 +11,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/plan/cost.h"
 #include "paceline/runtime/executor.h"
 #include "paceline/runtime/mailbox.h"
 
@@ -34,32 +35,93 @@ void Executor::enqueue_ready(Lock& /*lock*/) {
 // run that has failed issues no more.
 Executor::Issued Executor::issue_ready(Lock& lock) {
   Issued issued;
-  for (auto& queue : queues_) {
-    while (failure_ == nullptr && !queue.empty() &&
-           frontier_.is_ready(queue.front())) {
-      const plan::OpRef ref = queue.front();
-      queue.pop_front();
+  const IssueQueue::IsReady is_ready = [this](plan::OpRef ref) {
+    return frontier_.is_ready(ref);
+  };
+  for (std::size_t on = 0; on < queues_.size(); ++on) {
+    while (failure_ == nullptr) {
+      const auto ref = queues_[on].pop(is_ready);
+      if (!ref.has_value()) {
+        break;
+      }
       try {
-        issued.emplace_back(ref, issue(ref));
+        tell_pick(*ref, on);
+        issued.emplace_back(*ref, issue(*ref));
       } catch (...) {
-        in_flight_.erase(ref);
-        fail_op(ref, "could not start", std::current_exception(), lock);
+        in_flight_.erase(*ref);
+        fail_op(*ref, "could not start", std::current_exception(), lock);
       }
     }
   }
   return issued;
 }
 
+// The first member of a communicator by priority says what it issues next.
+void Executor::tell_pick(plan::OpRef ref, std::size_t on) {
+  if (!queues_[on].picks()) {
+    return;
+  }
+  const at::Tensor pick = at::tensor({ref.step, plan::Step{ref.op}}, at::kLong);
+  const comm::Channel::Work work = parts_.picks.at(on)->broadcast(pick, 0);
+  // The tensor lives as long as what watches its work; that the others do not
+  // hear is seen where the op itself waits for them.
+  waiters_->watch([work, pick] { work->wait(); },
+                  [](const std::exception_ptr&) {});
+}
+
+// The others ask for the picks.
+void Executor::ask_for_picks() {
+  for (std::size_t on = 0; on < queues_.size(); ++on) {
+    if (failure_ != nullptr || !queues_[on].ask()) {
+      continue;
+    }
+    const at::Tensor pick = at::empty({2}, at::kLong);
+    const comm::Channel::Work work = parts_.picks.at(on)->broadcast(pick, 0);
+    waiters_->watch(
+        [work] { work->wait(); },
+        [on, pick, mailbox = mailbox_](const std::exception_ptr& error) {
+          const std::lock_guard mail(mailbox->mutex);
+          if (mailbox->owner != nullptr) {
+            const auto* numbers = pick.const_data_ptr<std::int64_t>();
+            mailbox->owner->pick_heard(
+                on,
+                {numbers[0], static_cast<plan::OpIndex>(numbers[1])},
+                error);
+          }
+        });
+  }
+}
+
+void Executor::pick_heard(std::size_t on,
+                          plan::OpRef pick,
+                          const std::exception_ptr& error) {
+  Lock lock(mutex_);
+  if (error != nullptr) {
+    fail(error, lock);
+    return;
+  }
+  queues_[on].follow(pick);
+  try {
+    advance(lock);
+  } catch (...) {
+    if (!lock.owns_lock()) {
+      lock.lock();
+    }
+    fail(std::current_exception(), lock);
+  }
+}
+
 // Starts what may start and hands ready kernels out.  Engines may report at
 // once and on this very thread, so their works are watched only after the lock
 // is open.
 void Executor::advance(Lock& lock) {
+  ask_for_picks();
   enqueue_ready(lock);
   const Issued issued = issue_ready(lock);
   if (streams_.asynchronous()) {
     for (const auto& [ref, work] : issued) {
       streams_.on_plan([&, w = work] { w->wait(); });
-      in_flight_.erase(ref);
+      ended(ref);
       frontier_.complete(ref);
     }
     if (run_one_kernel(lock) || !issued.empty()) {
@@ -113,6 +175,13 @@ comm::Channel::Work Executor::issue(plan::OpRef ref) {
   return work;
 }
 
+void Executor::ended(plan::OpRef ref) {
+  const plan::Op& op = frontier_.op(ref);
+  in_flight_.erase(ref);
+  queues_[plan::index_of(*plan::communicator_of(op))].end(
+      plan::bytes_in_flight(parts_.memory.setup(), op));
+}
+
 void Executor::watch(plan::OpRef ref, const comm::Channel::Work& work) {
   const auto report = [ref, mailbox = mailbox_](const std::exception_ptr& e) {
     const std::lock_guard mail(mailbox->mutex);
@@ -138,7 +207,7 @@ void Executor::collective_done(plan::OpRef ref,
     return;
   }
   add_span(ref, in_flight_.at(ref));
-  in_flight_.erase(ref);
+  ended(ref);
   try {
     complete(ref, lock);
   } catch (...) {

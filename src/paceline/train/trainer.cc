@@ -2,6 +2,7 @@
 #include "paceline/train/trainer.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +12,9 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
+#include "paceline/runtime/profile_layers.h"
 #include "paceline/train/agreement.h"
+#include "paceline/train/plan_times.h"
 #include "paceline/train/shape_of.h"
 
 namespace paceline::train {
@@ -29,6 +32,9 @@ kernel::UpdateRule update_rule(const record::Configuration& c) {
 
 // As PyTorch's GradScaler starts.
 constexpr double kInitialLossScale = 65536;
+
+// Above it collectives are taken to go on along their line.
+constexpr std::int64_t kLargestTimedBytes = 16 << 20;
 
 bool has_performer(const plan::CommPlan& plan) {
   return std::any_of(plan.ops.begin(), plan.ops.end(), [](const plan::Op& op) {
@@ -65,18 +71,26 @@ Trainer::~Trainer() {
   // Hooks and gates refer to the executor, channels to the store.
   executor_.reset();
   reducer_.reset();
+  pick_channels_.clear();
   channels_.clear();
+}
+
+at::ScalarType Trainer::dtype() const {
+  return options_.dtype.value_or(model::parameter_dtype(precision_));
 }
 
 void Trainer::make_network() {
   const auto& info = model::find_network(configuration_.model);
-  network_ = model::make_network(
-      info, network_options(configuration_), configuration_.seed);
+  network_ =
+      options_.network
+          ? options_.network()
+          : model::make_network(
+                info, network_options(configuration_), configuration_.seed);
   if (options_.integers) {
     model::fill_with_integers(*network_, configuration_.seed);
   }
   network_->to(team_.device);
-  model::cast_network(*network_, model::parameter_dtype(precision_));
+  model::cast_network(*network_, dtype());
   if (configuration_.channels_last) {
     model::to_channels_last(*network_);
   }
@@ -94,7 +108,7 @@ void Trainer::make_network() {
                          .rank = team_.rank,
                          .integers = options_.integers,
                          .channels_last = configuration_.channels_last,
-                         .dtype = model::parameter_dtype(precision_),
+                         .dtype = dtype(),
                          .device = team_.device,
                          .network = network_options(configuration_)});
   const auto inputs = whole.input.chunk(configuration_.accumulate);
@@ -120,10 +134,17 @@ void Trainer::make_plan() {
     strategy_ = plan::parse_strategy(configuration_.strategy,
                                      {.bucket_mb = configuration_.bucket_mb});
     planner_ = plan::make_planner(strategy_);
+    input_.profile = options_.profile;
+    input_.alpha_beta = options_.alpha_beta;
+    if (team_.world > 1 && plan::needs_times(strategy_)) {
+      measure_times();
+    }
     plan::verify(*planner_, input_);
   }
-  memory_ = std::make_unique<runtime::FlatMemory>(planner_->setup(input_),
-                                                  team_.device);
+  const plan::Setup setup = planner_->setup(input_);
+  runtime::require_executable(
+      planner_->plan(input_, setup, planner_->variant(input_, 0)));
+  memory_ = std::make_unique<runtime::FlatMemory>(setup, team_.device);
   memory_->adopt(traced_.parameters);
   if (const at::Tensor* rate = memory_->scalar("learning_rate")) {
     rate->fill_(configuration_.learning_rate);
@@ -133,23 +154,70 @@ void Trainer::make_plan() {
   }
 }
 
+// What the strategy decides by and nobody has given; all ranks together, on a
+// communicator of their own.
+void Trainer::measure_times() {
+  const auto channel = connect_to({.name = "times", .members = everybody()});
+  if (!input_.profile) {
+    input_.profile = share_profile(
+        *channel,
+        runtime::profile_layers(traced_,
+                                [this] { return loss_of(batches_[0]); },
+                                team_.device,
+                                {.origin = "measured before the run, rank 0"}),
+        team_.device);
+  }
+  if (!input_.alpha_beta) {
+    std::int64_t bytes = 0;
+    for (const plan::ParameterShape& parameter : input_.model.parameters) {
+      bytes += parameter.elements * plan::size_of(input_.model.dtype);
+    }
+    input_.alpha_beta = measure_alpha_beta(
+        *channel,
+        team_.device,
+        std::min(bytes, kLargestTimedBytes),
+        fmt::format("measured before the run, {}", team_.engine->name()));
+  }
+}
+
+std::vector<plan::Rank> Trainer::everybody() const {
+  std::vector<plan::Rank> ranks(static_cast<std::size_t>(team_.world));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+// Null where this rank is no member.
+std::unique_ptr<comm::Channel> Trainer::connect_to(
+    const plan::Communicator& group) {
+  const auto me =
+      std::find(group.members.begin(), group.members.end(), team_.rank);
+  if (me == group.members.end()) {
+    return nullptr;
+  }
+  return team_.engine->connect(
+      {.name = fmt::format("{}/{}", team_.name, group.name),
+       .store = team_.store,
+       .rank = static_cast<int>(me - group.members.begin()),
+       .world = static_cast<int>(group.members.size()),
+       .interface = team_.interface,
+       .device = team_.device});
+}
+
 void Trainer::connect() {
-  std::vector<comm::Channel*> by_id;
+  std::vector<comm::Channel*> by_id, picks;
   for (const plan::Communicator& group : setup().communicators) {
-    const auto me =
-        std::find(group.members.begin(), group.members.end(), team_.rank);
-    if (me == group.members.end()) {
-      by_id.push_back(nullptr);
+    picks.push_back(nullptr);
+    auto channel = connect_to(group);
+    by_id.push_back(channel.get());
+    if (channel == nullptr) {
       continue;
     }
-    channels_.push_back(team_.engine->connect(
-        {.name = fmt::format("{}/{}", team_.name, group.name),
-         .store = team_.store,
-         .rank = static_cast<int>(me - group.members.begin()),
-         .world = static_cast<int>(group.members.size()),
-         .interface = team_.interface,
-         .device = team_.device}));
-    by_id.push_back(channels_.back().get());
+    channels_.push_back(std::move(channel));
+    if (group.order == plan::Order::kPriority) {
+      pick_channels_.push_back(connect_to(
+          {.name = group.name + "/picks", .members = group.members}));
+      picks.back() = pick_channels_.back().get();
+    }
     require_agreement(
         *channels_.back(),
         group,
@@ -182,6 +250,7 @@ void Trainer::connect() {
                                .traced = traced_,
                                .memory = *memory_,
                                .channels = by_id,
+                               .picks = picks,
                                .rule = update_rule(configuration_),
                                .device = team_.device,
                                .performer = reducer_.get()},

@@ -44,9 +44,17 @@ struct TrainerOptions {
   /// The loss scale to start with; null: 65536 where the precision needs one
   /// (amp on cuda), else the loss is not scaled.
   std::optional<double> loss_scale{};
+  /// Makes the network; null: the configuration's model.
+  std::function<std::shared_ptr<model::Network>()> network{};
+  /// Type of parameters and inputs; null: that of the precision.
+  std::optional<at::ScalarType> dtype{};
   /// Who writes the plan, which is then not verified; null: the
   /// configuration's strategy.
   std::shared_ptr<const plan::Planner> planner{};
+  /// What the plan is made by where the strategy decides by times; null:
+  /// measured here, briefly.
+  std::optional<plan::LayerProfile> profile{};
+  std::optional<plan::AlphaBeta> alpha_beta{};
   std::function<void(plan::Step, const std::string& op)> beat{};
   /// Called once, from another thread, where a step that has failed does not
   /// end within `grace`: it hangs inside c10d::Reducer and cannot be woken.
@@ -88,8 +96,12 @@ class Trainer final : public Steps {
   std::int64_t parameter_digest() const;
 
  private:
+  at::ScalarType dtype() const;
   void make_network();
   void make_plan();
+  void measure_times();
+  std::vector<plan::Rank> everybody() const;
+  std::unique_ptr<comm::Channel> connect_to(const plan::Communicator& group);
   void connect();
   void start_from_rank_zero();
   at::Tensor loss_of(const model::Batch& batch);
@@ -106,6 +118,7 @@ class Trainer final : public Steps {
   std::shared_ptr<const plan::Planner> planner_;
   plan::PlanInput input_;
   std::vector<std::unique_ptr<comm::Channel>> channels_;
+  std::vector<std::unique_ptr<comm::Channel>> pick_channels_;
   std::unique_ptr<runtime::FlatMemory> memory_;
   std::unique_ptr<runtime::Reducer> reducer_;
   std::unique_ptr<runtime::Executor> executor_;

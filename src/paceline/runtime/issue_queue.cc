@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/issue_queue.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "paceline/base/error.h"
+
+namespace paceline::runtime {
+
+void IssueQueue::push(plan::OpRef ref,
+                      std::int32_t priority,
+                      std::int64_t bytes) {
+  waiting_.push_back({ref, priority, bytes});
+  ++pushed_;
+}
+
+std::deque<IssueQueue::Waiting>::iterator IssueQueue::next(
+    const IsReady& is_ready) {
+  const auto none = waiting_.end();
+  if (!by_priority()) {
+    const bool ready = !waiting_.empty() && is_ready(waiting_.front().ref);
+    return ready ? waiting_.begin() : none;
+  }
+  if (!leads_) {
+    if (picks_.empty() || !is_ready(picks_.front())) {
+      return none;
+    }
+    return std::find_if(waiting_.begin(), none, [&](const Waiting& waiting) {
+      return waiting.ref == picks_.front();
+    });
+  }
+  auto first = none;
+  for (auto it = waiting_.begin(); it != none; ++it) {
+    const bool sooner =
+        first == none ||
+        std::tie(it->priority, it->ref) < std::tie(first->priority, first->ref);
+    if (sooner && is_ready(it->ref)) {
+      first = it;
+    }
+  }
+  return first;
+}
+
+bool IssueQueue::ask() {
+  if (!by_priority() || leads_ || asking_ || heard_ == pushed_) {
+    return false;
+  }
+  asking_ = true;
+  return true;
+}
+
+void IssueQueue::follow(plan::OpRef pick) {
+  picks_.push_back(pick);
+  ++heard_;
+  asking_ = false;
+}
+
+std::optional<plan::OpRef> IssueQueue::pop(const IsReady& is_ready) {
+  if (under_way_bytes_ >= credit_bytes_) {
+    return std::nullopt;
+  }
+  const auto found = next(is_ready);
+  if (found == waiting_.end()) {
+    return std::nullopt;
+  }
+  const Waiting issued = *found;
+  waiting_.erase(found);
+  if (!picks_.empty()) {
+    picks_.pop_front();
+  }
+  under_way_bytes_ += issued.bytes;
+  return issued.ref;
+}
+
+}  // namespace paceline::runtime

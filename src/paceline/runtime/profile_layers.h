@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "paceline/plan/profile.h"
+#include "paceline/runtime/shape.h"
+
+namespace paceline::runtime {
+
+struct ProfileOptions {
+  int warmup = 1;
+  int repeats = 3;     // at least 1
+  std::string origin;  // of the profile
+};
+
+/// Times `loss` (a forward that returns the loss) and its backward, layer by
+/// layer, with nothing but computation under way; each time is the median over
+/// the repeats.  On a GPU the times are those of its stream.
+///
+/// No gate may be bound; gradients are cleared, statistics and parameters are
+/// left as they were.
+plan::LayerProfile profile_layers(TracedNetwork& traced,
+                                  const std::function<at::Tensor()>& loss,
+                                  at::Device device,
+                                  const ProfileOptions& options);
+
+}  // namespace paceline::runtime

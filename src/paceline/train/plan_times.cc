@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/train/plan_times.h"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/stats/line_fit.h"
+
+namespace paceline::train {
+namespace {
+
+constexpr int kWarmup = 2, kRounds = 5;
+
+/// The median over the rounds of the slowest rank's time, seconds.
+double seconds_of(comm::Channel& channel,
+                  at::Device device,
+                  const std::function<comm::Channel::Work()>& run) {
+  std::vector<double> seconds;
+  for (int round = 0; round < kWarmup + kRounds; ++round) {
+    channel.barrier()->wait();
+    const std::int64_t began = steady_ns();
+    run()->wait();
+    if (!device.is_cpu()) {
+      c10::impl::VirtualGuardImpl(device.type())
+          .synchronizeDevice(device.index());
+    }
+    if (round >= kWarmup) {
+      seconds.push_back(static_cast<double>(steady_ns() - began) * 1e-9);
+    }
+  }
+  at::Tensor all = at::tensor(seconds, at::kDouble).to(device);
+  channel.all_reduce(all, plan::Reduce::kMax)->wait();
+  all = all.cpu();
+  return all.median().item<double>();
+}
+
+plan::AlphaBetaLine line_through(const std::vector<stats::SizedTime>& points) {
+  plan::AlphaBetaLine line;
+  for (const stats::LinePiece& piece : stats::fit_line(points).pieces) {
+    line.pieces.push_back(
+        {.from_bytes = static_cast<std::int64_t>(piece.from_bytes),
+         .alpha = plan::picoseconds_of(piece.alpha_s),
+         .beta_ps_per_byte = piece.beta_s_per_byte * 1e12});
+  }
+  return line;
+}
+
+}  // namespace
+
+plan::AlphaBeta measure_alpha_beta(comm::Channel& channel,
+                                   at::Device device,
+                                   std::int64_t largest_bytes,
+                                   const std::string& origin) {
+  const auto world = static_cast<std::int64_t>(channel.world());
+  std::vector<stats::SizedTime> reduce, scatter, gather;
+  constexpr std::int64_t kSmallest = 4'096;
+  for (std::int64_t bytes = kSmallest;; bytes *= 8) {
+    const std::int64_t size =
+        std::min(bytes, std::max(largest_bytes, 2 * kSmallest));
+    const std::int64_t shard = (size / 4 + world - 1) / world;
+    const at::Tensor whole =
+        at::zeros({shard * world}, at::TensorOptions(device));
+    const at::Tensor own = at::zeros({shard}, at::TensorOptions(device));
+    const auto payload = static_cast<double>(whole.numel() * 4);
+    reduce.push_back({payload, seconds_of(channel, device, [&] {
+                        return channel.all_reduce(whole, plan::Reduce::kSum);
+                      })});
+    scatter.push_back({payload, seconds_of(channel, device, [&] {
+                         return channel.reduce_scatter(
+                             whole, own, plan::Reduce::kSum);
+                       })});
+    gather.push_back({payload, seconds_of(channel, device, [&] {
+                        return channel.all_gather(own, whole);
+                      })});
+    if (size < bytes || size >= largest_bytes) {
+      break;
+    }
+  }
+  return {.origin = origin,
+          .world = static_cast<plan::Rank>(world),
+          .all_reduce = line_through(reduce),
+          .reduce_scatter = line_through(scatter),
+          .all_gather = line_through(gather)};
+}
+
+plan::LayerProfile share_profile(comm::Channel& channel,
+                                 plan::LayerProfile profile,
+                                 at::Device device) {
+  for (std::vector<plan::Picoseconds>* times :
+       {&profile.forward, &profile.backward}) {
+    const at::Tensor mine = at::tensor(*times, at::kLong).to(device);
+    channel.broadcast(mine, 0)->wait();
+    const at::Tensor shared = mine.cpu();
+    const auto* begin = shared.const_data_ptr<std::int64_t>();
+    times->assign(begin, begin + shared.numel());
+  }
+  return profile;
+}
+
+}  // namespace paceline::train
