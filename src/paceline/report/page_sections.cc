@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -82,16 +84,20 @@ std::string curve_name(const Row& row) {
              : fmt::format("{} ({})", strategy, record::name_of(row.source));
 }
 
-// From one rank to the most that a case with this baseline has.
+// From one rank to the most that any case has.
 void add_linear(Chart& chart, const Table& table) {
-  for (const Row& base : table.rows) {
-    int most = 0;
-    for (const Row& row : table.rows) {
-      if (row.baseline == base.label && row.examples_per_s) {
-        most = std::max(most, row.configuration.ranks);
-      }
+  int most = 0;
+  std::set<std::string> baselines;
+  for (const Row& row : table.rows) {
+    if (row.examples_per_s) {
+      most = std::max(most, row.configuration.ranks);
     }
-    if (most > 1 && base.examples_per_s) {
+    if (row.baseline) {
+      baselines.insert(*row.baseline);
+    }
+  }
+  for (const Row& base : table.rows) {
+    if (most > 1 && base.examples_per_s && baselines.contains(base.label)) {
       const double rate = base.examples_per_s->value;
       chart.series.push_back(
           {.name = "linear scaling of " + base.label,
@@ -99,6 +105,22 @@ void add_linear(Chart& chart, const Table& table) {
            .points = {{.along = 1, .value = rate},
                       {.along = double(most), .value = rate * most}}});
     }
+  }
+}
+
+// From here on, small worlds would lie upon each other on a linear axis.
+void make_logarithmic_where_wide(Chart& chart) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const Series& series : chart.series) {
+    for (const Point& point : series.points) {
+      least = std::min(least, point.along);
+      most = std::max(most, point.along);
+    }
+  }
+  if (most >= 8 * least) {
+    chart.along.log = true;
+    chart.value.log = true;
   }
 }
 
@@ -140,6 +162,7 @@ Chart scaling(const Table& table) {
   if (!chart.series.empty() && chart.series.size() <= kMostLines) {
     add_linear(chart, table);
   }
+  make_logarithmic_where_wide(chart);
   return chart;
 }
 

@@ -39,17 +39,39 @@ const paceline = (() => {
   const text = (options) => ({ fill: "currentColor", fontSize: 12, ...options });
   const soft = { fill: "var(--soft)", fontSize: 11 };
 
-  const horizontal = (axis, domain, width) => ({
-    type: axis.log ? "log" : "linear",
-    domain,
-    label: null,
-    ticks: Math.max(3, Math.floor(width / 90)),
-  });
+  // Where a logarithmic axis has its ticks: at 1, 2 and 5 of every decade,
+  // or at powers of ten where these would be too many.
+  const logTicks = ([low, high], most) => {
+    const decades = d3.range(Math.floor(Math.log10(low)), Math.log10(high) + 1)
+      .map((e) => 10 ** e);
+    const inside = (v) => v >= low && v <= high;
+    const fine = decades.flatMap((d) => [d, 2 * d, 5 * d]).filter(inside);
+    return fine.length <= most ? fine : decades.filter(inside);
+  };
+
+  // The ticks of an axis that is `size` pixels long, `step` of them for each.
+  const ticksOf = (axis, domain, size, step) => {
+    const most = Math.max(3, Math.floor(size / step));
+    return axis.log ? logTicks(domain, most) : d3.ticks(...domain, most)
+      .filter((v) => v >= domain[0] && v <= domain[1]);
+  };
+
+  // `stops` less those whose labels would touch the one before.
+  const apart = (stops, place, pixels) => {
+    const kept = [];
+    for (const stop of stops) {
+      if (!kept.length || place(stop) - place(kept.at(-1)) >= pixels) kept.push(stop);
+    }
+    return kept;
+  };
+
+  const scale = (axis, domain) =>
+    ({ type: axis.log ? "log" : "linear", domain, axis: null });
 
   // Ticks and grid of a horizontal axis, its name with the unit below.
-  const bottom = (axis, anchor = "bottom") => [
-    Plot.gridX({ stroke: "var(--grid)", strokeOpacity: 1 }),
-    Plot.axisX({ anchor, tickFormat: tick, tickSize: 0, label: null, ...soft }),
+  const bottom = (axis, ticks) => [
+    Plot.gridX(ticks, { stroke: "var(--grid)", strokeOpacity: 1 }),
+    Plot.text(ticks, { x: (d) => d, text: tick, frameAnchor: "bottom", dy: 15, ...soft }),
     Plot.text([axisLabel(axis)], {
       frameAnchor: "bottom-right", dy: 34, textAnchor: "end", ...soft,
     }),
@@ -98,10 +120,10 @@ const paceline = (() => {
       width,
       height: rows.length * ROW + 46,
       marginLeft: 6, marginRight: 10, marginTop: 2, marginBottom: 44,
-      x: horizontal(spec.value, domain, width),
+      x: scale(spec.value, domain),
       y: { type: "band", domain: rows.map((d) => d.row), axis: null, padding: 0 },
       marks: [
-        ...bottom(spec.value),
+        ...bottom(spec.value, ticksOf(spec.value, domain, width, 60)),
         ...marks,
         ...rowTexts(rows, width),
       ],
@@ -209,25 +231,28 @@ const paceline = (() => {
     const points = spec.series.flatMap((series) => series.points);
     const along = points.map((d) => d.along);
     const value = points.flatMap((d) => [d.value, d.low, d.high]);
-    const whole = spec.kind === "lines" && along.every(Number.isInteger);
+    const domain = spec.kind === "steps" ? [0, 100] : extent(value, spec.value);
+    const reach = extent(along, spec.along);
+    const height = Math.round(Math.min(340, Math.max(240, width * 0.62)));
+    const rows = ticksOf(spec.value, domain, height, 50);
+    const marginLeft = 22 + 7 * Math.max(3, d3.max(rows, (d) => tick(d).length));
+    const place = (spec.along.log ? d3.scaleLog : d3.scaleLinear)(
+      reach, [marginLeft, width - 14]);
+    // Numbers of ranks stand at the axis as they are.
     const stops = [...new Set(along)].sort((a, b) => a - b);
-    const y = { ...spec.value };
-    const domain = spec.kind === "steps" ? [0, 100] : extent(value, y);
-    const longest = d3.max(domain, (d) => tick(Math.abs(d)).length);
+    const columns = stops.length <= 12 && stops.every(Number.isInteger)
+      ? apart(stops, place, 26)
+      : apart(ticksOf(spec.along, reach, width, 60), place, 40);
     return Plot.plot({
-      width,
-      height: Math.round(Math.min(340, Math.max(240, width * 0.62))),
-      marginLeft: 22 + 7 * Math.max(3, longest), marginRight: 14,
-      marginTop: 26, marginBottom: 44,
-      x: {
-        ...horizontal(spec.along, extent(along, spec.along), width),
-        ...(whole && stops.length <= 12 ? { ticks: stops } : {}),
-      },
-      y: { type: y.log ? "log" : "linear", domain, label: null },
+      width, height, marginLeft, marginRight: 14, marginTop: 26, marginBottom: 44,
+      x: scale(spec.along, reach),
+      y: scale(spec.value, domain),
       marks: [
-        ...bottom(spec.along),
-        Plot.gridY({ stroke: "var(--grid)", strokeOpacity: 1, ticks: 5 }),
-        Plot.axisY({ tickFormat: tick, tickSize: 0, ticks: 5, label: null, ...soft }),
+        ...bottom(spec.along, columns),
+        Plot.gridY(rows, { stroke: "var(--grid)", strokeOpacity: 1 }),
+        Plot.text(rows, {
+          y: (d) => d, text: tick, frameAnchor: "left", textAnchor: "end", dx: -8, ...soft,
+        }),
         Plot.text([axisLabel(spec.value)], {
           frameAnchor: "top-left", dy: -18, dx: 0, textAnchor: "start", ...soft,
         }),
