@@ -14,7 +14,7 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 
 help:
-	@echo 'make bench    set up, build, run experiments/quick.toml and print its table'
+	@echo 'make bench    set up, build, run experiments/quick.toml; a table and a page'
 	@echo 'make test     set up, build everything, run every test'
 	@echo 'make build    set up and build the program: build/paceline'
 	@echo 'make core     build and test the half that needs no torch (seconds)'
@@ -39,7 +39,10 @@ build: setup $(BUILD)/build.ninja
 
 bench: build
 	@mkdir -p results
+	@old=results/quick.jsonl; [ ! -e $$old ] || \
+	  mv $$old results/quick-$$(date -u -r $$old +%Y%m%dT%H%M%SZ).jsonl
 	build/paceline run experiments/quick.toml --records results/quick.jsonl
+	@build/paceline report results/quick.jsonl --output results/quick.html
 
 test: build
 	cmake --build --preset $(PRESET) --parallel $(JOBS)

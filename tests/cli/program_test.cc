@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -48,9 +50,31 @@ TEST_F(Program, ListPrintsEveryTable) {
                            "resnext101_32x8d",
                            "gloo",
                            "quick",
-                           "csv"}) {
+                           "csv",
+                           "page",
+                           "fusion+all-reduce+identity+gradients"}) {
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
   }
+  EXPECT_EQ(run("list formats").out.rfind("Formats\n", 0), 0U);
+  expect_refused("list formts",
+                 "paceline: unknown list 'formts'; did you mean 'formats'?");
+}
+
+TEST_F(Program, DoctorSaysWhatItSees) {
+  const Outcome outcome = run("doctor");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  for (const char* name : {"host name",
+                           "loopback",
+                           "interface",
+                           "cores",
+                           "shared memory",
+                           "PyTorch",
+                           "engines",
+                           "GPUs",
+                           "launchers"}) {
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
+  }
+  EXPECT_EQ(outcome.out.find("BROKEN"), std::string::npos) << outcome.out;
 }
 
 TEST_F(Program, RefusesBadFlags) {
@@ -170,6 +194,70 @@ TEST_F(Program, RunsASweepAndGoesOnWithIt) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.out, first.out);
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
+}
+
+TEST_F(Program, ReportShowsRecordsInEveryForm) {
+  fs::copy(
+      fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus/good-full.jsonl",
+      folder_ / "r.jsonl");
+  EXPECT_NE(run("report r.jsonl").out.find("resnet18"), std::string::npos);
+  for (const auto& [file, begin] : {std::pair{"r.html", "<!doctype html>"},
+                                    {"r.md", "### resnet18"},
+                                    {"r.csv", "case,source,"},
+                                    {"r.json", "{"}}) {
+    SCOPED_TRACE(file);
+    const Outcome outcome = run(std::string("report r.jsonl -o ") + file);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(outcome.err.ends_with(std::string(file) + "\n")) << outcome.err;
+    std::ifstream in(folder_ / file);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    EXPECT_TRUE(text.starts_with(begin)) << text.substr(0, 100);
+  }
+  EXPECT_NE(run("report r.jsonl --format page --title '<T>'")
+                .out.find("<h1>&lt;T&gt;</h1>"),
+            std::string::npos);
+}
+
+TEST_F(Program, ReportRefusesWhatItCannotShow) {
+  fs::copy(
+      fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus/good-full.jsonl",
+      folder_ / "r.jsonl");
+  write("empty.jsonl", "");
+  expect_refused("report", "paceline: records is required");
+  expect_refused("report none.jsonl", "paceline: none.jsonl");
+  expect_refused("report empty.jsonl", "paceline: empty.jsonl: holds no rec");
+  expect_refused("report r.jsonl ./r.jsonl",
+                 "paceline: ./r.jsonl: given twice");
+  expect_refused("report r.jsonl -o r.jsonl",
+                 "paceline: --output: 'r.jsonl' is a file of records to read");
+  expect_refused("report r.jsonl -o no/such/r.html", "paceline: --output");
+  expect_refused("report r.jsonl --format pgae",
+                 "paceline: --format: unknown format 'pgae'; did you mean "
+                 "'page'?");
+  expect_refused("report r.jsonl --title T", "paceline: --title: only a page");
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
+}
+
+// Every file that ever broke a reader: shown, or refused with its line.
+TEST_F(Program, ReportNeverFallsOverADamagedFile) {
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus")) {
+    SCOPED_TRACE(entry.path());
+    fs::copy_file(entry.path(),
+                  folder_ / "r.jsonl",
+                  fs::copy_options::overwrite_existing);
+    const Outcome outcome = run("report r.jsonl -o r.html");
+    const bool good = entry.path().filename().string().starts_with("good-");
+    EXPECT_EQ(outcome.exit_code, good ? 0 : 2) << outcome.err;
+    if (!good) {
+      EXPECT_NE(outcome.err.find("r.jsonl:1: "), std::string::npos)
+          << outcome.err;
+    }
+    ++files;
+  }
+  EXPECT_GE(files, 10);
 }
 
 TEST_F(Program, RepeatsInFreshProcesses) {

@@ -13,8 +13,10 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/ab.h"
 #include "paceline/cli/diff.h"
+#include "paceline/cli/doctor.h"
 #include "paceline/cli/guide.h"
 #include "paceline/cli/list.h"
+#include "paceline/cli/report.h"
 #include "paceline/cli/run_command.h"
 #include "paceline/comm/failure.h"
 
@@ -51,14 +53,22 @@ int dispatch(std::vector<std::string> arguments) {
   app.name("paceline");
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   CLI::App* run = app.add_subcommand("run", "measure an experiment");
+  CLI::App* report = app.add_subcommand(
+      "report", "show records: a page, Markdown, CSV, tables");
   CLI::App* list = app.add_subcommand(
-      "list", "strategies, models, engines, experiments, formats");
+      "list", "strategies, models, engines, experiments, formats, frameworks");
   CLI::App* diff = app.add_subcommand("diff", "did a change help?");
   CLI::App* ab = app.add_subcommand("ab", "two commands in turns, compared");
+  CLI::App* doctor = app.add_subcommand(
+      "doctor", "look at this machine, and say what to change");
   RunCommand run_command(*run);
+  const ReportCommand report_command(*report);
   DiffCommand diff_command(*diff);
   AbCommand ab_command(*ab);
   ab_command.take_commands(arguments);
+  std::string listed;
+  list->add_option("what", listed, "one of the lists: models, formats, ...")
+      ->type_name("LIST");
   if (arguments.empty()) {
     fmt::print("{}", guide());
     return 0;
@@ -74,7 +84,7 @@ int dispatch(std::vector<std::string> arguments) {
     throw UsageError(sentence_of(error));
   }
   if (list->parsed()) {
-    fmt::print("{}", list_text());
+    fmt::print("{}", list_text(listed));
     return 0;
   }
   if (ab->parsed()) {
@@ -82,6 +92,12 @@ int dispatch(std::vector<std::string> arguments) {
   }
   if (diff->parsed()) {
     return diff_command.run();
+  }
+  if (report->parsed()) {
+    return report_command.run();
+  }
+  if (doctor->parsed()) {
+    return run_doctor();
   }
   return run->parsed() ? run_command.run(arguments) : 0;
 }

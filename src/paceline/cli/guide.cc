@@ -6,11 +6,13 @@ namespace paceline::cli {
 std::string guide() {
   return R"(Paceline measures, explains and predicts distributed data-parallel training.
 
-  paceline run quick                       a first look at this machine, in two minutes
-  paceline run --model resnet50 --ranks 2  one case: a network, a number of ranks
-  paceline run ddp --dry-run               PyTorch's DDP benchmark: what would run
-  paceline list                            strategies, models, engines, experiments, formats
-  paceline run --help                      every flag
+  paceline doctor                        is this machine fit to measure on?
+  paceline run quick                     a first look at it, in two minutes
+  paceline report RECORDS -o page.html   what was measured, as one page to share
+  paceline diff BASE TEST                did a change help, and how sure is that?
+  paceline list                          strategies, models, engines, experiments, formats
+
+`paceline COMMAND --help` has every flag.
 )";
 }
 

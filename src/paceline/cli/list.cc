@@ -2,11 +2,13 @@
 #include "paceline/cli/list.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/draft.h"
 #include "paceline/experiment/flags.h"
@@ -68,28 +70,88 @@ std::vector<Entry> experiments() {
   return entries;
 }
 
-}  // namespace
-
-std::string list_text() {
+std::string strategies() {
   std::string text;
+  std::string usual;
   for (const plan::AxisInfo& axis : plan::strategy_axes()) {
     text += axis_section(axis);
+    if (axis.name != "whole") {
+      usual += fmt::format("{}{}", usual.empty() ? "" : "+", axis.rows[0].name);
+    }
   }
-  text += section("Models", models());
-  std::vector<Entry> engine_entries;
+  return fmt::format(
+      "Strategies: SCHEDULE+EXCHANGE+CODEC+UPDATE; what is left out is that "
+      "of\n"
+      "  {}\n\n{}",
+      usual,
+      text);
+}
+
+std::string models_list() {
+  return section("Models", models());
+}
+
+std::string engines_list() {
+  std::vector<Entry> entries;
   for (const EngineEntry& engine : engines()) {
-    engine_entries.push_back(
+    entries.push_back(
         {engine.name,
          engine.summary + (engine.built ? "" : " (not in this build)")});
   }
-  text += section("Engines", engine_entries);
-  text += section("Experiments", experiments());
-  std::vector<Entry> format_entries;
+  return section("Engines", entries);
+}
+
+std::string experiments_list() {
+  return section("Experiments", experiments());
+}
+
+std::string formats_list() {
+  std::vector<Entry> entries;
   for (const report::Format& format : report::formats()) {
-    format_entries.push_back(
-        {std::string(format.name), std::string(format.summary)});
+    entries.push_back({std::string(format.name), std::string(format.summary)});
   }
-  text += section("Formats", format_entries);
+  entries.push_back(
+      {"page", "one HTML file with tables and charts (paceline report only)"});
+  return section("Formats", entries);
+}
+
+// Strategies without a planner are performed by commands of others.
+std::string frameworks_list() {
+  std::vector<Entry> entries;
+  for (const auto& row : plan::whole_strategies()) {
+    if (row.make == nullptr) {
+      entries.push_back({std::string(row.name), std::string(row.summary)});
+    }
+  }
+  return section("Frameworks: adapters, docs/adapters.md", entries);
+}
+
+struct List {
+  std::string_view name;
+  std::string (*text)();
+};
+
+constexpr auto kLists = std::to_array<List>({{"strategies", strategies},
+                                             {"models", models_list},
+                                             {"engines", engines_list},
+                                             {"experiments", experiments_list},
+                                             {"formats", formats_list},
+                                             {"frameworks", frameworks_list}});
+
+}  // namespace
+
+std::string list_text(std::string_view name) {
+  std::string text;
+  std::vector<std::string> known;
+  for (const List& list : kLists) {
+    known.emplace_back(list.name);
+    if (name.empty() || name == list.name) {
+      text += list.text();
+    }
+  }
+  if (text.empty()) {
+    throw UsageError(unknown_name("list", name, known));
+  }
   text.pop_back();
   return text;
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace paceline::cli {
 
-/// What `paceline list` prints: every table that the program itself uses.
-std::string list_text();
+/// What `paceline list` prints: every table that the program itself uses, or
+/// the one that is named: strategies, models, engines, experiments, formats,
+/// frameworks.  Throws UsageError for any other name.
+std::string list_text(std::string_view name = "");
 
 }  // namespace paceline::cli

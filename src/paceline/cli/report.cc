@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+#include "paceline/record/store.h"
+#include "paceline/report/formats.h"
+#include "paceline/report/page.h"
+
+namespace paceline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPage = "page";
+
+constexpr auto kExtensions =
+    std::to_array<std::pair<std::string_view, std::string_view>>(
+        {{".html", kPage},
+         {".htm", kPage},
+         {".md", "markdown"},
+         {".csv", "csv"},
+         {".json", "json"}});
+
+void check_format(const std::string& format) {
+  std::vector<std::string> known{std::string(kPage)};
+  for (const report::Format& one : report::formats()) {
+    known.emplace_back(one.name);
+  }
+  if (std::find(known.begin(), known.end(), format) == known.end()) {
+    throw UsageError("--format: " + unknown_name("format", format, known));
+  }
+}
+
+struct Collected {
+  std::vector<record::RunRecord> records;
+  std::vector<report::Origin> origins;
+};
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || fs::equivalent(a, b, error);
+}
+
+Collected read_all(const std::vector<std::string>& files) {
+  Collected all;
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    const auto again = std::find_if(files.begin(), file, [&](const auto& one) {
+      return is_same_file(one, *file);
+    });
+    if (again != file) {
+      throw UsageError(
+          fmt::format("{}: given twice; its runs would count twice", *file));
+    }
+    record::RecordFile read =
+        record::read_records(*file, record::BrokenTail::kSkip);
+    for (const std::string& warning : read.warnings) {
+      fmt::print(stderr, "paceline: {}\n", warning);
+    }
+    for (std::size_t i = 0; i < read.records.size(); ++i) {
+      all.origins.push_back({*file, i + 1});
+    }
+    std::move(read.records.begin(),
+              read.records.end(),
+              std::back_inserter(all.records));
+  }
+  if (all.records.empty()) {
+    throw UsageError(
+        fmt::format("{}: holds no records", fmt::join(files, ", ")));
+  }
+  return all;
+}
+
+std::string page_text(const Collected& all, const std::string& title) {
+  report::Page page = report::page_of(all.records);
+  page.origins = all.origins;
+  if (!title.empty()) {
+    page.title = title;
+  }
+  return report::render_page(page);
+}
+
+}  // namespace
+
+std::string format_of_file(const std::string& path) {
+  std::string extension = fs::path(path).extension().string();
+  std::transform(
+      extension.begin(),
+      extension.end(),
+      extension.begin(),
+      [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const auto& [end, format] : kExtensions) {
+    if (extension == end) {
+      return std::string(format);
+    }
+  }
+  return "table";
+}
+
+ReportCommand::ReportCommand(CLI::App& app) {
+  app.add_option("records", files_, "files of records (JSON Lines)")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("-o,--output", output_, "write here, not to stdout")
+      ->type_name("FILE");
+  app.add_option("--format",
+                 format_,
+                 "page, or a format of `paceline list`; by default what the "
+                 "output's name ends in (.html, .md, .csv, .json), else table")
+      ->type_name("NAME");
+  app.add_option("--title", title_, "title of the page; the experiments' names")
+      ->type_name("TEXT");
+}
+
+int ReportCommand::run() const {
+  const std::string format =
+      format_.empty() ? format_of_file(output_) : format_;
+  check_format(format);
+  if (!title_.empty() && format != kPage) {
+    throw UsageError(
+        fmt::format("--title: only a page has one, not '{}'", format));
+  }
+  if (!output_.empty()) {
+    check_writable("--output", output_);
+    for (const std::string& file : files_) {
+      if (is_same_file(file, output_)) {
+        throw UsageError(
+            fmt::format("--output: '{}' is a file of records to read", file));
+      }
+    }
+  }
+  const Collected all = read_all(files_);
+  const std::string text =
+      format == kPage ? page_text(all, title_)
+                      : report::find_format(format).render(all.records);
+  if (output_.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+    return 0;
+  }
+  write_atomically(output_, text);
+  fmt::print(stderr, "{}: {}\n", format, output_);
+  return 0;
+}
+
+}  // namespace paceline::cli
