@@ -29,13 +29,24 @@ std::optional<double> linear_rate(const Row& row, const Table& table) {
   return std::nullopt;
 }
 
+// What a whisker says, which depends on the number of runs.
+std::string whisker_words(const Table& table) {
+  const bool inside =
+      std::any_of(table.rows.begin(), table.rows.end(), [](const Row& row) {
+        return row.examples_per_s && row.examples_per_s->interval &&
+               row.examples_per_s->basis == stats::Basis::kWithinRun;
+      });
+  return inside ? "A whisker is the 95 % interval from the steps inside the "
+                  "runs; another run may lie outside."
+                : "A whisker is the 95 % interval over repeated runs.";
+}
+
 Chart throughput(const Table& table) {
   Chart chart{.kind = ChartKind::kBars,
               .title = "Throughput, all ranks",
-              .note =
-                  "More is better. A whisker is the 95 % interval; the "
-                  "dashed mark is linear scaling: the baseline's rate "
-                  "times the ranks.",
+              .note = whisker_words(table) +
+                      " The dashed mark is linear scaling: the baseline's "
+                      "rate times the ranks.",
               .value = {"throughput", "examples/s", false, true},
               .mark = "linear scaling"};
   const Scale scale = rate_scale(table.rows);
@@ -140,7 +151,7 @@ Chart scaling(const Table& table) {
   }
   Chart chart{.kind = ChartKind::kLines,
               .title = "Throughput by number of ranks",
-              .note = "Whiskers are 95 % intervals; dashed lines are ideal.",
+              .note = whisker_words(table) + " Dashed lines are ideal.",
               .along = {"ranks", ""},
               .value = {"throughput", "examples/s", false, true}};
   for (const std::string& key : order) {
