@@ -239,25 +239,22 @@ TEST_F(Program, ReportRefusesWhatItCannotShow) {
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
 }
 
-// Every file that ever broke a reader: shown, or refused with its line.
+// The reader's own tests take every file of the corpus; these are one of each
+// kind.
 TEST_F(Program, ReportNeverFallsOverADamagedFile) {
-  int files = 0;
-  for (const auto& entry : fs::directory_iterator(
-           fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus")) {
-    SCOPED_TRACE(entry.path());
-    fs::copy_file(entry.path(),
-                  folder_ / "r.jsonl",
-                  fs::copy_options::overwrite_existing);
-    const Outcome outcome = run("report r.jsonl -o r.html");
-    const bool good = entry.path().filename().string().starts_with("good-");
-    EXPECT_EQ(outcome.exit_code, good ? 0 : 2) << outcome.err;
-    if (!good) {
-      EXPECT_NE(outcome.err.find("r.jsonl:1: "), std::string::npos)
-          << outcome.err;
-    }
-    ++files;
+  for (const char* name : {"truncated",
+                           "future-version",
+                           "not-utf8",
+                           "nul-bytes",
+                           "huge-number"}) {
+    SCOPED_TRACE(name);
+    const Outcome outcome =
+        run(std::string("report '") + PACELINE_SOURCE_DIR +
+            "/tests/record/corpus/" + name + ".jsonl' -o r.html");
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_NE(outcome.err.find(".jsonl:1: "), std::string::npos) << outcome.err;
+    EXPECT_FALSE(fs::exists(folder_ / "r.html"));
   }
-  EXPECT_GE(files, 10);
 }
 
 TEST_F(Program, RepeatsInFreshProcesses) {
