@@ -38,6 +38,12 @@ paceline_third_party(tomlplusplus 3.3
   https://github.com/marzer/tomlplusplus/archive/v3.4.0.tar.gz
   8517f65938a4faae9ccf8ebb36631a38c1cadfb5efa85d9a72e15b9e97d25155)
 
+set(EIGEN_BUILD_DOC OFF)
+set(EIGEN_BUILD_PKGCONFIG OFF)
+paceline_third_party(Eigen3 3.4
+  https://gitlab.com/libeigen/eigen/-/archive/3.4.0/eigen-3.4.0.tar.gz
+  8586084f71f9bde545ee7fa6d00288b264a2b7ac3607b974e54d13e7162c1c72)
+
 if(PACELINE_WITH_TESTS)
   set(INSTALL_GTEST OFF)
   set(BUILD_GMOCK OFF)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/validate/ddp.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/strategy.h"
+
+namespace paceline::validate {
+namespace {
+
+constexpr int kBatch = 32;
+constexpr double kAdapters = 4 * 12.5e9;  // bytes/s of a machine
+
+/// NCCL inside a DGX-1, reference/peers_vtrain_nccl_fit.csv: bus bandwidth.
+double nvlink(int local) {
+  return local <= 2 ? 22.6e9 : local <= 4 ? 85.8e9 : 136.1e9;
+}
+
+/// Normal quantiles.
+double deviations(int percentile) {
+  return percentile == 75   ? 0.674
+         : percentile == 90 ? 1.282
+         : percentile == 95 ? 1.645
+                            : 0;
+}
+
+int percentile_of(const Cell& cell) {
+  return std::stoi(cell.key.back().substr(1));
+}
+
+}  // namespace
+
+bool DdpModel::is_input(const Cell& cell) {
+  return cell.table == Table::kDdp && cell.key[1] == "no ddp" &&
+         cell.key[2] == "p50";
+}
+
+DdpModel::DdpModel(const std::vector<Cell>& cells) {
+  for (const Cell& cell : cells) {
+    if (is_input(cell) && cell.published.has_value()) {
+      const double seconds = kBatch / *cell.published;
+      alone_[cell.key[0]] = seconds;
+      networks_[cell.key[0]] = timed_network(cell.key[0], kBatch, seconds);
+    }
+  }
+}
+
+double DdpModel::median_seconds(const std::string& model,
+                                int machines,
+                                int local,
+                                int bucket_mb,
+                                const Constants& constants) {
+  const auto found = networks_.find(model);
+  if (found == networks_.end()) {
+    throw UsageError(
+        fmt::format("no step time of '{}' without DDP is known", model));
+  }
+  const TimedNetwork& network = found->second;
+  const int world = machines * local;
+  sim::Costs costs;
+  costs.profile = network.profile;
+  const double hook = constants[Constant::kDdpHook] * 1e-6;
+  const double copy = constants[Constant::kDdpCopyRate] * 1e9;
+  for (std::size_t p = 0; p < costs.profile.backward.size(); ++p) {
+    const auto bytes =
+        static_cast<double>(4 * network.shape.model.parameters[p].elements);
+    costs.profile.backward[p] += plan::picoseconds_of(hook + bytes / copy);
+  }
+  costs.machine.device = {.bytes_per_s = rate_of(nvlink(local))};
+  costs.machine.network = {.bytes_per_s = rate_of(kAdapters),
+                           .sharing = plan::LinkSharing::kHost};
+  costs.machine.interference.compute_under_transfer =
+      std::min(1.0, constants[Constant::kDdpUnderTransfer]);
+  costs.software.collective =
+      plan::picoseconds_of(constants[Constant::kDdpLaunch] * 1e-6);
+  const double step = plans_.step_seconds(
+      fmt::format("{} {} {} {}", model, machines, local, bucket_mb),
+      [&] {
+        Case one;
+        one.input = input_of(network, machines, local);
+        one.planner = plan::make_planner(plan::parse_strategy(
+            bucket_mb == 25 ? "ddp:bucket-mb=25,first-bucket-mb=1"
+                            : "ddp:bucket-mb=1,first-bucket-mb=1"));
+        one.steps = 4;
+        return one;
+      },
+      costs);
+  return step *
+         (1 + constants[Constant::kDdpStraggler] * 0.01 * std::log2(world));
+}
+
+double DdpModel::samples_per_s(const Cell& cell, const Constants& constants) {
+  int machines = 1, local = 1;
+  const bool plain = cell.table == Table::kDdp && cell.key[1] == "no ddp";
+  const bool buckets = cell.table == Table::kDdpBuckets;
+  if (buckets) {
+    const int gpus = cell.gpus();
+    machines = gpus > 8 ? gpus / 8 : 1;
+    local = gpus / machines;
+  } else if (!plain) {
+    machines = cell.key[1][0] - '0';
+    local = cell.key[1][3] - '0';
+  }
+  const double median =
+      plain ? alone_.at(cell.key[0])
+            : median_seconds(
+                  cell.key[0], machines, local, buckets ? 1 : 25, constants);
+  const double noise = constants[machines > 1 ? Constant::kDdpNoiseBetween
+                                              : Constant::kDdpNoise];
+  return kBatch /
+         (median * (1 + 0.01 * noise * deviations(percentile_of(cell))));
+}
+
+}  // namespace paceline::validate

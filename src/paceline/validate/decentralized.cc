@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/validate/decentralized.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "paceline/plan/strategy.h"
+
+namespace paceline::validate {
+namespace {
+
+constexpr double kNvlink = 136.1e9;  // reference/peers_vtrain_nccl_fit.csv
+
+/// reference/setup_other_systems.csv, ideal_per_gpu.
+double alone(int batch_size) {
+  return batch_size == 64 ? 350.6 : 314.8;
+}
+
+/// Horovod fuses up to 64 MiB.  BlueFog sends parameters after the forward
+/// pass, 4 MiB fused, to one peer.
+std::string strategy_of(const std::string& algorithm, int machines) {
+  if (algorithm == "horovod") {
+    return "fusion:bucket-mb=64";
+  }
+  const std::string rest = "+awc:window=backward";
+  if (algorithm == "neighbor_allreduce" || machines == 1) {
+    return "fusion:bucket-mb=4+neighbor-allreduce:topology=" +
+           std::string(machines > 1 ? "inner-outer-exp" : "one-peer-exp") +
+           rest;
+  }
+  return "fusion:bucket-mb=4+hierarchical-neighbor-allreduce:topology="
+         "one-peer-exp,style=leader" +
+         rest;
+}
+
+}  // namespace
+
+double DecentralizedModel::samples_per_s(const Cell& cell,
+                                         const Constants& constants) {
+  const int batch_size = cell.key[0] == "bf_full_benchmark2" ? 32 : 64;
+  const bool text = cell.key[0] == "text";  // 4 devices a machine
+  const int local = text ? 4 : 8;
+  const int gpus = cell.gpus();
+  const int machines = std::max(1, gpus / local);
+  TimedNetwork& network = networks_[batch_size];
+  if (network.profile.forward.empty()) {
+    network =
+        timed_network("resnet50", batch_size, batch_size / alone(batch_size));
+  }
+  sim::Costs costs;
+  costs.profile = network.profile;
+  costs.machine.device = {.bytes_per_s = rate_of(kNvlink)};
+  costs.machine.network = {
+      .bytes_per_s = rate_of(constants[Constant::kCloudRate] * 1e9),
+      .sharing = plan::LinkSharing::kHost};
+  costs.machine.interference.compute_under_transfer =
+      std::min(1.0, constants[Constant::kCloudUnderTransfer]);
+  if (machines > 1) {
+    costs.software.collective_per_rank =
+        plan::picoseconds_of(constants[Constant::kCloudPerRank] * 1e-6);
+    costs.software.message =
+        plan::picoseconds_of(constants[Constant::kCloudMessage] * 1e-3);
+  }
+  const double step = plans_.step_seconds(
+      fmt::format("{} {} {}", cell.key[1], batch_size, gpus * local),
+      [&] {
+        Case one;
+        one.input = input_of(network, machines, gpus / machines);
+        one.planner = plan::make_planner(
+            plan::parse_strategy(strategy_of(cell.key[1], machines)));
+        one.steps = 8;
+        return one;
+      },
+      costs);
+  return gpus * batch_size / step;
+}
+
+}  // namespace paceline::validate

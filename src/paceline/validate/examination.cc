@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/validate/examination.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "paceline/base/file.h"
+#include "paceline/validate/explanations.h"
+#include "paceline/validate/score.h"
+
+namespace paceline::validate {
+namespace {
+
+using Text = std::back_insert_iterator<std::string>;
+
+void write_score(const std::string& name, const Score& score, Text out) {
+  if (score.cells == 0) {
+    return;
+  }
+  fmt::format_to(out,
+                 "  {:<34}{:>5}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.1f}  {}\n",
+                 name,
+                 score.cells,
+                 score.mean,
+                 score.median,
+                 score.p90,
+                 score.worst,
+                 score.worst_cell->id);
+}
+
+void write_header(const std::string& title, Text out) {
+  fmt::format_to(out,
+                 "\n{}\n  {:<34}{:>5}{:>8}{:>8}{:>8}{:>8}  {}\n",
+                 title,
+                 "absolute error, %",
+                 "cells",
+                 "mean",
+                 "median",
+                 "p90",
+                 "worst",
+                 "worst cell");
+}
+
+/// Of what a table's lines are made: method, framework, percentile, algorithm.
+std::string family_of(const Cell& cell) {
+  switch (cell.table) {
+    case Table::kSurvey:
+    case Table::kFrameworks:
+      return cell.key[0];
+    case Table::kDdp:
+    case Table::kDdpBuckets:
+      return cell.key[2];
+    case Table::kDecentralized:
+      return cell.key[1];
+  }
+  return "";
+}
+
+void write_scores(const Errors& errors, Text out) {
+  std::vector<std::string> families;
+  for (const auto& [cell, error] : errors) {
+    const std::string family = family_of(*cell);
+    if (std::ranges::find(families, family) == families.end()) {
+      families.push_back(family);
+    }
+  }
+  std::ranges::sort(families);
+  for (const std::string& family : families) {
+    write_score(
+        family,
+        score(errors,
+              [&](const Cell& cell) { return family_of(cell) == family; }),
+        out);
+  }
+  write_score("all", score(errors), out);
+  write_score("multi-node", score(errors, multi_node), out);
+}
+
+void write_cells(const Errors& errors, Text out) {
+  for (const auto& [cell, error] : errors) {
+    fmt::format_to(out,
+                   "  {:<52}{:>12.2f}{:>12.2f}{:>+8.1f} %\n",
+                   cell->id,
+                   *cell->published * (1 + error / 100),
+                   *cell->published,
+                   error);
+  }
+}
+
+void write_worst(const Errors& errors, Text out) {
+  std::vector<std::pair<double, const Cell*>> sorted;
+  for (const auto& [cell, error] : errors) {
+    sorted.emplace_back(std::abs(error), cell);
+  }
+  std::ranges::sort(sorted, std::greater<>());
+  constexpr std::size_t kWorst = 8;
+  for (std::size_t i = 0; i < std::min(kWorst, sorted.size()); ++i) {
+    const Cell& cell = *sorted[i].second;
+    fmt::format_to(out,
+                   "  {:<44}{:>+7.1f} %  {}\n",
+                   cell.id,
+                   errors.at(&cell),
+                   explanation_of(cell));
+  }
+}
+
+void write_constants(Table table, const Constants& constants, Text out) {
+  for (const ConstantInfo& info : constant_table()) {
+    if (info.table == table) {
+      fmt::format_to(out,
+                     "  {:<32}{:>10.4g} {:<9} {}\n",
+                     info.name,
+                     constants[info.id],
+                     info.unit,
+                     info.meaning);
+    }
+  }
+}
+
+/// Cells of a table that are fitted, and so scored, together.
+std::vector<const Cell*> fitted_with(const std::vector<Cell>& cells,
+                                     Table table) {
+  std::vector<const Cell*> chosen = scorable(cells, table);
+  if (table == Table::kDdp) {
+    const auto buckets = scorable(cells, Table::kDdpBuckets);
+    chosen.insert(chosen.end(), buckets.begin(), buckets.end());
+  }
+  return chosen;
+}
+
+std::string series_of(const Cell& cell) {
+  switch (cell.table) {
+    case Table::kSurvey:
+      return cell.key[0] + cell.key[1] + cell.key[2];
+    case Table::kFrameworks:
+    case Table::kDecentralized:
+      return cell.key[0] + cell.key[1];
+    case Table::kDdp:
+    case Table::kDdpBuckets:
+      return cell.key[0];
+  }
+  return "";
+}
+
+void write_protocols(Examinee& examinee,
+                     const std::vector<const Cell*>& cells,
+                     const Constants& constants,
+                     Text out) {
+  const Table table = cells.front()->table;
+  const auto by = [&](const std::string& name, auto group) {
+    write_header(fmt::format("{}, left out: {}", name_of(table), name), out);
+    write_scores(cross_validate(examinee, cells, group, 6, constants), out);
+  };
+  by("a series", series_of);
+  if (table == Table::kSurvey) {
+    by("a model", [](const Cell& cell) { return cell.key[1]; });
+    write_header("survey, a new network from 3 cells of it", out);
+    write_scores(new_network(examinee, cells, constants), out);
+  }
+}
+
+void write_predictions(Examinee& examinee,
+                       const std::vector<Cell>& cells,
+                       const Constants& constants,
+                       const std::filesystem::path& path) {
+  std::string text = "row_id,predicted_throughput\n";
+  for (const Cell& cell : cells) {
+    text += fmt::format(
+        "{},{:.6g}\n", cell.id, examinee.samples_per_s(cell, constants));
+  }
+  write_atomically(path, text);
+}
+
+}  // namespace
+
+std::string examine(const ExaminationOptions& options) {
+  const std::vector<Cell> cells = read_cells(options.reference);
+  Examinee examinee(cells, options.reference);
+  Constants constants;
+  std::string text;
+  const Text out = std::back_inserter(text);
+  for (const InputRule& rule : input_rules()) {
+    fmt::format_to(out, "input of {}: {}\n", name_of(rule.table), rule.what);
+  }
+  for (const Table table : kTables) {
+    if (table == Table::kDdpBuckets) {
+      continue;  // with kDdp
+    }
+    const std::vector<const Cell*> chosen = fitted_with(cells, table);
+    const std::vector<Constant> ids = constants_of(table);
+    if (options.fit) {
+      constants = fit_to(examinee, chosen, ids, constants);
+    }
+    write_header(fmt::format("{}, constants fitted to these cells: {}",
+                             name_of(table),
+                             ids.size()),
+                 out);
+    const Errors errors = errors_of(examinee, chosen, constants);
+    write_scores(errors, out);
+    fmt::format_to(out, "\n{}, constants\n", name_of(table));
+    write_constants(table, constants, out);
+    fmt::format_to(out, "\n{}, worst cells\n", name_of(table));
+    write_worst(errors, out);
+    if (options.cells) {
+      fmt::format_to(
+          out, "\n{}, predicted, published, error\n", name_of(table));
+      write_cells(errors, out);
+    }
+    if (options.protocols) {
+      write_protocols(examinee, chosen, constants, out);
+    }
+  }
+  std::vector<const Cell*> odd;
+  for (const Cell& cell : cells) {
+    if (contradicts_physics(cell) && cell.published.has_value()) {
+      odd.push_back(&cell);
+    }
+  }
+  write_header("rows that contradict physics, never fitted to", out);
+  const Errors errors = errors_of(examinee, odd, constants);
+  write_score(
+      "survey, predicted as 10GbE",
+      score(errors,
+            [](const Cell& cell) { return cell.table == Table::kSurvey; }),
+      out);
+  write_score("decentralized, another set-up",
+              score(errors,
+                    [](const Cell& cell) {
+                      return cell.table == Table::kDecentralized;
+                    }),
+              out);
+  if (options.predictions.has_value()) {
+    write_predictions(examinee, cells, constants, *options.predictions);
+  }
+  return text;
+}
+
+}  // namespace paceline::validate

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "paceline/validate/ddp.h"
+#include "paceline/validate/decentralized.h"
+#include "paceline/validate/frameworks.h"
+#include "paceline/validate/survey.h"
+
+namespace paceline::validate {
+
+/// The models of all tables behind one question.
+class Examinee {
+ public:
+  Examinee(const std::vector<Cell>& cells,
+           const std::filesystem::path& reference)
+      : frameworks_(cells, reference), ddp_(cells) {}
+
+  double samples_per_s(const Cell& cell, const Constants& constants);
+
+ private:
+  SurveyModel survey_;
+  FrameworkModel frameworks_;
+  DdpModel ddp_;
+  DecentralizedModel decentralized_;
+};
+
+/// Whether a published number is an input of the models, and so never scored.
+bool is_input(const Cell& cell);
+
+/// Whether the row contradicts physics: named, and scored apart.
+bool contradicts_physics(const Cell& cell);
+
+/// Whether the cell's prediction changes with the constant.
+bool depends_on(const Cell& cell, Constant constant);
+
+}  // namespace paceline::validate

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::validate {
+
+/// The same programs with every update behind the last collective, as
+/// Horovod's step() waits for all before the optimizer begins.
+std::unique_ptr<plan::Planner> fenced(std::unique_ptr<plan::Planner> planner);
+
+/// The same programs with updates in the order in which gradients become
+/// ready, none before another by priority: a poller that serves ends of
+/// collectives in turn.
+std::unique_ptr<plan::Planner> polled(std::unique_ptr<plan::Planner> planner);
+
+}  // namespace paceline::validate

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "paceline/plan/networks/network_shape.h"
+#include "paceline/sim/simulate.h"
+
+namespace paceline::validate {
+
+/// A plan and the ranks that it is for.
+struct Case {
+  std::unique_ptr<plan::Planner> planner;
+  plan::PlanInput input;
+  plan::Step steps = 3;
+};
+
+/// Compiles each plan once, and simulates it under any number of costs.
+class PlanCache {
+ public:
+  /// Seconds of a step; `make` is called where `key` is new.
+  double step_seconds(const std::string& key,
+                      const std::function<Case()>& make,
+                      const sim::Costs& costs);
+
+ private:
+  struct Compiled {
+    sim::Job job;
+    std::unique_ptr<sim::Simulator> simulator;
+  };
+  std::map<std::string, std::unique_ptr<Compiled>> compiled_;
+};
+
+/// The network and how a device's time of `seconds`, its optimizer aside, is
+/// spread over its layers.
+struct TimedNetwork {
+  plan::NetworkShape shape;
+  plan::LayerProfile profile;
+};
+TimedNetwork timed_network(std::string_view name,
+                           int batch_size,
+                           double seconds);
+
+/// `hosts` hosts of `local` ranks each.
+plan::PlanInput input_of(const TimedNetwork& network, int hosts, int local);
+
+/// Rates that fits vary are rounded to whole bytes a second.
+std::int64_t rate_of(double bytes_per_s);
+
+}  // namespace paceline::validate

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/validate/survey.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/strategy.h"
+#include "paceline/validate/byteps.h"
+#include "paceline/validate/fenced.h"
+
+namespace paceline::validate {
+namespace {
+
+using plan::Picoseconds;
+using plan::Rank;
+
+struct Published {
+  std::string_view model;
+  std::string_view shape;
+  int batch_size = 1;
+  double samples_per_s = 0;  // of one device
+  bool adam = false;
+};
+
+/// reference/ddl_benchmarks_setup.csv, single_gpu_throughput and optimizer.
+constexpr Published kModels[] = {
+    {"ResNet-50", "resnet50", 64, 253.1, false},
+    {"BERT-Base", "bert-base", 64, 212.8, true},
+    {"BERT-Large", "bert-large", 8, 49, true},
+};
+
+constexpr Rank kLocal = 4;
+constexpr double kMemoryRate = 500e9;  // bytes/s of the device
+constexpr double kAdamPasses = 22;     // over a tensor, by AdamW's kernels
+constexpr double kPlanPasses = 8;      // by the plan's one update
+constexpr double kInfiniBand = 12.5e9;
+constexpr double kGiga = 1e9, kMilli = 1e-3, kMicro = 1e-6;
+constexpr double kSgdLaunch = 20e-6;  // seconds a tensor
+
+/// The tables that the published MG-WFBP runs planned with, fudge factors
+/// included: reference/ddl_benchmarks_setup.csv, alpha_beta_table.
+struct Line {
+  int ranks = 0;
+  double alpha = 0, beta = 0;
+};
+constexpr Line kTable10[] = {
+    {4, 4.204298980348825e-05, 2.0589360830118177e-10},
+    {8, 0.0005230272768511732, 8.570746975492128e-10},
+    {16, 0.0009080981007148093, 7.395651186836712e-10},
+    {32, 0.004042923236574415, 8.643300782166769e-10},
+};
+constexpr Line kTable56[] = {
+    {4, 4.204298980348825e-05, 2.0589360830118177e-10},
+    {8, 9.75367204301171e-05, 3.0568230536676206e-10},
+    {16, 0.0007075103297974705, 4.0594787739537565e-10},
+    {32, 0.0004063207999629258, 4.906985929465796e-10},
+};
+
+plan::AlphaBeta planned_with(const SurveyCell& cell) {
+  for (const Line& line : cell.network == "10GbE" ? kTable10 : kTable56) {
+    if (line.ranks == cell.gpus) {
+      plan::AlphaBeta model;
+      model.origin = "ddl-benchmarks' tables";
+      model.world = cell.gpus;
+      model.all_reduce = plan::line_of(line.alpha, line.beta);
+      return model;
+    }
+  }
+  throw UsageError(fmt::format("no table of {} workers", cell.gpus));
+}
+
+Picoseconds ps(double seconds) {
+  return plan::picoseconds_of(seconds);
+}
+
+const Published& published(const std::string& model) {
+  for (const Published& one : kModels) {
+    if (one.model == model) {
+      return one;
+    }
+  }
+  throw UsageError(fmt::format("the survey has no model '{}'", model));
+}
+
+TimedNetwork network_of(const std::string& model) {
+  const Published& one = published(model);
+  const double optimizer =
+      one.adam
+          ? kAdamPasses * 4 *
+                static_cast<double>(plan::network_shape(one.shape).elements()) /
+                kMemoryRate
+          : 0;
+  return timed_network(one.shape,
+                       one.batch_size,
+                       one.batch_size / one.samples_per_s - optimizer);
+}
+
+/// One device's step, by model; splitting it over layers takes longer than a
+/// simulation.
+const TimedNetwork& timed(const std::string& model) {
+  static const std::map<std::string, TimedNetwork> all = [] {
+    std::map<std::string, TimedNetwork> networks;
+    for (const Published& one : kModels) {
+      networks.emplace(one.model, network_of(std::string(one.model)));
+    }
+    return networks;
+  }();
+  return all.at(model);
+}
+
+/// The network that the cell's bytes cross; empty within one node.
+const std::string& wire_of(const SurveyCell& cell) {
+  static const std::string kNone, kTcp10 = "10GbE";
+  return cell.nodes() == 1      ? kNone
+         : ran_over_10gbe(cell) ? kTcp10
+                                : cell.network;
+}
+
+std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
+  const auto named = [](const char* text) {
+    return plan::make_planner(plan::parse_strategy(text));
+  };
+  if (cell.serves()) {
+    return make_byteps({.fused = cell.method == "BSP-PS"});
+  }
+  if (cell.method == "ByteScheduler-A2A") {  // 4 and 16 million parameters
+    return polled(
+        named("bytescheduler:order=priority,partition-mb=15.2587890625,"
+              "credit-mb=61.03515625"));
+  }
+  if (cell.method == "MG-WFBP") {
+    return fenced(named("mg-wfbp:small-elements=8192"));
+  }
+  return named(cell.method == "BSP-A2A" ? "bsp" : "wfbp");
+}
+
+Case case_of(const SurveyCell& cell) {
+  Case one;
+  one.input = input_of(timed(cell.model), cell.nodes(), kLocal);
+  one.input.alpha_beta = planned_with(cell);
+  if (published(cell.model).adam && !cell.serves()) {
+    one.input.optimizer = {.name = "adamw", .state_buffers = 2};
+  }
+  if (cell.serves() && cell.nodes() > 1) {  // as many servers
+    one.input.world += cell.nodes();
+    one.input.local_world.resize(one.input.local_world.size() * 2, 1);
+  }
+  one.planner = planner_of(cell);
+  if (cell.method == "ByteScheduler-A2A") {
+    one.steps = 8;  // crosses the step border, so it settles later
+  }
+  return one;
+}
+
+/// BytePS: a bus, a network card of the transport, another at the servers.
+void set_server_costs(const SurveyCell& cell,
+                      const Constants& constants,
+                      sim::Costs& costs) {
+  sim::Machine& machine = costs.machine;
+  machine.device.bytes_per_s =
+      rate_of(constants[Constant::kServerBusRate] * kGiga);
+  const std::string& wire = wire_of(cell);
+  const double servers = cell.nodes();
+  machine.network.full_duplex = wire == "100GbIB";
+  if (wire == "10GbE") {
+    machine.network.bytes_per_s =
+        rate_of(constants[Constant::kServerTcp10Rate] * kGiga);
+  } else if (wire == "100GbE") {
+    machine.network.bytes_per_s = rate_of(std::min(
+        2 * kInfiniBand,
+        constants[Constant::kServerIpoibRate] * kGiga *
+            std::pow(servers / 2, constants[Constant::kServerIpoibGrowth])));
+  }
+  if (servers > 1) {
+    machine.network_scale.assign(static_cast<std::size_t>(servers), 1);
+    machine.network_scale.resize(2 * machine.network_scale.size(),
+                                 constants[Constant::kServerCardRate]);
+  }
+  costs.software.kernels = {
+      {.prefix = "update", .launch_per_tensor = ps(kSgdLaunch)}};
+}
+
+/// Horovod on NCCL.
+void set_ring_costs(const SurveyCell& cell,
+                    const Constants& constants,
+                    sim::Costs& costs) {
+  sim::Machine& machine = costs.machine;
+  sim::SoftwareCosts& software = costs.software;
+  machine.device.bytes_per_s = rate_of(constants[Constant::kBusRate] * kGiga);
+  const std::string& wire = wire_of(cell);
+  if (wire == "10GbE") {
+    machine.network.bytes_per_s =
+        rate_of(constants[Constant::kTcp10Rate] * kGiga);
+  } else if (wire == "100GbE") {
+    machine.network.bytes_per_s = rate_of(
+        constants[Constant::kIpoibRate] * kGiga *
+        std::pow(cell.nodes() / 2.0, -constants[Constant::kIpoibDecline]));
+  }
+  software.collective_per_rank =
+      ps(constants[Constant::kCollectivePerRank] * kMicro);
+  software.collective_under_compute =
+      ps(constants[Constant::kWaitUnderCompute] * kMilli);
+  const bool adam = published(cell.model).adam;
+  double launch = adam ? constants[Constant::kAdamLaunch] * kMilli : kSgdLaunch;
+  if (cell.method == "ByteScheduler-A2A") {
+    software.collective = ps(constants[Constant::kSchedulerDispatch] * kMilli);
+    launch = constants[Constant::kSchedulerUpdate] * kMilli;
+  }
+  software.kernels = {
+      {.prefix = "update",
+       .launch_per_tensor = ps(launch),
+       .bytes_per_s = adam ? kMemoryRate * kPlanPasses / kAdamPasses : 0}};
+}
+
+sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
+  sim::Costs costs;
+  costs.profile = timed(cell.model).profile;
+  costs.machine.network = {.bytes_per_s = rate_of(kInfiniBand),
+                           .sharing = plan::LinkSharing::kHost};
+  costs.machine.interference.device_link_under_compute =
+      constants[Constant::kBusUnderCompute];
+  if (cell.serves()) {
+    set_server_costs(cell, constants, costs);
+  } else {
+    set_ring_costs(cell, constants, costs);
+  }
+  return costs;
+}
+
+}  // namespace
+
+SurveyCell survey_cell(const Cell& cell) {
+  SurveyCell survey{.method = cell.key.at(0),
+                    .model = cell.key.at(1),
+                    .network = cell.key.at(2),
+                    .gpus = std::stoi(cell.key.at(3))};
+  return survey;
+}
+
+bool ran_over_10gbe(const SurveyCell& cell) {
+  return cell.network == "100GbE" && cell.gpus > 4 &&
+         (cell.method == "BSP-PS" || cell.method == "WFBP-PS") &&
+         cell.model != "BERT-Base";
+}
+
+bool depends_on(const SurveyCell& cell, Constant constant) {
+  const bool serves = cell.serves();
+  const bool scheduler = cell.method == "ByteScheduler-A2A";
+  const std::string& network = wire_of(cell);
+  switch (constant) {
+    case Constant::kBusRate:
+    case Constant::kCollectivePerRank:
+    case Constant::kWaitUnderCompute:
+      return !serves;
+    case Constant::kBusUnderCompute:
+      return true;
+    case Constant::kAdamLaunch:
+      return !serves && !scheduler && published(cell.model).adam;
+    case Constant::kTcp10Rate:
+      return !serves && network == "10GbE";
+    case Constant::kIpoibRate:
+    case Constant::kIpoibDecline:
+      return !serves && network == "100GbE";
+    case Constant::kSchedulerDispatch:
+    case Constant::kSchedulerUpdate:
+      return scheduler;
+    case Constant::kServerBusRate:
+      return serves;
+    case Constant::kServerTcp10Rate:
+      return serves && network == "10GbE";
+    case Constant::kServerIpoibRate:
+    case Constant::kServerIpoibGrowth:
+      return serves && network == "100GbE";
+    case Constant::kServerCardRate:
+      return serves && cell.nodes() > 1;
+    default:
+      return false;
+  }
+}
+
+double SurveyModel::step_seconds(const SurveyCell& cell,
+                                 const Constants& constants) {
+  // ByteScheduler-PS is BytePS with a flag of its servers only.
+  const std::string method =
+      cell.method == "ByteScheduler-PS" ? "WFBP-PS" : cell.method;
+  const char* table = cell.network == "10GbE" ? "10" : "56";
+  const std::string plan =
+      fmt::format("{} {} {} {}", method, cell.model, cell.gpus, table);
+  std::vector<double> used;
+  for (const Constant constant : constants_of(Table::kSurvey)) {
+    if (depends_on(cell, constant)) {
+      used.push_back(constants[constant]);
+    }
+  }
+  Last& last = last_[plan + " " + wire_of(cell)];
+  if (last.constants != used) {
+    last.seconds = plans_.step_seconds(
+        plan, [&] { return case_of(cell); }, costs_of(cell, constants));
+    last.constants = used;
+  }
+  return last.seconds;
+}
+
+double SurveyModel::samples_per_s(const SurveyCell& cell,
+                                  const Constants& constants) {
+  return cell.gpus * published(cell.model).batch_size /
+         step_seconds(cell, constants);
+}
+
+}  // namespace paceline::validate

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/validate/protocols.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "paceline/validate/score.h"
+
+namespace paceline::validate {
+namespace {
+
+constexpr auto kReference = PACELINE_SOURCE_DIR "/reference";
+
+TEST(Protocols, NeverScoreAnInput) {
+  const std::vector<Cell> cells = read_cells(kReference);
+  std::size_t inputs = 0;
+  for (const Table table : kTables) {
+    for (const Cell* cell : scorable(cells, table)) {
+      EXPECT_FALSE(is_input(*cell)) << cell->id;
+      EXPECT_FALSE(contradicts_physics(*cell)) << cell->id;
+      EXPECT_TRUE(cell->published.has_value()) << cell->id;
+    }
+  }
+  for (const Cell& cell : cells) {
+    if (is_input(cell)) {
+      ++inputs;
+      EXPECT_TRUE(cell.published.has_value())
+          << cell.id << " is an input that is not there";
+    }
+  }
+  EXPECT_EQ(inputs, 42U * 2 + 4);  // 42 series, 4 networks
+}
+
+TEST(Protocols, NameEveryTableWithInputs) {
+  for (const Cell& cell : read_cells(kReference)) {
+    if (is_input(cell)) {
+      EXPECT_TRUE(std::ranges::any_of(
+          input_rules(),
+          [&](const InputRule& rule) { return rule.table == cell.table; }))
+          << cell.id;
+    }
+  }
+}
+
+TEST(Protocols, ShowThreeCellsOfANetworkAtMost) {
+  std::map<std::string, int> shown;
+  for (const Cell& cell : read_cells(kReference)) {
+    if (cell.table == Table::kSurvey && shown_of_new_network(cell)) {
+      ++shown[cell.key[2]];
+      EXPECT_TRUE(cell.published.has_value()) << cell.id;
+    }
+  }
+  EXPECT_EQ(shown,
+            (std::map<std::string, int>{
+                {"10GbE", 3}, {"100GbE", 3}, {"100GbIB", 3}}));
+}
+
+TEST(Protocols, PredictWithoutThePublishedNumber) {
+  const std::vector<Cell> cells = read_cells(kReference);
+  Examinee examinee(cells, kReference);
+  for (const char* id : {"MG-WFBP|BERT-Base|10GbE|8",
+                         "BSP-PS|ResNet-50|100GbIB|8",
+                         "resnet50|1M/4G|p50",
+                         "bf_full_benchmark1|horovod|16",
+                         "rn50_fp32_b128|PyTorch|16"}) {
+    const auto found = std::ranges::find(cells, id, &Cell::id);
+    ASSERT_NE(found, cells.end());
+    Cell blind = *found;
+    blind.published.reset();
+    const Constants constants;
+    EXPECT_EQ(examinee.samples_per_s(blind, constants),
+              examinee.samples_per_s(*found, constants))
+        << id;
+  }
+}
+
+/// depends_on() saves simulations in fits: it must not save too many.
+TEST(Protocols, KnowWhichConstantsMatter) {
+  const std::vector<Cell> cells = read_cells(kReference);
+  Examinee examinee(cells, kReference);
+  for (const char* id : {"WFBP-A2A|BERT-Base|10GbE|8",
+                         "BSP-A2A|ResNet-50|100GbE|16",
+                         "ByteScheduler-A2A|ResNet-50|100GbIB|8",
+                         "WFBP-PS|ResNet-50|100GbE|16",
+                         "BSP-PS|ResNet-50|100GbIB|8"}) {
+    const auto cell = std::ranges::find(cells, id, &Cell::id);
+    ASSERT_NE(cell, cells.end());
+    const double before = examinee.samples_per_s(*cell, {});
+    for (const Constant constant : constants_of(Table::kSurvey)) {
+      if (!depends_on(*cell, constant)) {
+        Constants changed;
+        changed[constant] *= 1.5;
+        // Another model: what was simulated last is not asked.
+        Examinee fresh(cells, kReference);
+        EXPECT_EQ(fresh.samples_per_s(*cell, changed), before)
+            << id << " depends on constant "
+            << constant_table()[static_cast<std::size_t>(constant)].name;
+      }
+    }
+  }
+}
+
+TEST(Score, IsOfAbsoluteErrors) {
+  std::vector<Cell> cells(3);
+  for (Cell& cell : cells) {
+    cell.table = Table::kSurvey;
+    cell.key = {"BSP-A2A", "ResNet-50", "10GbE", "8"};
+  }
+  cells[2].key[3] = "4";
+  const Errors errors{{&cells[0], -4}, {&cells[1], 2}, {&cells[2], 0}};
+  EXPECT_DOUBLE_EQ(score(errors).mean, 2);
+  EXPECT_DOUBLE_EQ(score(errors).median, 2);
+  EXPECT_DOUBLE_EQ(score(errors).worst, 4);
+  EXPECT_DOUBLE_EQ(score(errors, multi_node).mean, 3);
+}
+
+}  // namespace
+}  // namespace paceline::validate
