@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/base/process.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -47,6 +49,31 @@ TEST(RunCommand, ReadsMoreThanAPipeHolds) {
 TEST(RunCommand, IsNothingWhereThereIsNoSuchProgram) {
   EXPECT_EQ(run_command({"paceline-no-such-program"}, seconds(60)),
             std::nullopt);
+}
+
+TEST(EnvironmentWith, ReplacesAddsAndLeavesOut) {
+  ::setenv("PACELINE_TEST_KEPT", "a=b", 1);
+  ::setenv("PACELINE_TEST_OLD", "old", 1);
+  ::setenv("PACELINE_TEST_GONE", "gone", 1);
+  const auto environment = environment_with(
+      {{"PACELINE_TEST_OLD", "new"}, {"PACELINE_TEST_ADDED", ""}},
+      {"PACELINE_TEST_GONE"});
+  const auto count = [&](const std::string& entry) {
+    return std::ranges::count(environment, entry);
+  };
+  EXPECT_EQ(count("PACELINE_TEST_KEPT=a=b"), 1);
+  EXPECT_EQ(count("PACELINE_TEST_OLD=new"), 1);
+  EXPECT_EQ(count("PACELINE_TEST_OLD=old"), 0);
+  EXPECT_EQ(count("PACELINE_TEST_ADDED="), 1);
+  EXPECT_EQ(count("PACELINE_TEST_GONE=gone"), 0);
+}
+
+TEST(ExecPointers, EndWithANull) {
+  const std::vector<std::string> texts{"a", "bc"};
+  const auto pointers = exec_pointers(texts);
+  ASSERT_EQ(pointers.size(), 3U);
+  EXPECT_STREQ(pointers[1], "bc");
+  EXPECT_EQ(pointers[2], nullptr);
 }
 
 TEST(RunCommand, AtTheDeadlineNothingOfTheCommandIsLeft) {

@@ -26,6 +26,12 @@ TEST(UnknownName, SuggestsTheNearestAndListsAll) {
             "unknown model 'transformer'. Known: lenet, resnet18, resnet50");
 }
 
+TEST(Counted, SaysOneOrMany) {
+  EXPECT_EQ(counted(0, "case"), "0 cases");
+  EXPECT_EQ(counted(1, "case"), "1 case");
+  EXPECT_EQ(counted(2, "case"), "2 cases");
+}
+
 TEST(Trimmed, CutsBlanksAtBothEndsOnly) {
   EXPECT_EQ(trimmed(" \ta b\n"), "a b");
   EXPECT_EQ(trimmed(" \n"), "");

@@ -7,14 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <nlohmann/json.hpp>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "paceline/base/port.h"
 #include "paceline/bench/child.h"
 #include "paceline/train/trainer.h"
 #include "train/run_team.h"
@@ -27,18 +24,6 @@ constexpr int kSteps = 3;  // the Reducer rebuilds its buckets in the second
 // By step: loss, gradients and parameters of one rank, as hexadecimal
 // fingerprints by name.
 using Trace = std::vector<std::map<std::string, std::string>>;
-
-int free_port() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(descriptor, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(
-      getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  close(descriptor);
-  return ntohs(address.sin_port);
-}
 
 record::Configuration lenet() {
   record::Configuration c;

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "comm/rank_program.h"
+#include "paceline/base/process.h"
 #include "paceline/launch/spawn.h"
 
 namespace paceline {
@@ -74,7 +75,7 @@ TEST(Faults, a_users_mistake_is_told_once_without_a_rank) {
 class Running : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto environment = launch::environment_without({});
+    auto environment = environment_with({});
     environment.push_back(testing::mark());
     pid_ = launch::spawn(
         {"/bin/sh",

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/port.h"
 #include "paceline/comm/c10d_store.h"
 
 namespace paceline::comm {
@@ -55,14 +56,6 @@ void expect_two_hosts(const std::vector<World>& worlds) {
     EXPECT_EQ(place.local_rank, static_cast<int>(rank < 2 ? rank : rank - 2));
     EXPECT_EQ(place.local_world, rank < 2 ? 2 : 3);
   }
-}
-
-std::uint16_t free_port() {
-  c10d::TCPStoreOptions options;
-  options.port = 0;
-  options.isServer = true;
-  options.waitWorkers = false;
-  return c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)->getPort();
 }
 
 TEST(World, meets_over_tcp_and_numbers_ranks_by_host) {

@@ -11,6 +11,7 @@
 #include "launch/marked_processes.h"
 #include "launch/memory_board.h"
 #include "paceline/base/clock.h"
+#include "paceline/base/process.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/launch/spawn.h"
@@ -29,8 +30,8 @@ class Supervising : public ::testing::Test {
   Outcome run(const std::vector<std::string>& scripts) {
     std::vector<pid_t> children;
     for (const auto& script : scripts) {
-      auto environment = environment_without({});
-      environment.push_back("PACELINE_TEST_MARK=" + mark_);
+      const auto environment =
+          environment_with({{"PACELINE_TEST_MARK", mark_}});
       children.push_back(spawn({"/bin/sh", {"sh", "-c", script}, environment}));
     }
     const auto outcome = supervise(children, board_, "h", signals_, patience_);
@@ -79,8 +80,7 @@ TEST_F(Supervising, all_is_well) {
 }
 
 TEST_F(Supervising, marks_are_seen) {
-  auto environment = environment_without({});
-  environment.push_back("PACELINE_TEST_MARK=" + mark_);
+  const auto environment = environment_with({{"PACELINE_TEST_MARK", mark_}});
   const auto pid = spawn({"/bin/sleep", {"sleep", "100"}, environment});
   while (left_behind() == 0) {  // until it has become what we asked for
   }
@@ -195,7 +195,7 @@ TEST(Spawn, the_child_dies_with_its_parent) {
   const pid_t parent = fork();
   if (parent == 0) {
     const pid_t child =
-        spawn({"/bin/sleep", {"sleep", "1000"}, environment_without({})});
+        spawn({"/bin/sleep", {"sleep", "1000"}, environment_with({})});
     (void)!write(ends[1], &child, sizeof child);
     kill(getpid(), SIGKILL);
   }

@@ -10,26 +10,11 @@
 namespace paceline::model {
 namespace {
 
-constexpr auto kZen3 = "processor\t: 0\nflags\t\t: fpu avx avx2 fma\n";
-constexpr auto kZen4 = "flags\t\t: avx2 avx512f avx512_bf16\n";
-constexpr auto kNeoverse = "Features\t: fp asimd sve bf16 i8mm\n";
-
 TEST(Precision, NamesAreStrict) {
   EXPECT_EQ(parse_precision("fp32"), Precision::kFp32);
   EXPECT_EQ(parse_precision("bf16"), Precision::kBf16);
   EXPECT_EQ(parse_precision("amp"), Precision::kAmp);
   EXPECT_THROW(parse_precision("fp16"), UsageError);
-}
-
-TEST(Precision, CpuWithoutBf16IsRefusedWithASentence) {
-  EXPECT_THROW(refuse_unsupported(Precision::kBf16, at::kCPU, kZen3),
-               UsageError);
-  EXPECT_THROW(refuse_unsupported(Precision::kAmp, at::kCPU, kZen3),
-               UsageError);
-  EXPECT_NO_THROW(refuse_unsupported(Precision::kFp32, at::kCPU, kZen3));
-  EXPECT_NO_THROW(refuse_unsupported(Precision::kAmp, at::kCPU, kZen4));
-  EXPECT_NO_THROW(refuse_unsupported(Precision::kAmp, at::kCPU, kNeoverse));
-  EXPECT_NO_THROW(refuse_unsupported(Precision::kAmp, at::kCUDA, kZen3));
 }
 
 TEST(Precision, OnlyFp16IsScaled) {

@@ -43,13 +43,7 @@ class Countdown {
 // The child leads a group of its own, so that its children can be killed too.
 std::optional<pid_t> spawn(const std::vector<std::string>& command,
                            int output) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (const std::string& argument : command) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-
+  const auto arguments = exec_pointers(command);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
@@ -144,6 +138,34 @@ std::optional<CommandResult> run_command(
   }
   ::close(pipe[0]);
   return child ? std::optional(result) : std::nullopt;
+}
+
+std::vector<std::string> environment_with(
+    const std::map<std::string, std::string>& more,
+    const std::vector<std::string>& without) {
+  std::vector<std::string> merged;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    const std::string name = text.substr(0, text.find('='));
+    if (!more.contains(name) &&
+        std::find(without.begin(), without.end(), name) == without.end()) {
+      merged.push_back(text);
+    }
+  }
+  for (const auto& [name, value] : more) {
+    merged.push_back(name + "=" + value);
+  }
+  return merged;
+}
+
+std::vector<char*> exec_pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) {
+    pointers.push_back(const_cast<char*>(text.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 std::optional<std::int64_t> peak_memory_bytes() {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,16 @@ struct CommandResult {
 std::optional<CommandResult> run_command(
     const std::vector<std::string>& command,
     std::chrono::milliseconds deadline);
+
+/// This process's environment as NAME=value, without the variables `without`
+/// names, and with `more` in place of what is there of these names.
+std::vector<std::string> environment_with(
+    const std::map<std::string, std::string>& more,
+    const std::vector<std::string>& without = {});
+
+/// What exec and spawn take: pointers into `texts`, which must outlive them,
+/// and a null at the end.
+std::vector<char*> exec_pointers(const std::vector<std::string>& texts);
 
 /// Most physical memory this process held (VmHWM) since its start or the last
 /// reset, in bytes; nothing where the kernel does not say.

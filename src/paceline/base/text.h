@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ std::optional<std::string> nearest_name(std::string_view name,
 std::string unknown_name(std::string_view kind,
                          std::string_view name,
                          std::span<const std::string> known);
+
+/// "1 case", "3 cases".
+std::string counted(std::int64_t number, std::string_view noun);
 
 /// `text` without blanks and newlines at both ends.
 std::string_view trimmed(std::string_view text);

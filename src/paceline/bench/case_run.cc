@@ -24,13 +24,6 @@
 namespace paceline::bench {
 namespace {
 
-bool communicates(const plan::CommPlan& plan) {
-  return std::any_of(plan.ops.begin(), plan.ops.end(), [](const plan::Op& op) {
-    return std::holds_alternative<plan::Collective>(op.work) ||
-           std::holds_alternative<plan::Exchange>(op.work);
-  });
-}
-
 // Sums what no float rounds, through the very engine that was measured.
 bool integers_add_up(comm::Channel& channel) {
   constexpr std::int64_t kCount = 100'003;  // no multiple of any small world
@@ -72,12 +65,6 @@ std::map<std::string, bool> verify(train::Trainer& trainer,
   return verified;
 }
 
-bool has_performer(const plan::CommPlan& plan) {
-  return std::any_of(plan.ops.begin(), plan.ops.end(), [](const plan::Op& op) {
-    return !op.performer.empty();
-  });
-}
-
 // What the plans of steps first .. first + count - 1 send, a step.  Nothing
 // where the first two steps of a performer are among them: it may then send
 // more than is planned, as PyTorch's Reducer does when it orders its buckets.
@@ -92,7 +79,7 @@ std::optional<std::int64_t> planned_per_step(const train::Trainer& trainer,
     if (!bytes_of.contains(variant)) {
       const plan::CommPlan plan =
           planner.plan(trainer.input(), trainer.setup(), variant);
-      if (first < 2 && has_performer(plan)) {
+      if (first < 2 && plan::has_performer(plan)) {
         return std::nullopt;
       }
       bytes_of[variant] =

@@ -16,35 +16,10 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
-
-extern char** environ;
+#include "paceline/base/process.h"
 
 namespace paceline::bench {
 namespace {
-
-std::vector<std::string> merged_environment(
-    const std::map<std::string, std::string>& more) {
-  std::vector<std::string> merged;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text(*entry);
-    if (!more.contains(text.substr(0, text.find('=')))) {
-      merged.push_back(text);
-    }
-  }
-  for (const auto& [name, value] : more) {
-    merged.push_back(name + "=" + value);
-  }
-  return merged;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (std::string& text : texts) {
-    out.push_back(text.data());
-  }
-  out.push_back(nullptr);
-  return out;
-}
 
 struct Pipe {
   Pipe() {
@@ -88,10 +63,9 @@ struct Pipe {
 
 Child::Child(const std::vector<std::string>& command,
              const std::map<std::string, std::string>& environment) {
-  std::vector<std::string> arguments = command;
-  std::vector<std::string> variables = merged_environment(environment);
-  const auto argv = pointers(arguments);
-  const auto envp = pointers(variables);
+  const std::vector<std::string> variables = environment_with(environment);
+  const auto argv = exec_pointers(command);
+  const auto envp = exec_pointers(variables);
   const Pipe output;
   const Pipe failure;  // closed by a successful exec
   const pid_t parent = getpid();

@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <iterator>
 #include <map>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/base/text.h"
 #include "paceline/bench/case_run.h"
 
 namespace paceline::bench {
@@ -40,10 +40,6 @@ std::string duration_text(double seconds) {
     return fmt::format("{:.0f} min", seconds / 60);
   }
   return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-std::string counted(std::int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 // What rank 0 finds: empty to go on, else the sentence that ends the session;

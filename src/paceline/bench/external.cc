@@ -3,15 +3,12 @@
 
 #include <algorithm>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <nlohmann/json.hpp>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/port.h"
 #include "paceline/bench/child.h"
 #include "paceline/bench/version.h"
 #include "paceline/plan/strategy.h"
@@ -21,22 +18,6 @@ namespace {
 
 plan::StrategySpec spec_of(const record::Configuration& c) {
   return plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
-}
-
-// A port that was free a moment ago, for the adapter's own rendezvous.
-int free_port() {
-  const int socket_fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof(address);
-  const bool found =
-      bind(socket_fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-      getsockname(socket_fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  close(socket_fd);
-  if (!found) {
-    throw WorldError("no free port for the external command");
-  }
-  return ntohs(address.sin_port);
 }
 
 nlohmann::json case_of(const record::Configuration& c) {

@@ -17,6 +17,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/process.h"
 #include "paceline/base/random.h"
 #include "paceline/base/text.h"
 #include "paceline/launch/attend.h"
@@ -142,8 +143,7 @@ class Alternating {
     for (const std::string& word : with_records(side.command, left)) {
       command.argv.push_back(word);
     }
-    command.environment = launch::environment_without({kRecordsVariable});
-    command.environment.push_back(fmt::format("{}={}", kRecordsVariable, left));
+    command.environment = environment_with({{kRecordsVariable, left}});
     command.log = side.log;
     return launch::spawn(command);
   }

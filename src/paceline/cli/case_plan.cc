@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/cli/counted.h"
+#include "paceline/base/text.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/strategy.h"

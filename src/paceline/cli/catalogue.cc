@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "paceline/base/file.h"
 #include "paceline/bench/torch_facts.h"
 #include "paceline/comm/engine_table.h"
 #include "paceline/model/catalogue.h"
@@ -27,10 +28,12 @@ std::vector<EngineEntry> engines() {
 }
 
 experiment::Machine machine_here(std::vector<int> ranks_per_host) {
-  experiment::Machine machine{.cores = experiment::usable_cores(),
-                              .cuda_devices = bench::cuda_devices(),
-                              .native_bf16 = experiment::cpu_has_bf16(),
-                              .ranks_per_host = std::move(ranks_per_host)};
+  experiment::Machine machine{
+      .cores = experiment::usable_cores(),
+      .cuda_devices = bench::cuda_devices(),
+      .native_bf16 = experiment::has_native_bf16(
+          read_text_if_readable("/proc/cpuinfo").value_or("")),
+      .ranks_per_host = std::move(ranks_per_host)};
   for (Entry& entry : models()) {
     machine.models.push_back(std::move(entry.name));
   }

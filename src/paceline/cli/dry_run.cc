@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/cli/case_plan.h"
-#include "paceline/cli/counted.h"
 
 namespace paceline::cli {
 

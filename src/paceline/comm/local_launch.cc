@@ -13,6 +13,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/process.h"
 #include "paceline/comm/job_store.h"
 #include "paceline/launch/place.h"
 #include "paceline/launch/spawn.h"
@@ -40,20 +41,15 @@ std::tuple<int, std::uint16_t> listen_on_loopback() {
 std::vector<std::string> base_environment(const LocalLaunch& local,
                                           const std::string& job,
                                           std::uint16_t port) {
-  auto environment = launch::environment_without({"RANK",
-                                                  "WORLD_SIZE",
-                                                  "LOCAL_RANK",
-                                                  "LOCAL_WORLD_SIZE",
-                                                  "MASTER_ADDR",
-                                                  "MASTER_PORT",
-                                                  launch::kLaunchMarker});
+  auto environment =
+      environment_with({{"MASTER_ADDR", "127.0.0.1"},
+                        {"MASTER_PORT", std::to_string(port)},
+                        {launch::kLaunchMarker, job},
+                        {"WORLD_SIZE", std::to_string(local.ranks)},
+                        {"LOCAL_WORLD_SIZE", std::to_string(local.ranks)}},
+                       {"RANK", "LOCAL_RANK"});
   environment.insert(
       environment.end(), local.variables.begin(), local.variables.end());
-  environment.push_back("MASTER_ADDR=127.0.0.1");
-  environment.push_back(fmt::format("MASTER_PORT={}", port));
-  environment.push_back(fmt::format("{}={}", launch::kLaunchMarker, job));
-  environment.push_back(fmt::format("WORLD_SIZE={}", local.ranks));
-  environment.push_back(fmt::format("LOCAL_WORLD_SIZE={}", local.ranks));
   return environment;
 }
 

@@ -22,6 +22,18 @@ double quota_in_cores() {
   return std::strtod(quota.c_str(), nullptr) / period;
 }
 
+/// Whether the space-separated `words` contain `word`.
+bool has_word(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = words.find_first_of(" \t\n");
+    if (words.substr(0, end) == word) {
+      return true;
+    }
+    words.remove_prefix(end == words.npos ? words.size() : end + 1);
+  }
+  return false;
+}
+
 }  // namespace
 
 int Machine::world() const {
@@ -48,17 +60,9 @@ int usable_cores() {
   return cores;
 }
 
-bool cpu_has_bf16() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("flags") || line.starts_with("Features")) {
-      line += ' ';
-      return line.find("avx512_bf16 ") != std::string::npos ||
-             line.find("amx_bf16 ") != std::string::npos ||
-             line.find(" bf16 ") != std::string::npos;
-    }
-  }
-  return false;
+bool has_native_bf16(std::string_view cpuinfo) {
+  return has_word(cpuinfo, "avx512_bf16") || has_word(cpuinfo, "amx_bf16") ||
+         has_word(cpuinfo, "bf16");
 }
 
 }  // namespace paceline::experiment

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paceline::experiment {
@@ -27,7 +28,9 @@ struct Machine {
 /// quota of its control group where there is one; at least 1.
 int usable_cores();
 
-/// Whether /proc/cpuinfo lists bf16 instructions.
-bool cpu_has_bf16();
+/// Whether a /proc/cpuinfo lists instructions for bf16 arithmetic (x86
+/// avx512_bf16 or amx_bf16, Arm bf16).  Without them libtorch emulates bf16,
+/// about 40 times slower than float32.
+bool has_native_bf16(std::string_view cpuinfo);
 
 }  // namespace paceline::experiment

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/spawn.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -11,18 +10,10 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/process.h"
 
 namespace paceline::launch {
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (const auto& text : texts) {
-    out.push_back(const_cast<char*>(text.c_str()));
-  }
-  out.push_back(nullptr);
-  return out;
-}
 
 // -1: the child prints where we do.
 int open_log(const std::string& path) {
@@ -72,8 +63,8 @@ int open_log(const std::string& path) {
 }  // namespace
 
 pid_t spawn(const Command& command) {
-  const auto argv = pointers(command.argv);
-  const auto environment = pointers(command.environment);
+  const auto argv = exec_pointers(command.argv);
+  const auto environment = exec_pointers(command.environment);
   const pid_t parent = getpid();
   const int log = open_log(command.log);
   const pid_t child = fork();
@@ -94,19 +85,6 @@ pid_t spawn(const Command& command) {
   }
   setpgid(child, child);  // whoever comes first
   return child;
-}
-
-std::vector<std::string> environment_without(
-    const std::vector<std::string>& names) {
-  std::vector<std::string> kept;
-  for (char** variable = environ; *variable; ++variable) {
-    const std::string text = *variable;
-    const auto name = text.substr(0, text.find('='));
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      kept.push_back(text);
-    }
-  }
-  return kept;
 }
 
 }  // namespace paceline::launch

@@ -22,8 +22,4 @@ struct Command {
 /// cannot be executed exits with 127.
 pid_t spawn(const Command& command);
 
-/// This process's environment as NAME=value, without the named variables.
-std::vector<std::string> environment_without(
-    const std::vector<std::string>& names);
-
 }  // namespace paceline::launch

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/model/precision.h"
 
-#include <fstream>
-#include <iterator>
-#include <string>
-
 #include <ATen/autocast_mode.h>
 #include <fmt/format.h>
 
@@ -15,18 +11,6 @@ namespace {
 
 at::ScalarType autocast_dtype(at::DeviceType device) {
   return device == at::kCUDA ? at::kHalf : at::kBFloat16;
-}
-
-/// Whether the space-separated `words` contain `word`.
-bool has_word(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const std::size_t end = words.find_first_of(" \t\n");
-    if (words.substr(0, end) == word) {
-      return true;
-    }
-    words.remove_prefix(end == words.npos ? words.size() : end + 1);
-  }
-  return false;
 }
 
 }  // namespace
@@ -43,30 +27,6 @@ Precision parse_precision(std::string_view name) {
   }
   throw UsageError(
       fmt::format("unknown dtype '{}'; known are fp32, bf16, amp", name));
-}
-
-bool has_native_bf16(std::string_view cpuinfo) {
-  return has_word(cpuinfo, "avx512_bf16") || has_word(cpuinfo, "amx_bf16") ||
-         has_word(cpuinfo, "bf16");
-}
-
-void refuse_unsupported(Precision precision,
-                        at::Device device,
-                        std::string_view cpuinfo) {
-  if (device.is_cpu() && precision != Precision::kFp32 &&
-      !has_native_bf16(cpuinfo)) {
-    throw UsageError(fmt::format(
-        "dtype {} computes in bf16 on a CPU, and this CPU has no bf16 "
-        "instructions (avx512_bf16, amx_bf16 or Arm bf16): it would be about "
-        "40 times slower than fp32; use --dtype fp32",
-        precision == Precision::kBf16 ? "bf16" : "amp"));
-  }
-}
-
-void refuse_unsupported(Precision precision, at::Device device) {
-  std::ifstream file("/proc/cpuinfo");
-  const std::string cpuinfo{std::istreambuf_iterator<char>(file), {}};
-  refuse_unsupported(precision, device, cpuinfo);
 }
 
 at::ScalarType parameter_dtype(Precision precision) {

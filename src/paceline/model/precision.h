@@ -18,19 +18,6 @@ enum class Precision {
 /// "fp32", "bf16" or "amp"; throws UsageError that lists them.
 Precision parse_precision(std::string_view name);
 
-/// Whether a /proc/cpuinfo lists instructions for bf16 arithmetic (x86
-/// avx512_bf16 or amx_bf16, Arm bf16).  Without them libtorch emulates bf16,
-/// about 40 times slower than float32.
-bool has_native_bf16(std::string_view cpuinfo);
-
-/// Throws UsageError where `device` has no arithmetic for `precision`.
-/// `cpuinfo`: the text of /proc/cpuinfo.
-void refuse_unsupported(Precision precision,
-                        at::Device device,
-                        std::string_view cpuinfo);
-/// The same for this machine.
-void refuse_unsupported(Precision precision, at::Device device);
-
 /// The dtype of parameters, gradients and inputs.
 at::ScalarType parameter_dtype(Precision precision);
 

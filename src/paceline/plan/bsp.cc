@@ -21,11 +21,7 @@ class Bsp final : public ScheduleRule {
 
   void write(const std::vector<Unit>& units, Score& score) const override {
     score.compute();
-    for (const Unit& unit : units) {
-      score.give(unit);
-      score.take(unit);
-      score.apply(unit);
-    }
+    score.synchronize(units);
   }
 };
 

@@ -127,6 +127,14 @@ void Score::apply(const Unit& unit, std::int32_t priority) {
   program_.set_priority(first, priority);
 }
 
+void Score::synchronize(const std::vector<Unit>& units) {
+  for (const Unit& unit : units) {
+    give(unit);
+    take(unit);
+    apply(unit);
+  }
+}
+
 void Score::finish() {
   program_.judge_gradients();
   for (const auto& [unit, priority] : waiting_) {

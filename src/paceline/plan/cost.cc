@@ -64,6 +64,16 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
   return total;
 }
 
+bool communicates(const CommPlan& plan) {
+  return std::ranges::any_of(plan.ops,
+                             [](const Op& op) { return communicates(op); });
+}
+
+bool has_performer(const CommPlan& plan) {
+  return std::ranges::any_of(
+      plan.ops, [](const Op& op) { return !op.performer.empty(); });
+}
+
 std::int64_t bytes_in_flight(const Setup& setup, const Op& op) {
   if (const auto* collective = std::get_if<Collective>(&op.work)) {
     return std::max(expected_bytes(setup, collective->in),

@@ -31,6 +31,12 @@ struct Cost {
 /// buffers in full.
 Cost cost(const Setup& setup, const CommPlan& plan, Rank rank);
 
+/// Whether anything crosses the network.
+bool communicates(const CommPlan& plan);
+
+/// Whether some ops are issued by a performer, not by the plan's executor.
+bool has_performer(const CommPlan& plan);
+
 /// What an op counts against its communicator's credit: the payload of a
 /// collective, all that an exchange sends and receives.
 std::int64_t bytes_in_flight(const Setup& setup, const Op& op);

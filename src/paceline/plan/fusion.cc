@@ -31,11 +31,7 @@ class Fusion final : public ScheduleRule {
 
   void write(const std::vector<Unit>& units, Score& score) const override {
     score.compute();
-    for (const Unit& unit : units) {
-      score.give(unit);
-      score.take(unit);
-      score.apply(unit);
-    }
+    score.synchronize(units);
   }
 
  private:

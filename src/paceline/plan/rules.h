@@ -126,6 +126,9 @@ class Score {
   /// they are applied depends on the gradients of all.
   void apply(const Unit& unit, std::int32_t priority = 0);
 
+  /// Each unit is given, taken and applied by itself.
+  void synchronize(const std::vector<Unit>& units);
+
   /// What is left to write when the schedule has ended.
   void finish();
 

@@ -10,6 +10,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/plan/cost.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
 #include "paceline/runtime/profile_layers.h"
@@ -35,12 +36,6 @@ constexpr double kInitialLossScale = 65536;
 
 // Above it collectives are taken to go on along their line.
 constexpr std::int64_t kLargestTimedBytes = 16 << 20;
-
-bool has_performer(const plan::CommPlan& plan) {
-  return std::any_of(plan.ops.begin(), plan.ops.end(), [](const plan::Op& op) {
-    return !op.performer.empty();
-  });
-}
 
 }  // namespace
 
@@ -228,7 +223,7 @@ void Trainer::connect() {
                                 &group - setup().communicators.data())),
         team_.device);
   }
-  if (has_performer(
+  if (plan::has_performer(
           planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
     std::vector<std::string> names;
     for (const auto& parameter : input_.model.parameters) {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace paceline {
+
+/// A TCP port of this host that was free a moment ago, for whoever must be
+/// told its port before it listens.  Throws WorldError where there is none.
+std::uint16_t free_port();
+
+}  // namespace paceline
