@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "adapters"))
 import formula  # noqa: E402
 import networks  # noqa: E402
-import python_ddp  # noqa: E402
+import case as case_of_adapter  # noqa: E402
 
 
 def free_port():
@@ -148,8 +148,8 @@ class Contract(unittest.TestCase):
 
 class Cases(unittest.TestCase):
     def assert_refused(self, case, message):
-        with self.assertRaisesRegex(python_ddp.UsageError, message):
-            python_ddp.parse_case(json.dumps(case))
+        with self.assertRaisesRegex(case_of_adapter.UsageError, message):
+            case_of_adapter.parse_case(json.dumps(case))
 
     def test_values_are_checked(self):
         self.assert_refused({"model": "resnet51"}, "known are resnet18, ")
@@ -161,7 +161,7 @@ class Cases(unittest.TestCase):
         self.assert_refused([], "not a JSON object")
 
     def test_defaults_are_the_original_benchmark(self):
-        case = python_ddp.parse_case('{"learning_rate": 1}')
+        case = case_of_adapter.parse_case('{"learning_rate": 1}')
         self.assertEqual((case.warmup, case.steps, case.batch_size), (5, 10, 32))
         self.assertEqual(case.bucket_mb, 25)
 

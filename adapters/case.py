@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an adapter is asked for: PACELINE_CASE and the rank variables."""
+
+import dataclasses
+import json
+import os
+import re
+
+import torch
+
+import networks
+
+
+class UsageError(Exception):
+    """The case asks for something that cannot be."""
+
+
+@dataclasses.dataclass
+class Case:
+    """PACELINE_CASE.  The keys of the record's configuration that matter to one
+    rank, with their defaults, and three of this adapter's own.
+    """
+
+    model: str = "resnet50"
+    batch_size: int = 32
+    image_size: int = 0
+    classes: int = 0
+    bucket_mb: float = 25
+    engine: str = "gloo"
+    device: str = "cpu"
+    dtype: str = "fp32"
+    channels_last: bool = False
+    threads: int = 0
+    warmup: int = 5
+    steps: int = 10
+    accumulate: int = 1
+    compat_accumulate: bool = False
+    sync_each_step: bool = False
+    seed: int = 0
+    optimizer: str = "sgd"
+    learning_rate: float = 0.001
+    momentum: float = 0.9
+    weight_decay: float = 1e-4
+    options: str = "defaults"
+    dump: str = "none"
+    dropout: float = 0.5
+
+
+_CHOICES = {
+    "model": tuple(networks.NETWORKS),
+    "engine": ("gloo", "nccl"),
+    "device": ("cpu", "cuda"),
+    "dtype": ("fp32", "bf16", "amp"),
+    "optimizer": ("sgd", "adamw"),
+    "options": ("defaults", "best"),
+    "dump": ("none", "formula", "integers"),
+}
+_AT_LEAST = {
+    "batch_size": 1,
+    "image_size": 0,
+    "classes": 0,
+    "threads": 0,
+    "warmup": 0,
+    "steps": 1,
+    "accumulate": 1,
+    "seed": 0,
+}
+
+
+def parse_case(text):
+    try:
+        given = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"PACELINE_CASE is not JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise UsageError("PACELINE_CASE is not a JSON object")
+    fields = {field.name: field for field in dataclasses.fields(Case)}
+    for key, value in given.items():
+        if key not in fields:
+            raise UsageError(
+                f"unknown key '{key}'; known are {', '.join(fields)}"
+            )
+        check_value(key, value, fields[key].type)
+    case = Case(**given)
+    if case.batch_size % case.accumulate != 0:
+        raise UsageError(
+            f"batch_size {case.batch_size} is not a multiple of "
+            f"accumulate {case.accumulate}"
+        )
+    if case.dump != "none" and case.dtype == "amp":
+        raise UsageError("dump compares bits; amp's gradients carry a scale")
+    return case
+
+
+def check_value(key, value, kind):
+    is_kind = isinstance(value, kind) and not (
+        kind is int and isinstance(value, bool)
+    )
+    if kind is float:
+        is_kind = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_kind:
+        raise UsageError(f"{key} = {value!r} is not of type {kind.__name__}")
+    if key in _CHOICES and value not in _CHOICES[key]:
+        raise UsageError(
+            f"{key} = '{value}'; known are {', '.join(_CHOICES[key])}"
+        )
+    if key in _AT_LEAST and value < _AT_LEAST[key]:
+        raise UsageError(f"{key} = {value} is below {_AT_LEAST[key]}")
+
+
+def refuse_unsupported(case):
+    """What this machine cannot run; bf16 as src/paceline/experiment/machine.cc."""
+    if case.device == "cuda":
+        if not torch.cuda.is_available():
+            raise UsageError("device cuda: this PyTorch sees no CUDA device")
+        return
+    if case.engine == "nccl":
+        raise UsageError("engine nccl needs device cuda")
+    if case.dtype != "fp32":
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            words = re.findall(r"\S+", file.read())
+        if not {"avx512_bf16", "amx_bf16", "bf16"} & set(words):
+            raise UsageError(f"dtype {case.dtype}: no bf16 instructions here")
+
+
+def rank_variable(name):
+    try:
+        return int(os.environ[name])
+    except (KeyError, ValueError) as error:
+        raise UsageError(f"environment variable {name} is not a number") from error

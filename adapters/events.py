@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an adapter answers: JSON lines, and the times in them."""
+
+import json
+import time
+
+
+def emit(event, **values):
+    print(json.dumps({"event": event, **values}), flush=True)
+
+
+class PhaseClock:
+    """Splits the time since its start into phases, in nanoseconds."""
+
+    def __init__(self):
+        self.start_ns = self.last_ns = time.perf_counter_ns()
+        self.phases_ns = {"forward": 0, "backward": 0, "update": 0}
+
+    def __call__(self, phase):
+        now_ns = time.perf_counter_ns()
+        self.phases_ns[phase] += now_ns - self.last_ns
+        self.last_ns = now_ns
+
+
+class SignOfLife:
+    """After a step: at most once a second a line that says how many are done."""
+
+    INTERVAL_NS = 1_000_000_000
+
+    def __init__(self):
+        self.next_ns = 0
+
+    def __call__(self, step):
+        """The nanoseconds that the line took; 0 where none was due."""
+        now_ns = time.perf_counter_ns()
+        if now_ns < self.next_ns:
+            return 0
+        self.next_ns = now_ns + self.INTERVAL_NS
+        emit("alive", step=step)
+        return time.perf_counter_ns() - now_ns
