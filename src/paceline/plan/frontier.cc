@@ -37,7 +37,7 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
   const std::size_t ops = plan->ops.size();
   steps_.push_back({.step = step,
                     .plan = plan,
-                    .links = linker_.open(step, *plan),
+                    .links = linker_.open(plan),
                     .unmet = std::vector<std::int32_t>(ops, 0),
                     .state = std::vector<State>(ops, State::kWaiting),
                     .successors = std::vector<std::vector<OpRef>>(ops),
@@ -45,7 +45,8 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
   OpenStep& opened = steps_.back();
   for (std::size_t i = 0; i < ops; ++i) {
     const OpRef me{step, static_cast<OpIndex>(i)};
-    for (const OpRef before : opened.links.waits_for[i]) {
+    for (const OpRef wait : opened.links->waits_for[i]) {
+      const OpRef before{step + wait.step, wait.op};
       if (!is_complete(before)) {
         find(before.step)->successors[at(before)].push_back(me);
         ++opened.unmet[i];
@@ -76,7 +77,8 @@ void Frontier::complete(OpRef ref) {
   }
   while (!steps_.empty() && steps_.front().remaining == 0) {
     steps_.pop_front();
-    linker_.forget_before(steps_.empty() ? next_step_ : steps_.front().step);
+    linker_.forget_before(steps_.empty() ? 0
+                                         : steps_.front().step - next_step_);
   }
 }
 
@@ -106,13 +108,13 @@ std::vector<OpRef> Frontier::chain(OpRef ref) const {
   std::vector<OpRef> links{ref};
   while (!is_ready(links.back())) {
     const OpRef last = links.back();
-    const auto& edges = find(last.step)->links.waits_for[at(last)];
+    const auto& edges = find(last.step)->links->waits_for[at(last)];
     const auto blocker =
-        std::find_if(edges.begin(), edges.end(), [&](OpRef before) {
-          return !is_complete(before);
+        std::find_if(edges.begin(), edges.end(), [&](OpRef wait) {
+          return !is_complete({last.step + wait.step, wait.op});
         });
     PACELINE_CHECK(blocker != edges.end());
-    links.push_back(*blocker);
+    links.push_back({last.step + blocker->step, blocker->op});
   }
   return links;
 }

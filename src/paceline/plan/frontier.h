@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
+#include "paceline/plan/link_cache.h"
 #include "paceline/plan/linker.h"
 #include "paceline/plan/plan_input.h"
 
@@ -46,6 +47,10 @@ class Frontier {
   /// an op that waits for none.
   std::vector<OpRef> chain(OpRef ref) const;
 
+  /// How often links were derived; fewer times than there were steps, as a
+  /// LinkCache says.
+  std::size_t links_derived() const { return linker_.derived(); }
+
   /// The earliest op that is not complete; `idle()` must be false.
   OpRef oldest() const;
 
@@ -54,8 +59,8 @@ class Frontier {
   struct OpenStep {
     Step step = 0;
     std::shared_ptr<const CommPlan> plan;
-    Links links;
-    std::vector<std::int32_t> unmet;  // predecessors that are not complete
+    std::shared_ptr<const Links> links;  // steps counted from this one
+    std::vector<std::int32_t> unmet;     // predecessors that are not complete
     std::vector<State> state;
     std::vector<std::vector<OpRef>> successors;
     std::size_t remaining = 0;
@@ -64,7 +69,7 @@ class Frontier {
   const OpenStep* find(Step step) const;
   OpenStep* find(Step step);
 
-  Linker linker_;
+  LinkCache linker_;
   std::deque<OpenStep> steps_;
   std::vector<OpRef> ready_;
   Step next_step_ = 0;

@@ -167,12 +167,49 @@ void Linker::drop_covered(Segment& segment, Step now, Step slack) {
 }
 
 void Linker::forget_before(Step step) {
+  if (step > step_) {
+    forget_all();
+    return;
+  }
   for (Space& space : spaces_) {
     for (auto& [begin, segment] : space.segments) {
       std::erase_if(segment.entries,
                     [&](const Entry& entry) { return entry.who.step < step; });
     }
   }
+}
+
+void Linker::forget_all() {
+  for (Space& space : spaces_) {
+    const Elements end = space.segments.rbegin()->second.end;
+    space.segments.clear();
+    space.segments.emplace(0, Segment{end, {}});
+  }
+  width_ = 0;
+  for (BitRows* rows : {&behind_, &previous_behind_}) {
+    *rows = {};
+  }
+  before_phase_.clear();
+  phase_.clear();
+  phase_id_ = -1;
+}
+
+void Linker::shift(Step by) {
+  step_ += by;
+  for (Space& space : spaces_) {
+    for (auto& [begin, segment] : space.segments) {
+      for (Entry& entry : segment.entries) {
+        entry.who.step += by;
+      }
+    }
+  }
+}
+
+// The rows of the step before the last one are never looked at again.
+bool Linker::remembers_as(const Linker& other) const {
+  return step_ == other.step_ && spaces_ == other.spaces_ &&
+         width_ == other.width_ && behind_ == other.behind_ &&
+         before_phase_ == other.before_phase_ && phase_ == other.phase_;
 }
 
 std::size_t Linker::history_size() const {
@@ -196,7 +233,7 @@ void Linker::start_step(Step step, const CommPlan& plan) {
       }
     }
   }
-  const bool follows = step == step_ + 1 && step_ >= 0;
+  const bool follows = step == step_ + 1;
   previous_behind_ = std::move(behind_);
   const std::size_t previous_width = follows ? width_ : 0;
   std::vector<std::uint64_t> model_work(previous_width);

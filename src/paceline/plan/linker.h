@@ -52,6 +52,13 @@ class Linker {
   /// grows by what is read but never written.
   void forget_before(Step step);
 
+  /// Counts all steps on by `by`.
+  void shift(Step by);
+
+  /// Whether both, made for the same model and setup, give the same links to
+  /// whatever is opened next.
+  bool remembers_as(const Linker& other) const;
+
   /// Kept history, for tests that it stays bounded.
   std::size_t history_size() const;
 
@@ -61,14 +68,20 @@ class Linker {
     bool write = false;
     bool floor = false;  // stands for entries dropped behind it: always waited
     Step slack = 0;
+
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
   struct Segment {
     Elements end = 0;
     std::vector<Entry> entries;
+
+    friend bool operator==(const Segment&, const Segment&) = default;
   };
   struct Space {  // one buffer, cut into segments by all slices seen
     std::map<Elements, Segment> segments;
     Step slack = 0;  // largest seen
+
+    friend bool operator==(const Space&, const Space&) = default;
   };
   /// One row of bits per op, in one allocation.
   struct BitRows {
@@ -77,12 +90,15 @@ class Linker {
     std::span<std::uint64_t> row(std::size_t index) {
       return std::span(words).subspan(index * stride, stride);
     }
+
+    friend bool operator==(const BitRows&, const BitRows&) = default;
   };
 
   template <class Visit>
   void each_segment(const Slice& slice, Visit visit);
   void find(Edge me, std::vector<Edge>& waits, std::vector<Edge>& excludes);
   void remember(Edge me);
+  void forget_all();
   static void drop_covered(Segment& segment, Step now, Step slack);
   void start_step(Step step, const CommPlan& plan);
   void start_op(const Op& op, std::size_t index);
