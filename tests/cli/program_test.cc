@@ -179,6 +179,7 @@ TEST_F(Program, ALongRunAsksFirst) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_NE(outcome.err.find("--yes"), std::string::npos) << outcome.err;
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
 }
 
 TEST_F(Program, RunsASweepAndGoesOnWithIt) {

@@ -307,6 +307,22 @@ TEST(Trainer, NamesTheOperationThatALostRankLeavesWaiting) {
   EXPECT_NE(errors[0].find("in flight"), std::string::npos) << errors[0];
 }
 
+// A first step that is expected to last 0.5 s may last 5 s.
+TEST(Trainer, AnExpectedFirstStepIsWaitedForLongerThanTheTimeout) {
+  const auto errors = testing::run_team(2, [](const Team& team) {
+    Trainer trainer(small_case("mlp", "bsp"),
+                    team,
+                    {.timeout = std::chrono::milliseconds(300),
+                     .first_step = std::chrono::milliseconds(500)});
+    if (team.rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+    }
+    trainer.step();
+    trainer.drain();
+  });
+  EXPECT_EQ(errors, (std::vector<std::string>{"", ""}));
+}
+
 TEST(Trainer, ALostStoreUnderTheHeartbeatIsAnErrorOfTheStep) {
   const auto errors = testing::run_team(1, [](const Team& team) {
     const auto gone = [](plan::Step, const std::string&) {

@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <new>
-#include <optional>
-#include <regex>
 
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -16,13 +13,15 @@
 #include "paceline/base/process.h"
 #include "paceline/bench/team.h"
 #include "paceline/bench/trace.h"
+#include "paceline/bench/wire.h"
 #include "paceline/launch/failure_notice.h"
-#include "paceline/plan/cost.h"
 #include "paceline/train/trainer.h"
 #include "paceline/train/window.h"
 
 namespace paceline::bench {
 namespace {
+
+using std::chrono::milliseconds;
 
 // Sums what no float rounds, through the very engine that was measured.
 bool integers_add_up(comm::Channel& channel) {
@@ -65,50 +64,6 @@ std::map<std::string, bool> verify(train::Trainer& trainer,
   return verified;
 }
 
-// What the plans of steps first .. first + count - 1 send, a step.  Nothing
-// where the first two steps of a performer are among them: it may then send
-// more than is planned, as PyTorch's Reducer does when it orders its buckets.
-std::optional<std::int64_t> planned_per_step(const train::Trainer& trainer,
-                                             int first,
-                                             int count) {
-  const auto& planner = trainer.planner();
-  std::map<plan::Variant, std::int64_t> bytes_of;
-  std::int64_t total = 0;
-  for (int step = first; step < first + count; ++step) {
-    const plan::Variant variant = planner.variant(trainer.input(), step);
-    if (!bytes_of.contains(variant)) {
-      const plan::CommPlan plan =
-          planner.plan(trainer.input(), trainer.setup(), variant);
-      if (first < 2 && plan::has_performer(plan)) {
-        return std::nullopt;
-      }
-      bytes_of[variant] =
-          plan::cost(trainer.setup(), plan, trainer.input().rank).wire_bytes;
-    }
-    total += bytes_of.at(variant);
-  }
-  return total / count;
-}
-
-record::WireBytes wire_of(const train::Trainer& trainer,
-                          const comm::Ledger& before,
-                          const comm::Ledger& after,
-                          const record::Configuration& configuration) {
-  const int steps = configuration.steps;
-  record::WireBytes wire;
-  for (const auto& [pattern, bytes] : after.bytes) {
-    const auto earlier = before.bytes.find(pattern);
-    const std::int64_t in_window =
-        bytes - (earlier == before.bytes.end() ? 0 : earlier->second);
-    wire.by_pattern[pattern] = in_window / steps;
-  }
-  wire.measured_per_step = (after.total_bytes() - before.total_bytes()) / steps;
-  wire.calls_per_step = (after.total_calls() - before.total_calls()) / steps;
-  wire.planned_per_step =
-      planned_per_step(trainer, configuration.warmup, steps);
-  return wire;
-}
-
 std::function<void(plan::Step, const std::string&)> beat_of(
     const CaseOptions& options) {
   if (options.heart == nullptr) {
@@ -143,6 +98,13 @@ std::unique_ptr<launch::Heartbeat::Claim> claim_of(const CaseOptions& options) {
              : std::make_unique<launch::Heartbeat::Claim>(*options.heart);
 }
 
+std::function<const plan::CommPlan&(plan::Step)> plans_of(
+    train::Trainer& trainer) {
+  return [&trainer](plan::Step step) -> const plan::CommPlan& {
+    return trainer.executor().plan_of(step);
+  };
+}
+
 // All ranks compute at once, as in the measured window, but nothing is sent.
 std::vector<std::int64_t> compute_only(
     const record::Configuration& configuration,
@@ -153,8 +115,11 @@ std::vector<std::int64_t> compute_only(
   alone.strategy = "none";
   train::Team apart = team;
   apart.name += "/compute-only";
-  train::Trainer trainer(
-      alone, apart, {.timeout = options.timeout, .beat = beat_of(options)});
+  train::Trainer trainer(alone,
+                         apart,
+                         {.timeout = options.timeout,
+                          .first_step = options.first_step,
+                          .beat = beat_of(options)});
   const auto claim = claim_of(options);
   return train::measure(trainer,
                         {.warmup = std::min(alone.warmup, 2),
@@ -162,9 +127,8 @@ std::vector<std::int64_t> compute_only(
                          .sync_each_step = alone.sync_each_step,
                          .line_up =
                              [&] {
-                               bulletin.line_up("compute-only",
-                                                team.world,
-                                                std::chrono::milliseconds(0));
+                               bulletin.line_up(
+                                   "compute-only", team.world, milliseconds(0));
                              },
                          .progress = {}})
       .step_ns;
@@ -174,16 +138,63 @@ std::vector<std::int64_t> compute_only(
 std::vector<record::Span> take_spans(train::Trainer& trainer,
                                      int rank,
                                      std::int64_t origin_ns) {
-  runtime::Executor& executor = trainer.executor();
-  return spans_of({.ops = executor.take_spans(),
+  return spans_of({.ops = trainer.executor().take_spans(),
                    .phases = trainer.take_phases(),
-                   .plan_of = [&](plan::Step step) -> const plan::CommPlan& {
-                     return executor.plan_of(step);
-                   }},
+                   .plan_of = plans_of(trainer)},
                   trainer.input().model,
                   trainer.setup(),
                   rank,
                   origin_ns);
+}
+
+// The window of steps that are measured, with all communication.  Says whether
+// there is any.
+bool measure_window(const comm::World& world,
+                    const record::Configuration& configuration,
+                    const train::Team& team,
+                    Bulletin& bulletin,
+                    const CaseOptions& options,
+                    RankResult& result) {
+  train::Trainer trainer(configuration,
+                         team,
+                         {.timeout = options.timeout,
+                          .first_step = options.first_step,
+                          .record_spans = options.record_spans,
+                          .beat = beat_of(options),
+                          .stuck = end_of(world)});
+  const auto claim = claim_of(options);
+  comm::Ledger before = trainer.ledger();
+  const auto progress = [&](int done, int total) {
+    if (done == configuration.warmup) {
+      before = trainer.ledger();
+    }
+    if (options.progress) {
+      options.progress(done, total);
+    }
+  };
+  result.samples = train::measure(
+      trainer,
+      {.warmup = configuration.warmup,
+       .steps = configuration.steps,
+       .sync_each_step = configuration.sync_each_step,
+       .line_up =
+           [&] {
+             bulletin.line_up("start", team.world, milliseconds(0));
+             result.lined_up_ns = steady_ns();
+           },
+       .progress = progress});
+  result.samples.peak_memory_bytes = peak_memory_bytes();
+  const Window window{.first = configuration.warmup,
+                      .steps = configuration.steps,
+                      .rank = team.rank,
+                      .setup = trainer.setup(),
+                      .plan_of = plans_of(trainer)};
+  result.wire = wire_of(window, before, trainer.ledger());
+  if (options.record_spans) {
+    result.spans = take_spans(trainer, team.rank, result.lined_up_ns);
+  }
+  result.verified = verify(trainer, configuration, team, bulletin, options);
+  return communicates(window);
 }
 
 }  // namespace
@@ -197,47 +208,8 @@ RankResult run_case(const comm::World& world,
   const train::Team team =
       make_team(world, configuration, *engine, options.name, options.interface);
   RankResult result;
-  bool exposes = false;
-  {
-    train::Trainer trainer(configuration,
-                           team,
-                           {.timeout = options.timeout,
-                            .record_spans = options.record_spans,
-                            .beat = beat_of(options),
-                            .stuck = end_of(world)});
-    const auto claim = claim_of(options);
-    comm::Ledger before = trainer.ledger();
-    const auto progress = [&](int done, int total) {
-      if (done == configuration.warmup) {
-        before = trainer.ledger();
-      }
-      if (options.progress) {
-        options.progress(done, total);
-      }
-    };
-    result.samples = train::measure(
-        trainer,
-        {.warmup = configuration.warmup,
-         .steps = configuration.steps,
-         .sync_each_step = configuration.sync_each_step,
-         .line_up =
-             [&] {
-               bulletin.line_up(
-                   "start", team.world, std::chrono::milliseconds(0));
-               result.lined_up_ns = steady_ns();
-             },
-         .progress = progress});
-    result.samples.peak_memory_bytes = peak_memory_bytes();
-    result.wire = wire_of(trainer, before, trainer.ledger(), configuration);
-    if (options.record_spans) {
-      result.spans = take_spans(trainer, team.rank, result.lined_up_ns);
-    }
-    result.verified = verify(trainer, configuration, team, bulletin, options);
-    exposes = communicates(trainer.planner().plan(
-        trainer.input(),
-        trainer.setup(),
-        trainer.planner().variant(trainer.input(), 1'000)));
-  }
+  const bool exposes =
+      measure_window(world, configuration, team, bulletin, options, result);
   if (exposes && !configuration.discard) {
     result.samples.compute_only_step_ns =
         compute_only(configuration, team, bulletin, options);
@@ -245,59 +217,6 @@ RankResult run_case(const comm::World& world,
   result.samples.rank = team.rank;
   result.samples.device = team.device.str();
   return result;
-}
-
-namespace {
-
-Probe probe(const comm::World& world,
-            const record::Configuration& configuration,
-            const CaseOptions& options) {
-  const std::int64_t began = steady_ns();
-  const auto engine = comm::make_engine(configuration.engine);
-  const train::Team team =
-      make_team(world, configuration, *engine, options.name, options.interface);
-  train::Trainer trainer(configuration, team, {.timeout = options.timeout});
-  const std::int64_t ready = steady_ns();
-  trainer.step();
-  trainer.drain();
-  return {.setup_s = static_cast<double>(ready - began) * 1e-9,
-          .step_s = static_cast<double>(steady_ns() - ready) * 1e-9,
-          .memory_bytes = peak_memory_bytes().value_or(0)};
-}
-
-// "... you tried to allocate 123 bytes": what torch's allocator says; nothing
-// for any other error.
-std::optional<std::int64_t> refused_bytes(const std::string& message) {
-  static const std::regex kTried("tried to allocate ([0-9]{1,18}) bytes");
-  std::smatch match;
-  if (!std::regex_search(message, match, kTried)) {
-    return std::nullopt;
-  }
-  return std::stoll(match[1]);
-}
-
-}  // namespace
-
-Probe probe_case(const comm::World& world,
-                 record::Configuration configuration,
-                 const CaseOptions& options) {
-  configuration.ranks = 1;
-  configuration.strategy = "none";
-  reset_peak_memory();
-  const auto too_large = [](std::int64_t refused) {
-    return Probe{.memory_bytes = peak_memory_bytes().value_or(0) + refused,
-                 .fits = false};
-  };
-  try {
-    return probe(world, configuration, options);
-  } catch (const std::bad_alloc&) {
-    return too_large(0);
-  } catch (const c10::Error& error) {
-    if (const auto bytes = refused_bytes(error.what_without_backtrace())) {
-      return too_large(*bytes);
-    }
-    throw;
-  }
 }
 
 }  // namespace paceline::bench

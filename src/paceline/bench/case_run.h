@@ -30,6 +30,7 @@ struct CaseOptions {
   std::string name;       // unique within the job
   std::string interface;  // network interface; empty: the engine's choice
   std::chrono::milliseconds timeout{60'000};
+  std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
   bool record_spans = false;
   launch::Heartbeat* heart = nullptr;  // null: nobody listens
   std::function<void(int done, int total)> progress{};
@@ -42,18 +43,5 @@ RankResult run_case(const comm::World& world,
                     const record::Configuration& configuration,
                     Bulletin& bulletin,
                     const CaseOptions& options);
-
-/// What a case costs one rank.
-struct Probe {
-  double setup_s = 0, step_s = 0;
-  std::int64_t memory_bytes =
-      0;             // the peak; where it does not fit, up to there
-  bool fits = true;  // false: memory ran out
-};
-
-/// One step of the case's network on this rank, rank 0, alone.
-Probe probe_case(const comm::World& world,
-                 record::Configuration configuration,
-                 const CaseOptions& options);
 
 }  // namespace paceline::bench

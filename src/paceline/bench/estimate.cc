@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <map>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
-#include "paceline/bench/case_run.h"
+#include "paceline/bench/probe.h"
 
 namespace paceline::bench {
 namespace {
@@ -42,90 +42,143 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-// What rank 0 finds: empty to go on, else the sentence that ends the session;
-// one that begins with '!' is an error.
-std::string judge(comm::World& world,
+// How many threads share a core.
+double crowd(const record::Configuration& c, int ranks_here, double cores) {
+  return c.device == "cpu"
+             ? std::max(1.0, ranks_here * std::max(1, c.threads) / cores)
+             : 1.0;
+}
+
+double seconds_of(const record::Configuration& c,
+                  const Probe& probe,
+                  double crowd) {
+  const bool apart = c.ranks > 1 && !c.discard;  // the steps that send nothing
+  const int first = apart ? 2 : 1;
+  const int steps = c.warmup + c.steps + (apart ? c.steps + 2 : 0);
+  return 2 * probe.setup_s +
+         (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd;
+}
+
+// What the cases take together, as far as it has been looked at.
+struct Sum {
+  double seconds = 0;
+  std::int64_t memory_bytes = 0;  // of the largest rank
+};
+
+std::string memory_refusal(const record::Configuration& c,
+                           const Probe& probe,
+                           int ranks_here) {
+  const std::int64_t memory = usable_memory_bytes();
+  const std::int64_t needed = probe.memory_bytes * ranks_here;
+  if (c.device != "cpu" || (probe.fits && needed <= memory)) {
+    return "";
+  }
+  return fmt::format(
+      "{} with batch {} on {} needs {} {:.1f} GB on this host, which has "
+      "{:.1f} GB; use fewer ranks, a smaller --batch-size or --image-size.",
+      c.model,
+      c.batch_size,
+      counted(ranks_here, "rank"),
+      probe.fits ? "about" : "more than",
+      static_cast<double>(needed) * 1e-9,
+      static_cast<double>(memory) * 1e-9);
+}
+
+std::string sum_text(const Sum& sum, std::int64_t cases, int runs) {
+  return fmt::format(
+      "estimated {} for {}{}, {:.2f} GB per rank (from a probe of each "
+      "network)",
+      duration_text(sum.seconds),
+      counted(cases, "case"),
+      runs > 1 ? fmt::format(" in {} runs", runs) : "",
+      static_cast<double>(sum.memory_bytes) * 1e-9);
+}
+
+// On rank 0.
+Estimate estimate(comm::World& world,
                   const std::vector<record::Configuration>& cases,
                   const SessionOptions& options,
-                  double cores) {
-  const std::int64_t memory = usable_memory_bytes();
+                  int cores) {
+  Estimate found;
   std::map<std::string, Probe> probes;
-  double seconds = 0;
-  std::int64_t largest = 0;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const record::Configuration& c = cases[i];
-    if (!probes.contains(network_of(c))) {
-      probes.emplace(
-          network_of(c),
-          probe_case(world,
-                     c,
-                     {.name = fmt::format("run{}/case{}/probe", options.run, i),
-                      .interface = options.interface,
-                      .timeout = options.timeout}));
+  Sum sum;
+  for (const record::Configuration& c : cases) {
+    const std::string network = network_of(c);
+    if (!probes.contains(network)) {
+      probes.emplace(network,
+                     probe_case(world,
+                                c,
+                                {.name = fmt::format("probe{}", probes.size()),
+                                 .interface = options.interface,
+                                 .timeout = options.timeout}));
     }
-    const Probe& p = probes.at(network_of(c));
+    const Probe& probe = probes.at(network);
     const int here = std::min(c.ranks, world.place.local_world);
-    const double crowd =
-        c.device == "cpu" ? std::max(1.0, here * std::max(1, c.threads) / cores)
-                          : 1.0;
-    const int steps =
-        c.warmup + c.steps + (c.ranks > 1 && !c.discard ? c.steps + 2 : 0);
-    seconds += 2 * p.setup_s + steps * p.step_s * crowd;
-    const std::int64_t needed = p.memory_bytes * here;
-    largest = std::max(largest, p.memory_bytes);
-    if (c.device == "cpu" && (!p.fits || needed > memory)) {
-      return fmt::format(
-          "!{} with batch {} on {} needs {} {:.1f} GB on this host, "
-          "which has {:.1f} GB; use fewer ranks, a smaller --batch-size or "
-          "--image-size.",
-          c.model,
-          c.batch_size,
-          counted(here, "rank"),
-          p.fits ? "about" : "more than",
-          static_cast<double>(needed) * 1e-9,
-          static_cast<double>(memory) * 1e-9);
+    sum.seconds += seconds_of(c, probe, crowd(c, here, cores));
+    sum.memory_bytes = std::max(sum.memory_bytes, probe.memory_bytes);
+    found.first_step_s[network] = probe.first_step_s;
+    found.refusal = memory_refusal(c, probe, here);
+    if (!found.refusal.empty()) {
+      return found;
     }
   }
-  const int runs = std::max(1, options.experiment.runs - options.run);
-  seconds *= runs;
-  const std::string estimate = fmt::format(
-      "estimated {} for {} x {}, {:.2f} GB per rank (from one probe step of "
-      "each network)",
-      duration_text(seconds),
-      counted(std::ssize(cases), "case"),
-      counted(runs, "run"),
-      static_cast<double>(largest) * 1e-9);
-  if (options.run == 0) {
-    fmt::print(stderr, "{}\n", estimate);
+  const std::string text =
+      sum_text(sum, std::ssize(cases), options.experiment.runs - options.run);
+  if (sum.seconds > kAskAboveSeconds && !options.yes) {
+    found.refusal =
+        text +
+        ": more than 30 minutes; repeat with --yes to run it, or with fewer "
+        "--steps, --runs, ranks or models.";
+  } else {
+    fmt::print(stderr, "{}\n", text);
   }
-  if (seconds > kAskAboveSeconds && !options.yes) {
-    return "This is more than 30 minutes: repeat with --yes to run it, or "
-           "with fewer --steps, --runs, ranks or models.";
-  }
-  return "";
+  return found;
+}
+
+std::string to_text(const Estimate& estimate) {
+  return nlohmann::json{{"refusal", estimate.refusal},
+                        {"first_step_s", estimate.first_step_s}}
+      .dump();
+}
+
+Estimate estimate_from(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  Estimate estimate;
+  json.at("refusal").get_to(estimate.refusal);
+  json.at("first_step_s").get_to(estimate.first_step_s);
+  return estimate;
 }
 
 }  // namespace
 
-bool confirm_estimate(comm::World& world,
-                      Bulletin& bulletin,
-                      const std::vector<record::Configuration>& cases,
-                      const SessionOptions& options,
-                      int cores) {
-  if (world.place.rank == 0) {
-    const std::string verdict =
-        cases.empty() ? "" : judge(world, cases, options, cores);
-    if (!verdict.empty() && verdict.front() != '!') {
-      fmt::print(stderr, "{}\n", verdict);
-    }
-    bulletin.post("verdict", verdict.empty() ? "go" : verdict);
+std::chrono::nanoseconds Estimate::first_step(const record::Configuration& c,
+                                              int ranks_here,
+                                              int cores) const {
+  const auto found = first_step_s.find(network_of(c));
+  const double seconds = found == first_step_s.end()
+                             ? 0
+                             : found->second * crowd(c, ranks_here, cores);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+Estimate agree_on_estimate(comm::World& world,
+                           Bulletin& job,
+                           const std::vector<record::Configuration>& cases,
+                           const SessionOptions& options,
+                           int cores) {
+  if (cases.empty()) {
+    return {};
   }
-  const std::string verdict =
-      bulletin.read("verdict", std::chrono::milliseconds(0));
-  if (verdict.front() == '!') {
-    throw UsageError(verdict.substr(1));
+  if (world.place.rank == 0 && !world.board->read(kEstimateNote)) {
+    const Estimate found = estimate(world, cases, options, cores);
+    job.post(kEstimateNote, to_text(found));
   }
-  return verdict == "go";
+  Estimate agreed =
+      estimate_from(job.read(kEstimateNote, std::chrono::milliseconds(0)));
+  if (!agreed.refusal.empty()) {
+    throw UsageError(agreed.refusal);
+  }
+  return agreed;
 }
 
 }  // namespace paceline::bench

@@ -16,15 +16,14 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/bench/bulletin.h"
+#include "paceline/bench/case_record.h"
 #include "paceline/bench/case_run.h"
 #include "paceline/bench/core_pin.h"
 #include "paceline/bench/environment.h"
 #include "paceline/bench/estimate.h"
 #include "paceline/bench/external.h"
-#include "paceline/bench/trace.h"
 #include "paceline/bench/warnings.h"
 #include "paceline/experiment/machine.h"
-#include "paceline/record/json.h"
 #include "paceline/record/store.h"
 
 namespace paceline::bench {
@@ -35,6 +34,9 @@ constexpr int kInterrupted = 130;
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
+
+// Cases by key and repetition.
+using Done = std::set<std::pair<std::string, int>>;
 
 // Thrown where a step or a wait notices that the session shall end.
 class StopRequested {};
@@ -65,32 +67,43 @@ class Session {
   int run_all() {
     environment_ = exchange_environment(world_, bulletin_);
     check_hosts();
-    const int cores = experiment::usable_cores();  // before any is pinned
+    cores_ = experiment::usable_cores();  // before any is pinned
     const CorePin pin(
         world_.place.local_rank, world_.place.local_world, threads_to_pin());
     for (record::HostEnvironment& host : environment_.hosts) {
       host.facts["pinning"] = pin.description();
     }
-    std::set<std::pair<std::string, int>> done;
     if (options_.resume && !options_.records_path.empty()) {
-      done = agree_on_done();
+      done_ = agree_on_done();
     }
-    const auto& cases = options_.experiment.cases;
-    std::vector<record::Configuration> todo;
-    std::copy_if(cases.begin(),
-                 cases.end(),
-                 std::back_inserter(todo),
-                 [&](const record::Configuration& c) {
-                   return c.discard || !done.contains({c.key(), options_.run});
-                 });
+    Bulletin job(world_, "", [this](const std::string& what) { idle(what); });
+    estimate_ = agree_on_estimate(world_, job, still_to_do(), options_, cores_);
+    std::vector<record::Configuration> todo = to_do_in(options_.run);
     interleave(todo);
-    if (!confirm_estimate(world_, bulletin_, todo, options_, cores)) {
-      return 2;
-    }
     for (std::size_t i = 0; i < todo.size(); ++i) {
       run_one(i, todo.size(), todo[i]);
     }
     return 0;
+  }
+
+  std::vector<record::Configuration> to_do_in(int run) const {
+    std::vector<record::Configuration> cases;
+    for (const record::Configuration& c : options_.experiment.cases) {
+      if (c.discard || !done_.contains({c.key(), run})) {
+        cases.push_back(c);
+      }
+    }
+    return cases;
+  }
+
+  // The cases of this repetition and of all later ones.
+  std::vector<record::Configuration> still_to_do() const {
+    std::vector<record::Configuration> cases;
+    for (int run = options_.run; run < options_.experiment.runs; ++run) {
+      const auto more = to_do_in(run);
+      cases.insert(cases.end(), more.begin(), more.end());
+    }
+    return cases;
   }
 
   // Later repetitions take the cases in another order, the same on all ranks,
@@ -156,8 +169,8 @@ class Session {
   }
 
   // Rank 0 reads the file; the others take its word.
-  std::set<std::pair<std::string, int>> agree_on_done() {
-    std::set<std::pair<std::string, int>> done;
+  Done agree_on_done() {
+    Done done;
     if (leads()) {
       const auto file = record::read_records(options_.records_path,
                                              record::BrokenTail::kSkip);
@@ -197,7 +210,7 @@ class Session {
                       c.label.empty() ? c.strategy : c.label,
                       c.ranks);
       const RankResult mine = perform(c, bulletin, index, title);
-      post_result(bulletin, mine);
+      post_result(bulletin, world_.place.rank, mine);
       if (leads()) {
         collect(c, bulletin, mine.lined_up_ns);
       }
@@ -227,6 +240,8 @@ class Session {
                    {.name = fmt::format("run{}/case{}", options_.run, index),
                     .interface = options_.interface,
                     .timeout = options_.timeout,
+                    .first_step = estimate_.first_step(
+                        c, std::min(c.ranks, world_.place.local_world), cores_),
                     .record_spans = !options_.trace_path.empty(),
                     .heart = options_.heart.get(),
                     .progress = progress});
@@ -240,25 +255,14 @@ class Session {
     return result;
   }
 
-  void post_result(Bulletin& bulletin, const RankResult& mine) const {
-    record::RunRecord part;
-    part.ranks = {mine.samples};
-    part.wire = mine.wire;
-    part.verified = mine.verified;
-    part.warnings = mine.warnings;
-    bulletin.post(fmt::format("result/{}", world_.place.rank),
-                  record::to_line(part));
-    if (!options_.trace_path.empty()) {
-      bulletin.post(fmt::format("spans/{}", world_.place.rank),
-                    to_text(mine.spans));
-    }
-  }
-
-  // Rank 0: one record of all ranks' results.
+  // Rank 0: one record of all ranks' results, and their spans.
   void collect(const record::Configuration& c,
                Bulletin& bulletin,
                std::int64_t lined_up_ns) {
-    record::RunRecord whole;
+    record::RunRecord whole = gather_results(bulletin, c.ranks);
+    if (c.discard) {
+      return;
+    }
     whole.source =
         is_external(c) ? record::Source::kExternal : record::Source::kMeasured;
     whole.experiment = options_.experiment.name;
@@ -266,55 +270,26 @@ class Session {
     whole.run = options_.run;
     whole.configuration = c;
     whole.environment = environment_;
-    for (int rank = 0; rank < c.ranks; ++rank) {
-      const record::RunRecord part = record::from_line(bulletin.read(
-          fmt::format("result/{}", rank), std::chrono::milliseconds(0)));
-      whole.ranks.push_back(part.ranks.front());
-      merge(part, whole);
-    }
     add_warnings(c, environment_, whole);
     if (host_warning_) {
       whole.warnings.push_back(*host_warning_);
     }
-    if (writer_ != nullptr && !c.discard) {
+    if (writer_ != nullptr) {
       writer_->append(whole);
     }
-    if (!options_.trace_path.empty() && !c.discard) {
-      add_to_trace(c, bulletin, lined_up_ns - began_ns_);
+    if (!options_.trace_path.empty()) {
+      add_to_trace(gather_spans(bulletin, c.ranks, lined_up_ns - began_ns_));
     }
   }
 
-  // Every rank's clock is set by the moment at which the case lined up.
-  void add_to_trace(const record::Configuration& c,
-                    Bulletin& bulletin,
-                    std::int64_t shift_ns) {
-    for (int rank = 0; rank < c.ranks; ++rank) {
-      for (record::Span span : spans_from(bulletin.read(
-               fmt::format("spans/{}", rank), std::chrono::milliseconds(0)))) {
-        span.start_ns += shift_ns;
-        spans_.push_back(std::move(span));
-      }
-    }
+  // The file is whole after every case.
+  void add_to_trace(const std::vector<record::Span>& spans) {
+    spans_.insert(spans_.end(), spans.begin(), spans.end());
     std::map<int, std::string> names;
     for (std::size_t rank = 0; rank < world_.hosts.size(); ++rank) {
       names.emplace(static_cast<int>(rank), world_.hosts[rank]);
     }
     record::write_trace_file(options_.trace_path, spans_, names);
-  }
-
-  // Bytes: the busiest rank's.  A check holds if it holds everywhere.
-  static void merge(const record::RunRecord& part, record::RunRecord& whole) {
-    if (!whole.wire.measured_per_step ||
-        part.wire.measured_per_step.value_or(0) >
-            *whole.wire.measured_per_step) {
-      whole.wire = part.wire;
-    }
-    for (const auto& [check, held] : part.verified) {
-      const auto [entry, fresh] = whole.verified.emplace(check, held);
-      entry->second = entry->second && held;
-    }
-    whole.warnings.insert(
-        whole.warnings.end(), part.warnings.begin(), part.warnings.end());
   }
 
   comm::World& world_;
@@ -323,6 +298,9 @@ class Session {
   std::unique_ptr<record::RecordWriter> writer_;
   record::Environment environment_;
   std::optional<record::Warning> host_warning_;
+  int cores_ = 1;  // that all ranks of this host may use
+  Done done_;      // before this session
+  Estimate estimate_;
   std::int64_t began_ns_ = steady_ns();
   std::vector<record::Span> spans_;  // of all cases, on rank 0's clock
 };

@@ -31,8 +31,9 @@ struct SessionOptions {
 /// the others wait in the store.  Rank 0 appends one record a case.  Returns
 /// 0, or the exit code of a session that ended early on request.
 ///
-/// Throws UsageError (all ranks alike) for a case that cannot run, WorldError
-/// for a lost rank; records of finished cases are on the disk either way.
+/// Throws UsageError (all ranks alike) for a case that cannot run and for a
+/// job that is too long, WorldError for a lost rank; records of finished cases
+/// are on the disk either way.
 int run_session(comm::World& world, const SessionOptions& options);
 
 }  // namespace paceline::bench

@@ -37,7 +37,7 @@ int run_once(comm::World& world,
   options.trace_path = settings.trace;
   options.run = order.run;
   options.resume = settings.resume;
-  options.yes = settings.yes || order.run > 0;
+  options.yes = settings.yes;
   options.progress = order.progress;
   options.require_same_topology = settings.require_same_topology;
   options.timeout = timeout_of(settings);
@@ -46,11 +46,7 @@ int run_once(comm::World& world,
   options.heart = std::shared_ptr<launch::Heartbeat>(
       std::shared_ptr<launch::Heartbeat>(), &heart);
   options.stop_requested = [&stop] { return stop.requested(); };
-  const int code = bench::run_session(world, options);
-  if (code == 2) {
-    throw UsageError("not started: the estimate above is too long");
-  }
-  return code;
+  return bench::run_session(world, options);
 }
 
 /// How many ranks each host has, hosts in the order of their first rank.

@@ -4,12 +4,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/bench/estimate.h"
 #include "paceline/cli/results.h"
 #include "paceline/comm/local_launch.h"
 
@@ -39,8 +41,12 @@ class SharedText {
   int file_;
 };
 
+/// The estimate of the first repetition, which the later ones take over.
+using EstimateNote = std::optional<std::string>;
+
 launch::Outcome run_repetition(const experiment::Order& order,
-                               const std::vector<std::string>& command_line) {
+                               const std::vector<std::string>& command_line,
+                               EstimateNote& estimate) {
   const SharedText text(experiment::to_text(order));
   comm::LocalLaunch local;
   local.ranks = experiment::largest_world(order.experiment);
@@ -49,6 +55,14 @@ launch::Outcome run_repetition(const experiment::Order& order,
   local.argv.insert(local.argv.end(), {"--order", text.path()});
   local.patience.heartbeat = std::chrono::milliseconds(
       static_cast<std::int64_t>(order.settings.timeout * 1000));
+  local.prepare = [&estimate](launch::Board& board) {
+    if (estimate) {
+      board.post(bench::kEstimateNote, *estimate);
+    }
+  };
+  local.conclude = [&estimate](launch::Board& board) {
+    estimate = board.read(bench::kEstimateNote);
+  };
   return comm::launch_local(local);
 }
 
@@ -58,8 +72,9 @@ int run_local(experiment::Order order,
               const std::vector<std::string>& command_line) {
   const Results results(order.settings);
   launch::Outcome outcome;
+  EstimateNote estimate;
   for (; order.run < order.experiment.runs; ++order.run) {
-    outcome = run_repetition(order, command_line);
+    outcome = run_repetition(order, command_line, estimate);
     if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
       break;
     }

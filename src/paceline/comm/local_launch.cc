@@ -78,13 +78,20 @@ launch::Outcome launch_local(const LocalLaunch& local) {
   const auto [fd, port] = listen_on_loopback();
   const auto store = serve_store(job, fd, port);
   const auto board = make_board(*store);
+  if (local.prepare) {
+    local.prepare(*board);
+  }
   const auto environment = base_environment(local, job, port);
   std::vector<pid_t> children;
   for (int rank = 0; rank < local.ranks; ++rank) {
     children.push_back(launch::spawn(command_of(local, environment, rank)));
   }
-  return launch::supervise(
+  auto outcome = launch::supervise(
       children, *board, launch::host_name(), signals, local.patience);
+  if (local.conclude) {
+    local.conclude(*board);
+  }
+  return outcome;
 }
 
 }  // namespace paceline::comm

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "paceline/launch/board.h"
 #include "paceline/launch/supervise.h"
 
 namespace paceline::comm {
@@ -14,6 +16,9 @@ struct LocalLaunch {
   std::vector<std::string> argv;       // of every rank
   std::vector<std::string> variables;  // NAME=value, beside our environment
   launch::Patience patience;
+  /// Called before the ranks start and after they have ended: what they shall
+  /// find on their board, and what of it is to be kept.
+  std::function<void(launch::Board&)> prepare{}, conclude{};
 };
 
 /// Starts that many ranks on this machine and stays with them until the last

@@ -38,6 +38,7 @@ Executor::Executor(const Parts& parts, Options options)
       frontier_(parts.input.model, parts.memory.setup()),
       mailbox_(std::make_shared<Mailbox>()),
       waiters_(std::make_unique<Waiters>()) {
+  slowest_step_ns_ = options_.first_step.count();
   mailbox_->owner = this;
   for (const plan::Communicator& group : parts_.memory.setup().communicators) {
     queues_.emplace_back(group, group.members.front() == parts_.input.rank);

@@ -46,7 +46,8 @@ void require_executable(const plan::CommPlan& plan);
 /// communication thread, or on the training thread while it waits at a gate.
 ///
 /// Note [Deadlines]: a wait at a gate ends with a WorldError that names the op
-/// and the chain behind it after max(timeout, 10 x the slowest step so far).
+/// and the chain behind it after max(timeout, 10 x the slowest step so far);
+/// before there is one, `first_step` stands for it.
 /// The first error opens every gate with that error.  Where a performer issues
 /// the ops nothing stands at a gate, so the communication thread looks twice a
 /// second for what no gate sees: an op in flight for longer, or a training
@@ -68,6 +69,7 @@ class Executor final : public model::Gates {
   };
   struct Options {
     std::chrono::milliseconds timeout{60'000};
+    std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
     bool keep_gradients = false;  // never zeroed: every backward adds
     bool record_spans = false;
     /// Called about once a second from the communication thread.

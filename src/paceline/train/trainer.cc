@@ -251,6 +251,7 @@ void Trainer::connect() {
                                .performer = reducer_.get()},
       runtime::Executor::Options{
           .timeout = options_.timeout,
+          .first_step = options_.first_step,
           .keep_gradients = configuration_.compat_accumulate,
           .record_spans = options_.record_spans,
           .beat = options_.beat,

@@ -39,6 +39,9 @@ struct Team {
 
 struct TrainerOptions {
   std::chrono::milliseconds timeout{60'000};
+  /// How long the first step may take, as far as somebody knows: patience is
+  /// ten times as much, and not less than `timeout`.
+  std::chrono::nanoseconds first_step{0};
   bool integers = false;  // integer weights, batches and summed loss
   bool record_spans = false;
   /// The loss scale to start with; null: 65536 where the precision needs one

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/bench/case_record.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/bench/trace.h"
+#include "paceline/record/json.h"
+
+namespace paceline::bench {
+namespace {
+
+using std::chrono::milliseconds;
+
+void merge(const record::RunRecord& part, record::RunRecord& whole) {
+  if (!whole.wire.measured_per_step ||
+      part.wire.measured_per_step.value_or(0) > *whole.wire.measured_per_step) {
+    whole.wire = part.wire;
+  }
+  for (const auto& [check, held] : part.verified) {
+    const auto [entry, fresh] = whole.verified.emplace(check, held);
+    entry->second = entry->second && held;
+  }
+  whole.warnings.insert(
+      whole.warnings.end(), part.warnings.begin(), part.warnings.end());
+}
+
+}  // namespace
+
+void post_result(Bulletin& bulletin, int rank, const RankResult& result) {
+  record::RunRecord part;
+  part.ranks = {result.samples};
+  part.wire = result.wire;
+  part.verified = result.verified;
+  part.warnings = result.warnings;
+  bulletin.post(fmt::format("result/{}", rank), record::to_line(part));
+  bulletin.post(fmt::format("spans/{}", rank), to_text(result.spans));
+}
+
+record::RunRecord gather_results(Bulletin& bulletin, int ranks) {
+  record::RunRecord whole;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const record::RunRecord part = record::from_line(
+        bulletin.read(fmt::format("result/{}", rank), milliseconds(0)));
+    whole.ranks.push_back(part.ranks.front());
+    merge(part, whole);
+  }
+  return whole;
+}
+
+std::vector<record::Span> gather_spans(Bulletin& bulletin,
+                                       int ranks,
+                                       std::int64_t shift_ns) {
+  std::vector<record::Span> spans;
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (record::Span& span : spans_from(
+             bulletin.read(fmt::format("spans/{}", rank), milliseconds(0)))) {
+      span.start_ns += shift_ns;
+      spans.push_back(std::move(span));
+    }
+  }
+  return spans;
+}
+
+}  // namespace paceline::bench

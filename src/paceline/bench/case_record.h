@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "paceline/bench/bulletin.h"
+#include "paceline/bench/case_run.h"
+
+namespace paceline::bench {
+
+/// Leaves a rank's result on its case's bulletin.
+void post_result(Bulletin& bulletin, int rank, const RankResult& result);
+
+/// What ranks 0 .. ranks-1 posted, as one record: the samples of all, the
+/// bytes of the busiest, checks that hold if they hold everywhere.  Waits for
+/// them.
+record::RunRecord gather_results(Bulletin& bulletin, int ranks);
+
+/// The spans of the same ranks, `shift_ns` later: every rank's clock is set
+/// by the moment at which the case lined up.
+std::vector<record::Span> gather_spans(Bulletin& bulletin,
+                                       int ranks,
+                                       std::int64_t shift_ns);
+
+}  // namespace paceline::bench
