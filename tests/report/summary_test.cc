@@ -151,6 +151,35 @@ TEST(Summary, WarnsOfWhatTheSamplesShow) {
                                       "bytes-differ-from-plan"}));
 }
 
+// 40 steps of one rank that swing by 2 ms around 100 ms; those from `begin` to
+// `end` take three times as long.
+RunRecord disturbed(std::size_t begin, std::size_t end) {
+  RunRecord r = fixed_record({"no ddp", "none", 1, 100});
+  r.ranks[0].step_ns.clear();
+  for (std::size_t i = 0; i < 40; ++i) {
+    const auto swing = static_cast<std::int64_t>(i % 3) * 1'000'000;
+    const std::int64_t factor = i >= begin && i < end ? 3 : 1;
+    r.ranks[0].step_ns.push_back((99'000'000 + swing) * factor);
+  }
+  return r;
+}
+
+TEST(Summary, WarnsOfStepsThatAreNotSteady) {
+  EXPECT_EQ(warning_codes(disturbed(0, 0)), std::vector<std::string>{});
+  // One of three is chance.
+  EXPECT_TRUE(only_row({disturbed(0, 0), disturbed(0, 4), disturbed(0, 0)})
+                  .warnings.empty());
+  const Row late = only_row({disturbed(0, 0), disturbed(0, 4)});
+  ASSERT_EQ(late.warnings.size(), 1u);
+  EXPECT_EQ(late.warnings[0].code, "not-steady");
+  EXPECT_EQ(late.warnings[0].seen,
+            "1 of 2 runs not steady at first: one settles after 4 of 40 steps");
+  const Row never = only_row({disturbed(28, 40), disturbed(0, 4)});
+  ASSERT_EQ(never.warnings.size(), 1u);
+  EXPECT_EQ(never.warnings[0].seen,
+            "2 of 2 runs not steady at first: one never settles in 40 steps");
+}
+
 TEST(Summary, NamesakesAreToldApartByWhatDiffers) {
   std::vector<RunRecord> records{fixed_record({"1M/2G", "ddp", 2, 100}),
                                  fixed_record({"1M/2G", "ddp", 2, 100}),

@@ -2,11 +2,14 @@
 #include "paceline/report/summary.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/cases.h"
+#include "paceline/stats/steady.h"
 
 namespace paceline::report {
 namespace {
@@ -171,7 +174,42 @@ void add_runs(Row& row, const Case& one) {
   }
 }
 
-void add_own_warnings(Row& row) {
+// Where half of the runs or more are not steady from their first step: in one
+// of fifteen windows of steady noise a state is found late (docs/measuring.md).
+void warn_if_unsteady(Row& row, const RunSeconds& runs) {
+  std::size_t late = 0;
+  std::size_t latest = 0;
+  std::size_t steps = 0;  // of the run that settles last
+  for (const std::vector<double>& run : runs) {
+    const std::size_t first =
+        stats::find_steady_state(run).first.value_or(run.size());
+    late += first > 0 ? 1 : 0;
+    if (first > latest) {
+      latest = first;
+      steps = run.size();
+    }
+  }
+  if (late == 0 || 2 * late < runs.size()) {
+    return;
+  }
+  const bool never = latest == steps;
+  warn_once(
+      row,
+      {"not-steady",
+       fmt::format(
+           "{} of {} not steady at first: one {}",
+           late,
+           counted(std::ssize(runs), "run"),
+           never ? fmt::format("never settles in {} steps", steps)
+                 : fmt::format("settles after {} of {} steps", latest, steps)),
+       "the figures mix different states",
+       never
+           ? "look for what else the machine does, or measure longer (--steps)"
+           : "warm up longer (--warmup)"});
+}
+
+void add_own_warnings(Row& row, const RunSeconds& runs) {
+  warn_if_unsteady(row, runs);
   if (row.step_s && row.step_s->steps < kFewSteps) {
     warn_once(row,
               {"few-samples",
@@ -197,10 +235,11 @@ Row make_row(const Case& one) {
   row.source = one.first().source;
   row.experiment = one.first().experiment;
   add_runs(row, one);
-  row.step_s = stats::summarize_steps(step_seconds(one));
+  const RunSeconds runs = step_seconds(one);
+  row.step_s = stats::summarize_steps(runs);
   row.examples_per_s = rate(one);
   row.exposed_s = exposed(one);
-  add_own_warnings(row);
+  add_own_warnings(row, runs);
   return row;
 }
 

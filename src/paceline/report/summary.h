@@ -52,8 +52,8 @@ struct Table {
 
 /// Every case of the records, discarded ones apart, in the order in which they
 /// came, by model and batch size.  Adds the warnings that only the samples can
-/// tell: too few steps, values that were reduced wrongly, bytes that differ
-/// from the plan's.
+/// tell: too few steps, steps that are not steady, values that were reduced
+/// wrongly, bytes that differ from the plan's.
 std::vector<Table> summarize(std::span<const record::RunRecord> records);
 
 }  // namespace paceline::report
