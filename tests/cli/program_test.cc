@@ -258,6 +258,26 @@ TEST_F(Program, ReportNeverFallsOverADamagedFile) {
   }
 }
 
+// The second case runs until the first one's row has been seen.
+TEST_F(Program, TheOriginalsRowsComeAsCasesFinish) {
+  const Outcome outcome = run(
+      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "
+      "--warmup 1 --steps 3,1000000 --records r.jsonl --yes --format ddp "
+      "> rows & program=$!; "
+      "until grep -q p95 rows; do sleep 0.05; done; "
+      "kill -INT $program; wait $program; code=$?; cat rows; exit $code");
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_TRUE(outcome.out.starts_with("-----")) << outcome.out;
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
+  std::size_t rows = 0;
+  for (std::size_t at = 0;
+       (at = outcome.out.find("p95:", at)) != std::string::npos;
+       ++at) {
+    ++rows;
+  }
+  EXPECT_EQ(rows, 1U) << outcome.out;
+}
+
 TEST_F(Program, RepeatsInFreshProcesses) {
   const Outcome outcome = run(std::string(kTwoCases) + "--runs 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

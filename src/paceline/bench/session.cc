@@ -7,7 +7,6 @@
 #include <limits>
 #include <memory>
 #include <random>
-#include <set>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -19,9 +18,11 @@
 #include "paceline/bench/case_record.h"
 #include "paceline/bench/case_run.h"
 #include "paceline/bench/core_pin.h"
+#include "paceline/bench/done.h"
 #include "paceline/bench/environment.h"
 #include "paceline/bench/estimate.h"
 #include "paceline/bench/external.h"
+#include "paceline/bench/trace.h"
 #include "paceline/bench/warnings.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/record/store.h"
@@ -34,9 +35,6 @@ constexpr int kInterrupted = 130;
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
-
-// Cases by key and repetition.
-using Done = std::set<std::pair<std::string, int>>;
 
 // Thrown where a step or a wait notices that the session shall end.
 class StopRequested {};
@@ -74,7 +72,8 @@ class Session {
       host.facts["pinning"] = pin.description();
     }
     if (options_.resume && !options_.records_path.empty()) {
-      done_ = agree_on_done();
+      done_ = agree_on_done(
+          bulletin_, leads(), options_.records_path, options_.timeout);
     }
     Bulletin job(world_, "", [this](const std::string& what) { idle(what); });
     estimate_ = agree_on_estimate(world_, job, still_to_do(), options_, cores_);
@@ -168,32 +167,6 @@ class Session {
                      "compare on equal hosts, or use --require-same-topology"};
   }
 
-  // Rank 0 reads the file; the others take its word.
-  Done agree_on_done() {
-    Done done;
-    if (leads()) {
-      const auto file = record::read_records(options_.records_path,
-                                             record::BrokenTail::kSkip);
-      done = record::completed(file.records);
-      std::string text;
-      for (const auto& [key, run] : done) {
-        text += fmt::format("{}\t{}\n", run, key);
-      }
-      bulletin_.post("done", text);
-      return done;
-    }
-    const std::string text = bulletin_.read("done", options_.timeout);
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-      const std::size_t end = text.find('\n', begin);
-      const std::size_t tab = text.find('\t', begin);
-      done.emplace(text.substr(tab + 1, end - tab - 1),
-                   std::stoi(text.substr(begin, tab - begin)));
-      begin = end + 1;
-    }
-    return done;
-  }
-
   void run_one(std::size_t index,
                std::size_t count,
                const record::Configuration& c) {
@@ -276,6 +249,9 @@ class Session {
     }
     if (writer_ != nullptr) {
       writer_->append(whole);
+      if (options_.recorded) {
+        options_.recorded();
+      }
     }
     if (!options_.trace_path.empty()) {
       add_to_trace(gather_spans(bulletin, c.ranks, lined_up_ns - began_ns_));
@@ -289,7 +265,8 @@ class Session {
     for (std::size_t rank = 0; rank < world_.hosts.size(); ++rank) {
       names.emplace(static_cast<int>(rank), world_.hosts[rank]);
     }
-    record::write_trace_file(options_.trace_path, spans_, names);
+    record::write_trace_file(
+        trace_path(options_.trace_path, options_.run), spans_, names);
   }
 
   comm::World& world_;

@@ -24,6 +24,7 @@ struct SessionOptions {
   std::chrono::milliseconds timeout{60'000};
   std::string interface;
   std::shared_ptr<launch::Heartbeat> heart;  // null: nobody listens
+  std::function<void()> recorded{};          // on rank 0, after each record
   std::function<bool()> stop_requested{};    // polled between steps
 };
 

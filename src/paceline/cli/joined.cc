@@ -29,7 +29,8 @@ milliseconds timeout_of(const experiment::Settings& settings) {
 int run_once(comm::World& world,
              launch::Heartbeat& heart,
              const launch::StopSignals& stop,
-             const experiment::Order& order) {
+             const experiment::Order& order,
+             const std::function<void()>& recorded = {}) {
   const experiment::Settings& settings = order.settings;
   bench::SessionOptions options;
   options.experiment = order.experiment;
@@ -45,6 +46,7 @@ int run_once(comm::World& world,
   // Not owned: the world's guard holds it longer than any session runs.
   options.heart = std::shared_ptr<launch::Heartbeat>(
       std::shared_ptr<launch::Heartbeat>(), &heart);
+  options.recorded = recorded;
   options.stop_requested = [&stop] { return stop.requested(); };
   return bench::run_session(world, options);
 }
@@ -88,7 +90,11 @@ class JoinedRun {
     int code = 0;
     try {
       for (; order.run < order.experiment.runs && code == 0; ++order.run) {
-        code = run_once(world_, heart_, stop_, order);
+        code = run_once(world_, heart_, stop_, order, [&] {
+          if (results_) {
+            results_->show_rows(order.experiment);
+          }
+        });
       }
     } catch (...) {
       show(order);
@@ -112,7 +118,7 @@ class JoinedRun {
         bulletin.read("order", timeout_of(mine.settings)));
   }
 
-  void show(const experiment::Order& order) const {
+  void show(const experiment::Order& order) {
     if (results_) {
       results_->show(order.experiment);
     }

@@ -46,7 +46,8 @@ using EstimateNote = std::optional<std::string>;
 
 launch::Outcome run_repetition(const experiment::Order& order,
                                const std::vector<std::string>& command_line,
-                               EstimateNote& estimate) {
+                               EstimateNote& estimate,
+                               Results& results) {
   const SharedText text(experiment::to_text(order));
   comm::LocalLaunch local;
   local.ranks = experiment::largest_world(order.experiment);
@@ -55,6 +56,7 @@ launch::Outcome run_repetition(const experiment::Order& order,
   local.argv.insert(local.argv.end(), {"--order", text.path()});
   local.patience.heartbeat = std::chrono::milliseconds(
       static_cast<std::int64_t>(order.settings.timeout * 1000));
+  local.patience.meanwhile = [&] { results.show_rows(order.experiment); };
   local.prepare = [&estimate](launch::Board& board) {
     if (estimate) {
       board.post(bench::kEstimateNote, *estimate);
@@ -70,11 +72,11 @@ launch::Outcome run_repetition(const experiment::Order& order,
 
 int run_local(experiment::Order order,
               const std::vector<std::string>& command_line) {
-  const Results results(order.settings);
+  Results results(order.settings);
   launch::Outcome outcome;
   EstimateNote estimate;
   for (; order.run < order.experiment.runs; ++order.run) {
-    outcome = run_repetition(order, command_line, estimate);
+    outcome = run_repetition(order, command_line, estimate, results);
     if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
       break;
     }

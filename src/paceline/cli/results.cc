@@ -12,6 +12,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
@@ -65,29 +66,60 @@ Results::Results(experiment::Settings& settings) : settings_(settings) {
   }
 }
 
-bool Results::show(const experiment::Experiment& experiment) const {
+std::vector<record::RunRecord> Results::read(
+    const experiment::Experiment& experiment) const {
   std::vector<record::RunRecord> shown;
-  if (fs::exists(settings_.records)) {
-    std::set<std::string> cases;
-    for (const record::Configuration& c : experiment.cases) {
-      cases.insert(c.key());
-    }
-    record::RecordFile file =
-        record::read_records(settings_.records, record::BrokenTail::kSkip);
-    for (std::size_t i = 0; i < file.records.size(); ++i) {
-      record::RunRecord& record = file.records[i];
-      if (i >= already_ ||
-          (settings_.resume && cases.contains(record.configuration.key()))) {
-        shown.push_back(std::move(record));
-      }
+  if (!fs::exists(settings_.records)) {
+    return shown;
+  }
+  std::set<std::string> cases;
+  for (const record::Configuration& c : experiment.cases) {
+    cases.insert(c.key());
+  }
+  record::RecordFile file =
+      record::read_records(settings_.records, record::BrokenTail::kSkip);
+  for (std::size_t i = 0; i < file.records.size(); ++i) {
+    record::RunRecord& record = file.records[i];
+    if (i >= already_ ||
+        (settings_.resume && cases.contains(record.configuration.key()))) {
+      shown.push_back(std::move(record));
     }
   }
+  return shown;
+}
+
+// Only what has not been printed; all of it where that is no continuation.
+void Results::print(const std::string& text) {
+  const std::size_t from = text.starts_with(printed_) ? printed_.size() : 0;
+  std::fwrite(text.data() + from, 1, text.size() - from, stdout);
+  std::fflush(stdout);
+  printed_ = text;
+}
+
+void Results::show_rows(const experiment::Experiment& experiment) {
+  const report::Format& format = report::find_format(settings_.format);
+  std::error_code none;
+  const std::uintmax_t bytes = fs::file_size(settings_.records, none);
+  if (none || !format.grows_by_rows || experiment.runs > 1 ||
+      bytes == shown_bytes_) {
+    return;
+  }
+  shown_bytes_ = bytes;
+  const std::string text = format.render(read(experiment));
+  if (text.size() > printed_.size() && text.starts_with(printed_)) {
+    if (isatty(STDERR_FILENO) == 1) {
+      fmt::print(stderr, "\r\033[K");  // over the progress of the next case
+    }
+    print(text);
+  }
+}
+
+bool Results::show(const experiment::Experiment& experiment) {
+  const std::vector<record::RunRecord> shown = read(experiment);
   if (shown.empty()) {
     return false;
   }
-  const std::string text = report::find_format(settings_.format).render(shown);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  print(report::find_format(settings_.format).render(shown));
   if (!settings_.json.empty()) {
     write_atomically(settings_.json, report::render_ddp_json(shown));
   }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/settings.h"
+#include "paceline/record/run_record.h"
 
 namespace paceline::cli {
 
@@ -20,14 +23,25 @@ class Results {
   /// the record file holds something else: before time is spent.
   explicit Results(experiment::Settings& settings);
 
-  /// Prints this run's records on stdout, writes --json, and says on stderr
-  /// where the records lie.  With --resume, earlier records of the same cases
-  /// belong to the run.  Returns whether there was a record at all.
-  bool show(const experiment::Experiment& experiment) const;
+  /// Prints the rows of what has been recorded since the last call, where the
+  /// format's rows do not depend on later ones.  Cheap where nothing was.
+  void show_rows(const experiment::Experiment& experiment);
+
+  /// Prints this run's records (those not yet shown) on stdout, writes --json,
+  /// and says on stderr where the records lie.  With --resume, earlier records
+  /// of the same cases belong to the run.  Returns whether there was a record
+  /// at all.
+  bool show(const experiment::Experiment& experiment);
 
  private:
+  std::vector<record::RunRecord> read(
+      const experiment::Experiment& experiment) const;
+  void print(const std::string& text);
+
   const experiment::Settings& settings_;
-  std::size_t already_ = 0;  // records in the file before this run
+  std::size_t already_ = 0;         // records in the file before this run
+  std::uintmax_t shown_bytes_ = 0;  // of the file, when rows were last shown
+  std::string printed_;
 };
 
 }  // namespace paceline::cli

@@ -78,6 +78,9 @@ class Supervision {
         ask_to_stop(signal);
       }
       watch_hearts();
+      if (patience_.meanwhile) {
+        patience_.meanwhile();
+      }
       if (failed_at_ && !ending_) {
         end_all_once_explained();
       }
@@ -304,28 +307,6 @@ class Supervision {
 };
 
 }  // namespace
-
-SupervisorSignals::SupervisorSignals() {
-  sigemptyset(&waited_);
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
-    sigaddset(&waited_, signal);
-  }
-  pthread_sigmask(SIG_BLOCK, &waited_, &before_);
-}
-
-SupervisorSignals::~SupervisorSignals() {
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
-int SupervisorSignals::wait(std::chrono::milliseconds patience) const {
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(patience);
-  const timespec limit{
-      static_cast<time_t>(seconds.count()),
-      static_cast<long>(nanoseconds(patience - seconds).count())};
-  const int signal = sigtimedwait(&waited_, nullptr, &limit);
-  return signal > 0 ? signal : 0;
-}
 
 Outcome supervise(const std::vector<pid_t>& children,
                   Board& board,

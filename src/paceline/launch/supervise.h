@@ -2,32 +2,16 @@
 #pragma once
 
 #include <chrono>
-#include <csignal>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
 
 #include "paceline/launch/board.h"
+#include "paceline/launch/supervisor_signals.h"
 
 namespace paceline::launch {
-
-/// Keeps the signals that a supervisor waits for pending until it asks for
-/// them.  Must be made before any other thread of the process, and before the
-/// children.
-class SupervisorSignals {
- public:
-  SupervisorSignals();
-  ~SupervisorSignals();
-  SupervisorSignals(const SupervisorSignals&) = delete;
-  SupervisorSignals& operator=(const SupervisorSignals&) = delete;
-
-  /// SIGCHLD, SIGINT, SIGTERM, SIGHUP or SIGUSR1; 0 after `patience`.
-  int wait(std::chrono::milliseconds patience) const;
-
- private:
-  sigset_t waited_, before_;
-};
 
 struct Patience {
   /// A rank is lost when its heart has been silent for so long (--timeout).
@@ -38,6 +22,8 @@ struct Patience {
   std::chrono::milliseconds failure{3'000};
   /// After the first death, so long for deaths and notices that explain it.
   std::chrono::milliseconds settle{500};
+  /// Called several times a second as long as a rank lives.
+  std::function<void()> meanwhile{};
 };
 
 /// How a local job ended.

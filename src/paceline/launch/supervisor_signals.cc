@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/supervisor_signals.h"
+
+namespace paceline::launch {
+
+SupervisorSignals::SupervisorSignals() {
+  sigemptyset(&waited_);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    sigaddset(&waited_, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &waited_, &before_);
+}
+
+SupervisorSignals::~SupervisorSignals() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int SupervisorSignals::wait(std::chrono::milliseconds patience) const {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(patience);
+  const timespec limit{
+      static_cast<time_t>(seconds.count()),
+      static_cast<long>(std::chrono::nanoseconds(patience - seconds).count())};
+  const int signal = sigtimedwait(&waited_, nullptr, &limit);
+  return signal > 0 ? signal : 0;
+}
+
+}  // namespace paceline::launch
