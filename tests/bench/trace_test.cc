@@ -18,6 +18,33 @@ plan::CommPlan one_all_reduce() {
   return plan;
 }
 
+TEST(Trace, EachRepetitionHasAFileOfItsOwn) {
+  EXPECT_EQ(trace_path("a.b/trace.json", 0), "a.b/trace.json");
+  EXPECT_EQ(trace_path("a.b/trace.json", 1), "a.b/trace.run2.json");
+  EXPECT_EQ(trace_path("a.b/trace", 2), "a.b/trace.run3");
+}
+
+TEST(Trace, AReducersTransferLiesInItsStep) {
+  Recording recording;
+  recording.phases = {
+      {.forward = true, .step = 7, .start_ns = 100, .end_ns = 150},
+      {.forward = false, .step = 7, .start_ns = 150, .end_ns = 300},
+      {.forward = true, .step = 8, .start_ns = 300, .end_ns = 350}};
+  recording.transfers = {{.pattern = plan::Pattern::kAllReduce,
+                          .payload_bytes = 4'000'000,
+                          .start_ns = 200,
+                          .end_ns = 310}};
+  const auto spans = spans_of(recording, {}, {}, 1, 100);
+  ASSERT_EQ(spans.size(), 4U);
+  EXPECT_EQ(spans[0].name, "all-reduce, 4.0 MB, by the Reducer");
+  EXPECT_EQ(spans[0].category, "transfer");
+  EXPECT_EQ(spans[0].rank, 1);
+  EXPECT_EQ(spans[0].start_ns, 100);
+  EXPECT_EQ(spans[0].duration_ns, 110);
+  EXPECT_EQ(spans[0].args.at("bytes"), 4'000'000);
+  EXPECT_EQ(spans[0].args.at("step"), 7);
+}
+
 TEST(Trace, ATransferHasItsBytesAndAWaitNamesIt) {
   const plan::CommPlan plan = one_all_reduce();
   plan::Setup setup;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/run_ranks.h"
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/comm/engine.h"
 #include "paceline/plan/wire_bytes.h"
@@ -40,6 +41,27 @@ TEST_P(Worlds, all_reduce_sums_integers_exactly) {
     const auto small = at::full({11}, channel.rank() + 1, at::kBFloat16);
     channel.all_reduce(small, Reduce::kSum)->wait();
     EXPECT_TRUE(small.eq(world * (world + 1) / 2).all().item<bool>());
+  });
+}
+
+TEST(Transfers, are_kept_from_the_call_to_the_completion_where_asked) {
+  run_ranks(2, [](Channel& channel) {
+    const auto values = at::ones({1000}, at::kFloat);
+    channel.all_reduce(values, Reduce::kSum)->wait();
+    EXPECT_TRUE(channel.take_transfers().empty());
+    channel.record_transfers();
+    const std::int64_t before_ns = steady_ns();
+    channel.all_reduce(values, Reduce::kSum)->wait();
+    std::vector<Transfer> transfers;
+    while (transfers.empty()) {  // wait() may return before the callbacks
+      transfers = channel.take_transfers();
+    }
+    ASSERT_EQ(transfers.size(), 1U);
+    EXPECT_EQ(transfers[0].pattern, plan::Pattern::kAllReduce);
+    EXPECT_EQ(transfers[0].payload_bytes, 4000);
+    EXPECT_GE(transfers[0].start_ns, before_ns);
+    EXPECT_GT(transfers[0].end_ns, transfers[0].start_ns);
+    EXPECT_LE(transfers[0].end_ns, steady_ns());
   });
 }
 

@@ -140,6 +140,7 @@ std::vector<record::Span> take_spans(train::Trainer& trainer,
                                      std::int64_t origin_ns) {
   return spans_of({.ops = trainer.executor().take_spans(),
                    .phases = trainer.take_phases(),
+                   .transfers = trainer.take_transfers(),
                    .plan_of = plans_of(trainer)},
                   trainer.input().model,
                   trainer.setup(),

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/bench/trace.h"
 
+#include <filesystem>
+#include <optional>
 #include <variant>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "paceline/plan/describe.h"
@@ -39,6 +42,37 @@ record::Span span_of(const runtime::OpSpan& op,
   return span;
 }
 
+// The step in whose forward or backward `time_ns` lies, else the last before;
+// nothing where that was not recorded.
+std::optional<std::int64_t> step_at(const std::vector<train::PhaseSpan>& phases,
+                                    std::int64_t time_ns) {
+  std::optional<std::int64_t> step;
+  for (const train::PhaseSpan& phase : phases) {
+    if (phase.start_ns <= time_ns) {
+      step = phase.step;
+    }
+  }
+  return step;
+}
+
+record::Span span_of(const comm::Transfer& transfer,
+                     const std::vector<train::PhaseSpan>& phases,
+                     int rank) {
+  record::Span span;
+  span.name = fmt::format("{}, {}, by the Reducer",
+                          plan::name_of(transfer.pattern),
+                          plan::bytes_text(transfer.payload_bytes));
+  span.category = "transfer";
+  span.rank = rank;
+  span.track = record::Track::kComm;
+  span.duration_ns = transfer.end_ns - transfer.start_ns;
+  span.args["bytes"] = transfer.payload_bytes;
+  if (const auto step = step_at(phases, transfer.start_ns)) {
+    span.args["step"] = *step;
+  }
+  return span;
+}
+
 }  // namespace
 
 std::vector<record::Span> spans_of(const Recording& recording,
@@ -53,6 +87,10 @@ std::vector<record::Span> spans_of(const Recording& recording,
     spans.push_back(span_of(op, what, model, setup, rank));
     spans.back().start_ns = op.start_ns - origin_ns;
   }
+  for (const comm::Transfer& transfer : recording.transfers) {
+    spans.push_back(span_of(transfer, recording.phases, rank));
+    spans.back().start_ns = transfer.start_ns - origin_ns;
+  }
   for (const train::PhaseSpan& phase : recording.phases) {
     record::Span span;
     span.name = phase.forward ? "forward" : "backward";
@@ -66,6 +104,16 @@ std::vector<record::Span> spans_of(const Recording& recording,
     spans.push_back(span);
   }
   return spans;
+}
+
+std::string trace_path(const std::string& path, int run) {
+  if (run == 0) {
+    return path;
+  }
+  std::filesystem::path numbered(path);
+  const std::string ending = numbered.extension();
+  numbered.replace_extension(fmt::format("run{}{}", run + 1, ending));
+  return numbered;
 }
 
 std::string to_text(const std::vector<record::Span>& spans) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/comm/transfer_log.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/record/trace.h"
@@ -17,7 +18,8 @@ namespace paceline::bench {
 /// What one rank recorded of its steps.
 struct Recording {
   std::vector<runtime::OpSpan> ops;
-  std::vector<train::PhaseSpan> phases;
+  std::vector<train::PhaseSpan> phases;        // in the order of their starts
+  std::vector<comm::Transfer> transfers = {};  // a performer's
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
@@ -27,6 +29,10 @@ std::vector<record::Span> spans_of(const Recording& recording,
                                    const plan::Setup& setup,
                                    int rank,
                                    std::int64_t origin_ns);
+
+/// The trace file of a repetition: `path` itself for the first one, else with
+/// the repetition's number, from 2, before the ending: trace.run2.json.
+std::string trace_path(const std::string& path, int run);
 
 /// For the way from a rank to rank 0.
 std::string to_text(const std::vector<record::Span>& spans);

@@ -120,6 +120,10 @@ class BackendChannel final : public Channel {
   }
 
   Ledger ledger() const override { return backend_->ledger(); }
+  void record_transfers() override { backend_->record_transfers(); }
+  std::vector<Transfer> take_transfers() override {
+    return backend_->take_transfers();
+  }
 
   c10::intrusive_ptr<c10d::ProcessGroup> process_group() override {
     return group_;

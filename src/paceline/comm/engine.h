@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -14,6 +15,7 @@
 
 #include "paceline/comm/engine_table.h"
 #include "paceline/comm/ledger.h"
+#include "paceline/comm/transfer_log.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::comm {
@@ -45,6 +47,11 @@ class Channel {
   virtual Work barrier() = 0;
 
   virtual Ledger ledger() const = 0;
+
+  /// From now on keeps the times of every all-reduce (see TransferLog).
+  virtual void record_transfers() {}
+  /// Those that have ended since the last call.
+  virtual std::vector<Transfer> take_transfers() { return {}; }
 
   /// The same communicator as PyTorch's own classes want it (c10d::Reducer),
   /// for tensors on the CPU and on the spec's device; what goes through it is

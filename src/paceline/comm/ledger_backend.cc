@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/plan/wire_bytes.h"
 
@@ -66,6 +67,10 @@ Ledger LedgerBackend::ledger() const {
   return ledger_;
 }
 
+std::vector<Transfer> LedgerBackend::take_transfers() {
+  return transfers_ ? transfers_->take() : std::vector<Transfer>();
+}
+
 void LedgerBackend::book(plan::Pattern pattern, std::int64_t payload) {
   book(std::string(plan::name_of(pattern)),
        plan::wire_bytes(pattern, payload, getSize()));
@@ -95,7 +100,13 @@ std::uint64_t LedgerBackend::getSequenceNumberForGroup() {
 LedgerBackend::Work LedgerBackend::allreduce(
     std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
   book(plan::Pattern::kAllReduce, dense_bytes(tensors, "all-reduce"));
-  return inner_->allreduce(tensors, options);
+  const std::int64_t start_ns = transfers_ ? steady_ns() : 0;
+  Work work = inner_->allreduce(tensors, options);
+  if (transfers_) {
+    transfers_->watch(
+        plan::Pattern::kAllReduce, tensors.front(), start_ns, work);
+  }
+  return work;
 }
 
 LedgerBackend::Work LedgerBackend::broadcast(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "paceline/comm/ledger.h"
+#include "paceline/comm/transfer_log.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::comm {
@@ -31,6 +33,11 @@ class LedgerBackend final : public c10d::Backend {
   explicit LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner);
 
   Ledger ledger() const;
+
+  /// From now on the times of every all-reduce are logged; before any.
+  void record_transfers() { transfers_ = std::make_unique<TransferLog>(); }
+  std::vector<Transfer> take_transfers();
+
   const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
 
   const std::string getBackendName() const override;
@@ -62,6 +69,7 @@ class LedgerBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Backend> inner_;
   mutable std::mutex mutex_;  // the Reducer calls from the backward thread
   Ledger ledger_;
+  std::unique_ptr<TransferLog> transfers_;  // null: not logged
 };
 
 /// Throws WorldError that shows sizes and strides unless the tensor's elements

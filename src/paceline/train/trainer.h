@@ -93,6 +93,8 @@ class Trainer final : public Steps {
   const runtime::Reducer* reducer() const { return reducer_.get(); }
   /// What was recorded with `record_spans` since the last call.
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
+  /// The Reducer's transfers, which no plan's op stands for; the same.
+  std::vector<comm::Transfer> take_transfers();
   double last_loss() const { return last_loss_.item<double>(); }
 
   /// A number that is equal on two ranks if their parameters are bit-equal.

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trainer makes before its first step: network, plan, connections.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/program.h"
+#include "paceline/plan/verify.h"
+#include "paceline/runtime/profile_layers.h"
+#include "paceline/train/agreement.h"
+#include "paceline/train/plan_times.h"
+#include "paceline/train/shape_of.h"
+#include "paceline/train/trainer.h"
+
+namespace paceline::train {
+namespace {
+
+// Above it collectives are taken to go on along their line.
+constexpr std::int64_t kLargestTimedBytes = 16 << 20;
+
+model::NetworkOptions network_options(const record::Configuration& c) {
+  return {.image_size = c.image_size, .classes = c.classes};
+}
+
+kernel::UpdateRule update_rule(const record::Configuration& c) {
+  return {.name = c.optimizer,
+          .momentum = c.momentum,
+          .weight_decay = c.weight_decay};
+}
+
+}  // namespace
+
+at::ScalarType Trainer::dtype() const {
+  return options_.dtype.value_or(model::parameter_dtype(precision_));
+}
+
+void Trainer::make_network() {
+  const auto& info = model::find_network(configuration_.model);
+  network_ =
+      options_.network
+          ? options_.network()
+          : model::make_network(
+                info, network_options(configuration_), configuration_.seed);
+  if (options_.integers) {
+    model::fill_with_integers(*network_, configuration_.seed);
+  }
+  network_->to(team_.device);
+  model::cast_network(*network_, dtype());
+  if (configuration_.channels_last) {
+    model::to_channels_last(*network_);
+  }
+  network_->train();
+  if (configuration_.accumulate < 1 ||
+      configuration_.batch_size % configuration_.accumulate != 0) {
+    throw UsageError(fmt::format("--accumulate {} must divide --batch-size {}.",
+                                 configuration_.accumulate,
+                                 configuration_.batch_size));
+  }
+  const model::Batch whole =
+      model::make_batch(info,
+                        {.batch_size = configuration_.batch_size,
+                         .seed = configuration_.seed,
+                         .rank = team_.rank,
+                         .integers = options_.integers,
+                         .channels_last = configuration_.channels_last,
+                         .dtype = dtype(),
+                         .device = team_.device,
+                         .network = network_options(configuration_)});
+  const auto inputs = whole.input.chunk(configuration_.accumulate);
+  const auto targets = whole.target.chunk(configuration_.accumulate);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    batches_.push_back({inputs[i], targets[i]});
+  }
+}
+
+void Trainer::make_plan() {
+  // Two samples are the least that batch norm takes on one pixel.
+  const model::Batch probe{at::cat({batches_[0].input.narrow(0, 0, 1),
+                                    batches_[0].input.narrow(0, 0, 1)}),
+                           at::cat({batches_[0].target.narrow(0, 0, 1),
+                                    batches_[0].target.narrow(0, 0, 1)})};
+  traced_ = runtime::trace(network_, configuration_.model, probe);
+  input_ = plan_input_of(configuration_, traced_.shape);
+  input_.rank = team_.rank;
+  input_.world = team_.world;
+  input_.loss_scaling = options_.loss_scale.has_value();
+  planner_ = options_.planner;
+  if (planner_ == nullptr) {
+    strategy_ = plan::parse_strategy(configuration_.strategy,
+                                     {.bucket_mb = configuration_.bucket_mb});
+    planner_ = plan::make_planner(strategy_);
+    input_.profile = options_.profile;
+    input_.alpha_beta = options_.alpha_beta;
+    if (team_.world > 1 && plan::needs_times(strategy_)) {
+      measure_times();
+    }
+    plan::verify(*planner_, input_);
+  }
+  const plan::Setup setup = planner_->setup(input_);
+  runtime::require_executable(
+      planner_->plan(input_, setup, planner_->variant(input_, 0)));
+  memory_ = std::make_unique<runtime::FlatMemory>(setup, team_.device);
+  memory_->adopt(traced_.parameters);
+  if (const at::Tensor* rate = memory_->scalar("learning_rate")) {
+    rate->fill_(configuration_.learning_rate);
+  }
+  if (options_.loss_scale) {
+    memory_->scalar(plan::kLossScale)->fill_(*options_.loss_scale);
+  }
+}
+
+// What the strategy decides by and nobody has given; all ranks together, on a
+// communicator of their own.
+void Trainer::measure_times() {
+  const auto channel = connect_to({.name = "times", .members = everybody()});
+  if (!input_.profile) {
+    input_.profile = share_profile(
+        *channel,
+        runtime::profile_layers(traced_,
+                                [this] { return loss_of(batches_[0]); },
+                                team_.device,
+                                {.origin = "measured before the run, rank 0"}),
+        team_.device);
+  }
+  if (!input_.alpha_beta) {
+    std::int64_t bytes = 0;
+    for (const plan::ParameterShape& parameter : input_.model.parameters) {
+      bytes += parameter.elements * plan::size_of(input_.model.dtype);
+    }
+    input_.alpha_beta = measure_alpha_beta(
+        *channel,
+        team_.device,
+        std::min(bytes, kLargestTimedBytes),
+        fmt::format("measured before the run, {}", team_.engine->name()));
+  }
+}
+
+std::vector<plan::Rank> Trainer::everybody() const {
+  std::vector<plan::Rank> ranks(static_cast<std::size_t>(team_.world));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+// Null where this rank is no member.
+std::unique_ptr<comm::Channel> Trainer::connect_to(
+    const plan::Communicator& group) {
+  const auto me =
+      std::find(group.members.begin(), group.members.end(), team_.rank);
+  if (me == group.members.end()) {
+    return nullptr;
+  }
+  return team_.engine->connect(
+      {.name = fmt::format("{}/{}", team_.name, group.name),
+       .store = team_.store,
+       .rank = static_cast<int>(me - group.members.begin()),
+       .world = static_cast<int>(group.members.size()),
+       .interface = team_.interface,
+       .device = team_.device});
+}
+
+void Trainer::connect() {
+  std::vector<comm::Channel*> by_id, picks;
+  for (const plan::Communicator& group : setup().communicators) {
+    picks.push_back(nullptr);
+    auto channel = connect_to(group);
+    by_id.push_back(channel.get());
+    if (channel == nullptr) {
+      continue;
+    }
+    channels_.push_back(std::move(channel));
+    if (group.order == plan::Order::kPriority) {
+      pick_channels_.push_back(connect_to(
+          {.name = group.name + "/picks", .members = group.members}));
+      picks.back() = pick_channels_.back().get();
+    }
+    require_agreement(
+        *channels_.back(),
+        group,
+        communicator_digest(*planner_,
+                            input_,
+                            setup(),
+                            static_cast<plan::CommunicatorId>(
+                                &group - setup().communicators.data())),
+        team_.device);
+  }
+  if (plan::has_performer(
+          planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
+    std::vector<std::string> names;
+    for (const auto& parameter : input_.model.parameters) {
+      names.push_back(parameter.name);
+    }
+    if (options_.record_spans) {
+      channels_.front()->record_transfers();
+    }
+    const plan::Options& caps = strategy_.whole.options;
+    reducer_ = std::make_unique<runtime::Reducer>(
+        traced_.parameters,
+        names,
+        *channels_.front(),
+        runtime::ReducerOptions{
+            .bucket_bytes_cap = caps.bytes_of_mebibytes("bucket-mb"),
+            .first_bucket_bytes_cap =
+                caps.bytes_of_mebibytes("first-bucket-mb")});
+  }
+  executor_ = std::make_unique<runtime::Executor>(
+      runtime::Executor::Parts{.planner = *planner_,
+                               .input = input_,
+                               .traced = traced_,
+                               .memory = *memory_,
+                               .channels = by_id,
+                               .picks = picks,
+                               .rule = update_rule(configuration_),
+                               .device = team_.device,
+                               .performer = reducer_.get()},
+      runtime::Executor::Options{
+          .timeout = options_.timeout,
+          .first_step = options_.first_step,
+          .keep_gradients = configuration_.compat_accumulate,
+          .record_spans = options_.record_spans,
+          .beat = options_.beat,
+          .stuck = options_.stuck,
+          .grace = options_.grace});
+}
+
+void Trainer::start_from_rank_zero() {
+  if (team_.world == 1 || channels_.empty()) {
+    return;
+  }
+  comm::Channel& channel = *channels_.front();
+  const at::NoGradGuard no_grad;
+  if (channel.world() != team_.world) {
+    return;
+  }
+  const auto value_buffer = setup().parameters.front().value.buffer;
+  const plan::Slice values{
+      value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
+  channel.broadcast(memory_->view(values), 0)->wait();
+  for (at::Tensor& buffer : network_->buffers()) {
+    at::Tensor dense = buffer.contiguous();
+    channel.broadcast(dense, 0)->wait();
+    buffer.copy_(dense);
+  }
+}
+
+}  // namespace paceline::train
