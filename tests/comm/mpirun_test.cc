@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "comm/rank_program.h"
 
@@ -9,9 +8,7 @@ namespace {
 
 using testing::run_marked;
 
-const std::string kMpirun =
-    std::string(PACELINE_MPIRUN) + " --oversubscribe --bind-to none " +
-    (getuid() == 0 ? "--allow-run-as-root " : "") + "-np ";
+const std::string kMpirun = PACELINE_LAUNCHER " ";
 
 TEST(Mpirun, ranks_work_together) {
   const auto said = run_marked(kMpirun + "2 PROGRAM rank 20000 ok");

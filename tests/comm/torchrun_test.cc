@@ -8,9 +8,7 @@ namespace {
 
 using testing::run_marked;
 
-const std::string kTorchrun = std::string(PACELINE_TORCH_PYTHON) +
-                              " -m torch.distributed.run --standalone "
-                              "--no-python --nproc-per-node ";
+const std::string kTorchrun = PACELINE_LAUNCHER " ";
 
 // torchrun owns a store on MASTER_PORT: rank 0 must not open one there.
 TEST(Torchrun, ranks_work_together) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program itself under a launcher of others, which PACELINE_LAUNCHER is the
+// beginning of the command line of: its ranks are joined, and records come out.
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "comm/rank_program.h"
+#include "paceline/record/store.h"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PACELINE_SUITE : public ::testing::Test {
+ protected:
+  PACELINE_SUITE() {
+    std::string name = fs::temp_directory_path() / "paceline-launcher-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~PACELINE_SUITE() override { fs::remove_all(folder_); }
+
+  testing::Said run(const std::string& arguments) const {
+    return testing::run_marked(PACELINE_LAUNCHER " PROGRAM run " + arguments);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {
+  const fs::path path = folder_ / "records.jsonl";
+  const testing::Said said =
+      run("--model mlp --device cpu --ranks 1,2 --strategy bsp --batch-size 4 "
+          "--warmup 1 --steps 3 --format csv --records " +
+          path.string());
+  ASSERT_EQ(said.exit_code, 0) << said.text;
+  EXPECT_TRUE(said.contains("records: " + path.string())) << said.text;
+  const auto records =
+      record::read_records(path, record::BrokenTail::kRefuse).records;
+  ASSERT_EQ(records.size(), 2U);
+  for (const record::RunRecord& record : records) {
+    const auto ranks = static_cast<std::size_t>(record.configuration.ranks);
+    EXPECT_EQ(record.error, std::nullopt);
+    ASSERT_EQ(record.ranks.size(), ranks);
+    for (const record::RankSamples& rank : record.ranks) {
+      EXPECT_EQ(rank.step_ns.size(), 3U);
+    }
+    if (ranks == 2) {
+      EXPECT_EQ(
+          record.verified,
+          (std::map<std::string, bool>{{"integer_sums", true},
+                                       {"ranks_hold_equal_parameters", true}}));
+      EXPECT_EQ(record.ranks[1].local_rank, 1);
+    }
+  }
+}
+
+TEST_F(PACELINE_SUITE, TellsAMistakeOnce) {
+  const testing::Said said = run("--model mlp --device cpu --ranks 3");
+  EXPECT_NE(said.exit_code, 0);
+  const std::string sentence = "--ranks: '3', but 2 were started";
+  const auto first = said.text.find(sentence);
+  ASSERT_NE(first, std::string::npos) << said.text;
+  EXPECT_EQ(said.text.find(sentence, first + 1), std::string::npos)
+      << said.text;
+}
+
+}  // namespace
+}  // namespace paceline
