@@ -16,6 +16,7 @@
 #include "paceline/cli/doctor.h"
 #include "paceline/cli/guide.h"
 #include "paceline/cli/list.h"
+#include "paceline/cli/predict.h"
 #include "paceline/cli/report.h"
 #include "paceline/cli/run_command.h"
 #include "paceline/comm/failure.h"
@@ -65,6 +66,9 @@ int dispatch(std::vector<std::string> arguments) {
   const ReportCommand report_command(*report);
   DiffCommand diff_command(*diff);
   AbCommand ab_command(*ab);
+  CLI::App* predict = app.add_subcommand(
+      "predict", "price a job on a cluster that a file describes");
+  PredictCommand predict_command(*predict);
   ab_command.take_commands(arguments);
   std::string listed;
   list->add_option("what", listed, "one of the lists: models, formats, ...")
@@ -98,6 +102,9 @@ int dispatch(std::vector<std::string> arguments) {
   }
   if (doctor->parsed()) {
     return run_doctor();
+  }
+  if (predict->parsed()) {
+    return predict_command.run();
   }
   return run->parsed() ? run_command.run(arguments) : 0;
 }

@@ -76,7 +76,7 @@ Algorithm algorithm_named(const std::string& name);
 /// tensors
 /// + bytes / bytes_per_s; bytes are all that it reads and writes.
 struct KernelCost {
-  std::string prefix;  // empty: every kernel
+  std::string prefix{};  // empty: every kernel
   Picoseconds launch = 0;
   Picoseconds launch_per_tensor = 0;
   double bytes_per_s = 0;  // 0: bytes cost nothing
@@ -106,7 +106,7 @@ struct SoftwareCosts {
   bool serial_collectives = true;
 
   /// The first entry whose prefix fits; none: kernels are free.
-  std::vector<KernelCost> kernels;
+  std::vector<KernelCost> kernels{};
 
   /// Host time between the end of backward and the next forward.
   Picoseconds step = 0;

@@ -64,8 +64,13 @@ class Simulator {
   const std::vector<Ran>& items() const;
   const std::vector<Ran>& transfers() const;
 
-  /// Bytes that the first simulated rank's device sent in the last run.
+  /// Bytes that crossed the first link in the last run: what the first
+  /// simulated rank's device sent, where each has a link of its own.
   std::int64_t bytes_sent() const;
+
+  /// How long the busiest link is at work for one step's bytes, at the rates
+  /// of the last run's costs; the mean of a period of steps.
+  Picoseconds busiest_link() const;
 
  private:
   class State;

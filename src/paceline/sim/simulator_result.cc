@@ -107,6 +107,32 @@ std::int64_t Simulator::State::bytes_sent() const {
   return network_.crossed(0);
 }
 
+Picoseconds Simulator::State::busiest_link() const {
+  std::vector<std::int64_t> crossed(capacities_.size(), 0);
+  for (TransferId id = 0; id < job_.transfers.size(); ++id) {
+    const Transfer& transfer = job_.transfers[id];
+    const std::int32_t step =
+        job_.items[job_.participants[transfer.first_item]].step;
+    if (step < 1 || step > job_.period) {
+      continue;
+    }
+    const Price& price = price_of(transfer);
+    for (int s = 0; s < price.count; ++s) {
+      const Stage& stage = price.stages[static_cast<std::size_t>(s)];
+      for (std::uint32_t i = first_load_[id]; i < first_load_[id + 1]; ++i) {
+        crossed[loads_[i].link] +=
+            stage.bytes * weight(stage, loads_[i]) / kWeightOne;
+      }
+    }
+  }
+  Picoseconds longest = 0;
+  for (std::size_t link = 0; link < capacities_.size(); ++link) {
+    longest = std::max(
+        longest, transfer_time(crossed[link] / job_.period, capacities_[link]));
+  }
+  return longest;
+}
+
 Simulator::Simulator(const Job& job) : state_(std::make_unique<State>(job)) {}
 Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
@@ -126,6 +152,10 @@ const std::vector<Ran>& Simulator::transfers() const {
 
 std::int64_t Simulator::bytes_sent() const {
   return state_->bytes_sent();
+}
+
+Picoseconds Simulator::busiest_link() const {
+  return state_->busiest_link();
 }
 
 StepTimes simulate(const plan::Planner& planner,

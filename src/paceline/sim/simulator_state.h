@@ -26,6 +26,7 @@ class Simulator::State {
 
   std::vector<Ran> item_ran, transfer_ran;
   std::int64_t bytes_sent() const;
+  Picoseconds busiest_link() const;
 
  private:
   /// What runs on a rank's compute, or its kernels.
@@ -54,6 +55,11 @@ class Simulator::State {
   struct Circle {  // the transfers of one queue
     std::set<std::pair<std::uint32_t, TransferId>> to_agree, to_start;
     bool agreeing = false, carrying = false, dirty = false;
+  };
+  struct RawLoad {  // of a link by a transfer, whatever its stage
+    std::uint32_t link = 0;
+    bool device = true;
+    std::int64_t times = 1, of = 1;
   };
   struct TransferState {
     std::uint32_t absent = 0;
@@ -94,6 +100,7 @@ class Simulator::State {
   void start_transfer(TransferId id);
   void start_stage(TransferId id);
   void start_flow(TransferId id);
+  static std::int64_t weight(const Stage& stage, const RawLoad& load);
   void end_stage(TransferId id);
   void end_transfer(TransferId id);
   void change_in_flight(TransferId id, std::int32_t by);
@@ -130,12 +137,7 @@ class Simulator::State {
   std::vector<Price> prices_, message_prices_;
   std::vector<std::int64_t> capacities_;
   std::uint32_t network_links_ = 0;  // where they begin
-  struct RawLoad {
-    std::uint32_t link = 0;
-    bool device = true;
-    std::int64_t times = 1, of = 1;
-  };
-  std::vector<RawLoad> loads_;  // of all transfers
+  std::vector<RawLoad> loads_;       // of all transfers
   std::vector<std::uint32_t> first_load_;
   std::vector<Load> stage_loads_;
   std::pair<LinkModel, LinkModel> linked_;  // loads_ were made for

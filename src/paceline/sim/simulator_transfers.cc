@@ -189,6 +189,12 @@ void Simulator::State::start_stage(TransferId id) {
   }
 }
 
+std::int64_t Simulator::State::weight(const Stage& stage, const RawLoad& load) {
+  return load.device
+             ? stage.device_weight * load.times
+             : (stage.network_weight * load.times + load.of - 1) / load.of;
+}
+
 void Simulator::State::start_flow(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
   const Stage& stage =
@@ -200,12 +206,9 @@ void Simulator::State::start_flow(TransferId id) {
   stage_loads_.clear();
   for (std::uint32_t i = first_load_[id]; i < first_load_[id + 1]; ++i) {
     const RawLoad& load = loads_[i];
-    const std::int64_t weight =
-        load.device
-            ? stage.device_weight * load.times
-            : (stage.network_weight * load.times + load.of - 1) / load.of;
-    if (weight > 0) {
-      stage_loads_.push_back({load.link, weight});
+    const std::int64_t times = weight(stage, load);
+    if (times > 0) {
+      stage_loads_.push_back({load.link, times});
     }
   }
   const Network::FlowId flow = network_.start(

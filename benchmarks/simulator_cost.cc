@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// simulator_cost: how fast plans are priced.  Events a second of unfolded
+// ranks beside a loop that only fills and drains the event queue, a million
+// folded ranks, one cell of a fit, and closed forms.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/plan/strategy.h"
+#include "paceline/sim/event_queue.h"
+#include "paceline/sim/predict.h"
+#include "paceline/sim/roofline.h"
+
+namespace {
+
+using namespace paceline;  // NOLINT: a program of one file
+
+constexpr int kRepeats = 5;
+
+// The shortest of some runs, in seconds: what the machine can do.
+template <class Body>
+double shortest_s(Body body) {
+  double best = 1e9;
+  for (int i = 0; i < kRepeats; ++i) {
+    const std::int64_t began = steady_ns();
+    body();
+    best = std::min(best, static_cast<double>(steady_ns() - began) * 1e-9);
+  }
+  return best;
+}
+
+// Pushes and pops `events` events with `waiting` of them in the queue.
+double empty_loop_s(std::uint64_t events, std::size_t waiting) {
+  std::uint64_t sum = 0;
+  const double seconds = shortest_s([&] {
+    sim::EventQueue queue;
+    std::uint64_t state = 1;
+    for (std::size_t i = 0; i < waiting; ++i) {
+      queue.push(static_cast<plan::Picoseconds>(i), {}, 0);
+    }
+    for (std::uint64_t i = 0; i < events; ++i) {
+      const sim::Event event = queue.pop();
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      queue.push(event.time + static_cast<plan::Picoseconds>(state >> 44U),
+                 {},
+                 0);
+      sum += event.sequence;
+    }
+  });
+  return sum == 0 ? 0 : seconds;
+}
+
+plan::PlanInput input_of(const plan::NetworkShape& network,
+                         plan::Rank world,
+                         plan::Rank local) {
+  plan::PlanInput input;
+  input.model = network.model;
+  input.world = world;
+  input.local_world.assign(static_cast<std::size_t>(world / local), local);
+  return input;
+}
+
+sim::Costs costs_of(const plan::NetworkShape& network) {
+  sim::Costs costs;
+  costs.profile = sim::roofline_profile(network, 64);
+  costs.machine.network.sharing = plan::LinkSharing::kHost;
+  return costs;
+}
+
+void unfolded(const std::string& strategy, plan::Rank world) {
+  const auto network = plan::network_shape("resnet50");
+  const auto planner = plan::make_planner(plan::parse_strategy(strategy));
+  const sim::Job job = sim::compile(
+      *planner, input_of(network, world, 4), {.steps = 6, .fold = false});
+  const sim::Costs costs = costs_of(network);
+  sim::Simulator simulator(job);
+  sim::StepTimes times;
+  const double seconds = shortest_s([&] { times = simulator.run(costs); });
+  const double empty =
+      empty_loop_s(times.events, static_cast<std::size_t>(world));
+  fmt::print(
+      "{:24} {:5} ranks unfolded: {:9} events, {:6.2f} M/s; empty queue {:6.2f} "
+      "M/s, ratio {:.2f}\n",
+      strategy,
+      world,
+      times.events,
+      static_cast<double>(times.events) / seconds * 1e-6,
+      static_cast<double>(times.events) / empty * 1e-6,
+      empty / seconds);
+}
+
+void folded(const std::string& strategy, plan::Rank world) {
+  const auto network = plan::network_shape("resnet50");
+  const auto planner = plan::make_planner(plan::parse_strategy(strategy));
+  const plan::PlanInput input = input_of(network, world, 8);
+  const sim::Costs costs = costs_of(network);
+  std::size_t actors = 0;
+  const double seconds = shortest_s([&] {
+    const sim::Job job = sim::compile(*planner, input);
+    actors = job.actors.size();
+    sim::Simulator(job).run(costs);
+  });
+  fmt::print("{:24} {:7} ranks folded to {}: {:.3f} s with planning\n",
+             strategy,
+             world,
+             actors,
+             seconds);
+}
+
+void one_cell(const std::string& strategy, const std::string& model) {
+  const auto network = plan::network_shape(model);
+  const auto planner = plan::make_planner(plan::parse_strategy(strategy));
+  const sim::Job job = sim::compile(*planner, input_of(network, 32, 4));
+  const sim::Costs costs = costs_of(network);
+  sim::Simulator simulator(job);
+  sim::StepTimes times;
+  const double seconds = shortest_s([&] { times = simulator.run(costs); });
+  fmt::print("{:24} {:10} 32 ranks folded: {:.3f} ms a run, {} events\n",
+             strategy,
+             model,
+             seconds * 1e3,
+             times.events);
+}
+
+void closed_forms() {
+  const sim::Machine machine;
+  constexpr int kCount = 1'000'000;
+  plan::Picoseconds sum = 0;
+  const double seconds = shortest_s([&] {
+    for (int i = 0; i < kCount; ++i) {
+      const sim::Group group{2 + i % 1000, 1 + i % 100, 8};
+      sum += sim::alone(
+          sim::price({plan::Pattern::kAllReduce, 4 * i, group}, machine),
+          group,
+          machine);
+    }
+  });
+  fmt::print("closed forms: {:.0f} configurations/s{}\n",
+             kCount / seconds,
+             sum == 0 ? "!" : "");
+}
+
+}  // namespace
+
+int main() {
+  for (const plan::Rank world : {4, 64, 1024}) {
+    unfolded("wfbp", world);
+  }
+  unfolded("fusion", 64);
+  unfolded("wfbp+neighbor-allreduce+atc", 64);
+  unfolded("wfbp+ps", 16);
+  folded("wfbp", 1'000'000);
+  folded("fusion+hierarchical", 1'000'000);
+  for (const char* strategy : {"bsp", "wfbp", "wfbp+ps", "bytescheduler"}) {
+    one_cell(strategy, "resnet50");
+  }
+  one_cell("wfbp", "bert-large");
+  closed_forms();
+  return 0;
+}

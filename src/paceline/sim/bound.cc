@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/bound.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "paceline/base/error.h"
+
+namespace paceline::sim {
+namespace {
+
+bool is_model_work(const Item& item) {
+  return item.kind == ItemKind::kForward || item.kind == ItemKind::kBackward;
+}
+
+bool communicates(const Item& item) {
+  return item.kind == ItemKind::kCollective || item.kind == ItemKind::kExchange;
+}
+
+/// Whether some communication of step 1 may end after step 2's first Forward
+/// has begun, on `actor`.
+bool crosses(const Job& job, const Actor& actor) {
+  if (!actor.trains || actor.steps.size() < 4) {
+    return false;
+  }
+  const ItemId first = actor.steps[1], next = actor.steps[2];
+  ItemId forward = next;
+  while (forward < actor.steps[3] && !is_model_work(job.items[forward])) {
+    ++forward;
+  }
+  // Backwards from that Forward: what it waits for.
+  std::vector<char> before(job.items.size(), 0);
+  before[forward] = 1;
+  for (ItemId id = forward; id-- > first;) {
+    for (std::uint32_t i = job.items[id].first_behind;
+         i < job.items[id + 1].first_behind;
+         ++i) {
+      const ItemId later = job.behind[i];
+      if (later <= forward && before[later] != 0) {
+        before[id] = 1;
+      }
+    }
+  }
+  for (ItemId id = first; id < next; ++id) {
+    if (communicates(job.items[id]) && before[id] == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Bound bound_of(const Job& job, const Costs& costs) {
+  Bound bound;
+  Costs bare = costs;
+  bare.software = {};
+  bare.machine.noise = {};
+  bare.machine.interference = {};
+  Simulator simulator(job);
+  simulator.run(bare);
+  bound.wire = simulator.busiest_link();
+  Picoseconds before_wire = 0;
+  for (const Actor& actor : job.actors) {
+    if (!actor.trains) {
+      continue;
+    }
+    Picoseconds compute = 0, until_first = 0;
+    bool found = false;
+    for (ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+      const Item& item = job.items[id];
+      if (!is_model_work(item)) {
+        continue;
+      }
+      const auto subject = static_cast<std::size_t>(item.subject);
+      compute += item.kind == ItemKind::kForward
+                     ? costs.profile.forward[subject]
+                     : costs.profile.backward[subject];
+      if (item.kind == ItemKind::kBackward && !found) {
+        found = true;
+        until_first = compute;
+      }
+    }
+    bound.compute = std::max(bound.compute, compute);
+    before_wire = std::max(before_wire, until_first);
+    bound.crosses_step = bound.crosses_step || crosses(job, actor);
+  }
+  const bool waits = !bound.crosses_step && bound.wire > 0;
+  bound.step = std::max(bound.compute, bound.wire + (waits ? before_wire : 0));
+  return bound;
+}
+
+}  // namespace paceline::sim

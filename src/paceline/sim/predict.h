@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/plan/cluster.h"
+#include "paceline/plan/networks/network_shape.h"
+#include "paceline/record/run_record.h"
+#include "paceline/record/trace.h"
+#include "paceline/sim/bound.h"
+#include "paceline/sim/run_record.h"
+
+namespace paceline::sim {
+
+/// A training job on a described cluster.
+struct PredictRequest {
+  plan::NetworkShape network;
+  plan::Cluster cluster;
+  std::string strategy = "fusion";
+  double bucket_mb = 25;
+  Rank ranks = 1;
+  int batch_size = 0;                     // per rank; 0: the cluster's, or 32
+  std::optional<double> samples_per_s{};  // of one device alone
+  std::optional<plan::LayerProfile> profile{};  // measured layer times
+  std::string optimizer = "sgd";
+  std::string engine = "nccl";             // sim/engines.h
+  std::optional<std::string> algorithm{};  // of collectives
+  Step steps = 10;
+  Noise noise{};
+};
+
+struct Prediction {
+  std::unique_ptr<Job> job;
+  Costs costs;
+  StepTimes times;         // with communication
+  StepTimes compute_only;  // the same without
+  Bound bound;
+  record::RunRecord record;
+  std::vector<record::Span> spans;  // filled on request
+
+  /// Of the whole job, in the steady state.
+  double samples_per_s() const;
+  Picoseconds exposed() const { return times.step - compute_only.step; }
+};
+
+/// Plans the job and executes the plan in virtual time.
+///
+/// Layer times are the request's profile; else a roofline over the network's
+/// layers, stretched to the throughput of one device that the request or the
+/// cluster file gives; else the roofline of the device's figures as they are,
+/// which the record warns of.  Throws UsageError for a request that cannot be.
+Prediction predict(const PredictRequest& request, bool with_spans = false);
+
+/// What planners know of the machine's communication, as one line per
+/// operation through its times at nothing and at 64 MiB.
+plan::AlphaBeta alpha_beta_of(const Machine& machine,
+                              const SoftwareCosts& software,
+                              const Group& group);
+
+/// Lines for people: step, rate, where the time goes, the bound.
+std::string summary_of(const Prediction& prediction);
+
+}  // namespace paceline::sim

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/run_record.h"
+
+#include <algorithm>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/describe.h"
+#include "paceline/sim/script.h"
+
+namespace paceline::sim {
+namespace {
+
+std::int64_t ns(Picoseconds time) {
+  return (time + 500) / plan::kPicosecondsPerNanosecond;
+}
+
+/// One step of one simulated rank.
+struct Phases {
+  Picoseconds step = 0, forward = 0, backward = 0;
+};
+
+std::vector<Phases> phases_of(const Job& job,
+                              const Simulator& simulator,
+                              const Actor& actor,
+                              std::size_t steps) {
+  std::vector<Phases> all(steps);
+  Picoseconds begin = 0;
+  for (std::size_t s = 0; s < steps; ++s) {
+    Picoseconds end = begin;
+    for (ItemId id = actor.steps[s]; id < actor.steps[s + 1]; ++id) {
+      const Ran& ran = simulator.items()[id];
+      const ItemKind kind = job.items[id].kind;
+      if (kind == ItemKind::kForward) {
+        all[s].forward += ran.end - ran.begin;
+      } else if (kind == ItemKind::kBackward) {
+        all[s].backward += ran.end - ran.begin;
+      } else {
+        continue;
+      }
+      end = ran.end;
+    }
+    all[s].step = end - begin;
+    begin = end;
+  }
+  return all;
+}
+
+/// Step `k` of the samples: what was simulated, and then its last period again
+/// and again.
+std::size_t sample(std::size_t k, std::size_t simulated, std::size_t period) {
+  return k < simulated ? k
+                       : simulated - period +
+                             (k - simulated) % std::min(period, simulated);
+}
+
+record::RankSamples samples_of(const std::vector<Phases>& phases,
+                               std::size_t period,
+                               const record::Configuration& configuration) {
+  record::RankSamples samples;
+  const auto steps = static_cast<std::size_t>(configuration.steps);
+  const auto warmup = std::min<std::size_t>(
+      static_cast<std::size_t>(configuration.warmup),
+      phases.size() > period ? phases.size() - period : 0);
+  for (std::size_t k = 0; k < steps; ++k) {
+    const Phases& at = phases[sample(warmup + k, phases.size(), period)];
+    samples.step_ns.push_back(ns(at.step));
+    samples.phase_ns["forward"].push_back(ns(at.forward));
+    samples.phase_ns["backward"].push_back(ns(at.backward));
+    samples.phase_ns["wait"].push_back(ns(at.step - at.forward - at.backward));
+    samples.window_ns += samples.step_ns.back();
+  }
+  return samples;
+}
+
+record::Span span_of(const Job& job, const Simulator& simulator, ItemId id) {
+  const Item& item = job.items[id];
+  const Ran& ran = simulator.items()[id];
+  const Rank rank = job.actors[item.actor].rank;
+  record::Span span;
+  span.rank = rank;
+  span.start_ns = ns(ran.begin);
+  span.duration_ns = ns(ran.end) - span.start_ns;
+  span.args["step"] = item.step;
+  const Script& script = job.scripts->of(rank);
+  plan::Setup setup = script.setup;
+  setup.communicators = job.scripts->communicators();
+  const plan::Op& op = script.op(id - job.actors[item.actor].first);
+  span.name = plan::describe(op, job.input.model, setup);
+  switch (item.kind) {
+    case ItemKind::kForward:
+      span.category = "forward";
+      span.track = record::Track::kForward;
+      break;
+    case ItemKind::kBackward:
+      span.category = "backward";
+      span.track = record::Track::kBackward;
+      break;
+    case ItemKind::kKernel:
+      span.category = "update";
+      span.track = record::Track::kUpdate;
+      break;
+    case ItemKind::kCollective:
+    case ItemKind::kExchange:
+      span.category = "transfer";
+      span.track = record::Track::kComm;
+      span.args["bytes"] = item.bytes;
+      break;
+  }
+  return span;
+}
+
+}  // namespace
+
+record::RunRecord record_of(const Job& job,
+                            const Simulator& simulator,
+                            const StepTimes& times,
+                            const StepTimes& compute_only,
+                            const record::Configuration& configuration) {
+  record::RunRecord record;
+  record.source = record::Source::kPredicted;
+  record.configuration = configuration;
+  record.wire.planned_per_step = job.wire_bytes;
+  record.wire.calls_per_step = job.calls;
+  std::vector<record::RankSamples> by_actor;
+  for (const Actor& actor : job.actors) {
+    by_actor.push_back(
+        samples_of(phases_of(job, simulator, actor, times.steps.size()),
+                   static_cast<std::size_t>(job.period),
+                   configuration));
+    by_actor.back().compute_only_step_ns.assign(
+        static_cast<std::size_t>(configuration.steps), ns(compute_only.step));
+    by_actor.back().flush_ns = ns(times.flush);
+    by_actor.back().device = configuration.device;
+  }
+  const Classes& classes = job.classes;
+  for (Rank rank = 0; rank < classes.world(); ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    if (classes.world() > kMostRecorded && classes.stand_in[r] != rank) {
+      continue;
+    }
+    const auto actor =
+        std::ranges::find(job.actors, classes.stand_in[r], &Actor::rank);
+    if (!actor->trains) {
+      continue;
+    }
+    record.ranks.push_back(
+        by_actor[static_cast<std::size_t>(actor - job.actors.begin())]);
+    record.ranks.back().rank = rank;
+    record.ranks.back().local_rank = classes.local[r];
+    record.ranks.back().host = fmt::format("host{}", classes.host_of[r]);
+  }
+  return record;
+}
+
+std::vector<record::Span> spans_of(const Job& job, const Simulator& simulator) {
+  std::vector<record::Span> spans;
+  for (ItemId id = 0; id < simulator.items().size(); ++id) {
+    if (simulator.items()[id].end >= 0) {
+      spans.push_back(span_of(job, simulator, id));
+    }
+  }
+  return spans;
+}
+
+}  // namespace paceline::sim

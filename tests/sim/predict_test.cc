@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/predict.h"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/record/json.h"
+#include "paceline/sim/whole.h"
+#include "sim/toy.h"
+
+namespace paceline::sim {
+namespace {
+
+constexpr auto kCluster = R"(
+name = "two nodes"
+source = "a test"
+[[hosts]]
+name = "n"
+count = 2
+slots = 4
+[[links]]
+joins = "devices"
+sharing = "device"
+rate = "12GB/s"
+latency = "5us"
+[[links]]
+joins = "hosts"
+rate = "10Gbit"
+latency = "25us"
+[device]
+name = "gpu"
+flops = "13TFLOP/s"
+[[device.throughput]]
+model = "resnet50"
+batch_size = 64
+samples_per_s = 250
+)";
+
+PredictRequest request(const std::string& strategy, Rank ranks) {
+  return {.network = plan::network_shape("resnet50"),
+          .cluster = plan::parse_cluster(kCluster, "c.toml"),
+          .strategy = strategy,
+          .ranks = ranks,
+          .engine = "ideal"};
+}
+
+std::string message_of(const PredictRequest& wrong) {
+  try {
+    predict(wrong);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Predict, OneRankRunsAtTheMeasuredRate) {
+  const Prediction alone = predict(request("none", 1));
+  EXPECT_EQ(alone.times.step, 256'000'000'000);  // 64 / 250 s
+  EXPECT_EQ(alone.exposed(), 0);
+  EXPECT_EQ(alone.record.configuration.batch_size, 64);
+  EXPECT_TRUE(alone.record.warnings.empty());
+}
+
+// One fused all-reduce behind backward, over a ring through both hosts: 14 hops
+// and 14/8 of the padded model at the network's rate.
+TEST(Predict, BspIsComputeAndOneRing) {
+  const Prediction bsp = predict(request("bsp", 8));
+  const std::int64_t bytes = bsp.job->wire_bytes;
+  EXPECT_GE(bytes, 102'228'128 / 8 * 14);  // what padding adds is little
+  EXPECT_LE(bytes, 102'328'128 / 8 * 14);
+  const Picoseconds ring =
+      14 * 25'000'000LL + transfer_time(bytes, 1'250'000'000);
+  EXPECT_EQ(bsp.times.step, 256'000'000'000 + ring);
+  EXPECT_EQ(bsp.exposed(), ring);
+  EXPECT_EQ(bsp.bound.wire, ring - 14 * 25'000'000LL);
+  EXPECT_FALSE(bsp.bound.crosses_step);
+  EXPECT_LT(bsp.bound.step, bsp.times.step);
+}
+
+TEST(Predict, NothingBeatsItsBound) {
+  for (const char* strategy : {"bsp",
+                               "wfbp",
+                               "fusion",
+                               "mg-wfbp",
+                               "optimal-merge",
+                               "bytescheduler",
+                               "dear",
+                               "ddp",
+                               "none",
+                               "wfbp+ps",
+                               "wfbp+hierarchical",
+                               "wfbp+neighbor-allreduce"}) {
+    SCOPED_TRACE(strategy);
+    const Prediction prediction = predict(request(strategy, 8));
+    EXPECT_GE(prediction.times.step, prediction.bound.step);
+    EXPECT_GE(prediction.times.step, prediction.compute_only.step);
+    // A server's fair shares are rounded, which may never repeat exactly.
+    EXPECT_TRUE(prediction.times.steady || strategy == std::string("wfbp+ps"));
+  }
+}
+
+TEST(Predict, TheSameRequestGivesTheSameRecord) {
+  PredictRequest noisy = request("fusion", 8);
+  noisy.noise = {.seed = 7, .sigma = 0.05, .rank_factor = {}};
+  const auto text = [](const PredictRequest& it) {
+    return record::to_json(predict(it).record).dump();
+  };
+  EXPECT_EQ(text(request("fusion", 8)), text(request("fusion", 8)));
+  EXPECT_EQ(text(noisy), text(noisy));
+  EXPECT_NE(text(noisy), text(request("fusion", 8)));
+  PredictRequest other = noisy;
+  other.noise.seed = 8;
+  EXPECT_NE(text(noisy), text(other));
+}
+
+TEST(Predict, RecordsEveryRankAndStep) {
+  PredictRequest asked = request("fusion", 6);
+  asked.steps = 20;
+  const Prediction prediction = predict(asked, true);
+  const record::RunRecord& record = prediction.record;
+  EXPECT_EQ(record.source, record::Source::kPredicted);
+  ASSERT_EQ(record.ranks.size(), 6u);
+  for (const record::RankSamples& rank : record.ranks) {
+    ASSERT_EQ(rank.step_ns.size(), 20u);
+    EXPECT_EQ(rank.step_ns.back(), (prediction.times.step + 500) / 1000);
+    EXPECT_EQ(rank.phase_ns.at("forward").size(), 20u);
+    EXPECT_EQ(rank.compute_only_step_ns.front(), 256'000'000);
+  }
+  EXPECT_EQ(record.ranks[5].host, "host1");
+  EXPECT_EQ(record.ranks[5].local_rank, 1);
+  EXPECT_EQ(record.configuration.ranks_per_host, (std::vector<int>{4, 2}));
+  EXPECT_FALSE(prediction.spans.empty());
+  std::ostringstream trace;
+  record::write_trace(trace, prediction.spans);
+  EXPECT_NE(trace.str().find("all-reduce"), std::string::npos);
+}
+
+TEST(Predict, AMillionRanksAreOneClass) {
+  PredictRequest asked = request("fusion", 1'000'000);
+  for (plan::ClusterHost& host : asked.cluster.hosts) {
+    host.slots = 500'000;
+  }
+  const Prediction prediction = predict(asked);
+  EXPECT_EQ(prediction.job->actors.size(), 1u);
+  EXPECT_EQ(prediction.job->actors[0].stands_for, 1'000'000);
+  EXPECT_EQ(prediction.record.ranks.size(), 1u);
+}
+
+TEST(Predict, RefusesWhatCannotBe) {
+  EXPECT_EQ(message_of(request("bsp", 9)),
+            "a world of 9 ranks does not fit on cluster 'two nodes': 2 hosts "
+            "have 8 slots");
+  EXPECT_EQ(message_of(request("bsp", 0)),
+            "a world of 0 ranks; it needs at least 1");
+  PredictRequest wrong = request("bsp", 2);
+  wrong.samples_per_s = -3;
+  EXPECT_EQ(message_of(wrong), "-3 samples/s of one device: must be above 0");
+  wrong = request("bsp", 2);
+  wrong.algorithm = "rings";
+  EXPECT_EQ(message_of(wrong),
+            "unknown collective algorithm 'rings'; did you mean 'ring'? Known: "
+            "ring, tree, halving-doubling, hierarchical, measured");
+  wrong = request("bsp", 2);
+  wrong.noise.straggler_factor = 0.5;
+  wrong.noise.straggler_probability = 0.1;
+  EXPECT_NE(message_of(wrong).find("straggler_factor = 0.5"),
+            std::string::npos);
+  wrong = request("bsp", 2);
+  wrong.cluster.links.clear();
+  EXPECT_EQ(message_of(wrong),
+            "cluster 'two nodes' has no [[links]]; a prediction needs at least "
+            "one");
+}
+
+TEST(Predict, SaysWhatRestsOnNoMeasurement) {
+  PredictRequest asked = request("bsp", 2);
+  asked.network = plan::network_shape("vgg16");
+  const Prediction prediction = predict(asked);
+  ASSERT_EQ(prediction.record.warnings.size(), 1u);
+  EXPECT_EQ(prediction.record.warnings[0].code, "no-throughput");
+  EXPECT_EQ(prediction.record.configuration.batch_size, 32);
+}
+
+}  // namespace
+}  // namespace paceline::sim
