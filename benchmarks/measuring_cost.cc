@@ -28,7 +28,10 @@ class ComputeOnly final : public plan::Planner {
   plan::Setup setup(const plan::PlanInput& input) const override {
     return plan::Frame(input, {input.model.ready_order}).finish();
   }
-  plan::Variant variant(plan::Step /*step*/) const override { return 0; }
+  plan::Variant variant(const plan::PlanInput& /*input*/,
+                        plan::Step /*step*/) const override {
+    return 0;
+  }
   plan::CommPlan plan(const plan::PlanInput& input,
                       const plan::Setup& setup,
                       plan::Variant /*variant*/) const override {
