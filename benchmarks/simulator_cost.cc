@@ -3,6 +3,7 @@
 // ranks beside a loop that only fills and drains the event queue, a million
 // folded ranks, one cell of a fit, and closed forms.
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace {
 
 using namespace paceline;  // NOLINT: a program of one file
 
-constexpr int kRepeats = 5;
+constexpr int kRepeats = 3;
 
 // The shortest of some runs, in seconds: what the machine can do.
 template <class Body>
@@ -44,9 +45,8 @@ double empty_loop_s(std::uint64_t events, std::size_t waiting) {
     for (std::uint64_t i = 0; i < events; ++i) {
       const sim::Event event = queue.pop();
       state = state * 6364136223846793005U + 1442695040888963407U;
-      queue.push(event.time + static_cast<plan::Picoseconds>(state >> 44U),
-                 {},
-                 0);
+      queue.push(
+          event.time + static_cast<plan::Picoseconds>(state >> 44U), {}, 0);
       sum += event.sequence;
     }
   });
@@ -58,6 +58,7 @@ plan::PlanInput input_of(const plan::NetworkShape& network,
                          plan::Rank local) {
   plan::PlanInput input;
   input.model = network.model;
+  input.profile = sim::roofline_profile(network, 64);
   input.world = world;
   input.local_world.assign(static_cast<std::size_t>(world / local), local);
   return input;
@@ -82,7 +83,8 @@ void unfolded(const std::string& strategy, plan::Rank world) {
   const double empty =
       empty_loop_s(times.events, static_cast<std::size_t>(world));
   fmt::print(
-      "{:24} {:5} ranks unfolded: {:9} events, {:6.2f} M/s; empty queue {:6.2f} "
+      "{:24} {:5} ranks unfolded: {:9} events, {:6.2f} M/s; empty queue "
+      "{:6.2f} "
       "M/s, ratio {:.2f}\n",
       strategy,
       world,
@@ -146,18 +148,18 @@ void closed_forms() {
 }  // namespace
 
 int main() {
-  for (const plan::Rank world : {4, 64, 1024}) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // NOLINT
+  for (const char* strategy : {"bsp", "wfbp", "wfbp+ps", "dear"}) {
+    one_cell(strategy, "resnet50");
+  }
+  one_cell("wfbp", "bert-large");
+  closed_forms();
+  for (const plan::Rank world : {4, 64, 256}) {
     unfolded("wfbp", world);
   }
   unfolded("fusion", 64);
   unfolded("wfbp+neighbor-allreduce+atc", 64);
   unfolded("wfbp+ps", 16);
   folded("wfbp", 1'000'000);
-  folded("fusion+hierarchical", 1'000'000);
-  for (const char* strategy : {"bsp", "wfbp", "wfbp+ps", "bytescheduler"}) {
-    one_cell(strategy, "resnet50");
-  }
-  one_cell("wfbp", "bert-large");
-  closed_forms();
   return 0;
 }

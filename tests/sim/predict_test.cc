@@ -2,6 +2,7 @@
 #include "paceline/sim/predict.h"
 
 #include <sstream>
+#include <string_view>
 
 #include <gtest/gtest.h>
 

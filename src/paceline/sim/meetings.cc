@@ -83,10 +83,16 @@ const Meetings::Circle& Meetings::circle_of(std::uint32_t actor,
   if (!fresh) {
     return circle;
   }
-  std::map<std::int32_t, Rank> on_host;
+  circle.group = {.ranks = 0, .hosts = 0, .most_local = 0};
+  std::vector<Rank> on_host(job_.classes.host_size.size(), 0);
+  const auto members_at = [&](Rank rank) -> Rank& {
+    return on_host[static_cast<std::size_t>(host_of(rank))];
+  };
   std::map<std::uint32_t, Part> parts;
   for (const Rank rank : scripts_.on(on).members) {
-    ++on_host[host_of(rank)];
+    circle.group.hosts += members_at(rank) == 0 ? 1 : 0;
+    circle.group.most_local =
+        std::max(circle.group.most_local, ++members_at(rank));
     Part& part = parts
                      .try_emplace(actor_of(rank),
                                   Part{.actor = actor_of(rank), .member = rank})
@@ -95,12 +101,8 @@ const Meetings::Circle& Meetings::circle_of(std::uint32_t actor,
     part.on_host += host_of(rank) == host_of(part.member) ? 1 : 0;
   }
   circle.group.ranks = static_cast<Rank>(scripts_.on(on).members.size());
-  circle.group.hosts = static_cast<Rank>(on_host.size());
-  for (const auto& [host, count] : on_host) {
-    circle.group.most_local = std::max(circle.group.most_local, count);
-  }
   for (auto& [key, part] : parts) {
-    part.local = on_host.at(host_of(part.member));
+    part.local = members_at(part.member);
     circle.parts.push_back(part);
   }
   circle.queue = job_.transfer_queues++;

@@ -2,6 +2,7 @@
 #include "paceline/sim/network.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "paceline/base/error.h"
@@ -28,6 +29,7 @@ void Network::reset(std::span<const std::int64_t> bytes_per_s) {
   for (std::size_t i = flows_.size(); i > 0; --i) {
     flows_[i - 1].active = false;
     flow_stamp_[i - 1] = 0;
+    fixed_stamp_[i - 1] = 0;
     free_.push_back(static_cast<FlowId>(i - 1));
   }
   dirty_.clear();
@@ -43,6 +45,7 @@ Network::FlowId Network::start(Picoseconds now,
     free_.push_back(static_cast<FlowId>(flows_.size()));
     flows_.emplace_back();
     flow_stamp_.push_back(0);
+    fixed_stamp_.push_back(0);
   }
   const FlowId id = free_.back();
   free_.pop_back();
@@ -142,45 +145,83 @@ void Network::fill() {
     links_[l].used = 0;
     links_[l].weight = 0;
   }
+  limited_.clear();
   for (const FlowId id : part_flows_) {
     for (const Load& load : flows_[id].loads) {
       links_[load.link].weight += load.weight;
     }
+    if (flows_[id].limit < kFree) {
+      limited_.emplace_back(flows_[id].limit, id);
+    }
   }
-  const auto share_of = [](const Link& link) {
-    return link.weight == 0
-               ? kFree
-               : std::max<std::int64_t>(
-                     1, (link.capacity * kWeightOne - link.used) / link.weight);
-  };
-  while (!part_flows_.empty()) {
-    std::int64_t level = kFree;
+  std::ranges::sort(limited_, std::greater{});
+  for (const std::uint32_t l : part_links_) {
+    renew_share(links_[l]);
+  }
+  for (std::size_t left = part_flows_.size(); left > 0;) {
+    std::erase_if(part_links_,
+                  [&](std::uint32_t l) { return links_[l].weight == 0; });
+    while (!limited_.empty() && is_fixed(limited_.back().second)) {
+      limited_.pop_back();
+    }
+    std::int64_t level = limited_.empty() ? kFree : limited_.back().first;
     for (const std::uint32_t l : part_links_) {
-      level = std::min(level, share_of(links_[l]));
+      level = std::min(level, links_[l].share);
     }
-    for (const FlowId id : part_flows_) {
-      level = std::min(level, flows_[id].limit);
-    }
-    const auto stays = [&](const FlowId id) {
-      const Flow& flow = flows_[id];
-      return flow.limit == level ||
-             std::ranges::any_of(flow.loads, [&](const Load& load) {
-               return share_of(links_[load.link]) == level;
-             });
-    };
-    const auto kept = std::partition(part_flows_.begin(),
-                                     part_flows_.end(),
-                                     [&](FlowId id) { return !stays(id); });
-    PACELINE_CHECK(kept != part_flows_.end());
-    for (auto it = kept; it != part_flows_.end(); ++it) {
-      for (const Load& load : flows_[*it].loads) {
-        links_[load.link].used += level * load.weight;
-        links_[load.link].weight -= load.weight;
+    full_.clear();
+    for (const std::uint32_t l : part_links_) {
+      if (links_[l].share == level) {
+        full_.push_back(l);
       }
-      set_rate(*it, level);
     }
-    part_flows_.erase(kept, part_flows_.end());
+    const std::size_t before = left;
+    while (!limited_.empty() && limited_.back().first == level) {
+      left -= fix(limited_.back().second, level);
+      limited_.pop_back();
+    }
+    for (const std::uint32_t l : full_) {
+      for (const FlowId id : links_[l].flows) {
+        left -= fix(id, level);
+      }
+    }
+    PACELINE_CHECK(left < before);
+    for (const std::uint32_t l : part_links_) {
+      renew_share(links_[l]);
+    }
   }
+}
+
+void Network::renew_share(Link& link) {
+  if (link.weight == link.shared_weight && link.used == link.shared_used &&
+      link.capacity == link.shared_capacity) {
+    return;
+  }
+  link.shared_weight = link.weight;
+  link.shared_used = link.used;
+  link.shared_capacity = link.capacity;
+  link.share =
+      link.weight == 0
+          ? kFree
+          : std::max<std::int64_t>(
+                1, (link.capacity * kWeightOne - link.used) / link.weight);
+}
+
+bool Network::is_fixed(FlowId id) const {
+  return fixed_stamp_[id] == stamp_;
+}
+
+/// Gives a flow its rate; 0 where it has one already, else 1.
+std::size_t Network::fix(FlowId id, std::int64_t rate) {
+  if (is_fixed(id)) {
+    return 0;
+  }
+  fixed_stamp_[id] = stamp_;
+  for (const Load& load : flows_[id].loads) {
+    links_[load.link].used += rate * load.weight;
+    links_[load.link].weight -= load.weight;
+  }
+  set_rate(id, rate);
+  return 1;
 }
 
 void Network::set_rate(FlowId id, std::int64_t rate) {

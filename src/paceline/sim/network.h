@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "paceline/sim/machine.h"
@@ -73,11 +74,16 @@ class Network {
     // While rates are found:
     std::uint32_t stamp = 0;
     std::int64_t used = 0, weight = 0;
+    std::int64_t share = 0;  // of the three below
+    std::int64_t shared_used = -1, shared_weight = 0, shared_capacity = 0;
   };
 
   void touch(std::uint32_t link);
   void gather(std::uint32_t link);
   void fill();
+  static void renew_share(Link& link);
+  bool is_fixed(FlowId id) const;
+  std::size_t fix(FlowId id, std::int64_t rate);
   void set_rate(FlowId id, std::int64_t rate);
 
   std::vector<Link> links_;
@@ -90,7 +96,8 @@ class Network {
   Picoseconds now_ = 0;
   std::vector<std::uint32_t> part_links_;
   std::vector<FlowId> part_flows_;
-  std::vector<std::uint32_t> flow_stamp_;
+  std::vector<std::uint32_t> flow_stamp_, fixed_stamp_, full_;
+  std::vector<std::pair<std::int64_t, FlowId>> limited_;
 };
 
 }  // namespace paceline::sim
