@@ -40,7 +40,7 @@ void print_within_run() {
       0.3,
       0.6,
       0.9);
-  for (const int steps : {10, 30, 100, 300}) {
+  for (const int steps : {10, 20, 30, 50, 100, 300}) {
     fmt::print("{:>6}", steps);
     for (const double rho : {0.0, 0.3, 0.6, 0.9}) {
       const Scatter scatter{

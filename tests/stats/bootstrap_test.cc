@@ -70,6 +70,28 @@ TEST(BlockLength, IsOneWhereNothingVaries) {
   EXPECT_EQ(block_length(std::vector<double>{}), 1U);
 }
 
+// Of white noise nearly all, of AR(1) with rho = 0.9 one in 13: its signs
+// correlate by (2 / pi) asin(0.9^k), which sum up to 6.0 over all lags.
+TEST(EffectiveSamples, FallWithTheAutocorrelation) {
+  Random random(6);
+  const auto share = [&](double rho) {
+    constexpr int kSteps = 4000;
+    return effective_samples(simulated(random, kSteps, rho, skewed_noise)) /
+           kSteps;
+  };
+  EXPECT_GT(share(0), 0.9);
+  EXPECT_LE(share(0), 1);
+  EXPECT_NEAR(share(0.9), 1 / 13.0, 0.02);
+}
+
+TEST(EffectiveSamples, AreNeverMoreThanThereAre) {
+  EXPECT_EQ(effective_samples(std::vector<double>{}), 0);
+  EXPECT_EQ(effective_samples(std::vector<double>{3}), 1);
+  EXPECT_EQ(effective_samples(std::vector<double>(9, 3.0)), 9);
+  // Steps in turns fast and slow do not make up for each other.
+  EXPECT_EQ(effective_samples(std::vector<double>{1, 2, 1, 2, 1, 2, 1, 2}), 8);
+}
+
 TEST(ExpandedLevel, ApproachesTheLevelAsBlocksGrow) {
   // 10 blocks: 2 Phi(2.262 sqrt(10/9)) - 1 = 2 Phi(2.385) - 1.
   EXPECT_NEAR(expanded_level(0.95, 10), 0.9829, 1e-4);

@@ -92,27 +92,27 @@ TEST(MedianOfRuns, OfEqualSamplesIsAPoint) {
   EXPECT_EQ(median_of_runs(one)->interval, (Interval{0.1, 0.1}));
 }
 
+// Cautious about a correlation that so few steps cannot show: some 98 %.
 TEST(MedianOfRuns, CoversAtTheNominalRateWithinARun) {
-  // Fewer steps need more resamples: their interval lies further out.
-  for (const auto& [n, resamples] : {std::pair{10, 600U}, {40, 200U}}) {
-    const double share = coverage(
-        [n = n, count = resamples](Random& random, std::uint64_t seed) {
-          const Case runs{simulated(random, n, 0, skewed_noise)};
-          return median_of_runs(runs, {.resamples = count, .seed = seed})
-              ->interval->contains(10);
-        });
-    EXPECT_NEAR(share, 0.95, binomial_error(0.95, kSimulations)) << n;
+  for (const int n : {10, 40}) {
+    const double share = coverage([n](Random& random, std::uint64_t seed) {
+      const Case runs{simulated(random, n, 0, skewed_noise)};
+      return median_of_runs(runs, {.resamples = 400, .seed = seed})
+          ->interval->contains(10);
+    });
+    EXPECT_GE(share, 0.95 - binomial_error(0.95, kSimulations)) << n;
+    EXPECT_LE(share, 0.998) << n;
   }
 }
 
 // Neighboring steps that resemble each other: single-sample resampling, which
 // most tools do, misses the truth several times as often as it says.
-TEST(MedianOfRuns, BlocksKeepWhatSingleSamplesLose) {
+TEST(MedianOfRuns, KnowsWhatSingleSamplesDoNot) {
   constexpr int kSteps = 80;
   constexpr double kRho = 0.6;
-  const double blocks = coverage([](Random& random, std::uint64_t seed) {
+  const double ours = coverage([](Random& random, std::uint64_t seed) {
     const Case runs{simulated(random, kSteps, kRho, normal_noise)};
-    return median_of_runs(runs, {.resamples = kResamples, .seed = seed})
+    return median_of_runs(runs, {.resamples = 400, .seed = seed})
         ->interval->contains(10);
   });
   const double singles = coverage([](Random& random, std::uint64_t seed) {
@@ -130,7 +130,7 @@ TEST(MedianOfRuns, BlocksKeepWhatSingleSamplesLose) {
     }
     return percentile_interval(medians, 0.95).contains(10);
   });
-  EXPECT_GT(blocks, 0.84);
+  EXPECT_GT(ours, 0.94 - binomial_error(0.94, kSimulations));
   EXPECT_LT(singles, 0.80);
 }
 

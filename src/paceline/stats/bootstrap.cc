@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "paceline/base/error.h"
@@ -88,21 +89,37 @@ std::size_t block_length(std::span<const double> series) {
   return static_cast<std::size_t>(std::clamp(std::ceil(length), 1.0, most));
 }
 
-std::size_t block_length_of_median(std::span<const double> series) {
-  if (series.empty()) {
-    return 1;
+double effective_samples(std::span<const double> series) {
+  const std::size_t n = series.size();
+  const auto size = static_cast<double>(n);
+  if (n < 2) {
+    return size;
   }
-  // Short series hide their correlation from any test: the classic length is
-  // the least.
-  const auto least = static_cast<std::size_t>(
-      std::round(std::cbrt(static_cast<double>(series.size()))));
   const double center = median(series);
-  std::vector<double> signs;
-  signs.reserve(series.size());
-  for (const double sample : series) {
-    signs.push_back(sample < center ? -1 : sample > center ? 1 : 0);
+  const auto sign = [&](std::size_t i) {
+    return series[i] < center ? -1.0 : series[i] > center ? 1.0 : 0.0;
+  };
+  double squares = 0;
+  double products = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    squares += sign(i) * sign(i);
+    products += i == 0 ? 0 : sign(i) * sign(i - 1);
   }
-  return std::max(least, block_length(signs));
+  if (squares == 0) {
+    return size;
+  }
+  const double r = products / squares;
+  const double cautious =
+      r + (1 + 3 * r) / size + std::sqrt(std::max(0.0, 1 - r * r) / size) / 2;
+  const double rho =
+      std::sin(std::numbers::pi / 2 * std::clamp(cautious, 0.0, 0.98));
+  double inflation = 1;
+  double power = rho;
+  for (std::size_t lag = 1; lag < n && power > 1e-6; ++lag, power *= rho) {
+    inflation += 2 * (1 - static_cast<double>(lag) / size) * 2 /
+                 std::numbers::pi * std::asin(power);
+  }
+  return size / inflation;
 }
 
 void resample_blocks(std::size_t n,

@@ -16,9 +16,17 @@ namespace paceline::stats {
 /// Politis and White, 28(4), 2009.
 std::size_t block_length(std::span<const double> series);
 
-/// The same for a bootstrap of the median, which depends on the order only of
-/// the samples' signs about it.
-std::size_t block_length_of_median(std::span<const double> series);
+/// How many independent samples tell as much about the median as `series`
+/// does, at most as many as it has.
+///
+/// The variance of a median grows with the autocorrelations of the samples'
+/// signs about it.  Of these only the one at lag 1 is estimated; the others
+/// follow as those of a normal process x_k = rho x_(k-1) + e, whose signs
+/// correlate by (2 / pi) asin(rho^k), whatever the samples' own distribution
+/// (Van Vleck and Middleton, Proc. IEEE 54(1), 1966).  Short series hide their
+/// correlation: the estimate is corrected by (1 + 3 r) / n (Marriott and Pope,
+/// Biometrika 41, 1954), and half a standard error is added.
+double effective_samples(std::span<const double> series);
 
 /// One circular moving-block resample of the indices 0 .. n-1: blocks of
 /// `block` neighbors with random starts, the last one cut to fit.

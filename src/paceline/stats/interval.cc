@@ -70,27 +70,28 @@ Interval interval_over_runs(std::vector<double> values, double level) {
   return widened_to(t_interval(values, level), median(values));
 }
 
-// Draws the median of one run again and again, each time from other blocks.
+// Draws the median of one run again and again, each time of as many of its
+// samples as it is worth in independent ones.
 class RunResampler {
  public:
   explicit RunResampler(const std::vector<double>& run)
-      : run_(run), block_(block_length_of_median(run)) {}
+      : run_(run),
+        worth_(std::max<std::size_t>(
+            2, static_cast<std::size_t>(effective_samples(run)))) {}
 
-  std::size_t blocks() const { return run_.size() / block_; }
+  std::size_t worth() const { return worth_; }
 
   double draw(Random& random) {
-    resample_blocks(run_.size(), block_, random, indices_);
     values_.clear();
-    for (const std::size_t index : indices_) {
-      values_.push_back(run_[index]);
+    for (std::size_t i = 0; i < worth_; ++i) {
+      values_.push_back(run_[random.below(run_.size())]);
     }
     return median_in_place(values_);
   }
 
  private:
   std::span<const double> run_;
-  std::size_t block_;
-  std::vector<std::size_t> indices_;
+  std::size_t worth_;
   std::vector<double> values_;
 };
 
@@ -102,13 +103,13 @@ class CaseResampler {
       if (!run.empty()) {
         runs_.emplace_back(run);
         fewest_steps_ = std::min(fewest_steps_, run.size());
-        blocks_ += runs_.back().blocks();
+        worth_ += runs_.back().worth();
       }
     }
   }
 
   bool has_enough_steps() const { return fewest_steps_ >= kFewestSteps; }
-  std::size_t blocks() const { return blocks_; }
+  std::size_t worth() const { return worth_; }
 
   /// One draw of each run's median.
   const std::vector<double>& draw(Random& random) {
@@ -122,7 +123,7 @@ class CaseResampler {
  private:
   std::vector<RunResampler> runs_;
   std::size_t fewest_steps_ = static_cast<std::size_t>(-1);
-  std::size_t blocks_ = 0;
+  std::size_t worth_ = 0;
   std::vector<double> medians_;
 };
 
@@ -245,7 +246,7 @@ std::optional<Estimate> paired(Runs first,
     };
     result.interval = bootstrap(
         draw,
-        expanded_level(options.level, std::min(left.blocks(), right.blocks())),
+        expanded_level(options.level, std::min(left.worth(), right.worth())),
         options);
   }
   return result;
@@ -270,7 +271,7 @@ std::optional<Estimate> median_of_runs(Runs runs,
   if (resampler.has_enough_steps()) {
     result.interval = bootstrap(
         [&](Random& random) { return median(resampler.draw(random)); },
-        expanded_level(options.level, resampler.blocks()),
+        expanded_level(options.level, resampler.worth()),
         options);
   }
   return result;
@@ -303,7 +304,7 @@ std::optional<Estimate> ratio_of_medians(Runs numerator,
     };
     result.interval = bootstrap(
         draw,
-        expanded_level(options.level, std::min(above.blocks(), below.blocks())),
+        expanded_level(options.level, std::min(above.worth(), below.worth())),
         options);
   }
   return result;

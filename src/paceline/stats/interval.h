@@ -55,7 +55,8 @@ inline constexpr std::size_t kFewestSteps = 8;
 ///   6 or more  two order statistics of the run medians, exact for any
 ///              distribution (coverage at least `level`)
 ///   3 to 5     mean of the run medians +- t s / sqrt(n)
-///   1 or 2     moving-block bootstrap of the steps inside each run.
+///   1 or 2     bootstrap of the steps inside each run, of as many as they are
+///              worth.
 /// Empty runs are left out; nothing where no run has samples.
 std::optional<Estimate> median_of_runs(Runs runs,
                                        const IntervalOptions& options = {});
@@ -65,7 +66,7 @@ std::optional<Estimate> median_of_runs(Runs runs,
 ///   6 or more  Mann and Whitney's test of the logarithms of the run medians,
 ///              turned around (rank_interval.h)
 ///   3 to 5     Welch's t on the logarithms of the run medians
-///   1 or 2     moving-block bootstrap of the steps of both.
+///   1 or 2     bootstrap of the steps of both, in the same way.
 /// All samples must be positive.
 std::optional<Estimate> ratio_of_medians(Runs numerator,
                                          Runs denominator,
@@ -85,7 +86,8 @@ std::optional<Estimate> paired_difference(Runs minuend,
 /// of runs,
 ///   6 or more  Wilcoxon's signed-rank test of d, turned around
 ///   3 to 5     mean of d +- t s / sqrt(n)
-///   1 or 2     moving-block bootstrap of the steps inside each run.
+///   1 or 2     bootstrap of the steps inside each run, of as many as they are
+///              worth.
 std::optional<Estimate> paired_ratio(Runs numerator,
                                      Runs denominator,
                                      const IntervalOptions& options = {});
