@@ -19,6 +19,7 @@
 #include "paceline/cli/predict.h"
 #include "paceline/cli/report.h"
 #include "paceline/cli/run_command.h"
+#include "paceline/cli/validate.h"
 #include "paceline/comm/failure.h"
 
 namespace paceline::cli {
@@ -62,7 +63,10 @@ int dispatch(std::vector<std::string> arguments) {
   CLI::App* ab = app.add_subcommand("ab", "two commands in turns, compared");
   CLI::App* doctor = app.add_subcommand(
       "doctor", "look at this machine, and say what to change");
+  CLI::App* validate = app.add_subcommand(
+      "validate", "the published tables, predicted by simulation");
   RunCommand run_command(*run);
+  ValidateCommand validate_command(*validate);
   const ReportCommand report_command(*report);
   DiffCommand diff_command(*diff);
   AbCommand ab_command(*ab);
@@ -105,6 +109,9 @@ int dispatch(std::vector<std::string> arguments) {
   }
   if (predict->parsed()) {
     return predict_command.run();
+  }
+  if (validate->parsed()) {
+    return validate_command.run();
   }
   return run->parsed() ? run_command.run(arguments) : 0;
 }

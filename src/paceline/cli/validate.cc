@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/validate.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "paceline/base/file.h"
+#include "paceline/validate/examination.h"
+
+namespace paceline::cli {
+
+ValidateCommand::ValidateCommand(CLI::App& app) {
+  app.add_option("--reference", reference_, "folder of the published tables")
+      ->capture_default_str();
+  app.add_option("--predictions",
+                 predictions_,
+                 "write row_id,predicted_throughput of every cell");
+  app.add_flag("--fit", fit_, "fit the constants anew (minutes)");
+  app.add_flag("--protocols",
+               protocols_,
+               "cross-validation and the new network (minutes)");
+  app.add_flag("--cells", cells_, "print every cell");
+}
+
+int ValidateCommand::run() const {
+  validate::ExaminationOptions options{.reference = reference_,
+                                       .fit = fit_,
+                                       .protocols = protocols_,
+                                       .cells = cells_};
+  if (!predictions_.empty()) {
+    check_writable("--predictions", predictions_);
+    options.predictions = predictions_;
+  }
+  fmt::print("{}", validate::examine(options));
+  return 0;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace paceline::cli {
+
+/// `paceline validate`: the published tables as the simulator's examination.
+class ValidateCommand {
+ public:
+  explicit ValidateCommand(CLI::App& app);
+
+  /// After the parsing.  Returns the exit code.
+  int run() const;
+
+ private:
+  std::string reference_ = "reference";
+  std::string predictions_;
+  bool fit_ = false, protocols_ = false, cells_ = false;
+};
+
+}  // namespace paceline::cli
