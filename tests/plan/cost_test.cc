@@ -125,6 +125,23 @@ TEST_P(EveryWorld, ServersAndWorkersSendTheClosedForm) {
     if (world == 1) {
       continue;
     }
+    for (Rank local = 1; local <= world; ++local) {
+      if (world % local != 0) {
+        continue;
+      }
+      const Cost hosts =
+          cost_of(fmt::format("fusion{}+ps:local={}", kTwoUnits, local), input);
+      const std::int64_t unit = padded(1024, local);
+      EXPECT_EQ(sent(hosts, "reduce-scatter"), 2 * (local - 1) * unit / local);
+      EXPECT_EQ(sent(hosts, "all-gather"), 2 * (local - 1) * unit / local);
+      // Rank u serves unit u: it answers every rank but itself with that one's
+      // share; the others push their share of the unit.
+      std::int64_t messages = 0;
+      for (Rank server = 0; server < 2; ++server) {
+        messages += (rank == server ? world - 1 : 1) * (unit / local);
+      }
+      EXPECT_EQ(sent(hosts, "message"), messages) << local;
+    }
     // The last rank serves alone.
     const Cost apart = cost_of(
         std::string("fusion") + kTwoUnits + "+ps:placement=apart,servers=1",

@@ -253,6 +253,8 @@ std::vector<std::string> texts_for(Rank world) {
     if (world % local == 0) {
       for (const char* text :
            {"dear+hierarchical:local={}",
+            "fusion+ps:local={}",
+            "bytescheduler+ps:local={},servers=1",
             "fusion+hierarchical-neighbor-allreduce:local={}",
             "wfbp+hierarchical-neighbor-allreduce:"
             "style=leader,local={}+awc"}) {

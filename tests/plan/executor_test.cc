@@ -19,7 +19,7 @@ namespace paceline::plan {
 namespace {
 
 constexpr Step kSteps = 4;
-constexpr std::uint32_t kSchedules = 200, kFewSchedules = 50;
+constexpr std::uint32_t kSchedules = 200, kFewSchedules = 25;
 
 /// Three modules, five tensors.
 ModelShape tiny_model() {
@@ -55,6 +55,8 @@ std::vector<std::string> strategy_texts() {
       "wfbp+ps:partition-mb=0.00005,servers=2,assign=hash",
       "fusion+ps:placement=apart,servers=1",
       "fusion+ps:placement=apart,servers=1+fp16",
+      "dear+ps:placement=apart,servers=1,local=2",
+      "bytescheduler+ps:local=0",
       "fusion+neighbor-allreduce:topology=ring+atc",
       "fusion+neighbor-allreduce:topology=exp+awc:window=backward",
       "fusion+hierarchical-neighbor-allreduce:local=1+awc",
@@ -223,8 +225,10 @@ TEST(Planners, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
   for (const std::string& text : strategy_texts()) {
     const StrategySpec spec = parse_strategy(text);
     const bool apart = text.find("apart") != std::string::npos;
-    for (const Rank world :
-         apart ? std::vector<Rank>{2, 3, 5} : std::vector<Rank>{1, 2, 4}) {
+    const bool pairs = text.find("local=2") != std::string::npos;
+    for (const Rank world : pairs   ? std::vector<Rank>{3, 5}
+                            : apart ? std::vector<Rank>{2, 3, 5}
+                                    : std::vector<Rank>{1, 2, 4}) {
       if (spec.guarantee() != Guarantee::kExact) {
         continue;
       }

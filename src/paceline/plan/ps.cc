@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/hosts.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
 
@@ -20,6 +21,7 @@ struct Serving {
   bool colocated = true;
   bool hashed = false;
   std::int64_t partition_bytes = 0;
+  Rank local = 1;  // ranks a host that sum first; 0: as the hosts have
 };
 
 /// Daniel J. Bernstein's string hash, modulo 2^64 as BytePS computes it.
@@ -38,7 +40,9 @@ std::uint64_t djb2(std::string_view text) {
 ///   bytes sent, W workers, servers that hold a share s of the slice:
 ///     apart       worker S, server W s S
 ///     colocated   (1 - s) S + (W - 1) s S
-///   extra memory, server       W s S of the model apart, (W - 1) s S colocated
+///   extra memory, server       W s S of the model apart, (W - 1) s S
+///   colocated;
+///                              a Lth of it with local=L
 ///   guarantee                  exact: every worker has the same sum
 ///
 /// placement=apart makes the last ranks servers, which have no model work;
@@ -46,6 +50,9 @@ std::uint64_t djb2(std::string_view text) {
 /// share in place.  assign=round-robin deals partitions out in turn;
 /// assign=hash takes BytePS's: djb2 of the decimal key modulo the servers, key
 /// = place of the unit among the sorted names * 2^16 + number of the partition.
+/// local=L lets the L ranks of a host sum and share out a slice first: each
+/// pushes and pulls its share, then the host gathers, as BytePS does; what
+/// crosses between hosts is S a host.
 /// Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
@@ -55,9 +62,12 @@ class ParameterServer final : public ExchangeRule {
   Terms terms(const PlanInput& input) const override {
     const Roles roles = roles_of(input);
     const bool trains = input.rank < roles.workers;
-    return {.divisor = static_cast<double>(roles.workers),
+    return {.shards = roles.hosts.local,
+            .divisor = static_cast<double>(roles.workers),
             .trains = trains,
-            .stand_in = trains && !serving_.colocated ? 0 : input.rank};
+            .stand_in = trains && !serving_.colocated
+                            ? roles.hosts.place_of(input.rank)
+                            : input.rank};
   }
 
   void extend(const PlanInput& input,
@@ -74,7 +84,12 @@ class ParameterServer final : public ExchangeRule {
       own += part.owner == input.rank ? part.count : 0;
     }
     frame.add_buffer(
-        {.name = kInbox, .dtype = wire, .elements = own * roles.senders()});
+        {.name = kInbox, .dtype = wire, .elements = own * roles.copies()});
+    for (Rank host = 0; roles.hosts.local > 1 && host < roles.hosts.count;
+         ++host) {
+      frame.add_communicator(fmt::format("node{}", host),
+                             roles.hosts.on_host(host));
+    }
     frame.add_world(kPush);
     frame.add_world(kPull);
   }
@@ -85,17 +100,18 @@ class ParameterServer final : public ExchangeRule {
     if (program.input().world == 1) {
       return;
     }
-    if (program.trains()) {
-      codec.encode(slice, program);
-    }
     const Rank me = program.input().rank;
     const Roles roles = roles_of(program.input());
+    if (program.trains()) {
+      codec.encode(slice, program);
+      sum_on_host(codec.wire(slice, program.setup()), roles, program);
+    }
     const auto push = communicator_named(program.setup(), kPush);
-    for (const Partition& part : partitions_of(slice, program)) {
+    for (const Partition& part : pieces_of(slice, roles, program)) {
       const Slice wire = wire_of(slice, part, codec, program);
       if (part.owner == me) {
         receive_and_sum(wire, part, roles, push, program);
-      } else if (program.trains()) {
+      } else if (sends(part, roles, program)) {
         program.exchange(push, {{part.owner, wire}}, {});
       }
     }
@@ -110,21 +126,22 @@ class ParameterServer final : public ExchangeRule {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(program.input());
     const auto pull = communicator_named(program.setup(), kPull);
-    for (const Partition& part : partitions_of(slice, program)) {
+    for (const Partition& part : pieces_of(slice, roles, program)) {
       const Slice wire = wire_of(slice, part, codec, program);
       if (part.owner == me) {
         std::vector<Message> sends;
-        for (Rank worker = 0; worker < roles.workers; ++worker) {
+        for (const Rank worker : roles.hosts.at_place(part.place)) {
           if (worker != me) {
             sends.push_back({worker, wire});
           }
         }
         program.exchange(pull, std::move(sends), {});
-      } else if (program.trains()) {
+      } else if (sends(part, roles, program)) {
         program.exchange(pull, {}, {{part.owner, wire}});
       }
     }
     if (program.trains()) {
+      gather_on_host(codec.wire(slice, program.setup()), roles, program);
       codec.decode(slice, program);
     }
   }
@@ -138,16 +155,22 @@ class ParameterServer final : public ExchangeRule {
  private:
   struct Roles {
     Rank workers = 1, servers = 1, first_server = 0;
-    bool colocated = true;
+    Hosts hosts;  // of the workers
 
-    /// From how many a server receives each of its partitions.
-    Rank senders() const { return colocated ? workers - 1 : workers; }
+    /// How many copies of a piece a server receives, at most: its own share,
+    /// which it has already, is one of those that it serves where every rank
+    /// is a host.
+    Rank copies() const {
+      const bool colocated = first_server == 0;
+      return colocated && hosts.local == 1 ? hosts.count - 1 : hosts.count;
+    }
   };
 
   struct Partition {
     Elements begin = 0, count = 0;  // within the layout of values
     Rank owner = 0;
     Elements inbox = 0;  // where the first sender's copy lies at the owner
+    Rank place = 0;      // on their hosts, of the workers who send it
   };
 
   Roles roles_of(const PlanInput& input) const {
@@ -164,7 +187,8 @@ class ParameterServer final : public ExchangeRule {
                         world));
       }
       return {.workers = world,
-              .servers = serving_.servers == 0 ? world : serving_.servers};
+              .servers = serving_.servers == 0 ? world : serving_.servers,
+              .hosts = hosts_of(input, world, serving_.local, "ps")};
     }
     const Rank servers = serving_.servers == 0 ? world / 2 : serving_.servers;
     if (servers >= world || (serving_.servers == 0 && world % 2 != 0)) {
@@ -178,7 +202,7 @@ class ParameterServer final : public ExchangeRule {
     return {.workers = world - servers,
             .servers = servers,
             .first_server = world - servers,
-            .colocated = false};
+            .hosts = hosts_of(input, world - servers, serving_.local, "ps")};
   }
 
   Rank owner_of(std::size_t place,
@@ -211,30 +235,71 @@ class ParameterServer final : public ExchangeRule {
             place, static_cast<std::size_t>(at / longest), all.size(), roles);
         auto& inbox = used[static_cast<std::size_t>(part.owner)];
         part.inbox = inbox;
-        inbox += part.count * roles.senders();
+        inbox += part.count * roles.copies();
         all.push_back(part);
       }
     }
     return all;
   }
 
-  /// The pieces of a slice, each within one partition.
-  std::vector<Partition> partitions_of(const Slice& slice,
-                                       Program& program) const {
-    const Rank senders = roles_of(program.input()).senders();
+  /// The pieces of a slice, each within one partition and one rank's share.
+  std::vector<Partition> pieces_of(const Slice& slice,
+                                   const Roles& roles,
+                                   Program& program) const {
     std::vector<Partition> pieces;
     for (const Partition& part : partitions(program)) {
-      const Elements begin = std::max(part.begin, slice.begin);
-      const Elements end =
-          std::min(part.begin + part.count, slice.begin + slice.count);
-      if (begin < end) {
-        pieces.push_back({begin,
-                          end - begin,
-                          part.owner,
-                          part.inbox + (begin - part.begin) * senders});
+      for (Rank place = 0; place < roles.hosts.local; ++place) {
+        const Slice share = shard_of(slice, place, roles.hosts.local);
+        const Elements begin = std::max(part.begin, share.begin);
+        const Elements end =
+            std::min(part.begin + part.count, share.begin + share.count);
+        if (begin < end) {
+          pieces.push_back(
+              {.begin = begin,
+               .count = end - begin,
+               .owner = part.owner,
+               .inbox = part.inbox + (begin - part.begin) * roles.copies(),
+               .place = place});
+        }
       }
     }
     return pieces;
+  }
+
+  /// Whether this rank pushes and pulls the piece.
+  static bool sends(const Partition& part,
+                    const Roles& roles,
+                    const Program& program) {
+    return program.trains() &&
+           roles.hosts.place_of(program.input().rank) == part.place;
+  }
+
+  static void sum_on_host(const Slice& wire,
+                          const Roles& roles,
+                          Program& program) {
+    if (roles.hosts.local > 1) {
+      program.reduce_scatter(
+          wire, own_share(wire, roles, program), node(roles, program));
+    }
+  }
+  static void gather_on_host(const Slice& wire,
+                             const Roles& roles,
+                             Program& program) {
+    if (roles.hosts.local > 1) {
+      program.all_gather(
+          own_share(wire, roles, program), wire, node(roles, program));
+    }
+  }
+  static Slice own_share(const Slice& wire,
+                         const Roles& roles,
+                         const Program& program) {
+    return shard_of(
+        wire, roles.hosts.place_of(program.input().rank), roles.hosts.local);
+  }
+  static CommunicatorId node(const Roles& roles, const Program& program) {
+    return communicator_named(
+        program.setup(),
+        fmt::format("node{}", roles.hosts.host_of(program.input().rank)));
   }
 
   static Slice wire_of(const Slice& slice,
@@ -253,11 +318,11 @@ class ParameterServer final : public ExchangeRule {
     const BufferId inbox = buffer_named(program.setup(), kInbox);
     std::vector<Message> receives;
     std::vector<Access> reads;
-    if (program.trains()) {
+    if (sends(part, roles, program)) {
       reads.push_back({wire});
     }
     Elements at = part.inbox;
-    for (Rank worker = 0; worker < roles.workers; ++worker) {
+    for (const Rank worker : roles.hosts.at_place(part.place)) {
       if (worker != program.input().rank) {
         receives.push_back({worker, {inbox, at, part.count}});
         reads.push_back({receives.back().slice});
@@ -279,7 +344,8 @@ std::unique_ptr<ExchangeRule> make_ps(const Options& options) {
       Serving{.servers = static_cast<Rank>(options.count("servers")),
               .colocated = options.text("placement") == "colocated",
               .hashed = options.text("assign") == "hash",
-              .partition_bytes = options.bytes_of_mebibytes("partition-mb")});
+              .partition_bytes = options.bytes_of_mebibytes("partition-mb"),
+              .local = static_cast<Rank>(options.count("local"))});
 }
 
 }  // namespace paceline::plan

@@ -138,6 +138,11 @@ constexpr std::array kServerOptions{
     OptionInfo{"partition-mb",
                "3.90625",
                "MiB of a partition, at most; BytePS: 4,096,000 bytes"},
+    OptionInfo{"local",
+               "1",
+               "ranks a host that sum among themselves first; 0: as the hosts "
+               "have",
+               OptionKind::kCount},
 };
 
 constexpr std::array kNeighborOptions{
