@@ -153,7 +153,7 @@ std::vector<std::string> environment_with(
     }
   }
   for (const auto& [name, value] : more) {
-    merged.push_back(name + "=" + value);
+    merged.push_back(fmt::format("{}={}", name, value));
   }
   return merged;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/comm/transfer_log.h"
+#include "paceline/comm/transfer.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/record/trace.h"

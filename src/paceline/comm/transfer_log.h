@@ -8,16 +8,10 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include "paceline/comm/transfer.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::comm {
-
-/// A collective between its call and its completion, monotonic clock.
-struct Transfer {
-  plan::Pattern pattern = plan::Pattern::kAllReduce;
-  std::int64_t payload_bytes = 0;
-  std::int64_t start_ns = 0, end_ns = 0;
-};
 
 /// When collectives began and ended, for those whose callers keep no times of
 /// their own (c10d::Reducer).

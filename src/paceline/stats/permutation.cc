@@ -57,7 +57,7 @@ class Design {
   }
 
   std::size_t cases() const { return cases_; }
-  std::size_t size() const { return centered_.size() / std::max(cases_, one); }
+  std::size_t size() const { return centered_.size() / std::max(cases_, kOne); }
   double arrangements() const { return arrangements_; }
   std::span<const double> centered(std::size_t unit) const {
     return std::span(centered_).subspan(unit * cases_, cases_);
@@ -78,7 +78,7 @@ class Design {
   }
 
  private:
-  static constexpr std::size_t one = 1;
+  static constexpr std::size_t kOne = 1;
 
   void add(std::span<const Unit> units, const Block& block) {
     const std::size_t n = block.units.size();
