@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/ab.h"
+#include "paceline/cli/advise.h"
 #include "paceline/cli/diff.h"
 #include "paceline/cli/doctor.h"
 #include "paceline/cli/guide.h"
@@ -72,7 +73,10 @@ int dispatch(std::vector<std::string> arguments) {
   AbCommand ab_command(*ab);
   CLI::App* predict = app.add_subcommand(
       "predict", "price a job on a cluster that a file describes");
-  PredictCommand predict_command(*predict);
+  const PredictCommand predict_command(*predict);
+  CLI::App* advise = app.add_subcommand(
+      "advise", "strategies for a cluster, by predicted step time");
+  const AdviseCommand advise_command(*advise);
   ab_command.take_commands(arguments);
   std::string listed;
   list->add_option("what", listed, "one of the lists: models, formats, ...")
@@ -112,6 +116,9 @@ int dispatch(std::vector<std::string> arguments) {
   }
   if (validate->parsed()) {
     return validate_command.run();
+  }
+  if (advise->parsed()) {
+    return advise_command.run();
   }
   return run->parsed() ? run_command.run(arguments) : 0;
 }
