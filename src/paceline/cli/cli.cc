@@ -3,7 +3,10 @@
 
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -51,6 +54,21 @@ std::string sentence_of(const CLI::ParseError& error) {
              : text;
 }
 
+/// An exit code where the words ask for help, and nothing else is to be done.
+std::optional<int> parse(CLI::App& app,
+                         const std::vector<std::string>& arguments) {
+  try {
+    // CLI11 takes the words in reverse.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      return app.exit(error);  // --help
+    }
+    throw UsageError(sentence_of(error));
+  }
+  return std::nullopt;
+}
+
 int dispatch(std::vector<std::string> arguments) {
   CLI::App app{"Measures, explains and predicts distributed training."};
   app.name("paceline");
@@ -86,41 +104,29 @@ int dispatch(std::vector<std::string> arguments) {
     return 0;
   }
   refuse_unknown_command(app, arguments.front());
-  try {
-    // CLI11 takes the words in reverse.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      return app.exit(error);  // --help
+  if (const std::optional<int> code = parse(app, arguments)) {
+    return *code;
+  }
+  const std::vector<std::pair<const CLI::App*, std::function<int()>>> commands{
+      {run, [&] { return run_command.run(arguments); }},
+      {report, [&] { return report_command.run(); }},
+      {list,
+       [&] {
+         fmt::print("{}", list_text(listed));
+         return 0;
+       }},
+      {diff, [&] { return diff_command.run(); }},
+      {ab, [&] { return ab_command.run(); }},
+      {doctor, [] { return run_doctor(); }},
+      {predict, [&] { return predict_command.run(); }},
+      {validate, [&] { return validate_command.run(); }},
+      {advise, [&] { return advise_command.run(); }}};
+  for (const auto& [command, action] : commands) {
+    if (command->parsed()) {
+      return action();
     }
-    throw UsageError(sentence_of(error));
   }
-  if (list->parsed()) {
-    fmt::print("{}", list_text(listed));
-    return 0;
-  }
-  if (ab->parsed()) {
-    return ab_command.run();
-  }
-  if (diff->parsed()) {
-    return diff_command.run();
-  }
-  if (report->parsed()) {
-    return report_command.run();
-  }
-  if (doctor->parsed()) {
-    return run_doctor();
-  }
-  if (predict->parsed()) {
-    return predict_command.run();
-  }
-  if (validate->parsed()) {
-    return validate_command.run();
-  }
-  if (advise->parsed()) {
-    return advise_command.run();
-  }
-  return run->parsed() ? run_command.run(arguments) : 0;
+  return 0;
 }
 
 }  // namespace
