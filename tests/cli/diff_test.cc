@@ -193,6 +193,20 @@ TEST_F(DiffProgram, AbTakesTheRecordsThatCommandsLeave) {
   EXPECT_EQ(record::read_records(folder_ / "d/b.jsonl").records[1].run, 1);
 }
 
+TEST_F(DiffProgram, AbComparesWhatPacelineRunMeasures) {
+  const std::string command = std::string("'") + PACELINE_PROGRAM +
+                              "' run --model mlp --device cpu --ranks 1 "
+                              "--batch-size 4 --warmup 1 --steps 3 --strategy ";
+  const Outcome outcome = run("ab --runs 1 --out d --format json -- " +
+                              command + "none -- " + command + "bsp");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json diff = json::parse(outcome.out);
+  ASSERT_EQ(diff["cases"].size(), 1u);
+  EXPECT_EQ(diff["cases"][0]["model"], "mlp");
+  EXPECT_EQ(diff["cases"][0]["differences"][0]["name"], "strategy");
+  EXPECT_FALSE(fs::exists(folder_ / "results"));
+}
+
 TEST_F(DiffProgram, AbEndsWhatFailsAndKeepsWhatWasMeasured) {
   const Outcome outcome =
       run("ab --runs 3 --out d -- true -- sh -c 'echo no luck >&2; test ! -e "

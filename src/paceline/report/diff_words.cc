@@ -107,8 +107,9 @@ std::string p_sentence(const Diff& diff) {
       diff.exact ? "exact permutation" : "permutation",
       interleaved ? " within pairs of runs" : "",
       diff.exact ? fmt::format("all {:.0f} arrangements", diff.arrangements)
-                 : fmt::format("99999 of {:.3g} arrangements drawn, since "
-                               "there are too many to look at all",
+                 : fmt::format("{} of {:.3g} arrangements drawn, since there "
+                               "are too many to look at all",
+                               stats::PermutationOptions{}.draws,
                                diff.arrangements),
       diff.rows.size() > 1 ? fmt::format("; corrected over {} (max-T)",
                                          plural(diff.rows.size(), "case"))
