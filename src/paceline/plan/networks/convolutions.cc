@@ -61,18 +61,21 @@ void elementwise(ShapeBuilder& builder, const Feature& at, double passes) {
   builder.also(at.elements(), passes * at.bytes());
 }
 
+struct NormalizedNames {
+  std::string convolution, norm;
+};
+
 Feature normalized_convolution(ShapeBuilder& builder,
-                               const std::string& convolution_name,
-                               const std::string& norm_name,
+                               const NormalizedNames& names,
                                const Feature& in,
                                int channels,
                                const Window& window) {
   const Feature out = after(in, channels, window);
   builder.add(
-      convolution_name,
+      names.convolution,
       convolution(in, out, window),
       {channels, in.channels / window.groups, window.kernel, window.kernel});
-  builder.add(norm_name, normalization(out), {channels}, {channels});
+  builder.add(names.norm, normalization(out), {channels}, {channels});
   return out;
 }
 
@@ -89,22 +92,20 @@ Feature add_bottleneck(ShapeBuilder& builder,
                        const Feature& in) {
   const auto part = [&](const char* what) { return block.name + "." + what; };
   Feature at = normalized_convolution(
-      builder, part("conv1"), part("bn1"), in, block.width, {});
+      builder, {part("conv1"), part("bn1")}, in, block.width, {});
   elementwise(builder, at, 2);
   at = normalized_convolution(
       builder,
-      part("conv2"),
-      part("bn2"),
+      {part("conv2"), part("bn2")},
       at,
       block.width,
       {.kernel = 3, .stride = block.stride, .groups = block.groups});
   elementwise(builder, at, 2);
   at = normalized_convolution(
-      builder, part("conv3"), part("bn3"), at, block.channels, {});
+      builder, {part("conv3"), part("bn3")}, at, block.channels, {});
   if (block.stride != 1 || in.channels != block.channels) {
     normalized_convolution(builder,
-                           part("downsample.0"),
-                           part("downsample.1"),
+                           {part("downsample.0"), part("downsample.1")},
                            in,
                            block.channels,
                            {.kernel = 1, .stride = block.stride, .groups = 1});
@@ -120,8 +121,7 @@ NetworkShape resnet_shape(std::string name, const ResNetOptions& options) {
   ShapeBuilder builder(std::move(name));
   const Feature image{.channels = 3, .side = options.image_size};
   Feature at = normalized_convolution(builder,
-                                      "conv1",
-                                      "bn1",
+                                      {"conv1", "bn1"},
                                       image,
                                       64,
                                       {.kernel = 7, .stride = 2, .groups = 1});

@@ -10,7 +10,7 @@ namespace {
 
 struct Row {
   std::string_view name;
-  NetworkShape (*make)(std::string name);
+  NetworkShape (*make)(const std::string& name);
 };
 
 constexpr BertOptions kBertLarge{
@@ -19,32 +19,33 @@ constexpr BertOptions kBertLarge{
 /// Names as in the table of models with tensors; BERT for sequences of 64
 /// tokens, as ddl-benchmarks runs it, and of 128, as DLPerf does.
 constexpr Row kRows[] = {
-    {"resnet50", [](std::string name) { return resnet_shape(name, {}); }},
+    {"resnet50",
+     [](const std::string& name) { return resnet_shape(name, {}); }},
     {"resnet101",
-     [](std::string name) {
+     [](const std::string& name) {
        return resnet_shape(name, {.depths = {3, 4, 23, 3}});
      }},
     {"resnet152",
-     [](std::string name) {
+     [](const std::string& name) {
        return resnet_shape(name, {.depths = {3, 8, 36, 3}});
      }},
     {"resnext50_32x4d",
-     [](std::string name) {
+     [](const std::string& name) {
        return resnet_shape(name, {.groups = 32, .width_per_group = 4});
      }},
     {"resnext101_32x8d",
-     [](std::string name) {
+     [](const std::string& name) {
        return resnet_shape(
            name, {.depths = {3, 4, 23, 3}, .groups = 32, .width_per_group = 8});
      }},
-    {"vgg16", [](std::string) { return vgg16_shape(); }},
-    {"bert-base", [](std::string name) { return bert_shape(name, {}); }},
+    {"vgg16", [](const std::string&) { return vgg16_shape(); }},
+    {"bert-base", [](const std::string& name) { return bert_shape(name, {}); }},
     {"bert-base-30522",
-     [](std::string name) {
+     [](const std::string& name) {
        return bert_shape(name, {.vocabulary = 30522, .sequence_length = 128});
      }},
     {"bert-large",
-     [](std::string name) { return bert_shape(name, kBertLarge); }},
+     [](const std::string& name) { return bert_shape(name, kBertLarge); }},
 };
 
 }  // namespace
