@@ -81,53 +81,20 @@ Executor::~Executor() {
   waiters_.reset();  // late reports find a mailbox without owner
 }
 
-Executor::Program Executor::make_program(plan::Variant variant) const {
-  Program program;
-  program.plan = std::make_shared<const plan::CommPlan>(
-      parts_.planner.plan(parts_.input, parts_.memory.setup(), variant));
-  const plan::ModelShape& shape = parts_.input.model;
-  const auto micros = static_cast<std::size_t>(parts_.input.micro_batches);
-  program.forward.assign(shape.modules.size(),
-                         std::vector<plan::OpIndex>(micros, -1));
-  program.backward.assign(shape.parameters.size(),
-                          std::vector<plan::OpIndex>(micros, -1));
-  program.gates_backward.assign(shape.modules.size(), false);
-  const auto& ops = program.plan->ops;
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const auto index = static_cast<plan::OpIndex>(i);
-    if (const auto* f = std::get_if<plan::Forward>(&ops[i].work)) {
-      program.forward[plan::index_of(f->module)]
-                     [static_cast<std::size_t>(f->micro)] = index;
-    } else if (const auto* b = std::get_if<plan::Backward>(&ops[i].work)) {
-      program.backward[plan::index_of(b->parameter)]
-                      [static_cast<std::size_t>(b->micro)] = index;
-    }
-  }
-  // A layer's backward has a gate of its own if something other than model
-  // work of the same step stands before it.
-  plan::Linker linker(shape, parts_.memory.setup());
-  const plan::Links links = linker.open(0, *program.plan);
-  for (std::size_t p = 0; p < shape.parameters.size(); ++p) {
-    const auto op = static_cast<std::size_t>(program.backward[p][0]);
-    for (const plan::Edge& edge : links.waits_for[op]) {
-      const auto& before = ops[static_cast<std::size_t>(edge.op)].work;
-      if (!std::holds_alternative<plan::Forward>(before) &&
-          !std::holds_alternative<plan::Backward>(before)) {
-        program.gates_backward[plan::index_of(shape.parameters[p].module)] =
-            true;
-      }
-    }
-  }
-  return program;
-}
-
-const Executor::Program& Executor::program_of(plan::Step step) {
+const StepProgram& Executor::program_of(plan::Step step) {
   const plan::Variant variant = parts_.planner.variant(parts_.input, step);
   const auto found = programs_.find(variant);
   if (found != programs_.end()) {
     return found->second;
   }
-  return programs_.emplace(variant, make_program(variant)).first->second;
+  const plan::Setup& setup = parts_.memory.setup();
+  return programs_
+      .emplace(
+          variant,
+          make_step_program(parts_.planner.plan(parts_.input, setup, variant),
+                            parts_.input,
+                            setup))
+      .first->second;
 }
 
 const plan::CommPlan& Executor::plan_of(plan::Step step) {
@@ -147,7 +114,7 @@ plan::OpRef Executor::backward_ref(plan::ParameterId parameter) const {
 }
 
 void Executor::begin_step() {
-  const Program& program = program_of(next_step_);
+  const StepProgram& program = program_of(next_step_);
   Lock lock(mutex_);
   check_failure();
   const std::int64_t now = steady_ns();

@@ -29,6 +29,7 @@
 #include "paceline/runtime/operands.h"
 #include "paceline/runtime/performer.h"
 #include "paceline/runtime/shape.h"
+#include "paceline/runtime/step_program.h"
 #include "paceline/runtime/streams.h"
 #include "paceline/runtime/waiters.h"
 
@@ -110,19 +111,11 @@ class Executor final : public model::Gates {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  // A plan with what the runtime looks up in it at every step.
-  struct Program {
-    std::shared_ptr<const plan::CommPlan> plan;
-    std::vector<std::vector<plan::OpIndex>> forward;   // [module][micro]
-    std::vector<std::vector<plan::OpIndex>> backward;  // [parameter][micro]
-    std::vector<bool> gates_backward;                  // by module
-  };
   struct Mailbox;  // where engine threads report, alive after the executor
   using Issued = std::vector<std::pair<plan::OpRef, comm::Channel::Work>>;
   using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;
 
-  const Program& program_of(plan::Step step);
-  Program make_program(plan::Variant variant) const;
+  const StepProgram& program_of(plan::Step step);
   plan::OpRef forward_ref(plan::ModuleId module) const;
   plan::OpRef backward_ref(plan::ParameterId parameter) const;
 
@@ -174,7 +167,7 @@ class Executor final : public model::Gates {
   Options options_;
   Streams streams_;
   plan::Frontier frontier_;
-  std::map<plan::Variant, Program> programs_;
+  std::map<plan::Variant, StepProgram> programs_;
   std::unique_ptr<Operands> operands_;
   bool flat_gradients_ = false;
 
@@ -185,7 +178,7 @@ class Executor final : public model::Gates {
   std::map<plan::OpRef, std::int64_t> in_flight_;  // issued at, ns
   std::exception_ptr failure_;
   std::vector<OpSpan> spans_;
-  const Program* program_ = nullptr;  // of the current step
+  const StepProgram* program_ = nullptr;  // of the current step
   plan::Step next_step_ = 0, step_ = -1;
   int micro_ = 0;
   std::vector<bool> backward_done_;  // by parameter, this micro-batch

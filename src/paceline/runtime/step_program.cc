@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/step_program.h"
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+#include "paceline/plan/linker.h"
+
+namespace paceline::runtime {
+namespace {
+
+std::vector<bool> gates_of_backward(const StepProgram& program,
+                                    const plan::ModelShape& shape,
+                                    const plan::Setup& setup) {
+  std::vector<bool> gates(shape.modules.size(), false);
+  const auto& ops = program.plan->ops;
+  plan::Linker linker(shape, setup);
+  const plan::Links links = linker.open(0, *program.plan);
+  for (std::size_t p = 0; p < shape.parameters.size(); ++p) {
+    const auto op = static_cast<std::size_t>(program.backward[p][0]);
+    for (const plan::Edge& edge : links.waits_for[op]) {
+      const auto& before = ops[static_cast<std::size_t>(edge.op)].work;
+      if (!std::holds_alternative<plan::Forward>(before) &&
+          !std::holds_alternative<plan::Backward>(before)) {
+        gates[plan::index_of(shape.parameters[p].module)] = true;
+      }
+    }
+  }
+  return gates;
+}
+
+}  // namespace
+
+StepProgram make_step_program(plan::CommPlan plan,
+                              const plan::PlanInput& input,
+                              const plan::Setup& setup) {
+  StepProgram program;
+  program.plan = std::make_shared<const plan::CommPlan>(std::move(plan));
+  const plan::ModelShape& shape = input.model;
+  const auto micros = static_cast<std::size_t>(input.micro_batches);
+  const std::vector<plan::OpIndex> none(micros, -1);
+  program.forward.assign(shape.modules.size(), none);
+  program.backward.assign(shape.parameters.size(), none);
+  const auto& ops = program.plan->ops;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto index = static_cast<plan::OpIndex>(i);
+    if (const auto* f = std::get_if<plan::Forward>(&ops[i].work)) {
+      program.forward[plan::index_of(f->module)]
+                     [static_cast<std::size_t>(f->micro)] = index;
+    } else if (const auto* b = std::get_if<plan::Backward>(&ops[i].work)) {
+      program.backward[plan::index_of(b->parameter)]
+                      [static_cast<std::size_t>(b->micro)] = index;
+    }
+  }
+  program.gates_backward = gates_of_backward(program, shape, setup);
+  return program;
+}
+
+}  // namespace paceline::runtime
