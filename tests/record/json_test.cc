@@ -124,5 +124,17 @@ TEST(RecordJson, RankThatTookNoPartHasNoSteps) {
             "accepted");
 }
 
+TEST(Json, WhatAPlanWasMadeByIsWrittenWhereThereIsSome) {
+  RunRecord record = full_record();
+  EXPECT_EQ(to_line(record).find("\"planned_by\""), std::string::npos);
+  record.planned_by = {.profile_origin = "rank 0",
+                       .forward_ps = {1, 2},
+                       .backward_ps = {3, 4, 9'007'199'254'740'993},
+                       .costs_origin = "gloo",
+                       .costs = {{"all-reduce", {{0, 1e-4, 1e-9}}}},
+                       .remark = "one unit"};
+  EXPECT_EQ(from_line(to_line(record)), record);
+}
+
 }  // namespace
 }  // namespace paceline::record

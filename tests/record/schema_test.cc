@@ -60,7 +60,14 @@ bool reader_takes(const json& record) {
 }
 
 TEST_F(Schema, HoldsForWrittenRecords) {
-  for (const RunRecord& record : {full_record(), failed_record()}) {
+  RunRecord planned = full_record();
+  planned.planned_by = {.profile_origin = "rank 0",
+                        .forward_ps = {1},
+                        .backward_ps = {2},
+                        .costs_origin = "gloo",
+                        .costs = {{"all-reduce", {{0, 1e-4, 1e-9}}}},
+                        .remark = "one unit"};
+  for (const RunRecord& record : {full_record(), failed_record(), planned}) {
     EXPECT_EQ(checker_.check(json::parse(to_line(record))),
               std::vector<std::string>{});
   }

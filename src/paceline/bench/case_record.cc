@@ -18,6 +18,9 @@ void merge(const record::RunRecord& part, record::RunRecord& whole) {
       part.wire.measured_per_step.value_or(0) > *whole.wire.measured_per_step) {
     whole.wire = part.wire;
   }
+  if (part.planned_by) {  // equal on all ranks
+    whole.planned_by = part.planned_by;
+  }
   for (const auto& [check, held] : part.verified) {
     const auto [entry, fresh] = whole.verified.emplace(check, held);
     entry->second = entry->second && held;
@@ -33,6 +36,7 @@ void post_result(Bulletin& bulletin, int rank, const RankResult& result) {
   part.ranks = {result.samples};
   part.wire = result.wire;
   part.verified = result.verified;
+  part.planned_by = result.planned_by;
   part.warnings = result.warnings;
   bulletin.post(fmt::format("result/{}", rank), record::to_line(part));
   bulletin.post(fmt::format("spans/{}", rank), to_text(result.spans));

@@ -15,6 +15,8 @@
 #include "paceline/bench/trace.h"
 #include "paceline/bench/wire.h"
 #include "paceline/launch/failure_notice.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/wire_bytes.h"
 #include "paceline/train/trainer.h"
 #include "paceline/train/window.h"
 
@@ -33,6 +35,32 @@ bool integers_add_up(comm::Channel& channel) {
   const at::Tensor expected =
       (index * (ranks * (ranks + 1) / 2)).to(at::kFloat);
   return at::equal(mine.cpu(), expected);
+}
+
+std::optional<record::PlannedBy> planned_by(const plan::Planner& planner,
+                                            const plan::PlanInput& input) {
+  if (!input.profile || !input.alpha_beta) {
+    return std::nullopt;
+  }
+  record::PlannedBy by{.profile_origin = input.profile->origin,
+                       .forward_ps = input.profile->forward,
+                       .backward_ps = input.profile->backward,
+                       .costs_origin = input.alpha_beta->origin,
+                       .costs = {},
+                       .remark = planner.remark(input)};
+  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce,
+                                      plan::Pattern::kReduceScatter,
+                                      plan::Pattern::kAllGather,
+                                      plan::Pattern::kBroadcast}) {
+    for (const plan::AlphaBetaPiece& piece :
+         input.alpha_beta->of(pattern).pieces) {
+      by.costs[std::string(plan::name_of(pattern))].push_back(
+          {.from_bytes = piece.from_bytes,
+           .alpha_s = plan::seconds_of(piece.alpha),
+           .beta_s_per_byte = piece.beta_ps_per_byte * 1e-12});
+    }
+  }
+  return by;
 }
 
 std::map<std::string, bool> verify(train::Trainer& trainer,
@@ -164,9 +192,14 @@ bool measure_window(const comm::World& world,
                           .beat = beat_of(options),
                           .stuck = end_of(world)});
   const auto claim = claim_of(options);
+  // A schedule that crosses the step border sends the end of its warm-up within
+  // the window, so all steps are counted.  A performer's first steps differ
+  // from the others and cross no border: there the window alone is.
+  const auto plan_of = plans_of(trainer);
+  const int first = plan::has_performer(plan_of(0)) ? configuration.warmup : 0;
   comm::Ledger before = trainer.ledger();
   const auto progress = [&](int done, int total) {
-    if (done == configuration.warmup) {
+    if (done == first) {
       before = trainer.ledger();
     }
     if (options.progress) {
@@ -185,15 +218,17 @@ bool measure_window(const comm::World& world,
            },
        .progress = progress});
   result.samples.peak_memory_bytes = peak_memory_bytes();
-  const Window window{.first = configuration.warmup,
-                      .steps = configuration.steps,
-                      .rank = team.rank,
-                      .setup = trainer.setup(),
-                      .plan_of = plans_of(trainer)};
+  const Window window{
+      .first = first,
+      .steps = configuration.warmup + configuration.steps - first,
+      .rank = team.rank,
+      .setup = trainer.setup(),
+      .plan_of = plan_of};
   result.wire = wire_of(window, before, trainer.ledger());
   if (options.record_spans) {
     result.spans = take_spans(trainer, team.rank, result.lined_up_ns);
   }
+  result.planned_by = planned_by(trainer.planner(), trainer.input());
   result.verified = verify(trainer, configuration, team, bulletin, options);
   return communicates(window);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct RankResult {
   record::RankSamples samples;
   record::WireBytes wire;
   std::map<std::string, bool> verified;
+  std::optional<record::PlannedBy> planned_by{};
   std::vector<record::Warning> warnings;
   std::int64_t lined_up_ns = 0;     // when all ranks were ready to begin
   std::vector<record::Span> spans;  // since then; with record_spans

@@ -243,6 +243,9 @@ class Session {
     whole.run = options_.run;
     whole.configuration = c;
     whole.environment = environment_;
+    if (whole.planned_by && !whole.planned_by->remark.empty()) {
+      fmt::print(stderr, "{}: {}\n", c.strategy, whole.planned_by->remark);
+    }
     add_warnings(c, environment_, whole);
     if (host_warning_) {
       whole.warnings.push_back(*host_warning_);

@@ -9,9 +9,9 @@
 
 namespace paceline::bench {
 
-/// The measured steps, and what one rank planned for them.
+/// Steps whose bytes are counted, and what one rank planned for them.
 struct Window {
-  int first = 0;  // after the warm-up
+  int first = 0;
   int steps = 1;
   plan::Rank rank = 0;
   const plan::Setup& setup;

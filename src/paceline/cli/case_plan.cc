@@ -29,6 +29,11 @@ std::string CasePlans::describe(const Configuration& c) {
   if (strategy.external()) {
     return "     performed by an external command: no plan\n";
   }
+  if (c.ranks > 1 && plan::needs_times(strategy)) {
+    return "     made by the times of layers and collectives, which are "
+           "measured "
+           "when the case begins: no plan yet\n";
+  }
   const plan::PlanInput input = train::plan_input_of(c, shape_of(c));
   const auto planner = plan::make_planner(strategy);
   const plan::Setup setup = planner->setup(input);

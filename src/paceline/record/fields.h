@@ -61,6 +61,17 @@ Positive<T> positive(T& value) {
   return {value};
 }
 
+/// An optional field whose key is written only with a value, and may be missing
+/// when read: older records lack it.
+template <class Optional>
+struct IfAny {
+  Optional& value;
+};
+template <class Optional>
+IfAny<Optional> if_any(Optional& value) {
+  return {value};
+}
+
 // Note [One list of keys]
 // Writing and reading a record visit the same lists below, so that a field is
 // in both or in neither.  `docs/record.schema.json` is checked against what is
@@ -144,6 +155,25 @@ void visit_fields(Visitor& visit, T& w) {
 }
 
 template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, CostPiece>
+void visit_fields(Visitor& visit, T& c) {
+  visit("from_bytes", c.from_bytes);
+  visit("alpha_s", c.alpha_s);
+  visit("beta_s_per_byte", c.beta_s_per_byte);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, PlannedBy>
+void visit_fields(Visitor& visit, T& p) {
+  visit("profile_origin", p.profile_origin);
+  visit("forward_ps", p.forward_ps);
+  visit("backward_ps", p.backward_ps);
+  visit("costs_origin", p.costs_origin);
+  visit("costs", p.costs);
+  visit("remark", p.remark);
+}
+
+template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Warning>
 void visit_fields(Visitor& visit, T& w) {
   visit("code", w.code);
@@ -167,6 +197,7 @@ void visit_fields(Visitor& visit, T& r) {
   visit("verified", r.verified);
   visit("warnings", r.warnings);
   visit("error", r.error);
+  visit("planned_by", if_any(r.planned_by));
 }
 
 }  // namespace paceline::record::detail

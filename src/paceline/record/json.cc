@@ -31,6 +31,12 @@ struct Encoder {
     out[key] = known ? encode(field.value) : OrderedJson(nullptr);
   }
   template <class T>
+  void operator()(const char* key, detail::IfAny<T> field) {
+    if (field.value) {
+      out[key] = encode(*field.value);
+    }
+  }
+  template <class T>
   void operator()(const char* key, detail::Positive<T> field) {
     out[key] = encode(field.value);
   }

@@ -114,6 +114,15 @@ struct Decoder {
     }
   }
   template <class T>
+  void operator()(const char* key, detail::IfAny<T> field) {
+    known.insert(key);
+    const auto found = here.value.find(key);
+    field.value.reset();
+    if (found != here.value.end()) {
+      decode(Place{*found, &here, key}, field.value.emplace());
+    }
+  }
+  template <class T>
   void operator()(const char* key, detail::Positive<T> field) {
     decode_integer(Place{find(key), &here, key}, field.value, 1);
   }

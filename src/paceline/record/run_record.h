@@ -42,6 +42,27 @@ struct WireBytes {
   bool operator==(const WireBytes&) const = default;
 };
 
+/// t = alpha + beta * bytes of payload from `from_bytes` on.
+struct CostPiece {
+  std::int64_t from_bytes = 0;
+  double alpha_s = 0;
+  double beta_s_per_byte = 0;
+
+  bool operator==(const CostPiece&) const = default;
+};
+
+/// The times by which the strategy's plan was made, where it asks for some.
+struct PlannedBy {
+  std::string profile_origin;             // who measured it, on what
+  std::vector<std::int64_t> forward_ps;   // by module, in forward order
+  std::vector<std::int64_t> backward_ps;  // by parameter, as registered
+  std::string costs_origin;
+  std::map<std::string, std::vector<CostPiece>> costs;  // by pattern
+  std::string remark;  // the planner's, for people; may be empty
+
+  bool operator==(const PlannedBy&) const = default;
+};
+
 struct Warning {
   std::string code;  // shared-cores, few-samples, hosts-differ, ...
   std::string seen, why, advice;
@@ -93,6 +114,7 @@ struct RunRecord {
   std::map<std::string, bool> verified;  // reduced-values, ...
   std::vector<Warning> warnings;
   std::optional<std::string> error;  // the case failed: why; no samples
+  std::optional<PlannedBy> planned_by{};
 
   bool operator==(const RunRecord&) const = default;
 };
