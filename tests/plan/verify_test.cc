@@ -51,9 +51,56 @@ void expect_says(const std::string& verdict,
   }
 }
 
+// One communicator by priority, one op at a time.
+Setup by_priority(const PlanInput& input) {
+  Setup setup = two_buffers(input);
+  setup.communicators[0].order = Order::kPriority;
+  setup.communicators[0].credit_bytes = 1;
+  return setup;
+}
+
+TEST(Verify, FollowsTheLeaderWhereTheOrderIsByPriority) {
+  // Both are ready at once; y is more urgent, and goes first everywhere.
+  const auto urgent_last = [](Program& program, Variant) {
+    program.compute();
+    program.at(program.all_reduce(x_of(program), kAll)).priority = 1;
+    program.at(program.all_reduce(y_of(program), kAll)).priority = 0;
+    program.update(units_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+  };
+  EXPECT_EQ(verdict(3, urgent_last, by_priority), "fine");
+}
+
+// The leader picks y first, which on rank 1 waits for x: rank 1 cannot follow,
+// though in program order all is well.
+TEST(Verify, FindsAMemberThatCannotFollowTheLeader) {
+  const auto crossed = [](Program& program, Variant) {
+    program.compute();
+    program.at(program.all_reduce(x_of(program), kAll)).priority = 1;
+    if (program.input().rank == 1) {
+      program.kernel("copy", {{x_of(program)}}, {{y_of(program)}}, {1});
+    }
+    program.at(program.all_reduce(y_of(program), kAll)).priority = 0;
+    program.update(units_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+  };
+  EXPECT_EQ(verdict(2, crossed), "fine");
+  expect_says(verdict(2, crossed, by_priority),
+              {"ops wait for each other", "rank 1", "waits for"});
+}
+
 TEST(Verify, PassesEveryStrategyInEveryWorld) {
   for (const char* text :
-       {"none", "bsp", "wfbp", "fusion", "fusion:bucket-mb=0", "ddp"}) {
+       {"none",
+        "bsp",
+        "wfbp",
+        "fusion",
+        "fusion:bucket-mb=0",
+        "ddp",
+        "dear",
+        "bytescheduler:partition-mb=0.00005,credit-mb=0.0001",
+        "bytescheduler:partition-mb=0.00005,credit-mb=0,order=priority",
+        "bytescheduler:order=priority,credit-mb=0+rs-ag",
+        "bytescheduler:order=priority+hierarchical:local=1",
+        "bytescheduler:order=priority+ps"}) {
     for (const Rank world : {1, 2, 3, 4, 7}) {
       const auto planner = make_planner(parse_strategy(text));
       EXPECT_NO_THROW(verify(*planner, input_of(small_model(), world)));

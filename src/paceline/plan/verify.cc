@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,9 +32,10 @@ class NullMachine final : public Machine {
 };
 
 /// Issues what may be issued and completes what may be completed, until
-/// nothing moves.  Both are monotone, so the order in which it looks does not
-/// matter.  Under kPriority the order of issue, and with it what credit holds
-/// back, is the leader's choice at run time: neither is walked.
+/// nothing moves.  In program order both are monotone, so the order in which it
+/// looks does not matter.  Under kPriority the leader's choice depends on
+/// timing; walked is one timing, in which it picks the most urgent of the ops
+/// that are ready when it looks, and the others follow its picks.
 class Overlapped {
  public:
   explicit Overlapped(const PlanWorld& world) : world_(world) {
@@ -69,8 +71,9 @@ class Overlapped {
  private:
   /// A communicator's ops on one rank, which are issued in this order.
   struct Queue {
-    std::vector<std::size_t> items;
-    std::size_t issued = 0;
+    std::vector<std::size_t> items;   // in program order
+    std::vector<std::size_t> issued;  // in the order of issue
+    std::size_t followed = 0;         // of the leader's picks
   };
   struct Side {
     std::vector<std::vector<std::size_t>> before, behind;
@@ -98,9 +101,10 @@ class Overlapped {
         model_work = i;
       }
       const auto on = communicator_of(*items[i].op);
-      if (on && world_.communicator(*on).order == Order::kProgram) {
+      if (on) {
         auto& queue = mine.queues[*on].items;
-        if (!queue.empty()) {
+        if (!queue.empty() &&
+            world_.communicator(*on).order == Order::kProgram) {
           mine.issued_after[i] = queue.back();
         }
         queue.push_back(i);
@@ -128,7 +132,71 @@ class Overlapped {
     if (previous.has_value() && !mine.issued[*previous]) {
       return Place{place.rank, *previous};
     }
+    if (const auto pick = pick_blocker(place)) {
+      return pick;
+    }
     return credit_blocker(place);
+  }
+
+  /// What it waits for on its own rank is complete.
+  bool is_ready(const Place& place) {
+    const Side& mine = side(place.rank);
+    return std::ranges::all_of(
+        mine.before[place.item],
+        [&](std::size_t earlier) { return mine.complete[earlier]; });
+  }
+
+  /// Under kPriority, on a member that follows: the op that the leader picked
+  /// before this one, or the leader's op where it has not picked this yet.
+  std::optional<Place> pick_blocker(const Place& place) {
+    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
+    const auto* collective = std::get_if<Collective>(&item.op->work);
+    if (collective == nullptr) {
+      return std::nullopt;
+    }
+    const Communicator& on = world_.communicator(collective->on);
+    if (on.order == Order::kProgram || on.members.front() == place.rank) {
+      return std::nullopt;
+    }
+    const auto& picks = picks_[collective->on];
+    const std::size_t followed = queue_of(place)->followed;
+    if (followed == picks.size()) {
+      return Place{on.members.front(),
+                   world_.meetings()[item.meeting].items.front()};
+    }
+    if (picks[followed] == item.meeting) {
+      return std::nullopt;
+    }
+    const auto member = static_cast<std::size_t>(
+        std::ranges::find(on.members, place.rank) - on.members.begin());
+    return Place{place.rank, world_.meetings()[picks[followed]].items[member]};
+  }
+
+  /// The op that the leader of a kPriority communicator takes now, if it may
+  /// issue at all: the most urgent ready one, which may be another than
+  /// `place`.
+  Place most_urgent(const Place& place) {
+    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
+    const auto* collective = std::get_if<Collective>(&item.op->work);
+    if (collective == nullptr ||
+        world_.communicator(collective->on).order == Order::kProgram ||
+        world_.communicator(collective->on).members.front() != place.rank) {
+      return place;
+    }
+    const auto urgency = [&](std::size_t i) {
+      const PlanWorld::Item& other = world_.items(place.rank)[i];
+      return std::tuple(other.op->priority, other.step, other.index);
+    };
+    Place best = place;
+    for (const std::size_t i : queue_of(place)->items) {
+      const Op& op = *world_.items(place.rank)[i].op;
+      if (!side(place.rank).issued[i] &&
+          std::holds_alternative<Collective>(op.work) &&
+          urgency(i) < urgency(best.item) && is_ready({place.rank, i})) {
+        best.item = i;
+      }
+    }
+    return best;
   }
 
   Queue* queue_of(const Place& place) {
@@ -152,8 +220,8 @@ class Overlapped {
     }
     std::optional<Place> oldest;
     std::int64_t bytes = 0;
-    for (std::size_t n = 0; n < queue->issued; ++n) {
-      const Place other{place.rank, queue->items[n]};
+    for (const std::size_t item : queue->issued) {
+      const Place other{place.rank, item};
       if (!side(place.rank).complete[other.item]) {
         bytes += bytes_in_flight(world_.setup(place.rank),
                                  *world_.items(place.rank)[other.item].op);
@@ -166,8 +234,30 @@ class Overlapped {
   /// Looks again at the op that may have waited behind `place` to be issued.
   void queue_next(const Place& place) {
     const Queue* queue = queue_of(place);
-    if (queue != nullptr && queue->issued < queue->items.size()) {
-      queue_.push_back({place.rank, queue->items[queue->issued]});
+    if (queue == nullptr) {
+      return;
+    }
+    const CommunicatorId on =
+        *communicator_of(*world_.items(place.rank)[place.item].op);
+    const Communicator& communicator = world_.communicator(on);
+    if (communicator.order == Order::kProgram) {
+      if (queue->issued.size() < queue->items.size()) {
+        queue_.push_back({place.rank, queue->items[queue->issued.size()]});
+      }
+      return;
+    }
+    if (queue->followed < picks_[on].size()) {
+      const auto member = static_cast<std::size_t>(
+          std::ranges::find(communicator.members, place.rank) -
+          communicator.members.begin());
+      const auto& meeting = world_.meetings()[picks_[on][queue->followed]];
+      queue_.push_back({place.rank, meeting.items[member]});
+    }
+    for (const std::size_t item : queue->items) {
+      if (!is_issued({place.rank, item}) && is_ready({place.rank, item})) {
+        queue_.push_back({place.rank, item});
+        return;
+      }
     }
   }
 
@@ -208,16 +298,18 @@ class Overlapped {
     return std::nullopt;
   }
 
-  void try_issue(const Place& place) {
-    Side& mine = side(place.rank);
-    if (mine.issued[place.item] || issue_blocker(place).has_value()) {
+  void try_issue(const Place& looked_at) {
+    if (is_issued(looked_at) || issue_blocker(looked_at).has_value()) {
       return;
     }
+    const Place place = most_urgent(looked_at);
+    Side& mine = side(place.rank);
     mine.issued[place.item] = true;
-    if (Queue* queue = queue_of(place); queue != nullptr) {
-      ++queue->issued;
-    }
+    book_issue(place);
     queue_next(place);
+    if (place.item != looked_at.item) {
+      queue_.push_back(place);
+    }
     // A collective's members need to look again only when all are there.
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     if (std::holds_alternative<Collective>(item.op->work) &&
@@ -226,6 +318,31 @@ class Overlapped {
     }
     for (const Place& partner : partners(place)) {
       queue_.push_back(partner);
+    }
+  }
+
+  /// Notes the order of issue, and the leader's pick.
+  void book_issue(const Place& place) {
+    Queue* queue = queue_of(place);
+    if (queue == nullptr) {
+      return;
+    }
+    queue->issued.push_back(place.item);
+    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
+    const auto* collective = std::get_if<Collective>(&item.op->work);
+    if (collective == nullptr) {
+      return;
+    }
+    const Communicator& on = world_.communicator(collective->on);
+    if (on.order == Order::kProgram) {
+      return;
+    }
+    ++queue->followed;
+    if (on.members.front() == place.rank) {
+      picks_[collective->on].push_back(item.meeting);
+      for (const Place& partner : partners(place)) {
+        queue_.push_back(partner);
+      }
     }
   }
 
@@ -266,6 +383,7 @@ class Overlapped {
   const PlanWorld& world_;
   std::vector<Side> sides_;
   std::deque<Place> queue_;
+  std::map<CommunicatorId, std::vector<std::size_t>> picks_;  // meetings
   std::vector<std::size_t> absent_;  // by meeting: members that have not issued
 };
 
