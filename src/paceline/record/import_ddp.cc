@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,8 +21,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kDeepest = 8;             // the report has five levels
-constexpr double kLongestStep_s = 1e9;  // fits nanoseconds in 64 bits
+constexpr int kDeepest = 8;            // the report has five levels
+constexpr double kLongestStepS = 1e9;  // fits nanoseconds in 64 bits
 
 // Where a reader of text is.
 struct Progress {
@@ -84,7 +85,7 @@ std::string shown(const Json& value) {
 // The report's text as JSON that knows on which line each of its values ends.
 class Document {
  public:
-  Document(std::string_view text, const std::string& path) : path_(path) {
+  Document(std::string_view text, std::string path) : path_(std::move(path)) {
     Progress at;
     const auto note = [&](int depth, Json::parse_event_t event, Json& value) {
       if (depth > kDeepest) {
@@ -317,7 +318,7 @@ class Importer {
         samples.emplace_back().rank = ranks[i / steps];
       }
       const double seconds = list[i].is_number() ? list[i].get<double>() : -1;
-      if (!(seconds > 0 && seconds < kLongestStep_s)) {
+      if (!(seconds > 0 && seconds < kLongestStepS)) {
         document_.refuse(list[i],
                          fmt::format("{}.measurements[{}]", place, i),
                          "a positive number of seconds");

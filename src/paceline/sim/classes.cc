@@ -104,7 +104,7 @@ Classes unfolded(const plan::PlanInput& input) {
 }
 
 Classes folded(const plan::Planner& planner, const plan::PlanInput& input) {
-  const Classes alone = unfolded(input);
+  Classes alone = unfolded(input);
   plan::PlanInput asked = input;
   std::vector<Rank> claimed;
   std::set<Rank> representatives;

@@ -16,7 +16,7 @@ constexpr Picoseconds kMicrosecond = 1'000'000;
 
 /// docs/simulator.md says how far each figure is to be trusted.
 const std::array<EngineCosts, 3>& table() {
-  static const std::array<EngineCosts, 3> kTable{{
+  static const std::array<EngineCosts, 3> rows{{
       {.name = "ideal", .source = "no software at all", .costs = {}},
       {.name = "nccl",
        .source = "fit to the ddl-benchmarks tables: 58 us and 2.3 us per rank",
@@ -28,7 +28,7 @@ const std::array<EngineCosts, 3>& table() {
        .costs = {.collective = 350 * kMicrosecond,
                  .serial_collectives = false}},
   }};
-  return kTable;
+  return rows;
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ struct MessageShape {
   std::int64_t bytes = 0;
   bool remote = false;
 
+  // NOLINTNEXTLINE(readability-implicit-bool-conversion): of the default
   friend auto operator<=>(const MessageShape&, const MessageShape&) = default;
 };
 

@@ -192,7 +192,8 @@ void Meetings::add_messages() {
 /// Followers of a kPriority communicator take the order of its first member.
 void Meetings::follow_leaders() {
   for (const auto& [key, circle] : circles_) {
-    const auto& [actor, on] = key;
+    const auto actor = key.first;
+    const auto on = key.second;
     const Rank first = scripts_.communicators()[on].members.front();
     const std::uint32_t leader = actor_of(first);
     const auto queue_of = [&](std::uint32_t a) -> std::int64_t {

@@ -40,6 +40,7 @@ class Messages {
     std::uint32_t actor = 0, item = 0, slot = 0;
     bool send = true;
 
+    // NOLINTNEXTLINE(readability-implicit-bool-conversion): of the default
     friend auto operator<=>(const Slot&, const Slot&) = default;
   };
 

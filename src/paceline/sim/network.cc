@@ -139,8 +139,8 @@ void Network::gather(std::uint32_t link) {
   }
 }
 
-/// Raises all rates together; who meets a limit or a full link stays there.
-void Network::fill() {
+/// What the flows ask of their links, and those with a limit, largest first.
+void Network::weigh() {
   for (const std::uint32_t l : part_links_) {
     links_[l].used = 0;
     links_[l].weight = 0;
@@ -155,25 +155,37 @@ void Network::fill() {
     }
   }
   std::ranges::sort(limited_, std::greater{});
+}
+
+/// The next rate at which a flow meets a limit or a link is full; notes the
+/// links that are.
+std::int64_t Network::next_level() {
+  while (!limited_.empty() && is_fixed(limited_.back().second)) {
+    limited_.pop_back();
+  }
+  std::int64_t level = limited_.empty() ? kFree : limited_.back().first;
+  for (const std::uint32_t l : part_links_) {
+    level = std::min(level, links_[l].share);
+  }
+  full_.clear();
+  for (const std::uint32_t l : part_links_) {
+    if (links_[l].share == level) {
+      full_.push_back(l);
+    }
+  }
+  return level;
+}
+
+/// Raises all rates together; who meets a limit or a full link stays there.
+void Network::fill() {
+  weigh();
   for (const std::uint32_t l : part_links_) {
     renew_share(links_[l]);
   }
   for (std::size_t left = part_flows_.size(); left > 0;) {
     std::erase_if(part_links_,
                   [&](std::uint32_t l) { return links_[l].weight == 0; });
-    while (!limited_.empty() && is_fixed(limited_.back().second)) {
-      limited_.pop_back();
-    }
-    std::int64_t level = limited_.empty() ? kFree : limited_.back().first;
-    for (const std::uint32_t l : part_links_) {
-      level = std::min(level, links_[l].share);
-    }
-    full_.clear();
-    for (const std::uint32_t l : part_links_) {
-      if (links_[l].share == level) {
-        full_.push_back(l);
-      }
-    }
+    const std::int64_t level = next_level();
     const std::size_t before = left;
     while (!limited_.empty() && limited_.back().first == level) {
       left -= fix(limited_.back().second, level);

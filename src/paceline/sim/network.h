@@ -80,6 +80,8 @@ class Network {
 
   void touch(std::uint32_t link);
   void gather(std::uint32_t link);
+  void weigh();
+  std::int64_t next_level();
   void fill();
   static void renew_share(Link& link);
   bool is_fixed(FlowId id) const;

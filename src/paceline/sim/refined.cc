@@ -33,6 +33,30 @@ class Digest {
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
+void add_work(Digest& digest, const plan::Op& op) {
+  digest.add(op.work.index());
+  if (const auto* kernel = std::get_if<plan::Kernel>(&op.work)) {
+    digest.add(kernel->name);
+    for (const auto* list : {&kernel->reads, &kernel->writes}) {
+      for (const plan::Access& access : *list) {
+        digest.add(static_cast<std::uint64_t>(access.slice.count));
+      }
+    }
+  } else if (const auto* x = std::get_if<plan::Exchange>(&op.work)) {
+    for (const auto* list : {&x->sends, &x->receives}) {
+      for (const plan::Message& message : *list) {
+        digest.add(static_cast<std::uint64_t>(message.slice.count));
+      }
+    }
+  } else if (const auto* c = std::get_if<plan::Collective>(&op.work)) {
+    digest.add(static_cast<std::uint64_t>(c->pattern));
+  } else if (const auto* f = std::get_if<plan::Forward>(&op.work)) {
+    digest.add(plan::index_of(f->module));
+  } else if (const auto* b = std::get_if<plan::Backward>(&op.work)) {
+    digest.add(plan::index_of(b->parameter));
+  }
+}
+
 /// What a rank's plan is but for whom it meets.
 std::uint64_t digest_of(const Script& script, const plan::ModelShape& model) {
   Digest digest;
@@ -42,30 +66,10 @@ std::uint64_t digest_of(const Script& script, const plan::ModelShape& model) {
         linker.open(static_cast<plan::Step>(step), *script.steps[step]);
     for (std::size_t i = 0; i < script.steps[step]->ops.size(); ++i) {
       const plan::Op& op = script.steps[step]->ops[i];
-      digest.add(op.work.index());
+      add_work(digest, op);
       digest.add(static_cast<std::uint64_t>(op.priority));
       digest.add(
           static_cast<std::uint64_t>(plan::bytes_in_flight(script.setup, op)));
-      if (const auto* kernel = std::get_if<plan::Kernel>(&op.work)) {
-        digest.add(kernel->name);
-        for (const auto* list : {&kernel->reads, &kernel->writes}) {
-          for (const plan::Access& access : *list) {
-            digest.add(static_cast<std::uint64_t>(access.slice.count));
-          }
-        }
-      } else if (const auto* x = std::get_if<plan::Exchange>(&op.work)) {
-        for (const auto* list : {&x->sends, &x->receives}) {
-          for (const plan::Message& message : *list) {
-            digest.add(static_cast<std::uint64_t>(message.slice.count));
-          }
-        }
-      } else if (const auto* c = std::get_if<plan::Collective>(&op.work)) {
-        digest.add(static_cast<std::uint64_t>(c->pattern));
-      } else if (const auto* f = std::get_if<plan::Forward>(&op.work)) {
-        digest.add(plan::index_of(f->module));
-      } else if (const auto* b = std::get_if<plan::Backward>(&op.work)) {
-        digest.add(plan::index_of(b->parameter));
-      }
       for (const plan::Edge& edge : links.waits_for[i]) {
         digest.add(static_cast<std::uint64_t>(edge.step));
         digest.add(static_cast<std::uint64_t>(edge.op));

@@ -2,6 +2,7 @@
 #include "paceline/sim/script.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace paceline::sim {
 
@@ -18,9 +19,9 @@ const plan::Op& Script::op(std::uint32_t item) const {
 }
 
 Scripts::Scripts(const plan::Planner& planner,
-                 const plan::PlanInput& input,
+                 plan::PlanInput input,
                  Step steps)
-    : planner_(planner), input_(input), steps_(steps) {
+    : planner_(planner), input_(std::move(input)), steps_(steps) {
   input_.rank = 0;
   communicators_ = planner.setup(input_).communicators;
 }

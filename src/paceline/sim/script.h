@@ -36,7 +36,7 @@ struct Script {
 class Scripts {
  public:
   Scripts(const plan::Planner& planner,
-          const plan::PlanInput& input,
+          plan::PlanInput input,
           plan::Step steps);
 
   const Script& of(plan::Rank rank);
