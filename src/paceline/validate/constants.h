@@ -26,6 +26,7 @@ enum class Constant : std::uint8_t {
   kSchedulerUpdate,
   // survey, BytePS
   kServerBusRate,
+  kServerBusUnderCompute,
   kServerTcp10Rate,
   kServerIpoibRate,
   kServerIpoibGrowth,

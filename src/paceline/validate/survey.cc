@@ -25,13 +25,15 @@ struct Published {
   int batch_size = 1;
   double samples_per_s = 0;  // of one device
   bool adam = false;
+  int tensors = 0;
+  int leaf_calls = 0;  // of modules without children, in a forward pass
 };
 
 /// reference/ddl_benchmarks_setup.csv, single_gpu_throughput and optimizer.
 constexpr Published kModels[] = {
-    {"ResNet-50", "resnet50", 64, 253.1, false},
-    {"BERT-Base", "bert-base", 64, 212.8, true},
-    {"BERT-Large", "bert-large", 8, 49, true},
+    {"ResNet-50", "resnet50", 64, 253.1, false, 161, 158},
+    {"BERT-Base", "bert-base", 64, 212.8, true, 206, 143},
+    {"BERT-Large", "bert-large", 8, 49, true, 398, 275},
 };
 
 constexpr Rank kLocal = 4;
@@ -87,30 +89,34 @@ const Published& published(const std::string& model) {
   throw UsageError(fmt::format("the survey has no model '{}'", model));
 }
 
-TimedNetwork network_of(const std::string& model) {
-  const Published& one = published(model);
+struct Timed {
+  TimedNetwork without_optimizer, with_optimizer;
+};
+
+Timed timed_of(const Published& one) {
+  const double step = one.batch_size / one.samples_per_s;
+  const auto elements =
+      static_cast<double>(plan::network_shape(one.shape).elements());
   const double optimizer =
-      one.adam
-          ? kAdamPasses * 4 *
-                static_cast<double>(plan::network_shape(one.shape).elements()) /
-                kMemoryRate
-          : 0;
-  return timed_network(one.shape,
-                       one.batch_size,
-                       one.batch_size / one.samples_per_s - optimizer);
+      one.adam ? kAdamPasses * 4 * elements / kMemoryRate : 0;
+  return {timed_network(one.shape, one.batch_size, step - optimizer),
+          timed_network(one.shape, one.batch_size, step)};
 }
 
-/// One device's step, by model; splitting it over layers takes longer than a
-/// simulation.
-const TimedNetwork& timed(const std::string& model) {
-  static const std::map<std::string, TimedNetwork> all = [] {
-    std::map<std::string, TimedNetwork> networks;
+/// One device's step; splitting it over layers takes longer than a simulation.
+const TimedNetwork& timed(const SurveyCell& cell) {
+  static const std::map<std::string, Timed> all = [] {
+    std::map<std::string, Timed> networks;
     for (const Published& one : kModels) {
-      networks.emplace(one.model, network_of(std::string(one.model)));
+      networks.emplace(one.model, timed_of(one));
     }
     return networks;
   }();
-  return all.at(model);
+  const Timed& networks = all.at(cell.model);
+  // ByteScheduler's poller launches AdamW's kernels amid the others, so that
+  // the device's time for them is part of computing.
+  return cell.method == "ByteScheduler-A2A" ? networks.with_optimizer
+                                            : networks.without_optimizer;
 }
 
 /// The network that the cell's bytes cross; empty within one node.
@@ -141,7 +147,7 @@ std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
 
 Case case_of(const SurveyCell& cell) {
   Case one;
-  one.input = input_of(timed(cell.model), cell.nodes(), kLocal);
+  one.input = input_of(timed(cell), cell.nodes(), kLocal);
   one.input.alpha_beta = planned_with(cell);
   if (published(cell.model).adam && !cell.serves()) {
     one.input.optimizer = {.name = "adamw", .state_buffers = 2};
@@ -206,11 +212,18 @@ void set_ring_costs(const SurveyCell& cell,
   software.collective_under_compute =
       ps(constants[Constant::kWaitUnderCompute] * kMilli);
   const bool adam = published(cell.model).adam;
-  double launch = adam ? constants[Constant::kAdamLaunch] * kMilli : kSgdLaunch;
   if (cell.method == "ByteScheduler-A2A") {
     software.collective = ps(constants[Constant::kSchedulerDispatch] * kMilli);
-    launch = constants[Constant::kSchedulerUpdate] * kMilli;
+    software.collective_under_compute = 0;
+    const Published& one = published(cell.model);
+    software.kernels = {
+        {.prefix = "update",
+         .launch_per_tensor = ps(constants[Constant::kSchedulerUpdate] *
+                                 kMilli * one.leaf_calls / one.tensors)}};
+    return;
   }
+  const double launch =
+      adam ? constants[Constant::kAdamLaunch] * kMilli : kSgdLaunch;
   software.kernels = {
       {.prefix = "update",
        .launch_per_tensor = ps(launch),
@@ -219,11 +232,12 @@ void set_ring_costs(const SurveyCell& cell,
 
 sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
   sim::Costs costs;
-  costs.profile = timed(cell.model).profile;
+  costs.profile = timed(cell).profile;
   costs.machine.network = {.bytes_per_s = rate_of(kInfiniBand),
                            .sharing = plan::LinkSharing::kHost};
   costs.machine.interference.device_link_under_compute =
-      constants[Constant::kBusUnderCompute];
+      constants[cell.serves() ? Constant::kServerBusUnderCompute
+                              : Constant::kBusUnderCompute];
   if (cell.serves()) {
     set_server_costs(cell, constants, costs);
   } else {
@@ -254,11 +268,11 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
   const std::string& network = wire_of(cell);
   switch (constant) {
     case Constant::kBusRate:
-    case Constant::kCollectivePerRank:
-    case Constant::kWaitUnderCompute:
-      return !serves;
     case Constant::kBusUnderCompute:
-      return true;
+    case Constant::kCollectivePerRank:
+      return !serves;
+    case Constant::kWaitUnderCompute:
+      return !serves && !scheduler;
     case Constant::kAdamLaunch:
       return !serves && !scheduler && published(cell.model).adam;
     case Constant::kTcp10Rate:
@@ -270,6 +284,7 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kSchedulerUpdate:
       return scheduler;
     case Constant::kServerBusRate:
+    case Constant::kServerBusUnderCompute:
       return serves;
     case Constant::kServerTcp10Rate:
       return serves && network == "10GbE";
