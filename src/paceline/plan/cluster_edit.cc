@@ -152,7 +152,7 @@ std::string link_text(const ClusterLink& link) {
       link.bytes_per_s,
       link.latency_ps);
   for (const LinkFit& fit : link.fits) {
-    text += "\n" + fit_text(fit);
+    text += fmt::format("\n{}", fit_text(fit));
   }
   return text;
 }
@@ -183,7 +183,7 @@ std::string with_fits(std::string_view text,
     out += line + "\n";
   }
   for (const LinkFit& fit : fits) {
-    out += "\n" + fit_text(fit);
+    out += fmt::format("\n{}", fit_text(fit));
   }
   out += joined(lines, {end, lines.size()});
   parse_cluster(out, file);  // what is written can be read

@@ -273,7 +273,7 @@ std::string tail_text(std::span<const Row<T>> rows,
                       const Choice<T>& choice) {
   const bool is_default = choice.row == &default_row(rows, partner) &&
                           choice.options.values().empty();
-  return is_default ? "" : "+" + choice_text(choice);
+  return is_default ? "" : fmt::format("+{}", choice_text(choice));
 }
 
 }  // namespace
