@@ -35,6 +35,12 @@ class FailingChannel final : public comm::Channel {
   Work broadcast(const at::Tensor& values, int root) override {
     return real_->broadcast(values, root);
   }
+  Work send(const at::Tensor& values, int peer) override {
+    return real_->send(values, peer);
+  }
+  Work receive(const at::Tensor& values, int peer) override {
+    return real_->receive(values, peer);
+  }
   Work barrier() override { return real_->barrier(); }
   comm::Ledger ledger() const override { return real_->ledger(); }
   c10::intrusive_ptr<c10d::ProcessGroup> process_group() override {

@@ -16,11 +16,13 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/ab.h"
 #include "paceline/cli/advise.h"
+#include "paceline/cli/comm_command.h"
 #include "paceline/cli/diff.h"
 #include "paceline/cli/doctor.h"
 #include "paceline/cli/guide.h"
 #include "paceline/cli/list.h"
 #include "paceline/cli/predict.h"
+#include "paceline/cli/profile_command.h"
 #include "paceline/cli/report.h"
 #include "paceline/cli/run_command.h"
 #include "paceline/cli/validate.h"
@@ -76,6 +78,10 @@ int dispatch(std::vector<std::string> arguments) {
   CLI::App* run = app.add_subcommand("run", "measure an experiment");
   CLI::App* report = app.add_subcommand(
       "report", "show records: a page, Markdown, CSV, tables");
+  CLI::App* comm =
+      app.add_subcommand("comm", "measure an engine's operations by size");
+  CLI::App* profile = app.add_subcommand(
+      "profile", "time the layers of a network on this machine");
   CLI::App* list = app.add_subcommand(
       "list", "strategies, models, engines, experiments, formats, frameworks");
   CLI::App* diff = app.add_subcommand("diff", "did a change help?");
@@ -99,6 +105,8 @@ int dispatch(std::vector<std::string> arguments) {
   std::string listed;
   list->add_option("what", listed, "one of the lists: models, formats, ...")
       ->type_name("LIST");
+  CommCommand comm_command(*comm);
+  ProfileCommand profile_command(*profile);
   if (arguments.empty()) {
     fmt::print("{}", guide());
     return 0;
@@ -120,7 +128,9 @@ int dispatch(std::vector<std::string> arguments) {
       {doctor, [] { return run_doctor(); }},
       {predict, [&] { return predict_command.run(); }},
       {validate, [&] { return validate_command.run(); }},
-      {advise, [&] { return advise_command.run(); }}};
+      {advise, [&] { return advise_command.run(); }},
+      {comm, [&] { return comm_command.run(arguments); }},
+      {profile, [&] { return profile_command.run(); }}};
   for (const auto& [command, action] : commands) {
     if (command->parsed()) {
       return action();

@@ -10,6 +10,7 @@ std::string guide() {
   paceline run quick                     a first look at it, in two minutes
   paceline report RECORDS -o page.html   what was measured, as one page to share
   paceline diff BASE TEST                did a change help, and how sure is that?
+  paceline comm                          what does this machine's engine cost, by size?
   paceline list                          strategies, models, engines, experiments, formats
 
 `paceline COMMAND --help` has every flag.

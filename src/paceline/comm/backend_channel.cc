@@ -6,6 +6,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/comm/ledger_backend.h"
+#include "paceline/comm/link_backend.h"
 
 namespace paceline::comm {
 namespace {
@@ -111,6 +112,18 @@ class BackendChannel final : public Channel {
     return backend_->broadcast(tensors, options);
   }
 
+  Work send(const at::Tensor& values, int peer) override {
+    require_contiguous(values, "send");
+    std::vector<at::Tensor> tensors{values};
+    return backend_->send(tensors, peer, 0);
+  }
+
+  Work receive(const at::Tensor& values, int peer) override {
+    require_contiguous(values, "receive");
+    std::vector<at::Tensor> tensors{values};
+    return backend_->recv(tensors, peer, 0);
+  }
+
   Work barrier() override {
     c10d::BarrierOptions options;
     if (!device_.is_cpu()) {
@@ -140,6 +153,13 @@ class BackendChannel final : public Channel {
 
 std::unique_ptr<Channel> make_backend_channel(
     c10::intrusive_ptr<c10d::Backend> backend, const ChannelSpec& spec) {
+  if (spec.link != nullptr) {
+    if (!spec.device.is_cpu()) {
+      throw UsageError(
+          "--link holds operations on the CPU alone; leave it out for cuda");
+    }
+    backend = c10::make_intrusive<LinkBackend>(std::move(backend), spec.link);
+  }
   return std::make_unique<BackendChannel>(std::move(backend), spec);
 }
 

@@ -20,6 +20,8 @@
 
 namespace paceline::comm {
 
+class Link;  // comm/link.h
+
 /// One connected communicator of an engine.  Calls are made by one thread at a
 /// time, in the same order on every member.  Every tensor must be contiguous
 /// (WorldError: Gloo silently corrupts strided ones).  What a work's wait()
@@ -44,6 +46,9 @@ class Channel {
                               plan::Reduce reduce) = 0;
   virtual Work all_gather(const at::Tensor& in, const at::Tensor& out) = 0;
   virtual Work broadcast(const at::Tensor& values, int root) = 0;
+  /// One message between two ranks; those of a pair match in order.
+  virtual Work send(const at::Tensor& values, int peer) = 0;
+  virtual Work receive(const at::Tensor& values, int peer) = 0;
   virtual Work barrier() = 0;
 
   virtual Ledger ledger() const = 0;
@@ -71,6 +76,9 @@ struct ChannelSpec {
   std::chrono::milliseconds operation_timeout{30 * 60'000};
   std::string interface;  // network interface; empty: the engine's choice
   at::Device device{at::kCPU};
+  /// Holds every operation until this link would have delivered it; null: the
+  /// engine's own speed.  For tensors on the CPU.
+  std::shared_ptr<Link> link{};
 };
 
 /// Moves bytes: Gloo, NCCL, MPI.  Engines are looked up in `engines()`.

@@ -88,4 +88,16 @@ void require_interface(const std::string& name) {
   }
 }
 
+std::string interface_address(const std::string& name) {
+  std::string text;
+  for_each_ipv4([&](const ifaddrs& one, in_addr_t address) {
+    char buffer[INET_ADDRSTRLEN] = {};
+    if (text.empty() && one.ifa_name == name &&
+        inet_ntop(AF_INET, &address, buffer, sizeof buffer) != nullptr) {
+      text = buffer;
+    }
+  });
+  return text;
+}
+
 }  // namespace paceline::comm

@@ -15,4 +15,7 @@ std::string outward_interface();
 /// Throws UsageError that lists what this host has unless it has `name`.
 void require_interface(const std::string& name);
 
+/// The first IPv4 address of `name`, as text; empty where it has none.
+std::string interface_address(const std::string& name);
+
 }  // namespace paceline::comm

@@ -37,7 +37,7 @@ Executor::Executor(const Parts& parts, Options options)
       streams_(parts.device),
       frontier_(parts.input.model, parts.memory.setup()),
       mailbox_(std::make_shared<Mailbox>()),
-      waiters_(std::make_unique<Waiters>()) {
+      waiters_(std::make_unique<comm::Waiters>()) {
   slowest_step_ns_ = options_.first_step.count();
   mailbox_->owner = this;
   for (const plan::Communicator& group : parts_.memory.setup().communicators) {

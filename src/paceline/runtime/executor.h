@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "paceline/comm/engine.h"
+#include "paceline/comm/waiters.h"
 #include "paceline/kernel/table.h"
 #include "paceline/model/layer.h"
 #include "paceline/plan/frontier.h"
@@ -31,7 +32,6 @@
 #include "paceline/runtime/shape.h"
 #include "paceline/runtime/step_program.h"
 #include "paceline/runtime/streams.h"
-#include "paceline/runtime/waiters.h"
 
 namespace paceline::runtime {
 
@@ -194,7 +194,7 @@ class Executor final : public model::Gates {
   bool failure_told_ = false;  // to the training thread, or by `stuck`
 
   std::shared_ptr<Mailbox> mailbox_;
-  std::unique_ptr<Waiters> waiters_;
+  std::unique_ptr<comm::Waiters> waiters_;
   std::unique_ptr<GradientHooks> hooks_;
   std::thread communication_;
 };

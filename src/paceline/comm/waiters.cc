@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/waiters.h"
+#include "paceline/comm/waiters.h"
 
 #include <utility>
 
-namespace paceline::runtime {
+namespace paceline::comm {
 
 Waiters::~Waiters() {
   {
@@ -53,4 +53,4 @@ void Waiters::run() {
   }
 }
 
-}  // namespace paceline::runtime
+}  // namespace paceline::comm

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace paceline::runtime {
+namespace paceline::comm {
 
 /// Threads for works which can only be waited for: Gloo's reduce-scatter, sends
 /// and receives have no future and cannot be polled.  There are as many threads
@@ -45,4 +45,4 @@ class Waiters {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace paceline::runtime
+}  // namespace paceline::comm

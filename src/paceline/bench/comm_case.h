@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/comm/world.h"
+
+namespace paceline::comm {
+class Channel;
+}
+
+namespace paceline::bench {
+
+/// What plans ask of an engine, in the order of the report: the four patterns,
+/// and "message": every rank sends to the next one and receives from the one
+/// before, at once, as nccl-tests' sendrecv.
+std::span<const std::string_view> comm_operations();
+
+/// What every rank measures with.
+struct CommSetting {
+  std::string engine = "gloo";
+  std::string device = "cpu";
+  std::string dtype = "fp32";  // fp32, fp64, fp16, bf16, int32
+  std::string interface;       // empty: chosen
+};
+
+/// What one rank saw of one operation at one size.
+struct CommSamples {
+  std::int64_t bytes = 0;  // the true size: whole elements, whole shards
+  std::vector<std::int64_t> duration_ns;  // by iteration
+  std::int64_t wire_bytes = 0;            // of one operation, as booked
+  std::int64_t wrong_elements = 0;
+};
+
+/// An engine's channel over the whole world, and operations on it, one after
+/// the other.
+class CommCases {
+ public:
+  /// Collective over the world; `name` is new in the job.
+  CommCases(const comm::World& world,
+            const CommSetting& setting,
+            const std::string& name);
+  ~CommCases();
+
+  /// Warms up, measures and then checks every element of one more operation
+  /// on values that no summation rounds.  Ranks meet before each operation, so
+  /// a duration is the operation's own and not a late rank's.  Collective.
+  CommSamples run(std::string_view operation,
+                  std::int64_t bytes,
+                  int warmup,
+                  int iterations);
+
+  const std::string& interface() const { return interface_; }
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  std::string interface_;
+};
+
+/// One operation on `channel`: for tests with channels of their own.
+CommSamples measure_operation(comm::Channel& channel,
+                              std::string_view operation,
+                              std::int64_t bytes,
+                              std::string_view dtype,
+                              std::string_view device,
+                              int warmup,
+                              int iterations);
+
+}  // namespace paceline::bench

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/comm_command.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+#include "paceline/cli/catalogue.h"
+#include "paceline/cli/comm_fit.h"
+#include "paceline/cli/results.h"
+#include "paceline/comm/local_launch.h"
+#include "paceline/comm/run_rank.h"
+#include "paceline/experiment/check.h"
+#include "paceline/launch/supervise.h"
+#include "paceline/plan/cluster_units.h"
+#include "paceline/report/comm_table.h"
+
+namespace paceline::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 34;
+
+milliseconds to_milliseconds(double seconds) {
+  return milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+// "4096", "4KiB", "256MB"
+std::int64_t parse_size(const std::string& flag, const std::string& text) {
+  const bool plain = text.find_first_not_of("0123456789") == std::string::npos;
+  const std::int64_t bytes =
+      plan::parse_bytes(flag, plain && !text.empty() ? text + "B" : text);
+  if (bytes < 1 || bytes > kLargest) {
+    throw UsageError(fmt::format("{} {}: must be 1 B to 16 GiB", flag, text));
+  }
+  return bytes;
+}
+
+std::vector<std::int64_t> sizes_of(std::int64_t least,
+                                   std::int64_t most,
+                                   double factor) {
+  if (least > most) {
+    throw UsageError(fmt::format("--min {} is above --max {}", least, most));
+  }
+  if (!(factor > 1) || factor > 1e6) {
+    throw UsageError(
+        fmt::format("--factor {}: must be above 1, at most 1000000", factor));
+  }
+  std::vector<std::int64_t> sizes;
+  for (double size = static_cast<double>(least); std::llround(size) <= most;
+       size *= factor) {
+    if (sizes.empty() || sizes.back() != std::llround(size)) {
+      sizes.push_back(std::llround(size));
+    }
+  }
+  return sizes;
+}
+
+std::vector<std::string> operations_of(const std::vector<std::string>& only) {
+  const auto all = bench::comm_operations();
+  const std::vector<std::string> known(all.begin(), all.end());
+  for (const std::string& name : only) {
+    if (std::ranges::find(known, name) == known.end()) {
+      throw UsageError("--only: " + unknown_name("operation", name, known));
+    }
+  }
+  return only.empty() ? known : only;
+}
+
+std::vector<plan::ClusterHost> hosts_of(const std::vector<std::string>& ranks) {
+  std::vector<plan::ClusterHost> hosts;
+  for (const std::string& name : ranks) {
+    if (hosts.empty() || hosts.back().name != name) {
+      hosts.push_back({.name = name, .slots = 0, .interface = {}});
+    }
+    ++hosts.back().slots;
+  }
+  return hosts;
+}
+
+}  // namespace
+
+CommCommand::CommCommand(CLI::App& app) {
+  app.add_option("--only", only_, "operations, separated by commas")
+      ->delimiter(',')
+      ->type_name("NAME,NAME");
+  app.add_option("--min", min_, "smallest size [4B]")->type_name("SIZE");
+  app.add_option("--max", max_, "largest size [256MiB]")->type_name("SIZE");
+  app.add_option("--factor", factor_, "from a size to the next one [4]")
+      ->type_name("X");
+  app.add_option("--iterations", options_.iterations, "measured ones [20]")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("--warmup", options_.warmup, "discarded iterations [3]")
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N");
+  app.add_option("--ranks",
+                 ranks_,
+                 "processes to start on this machine [one per core, at "
+                 "least 2]")
+      ->check(CLI::Range(2, 1024))
+      ->type_name("N");
+  options_.setting.engine = options_.setting.device = "auto";
+  app.add_option("--engine", options_.setting.engine, "what moves the bytes")
+      ->type_name("NAME");
+  app.add_option("--device", options_.setting.device, "where the bytes lie")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->type_name("NAME");
+  app.add_option("--dtype", options_.setting.dtype, "of the elements [fp32]")
+      ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int32"}))
+      ->type_name("TYPE");
+  app.add_option("--interface", options_.setting.interface, "of the network")
+      ->type_name("NAME");
+  app.add_option("--rendezvous", rendezvous_, "HOST:PORT or file:PATH")
+      ->type_name("WHERE");
+  app.add_option("--timeout", timeout_, "a rank silent for so long has failed")
+      ->check(CLI::Range(1.0, 86400.0))
+      ->type_name("SECONDS");
+  app.add_option("--records",
+                 records_,
+                 "JSON Lines file that is appended to [results/comm-<utc>."
+                 "jsonl]")
+      ->take_last()
+      ->type_name("FILE");
+  app.add_option("--format", format_, "what is printed: table, csv, json")
+      ->type_name("NAME");
+  app.add_option("--cluster", cluster_, "cluster file, for --fit")
+      ->type_name("FILE");
+  app.add_flag("--fit", fit_, "write alpha-beta models into the cluster file");
+}
+
+void CommCommand::check(const launch::Launch& launch) {
+  const experiment::Machine machine = machine_here({});
+  auto& setting = options_.setting;
+  setting.device = experiment::resolve_device(setting.device, machine);
+  setting.engine =
+      experiment::resolve_engine(setting.engine, setting.device, machine);
+  if (std::ranges::find(machine.engines, setting.engine) ==
+      machine.engines.end()) {
+    throw UsageError(fmt::format("--engine: '{}' was not built in; there is {}",
+                                 setting.engine,
+                                 fmt::join(machine.engines, ", ")));
+  }
+  if (setting.device == "cuda" && machine.cuda_devices == 0) {
+    throw UsageError("--device: 'cuda', but PyTorch sees no GPU here");
+  }
+  if (setting.engine == "nccl" && setting.device != "cuda") {
+    throw UsageError("--engine: 'nccl' moves bytes between GPUs alone");
+  }
+  options_.operations = operations_of(only_);
+  options_.sizes =
+      sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
+  options_.timeout = to_milliseconds(timeout_);
+  report::render_comm(format_, {}, {});
+  if (fit_ && cluster_.empty()) {
+    throw UsageError("--fit: needs --cluster FILE, the file to write into");
+  }
+  if (fit_) {
+    check_writable("--cluster", cluster_);
+  }
+  if (!cluster_.empty() && std::filesystem::exists(cluster_)) {
+    plan::read_cluster(cluster_);
+  } else if (!cluster_.empty() && !fit_) {
+    throw UsageError(
+        fmt::format("--cluster {}: there is no such file", cluster_));
+  }
+  if (launch.place.rank == 0) {
+    if (records_.empty()) {
+      records_ = default_records_path("comm");
+      std::error_code error;
+      std::filesystem::create_directories("results", error);
+    }
+    check_writable("--records", records_);
+  }
+  if (ranks_ == 0) {
+    ranks_ = std::max(2, machine.cores);
+  }
+}
+
+int CommCommand::run(const std::vector<std::string>& command_line) {
+  const launch::Launch launch = launch::detect_launch(rendezvous_);
+  const bool alone = launch.place.launcher == "single";
+  // Before a library starts a thread, which would take Ctrl-C for itself.
+  std::optional<launch::SupervisorSignals> signals;
+  if (alone) {
+    signals.emplace();
+  }
+  try {
+    check(launch);
+  } catch (const UsageError&) {
+    if (launch.place.rank > 0) {
+      return 2;  // rank 0 says why
+    }
+    throw;
+  }
+  return alone ? run_local(command_line) : run_rank(launch);
+}
+
+int CommCommand::run_local(const std::vector<std::string>& command_line) const {
+  comm::LocalLaunch local;
+  local.ranks = ranks_;
+  local.argv = {"paceline"};
+  local.argv.insert(local.argv.end(), command_line.begin(), command_line.end());
+  local.argv.insert(local.argv.end(), {"--records", records_});
+  local.patience.heartbeat = options_.timeout;
+  const launch::Outcome outcome = comm::launch_local(local);
+  if (!outcome.message.empty()) {
+    fmt::print(stderr, "paceline: {}\n", outcome.message);
+  }
+  return outcome.stop_signal != 0 ? 128 + outcome.stop_signal
+                                  : outcome.exit_code;
+}
+
+int CommCommand::run_rank(const launch::Launch& launch) const {
+  return comm::run_rank(
+      launch, options_.timeout, [this](const comm::RankContext& context) {
+        bench::CommSessionOptions options = options_;
+        const auto result =
+            bench::run_comm_session(context.world, context.heart, options);
+        return context.world.place.rank == 0 ? show(result, context.world.hosts)
+                                             : 0;
+      });
+}
+
+int CommCommand::show(const bench::CommSessionResult& result,
+                      const std::vector<std::string>& hosts) const {
+  bool right = true;
+  for (const record::CommRecord& record : result.records) {
+    append_line(records_,
+                record::to_json(record, result.environment)
+                    .dump(-1,
+                          ' ',
+                          false,
+                          nlohmann::ordered_json::error_handler_t::replace));
+    right = right && record.wrong_elements == 0;
+  }
+  fmt::print("{}",
+             report::render_comm(format_, result.records, result.environment));
+  std::fflush(stdout);
+  if (fit_) {
+    fmt::print(
+        stderr, "{}\n", write_fits(cluster_, hosts_of(hosts), result.records));
+  }
+  fmt::print(stderr, "records: {}\n", records_);
+  return right ? 0 : 3;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "paceline/bench/comm_session.h"
+#include "paceline/launch/place.h"
+
+namespace CLI {
+class App;
+}
+
+namespace paceline::cli {
+
+/// `paceline comm`: what an engine's operations cost by size.  Starts its ranks
+/// here, or joins the world of whoever started it, as `paceline run` does.
+class CommCommand {
+ public:
+  /// Adds the flags to the subcommand `app`.
+  explicit CommCommand(CLI::App& app);
+
+  /// After the parsing; `command_line` is the program's, without its name.
+  /// Returns the exit code: 3 where an engine moved wrong values.
+  int run(const std::vector<std::string>& command_line);
+
+ private:
+  void check(const launch::Launch& launch);
+  int run_local(const std::vector<std::string>& command_line) const;
+  int run_rank(const launch::Launch& launch) const;
+  int show(const bench::CommSessionResult& result,
+           const std::vector<std::string>& hosts) const;
+
+  std::string min_ = "4B", max_ = "256MiB";
+  double factor_ = 4;
+  int ranks_ = 0;  // 0: one per core, at least 2
+  std::vector<std::string> only_;
+  std::string format_ = "table", records_, cluster_, rendezvous_;
+  bool fit_ = false;
+  double timeout_ = 60;
+  bench::CommSessionOptions options_;
+};
+
+}  // namespace paceline::cli

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/profile_command.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/bench/profile_model.h"
+#include "paceline/cli/catalogue.h"
+#include "paceline/experiment/check.h"
+
+namespace paceline::cli {
+namespace {
+
+// What a reader wants to know of a profile at once.
+std::string summary(const plan::ProfiledModel& profiled) {
+  const auto ms = [](plan::Picoseconds time) {
+    return static_cast<double>(time) * 1e-9;
+  };
+  std::int64_t elements = 0;
+  for (const plan::ParameterShape& p : profiled.model.parameters) {
+    elements += p.elements;
+  }
+  std::string text =
+      fmt::format("{}, batch {} on {}: forward {:.2f} ms, backward {:.2f} ms",
+                  profiled.model.name,
+                  profiled.batch_size,
+                  profiled.device,
+                  ms(profiled.profile.forward_total()),
+                  ms(profiled.profile.backward_total()));
+  if (profiled.update) {
+    text += fmt::format(", update {:.2f} ms", ms(*profiled.update));
+  }
+  return text +
+         fmt::format("; {} modules, {} parameters of {:.2f} M elements\n",
+                     profiled.model.modules.size(),
+                     profiled.model.parameters.size(),
+                     static_cast<double>(elements) * 1e-6);
+}
+
+}  // namespace
+
+ProfileCommand::ProfileCommand(CLI::App& app) {
+  record::Configuration& c = configuration_;
+  c.device = "auto";
+  c.warmup = 3;
+  c.steps = 10;
+  app.add_option("model", c.model, "network; `paceline list` has them all")
+      ->required()
+      ->type_name("MODEL");
+  app.add_option("--output", output_, "profile file [MODEL.profile.json]")
+      ->type_name("FILE");
+  const auto number =
+      [&](const char* flag, int& value, int least, const char* help) {
+        app.add_option(flag, value, help)
+            ->check(CLI::Range(least, 1 << 20))
+            ->type_name("N");
+      };
+  number("--batch-size", c.batch_size, 1, "samples of a step [32]");
+  number("--image-size", c.image_size, 0, "side of the input; 0: its own");
+  number("--classes", c.classes, 0, "outputs; 0: the model's own");
+  number("--threads", c.threads, 0, "compute threads; 0: one per core");
+  number("--warmup", c.warmup, 0, "discarded steps [3]");
+  number("--steps", c.steps, 1, "measured steps [10]");
+  app.add_option("--dtype", c.dtype, "number type [fp32]")
+      ->check(CLI::IsMember({"fp32", "bf16", "amp"}))
+      ->type_name("TYPE");
+  app.add_option("--device", c.device, "what computes [auto]")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->type_name("NAME");
+  app.add_option("--optimizer", c.optimizer, "whose update is timed [sgd]")
+      ->check(CLI::IsMember({"sgd", "adamw"}))
+      ->type_name("NAME");
+  app.add_flag("--channels-last", c.channels_last, "NHWC order");
+}
+
+int ProfileCommand::run() {
+  record::Configuration& c = configuration_;
+  const experiment::Machine machine = machine_here({});
+  c.device = experiment::resolve_device(c.device, machine);
+  c.engine = "gloo";
+  c.strategy = "none";
+  if (c.threads == 0) {
+    c.threads = machine.cores;
+  }
+  experiment::check_case(c, machine, [](const char* key) {
+    std::string flag = std::string("--") + key;
+    std::ranges::replace(flag, '_', '-');
+    return flag == "--model" ? std::string("MODEL") : flag;
+  });
+  if (output_.empty()) {
+    output_ = c.model + ".profile.json";
+  }
+  check_writable("--output", output_);
+  const plan::ProfiledModel profiled = bench::profile_model(c);
+  write_atomically(output_, plan::to_json_text(profiled));
+  fmt::print("{}", summary(profiled));
+  fmt::print(stderr, "profile: {}\n", output_);
+  return 0;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "paceline/record/configuration.h"
+
+namespace CLI {
+class App;
+}
+
+namespace paceline::cli {
+
+/// `paceline profile MODEL`: how long each layer of a network computes here,
+/// into a file.
+class ProfileCommand {
+ public:
+  /// Adds the flags to the subcommand `app`.
+  explicit ProfileCommand(CLI::App& app);
+
+  /// After the parsing.  Returns the exit code.
+  int run();
+
+ private:
+  record::Configuration configuration_;
+  std::string output_;
+};
+
+}  // namespace paceline::cli

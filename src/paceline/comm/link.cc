@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/comm/link.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "paceline/base/clock.h"
+
+namespace paceline::comm {
+namespace {
+
+// The thread wakes so long before an event and watches the clock until then:
+// timers of the kernel are late by about as much.
+constexpr std::int64_t kAwakeNs = 60'000;
+
+}  // namespace
+
+Link::Link(const LinkSpec& spec)
+    : now_([] { return steady_ns(); }), out_(spec), in_(spec) {
+  thread_ = std::thread([this] { run(); });
+}
+
+Link::Link(const LinkSpec& spec, Now now)
+    : now_(std::move(now)), out_(spec), in_(spec) {}
+
+Link::~Link() {
+  {
+    const Lock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+Link::Ticket Link::start(std::int64_t bytes, int latencies, Done done) {
+  const Lock lock(mutex_);
+  const std::int64_t now = now_();
+  Operation operation;
+  operation.transfer = out_.start(now, bytes, latencies);
+  operation.done = std::move(done);
+  operation.issued_ns = now;
+  operations_.emplace(next_, std::move(operation));
+  wake_.notify_all();
+  return next_++;
+}
+
+void Link::arrived(std::int64_t bytes, Done done) {
+  const Lock lock(mutex_);
+  const std::int64_t now = now_();
+  Operation operation;
+  operation.direction = Direction::kIn;
+  operation.transfer = in_.start(now, bytes, 1);
+  operation.done = std::move(done);
+  operation.issued_ns = now;
+  operation.engine_ns = now;
+  operation.counts = false;
+  operations_.emplace(next_++, std::move(operation));
+  wake_.notify_all();
+}
+
+void Link::engine_done(Ticket ticket, const std::exception_ptr& error) {
+  Lock lock(mutex_);
+  const auto found = operations_.find(ticket);
+  if (found == operations_.end()) {
+    return;
+  }
+  if (error != nullptr) {
+    const Done done = std::move(found->second.done);
+    operations_.erase(found);
+    lock.unlock();
+    done(error);
+    return;
+  }
+  found->second.engine_ns = now_();
+  lock.unlock();
+  wake_.notify_all();
+}
+
+// Deliveries until now.
+void Link::collect(Lock& /*lock*/) {
+  const std::int64_t now = now_();
+  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
+    for (const auto& delivery : model(direction).advance(now)) {
+      for (auto& [ticket, operation] : operations_) {
+        if (operation.direction == direction &&
+            operation.transfer == delivery.transfer) {
+          operation.delivered_ns = delivery.at_ns;
+        }
+      }
+    }
+  }
+}
+
+std::vector<Link::Done> Link::take_finished(Lock& lock) {
+  collect(lock);
+  std::vector<Done> finished;
+  for (auto one = operations_.begin(); one != operations_.end();) {
+    Operation& operation = one->second;
+    if (!operation.delivered_ns || !operation.engine_ns) {
+      ++one;
+      continue;
+    }
+    if (operation.counts) {
+      ended_[one->first] = {*operation.delivered_ns - *operation.engine_ns,
+                            *operation.delivered_ns - operation.issued_ns};
+    }
+    finished.push_back(std::move(operation.done));
+    one = operations_.erase(one);
+  }
+  return finished;
+}
+
+void Link::poll() {
+  std::vector<Done> finished;
+  {
+    Lock lock(mutex_);
+    finished = take_finished(lock);
+  }
+  for (const Done& done : finished) {
+    done(nullptr);
+  }
+}
+
+std::optional<std::int64_t> Link::next_event(Lock& /*lock*/) const {
+  auto next = out_.next_delivery();
+  if (const auto in = in_.next_delivery()) {
+    next = std::min(next.value_or(*in), *in);
+  }
+  return next;
+}
+
+void Link::run() {
+  Lock lock(mutex_);
+  while (!stop_) {
+    const std::vector<Done> finished = take_finished(lock);
+    if (!finished.empty()) {
+      lock.unlock();
+      for (const Done& done : finished) {
+        done(nullptr);
+      }
+      lock.lock();
+      continue;
+    }
+    const auto next = next_event(lock);
+    if (!next) {
+      wake_.wait(lock);
+      continue;
+    }
+    const std::int64_t left = *next - now_();
+    if (left > kAwakeNs) {
+      wake_.wait_for(lock, std::chrono::nanoseconds(left - kAwakeNs));
+    } else if (left > 0) {
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+    }
+  }
+}
+
+LinkSlack Link::take_slack() {
+  const Lock lock(mutex_);
+  LinkSlack slack;
+  for (const auto& [ticket, times] : ended_) {
+    slack.slack_ns.push_back(times.first);
+    slack.modelled_ns.push_back(times.second);
+  }
+  ended_.clear();
+  return slack;
+}
+
+}  // namespace paceline::comm

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "paceline/comm/link_model.h"
+
+namespace paceline::comm {
+
+/// What a real engine left of a modelled link's time, over some operations.
+struct LinkSlack {
+  /// By operation, in order of issue: the modelled delivery minus the engine's
+  /// own end; negative where the engine was the slower one.
+  std::vector<std::int64_t> slack_ns;
+  std::vector<std::int64_t> modelled_ns;  // from issue to modelled delivery
+};
+
+/// A rank's modelled link: operations end when the engine is done and the link
+/// would have delivered them, whichever is later.
+///
+/// A rank's clock for an operation starts when this rank issues it, so of
+/// ranks that issue at different times the last one sees the true end and the
+/// others may see it sooner, by at most their lead.
+class Link {
+ public:
+  using Now = std::function<std::int64_t()>;
+  using Done = std::function<void(const std::exception_ptr& error)>;
+  using Ticket = std::int64_t;
+  enum class Direction : std::uint8_t { kOut, kIn };
+
+  /// On the machine's clock, with a thread of its own.
+  explicit Link(const LinkSpec& spec);
+  /// On another clock, without a thread: `poll()` does what is due.
+  Link(const LinkSpec& spec, Now now);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  /// An operation is issued; `done` is called once, from the link's thread, or
+  /// at once with the error where the engine fails.
+  Ticket start(std::int64_t bytes, int latencies, Done done);
+  /// The engine has done its part of an operation.
+  void engine_done(Ticket ticket, const std::exception_ptr& error);
+  /// A message has come in by the engine: `done` is called when the link would
+  /// have brought it.
+  void arrived(std::int64_t bytes, Done done);
+
+  void poll();
+
+  /// Of all operations that have ended since the last call, by order of issue.
+  LinkSlack take_slack();
+
+ private:
+  struct Operation {
+    Direction direction = Direction::kOut;
+    LinkModel::Transfer transfer = 0;
+    Done done;
+    std::int64_t issued_ns = 0;
+    std::optional<std::int64_t> delivered_ns, engine_ns;
+    bool counts = true;  // its engine's time is known
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  LinkModel& model(Direction direction) {
+    return direction == Direction::kOut ? out_ : in_;
+  }
+  void collect(Lock& lock);
+  std::vector<Done> take_finished(Lock& lock);
+  std::optional<std::int64_t> next_event(Lock& lock) const;
+  void run();
+
+  Now now_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  LinkModel out_, in_;
+  Ticket next_ = 0;
+  std::map<Ticket, Operation> operations_;
+  std::map<Ticket, std::pair<std::int64_t, std::int64_t>> ended_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace paceline::comm

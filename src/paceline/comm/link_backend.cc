@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/comm/link_backend.h"
+
+#include <utility>
+
+#include <ATen/core/ivalue.h>
+#include <ATen/core/jit_type.h>
+
+#include "paceline/plan/wire_bytes.h"
+
+namespace paceline::comm {
+namespace {
+
+using plan::Pattern;
+
+/// What the caller waits for: done when the link says so.
+class HeldWork final : public c10d::Work {
+ public:
+  explicit HeldWork(std::vector<at::Tensor> outputs)
+      : outputs_(std::move(outputs)),
+        future_(c10::make_intrusive<c10::ivalue::Future>(
+            c10::ListType::create(c10::TensorType::get()))) {}
+
+  void end(const std::exception_ptr& error) {
+    finish(error);
+    if (error != nullptr) {
+      future_->setError(error);
+    } else {
+      future_->markCompleted(c10::IValue(outputs_));
+    }
+  }
+
+  std::vector<at::Tensor> result() override { return outputs_; }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
+    return future_;
+  }
+
+ private:
+  std::vector<at::Tensor> outputs_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
+  std::int64_t total = 0;
+  for (const at::Tensor& tensor : tensors) {
+    total += tensor.numel() * static_cast<std::int64_t>(tensor.element_size());
+  }
+  return total;
+}
+
+}  // namespace
+
+LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
+                         std::shared_ptr<Link> link)
+    : c10d::Backend(inner->getRank(), inner->getSize()),
+      inner_(std::move(inner)),
+      link_(std::move(link)) {}
+
+template <class Issue>
+LinkBackend::Work LinkBackend::hold(std::int64_t wire_bytes,
+                                    int latencies,
+                                    std::vector<at::Tensor> outputs,
+                                    const Issue& issue) {
+  auto held = c10::make_intrusive<HeldWork>(std::move(outputs));
+  const Link::Ticket ticket = link_->start(
+      wire_bytes, latencies, [held](const std::exception_ptr& error) {
+        held->end(error);
+      });
+  Work work;
+  try {
+    work = issue();
+  } catch (...) {
+    link_->engine_done(ticket, std::current_exception());
+    throw;
+  }
+  waiters_.watch([work] { work->wait(); },
+                 [link = link_, ticket](const std::exception_ptr& error) {
+                   link->engine_done(ticket, error);
+                 });
+  return held;
+}
+
+const std::string LinkBackend::getBackendName() const {
+  return inner_->getBackendName();
+}
+
+void LinkBackend::setTimeout(std::chrono::milliseconds timeout) {
+  inner_->setTimeout(timeout);
+}
+
+void LinkBackend::setSequenceNumberForGroup() {
+  inner_->setSequenceNumberForGroup();
+}
+
+std::uint64_t LinkBackend::getSequenceNumberForGroup() {
+  return inner_->getSequenceNumberForGroup();
+}
+
+LinkBackend::Work LinkBackend::allreduce(
+    std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
+  return hold(
+      plan::wire_bytes(Pattern::kAllReduce, bytes_of(tensors), getSize()),
+      latencies_of(Pattern::kAllReduce, getSize()),
+      tensors,
+      [&] { return inner_->allreduce(tensors, options); });
+}
+
+LinkBackend::Work LinkBackend::broadcast(
+    std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
+  return hold(
+      plan::wire_bytes(Pattern::kBroadcast, bytes_of(tensors), getSize()),
+      latencies_of(Pattern::kBroadcast, getSize()),
+      tensors,
+      [&] { return inner_->broadcast(tensors, options); });
+}
+
+LinkBackend::Work LinkBackend::allgather(
+    std::vector<std::vector<at::Tensor>>& outputs,
+    std::vector<at::Tensor>& inputs,
+    const c10d::AllgatherOptions& options) {
+  std::int64_t payload = 0;
+  std::vector<at::Tensor> all;
+  for (const auto& list : outputs) {
+    payload += bytes_of(list);
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  return hold(plan::wire_bytes(Pattern::kAllGather, payload, getSize()),
+              latencies_of(Pattern::kAllGather, getSize()),
+              std::move(all),
+              [&] { return inner_->allgather(outputs, inputs, options); });
+}
+
+LinkBackend::Work LinkBackend::_allgather_base(
+    at::Tensor& output,
+    at::Tensor& input,
+    const c10d::AllgatherOptions& options) {
+  return hold(
+      plan::wire_bytes(Pattern::kAllGather, bytes_of({output}), getSize()),
+      latencies_of(Pattern::kAllGather, getSize()),
+      {output},
+      [&] { return inner_->_allgather_base(output, input, options); });
+}
+
+LinkBackend::Work LinkBackend::_reduce_scatter_base(
+    at::Tensor& output,
+    at::Tensor& input,
+    const c10d::ReduceScatterOptions& options) {
+  return hold(
+      plan::wire_bytes(Pattern::kReduceScatter, bytes_of({input}), getSize()),
+      latencies_of(Pattern::kReduceScatter, getSize()),
+      {output},
+      [&] { return inner_->_reduce_scatter_base(output, input, options); });
+}
+
+LinkBackend::Work LinkBackend::send(std::vector<at::Tensor>& tensors,
+                                    int to,
+                                    int tag) {
+  return hold(bytes_of(tensors), 1, tensors, [&] {
+    return inner_->send(tensors, to, tag);
+  });
+}
+
+LinkBackend::Work LinkBackend::recv(std::vector<at::Tensor>& tensors,
+                                    int from,
+                                    int tag) {
+  auto held = c10::make_intrusive<HeldWork>(tensors);
+  const Work work = inner_->recv(tensors, from, tag);
+  waiters_.watch([work] { work->wait(); },
+                 [link = link_, held, bytes = bytes_of(tensors)](
+                     const std::exception_ptr& error) {
+                   if (error != nullptr) {
+                     held->end(error);
+                     return;
+                   }
+                   link->arrived(bytes, [held](const std::exception_ptr& e) {
+                     held->end(e);
+                   });
+                 });
+  return held;
+}
+
+LinkBackend::Work LinkBackend::barrier(const c10d::BarrierOptions& options) {
+  return inner_->barrier(options);
+}
+
+}  // namespace paceline::comm

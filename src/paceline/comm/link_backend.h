@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "paceline/comm/link.h"
+#include "paceline/comm/waiters.h"
+
+namespace paceline::comm {
+
+/// A c10d backend around another one whose operations end no sooner than a
+/// modelled link would have delivered them.  What moves the bytes, and what
+/// they become, is the inner backend's business.
+///
+/// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies
+/// as latencies_of() does.  A message is held at both ends: its sender from the
+/// moment it sends, its receiver from the moment the engine has brought it.
+/// Barriers are control traffic and pass.  For tensors on the CPU.
+class LinkBackend final : public c10d::Backend {
+ public:
+  using Work = c10::intrusive_ptr<c10d::Work>;
+
+  LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
+              std::shared_ptr<Link> link);
+
+  const std::string getBackendName() const override;
+  void setTimeout(std::chrono::milliseconds timeout) override;
+  void setSequenceNumberForGroup() override;
+  std::uint64_t getSequenceNumberForGroup() override;
+
+  Work allreduce(std::vector<at::Tensor>& tensors,
+                 const c10d::AllreduceOptions& options) override;
+  Work broadcast(std::vector<at::Tensor>& tensors,
+                 const c10d::BroadcastOptions& options) override;
+  Work allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                 std::vector<at::Tensor>& inputs,
+                 const c10d::AllgatherOptions& options) override;
+  Work _allgather_base(at::Tensor& output,
+                       at::Tensor& input,
+                       const c10d::AllgatherOptions& options) override;
+  Work _reduce_scatter_base(at::Tensor& output,
+                            at::Tensor& input,
+                            const c10d::ReduceScatterOptions& options) override;
+  Work send(std::vector<at::Tensor>& tensors, int to, int tag) override;
+  Work recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
+  Work barrier(const c10d::BarrierOptions& options) override;
+
+ private:
+  template <class Issue>
+  Work hold(std::int64_t wire_bytes,
+            int latencies,
+            std::vector<at::Tensor> outputs,
+            const Issue& issue);
+
+  c10::intrusive_ptr<c10d::Backend> inner_;
+  std::shared_ptr<Link> link_;
+  Waiters waiters_;  // last: its threads wait for the inner one's operations
+};
+
+}  // namespace paceline::comm

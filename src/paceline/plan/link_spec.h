@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "paceline/plan/alpha_beta.h"
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::plan {
+
+/// A link as a flag writes it: "1Gbit,50us".
+struct LinkSpec {
+  double bytes_per_s = 0;
+  std::int64_t latency_ns = 0;  // one way
+};
+
+/// Throws UsageError, which begins with `where`, for anything but RATE or
+/// RATE,LATENCY with units as in a cluster file.
+LinkSpec parse_link(const std::string& where, const std::string& text);
+
+/// `spec` on a machine that is `factor` times slower.
+LinkSpec stretched(const LinkSpec& spec, double factor);
+
+/// One-way latencies in a row of a collective as a ring performs it: 2(P-1) for
+/// all-reduce, P-1 for reduce-scatter and all-gather; of a broadcast along a
+/// tree: ceil(log2 P).
+int latencies_of(Pattern pattern, int world);
+
+/// What planners know of `world` ranks, each behind such a link of its own.
+AlphaBeta alpha_beta_of(const LinkSpec& link, Rank world);
+
+}  // namespace paceline::plan

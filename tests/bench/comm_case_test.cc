@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/bench/comm_case.h"
+
+#include <gtest/gtest.h>
+
+#include "comm/passing_channel.h"
+#include "comm/run_ranks.h"
+#include "paceline/plan/wire_bytes.h"
+
+namespace paceline::bench {
+namespace {
+
+TEST(CommCase, EveryOperationIsRightAndBookedInEveryType) {
+  constexpr int kWorld = 3;
+  testing::run_ranks(kWorld, [](comm::Channel& channel) {
+    for (const std::string_view operation : comm_operations()) {
+      for (const char* dtype : {"fp32", "fp64", "fp16", "bf16", "int32"}) {
+        const CommSamples samples =
+            measure_operation(channel, operation, 1000, dtype, "cpu", 1, 2);
+        EXPECT_EQ(samples.wrong_elements, 0) << operation << " " << dtype;
+        EXPECT_EQ(samples.duration_ns.size(), 2U);
+        EXPECT_GE(samples.bytes, 1000 - 8);
+        if (operation == "all-reduce") {
+          EXPECT_EQ(samples.wire_bytes,
+                    plan::wire_bytes(
+                        plan::Pattern::kAllReduce, samples.bytes, kWorld));
+        }
+      }
+    }
+  });
+}
+
+/// Adds one to the first element that an all-reduce brings.
+class WrongChannel final : public testing::PassingChannel {
+ public:
+  explicit WrongChannel(comm::Channel& real) : PassingChannel(real) {}
+  Work all_reduce(const at::Tensor& values, plan::Reduce reduce) override {
+    const Work work = PassingChannel::all_reduce(values, reduce);
+    work->wait();
+    values.view({-1})[0] += 1;
+    return work;
+  }
+};
+
+TEST(CommCase, AWrongElementIsFound) {
+  testing::run_ranks(2, [](comm::Channel& channel) {
+    WrongChannel wrong(channel);
+    EXPECT_EQ(measure_operation(wrong, "all-reduce", 4096, "fp32", "cpu", 0, 1)
+                  .wrong_elements,
+              1);
+    EXPECT_EQ(measure_operation(wrong, "broadcast", 4096, "fp32", "cpu", 0, 1)
+                  .wrong_elements,
+              0);
+  });
+}
+
+}  // namespace
+}  // namespace paceline::bench

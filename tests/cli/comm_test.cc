@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// `paceline comm` from outside: every operation on two real processes.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out;  // with what went to stderr
+};
+
+/// A folder of its own, gone after the test, in which the program runs.
+class Comm : public ::testing::Test {
+ protected:
+  Comm() {
+    std::string name = fs::temp_directory_path() / "paceline-comm-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~Comm() override { fs::remove_all(folder_); }
+
+  Outcome run(const std::string& arguments,
+              const std::string& program = PACELINE_PROGRAM) const {
+    const std::string line = "cd '" + folder_.string() + "' && '" + program +
+                             "' " + arguments + " 2>&1 </dev/null";
+    Outcome outcome;
+    FILE* pipe = popen(line.c_str(), "r");
+    std::array<char, 4096> buffer{};
+    while (const std::size_t n =
+               std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+      outcome.out.append(buffer.data(), n);
+    }
+    outcome.exit_code = WEXITSTATUS(pclose(pipe));
+    return outcome;
+  }
+
+  std::vector<nlohmann::json> records(const std::string& name) const {
+    std::ifstream file(folder_ / name);
+    std::vector<nlohmann::json> all;
+    for (std::string line; std::getline(file, line);) {
+      all.push_back(nlohmann::json::parse(line));
+    }
+    return all;
+  }
+
+  std::string text(const std::string& name) const {
+    std::ifstream file(folder_ / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Comm, MeasuresEveryOperationWithRightValuesBelowTheLine) {
+  const Outcome outcome =
+      run("comm --ranks 2 --min 4B --max 4MiB --factor 1024 --iterations 3 "
+          "--warmup 1 --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  const auto all = records("r.jsonl");
+  EXPECT_EQ(all.size(), 5U * 3U);
+  std::set<std::string> operations;
+  for (const auto& r : all) {
+    operations.insert(r.at("operation"));
+    EXPECT_EQ(r.at("wrong_elements"), 0);
+    EXPECT_EQ(r.at("iteration_ns").size(), 3U);
+    const double share = r.at("bytes_per_s").at("wire_share_of_line");
+    EXPECT_GT(share, 0);
+    EXPECT_LE(share, 1) << r.at("operation") << r.at("bytes");
+    EXPECT_FALSE(r.at("environment").at("hosts").empty());
+  }
+  EXPECT_EQ(operations.size(), 5U);
+  // Two ranks: an all-reduce sends its size, the shards half of it.
+  EXPECT_EQ(all.at(2).at("wire_bytes"), 4 << 20);
+  EXPECT_EQ(all.at(5).at("wire_bytes"), 2 << 20);
+  EXPECT_NE(outcome.out.find("all-reduce, 2 ranks (2), gloo on cpu, fp32"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(Comm, FitsGoIntoTheClusterFile) {
+  std::ofstream(folder_ / "lab.toml")
+      << "# ours\n[[hosts]]\nname = \"a\"\nslots = 2\n";
+  const Outcome outcome =
+      run("comm --ranks 2 --max 16KiB --only all-reduce,message --iterations 2 "
+          "--cluster lab.toml --fit --records r.jsonl --format csv");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  const std::string file = text("lab.toml");
+  EXPECT_EQ(file.find("# ours\n[[hosts]]\nname = \"a\"\nslots = 2\n"), 0U);
+  EXPECT_NE(file.find("operation = \"all-reduce\""), std::string::npos);
+  EXPECT_NE(file.find("operation = \"message\""), std::string::npos);
+  EXPECT_NE(file.find("error_percent = "), std::string::npos);
+}
+
+TEST_F(Comm, BadRequestsAreOneSentence) {
+  for (const auto& [flags, sentence] :
+       {std::pair<std::string, std::string>{"--only alreduce",
+                                            "--only: unknown operation"},
+        {"--min 8KiB --max 4KiB", "--min 8192 is above --max 4096"},
+        {"--factor 1", "--factor 1: must be above 1"},
+        {"--min 0", "--min 0: must be 1 B to 16 GiB"},
+        {"--fit", "--fit: needs --cluster FILE"},
+        {"--engine nccl", "--engine: 'nccl'"},
+        {"--format tab", "--format: unknown format"}}) {
+    const Outcome outcome = run("comm --ranks 2 " + flags);
+    EXPECT_EQ(outcome.exit_code, 2) << flags;
+    EXPECT_EQ(outcome.out.find("paceline: " + sentence), 0U) << outcome.out;
+    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1);
+  }
+}
+
+}  // namespace
+}  // namespace paceline
