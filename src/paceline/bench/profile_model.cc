@@ -67,7 +67,6 @@ class Subject {
  public:
   explicit Subject(const record::Configuration& c)
       : precision_(model::parse_precision(c.dtype)), device_(c.device) {
-    model::refuse_unsupported(precision_, device_);
     const auto& info = model::find_network(c.model);
     const model::NetworkOptions options{.image_size = c.image_size,
                                         .classes = c.classes};
@@ -109,9 +108,7 @@ class Subject {
         entered(static_cast<plan::ModuleId>(m));  // the root's unit
       }
     }
-    const model::Autocast autocast(precision_, device_.type());
-    const at::Tensor loss =
-        at::cross_entropy_loss(network_->forward(batch_.input), batch_.target);
+    at::Tensor result = loss();
     for (model::Gated* gated : traced_.gated) {
       if (gated != nullptr) {
         gated->bind(nullptr, {});
