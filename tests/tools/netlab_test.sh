@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# netlab_test.sh NETLAB DELAY [PROGRAM]: hosts that reach each other over links
+# of the rate and latency asked for, and, with PROGRAM, a paceline job across
+# four of them.  Exits with 77, and says why, where there are no namespaces.
+set -euo pipefail
+export NETLAB_DELAY=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# The parts between single quotes are for the shells on the hosts.
+# shellcheck disable=SC2016
+if [[ $# -eq 2 ]]; then
+  cat >"$scratch/peer.py" <<'PYTHON'
+import socket, sys, time
+
+if sys.argv[1] == "serve":
+    with socket.create_server(("", 5000)) as server:
+        peer, _ = server.accept()
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(20):
+            peer.sendall(peer.recv(1))
+        received, began = 0, None
+        while data := peer.recv(1 << 20):
+            began = began or time.monotonic()
+            received += len(data)
+        print("mbit", received * 8e-6 / (time.monotonic() - began))
+else:
+    for _ in range(200):
+        try:
+            peer = socket.create_connection(("h1", 5000), 5)
+            break
+        except OSError:
+            time.sleep(0.05)
+    peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    times = []
+    for _ in range(20):
+        began = time.monotonic()
+        peer.sendall(b"x")
+        peer.recv(1)
+        times.append(time.monotonic() - began)
+    print("rtt_us", min(times) * 1e6)
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        peer.sendall(b"x" * 65536)
+PYTHON
+  status=0
+  PEER=$scratch/peer.py timeout 60 "$1" --hosts 2 --rate 100mbit \
+    --delay 2000us bash -c '
+      "$NETLAB_SSH" h1 hostname
+      "$NETLAB_SSH" h1 python3 "$PEER" serve & server=$!
+      "$NETLAB_SSH" h2 python3 "$PEER" ask
+      wait $server' >"$scratch/out" || status=$?
+  cat "$scratch/out"
+  [[ $status -eq 0 ]] || exit "$status"
+  grep -qx h1 "$scratch/out"
+  # Two ways of 2 ms at the least; the rate as tbf lets TCP have it, at most.
+  awk '/^rtt_us/ { rtt = $2 } /^mbit/ { rate = $2 }
+    END { exit !(rtt >= 4000 && rate > 20 && rate <= 100) }' "$scratch/out"
+else
+  status=0
+  PROGRAM=$3 OUT=$scratch timeout 110 "$1" --hosts 4 --rate 200mbit bash -c '
+    ranks=()
+    for rank in 0 1 2 3; do
+      "$NETLAB_SSH" "h$((rank + 1))" "cd $OUT && env RANK=$rank WORLD_SIZE=4 \
+        LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=h1 MASTER_PORT=29444 \
+        OMP_NUM_THREADS=1 $PROGRAM comm --only all-reduce --min 1MiB \
+        --max 1MiB --iterations 3 --warmup 1 --interface eth0 \
+        --records r.jsonl" &
+      ranks+=($!)
+    done
+    for rank in "${ranks[@]}"; do wait "$rank"; done' || status=$?
+  [[ $status -eq 0 ]] || exit "$status"
+  grep -q '"ranks_per_host":\[1,1,1,1\]' "$scratch/r.jsonl"
+  grep -q '"wrong_elements":0' "$scratch/r.jsonl"
+fi
