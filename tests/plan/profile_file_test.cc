@@ -70,6 +70,18 @@ TEST(ProfileFile, WhatIsNotKnownIsNull) {
   EXPECT_NE(to_json_text(p).find("\"update_us\": null"), std::string::npos);
 }
 
+// What adapters/torch_profile.py wrote of a network that is not built in.
+TEST(ProfileFile, AnyPyTorchModelsProfileIsRead) {
+  const ProfiledModel p = read_profile(
+      PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json");
+  EXPECT_EQ(p.model.name, "reader");
+  EXPECT_EQ(p.model.parameters.size(), 12U);
+  EXPECT_EQ(p.model.modules.front(), "(root)");
+  EXPECT_GT(p.profile.forward_total(), 0);
+  EXPECT_GT(p.profile.backward_total(), 0);
+  EXPECT_TRUE(p.update.has_value());
+}
+
 TEST(ProfileFile, MistakesAreNamed) {
   EXPECT_EQ(refusal("{").find("p.json: not JSON: "), 0U);
   EXPECT_EQ(refusal(replaced("\"batch_size\": 8", "\"batch_size\": 0")),

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles any PyTorch model into a file that paceline reads.
+
+    torch_profile.py package.module:factory --output my.profile.json
+
+`factory()` returns (model, batch) or (model, batch, loss): the module, a tensor
+or a tuple of inputs, and a function from the model's output to a scalar (the
+sum of all floating-point outputs where it is left out).  docs/profile.md.
+"""
+
+import argparse
+import datetime
+import importlib
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+
+import torch
+
+TYPES = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
+
+
+class UsageError(Exception):
+    """The factory or a flag is not what it should be."""
+
+
+def load(spec):
+    """The factory that `module:name` stands for, from here or the path."""
+    module, colon, name = spec.partition(":")
+    if not colon or not name:
+        raise UsageError(f"'{spec}': write MODULE:FACTORY")
+    sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"'{spec}': {error}") from error
+
+
+def sum_of(output):
+    """A scalar that depends on every floating-point tensor of an output."""
+    if isinstance(output, torch.Tensor):
+        return output.float().sum() if output.is_floating_point() else 0
+    values = output.values() if isinstance(output, dict) else output
+    return sum(sum_of(value) for value in values if value is not None)
+
+
+class Subject:
+    """The model with its trainable parameters and the modules that own them."""
+
+    def __init__(self, made):
+        if not isinstance(made, tuple) or len(made) not in (2, 3):
+            raise UsageError("the factory must return (model, batch[, loss])")
+        self.model, batch = made[0], made[1]
+        self.batch = batch if isinstance(batch, tuple) else (batch,)
+        self.loss = made[2] if len(made) == 3 else sum_of
+        self.model.train()
+        self.parameters = {
+            name: parameter
+            for name, parameter in self.model.named_parameters()
+            if parameter.requires_grad
+        }
+        if not self.parameters:
+            raise UsageError("the model has no parameter that is trained")
+        kinds = {parameter.dtype for parameter in self.parameters.values()}
+        if len(kinds) > 1 or not kinds <= TYPES.keys():
+            raise UsageError(
+                "all parameters must have one type of fp32, fp16 and bf16; "
+                f"there are {', '.join(sorted(map(str, kinds)))}"
+            )
+        self.dtype = TYPES[kinds.pop()]
+        self.device = next(iter(self.parameters.values())).device
+        self.owners = {}  # module name to the parameters it holds itself
+        for name in self.parameters:
+            self.owners.setdefault(name.rpartition(".")[0], []).append(name)
+
+    def now(self):
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return time.perf_counter_ns()
+
+    def batch_size(self):
+        for value in self.batch:
+            if isinstance(value, torch.Tensor) and value.dim() > 0:
+                return value.shape[0]
+        return 1
+
+    def watched(self, on_enter, on_ready):
+        """Hooks on every owner's forward and every parameter's gradient."""
+        modules = dict(self.model.named_modules())
+        handles = [
+            modules[name].register_forward_pre_hook(
+                lambda _module, _input, name=name: on_enter(name)
+            )
+            for name in self.owners
+            if name
+        ]
+        handles += [
+            parameter.register_post_accumulate_grad_hook(
+                lambda _parameter, name=name: on_ready(name)
+            )
+            for name, parameter in self.parameters.items()
+        ]
+        return handles
+
+
+def step(subject):
+    """One step: times of modules and parameters in ns, in their orders."""
+    entered, ready = {}, {}
+    last = 0
+
+    def on_enter(name):
+        if name not in entered:
+            entered[name] = subject.now()
+
+    def on_ready(name):
+        nonlocal last
+        now = subject.now()
+        ready[name] = ready.get(name, 0) + now - last
+        last = now
+
+    handles = subject.watched(on_enter, on_ready)
+    if "" in subject.owners:
+        on_enter("")  # the root's own parameters
+    loss = subject.loss(subject.model(*subject.batch))
+    last = turn = subject.now()
+    loss.backward()
+    for handle in handles:
+        handle.remove()
+    subject.model.zero_grad(set_to_none=True)
+    ends = [*list(entered.values())[1:], turn]
+    forward = {n: e - b for (n, b), e in zip(entered.items(), ends)}
+    return forward, ready
+
+
+def activation_bytes(subject, order):
+    """Bytes that each module's forward saves for backward, parameters aside."""
+    own = {p.untyped_storage().data_ptr() for p in subject.model.parameters()}
+    seen, kept = set(own), dict.fromkeys(order, 0)
+    current = order[0]
+
+    def on_enter(name):
+        nonlocal current
+        current = name
+
+    def save(tensor):
+        where = tensor.untyped_storage().data_ptr()
+        if where not in seen:
+            seen.add(where)
+            kept[current] += tensor.untyped_storage().nbytes()
+        return tensor
+
+    handles = subject.watched(on_enter, lambda name: None)
+    with torch.autograd.graph.saved_tensors_hooks(save, lambda t: t):
+        loss = subject.loss(subject.model(*subject.batch))
+    del loss
+    for handle in handles:
+        handle.remove()
+    return kept
+
+
+def update_us(subject, repeats):
+    """The median time of one SGD update with momentum."""
+    optimizer = torch.optim.SGD(
+        subject.parameters.values(), lr=0.0, momentum=0.9
+    )
+    times = []
+    for _ in range(repeats + 1):
+        for parameter in subject.parameters.values():
+            parameter.grad = torch.zeros_like(parameter)
+        began = subject.now()
+        optimizer.step()
+        times.append(subject.now() - began)
+    subject.model.zero_grad(set_to_none=True)
+    return statistics.median(times[1:]) / 1000
+
+
+def peak_memory():
+    """The process's peak resident bytes, where /proc tells."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def profile(subject, name, warmup, steps):
+    for _ in range(warmup):
+        step(subject)
+    measured = [step(subject) for _ in range(steps)]
+    forward, ready = measured[-1]
+    # What no forward enters has run within the first module that was entered.
+    modules = list(forward)
+    for owner in subject.owners:
+        if owner not in forward:
+            modules.append(owner)
+    if not modules:
+        raise UsageError("no module with parameters of its own was called")
+    order = list(ready) + [p for p in subject.parameters if p not in ready]
+    kept = activation_bytes(subject, modules)
+
+    def median_us(key, index):
+        return statistics.median(m[index].get(key, 0) for m in measured) / 1000
+
+    return {
+        "paceline_profile": 1,
+        "model": name,
+        "origin": f"torch_profile.py, PyTorch {torch.__version__} on "
+        f"{platform.node()}, {torch.get_num_threads()} threads, "
+        f"{datetime.date.today()}",
+        "device": subject.device.type,
+        "dtype": subject.dtype,
+        "batch_size": subject.batch_size(),
+        "update_us": update_us(subject, steps),
+        "peak_memory_bytes": peak_memory(),
+        "modules": [
+            {
+                "name": module or "(root)",
+                "forward_us": median_us(module, 0),
+                "activation_bytes": kept[module],
+            }
+            for module in modules
+        ],
+        "parameters": [
+            {
+                "name": parameter,
+                "sizes": list(tensor.shape) or [1],
+                "module": parameter.rpartition(".")[0] or "(root)",
+                "backward_us": median_us(parameter, 1),
+            }
+            for parameter, tensor in subject.parameters.items()
+        ],
+        "ready_order": order,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("factory", metavar="MODULE:FACTORY")
+    parser.add_argument("--output", metavar="FILE")
+    parser.add_argument("--name", help="of the model in the file")
+    parser.add_argument("--warmup", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=0)
+    arguments = parser.parse_args()
+    if arguments.threads > 0:
+        torch.set_num_threads(arguments.threads)
+    name = arguments.name or arguments.factory.rpartition(":")[2]
+    try:
+        if arguments.steps < 1 or arguments.warmup < 0:
+            raise UsageError("--steps must be at least 1, --warmup 0")
+        subject = Subject(load(arguments.factory)())
+        result = profile(subject, name, arguments.warmup, arguments.steps)
+    except UsageError as error:
+        print(f"torch_profile: {error}", file=sys.stderr)
+        return 2
+    path = arguments.output or f"{name}.profile.json"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    print(f"profile: {path}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network that Paceline does not know: what torch_profile.py must cope with."""
+
+import torch
+from torch import nn
+
+
+class Reader(nn.Module):
+    """An embedding, a recurrent layer, a root parameter, an unused and a frozen
+    layer.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+        self.embed = nn.Embedding(50, 16)
+        self.gru = nn.GRU(16, 24, batch_first=True)
+        self.frozen = nn.Linear(24, 24).requires_grad_(False)
+        self.head = nn.Sequential(nn.LayerNorm(24), nn.Linear(24, 5))
+        self.unused = nn.Linear(2, 2)
+
+    def forward(self, words):
+        states, _ = self.gru(self.embed(words))
+        return self.head(self.frozen(states[:, -1])) * self.scale.sum()
+
+
+def reader():
+    torch.manual_seed(0)
+    return Reader(), torch.randint(0, 50, (6, 9))
+
+
+def not_a_pair():
+    return Reader()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch_profile.py on a network that is not built in."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ADAPTER = HERE.parents[1] / "adapters" / "torch_profile.py"
+SAMPLE = HERE.parents[0] / "plan" / "their_network.profile.json"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, str(ADAPTER), *arguments],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+class TorchProfile(unittest.TestCase):
+    def profile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "p.json"
+            done = run(
+                "their_network:reader", "--steps", "3", "--output", str(path)
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(path.read_text(encoding="utf-8"))
+
+    def test_has_every_trained_parameter_once_and_in_ready_order(self):
+        profile = self.profile()
+        names = [p["name"] for p in profile["parameters"]]
+        self.assertEqual(len(names), 12)
+        self.assertNotIn("frozen.weight", names)
+        self.assertEqual(sorted(profile["ready_order"]), sorted(names))
+        # The head is ready before the layers below it, what is unused last.
+        order = profile["ready_order"]
+        self.assertLess(
+            order.index("head.1.weight"), order.index("embed.weight")
+        )
+        self.assertEqual(order[-2:], ["unused.weight", "unused.bias"])
+        self.assertEqual(profile["batch_size"], 6)
+
+    def test_modules_come_in_the_order_of_forward_and_take_time(self):
+        profile = self.profile()
+        modules = {m["name"]: m for m in profile["modules"]}
+        self.assertEqual(
+            list(modules),
+            ["(root)", "embed", "gru", "head.0", "head.1", "unused"],
+        )
+        self.assertGreater(modules["gru"]["forward_us"], 0)
+        self.assertEqual(modules["unused"]["forward_us"], 0)
+        self.assertGreater(modules["gru"]["activation_bytes"], 0)
+        self.assertGreater(profile["update_us"], 0)
+
+    def test_has_the_form_that_the_program_is_tested_on(self):
+        sample = json.loads(SAMPLE.read_text(encoding="utf-8"))
+        profile = self.profile()
+        self.assertEqual(list(profile), list(sample))
+        for key in ("modules", "parameters"):
+            self.assertEqual(
+                [(list(x), x["name"]) for x in profile[key]],
+                [(list(x), x["name"]) for x in sample[key]],
+            )
+
+    def test_mistakes_are_one_sentence(self):
+        for spec, sentence in (
+            ("their_network", "torch_profile: 'their_network': write MODULE"),
+            ("their_network:nobody", "torch_profile: 'their_network:nobody':"),
+            ("their_network:not_a_pair", "torch_profile: the factory must"),
+        ):
+            done = run(spec)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertTrue(done.stderr.startswith(sentence), done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
