@@ -53,7 +53,7 @@ std::vector<const Cell*> scorable(const std::vector<Cell>& cells, Table table) {
 }
 
 bool shown_of_new_network(const Cell& cell) {
-  static const std::set<std::string> kShown{
+  static const std::set<std::string> shown{
       "BSP-A2A|BERT-Base|10GbE|8",
       "BSP-PS|BERT-Base|10GbE|8",
       "BSP-PS|BERT-Base|10GbE|16",
@@ -64,7 +64,7 @@ bool shown_of_new_network(const Cell& cell) {
       "BSP-PS|BERT-Base|100GbE|8",
       "BSP-PS|BERT-Base|100GbE|16",
   };
-  return kShown.contains(cell.id);
+  return shown.contains(cell.id);
 }
 
 Constants fit_to(Examinee& examinee,
