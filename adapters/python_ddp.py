@@ -14,6 +14,9 @@ import sys
 import time
 import warnings
 
+# Torch says so where NumPy is missing, which nothing here needs.
+warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel

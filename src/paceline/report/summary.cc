@@ -210,7 +210,8 @@ void warn_if_unsteady(Row& row, const RunSeconds& runs) {
 
 void add_own_warnings(Row& row, const RunSeconds& runs) {
   warn_if_unsteady(row, runs);
-  if (row.step_s && row.step_s->steps < kFewSteps) {
+  if (row.source != record::Source::kPredicted && row.step_s &&
+      row.step_s->steps < kFewSteps) {
     warn_once(row,
               {"few-samples",
                fmt::format("{} steps", row.step_s->steps),
