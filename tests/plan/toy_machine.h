@@ -68,4 +68,18 @@ class ToyMachine final : public Machine {
   ToyMemory memory;
 };
 
+/// values[rank][parameter][element]
+using World = std::vector<std::vector<Values>>;
+
+inline World values_in(const ToyMemory& memory, const PlanWorld& plans) {
+  World values;
+  for (Rank rank = 0; rank < plans.ranks(); ++rank) {
+    values.emplace_back();
+    for (const Placement& where : plans.setup(rank).parameters) {
+      values.back().push_back(memory.read(rank, where.value));
+    }
+  }
+  return values;
+}
+
 }  // namespace paceline::plan

@@ -67,4 +67,9 @@ inline OptimizerShape adamw() {
   return {.name = "adamw", .state_buffers = 2};
 }
 
+/// Three modules, two of them of two tensors.
+inline ModelShape tiny_model() {
+  return toy_model({{9, 2}, {12}, {3, 6}});
+}
+
 }  // namespace paceline::plan

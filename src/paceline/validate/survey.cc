@@ -122,9 +122,7 @@ const TimedNetwork& timed(const SurveyCell& cell) {
 /// The network that the cell's bytes cross; empty within one node.
 const std::string& wire_of(const SurveyCell& cell) {
   static const std::string none, tcp10 = "10GbE";
-  return cell.nodes() == 1      ? none
-         : ran_over_10gbe(cell) ? tcp10
-                                : cell.network;
+  return cell.nodes() == 1 ? none : ran_over_10gbe(cell) ? tcp10 : cell.network;
 }
 
 std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {

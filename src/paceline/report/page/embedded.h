@@ -8,9 +8,9 @@
 
 namespace paceline::report::embedded {
 
-extern const std::string_view kStyle;   // page.css
-extern const std::string_view kD3;      // third_party/d3
-extern const std::string_view kPlot;    // third_party/observable_plot
+extern const std::string_view kStyle;  // page.css
+extern const std::string_view kD3;     // third_party/d3
+extern const std::string_view kPlot;   // third_party/observable_plot
 extern const std::string_view kD3Licence;
 extern const std::string_view kPlotLicence;
 extern const std::string_view kCharts;  // charts.js
