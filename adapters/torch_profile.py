@@ -18,6 +18,10 @@ import platform
 import statistics
 import sys
 import time
+import warnings
+
+# Torch says so where NumPy is missing, which nothing here needs.
+warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
 
 import torch
 

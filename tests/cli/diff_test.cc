@@ -88,9 +88,10 @@ TEST_F(DiffProgram, ReadsTheOriginalsJsonOnEitherSide) {
             "benchmark_results": [{"model": "resnet50", "batch_size": 32,
             "result": [{"ranks": [0], "measurements": [0.1]},
             {"ranks": [0, 1], "measurements": [0.2, 0.2]}]}]})");
+  fs::copy(folder_ / "report.json", folder_ / "again.json");
   for (const char* sides : {"base.jsonl report.json",
                             "report.json base.jsonl",
-                            "report.json report.json,report.json"}) {
+                            "report.json report.json,again.json"}) {
     const Outcome outcome = run(std::string("diff --format json ") + sides);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     const json diff = json::parse(outcome.out);
@@ -141,6 +142,8 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
                  "object, found 7");
   expect_refused("diff base.jsonl empty.jsonl",
                  "paceline: empty.jsonl: holds no record");
+  expect_refused("diff base.jsonl,./base.jsonl test.jsonl",
+                 "paceline: ./base.jsonl: given twice; its runs would count");
   expect_refused("diff base.jsonl test.jsonl --format tabel",
                  "paceline: --format: unknown format 'tabel'; did you mean "
                  "'table'?");
@@ -173,9 +176,15 @@ TEST_F(DiffProgram, AbTakesTurnsAndComparesWallTimes) {
   ASSERT_EQ(a.size(), 6u);
   EXPECT_EQ(a[5].run, 5);
   EXPECT_EQ(a[0].source, record::Source::kExternal);
-  // The order is drawn: not always the same command first.
-  EXPECT_NE(outcome.err.find("run 1 of 6: A"), std::string::npos);
-  EXPECT_NE(outcome.err.find("run 6 of 6: B"), std::string::npos);
+  // The order is drawn, and each command is first in half of the runs.
+  int first = 0;
+  for (int run = 1; run <= 6; ++run) {
+    const std::string line = "run " + std::to_string(run) + " of 6: ";
+    const std::size_t at = outcome.err.find(line);
+    ASSERT_NE(at, std::string::npos) << outcome.err;
+    first += outcome.err[at + line.size()] == 'A' ? 1 : 0;
+  }
+  EXPECT_EQ(first, 3) << outcome.err;
   expect_refused("ab --out d -- true -- true",
                  "paceline: --out d: holds a.jsonl of an earlier");
 }

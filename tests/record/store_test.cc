@@ -80,6 +80,13 @@ TEST_F(Store, EveryCutOfTheLastLineIsSkippedAndThenCutOff) {
   }
 }
 
+TEST_F(Store, WholeLastLineThatIsNoRecordIsRefused) {
+  for (const char* last : {"{\"version\": 99}", "[1, 2]", "{\"error\": 3}"}) {
+    put(to_line(full_record()) + "\n" + last);
+    EXPECT_THROW(read_records(path_, BrokenTail::kSkip), UsageError) << last;
+  }
+}
+
 TEST_F(Store, WholeLastLineWithoutLineBreakIsKept) {
   put(to_line(full_record()));
   EXPECT_EQ(read_records(path_).records.size(), 1u);

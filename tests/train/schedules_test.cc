@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -226,6 +227,17 @@ at::Tensor rounded(const at::Tensor& x, at::ScalarType type) {
   return x.to(type).to(x.scalar_type());
 }
 
+/// Ranks that are threads draw from one generator, so one at a time.
+TrainerOptions one_network_at_a_time(const record::Configuration& c) {
+  TrainerOptions options;
+  options.network = [c] {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    return model::make_network(model::find_network(c.model), {}, c.seed);
+  };
+  return options;
+}
+
 // Two ranks: the sum of two rounded gradients, itself rounded.
 TEST(Trainer, CarriesGradientsInSixteenBits) {
   for (const auto& [text, type] :
@@ -252,7 +264,8 @@ TEST(Trainer, CarriesGradientsInSixteenBits) {
       gradient = gradient / 2;
     }
     testing::run_team_well(2, [&](const Team& team) {
-      Trainer trainer(small_case("mlp", text), team);
+      const auto one = small_case("mlp", text);
+      Trainer trainer(one, team, one_network_at_a_time(one));
       EXPECT_TRUE(testing::identical(testing::gradients_after(trainer, 2), sum))
           << text;
     });

@@ -23,6 +23,10 @@
 namespace paceline::bench {
 namespace {
 
+// A rank that is silent for --timeout is lost; those that wait for it must not
+// give up before that is seen: two beats, a look at the board, and to spare.
+constexpr std::chrono::seconds kHeartsFirst{3};
+
 using std::chrono::milliseconds;
 
 // Sums what no float rounds, through the very engine that was measured.
@@ -145,7 +149,7 @@ std::vector<std::int64_t> compute_only(
   apart.name += "/compute-only";
   train::Trainer trainer(alone,
                          apart,
-                         {.timeout = options.timeout,
+                         {.timeout = options.timeout + kHeartsFirst,
                           .first_step = options.first_step,
                           .beat = beat_of(options)});
   const auto claim = claim_of(options);
@@ -186,7 +190,7 @@ bool measure_window(const comm::World& world,
                     RankResult& result) {
   train::Trainer trainer(configuration,
                          team,
-                         {.timeout = options.timeout,
+                         {.timeout = options.timeout + kHeartsFirst,
                           .first_step = options.first_step,
                           .record_spans = options.record_spans,
                           .beat = beat_of(options),

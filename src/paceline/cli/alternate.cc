@@ -71,12 +71,12 @@ class Alternating {
       writers_.push_back(std::make_unique<record::RecordWriter>(side.records));
     }
     host_ = record::collect_host();
+    shuffle_firsts();
   }
 
   AlternationEnd run() {
     for (int run = 0; run < wanted_.runs; ++run) {
-      const auto first = static_cast<std::size_t>(
-          Random(wanted_.seed, run_stream(run)).below(2));
+      const std::size_t first = firsts_[static_cast<std::size_t>(run)];
       for (const std::size_t side : {first, 1 - first}) {
         if (!measure(side, run)) {
           return end_;
@@ -89,8 +89,17 @@ class Alternating {
   }
 
  private:
-  static std::uint64_t run_stream(int run) {
-    return static_cast<std::uint64_t>(run);
+  // In random order, each side equally often (but for one run of an odd
+  // number): what going first costs falls on both.
+  void shuffle_firsts() {
+    Random random(wanted_.seed);
+    const std::size_t odd = random.below(2);
+    for (int run = 0; run < wanted_.runs; ++run) {
+      firsts_.push_back((static_cast<std::size_t>(run) + odd) % 2);
+    }
+    for (std::size_t left = firsts_.size(); left > 1; --left) {
+      std::swap(firsts_[left - 1], firsts_[random.below(left)]);
+    }
   }
 
   // Whether to go on.
@@ -202,6 +211,7 @@ class Alternating {
   }
 
   const Alternation& wanted_;
+  std::vector<std::size_t> firsts_;  // by run
   launch::SupervisorSignals signals_;
   std::vector<std::unique_ptr<record::RecordWriter>> writers_;
   record::HostEnvironment host_;

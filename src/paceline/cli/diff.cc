@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cli/record_files.h"
 #include "paceline/record/import_ddp.h"
 #include "paceline/report/diff_formats.h"
 
@@ -34,7 +35,9 @@ std::vector<std::string> split(const std::string& list) {
 std::vector<RunRecord> read_side(const std::string& files) {
   std::vector<RunRecord> records;
   int next = 0;
-  for (const std::string& path : split(files)) {
+  const std::vector<std::string> paths = split(files);
+  refuse_repeats(paths);
+  for (const std::string& path : paths) {
     record::RecordFile file = record::read_any_records(path);
     for (const std::string& warning : file.warnings) {
       fmt::print(stderr, "paceline: {}\n", warning);

@@ -18,6 +18,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/cli/record_files.h"
 #include "paceline/record/store.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/page.h"
@@ -52,28 +53,17 @@ struct Collected {
   std::vector<report::Origin> origins;
 };
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || fs::equivalent(a, b, error);
-}
-
 Collected read_all(const std::vector<std::string>& files) {
   Collected all;
-  for (auto file = files.begin(); file != files.end(); ++file) {
-    const auto again = std::find_if(files.begin(), file, [&](const auto& one) {
-      return is_same_file(one, *file);
-    });
-    if (again != file) {
-      throw UsageError(
-          fmt::format("{}: given twice; its runs would count twice", *file));
-    }
+  refuse_repeats(files);
+  for (const std::string& file : files) {
     record::RecordFile read =
-        record::read_records(*file, record::BrokenTail::kSkip);
+        record::read_records(file, record::BrokenTail::kSkip);
     for (const std::string& warning : read.warnings) {
       fmt::print(stderr, "paceline: {}\n", warning);
     }
     for (std::size_t i = 0; i < read.records.size(); ++i) {
-      all.origins.push_back({*file, i + 1});
+      all.origins.push_back({file, i + 1});
     }
     std::move(read.records.begin(),
               read.records.end(),

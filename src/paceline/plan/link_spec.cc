@@ -39,7 +39,7 @@ int latencies_of(Pattern pattern, int world) {
     case Pattern::kAllGather:
       return world - 1;
     case Pattern::kBroadcast:
-      return std::bit_width(static_cast<unsigned>(world - 1));
+      return static_cast<int>(std::bit_width(static_cast<unsigned>(world - 1)));
   }
   return 0;
 }

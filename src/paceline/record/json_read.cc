@@ -280,11 +280,19 @@ RunRecord from_json(const Json& json) {
 }
 
 RunRecord from_line(std::string_view line) {
+  if (line.find('\0') != std::string_view::npos) {
+    throw UsageError("not JSON: it holds a NUL byte");  // which ends a parse
+  }
   Json json;
   try {
     json = Json::parse(line);
   } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("not JSON: {}", shown(error.what())));
+    // Behind the library's name of the error and its own count of lines.
+    const std::string_view said = error.what();
+    const std::size_t column = said.find("column");
+    throw UsageError(
+        fmt::format("not JSON: {}",
+                    shown(column == said.npos ? said : said.substr(column))));
   }
   return from_json(json);
 }

@@ -142,7 +142,8 @@ RecordFile read_records(std::istream& in,
     } catch (const UsageError& error) {
       const std::string sentence =
           fmt::format("{}:{}: {}", path, number, error.what());
-      if (tail == BrokenTail::kRefuse || !in.eof()) {
+      const bool whole = nlohmann::json::accept(line);
+      if (tail == BrokenTail::kRefuse || whole || !in.eof()) {
         throw UsageError(sentence);
       }
       file.warnings.push_back(sentence + " (unfinished last line, skipped)");

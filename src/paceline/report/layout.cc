@@ -136,18 +136,14 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
-    std::size_t length = 1;
+    const std::size_t unseen =
+        byte < 0x20 || byte == 0x7F ? 1 : unseen_character(text);
     if (c == '\n' || c == '\t' || c == '\r') {
       out += ' ';
-    } else if (byte < 0x20 || byte == 0x7F) {
-      out += '?';
-    } else if ((length = unseen_character(text)) > 0) {
-      out += '?';
     } else {
-      out += c;
-      length = 1;
+      out += unseen > 0 ? '?' : c;
     }
-    text.remove_prefix(length);
+    text.remove_prefix(std::max<std::size_t>(unseen, 1));
   }
   return out;
 }

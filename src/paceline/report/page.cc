@@ -151,7 +151,7 @@ std::string footer_html(const PageAssets& assets) {
 
 std::string data_html(const Page& page, const ordered_json& charts) {
   std::string text =
-      "<script type=\"application/json\" id=\"charts\">" +
+      R"(<script type="application/json" id="charts">)" +
       script_json(
           charts.dump(-1, ' ', false, ordered_json::error_handler_t::replace)) +
       "</script>\n<script type=\"application/x-ndjson\" id=\"records\">";

@@ -85,13 +85,13 @@ std::string line_html(const Sheet::Line& line, std::size_t columns) {
     } else if (line.link.empty()) {
       row += fmt::format("<th scope=\"row\">{}</th>", html_text(line.cells[i]));
     } else {
-      row += fmt::format("<th scope=\"row\"><a href=\"#{}\">{}</a></th>",
+      row += fmt::format(R"(<th scope="row"><a href="#{}">{}</a></th>)",
                          html_text(line.link),
                          html_text(line.cells[i]));
     }
   }
   if (!line.sentence.empty()) {
-    row += fmt::format("<td class=\"sentence\" colspan=\"{}\">{}</td>",
+    row += fmt::format(R"(<td class="sentence" colspan="{}">{}</td>)",
                        columns - line.cells.size(),
                        html_text(line.sentence));
   }
@@ -136,7 +136,7 @@ std::string html_lines(std::string_view text) {
   return out;
 }
 
-std::string script_json(std::string json) {
+std::string script_json(const std::string& json) {
   std::string out;
   for (const char c : json) {
     // These occur in JSON inside of strings only, where escapes are allowed.
@@ -151,7 +151,7 @@ std::string script_json(std::string json) {
 
 std::string sheet_html(const Sheet& sheet) {
   std::string text =
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" +
+      R"(<div class="scroll" tabindex="0" role="region" aria-label=")" +
       html_text(sheet.heading) + "\">\n<table>\n<caption>" +
       html_text(sheet.heading) + "</caption>\n" + head_html(sheet.columns) +
       "<tbody>\n";

@@ -23,7 +23,7 @@ std::string html_lines(std::string_view text);
 
 /// A JSON text that may stand inside a script element: no "<" is left in it,
 /// and it parses to the same value.
-std::string script_json(std::string json);
+std::string script_json(const std::string& json);
 
 /// A table with its groups of columns; the first column heads the rows.
 std::string sheet_html(const Sheet& sheet);
