@@ -34,11 +34,7 @@ class MgWfbp final : public ScheduleRule {
 
   void write(const std::vector<Unit>& units, Score& score) const override {
     score.compute();
-    for (const Unit& unit : units) {
-      score.give(unit);
-      score.take(unit);
-      score.apply(unit);
-    }
+    score.synchronize(units);
   }
 
   std::string remark(const PlanInput& input,
