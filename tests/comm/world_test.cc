@@ -6,10 +6,14 @@
 #include <thread>
 
 #include <ATen/ATen.h>
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <unistd.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/port.h"
 #include "paceline/comm/c10d_store.h"
@@ -127,6 +131,36 @@ TEST(World, a_client_says_who_did_not_answer) {
               std::string::npos)
         << error.what();
   }
+}
+
+// The kernel completes the connection; nobody ever answers on it.
+TEST(World, a_listener_that_says_nothing_is_left_in_time) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listener, generic, size), 0);
+  ASSERT_EQ(listen(listener, 8), 0);
+  ASSERT_EQ(getsockname(listener, generic, &size), 0);
+  const int port = ntohs(address.sin_port);
+  auto launch = launch_of(1, 2, "h");
+  launch.meeting =
+      launch::TcpMeeting{"127.0.0.1", static_cast<std::uint16_t>(port), false};
+  const Stopwatch<> watch;
+  try {
+    join(launch, milliseconds(300));
+    ADD_FAILURE() << "joined a world that is none";
+  } catch (const WorldError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "nobody answered at 127.0.0.1:" + std::to_string(port) +
+                  " within 0.3 s, where the ranks were to meet; if something "
+                  "else listens there, choose another port by --rendezvous "
+                  "HOST:PORT");
+  }
+  EXPECT_LT(watch.elapsed(), std::chrono::seconds(8));
+  close(listener);  // which lets the thread that waits go
 }
 
 TEST(Board, keeps_the_first_notice) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <future>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -50,18 +52,42 @@ double seconds(Milliseconds duration) {
       reason.substr(0, reason.find('\n'))));
 }
 
+// Note [A listener that says nothing].  The store's timeout bounds its attempts
+// to connect, but not its wait for the first answer of whatever accepted: a
+// program that never speaks there would keep this rank for good.  So the store
+// opens on a thread of its own, which is left behind with what it waits for.
+StorePtr open_tcp(const launch::TcpMeeting& meeting, Milliseconds timeout) {
+  constexpr Milliseconds kItsOwnWordsFirst{2000};
+  c10d::TCPStoreOptions options;
+  options.port = meeting.port;
+  options.isServer = meeting.serve;
+  options.waitWorkers = false;  // join() counts, and names who is missing
+  options.timeout = timeout;
+  std::packaged_task<StorePtr()> opening([host = meeting.host, options] {
+    return c10::make_intrusive<c10d::TCPStore>(host, options);
+  });
+  auto opened = opening.get_future();
+  std::thread(std::move(opening)).detach();
+  if (opened.wait_for(timeout + kItsOwnWordsFirst) !=
+      std::future_status::ready) {
+    throw WorldError(
+        fmt::format("nobody answered at {}:{} within {:g} s, where the ranks "
+                    "were to meet; if something else listens there, choose "
+                    "another port by --rendezvous HOST:PORT",
+                    meeting.host,
+                    meeting.port,
+                    seconds(timeout)));
+  }
+  try {
+    return opened.get();
+  } catch (const std::exception& error) {
+    refuse_tcp(meeting, timeout, error.what());
+  }
+}
+
 StorePtr open_meeting(const launch::Launch& launch, Milliseconds timeout) {
   if (const auto* tcp = std::get_if<launch::TcpMeeting>(&launch.meeting)) {
-    c10d::TCPStoreOptions options;
-    options.port = tcp->port;
-    options.isServer = tcp->serve;
-    options.waitWorkers = false;  // join() counts, and names who is missing
-    options.timeout = timeout;
-    try {
-      return c10::make_intrusive<c10d::TCPStore>(tcp->host, options);
-    } catch (const std::exception& error) {
-      refuse_tcp(*tcp, timeout, error.what());
-    }
+    return open_tcp(*tcp, timeout);
   }
   const auto& path = std::get<launch::FileMeeting>(launch.meeting).path;
   try {
