@@ -326,6 +326,28 @@ TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
   EXPECT_EQ(labels(diff.only_test), std::vector<std::string>{"1M/8G"});
 }
 
+TEST(DiffFormats, IntervalsSayWhatTheySpeakOf) {
+  const auto table = [](const Sides& sides) {
+    return render_diff_table(diff_records(sides.base, sides.test));
+  };
+  const auto has = [](const std::string& text, const char* words) {
+    return text.find(words) != std::string::npos;
+  };
+  Sides sides = repeated(4, 1.05);
+  EXPECT_FALSE(has(table(sides), "*"));
+  sides.base.resize(1);
+  const std::string mixed = table(sides);
+  EXPECT_TRUE(has(mixed, "over runs; where a * follows, of fewer than 3 runs"))
+      << mixed;
+  EXPECT_FALSE(has(mixed, "over pairs")) << mixed;
+  EXPECT_TRUE(has(mixed, "]*"));
+  sides.test.resize(1);
+  const std::string one_run = table(sides);
+  EXPECT_TRUE(has(one_run, "interval from the steps inside the runs"));
+  EXPECT_FALSE(has(one_run, "interval over runs")) << one_run;
+  EXPECT_FALSE(has(one_run, "*"));
+}
+
 TEST(DiffFormats, UnknownNameListsTheKnown) {
   EXPECT_THROW(find_diff_format("tabel"), UsageError);
   EXPECT_EQ(find_diff_format("ddp").name, "ddp");

@@ -96,4 +96,11 @@ inline std::vector<record::RunRecord> fixed_repetitions() {
   return records;
 }
 
+/// The baseline and one case in four repetitions, another case in one only.
+inline std::vector<record::RunRecord> fixed_mixed_repetitions() {
+  std::vector<record::RunRecord> records = fixed_repetitions();
+  records.push_back(fixed_record({"1M/4G", "ddp", 4, 103.1}));
+  return records;
+}
+
 }  // namespace paceline::report

@@ -47,6 +47,30 @@ TEST(Formats, NoRecordsMakeNoRows) {
   }
 }
 
+// How often `part` is in `text`.
+std::size_t times(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(Intervals, OfOneRunAreMarkedWhereOthersAreOverRuns) {
+  const std::string mixed =
+      find_format("table").render(fixed_mixed_repetitions());
+  EXPECT_EQ(times(mixed, "]* "), 2u) << "efficiency and exposed of one case";
+  EXPECT_EQ(times(mixed, "where a * follows"), 1u) << mixed;
+  EXPECT_EQ(times(mixed, "95 % interval over repeated runs"), 1u);
+  for (const auto& records : {fixed_records(), fixed_repetitions()}) {
+    EXPECT_EQ(times(find_format("table").render(records), "*"), 0u);
+  }
+  const std::string csv = render_csv(fixed_mixed_repetitions());
+  EXPECT_GT(times(csv, ",runs,"), 0u);
+  EXPECT_GT(times(csv, ",these runs,"), 0u);
+}
+
 TEST(Csv, QuotesAsRfc4180) {
   EXPECT_EQ(csv_field("plain"), "plain");
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");

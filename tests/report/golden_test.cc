@@ -28,6 +28,13 @@ TEST(Golden, TableOfRepeatedRuns) {
                 find_format("table").render(fixed_repetitions()));
 }
 
+TEST(Golden, TablesOfCasesThatWereRepeatedAndOthers) {
+  for (const char* const name : {"table", "markdown"}) {
+    expect_golden(std::string("mixed.") + name + ".txt",
+                  find_format(name).render(fixed_mixed_repetitions()));
+  }
+}
+
 TEST(Golden, JsonOfTheOriginal) {
   expect_golden("sweep.original.json", render_ddp_json(fixed_records()));
 }

@@ -76,6 +76,35 @@ TEST(Page, NamesTheRecordBehindEveryRun) {
   }
 }
 
+TEST(Page, WhiskersOfOneRunAreDottedAndSaidToBe) {
+  const auto note_of = [](const std::vector<RunRecord>& records) {
+    const Page page = page_of(records);  // its charts: throughput, efficiency
+    return page.sections[0].charts[0].note;
+  };
+  EXPECT_NE(note_of(fixed_repetitions())
+                .find("A whisker is the 95 % interval "
+                      "over repeated runs."),
+            std::string::npos);
+  EXPECT_NE(note_of(fixed_records()).find("A dotted whisker is the 95 %"),
+            std::string::npos);
+  const std::vector<RunRecord> mixed = fixed_mixed_repetitions();
+  const Page page = page_of(mixed);
+  for (const Section& section : page.sections) {
+    for (const Chart& chart : section.charts) {
+      for (const Series& series : chart.series) {
+        for (const Point& point : series.points) {
+          if (point.interval) {
+            const bool one_run = point.name.find("1M/4G") != std::string::npos;
+            EXPECT_EQ(point.within_run, one_run) << point.name;
+            EXPECT_EQ(point.text.ends_with("]*"), one_run) << point.text;
+            EXPECT_NE(chart.note.find("a dotted one (*)"), std::string::npos);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Page, NothingInItLeadsElsewhere) {
   const std::string page = render_page(page_of(fixed_records()));
   for (const char* way :

@@ -40,8 +40,8 @@ std::string title_of(const DiffGroup& group) {
       fmt::format("{}, batch {} per rank", group.model, group.batch_size));
 }
 
-std::string markdown_table(const DiffGroup& group) {
-  const Scale scale = time_scale(group);
+std::string markdown_table(const DiffGroup& group, std::string_view mark) {
+  const Scale scale = time_scale(group, mark);
   std::string text = fmt::format(
       "### {}\n\n"
       "| case | ranks | base, {} | test, {} | change, % | p | verdict |\n"
@@ -57,7 +57,7 @@ std::string markdown_table(const DiffGroup& group) {
                         row->configuration().ranks,
                         markdown_text(scale.show(row->base_s)),
                         markdown_text(scale.show(row->test_s)),
-                        markdown_text(change_in_words(*row)),
+                        markdown_text(change_in_words(*row, mark)),
                         markdown_text(p_in_words(row->corrected_p)),
                         proven ? fmt::format("**{}**", name_of(row->verdict))
                                : std::string(name_of(row->verdict)));
@@ -85,8 +85,9 @@ const DiffFormat& find_diff_format(std::string_view name) {
 std::string render_diff_table(const Diff& diff) {
   std::string text = hanging("base  ", printable(diff.base_name)) +
                      hanging("test  ", printable(diff.test_name)) + "\n";
+  const std::string_view mark = bases_of(diff).mark();
   for (const DiffGroup& group : group_rows(diff)) {
-    const Scale scale = time_scale(group);
+    const Scale scale = time_scale(group, mark);
     const std::string step = fmt::format("step time, {}", scale.unit);
     Grid grid({{"", "case"},
                {"", "ranks"},
@@ -100,7 +101,7 @@ std::string render_diff_table(const Diff& diff) {
                     fmt::to_string(row->configuration().ranks),
                     scale.show(row->base_s),
                     scale.show(row->test_s),
-                    change_in_words(*row),
+                    change_in_words(*row, mark),
                     p_in_words(row->corrected_p),
                     std::string(name_of(row->verdict))});
     }
@@ -117,7 +118,7 @@ std::string render_diff_markdown(const Diff& diff) {
                                  markdown_text(diff.base_name),
                                  markdown_text(diff.test_name));
   for (const DiffGroup& group : group_rows(diff)) {
-    text += markdown_table(group);
+    text += markdown_table(group, bases_of(diff).mark());
   }
   for (const Note& note : notes_of(diff)) {
     text += fmt::format("- **{}**: {}\n",

@@ -34,6 +34,14 @@ ordered_json high_of(const MaybeEstimate& e) {
   return e && e->interval ? ordered_json(e->interval->high) : ordered_json();
 }
 
+/// What its interval speaks of.
+ordered_json basis_of(const MaybeEstimate& e) {
+  if (!e || !e->interval) {
+    return nullptr;
+  }
+  return e->basis == stats::Basis::kRuns ? "runs" : "these runs";
+}
+
 struct DiffColumn {
   std::string_view name;
   ordered_json (*value)(const DiffRow& row);
@@ -65,21 +73,20 @@ constexpr auto kColumns = std::to_array<DiffColumn>({
      [](const DiffRow& r) { return low_of(r.base_s); }},
     {"base_step_median_high_s",
      [](const DiffRow& r) { return high_of(r.base_s); }},
+    {"base_interval_speaks_of",
+     [](const DiffRow& r) { return basis_of(r.base_s); }},
     {"test_step_median_s", [](const DiffRow& r) { return value_of(r.test_s); }},
     {"test_step_median_low_s",
      [](const DiffRow& r) { return low_of(r.test_s); }},
     {"test_step_median_high_s",
      [](const DiffRow& r) { return high_of(r.test_s); }},
+    {"test_interval_speaks_of",
+     [](const DiffRow& r) { return basis_of(r.test_s); }},
     {"change", [](const DiffRow& r) { return value_of(r.change); }},
     {"change_low", [](const DiffRow& r) { return low_of(r.change); }},
     {"change_high", [](const DiffRow& r) { return high_of(r.change); }},
-    {"interval_speaks_of",
-     [](const DiffRow& r) -> ordered_json {
-       if (!r.change || !r.change->interval) {
-         return nullptr;
-       }
-       return r.change->basis == stats::Basis::kRuns ? "runs" : "these runs";
-     }},
+    {"change_interval_speaks_of",
+     [](const DiffRow& r) { return basis_of(r.change); }},
     {"p", [](const DiffRow& r) { return or_null(r.p); }},
     {"corrected_p", [](const DiffRow& r) { return or_null(r.corrected_p); }},
     {"verdict",

@@ -7,15 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/layout.h"
 #include "paceline/stats/permutation.h"
 
 namespace paceline::report {
 namespace {
-
-std::string plural(std::size_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
 
 std::string in_words(const Difference& difference) {
   return fmt::format(
@@ -63,35 +60,31 @@ void add_unpaired(const std::vector<Case>& cases,
                      c.label.empty() ? c.strategy : c.label,
                      c.model,
                      c.batch_size,
-                     plural(static_cast<std::size_t>(c.ranks), "rank"),
+                     counted(c.ranks, "rank"),
                      c.strategy)});
   }
 }
 
-bool any_over_runs(const Diff& diff) {
+bool any_change_over_runs(const Diff& diff) {
   return std::any_of(
       diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
         return row.change && row.change->basis == stats::Basis::kRuns;
       });
 }
 
-bool any_within_run(const Diff& diff) {
-  return std::any_of(
-      diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
-        return row.change && row.change->basis == stats::Basis::kWithinRun;
-      });
-}
-
 std::string interval_sentence(const Diff& diff) {
+  const Bases bases = bases_of(diff);
   std::string sentence = "95 % interval";
-  if (any_over_runs(diff)) {
-    sentence += diff.order == Order::kInterleaved
-                    ? " over runs; of the change, over pairs of runs"
-                    : " over runs";
+  if (bases.over_runs()) {
+    sentence += " over runs";
+    if (diff.order == Order::kInterleaved && any_change_over_runs(diff)) {
+      sentence += "; of the change, over pairs of runs";
+    }
   }
-  if (any_within_run(diff)) {
-    sentence +=
-        any_over_runs(diff) ? ", and with fewer than 3 runs from" : " from";
+  if (bases.within_run()) {
+    sentence += bases.mixed()
+                    ? "; where a * follows, of fewer than 3 runs, from"
+                    : " from";
     sentence +=
         " the steps inside the runs: it speaks of these runs only, and "
         "another run may lie outside";
@@ -112,7 +105,7 @@ std::string p_sentence(const Diff& diff) {
                                stats::PermutationOptions{}.draws,
                                diff.arrangements),
       diff.rows.size() > 1 ? fmt::format("; corrected over {} (max-T)",
-                                         plural(diff.rows.size(), "case"))
+                                         counted(std::ssize(diff.rows), "case"))
                            : "");
 }
 
@@ -126,7 +119,10 @@ void add_columns(const Diff& diff, std::vector<Note>& notes) {
            ? "test / base in the same run, centered over runs; positive is "
              "slower"
            : "test's median / base's; positive is slower"});
-  notes.push_back({"[low, high]", interval_sentence(diff)});
+  if (const Bases bases = bases_of(diff);
+      bases.over_runs() || bases.within_run()) {
+    notes.push_back({"[low, high]", interval_sentence(diff)});
+  }
   notes.push_back({"p", p_sentence(diff)});
 }
 
@@ -147,7 +143,7 @@ std::string few_runs_sentence(const Diff& diff) {
 
 std::string verdict_sentence(const Diff& diff) {
   std::vector<std::string> slower;
-  std::size_t faster = 0;
+  std::int64_t faster = 0;
   std::size_t few = 0;
   for (const DiffRow& row : diff.rows) {
     if (row.verdict == Verdict::kSlower) {
@@ -170,7 +166,7 @@ std::string verdict_sentence(const Diff& diff) {
   }
   if (faster > 0) {
     sentence +=
-        fmt::format("; {} proven faster{}", plural(faster, "case"), beyond);
+        fmt::format("; {} proven faster{}", counted(faster, "case"), beyond);
   }
   if (few > 0) {
     sentence += "; " + few_runs_sentence(diff);
@@ -198,7 +194,7 @@ std::vector<Note> notes_of(const Diff& diff) {
         {"power",
          fmt::format("as much as these runs scatter, about {} a side find a "
                      "change of {:g} % nine times in ten",
-                     plural(*diff.runs_for_power, "run"),
+                     counted(std::int64_t(*diff.runs_for_power), "run"),
                      100 * diff.power_change)});
   }
   notes.push_back({"verdict", verdict_sentence(diff)});
@@ -225,7 +221,17 @@ std::vector<DiffGroup> group_rows(const Diff& diff) {
   return groups;
 }
 
-Scale time_scale(const DiffGroup& group) {
+Bases bases_of(const Diff& diff) {
+  Bases bases;
+  for (const DiffRow& row : diff.rows) {
+    for (const auto& estimate : {row.base_s, row.test_s, row.change}) {
+      bases.add(estimate);
+    }
+  }
+  return bases;
+}
+
+Scale time_scale(const DiffGroup& group, std::string_view mark) {
   std::optional<double> shortest;
   for (const DiffRow* row : group.rows) {
     for (const auto& estimate : {row->base_s, row->test_s}) {
@@ -235,18 +241,22 @@ Scale time_scale(const DiffGroup& group) {
       }
     }
   }
-  return time_scale(shortest);
+  Scale scale = time_scale(shortest);
+  scale.within_run_mark = mark;
+  return scale;
 }
 
-std::string change_in_words(const DiffRow& row) {
+std::string change_in_words(const DiffRow& row, std::string_view mark) {
   if (!row.change) {
     return std::string(kMissing);
   }
   const std::string value = fmt::format("{:+.1f}", 100 * row.change->value);
-  return row.change->interval ? fmt::format("{} [{:+.1f}, {:+.1f}]",
+  const bool within = row.change->basis == stats::Basis::kWithinRun;
+  return row.change->interval ? fmt::format("{} [{:+.1f}, {:+.1f}]{}",
                                             value,
                                             100 * row.change->interval->low,
-                                            100 * row.change->interval->high)
+                                            100 * row.change->interval->high,
+                                            within ? mark : "")
                               : value;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "paceline/report/bases.h"
 #include "paceline/report/diff.h"
 #include "paceline/report/scale.h"
 
@@ -28,11 +30,15 @@ struct DiffGroup {
 };
 std::vector<DiffGroup> group_rows(const Diff& diff);
 
-/// Unit and decimals of the times of a group, four figures of the smallest.
-Scale time_scale(const DiffGroup& group);
+/// The kinds of the intervals that the rows show.
+Bases bases_of(const Diff& diff);
 
-/// "-2.1 [-2.4, -1.8]", in percent.
-std::string change_in_words(const DiffRow& row);
+/// Unit and decimals of the times of a group, four figures of the smallest;
+/// `mark` follows intervals from the steps inside the runs (Bases::mark).
+Scale time_scale(const DiffGroup& group, std::string_view mark);
+
+/// "-2.1 [-2.4, -1.8]", in percent, with that mark.
+std::string change_in_words(const DiffRow& row, std::string_view mark);
 /// "0.031", "< 0.001"; "-" where there is none.
 std::string p_in_words(const std::optional<double>& p);
 

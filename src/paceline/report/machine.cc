@@ -35,6 +35,14 @@ ordered_json end_of(const Row& row) {
   return e && e->interval ? ordered_json((*e->interval).*end) : ordered_json();
 }
 
+// What an interval speaks of; null where there is none.
+ordered_json speaks_of(const std::optional<stats::Estimate>& e) {
+  if (!e || !e->interval) {
+    return nullptr;
+  }
+  return e->basis == stats::Basis::kRuns ? "runs" : "these runs";
+}
+
 template <double stats::Interval::*end>
 ordered_json median_end(const Row& row) {
   return row.step_s && row.step_s->median.interval
@@ -83,6 +91,10 @@ constexpr auto kColumns = std::to_array<Column>({
      }},
     {"step_median_low_s", median_end<kLow>},
     {"step_median_high_s", median_end<kHigh>},
+    {"step_median_interval_speaks_of",
+     [](const Row& r) -> ordered_json {
+       return r.step_s ? speaks_of(r.step_s->median) : ordered_json();
+     }},
     {"examples_per_s_per_rank",
      [](const Row& r) -> ordered_json {
        return or_null(r.examples_per_s_per_rank());
@@ -90,22 +102,26 @@ constexpr auto kColumns = std::to_array<Column>({
     {"examples_per_s", value_of<&Row::examples_per_s>},
     {"examples_per_s_low", end_of<&Row::examples_per_s, kLow>},
     {"examples_per_s_high", end_of<&Row::examples_per_s, kHigh>},
+    {"examples_per_s_interval_speaks_of",
+     [](const Row& r) -> ordered_json { return speaks_of(r.examples_per_s); }},
     {"baseline",
      [](const Row& r) -> ordered_json { return or_null(r.baseline); }},
     {"efficiency", value_of<&Row::efficiency>},
     {"efficiency_low", end_of<&Row::efficiency, kLow>},
     {"efficiency_high", end_of<&Row::efficiency, kHigh>},
+    {"efficiency_interval_speaks_of",
+     [](const Row& r) -> ordered_json { return speaks_of(r.efficiency); }},
     {"exposed_communication_s", value_of<&Row::exposed_s>},
     {"exposed_communication_low_s", end_of<&Row::exposed_s, kLow>},
     {"exposed_communication_high_s", end_of<&Row::exposed_s, kHigh>},
+    {"exposed_communication_interval_speaks_of",
+     [](const Row& r) -> ordered_json { return speaks_of(r.exposed_s); }},
     {"wire_bytes_per_rank_per_step",
-     [](const Row& r) -> ordered_json {
-       return or_null(r.wire_bytes_per_step);
-     }},
+     [](const Row& r)
+         -> ordered_json { return or_null(r.wire_bytes_per_step); }},
     {"planned_wire_bytes_per_rank_per_step",
-     [](const Row& r) -> ordered_json {
-       return or_null(r.planned_wire_bytes_per_step);
-     }},
+     [](const Row& r)
+         -> ordered_json { return or_null(r.planned_wire_bytes_per_step); }},
     {"peak_memory_bytes",
      [](const Row& r) -> ordered_json { return or_null(r.peak_memory_bytes); }},
 });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/sheet.h"
 
 namespace paceline::report {
@@ -15,53 +15,13 @@ bool any(const std::vector<Row>& rows, bool (*holds)(const Row& row)) {
   return std::any_of(rows.begin(), rows.end(), holds);
 }
 
-/// The estimates whose intervals a line shows.
-std::vector<const stats::Estimate*> shown_estimates(const Row& row,
-                                                    Detail detail) {
-  std::vector<const stats::Estimate*> all;
-  const auto add = [&all](const std::optional<stats::Estimate>& estimate) {
-    if (estimate && estimate->interval) {
-      all.push_back(&*estimate);
-    }
-  };
-  add(row.efficiency);
-  add(row.exposed_s);
-  if (detail == Detail::kFull) {
-    add(row.examples_per_s);
-    if (row.step_s && row.step_s->median.interval) {
-      all.push_back(&row.step_s->median);
-    }
-  }
-  return all;
-}
-
-std::string interval_words(const std::vector<Row>& rows, Detail detail) {
-  bool within_run = false;
-  bool over_runs = false;
-  for (const Row& row : rows) {
-    for (const stats::Estimate* estimate : shown_estimates(row, detail)) {
-      const bool runs = estimate->basis == stats::Basis::kRuns;
-      (runs ? over_runs : within_run) = true;
-    }
-  }
-  if (within_run) {
-    return "95 % interval from the steps inside the runs; another run may lie "
-           "outside (give --runs 3 or more)";
-  }
-  return over_runs ? "95 % interval over repeated runs" : "";
-}
-
-std::string plural(std::size_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 // "10 steps of 1 run", or all of them where cases differ.
 std::string sample_words(const std::vector<Row>& rows) {
   std::set<std::string> words;
   for (const Row& row : rows) {
     words.insert(fmt::format("{} of {}",
-                             plural(row.step_s->steps, "step"),
-                             plural(row.step_s->runs, "run")));
+                             counted(std::int64_t(row.step_s->steps), "step"),
+                             counted(std::int64_t(row.step_s->runs), "run")));
   }
   return fmt::format("{}", fmt::join(words, " or "));
 }
@@ -91,6 +51,21 @@ std::string wire_words(const std::vector<Row>& rows) {
 
 }  // namespace
 
+Bases bases_of(const std::vector<Row>& rows, Detail detail) {
+  Bases bases;
+  for (const Row& row : rows) {
+    bases.add(row.efficiency);
+    bases.add(row.exposed_s);
+    if (detail == Detail::kFull) {
+      bases.add(row.examples_per_s);
+      if (row.step_s) {
+        bases.add(row.step_s->median);
+      }
+    }
+  }
+  return bases;
+}
+
 std::vector<Meaning> meanings_of(const std::vector<Row>& rows, Detail detail) {
   std::vector<Meaning> meanings;
   if (rows.empty()) {
@@ -114,7 +89,7 @@ std::vector<Meaning> meanings_of(const std::vector<Row>& rows, Detail detail) {
         "median step minus that of the same step without communication, all "
         "ranks computing at once");
   }
-  add("[low, high]", interval_words(rows, detail));
+  add("[low, high]", interval_words(bases_of(rows, detail)));
   add("wire", wire_words(rows));
   if (detail == Detail::kFull &&
       any(rows, [](const Row& r) { return r.peak_memory_bytes.has_value(); })) {

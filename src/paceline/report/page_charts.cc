@@ -55,6 +55,7 @@ ordered_json point_json(const Point& point) {
   if (point.interval) {
     out["low"] = point.interval->low;
     out["high"] = point.interval->high;
+    out["within_run"] = point.within_run;
   }
   if (point.mark) {
     out["mark"] = *point.mark;

@@ -36,10 +36,11 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// "90.9 [85.0, 95.4]": the interval in a quieter color.
+// "90.9 [85.0, 95.4]": the interval in a quieter color, with its mark.
 std::string cell_html(const std::string& cell) {
   const std::size_t bracket = cell.find(" [");
-  if (bracket == std::string::npos || !cell.ends_with(']')) {
+  if (bracket == std::string::npos ||
+      !(cell.ends_with(']') || cell.ends_with("]*"))) {
     return html_text(cell);
   }
   return fmt::format("{} <span class=\"interval\">{}</span>",

@@ -43,6 +43,7 @@ struct Point {
   double along = 0;    // where on the `along` axis; bars have none
   double value = 0;
   std::optional<stats::Interval> interval{};  // of the value
+  bool within_run = false;  // the interval: from steps, not over runs; dotted
   std::optional<double> mark{};  // a second value to compare with, see `mark`
   std::string text{};  // the value as it is to be read: "9.1 [9, 9.3]"
 };

@@ -29,24 +29,12 @@ std::optional<double> linear_rate(const Row& row, const Table& table) {
   return std::nullopt;
 }
 
-// What a whisker says, which depends on the number of runs.
-std::string whisker_words(const Table& table) {
-  const bool inside =
-      std::any_of(table.rows.begin(), table.rows.end(), [](const Row& row) {
-        return row.examples_per_s && row.examples_per_s->interval &&
-               row.examples_per_s->basis == stats::Basis::kWithinRun;
-      });
-  return inside ? "A whisker is the 95 % interval from the steps inside the "
-                  "runs; another run may lie outside."
-                : "A whisker is the 95 % interval over repeated runs.";
-}
-
 Chart throughput(const Table& table) {
   Chart chart{.kind = ChartKind::kBars,
               .title = "Throughput, all ranks",
-              .note = whisker_words(table) +
-                      " The dashed mark is linear scaling: the baseline's "
-                      "rate times the ranks.",
+              .note =
+                  "The dashed mark is linear scaling: the baseline's rate "
+                  "times the ranks.",
               .value = {"throughput", "examples/s", false, true},
               .mark = "linear scaling"};
   const Scale scale = rate_scale(table.rows);
@@ -57,6 +45,7 @@ Chart throughput(const Table& table) {
       series_for(chart, row).points.push_back(std::move(point));
     }
   }
+  explain_whiskers(chart);
   return chart;
 }
 
@@ -76,6 +65,7 @@ Chart efficiency(const Table& table) {
       series_for(chart, row).points.push_back(std::move(point));
     }
   }
+  explain_whiskers(chart);
   return chart;
 }
 
@@ -151,7 +141,7 @@ Chart scaling(const Table& table) {
   }
   Chart chart{.kind = ChartKind::kLines,
               .title = "Throughput by number of ranks",
-              .note = whisker_words(table) + " Dashed lines are ideal.",
+              .note = "Dashed lines are ideal.",
               .along = {"ranks", ""},
               .value = {"throughput", "examples/s", false, true}};
   for (const std::string& key : order) {
@@ -174,6 +164,7 @@ Chart scaling(const Table& table) {
     add_linear(chart, table);
   }
   make_logarithmic_where_wide(chart);
+  explain_whiskers(chart);
   return chart;
 }
 

@@ -34,9 +34,33 @@ Point point_of(std::string name,
   if (estimate.interval) {
     point.interval = {estimate.interval->low * scale.factor,
                       estimate.interval->high * scale.factor};
+    point.within_run = estimate.basis == stats::Basis::kWithinRun;
   }
   point.text = scale.show(std::optional(estimate));
   return point;
+}
+
+void explain_whiskers(Chart& chart) {
+  Bases bases;
+  for (const Series& series : chart.series) {
+    for (const Point& point : series.points) {
+      bases.add(stats::Estimate{.value = point.value,
+                                .interval = point.interval,
+                                .basis = point.within_run
+                                             ? stats::Basis::kWithinRun
+                                             : stats::Basis::kRuns});
+    }
+  }
+  for (Series& series : chart.series) {
+    for (Point& point : series.points) {
+      if (point.interval && point.within_run) {
+        point.text += bases.mark();
+      }
+    }
+  }
+  if (const std::string words = whisker_words(bases); !words.empty()) {
+    chart.note += (chart.note.empty() ? "" : " ") + words;
+  }
 }
 
 std::string name_with_ranks(const Row& row) {

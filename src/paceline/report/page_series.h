@@ -21,6 +21,10 @@ Point point_of(std::string name,
                const stats::Estimate& estimate,
                const Scale& scale);
 
+/// Says in the chart's note what its whiskers are, and marks those points of
+/// which they are something else than of others.
+void explain_whiskers(Chart& chart);
+
 /// The name of a row where no column says its number of ranks.
 std::string name_with_ranks(const Row& row);
 

@@ -109,6 +109,7 @@ Chart exposed_communication(const Table& table) {
               point_of(name_with_ranks(row), *row.exposed_s, scale));
     }
   }
+  explain_whiskers(chart);
   return chart;
 }
 

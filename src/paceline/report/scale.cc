@@ -33,10 +33,12 @@ std::string Scale::show(const std::optional<stats::Estimate>& estimate) const {
   if (!estimate->interval) {
     return show(estimate->value);
   }
-  return fmt::format("{} [{}, {}]",
+  const bool within = estimate->basis == stats::Basis::kWithinRun;
+  return fmt::format("{} [{}, {}]{}",
                      show(estimate->value),
                      show(estimate->interval->low),
-                     show(estimate->interval->high));
+                     show(estimate->interval->high),
+                     within ? within_run_mark : "");
 }
 
 Scale time_scale(std::optional<double> shortest_s) {

@@ -19,6 +19,7 @@ struct Scale {
   std::string_view unit = "";
   double factor = 1;  // shown = value * factor
   int decimals = 0;
+  std::string_view within_run_mark = "";  // see Bases::mark
 
   std::string show(double value) const;
   std::string show(const std::optional<double>& value) const;

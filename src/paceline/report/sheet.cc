@@ -107,11 +107,19 @@ std::string wire_bytes(const Row& row) {
 /// The columns of one table, and the cells of a row in them.
 class Writer {
  public:
-  Writer(const Table& table, Detail detail, Footnotes& footnotes)
+  Writer(const Table& table,
+         Detail detail,
+         std::string_view within_run_mark,
+         Footnotes& footnotes)
       : time_(time_scale(table.rows)),
         rate_(rate_scale(table.rows)),
+        share_(percent_scale()),
         full_(detail == Detail::kFull),
-        footnotes_(footnotes) {}
+        footnotes_(footnotes) {
+    for (Scale* scale : {&time_, &rate_, &share_}) {
+      scale->within_run_mark = within_run_mark;
+    }
+  }
 
   std::vector<Grid::Column> columns() const {
     const std::string step = fmt::format("step time, {}", time_.unit);
@@ -152,9 +160,8 @@ class Writer {
     add_times(row, cells);
     cells.push_back(rate_.show(row.examples_per_s_per_rank()));
     cells.push_back(all_ranks(row));
-    cells.push_back(row.baseline == row.label
-                        ? "baseline"
-                        : percent_scale().show(row.efficiency));
+    cells.push_back(row.baseline == row.label ? "baseline"
+                                              : share_.show(row.efficiency));
     cells.push_back(time_.show(row.exposed_s));
     cells.push_back(wire_bytes(row));
     if (full_) {
@@ -187,6 +194,7 @@ class Writer {
 
   Scale time_;
   Scale rate_;
+  Scale share_;
   bool full_ = false;
   Footnotes& footnotes_;
 };
@@ -198,17 +206,20 @@ Sheets make_sheets(const std::vector<Table>& tables, Detail detail) {
   Footnotes footnotes;
   std::vector<Row> measured;
   for (const Table& table : tables) {
-    const Writer writer(table, detail, footnotes);
+    std::copy_if(table.rows.begin(),
+                 table.rows.end(),
+                 std::back_inserter(measured),
+                 [](const Row& row) { return !row.failed(); });
+  }
+  const Bases bases = bases_of(measured, detail);
+  for (const Table& table : tables) {
+    const Writer writer(table, detail, bases.mark(), footnotes);
     Sheet& sheet = sheets.tables.emplace_back();
     sheet.heading = heading(table);
     sheet.columns = writer.columns();
     for (const Row& row : table.rows) {
       sheet.lines.push_back(writer.line(row));
     }
-    std::copy_if(table.rows.begin(),
-                 table.rows.end(),
-                 std::back_inserter(measured),
-                 [](const Row& row) { return !row.failed(); });
   }
   sheets.meanings = meanings_of(measured, detail);
   sheets.notes = footnotes.take();

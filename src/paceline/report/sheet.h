@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/report/bases.h"
 #include "paceline/report/layout.h"
 #include "paceline/report/summary.h"
 
@@ -41,6 +42,9 @@ enum class Detail : std::uint8_t {
 };
 
 Sheets make_sheets(const std::vector<Table>& tables, Detail detail);
+
+/// The kinds of the intervals that these rows show.
+Bases bases_of(const std::vector<Row>& rows, Detail detail);
 
 /// What the columns that have figures in these rows mean.
 std::vector<Meaning> meanings_of(const std::vector<Row>& rows, Detail detail);

@@ -77,9 +77,17 @@ const paceline = (() => {
     }),
   ];
 
+  // Whiskers are dotted where their interval is from steps, not over runs.
+  const DOTTED = "1.5 2.5";
+  const solid = (data) => data.filter((d) => !d.within_run);
+  const dotted = (data) => data.filter((d) => d.within_run);
+
   // A whisker with end caps along x.
   const whiskerX = (data, options) => [
-    Plot.ruleY(data, { ...options, strokeWidth: 1.5 }),
+    Plot.ruleY(solid(data), { ...options, strokeWidth: 1.5 }),
+    Plot.ruleY(dotted(data), {
+      ...options, strokeWidth: 1.5, strokeDasharray: DOTTED, className: "dotted",
+    }),
     Plot.tickX(data, { ...options, x: options.x1, strokeWidth: 1.5 }),
     Plot.tickX(data, { ...options, x: options.x2, strokeWidth: 1.5 }),
   ];
@@ -217,7 +225,13 @@ const paceline = (() => {
     }));
     return [
       ...line,
-      Plot.ruleX(sure, { x: "along", y1: "low", y2: "high", stroke, strokeWidth: 1.5 }),
+      Plot.ruleX(solid(sure), {
+        x: "along", y1: "low", y2: "high", stroke, strokeWidth: 1.5,
+      }),
+      Plot.ruleX(dotted(sure), {
+        x: "along", y1: "low", y2: "high", stroke, strokeWidth: 1.5,
+        strokeDasharray: DOTTED, className: "dotted",
+      }),
       ...ends,
       Plot.dot(data, {
         x: "along", y: "value", symbol: symbol(i), r: 4, stroke, strokeWidth: 1.6,
