@@ -50,6 +50,13 @@ TEST(Faults, a_stopped_rank_is_named) {
   EXPECT_TRUE(said.contains("stopped answering 4 s ago at step ")) << said.text;
 }
 
+TEST(Faults, rank_0_that_is_stopped_is_named) {
+  const auto said = run_marked("PROGRAM launch 3 4000 stop-first");
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_TRUE(said.contains("outcome: rank 0 on host ")) << said.text;
+  EXPECT_TRUE(said.contains("stopped answering 4 s ago at step ")) << said.text;
+}
+
 TEST(Faults, a_rank_that_exits_early_is_named) {
   const auto said = run_marked("PROGRAM launch 3 20000 exit");
   EXPECT_EQ(said.exit_code, 3);

@@ -32,5 +32,13 @@ TEST(Mpirun, rank_0s_death_takes_the_store_and_is_named) {
   EXPECT_TRUE(said.contains("paceline: rank 0 on host ")) << said.text;
 }
 
+// It serves the store, which then neither answers nor breaks.
+TEST(Mpirun, rank_0_that_is_stopped_with_the_store_is_named_by_rank_1) {
+  const auto said = run_marked(kMpirun + "3 PROGRAM rank 3000 stop-first");
+  EXPECT_NE(said.exit_code, 0);
+  EXPECT_TRUE(said.contains("paceline: rank 0 on host ")) << said.text;
+  EXPECT_TRUE(said.contains("stopped answering ")) << said.text;
+}
+
 }  // namespace
 }  // namespace paceline

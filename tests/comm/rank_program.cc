@@ -5,8 +5,9 @@
 //   rank_program rank TIMEOUT_MS MODE           is a rank, whoever started it
 //
 // Ranks add up integers over gloo, step by step.  MODE is what the last rank
-// does at step 5: kill, stop, exit, throw; what rank 0 does: kill-first; or
-// what all do: usage, ok (twenty steps), forever (until asked to stop).
+// does at step 5: kill, stop, exit, throw; what rank 0 does: kill-first,
+// stop-first; or what all do: usage, ok (twenty steps), forever (until asked to
+// stop).
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -31,7 +32,7 @@ using Arguments = std::vector<std::string>;
 void misbehave(const std::string& mode) {
   if (mode == "kill" || mode == "kill-first") {
     raise(SIGKILL);
-  } else if (mode == "stop") {
+  } else if (mode == "stop" || mode == "stop-first") {
     raise(SIGSTOP);
   } else if (mode == "exit") {
     _exit(0);
@@ -53,7 +54,7 @@ int work(const comm::RankContext& context,
   const auto& place = context.world.place;
   const auto channel = comm::make_engine("gloo")->connect(
       comm::channel_spec(context.world, "all", place.world));
-  const int culprit = mode == "kill-first" ? 0 : place.world - 1;
+  const int culprit = mode.ends_with("-first") ? 0 : place.world - 1;
   std::int64_t sum = 0;
   int step = 0;
   for (bool going = true; going; ++step) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -15,19 +16,22 @@ namespace paceline::testing {
 class MemoryBoard final : public launch::Board {
  public:
   void post(const std::string& key, const std::string& text) override {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    spoken_.wait(lock, [this] { return !mute_; });
     check();
     texts_[key] = text;
     ++posts_;
   }
   std::string post_first(const std::string& key,
                          const std::string& text) override {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    spoken_.wait(lock, [this] { return !mute_; });
     check();
     return texts_.try_emplace(key, text).first->second;
   }
   std::optional<std::string> read(const std::string& key) override {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    spoken_.wait(lock, [this] { return !mute_; });
     check();
     const auto it = texts_.find(key);
     return it == texts_.end() ? std::nullopt : std::optional(it->second);
@@ -41,6 +45,16 @@ class MemoryBoard final : public launch::Board {
     const std::lock_guard lock(mutex_);
     gone_ = true;
   }
+  /// Whoever asks from now on waits; `speak` answers them all.
+  void hush() {
+    const std::lock_guard lock(mutex_);
+    mute_ = true;
+  }
+  void speak() {
+    const std::lock_guard lock(mutex_);
+    mute_ = false;
+    spoken_.notify_all();
+  }
 
  private:
   void check() const {
@@ -52,7 +66,9 @@ class MemoryBoard final : public launch::Board {
   mutable std::mutex mutex_;
   std::map<std::string, std::string> texts_;
   int posts_ = 0;
+  std::condition_variable spoken_;
   bool gone_ = false;
+  bool mute_ = false;
 };
 
 }  // namespace paceline::testing

@@ -86,6 +86,18 @@ TEST(RankGuard, a_board_that_rank_0_held_names_it) {
   EXPECT_EQ(RankGuard::lost_board(options, "gone"), "");
 }
 
+TEST(RankGuard, a_board_that_says_nothing_ends_all) {
+  const auto board = std::make_shared<MemoryBoard>();
+  Guarded one(board, 1, 400ms), two(board, 2, 400ms);
+  board->hush();
+  const auto told = one.last_words();
+  EXPECT_TRUE(told.starts_with(
+      "rank 1 on host b: the ranks' store has not answered for "))
+      << told;
+  EXPECT_EQ(two.last_words(), "");
+  board->speak();  // so that the guards' threads can be joined
+}
+
 TEST(RankGuard, ends_quietly_with_its_rank) {
   const auto board = std::make_shared<MemoryBoard>();
   Guarded zero(board, 0, 1h);

@@ -50,4 +50,9 @@ std::optional<Silence> HeartJudge::lost() const {
   return worst;
 }
 
+std::optional<Progress> HeartJudge::last_of(int rank) const {
+  const auto cell = cells_.find(rank);
+  return cell == cells_.end() ? std::nullopt : cell->second.last;
+}
+
 }  // namespace paceline::launch

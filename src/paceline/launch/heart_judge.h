@@ -36,6 +36,9 @@ class HeartJudge {
   /// The longest silent rank beyond the timeout, if any.
   std::optional<Silence> lost() const;
 
+  /// What `rank` last said of itself, as far as this judge has read it.
+  std::optional<Progress> last_of(int rank) const;
+
  private:
   struct Cell {
     std::chrono::nanoseconds silent{0};

@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/launch/failure_notice.h"
@@ -17,6 +19,13 @@ namespace paceline::launch {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A rank that was itself stopped meanwhile must not find the board silent.
+constexpr nanoseconds kLongestGap = std::chrono::seconds(5);
+
+// So much later do the others end that rank 1's sentence is out before.
+constexpr nanoseconds kAfterTheSpeaker = std::chrono::seconds(2);
 
 std::vector<int> ranks_to_judge(const RankGuard::Options& options) {
   std::vector<int> ranks;
@@ -75,6 +84,8 @@ class Watch {
     return std::nullopt;
   }
 
+  std::optional<Progress> last_of_rank_0() const { return judge_.last_of(0); }
+
  private:
   const RankGuard::Options& options_;
   HeartJudge judge_;
@@ -84,6 +95,11 @@ class Watch {
 
 RankGuard::RankGuard(Options options)
     : options_(std::move(options)),
+      hourglass_([this](const std::stop_token& stopped) {
+        if (!options_.supervised) {
+          watch_looks(stopped);
+        }
+      }),
       thread_([this](const std::stop_token& stopped) { run(stopped); }) {}
 
 RankGuard::~RankGuard() = default;
@@ -95,7 +111,15 @@ void RankGuard::run(const std::stop_token& stopped) {
   std::optional<Verdict> verdict;
   try {
     while (!verdict && sleep(stopped, interval)) {
+      {
+        const std::lock_guard lock(looks_.mutex);
+        looks_.under_way = true;
+        ++looks_.begun;
+      }
       verdict = watch.look();
+      const std::lock_guard lock(looks_.mutex);
+      looks_.under_way = false;
+      looks_.rank_0 = watch.last_of_rank_0();
     }
     if (!verdict ||
         (!verdict->mine_to_tell && !sleep(stopped, options_.patience))) {
@@ -104,10 +128,51 @@ void RankGuard::run(const std::stop_token& stopped) {
     options_.end(verdict->mine_to_tell ? sentence(verdict->notice) : "");
   } catch (const WorldError& error) {
     // Who serves the store went away without waiting for us.
+    {
+      const std::lock_guard lock(looks_.mutex);
+      looks_.under_way = false;
+    }
     if (sleep(stopped, options_.patience)) {
       options_.end(lost_board(options_, error.what()));
     }
   }
+}
+
+void RankGuard::watch_looks(const std::stop_token& stopped) {
+  const nanoseconds patience =
+      options_.timeout +
+      (options_.rank == 1 ? nanoseconds(0) : kAfterTheSpeaker);
+  nanoseconds silent{0};
+  nanoseconds last = kSteadyClock.now();
+  std::int64_t seen = 0;
+  while (sleep(stopped, std::max(options_.timeout / 8, milliseconds(1)))) {
+    const nanoseconds now = kSteadyClock.now();
+    const nanoseconds gap = std::min(now - last, kLongestGap);
+    last = now;
+    std::unique_lock lock(looks_.mutex);
+    const bool same = looks_.under_way && looks_.begun == seen;
+    seen = looks_.begun;
+    lock.unlock();
+    silent = same ? silent + gap : nanoseconds(0);
+    if (silent > patience) {
+      options_.end(mute_board(silent));
+      return;
+    }
+  }
+}
+
+std::string RankGuard::mute_board(nanoseconds since) {
+  if (options_.rank != 1) {
+    return "";
+  }
+  if (options_.board_is_rank_0s) {
+    const std::lock_guard lock(looks_.mutex);
+    return sentence(notice_of({0, since, looks_.rank_0}, options_.hosts[0]));
+  }
+  return sentence({1,
+                   options_.hosts[1],
+                   fmt::format("the ranks' store has not answered for {:.0f} s",
+                               std::chrono::duration<double>(since).count())});
 }
 
 std::string RankGuard::lost_board(const Options& options,

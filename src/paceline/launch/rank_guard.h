@@ -2,8 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +20,10 @@ namespace paceline::launch {
 /// where no parent supervises the ranks (torchrun, mpirun, srun), listens:
 /// rank 0 judges all hearts, rank 1 judges rank 0's, and everybody ends when a
 /// failure is filed or the board is gone, however stuck its other threads are.
+///
+/// A board that neither answers nor breaks (who serves it was stopped) would
+/// hold the guard itself, so a second thread turns an hourglass over with every
+/// look at the board, and ends the process when it runs out.
 class RankGuard {
  public:
   struct Options {
@@ -43,10 +50,22 @@ class RankGuard {
   ~RankGuard();  // stops listening
 
  private:
+  // What the hourglass sees of the looks at the board.
+  struct Looks {
+    std::mutex mutex;
+    bool under_way = false;
+    std::int64_t begun = 0;
+    std::optional<Progress> rank_0;  // as rank 1 last read it
+  };
+
   void run(const std::stop_token& stopped);
+  void watch_looks(const std::stop_token& stopped);
+  std::string mute_board(std::chrono::nanoseconds since);
 
   Options options_;
-  std::jthread thread_;  // last: starts when all else is there
+  Looks looks_;
+  std::jthread hourglass_;  // outlives the next one, which may be stuck
+  std::jthread thread_;     // last: starts when all else is there
 };
 
 }  // namespace paceline::launch
