@@ -42,5 +42,50 @@ TEST_F(Predict, AdviseEndsWithACommand) {
   EXPECT_NE(outcome.out.find("\n * "), std::string::npos);
 }
 
+// A recurrent network that is not built in, as adapters/torch_profile.py wrote
+// it: its times are the prediction's, whatever the device.
+TEST_F(Predict, TakesAProfileForANetwork) {
+  const std::string profile =
+      "'" PACELINE_SOURCE_DIR "/tests/plan/their_network.profile.json' ";
+  for (const auto& model : {profile, "--model " + profile}) {
+    const Outcome outcome =
+        run("predict " + model + kCluster + " --ranks 1 --strategy none " +
+            "--engine ideal --records r.jsonl");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].configuration.model, "reader");
+  EXPECT_EQ(records[0].configuration.batch_size, 6);
+  EXPECT_TRUE(records[0].warnings.empty());
+  expect_refused("predict " + profile + kCluster + " --batch-size 7",
+                 "paceline: --batch-size 7: ");
+  expect_refused("run --model " + profile, "paceline: --model: '");
+
+  const Outcome advice =
+      run("advise " + profile + kCluster + " --ranks 4 --bucket-mb 25");
+  EXPECT_EQ(advice.exit_code, 0) << advice.err;
+  EXPECT_NE(advice.out.find("paceline run --replay " PACELINE_SOURCE_DIR),
+            std::string::npos)
+      << advice.out;
+}
+
+TEST_F(Predict, TakesHostsAsRunDoes) {
+  write("hosts", "a slots=4\nb slots=4\n");
+  for (const char* hosts : {"-H a:4,b:4", "--hostfile hosts"}) {
+    const Outcome outcome = run("predict resnet50 " + kCluster + " " + hosts +
+                                " --strategy bsp --records r.jsonl");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 2u);
+  for (const auto& record : records) {
+    EXPECT_EQ(record.configuration.ranks_per_host, (std::vector<int>{4, 4}));
+  }
+  expect_refused("predict resnet50 -H a:4,b:4",
+                 "paceline: cluster 'a:4,b:4' has no [[links]]");
+  expect_refused("predict resnet50", "paceline: no cluster: ");
+}
+
 }  // namespace
 }  // namespace paceline

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/cluster_choice.h"
 #include "paceline/plan/cluster_units.h"
 
 namespace paceline::plan {
@@ -166,7 +167,48 @@ TEST(Cluster, ReadsHostListsAndHostfiles) {
   EXPECT_EQ(filed[0].slots, 2);
   EXPECT_EQ(filed[1].slots, 3);
   EXPECT_EQ(filed[2].slots, 1);
-  EXPECT_THROW(parse_hostfile("a max_slots=2\n", "h"), UsageError);
+}
+
+// Open MPI's words, MPICH's colon, and a node file with a line per slot.
+TEST(Cluster, HostfilesOfBothMpis) {
+  const auto open_mpi =
+      parse_hostfile("a slots=4 max-slots=8\nb  slots=2\tmax_slots=2\n", "h");
+  ASSERT_EQ(open_mpi.size(), 2u);
+  EXPECT_EQ(open_mpi[0].slots, 4);
+  EXPECT_EQ(open_mpi[1].slots, 2);
+  const auto mpich = parse_hostfile("a:4 # four\nb\n", "h");
+  ASSERT_EQ(mpich.size(), 2u);
+  EXPECT_EQ(mpich[0].slots, 4);
+  EXPECT_EQ(mpich[1].slots, 1);
+  const auto lines = parse_hostfile("a\na\nb\na\n", "h");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].slots, 3);
+  for (const char* bad : {"a max-slots=\n", "a 4\n", "a slots=x\n", "\n"}) {
+    EXPECT_THROW(parse_hostfile(bad, "h"), UsageError) << bad;
+  }
+}
+
+TEST(Cluster, HostsInPlaceOfTheFiles) {
+  const std::string path = std::filesystem::path(PACELINE_SOURCE_DIR) /
+                           "clusters/8x4-2080ti-10gbe.toml";
+  const Cluster whole = read_cluster(ClusterChoice{.file = path});
+  EXPECT_EQ(whole.slots(), 32);
+  const Cluster part =
+      read_cluster(ClusterChoice{.file = path, .hosts = "x:2,y:3"});
+  ASSERT_EQ(part.hosts.size(), 2u);
+  EXPECT_EQ(part.slots(), 5);
+  EXPECT_EQ(part.name, whole.name);
+  EXPECT_EQ(part.links.size(), whole.links.size());
+  const Cluster alone = read_cluster(ClusterChoice{.hosts = "x:2,y:3"});
+  EXPECT_EQ(alone.name, "x:2,y:3");
+  EXPECT_TRUE(alone.links.empty());
+  for (const ClusterChoice& bad : {ClusterChoice{},
+                                   ClusterChoice{.hosts = "a", .hostfile = "b"},
+                                   ClusterChoice{.hosts = "a,a"},
+                                   ClusterChoice{.hosts = "a:0"},
+                                   ClusterChoice{.hostfile = "nosuch"}}) {
+    EXPECT_THROW(read_cluster(bad), UsageError) << bad.hosts;
+  }
 }
 
 TEST(Cluster, EveryPresetReads) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cli/job_flags.h"
 #include "paceline/report/command.h"
 #include "paceline/sim/advise.h"
 
@@ -32,13 +33,22 @@ void print(const sim::AdviceTable& table) {
   }
 }
 
+/// A profile's network is not built in: its layers are replayed.
+std::string command_of(record::Configuration best, const std::string& model) {
+  if (!names_profile(model)) {
+    return report::command_of(best);
+  }
+  best.model = model;
+  std::string text = report::command_of(best);
+  const std::string flag = "--model";
+  return text.replace(text.find(flag), flag.size(), "--replay");
+}
+
 }  // namespace
 
 AdviseCommand::AdviseCommand(CLI::App& app) {
-  app.add_option("model", model_, "a network: resnet50, vgg16, bert-base, ...")
-      ->required();
-  app.add_option("--cluster", cluster_, "the cluster file (clusters/*.toml)")
-      ->required();
+  add_model_flag(app, model_);
+  add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks; left out: all slots");
   app.add_option("--batch-size", batch_size_, "samples per rank and step");
   app.add_option("--bucket-mb", bucket_mb_, "bucket sizes in MiB to try");
@@ -55,7 +65,7 @@ AdviseCommand::AdviseCommand(CLI::App& app) {
 }
 
 int AdviseCommand::run() const {
-  sim::AdviseRequest request{.job = {.network = plan::network_shape(model_),
+  sim::AdviseRequest request{.job = {.network = {},
                                      .cluster = plan::read_cluster(cluster_),
                                      .batch_size = batch_size_,
                                      .optimizer = optimizer_,
@@ -71,6 +81,7 @@ int AdviseCommand::run() const {
   if (device_rate_ != 0) {
     request.job.samples_per_s = device_rate_;
   }
+  choose_network(model_, request.job);
   if (!algorithm_.empty()) {
     request.job.algorithm = algorithm_;
   }
@@ -84,7 +95,7 @@ int AdviseCommand::run() const {
   best.engine = engine_ == "gloo" ? "gloo" : "nccl";
   fmt::print("\n* not told apart from the first at an error of {} %\n\n  {}\n",
              error_percent_,
-             report::command_of(best));
+             command_of(best, model_));
   return 0;
 }
 

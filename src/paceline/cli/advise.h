@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "paceline/plan/cluster_choice.h"
+
 namespace CLI {
 class App;
 }
@@ -21,8 +23,8 @@ class AdviseCommand {
   int run() const;
 
  private:
-  std::string model_, cluster_, optimizer_ = "sgd", engine_ = "nccl",
-                                algorithm_;
+  plan::ClusterChoice cluster_;
+  std::string model_, optimizer_ = "sgd", engine_ = "nccl", algorithm_;
   int ranks_ = 0, batch_size_ = 0;
   double device_rate_ = 0, error_percent_ = 5;
   std::vector<double> bucket_mb_;

@@ -12,6 +12,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/cli/job_flags.h"
 #include "paceline/record/store.h"
 #include "paceline/record/trace.h"
 #include "paceline/report/formats.h"
@@ -20,10 +21,8 @@
 namespace paceline::cli {
 
 PredictCommand::PredictCommand(CLI::App& app) {
-  app.add_option("model", model_, "a network: resnet50, vgg16, bert-base, ...")
-      ->required();
-  app.add_option("--cluster", cluster_, "the cluster file (clusters/*.toml)")
-      ->required();
+  add_model_flag(app, model_);
+  add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks; left out: all slots");
   app.add_option("--strategy", strategy_, "as in paceline run [fusion]");
   app.add_option("--batch-size", batch_size_, "samples per rank and step");
@@ -66,7 +65,7 @@ int PredictCommand::run() const {
                     ranks_));
   }
   sim::PredictRequest request{
-      .network = plan::network_shape(model_),
+      .network = {},
       .cluster = plan::read_cluster(cluster_),
       .strategy = strategy_,
       .bucket_mb = bucket_mb_,
@@ -83,6 +82,7 @@ int PredictCommand::run() const {
   if (device_rate_ != 0) {
     request.samples_per_s = device_rate_;
   }
+  choose_network(model_, request);
   if (!algorithm_.empty()) {
     request.algorithm = algorithm_;
   }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "paceline/plan/cluster_choice.h"
+
 namespace CLI {
 class App;
 }
@@ -21,9 +23,10 @@ class PredictCommand {
   int run() const;
 
  private:
-  std::string model_, cluster_, strategy_ = "fusion", optimizer_ = "sgd",
-                                engine_ = "nccl", algorithm_, format_ = "table",
-                                trace_, records_;
+  plan::ClusterChoice cluster_;
+  std::string model_, strategy_ = "fusion", optimizer_ = "sgd",
+                      engine_ = "nccl", algorithm_, format_ = "table", trace_,
+                      records_;
   int ranks_ = 0, batch_size_ = 0, steps_ = 10;
   double bucket_mb_ = 25, device_rate_ = 0;
   double sigma_ = 0, straggler_probability_ = 0, straggler_factor_ = 1;

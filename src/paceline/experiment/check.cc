@@ -20,6 +20,14 @@ using record::Configuration;
 constexpr int kMostRanksPerCore = 16;
 
 void check_model(const Configuration& c, const Machine& m, const Where& where) {
+  if (c.model.ends_with(".json")) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is a profile, which has times but no network to train; "
+        "--replay {} runs its layers as sleeps",
+        where("model"),
+        c.model,
+        c.model));
+  }
   if (std::ranges::find(m.models, c.model) == m.models.end()) {
     throw UsageError(fmt::format(
         "{}: {}", where("model"), unknown_name("model", c.model, m.models)));

@@ -44,6 +44,30 @@ ClusterHost parse_host(std::string_view text) {
           .interface = {}};
 }
 
+std::string_view after(std::string_view line, std::size_t blank) {
+  return blank == std::string_view::npos ? "" : trimmed(line.substr(blank));
+}
+
+/// What may follow a host's name in a hostfile: Open MPI's slots=4 and
+/// max-slots=8 (or max_slots), which says nothing of how many to start.
+void read_host_word(std::string_view word,
+                    const std::string& where,
+                    ClusterHost& host) {
+  const auto equals = word.find('=');
+  const std::string_view key = word.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? "" : word.substr(equals + 1);
+  if (key == "slots") {
+    host.slots = parse_slots(host.name, value);
+  } else if ((key != "max-slots" && key != "max_slots") || value.empty()) {
+    throw UsageError(
+        fmt::format("{}: '{}' is not understood; lines are NAME, NAME:4 or "
+                    "NAME slots=4",
+                    where,
+                    word));
+  }
+}
+
 bool finite_and(double value, bool condition) {
   return std::isfinite(value) && condition;
 }
@@ -223,17 +247,16 @@ std::vector<ClusterHost> parse_hostfile(std::string_view text,
     }
     const auto blank = line.find_first_of(" \t");
     ClusterHost host = parse_host(line.substr(0, blank));
-    const std::string_view rest =
-        blank == std::string_view::npos ? "" : trimmed(line.substr(blank));
-    if (rest.starts_with("slots=")) {
-      host.slots = parse_slots(host.name, rest.substr(6));
-    } else if (!rest.empty()) {
-      throw UsageError(fmt::format(
-          "{}:{}: '{}' is not understood; lines are NAME, NAME:4 or "
-          "NAME slots=4",
-          file,
-          number,
-          rest));
+    for (std::string_view rest = after(line, blank); !rest.empty();) {
+      const auto end = rest.find_first_of(" \t");
+      read_host_word(
+          rest.substr(0, end), fmt::format("{}:{}", file, number), host);
+      rest = after(rest, end);
+    }
+    const auto known = std::ranges::find(hosts, host.name, &ClusterHost::name);
+    if (known != hosts.end()) {
+      known->slots += host.slots;
+      continue;
     }
     hosts.push_back(std::move(host));
   }

@@ -94,8 +94,9 @@ void check_cluster(const Cluster& cluster);
 /// Hosts of "a:4,b:4" (slots default to 1).  Throws UsageError.
 std::vector<ClusterHost> parse_host_list(std::string_view text);
 
-/// Hosts of an MPI hostfile: a line "name", "name slots=4" or "name:4" each,
-/// # begins a comment.  `file` is what errors name.
+/// Hosts of an MPI hostfile: a line "name", "name slots=4" (Open MPI) or
+/// "name:4" (MPICH) each, # begins a comment.  A host that comes again adds its
+/// slots; max-slots= says nothing here.  `file` is what errors name.
 std::vector<ClusterHost> parse_hostfile(std::string_view text,
                                         const std::string& file);
 
