@@ -85,6 +85,7 @@ class JoinedRun {
     if (world_.place.rank == 0) {
       order.experiment = expand(count_by_host(world_.hosts));
       results_.emplace(order.settings);
+      results_->say_if_complete(order.experiment);
     }
     order = agree(order);
     int code = 0;
@@ -97,10 +98,13 @@ class JoinedRun {
         });
       }
     } catch (...) {
-      show(order);
+      show(order, "");
       throw;
     }
-    show(order);
+    show(order,
+         stop_.requested() ? fmt::format("paceline: {} ended the run: ",
+                                         signal_name(stop_.signal()))
+                           : "");
     return code;
   }
 
@@ -118,9 +122,9 @@ class JoinedRun {
         bulletin.read("order", timeout_of(mine.settings)));
   }
 
-  void show(const experiment::Order& order) {
+  void show(const experiment::Order& order, const std::string& ended) {
     if (results_) {
-      results_->show(order.experiment);
+      results_->show(order.experiment, ended);
     }
   }
 

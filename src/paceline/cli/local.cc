@@ -68,11 +68,26 @@ launch::Outcome run_repetition(const experiment::Order& order,
   return comm::launch_local(local);
 }
 
+// What to say of a run that did not come to its end; empty where it did.
+std::string ending_of(const launch::Outcome& outcome) {
+  if (outcome.stop_signal != 0 && outcome.message.empty()) {
+    return fmt::format("paceline: {} ended the run: ",
+                       signal_name(outcome.stop_signal));
+  }
+  return outcome.message.empty()
+             ? ""
+             : fmt::format("paceline: {}\n", outcome.message);
+}
+
 }  // namespace
 
 int run_local(experiment::Order order,
               const std::vector<std::string>& command_line) {
   Results results(order.settings);
+  if (results.say_if_complete(order.experiment)) {
+    results.show(order.experiment);
+    return 0;
+  }
   launch::Outcome outcome;
   EstimateNote estimate;
   for (; order.run < order.experiment.runs; ++order.run) {
@@ -81,14 +96,14 @@ int run_local(experiment::Order order,
       break;
     }
   }
-  results.show(order.experiment);
-  if (!outcome.message.empty()) {
+  if (!outcome.message.empty() &&
+      results.tally(order.experiment).finished == 0) {
     fmt::print(stderr, "paceline: {}\n", outcome.message);
+  } else {
+    results.show(order.experiment, ending_of(outcome));
   }
-  if (outcome.stop_signal != 0) {
-    return 128 + outcome.stop_signal;
-  }
-  return outcome.exit_code;
+  return outcome.stop_signal != 0 ? 128 + outcome.stop_signal
+                                  : outcome.exit_code;
 }
 
 }  // namespace paceline::cli

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <set>
@@ -16,7 +17,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/text.h"
 #include "paceline/cli/alternate.h"
+#include "paceline/launch/launch_line.h"
 #include "paceline/record/store.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
@@ -38,6 +41,12 @@ std::string default_records_path(const std::string& experiment) {
                      fmt::gmtime(std::time(nullptr)));
 }
 
+std::string signal_name(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal)
+                         : fmt::format("SIG{}", name);
+}
+
 Results::Results(experiment::Settings& settings) : settings_(settings) {
   report::find_format(settings.format);
   for (const auto& [flag, path] :
@@ -57,12 +66,26 @@ Results::Results(experiment::Settings& settings) : settings_(settings) {
   if (settings.records.empty()) {
     settings.records = default_records_path(settings.name);
     std::error_code error;
-    fs::create_directories("results", error);  // else check_writable says so
+    makes_folder_ = fs::create_directories("results", error);
   }
   check_writable("--records", settings.records);
-  if (fs::exists(settings.records)) {
-    already_ = record::read_records(settings.records, record::BrokenTail::kSkip)
-                   .records.size();
+  makes_file_ = !fs::exists(settings.records);
+  if (!makes_file_) {
+    const record::RecordFile file =
+        record::read_records(settings.records, record::BrokenTail::kSkip);
+    already_ = file.records.size();
+    for (const std::string& warning : file.warnings) {
+      fmt::print(stderr, "warning: {}\n", warning);
+    }
+  }
+}
+
+Results::~Results() {
+  if (makes_file_) {
+    record::remove_if_empty(settings_.records);
+  }
+  if (makes_folder_) {
+    rmdir("results");  // fails where something is in it
   }
 }
 
@@ -114,17 +137,64 @@ void Results::show_rows(const experiment::Experiment& experiment) {
   }
 }
 
-bool Results::show(const experiment::Experiment& experiment) {
+void Results::show(const experiment::Experiment& experiment,
+                   const std::string& ended) {
   const std::vector<record::RunRecord> shown = read(experiment);
-  if (shown.empty()) {
+  if (!shown.empty()) {
+    print(report::find_format(settings_.format).render(shown));
+    if (!settings_.json.empty()) {
+      write_atomically(settings_.json, report::render_ddp_json(shown));
+    }
+  }
+  if (!ended.empty()) {
+    fmt::print(stderr, "{}{}\n", ended, how_to_go_on(experiment));
+  } else if (!shown.empty()) {
+    fmt::print(stderr, "records: {}\n", settings_.records);
+  }
+}
+
+Results::Tally Results::tally(const experiment::Experiment& experiment) const {
+  const auto done = record::completed(read(experiment));
+  std::set<std::string> measured;
+  for (const record::Configuration& c : experiment.cases) {
+    if (!c.discard) {
+      measured.insert(c.key());
+    }
+  }
+  Tally tally{
+      .finished = 0,
+      .all = measured.size() * static_cast<std::size_t>(experiment.runs)};
+  for (const auto& [key, run] : done) {
+    tally.finished += measured.contains(key) && run < experiment.runs ? 1U : 0U;
+  }
+  return tally;
+}
+
+bool Results::say_if_complete(const experiment::Experiment& experiment) const {
+  const Tally now = tally(experiment);
+  if (now.all == 0 || now.finished < now.all) {
     return false;
   }
-  print(report::find_format(settings_.format).render(shown));
-  if (!settings_.json.empty()) {
-    write_atomically(settings_.json, report::render_ddp_json(shown));
-  }
-  fmt::print(stderr, "records: {}\n", settings_.records);
+  fmt::print(stderr,
+             "nothing is left to run: {} finished\n",
+             counted(static_cast<std::int64_t>(now.all), "case"));
   return true;
+}
+
+std::string Results::how_to_go_on(
+    const experiment::Experiment& experiment) const {
+  const Tally now = tally(experiment);
+  const std::string of = counted(static_cast<std::int64_t>(now.all), "case");
+  if (now.finished == 0) {
+    return fmt::format("0 of {} finished, so there is no record", of);
+  }
+  return fmt::format(
+      "{} of {} finished, recorded in {}; the same command with --records {} "
+      "--resume runs the rest",
+      now.finished,
+      of,
+      settings_.records,
+      launch::shell_word(settings_.records));
 }
 
 }  // namespace paceline::cli

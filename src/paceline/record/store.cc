@@ -155,6 +155,19 @@ RecordFile read_records(std::istream& in,
   return file;
 }
 
+void remove_if_empty(const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) {
+    return;
+  }
+  struct stat info {};
+  if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &info) == 0 &&
+      S_ISREG(info.st_mode) && info.st_size == 0) {
+    unlink(path.c_str());
+  }
+  close(file);
+}
+
 std::set<std::pair<std::string, int>> completed(
     const std::vector<RunRecord>& records) {
   std::set<std::pair<std::string, int>> done;

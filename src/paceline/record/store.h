@@ -54,6 +54,10 @@ RecordFile read_records(std::istream& in,
                         const std::string& path,
                         BrokenTail tail = BrokenTail::kRefuse);
 
+/// Removes a regular file that holds nothing and that no RecordWriter has open.
+/// Whatever else lies there stays, without a word.
+void remove_if_empty(const std::string& path);
+
 /// Case and repetition of every record without an error: what `--resume` need
 /// not run again.  A case is named by `Configuration::key()`.
 std::set<std::pair<std::string, int>> completed(

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a run ends that does not come to its end: what it says, what it leaves
+// in the file, and that no process of it is left.
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "cli/program.h"
+#include "launch/marked_processes.h"
+#include "paceline/base/clock.h"
+#include "paceline/record/store.h"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+
+// One case that is soon over, and one that only an accident ends.
+constexpr const char* kEndless =
+    "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
+    "--warmup 1 --steps 3,100000000 --yes --timeout 3 --format csv ";
+
+class Endings : public Program {
+ protected:
+  Endings() { setenv(kMark, folder_.c_str(), 1); }
+
+  std::size_t records() const {
+    return record::read_records(folder_ / "r.jsonl").records.size();
+  }
+
+  /// Runs `kEndless`, and `accident` as a script once the second case trains;
+  /// in it, `rank R` prints the process of that rank.
+  Outcome run_into(const std::string& accident) const {
+    return run(std::string(kEndless) +
+               "--records r.jsonl & program=$!; "
+               "rank() { for p in $(cat /proc/$program/task/*/children); do "
+               "grep -qz \"^RANK=$1\\$\" /proc/$p/environ && echo $p; done; }; "
+               "until [ -s r.jsonl ]; do sleep 0.05; done; sleep 3; " +
+               accident + "; wait $program");
+  }
+
+  void expect_no_process_left() const {
+    const std::string mark = std::string(kMark) + "=" + folder_.string();
+    const auto deadline = kSteadyClock.now() + 5s;
+    while (testing::marked_processes(mark) > 0 &&
+           kSteadyClock.now() < deadline) {
+      std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_EQ(testing::marked_processes(mark), 0);
+  }
+
+  void expect_named(const Outcome& outcome,
+                    const std::string& rank,
+                    const std::string& fate) const {
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_NE(outcome.err.find("paceline: rank " + rank + " on host "),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_NE(outcome.err.find(fate), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find(" at step "), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("\n1 of 2 cases finished, recorded in r.jsonl; "
+                               "the same command with --records r.jsonl "
+                               "--resume runs the rest\n"),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(records(), 1U);
+    expect_no_process_left();
+  }
+
+  static constexpr const char* kMark = "PACELINE_TEST_MARK";
+};
+
+TEST_F(Endings, AStoppedRank0IsNamed) {
+  expect_named(
+      run_into("kill -STOP $(rank 0)"), "0", ": stopped answering 3 s ago ");
+}
+
+TEST_F(Endings, AStoppedRank1IsNamed) {
+  expect_named(
+      run_into("kill -STOP $(rank 1)"), "1", ": stopped answering 3 s ago ");
+}
+
+TEST_F(Endings, AKilledRankIsNamed) {
+  expect_named(
+      run_into("kill -KILL $(rank 1)"), "1", "was killed by signal 9 (Killed)");
+}
+
+TEST_F(Endings, AWishToStopSaysWhatIsDoneAndHowToGoOn) {
+  for (const char* signal : {"INT", "TERM"}) {
+    SCOPED_TRACE(signal);
+    fs::remove(folder_ / "r.jsonl");
+    const Outcome outcome =
+        run_into(std::string("kill -") + signal + " $program");
+    EXPECT_EQ(outcome.exit_code, signal == std::string("INT") ? 130 : 143);
+    EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 2) << outcome.out;
+    EXPECT_TRUE(outcome.err.ends_with(
+        std::string("paceline: SIG") + signal +
+        " ended the run: 1 of 2 cases finished, recorded in r.jsonl; the same "
+        "command with --records r.jsonl --resume runs the rest\n"))
+        << outcome.err;
+    EXPECT_EQ(records(), 1U);
+    expect_no_process_left();
+  }
+}
+
+TEST_F(Endings, AWishBeforeTheFirstRecordLeavesNoFile) {
+  const Outcome outcome = run(
+      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
+      "--steps 100000000 --yes & program=$!; "
+      "until [ -n \"$(ls results 2>/dev/null)\" ]; do sleep 0.05; done; "
+      "kill -INT $program; wait $program");
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_TRUE(
+      outcome.err.ends_with("paceline: SIGINT ended the run: 0 of 1 case "
+                            "finished, so there is no record\n"))
+      << outcome.err;
+  EXPECT_FALSE(fs::exists(folder_ / "results"));
+}
+
+TEST_F(Endings, ARunThatIsCompleteSaysSo) {
+  const std::string line =
+      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "
+      "--warmup 1 --steps 3 --records r.jsonl --format csv ";
+  const Outcome first = run(line);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const Outcome again = run(line + "--resume");
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_EQ(again.out, first.out);
+  EXPECT_EQ(again.err,
+            "nothing is left to run: 1 case finished\nrecords: r.jsonl\n");
+  EXPECT_EQ(records(), 1U);
+}
+
+}  // namespace
+}  // namespace paceline
