@@ -93,6 +93,8 @@ TEST_F(Program, RefusesBadFlags) {
   expect_refused("run --model mlp --ranks", "paceline: --ranks: ");
   expect_refused("run --model mlp --resume",
                  "paceline: --resume: needs --records FILE");
+  expect_refused("run --model mlp --engine mpi",
+                 "paceline: --engine: 'mpi' is not one of auto, gloo, nccl");
   expect_refused("run", "paceline: nothing to run: ");
 }
 
@@ -141,6 +143,13 @@ TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
       << two_hosts.out;
   EXPECT_TRUE(two_hosts.out.ends_with("run ddp --json out.json\n"))
       << two_hosts.out;
+  const Outcome mpirun =
+      run("run ddp --ranks-per-host 2+2 --device cpu --print-launch mpirun");
+  EXPECT_TRUE(
+      mpirun.out.starts_with("mpirun -np 4 -H FIRST_HOST:2,HOST_2:2 --map-by "))
+      << mpirun.out;
+  EXPECT_EQ(mpirun.err,
+            "put the names of your hosts in place of FIRST_HOST and HOST_2\n");
   expect_refused("run quick --print-launch torchrun",
                  "paceline: --print-launch: say for how many ranks");
 }

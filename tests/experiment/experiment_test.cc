@@ -179,8 +179,8 @@ TEST(Expand, RefusesWhatCannotRunHere) {
             "resnext101_32x8d, mlp");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),
             "--device: 'cuda', but PyTorch sees no GPU here");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"engine", "mpi"}}), two),
-            "--engine: 'mpi' was not built in; there is gloo");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"engine", "nccl"}}), two),
+            "--engine: 'nccl' was not built in; there is gloo");
   EXPECT_EQ(
       refusal(
           with_flags({{"model", "mlp"}, {"device", "cpu"}, {"engine", "nccl"}}),

@@ -57,6 +57,20 @@ std::size_t times(const std::string& text, std::string_view part) {
   return count;
 }
 
+TEST(Heading, NamesABucketOnlyWhereAStrategyHasOne) {
+  const auto heading = [](const std::vector<RunRecord>& records) {
+    return times(find_format("table").render(records), "bucket 25 MiB");
+  };
+  const RunRecord none = fixed_record({"no ddp", "none", 1, 97.2});
+  const RunRecord bsp = fixed_record({"bsp", "bsp", 2, 97.2});
+  const RunRecord ddp = fixed_record({"1M/2G", "ddp:bucket-mb=25", 2, 97.2});
+  RunRecord other = fixed_record({"1M/4G", "ddp:bucket-mb=5", 4, 97.2});
+  other.configuration.bucket_mb = 5;
+  EXPECT_EQ(heading({none, bsp}), 0U);
+  EXPECT_EQ(heading({none, bsp, ddp}), 1U);
+  EXPECT_EQ(heading({none, ddp, other}), 0U);
+}
+
 TEST(Intervals, OfOneRunAreMarkedWhereOthersAreOverRuns) {
   const std::string mixed =
       find_format("table").render(fixed_mixed_repetitions());

@@ -97,14 +97,17 @@ experiment::Machine imagined(const std::vector<int>& hosts) {
   experiment::Machine machine = machine_here(hosts);
   machine.cuda_devices = hosts.front();
   machine.native_bf16 = true;
-  machine.engines = {"gloo", "nccl", "mpi"};
+  machine.engines.clear();
+  for (EngineEntry& engine : engines()) {
+    machine.engines.push_back(std::move(engine.name));
+  }
   return machine;
 }
 
 }  // namespace
 
-std::string launch_text(const Draft& draft,
-                        const std::vector<std::string>& command_line) {
+LaunchText launch_text(const Draft& draft,
+                       const std::vector<std::string>& command_line) {
   const std::vector<int> hosts = hosts_of(draft);
   Draft checked = draft;
   checked.flags.erase("ranks_per_host");
@@ -123,9 +126,9 @@ std::string launch_text(const Draft& draft,
   shape.argv = {
       std::filesystem::read_symlink("/proc/self/exe", error).string()};
   shape.argv.insert(shape.argv.end(), words.begin(), words.end());
-  return launch::launch_line(experiment::settings_of(draft).print_launch,
-                             shape) +
-         "\n";
+  const std::string kind = experiment::settings_of(draft).print_launch;
+  return {.line = launch::launch_line(kind, shape) + "\n",
+          .note = launch::launch_note(kind, shape)};
 }
 
 }  // namespace paceline::cli

@@ -8,11 +8,17 @@
 
 namespace paceline::cli {
 
-/// What `--print-launch` prints: the line that starts `command_line` on a
-/// cluster.  Hosts and ranks follow from --ranks-per-host, or from the largest
+/// What `--print-launch` prints.
+struct LaunchText {
+  std::string line;  // for stdout, ends with a line break
+  std::string note;  // for stderr: what to fill in; may be empty
+};
+
+/// The line that starts `command_line` on a cluster.  Hosts and ranks follow
+/// from --ranks-per-host, or from the largest
 /// --ranks on one host.  Checks the experiment as far as that needs no look at
 /// the cluster.  Throws UsageError.
-std::string launch_text(const experiment::Draft& draft,
-                        const std::vector<std::string>& command_line);
+LaunchText launch_text(const experiment::Draft& draft,
+                       const std::vector<std::string>& command_line);
 
 }  // namespace paceline::cli

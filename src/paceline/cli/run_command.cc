@@ -71,7 +71,9 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   order.settings = experiment::settings_of(draft);
   order.progress = isatty(STDERR_FILENO) == 1;
   if (!order.settings.print_launch.empty()) {
-    fmt::print("{}", launch_text(draft, command_line));
+    const LaunchText text = launch_text(draft, command_line);
+    fmt::print("{}", text.line);
+    fmt::print(stderr, "{}", text.note);
     return 0;
   }
   const launch::Launch launch =

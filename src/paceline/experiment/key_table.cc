@@ -13,7 +13,7 @@ constexpr auto kProtocols = std::to_array<std::string_view>({"cases", "ddp"});
 constexpr auto kDevices =
     std::to_array<std::string_view>({"auto", "cpu", "cuda"});
 constexpr auto kEngines =
-    std::to_array<std::string_view>({"auto", "gloo", "nccl", "mpi"});
+    std::to_array<std::string_view>({"auto", "gloo", "nccl"});
 constexpr auto kDtypes =
     std::to_array<std::string_view>({"fp32", "bf16", "amp"});
 constexpr auto kOptimizers = std::to_array<std::string_view>({"sgd", "adamw"});

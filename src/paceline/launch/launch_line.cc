@@ -37,12 +37,22 @@ std::string slurm_line(const LaunchShape& shape) {
       words(shape.argv));
 }
 
+// "FIRST_HOST:4,HOST_2:4", to be replaced.
+std::string host_slots(const LaunchShape& shape) {
+  auto text = fmt::format("FIRST_HOST:{}", shape.ranks_per_host);
+  for (int host = 2; host <= shape.hosts; ++host) {
+    text += fmt::format(",HOST_{}:{}", host, shape.ranks_per_host);
+  }
+  return text;
+}
+
 // Open MPI binds two ranks or fewer to one core each, which compute and
 // communication threads would then share.
 std::string mpirun_line(const LaunchShape& shape) {
   auto line =
-      fmt::format("mpirun -np {} --map-by ppr:{}:node --bind-to none {}",
+      fmt::format("mpirun -np {}{} --map-by ppr:{}:node --bind-to none {}",
                   shape.hosts * shape.ranks_per_host,
+                  shape.hosts > 1 ? " -H " + host_slots(shape) : "",
                   shape.ranks_per_host,
                   words(shape.argv));
   if (shape.hosts > 1 && !gives_rendezvous(shape.argv)) {
@@ -100,6 +110,22 @@ std::string launch_line(const std::string& kind, const LaunchShape& shape) {
   }
   throw UsageError(fmt::format(
       "--print-launch {}: known are slurm, mpirun, torchrun", kind));
+}
+
+std::string launch_note(const std::string& kind, const LaunchShape& shape) {
+  if (shape.hosts < 2 || kind == "slurm") {
+    return "";
+  }
+  if (kind == "torchrun") {
+    return fmt::format(
+        "run this line on each of the {} hosts, with the name of the first one "
+        "in place of FIRST_HOST\n",
+        shape.hosts);
+  }
+  return fmt::format(
+      "put the names of your hosts in place of FIRST_HOST{}HOST_{}\n",
+      shape.hosts == 2 ? " and " : ", HOST_2 ... ",
+      shape.hosts);
 }
 
 }  // namespace paceline::launch

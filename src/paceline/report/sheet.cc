@@ -28,6 +28,21 @@ std::optional<std::string> common(const std::vector<Row>& rows, Show show) {
              : std::nullopt;
 }
 
+// Of the cases whose strategy has a bucket, as its canonical text then tells.
+std::optional<std::string> common_bucket(const std::vector<Row>& rows) {
+  std::vector<Row> with_bucket;
+  std::ranges::copy_if(
+      rows, std::back_inserter(with_bucket), [](const Row& row) {
+        return row.configuration.strategy.find("bucket-mb=") !=
+               std::string::npos;
+      });
+  return with_bucket.empty()
+             ? std::nullopt
+             : common(with_bucket, [](const record::Configuration& c) {
+                 return fmt::format("bucket {} MiB", c.bucket_mb);
+               });
+}
+
 // What all cases of the table have in common.
 std::string heading(const Table& table) {
   using record::Configuration;
@@ -46,9 +61,7 @@ std::string heading(const Table& table) {
     return fmt::format("{} on {}", c.dtype, c.device);
   }));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
-  add(common(rows, [](const Configuration& c) {
-    return fmt::format("bucket {} MiB", c.bucket_mb);
-  }));
+  add(common_bucket(rows));
   add(common(rows, [](const Configuration& c) {
     return c.threads == 0 ? ""
                           : fmt::format("{} {} per rank",
