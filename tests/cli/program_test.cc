@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -18,11 +19,56 @@
 namespace paceline {
 namespace {
 
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
 TEST_F(Program, BareItPrintsTheNextCommands) {
   const Outcome outcome = run("");
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_NE(outcome.out.find("paceline run quick"), std::string::npos);
   EXPECT_EQ(outcome.err, "");
+  for (const char* next : {"doctor ",
+                           "run quick ",
+                           "report RECORDS -o page.html ",
+                           "diff BASE TEST ",
+                           "list "}) {
+    EXPECT_NE(outcome.out.find(std::string("\n  paceline ") + next),
+              std::string::npos)
+        << next;
+  }
+  EXPECT_EQ(occurrences(outcome.out, "\n  paceline "), 5u);
+  // Every other command is named in one line.
+  const std::size_t begin = outcome.out.find("\nFurther commands: ");
+  ASSERT_NE(begin, std::string::npos) << outcome.out;
+  const std::string line = outcome.out.substr(
+      begin + 1, outcome.out.find('\n', begin + 1) - begin - 1);
+  const std::string help = run("--help").out;
+  std::istringstream commands(help.substr(help.find("\nSubcommands:\n") + 14));
+  std::size_t known = 0;
+  for (std::string row; std::getline(commands, row) && !row.empty();) {
+    if (row.size() > 2 && row[2] != ' ') {
+      const std::string name = row.substr(2, row.find(' ', 2) - 2);
+      ++known;
+      EXPECT_NE(
+          outcome.out.find("\n  paceline " + name + " ") != std::string::npos,
+          line.find(" " + name) != std::string::npos)
+          << name;
+    }
+  }
+  EXPECT_GE(known, 11u) << help;
+}
+
+TEST_F(Program, ListSaysWhatATopologyIs) {
+  const std::string text = run("list strategies").out;
+  EXPECT_EQ(text.find(".h ["), std::string::npos) << text;
+  for (const char* words : {"one-peer-exp: one rank a step", "ring: both"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words;
+  }
 }
 
 TEST_F(Program, HelpNamesTheFlagsThatOthersRelyOn) {
@@ -237,7 +283,7 @@ TEST_F(Program, ReportRefusesWhatItCannotShow) {
       folder_ / "r.jsonl");
   write("empty.jsonl", "");
   expect_refused("report", "paceline: records is required");
-  expect_refused("report none.jsonl", "paceline: none.jsonl");
+  expect_refused("report none.jsonl", "paceline: cannot read none.jsonl: ");
   expect_refused("report empty.jsonl", "paceline: empty.jsonl: holds no rec");
   expect_refused("report r.jsonl ./r.jsonl",
                  "paceline: ./r.jsonl: given twice");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/cli.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -34,16 +35,19 @@ namespace {
 constexpr int kUsage = 2;
 constexpr int kWorld = 3;
 
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
 /// A first word that is no command, before CLI11 words it its own way.
 void refuse_unknown_command(const CLI::App& app, const std::string& word) {
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    known.push_back(command->get_name());
-    if (known.back() == word) {
-      return;
-    }
-  }
-  if (!word.starts_with("-")) {
+  const std::vector<std::string> known = names_of_commands(app);
+  if (!word.starts_with("-") &&
+      std::find(known.begin(), known.end(), word) == known.end()) {
     throw UsageError(unknown_name("command", word, known));
   }
 }
@@ -108,7 +112,7 @@ int dispatch(std::vector<std::string> arguments) {
   CommCommand comm_command(*comm);
   ProfileCommand profile_command(*profile);
   if (arguments.empty()) {
-    fmt::print("{}", guide());
+    fmt::print("{}", guide(names_of_commands(app)));
     return 0;
   }
   refuse_unknown_command(app, arguments.front());

@@ -148,7 +148,9 @@ constexpr std::array kServerOptions{
 constexpr std::array kNeighborOptions{
     OptionInfo{"topology",
                "one-peer-exp",
-               "the graph, plan/topology.h",
+               "one-peer-exp: one rank a step, 1, 2, 4, ... ahead in turn;"
+               " exp: all of these; ring: both neighbors; inner-outer-exp:"
+               " one rank of each host to another host, the others inside",
                OptionKind::kWord,
                kTopologies},
     kLocalOption,
@@ -158,7 +160,8 @@ constexpr std::array kNeighborOptions{
 constexpr std::array kHierarchicalNeighborOptions{
     OptionInfo{"topology",
                "one-peer-exp",
-               "the graph of hosts, plan/topology.h",
+               "the graph of hosts: one-peer-exp, exp or ring, as for "
+               "neighbor-allreduce",
                OptionKind::kWord,
                std::span(kTopologies).first<3>()},
     OptionInfo{"style",
