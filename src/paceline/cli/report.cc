@@ -19,7 +19,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/record/store.h"
+#include "paceline/record/import_ddp.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/page.h"
 
@@ -57,8 +57,7 @@ Collected read_all(const std::vector<std::string>& files) {
   Collected all;
   refuse_repeats(files);
   for (const std::string& file : files) {
-    record::RecordFile read =
-        record::read_records(file, record::BrokenTail::kSkip);
+    record::RecordFile read = record::read_any_records(file);
     for (const std::string& warning : read.warnings) {
       fmt::print(stderr, "paceline: {}\n", warning);
     }
@@ -103,7 +102,10 @@ std::string format_of_file(const std::string& path) {
 }
 
 ReportCommand::ReportCommand(CLI::App& app) {
-  app.add_option("records", files_, "files of records (JSON Lines)")
+  app.add_option("records",
+                 files_,
+                 "files of records (JSON Lines), or the JSON of PyTorch's DDP "
+                 "benchmark")
       ->required()
       ->type_name("FILE");
   app.add_option("-o,--output", output_, "write here, not to stdout")
