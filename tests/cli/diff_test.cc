@@ -99,6 +99,10 @@ TEST_F(DiffProgram, ReadsTheOriginalsJsonOnEitherSide) {
     EXPECT_EQ(diff["cases"].back()["verdict"], "too few runs");
     EXPECT_EQ(diff["needed_runs"], 4);
   }
+  const Outcome report = run("report report.json base.jsonl --format csv");
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_NE(report.out.find(",imported,"), std::string::npos) << report.out;
+  EXPECT_NE(report.out.find(",measured,"), std::string::npos) << report.out;
 }
 
 TEST_F(DiffProgram, ComparesCasesOfOneFile) {
@@ -156,8 +160,11 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
   const Outcome nothing = run("diff base.jsonl other.jsonl");
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_EQ(nothing.err,
-            "paceline: no case of base.jsonl is in other.jsonl: nothing was "
-            "compared\n");
+            "paceline: nothing was compared, for no case of one side is in the "
+            "other: base.jsonl has no ddp (model resnet50, batch 32, 1 rank, "
+            "none), 1M/2G (model resnet50, batch 32, 2 ranks, ddp), 1M/4G "
+            "(model resnet50, batch 32, 4 ranks, ddp) and 1 more; other.jsonl "
+            "has a (model resnet50, batch 32, 64 ranks, ddp)\n");
   EXPECT_NE(nothing.out.find("only in the base: 1M/2G"), std::string::npos);
 }
 
@@ -187,6 +194,46 @@ TEST_F(DiffProgram, AbTakesTurnsAndComparesWallTimes) {
   EXPECT_EQ(first, 3) << outcome.err;
   expect_refused("ab --out d -- true -- true",
                  "paceline: --out d: holds a.jsonl of an earlier");
+}
+
+TEST_F(DiffProgram, AbSpeaksOfCommandsNotOfSteps) {
+  const Outcome outcome =
+      run("ab --runs 2 --out d -- sh -c : -- sh -c 'exit 0'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words :
+       {"whole commands\n",
+        "wall time, ",
+        "differs     command: sh -c : -> sh -c 'exit 0'",
+        "wall time   of the whole command, from its start"}) {
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << words;
+  }
+  for (const char* words : {"step", "rank", "batch", "strategy"}) {
+    EXPECT_EQ(outcome.out.find(words), std::string::npos) << words << "\n"
+                                                          << outcome.out;
+  }
+  const Outcome refused =
+      run("ab --runs 6 --out e --format ddp -- true -- true");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("paceline: --format ddp: neither command left "
+                             "records"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_EQ(refused.err.find("run 2 of 6"), std::string::npos);
+  expect_refused("diff d/a.jsonl d/b.jsonl --format ddp",
+                 "paceline: --format ddp: these records hold wall times");
+}
+
+TEST_F(DiffProgram, HelpSaysTheExitCodes) {
+  for (const char* command : {"diff --help", "ab --help"}) {
+    const Outcome help = run(command);
+    EXPECT_EQ(help.exit_code, 0);
+    for (const char* words : {"Exit code: 0 no proven regression of ",
+                              "1 one (corrected p < 0.05",
+                              "2 nothing could be compared"}) {
+      EXPECT_NE(help.out.find(words), std::string::npos) << help.out;
+    }
+  }
 }
 
 TEST_F(DiffProgram, AbTakesTheRecordsThatCommandsLeave) {

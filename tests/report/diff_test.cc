@@ -14,6 +14,7 @@
 #include "paceline/record/import_ddp.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/diff_formats.h"
+#include "paceline/report/wall_time.h"
 #include "report/fixed_diff.h"
 
 namespace paceline::report {
@@ -134,6 +135,52 @@ TEST(Pairing, SelectsByKey) {
     EXPECT_STREQ(error.what(),
                  "no record has ranks '3'; there are '1', '2', '4', '8'");
   }
+}
+
+TEST(Diff, ARowHasTheNamesOfBothSidesWhereTheyDiffer) {
+  const std::vector<RunRecord> base{fixed_record({"", "ddp", 2, 100}),
+                                    fixed_record({"", "ddp", 4, 100}),
+                                    fixed_record({"", "bsp", 8, 100})};
+  std::vector<RunRecord> test = base;
+  test[0].configuration.strategy = test[1].configuration.strategy = "fusion";
+  const Diff diff = diff_records(base, test);
+  ASSERT_EQ(diff.rows.size(), 3u);
+  EXPECT_EQ(diff.rows[0].label, "ddp ranks=2 -> fusion");
+  EXPECT_EQ(diff.rows[1].label, "ddp ranks=4 -> fusion");
+  EXPECT_EQ(diff.rows[2].label, "bsp");
+  EXPECT_NE(render_diff_table(diff).find("ddp ranks=2 -> fusion"),
+            std::string::npos);
+}
+
+TEST(Diff, WholeCommandsAreKnownByTheirRecords) {
+  std::vector<RunRecord> base;
+  std::vector<RunRecord> test;
+  for (int run = 0; run < 6; ++run) {
+    const auto record = [run](const char* command, std::int64_t wall_ns) {
+      RunRecord one = wall_time_record(
+          command, fmt::format("2024-05-06T07:0{}:00Z", run), {}, wall_ns);
+      one.run = run;
+      return one;
+    };
+    base.push_back(record("old", 1'000'000'000 + run));
+    test.push_back(record("new", 2'000'000'000 + run));
+  }
+  const Diff diff = diff_records(base, test);
+  EXPECT_TRUE(diff.wall_times);
+  ASSERT_EQ(diff.rows.size(), 1u);
+  EXPECT_EQ(diff.rows[0].label, "wall time");
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
+  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"],
+            "wall time of commands");
+  for (const char* name : {"table", "markdown"}) {
+    const std::string text = find_diff_format(name).render(diff);
+    for (const char* words : {"step", "rank", "batch"}) {
+      EXPECT_EQ(text.find(words), std::string::npos) << text;
+    }
+  }
+  base.push_back(fixed_record({"a", "ddp", 2, 100}));
+  test.push_back(base.back());
+  EXPECT_FALSE(diff_records(base, test).wall_times);
 }
 
 TEST(Diff, SlowerIsProvenFromSixPairsOn) {

@@ -57,7 +57,10 @@ AbCommand::AbCommand(CLI::App& app) : flags_(app) {
       "A command may begin with NAME=value. It leaves records in the file that "
       "{records}\nin its words, or the variable PACELINE_RECORDS, names "
       "(paceline run does); of one\nthat leaves none, the wall time is "
-      "compared.");
+      "compared (which --format ddp cannot show).\n"
+      "Exit code: 0 no proven regression of B, 1 one (corrected p < 0.05 and "
+      "its interval\nbeyond --threshold), 2 nothing could be compared, 3 a "
+      "command failed, 130 Ctrl-C.");
 }
 
 void AbCommand::take_commands(std::vector<std::string>& arguments) {
@@ -96,6 +99,7 @@ int AbCommand::run() const {
   wanted.sides[0] = {"A", commands_[0], folder / "a.jsonl", folder / "a.log"};
   wanted.sides[1] = {"B", commands_[1], folder / "b.jsonl", folder / "b.log"};
   wanted.runs = runs_;
+  wanted.needs_records = flags_.needs_steps();
   wanted.seed = flags_.seed();
   wanted.deadline =
       std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s_ * 1000));

@@ -24,6 +24,7 @@
 #include "paceline/launch/spawn.h"
 #include "paceline/record/environment.h"
 #include "paceline/record/store.h"
+#include "paceline/report/wall_time.h"
 
 namespace paceline::cli {
 namespace {
@@ -122,7 +123,8 @@ class Alternating {
     std::vector<RunRecord> records = take_records(left);
     left_records_[number] = !records.empty();
     if (records.empty() && !failed && ending.stop_signal == 0) {
-      records.push_back(wall_time(side, started_at, wall_ns));
+      records.push_back(report::wall_time_record(
+          command_line(side.command), started_at, host_, wall_ns));
     }
     for (RunRecord& one : records) {
       one.run = run;
@@ -136,6 +138,11 @@ class Alternating {
 
   // Records of one command cannot be compared with the other's wall time.
   void check_kinds() const {
+    if (wanted_.needs_records && !left_records_[0] && !left_records_[1]) {
+      throw UsageError(
+          "--format ddp: neither command left records, and of a command's wall "
+          "time PyTorch's diff.py has no layout; leave --format out");
+    }
     if (left_records_[0] != left_records_[1]) {
       throw UsageError(fmt::format(
           "only {} left records, in the file that {{records}} or the variable "
@@ -165,29 +172,6 @@ class Alternating {
     auto file = record::read_records(path, record::BrokenTail::kSkip);
     fs::remove(path);
     return std::move(file.records);
-  }
-
-  RunRecord wall_time(const Alternation::Side& side,
-                      const std::string& started_at,
-                      std::int64_t wall_ns) const {
-    RunRecord one;
-    one.source = record::Source::kExternal;
-    one.experiment = "ab";
-    one.started_at = started_at;
-    record::Configuration& c = one.configuration;
-    c.label = "wall time";
-    c.model = "command";
-    c.strategy = command_line(side.command);
-    c.engine = c.device = c.dtype = c.optimizer = "";
-    c.batch_size = c.steps = 1;
-    c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
-    c.warmup = 0;
-    one.environment.hosts = {host_};
-    one.ranks.resize(1);
-    one.ranks[0].host = host_.host;
-    one.ranks[0].step_ns = {wall_ns};
-    one.ranks[0].window_ns = wall_ns;
-    return one;
   }
 
   std::string describe(const Alternation::Side& side,

@@ -18,6 +18,7 @@ struct Alternation {
   };
   Side sides[2];
   int runs = 6;
+  bool needs_records = false;  // wall times alone are refused
   std::uint64_t seed = 0;
   std::chrono::milliseconds deadline{3'600'000};  // of one command
 };
@@ -40,7 +41,8 @@ inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
 ///
 /// A command that fails, or passes its deadline, ends the alternation, and so
 /// does a signal; what was measured until then is in the files.  Throws
-/// UsageError where only one of the two leaves records.
+/// UsageError where only one of the two leaves records, or none and records
+/// are needed.
 AlternationEnd alternate(const Alternation& alternation);
 
 /// The words as one would type them.

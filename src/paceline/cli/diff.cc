@@ -13,6 +13,7 @@
 #include "paceline/cli/record_files.h"
 #include "paceline/record/import_ddp.h"
 #include "paceline/report/diff_formats.h"
+#include "paceline/report/diff_words.h"
 
 namespace paceline::cli {
 namespace {
@@ -115,6 +116,11 @@ int DiffFlags::show(const Side& base, const Side& test) const {
       base.records,
       test.records,
       {.threshold = threshold_percent_ / 100, .seed = seed_});
+  if (diff.wall_times && needs_steps()) {
+    throw UsageError(
+        "--format ddp: these records hold wall times of commands, for which "
+        "PyTorch's diff.py has no layout; leave --format out");
+  }
   diff.base_name = base.name;
   diff.test_name = test.name;
   const std::string text = report::find_diff_format(format_).render(diff);
@@ -122,7 +128,12 @@ int DiffFlags::show(const Side& base, const Side& test) const {
   std::fflush(stdout);
   if (diff.rows.empty()) {
     throw UsageError(fmt::format(
-        "no case of {} is in {}: nothing was compared", base.name, test.name));
+        "nothing was compared, for no case of one side is in the other: {} "
+        "has {}; {} has {}",
+        base.name,
+        report::words_of(diff.only_base),
+        test.name,
+        report::words_of(diff.only_test)));
   }
   return diff.regression() ? 1 : 0;
 }
@@ -141,6 +152,9 @@ DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
   app.add_option(
          "--test", test_only_, "KEY=VALUE: of the test, only these cases")
       ->allow_extra_args(false);
+  app.footer(
+      "Exit code: 0 no proven regression of TEST, 1 one (corrected p < 0.05 "
+      "and its interval\nbeyond --threshold), 2 nothing could be compared.");
 }
 
 int DiffCommand::run() const {

@@ -33,6 +33,8 @@ class DiffFlags {
   int show(const Side& base, const Side& test) const;
 
   std::uint64_t seed() const { return seed_; }
+  /// Whether the format shows steps, which a command's wall time has not.
+  bool needs_steps() const { return format_ == "ddp"; }
 
  private:
   double threshold_percent_ = 0;

@@ -27,9 +27,12 @@ struct Case {
 /// are left out.
 std::vector<Case> group_cases(std::span<const record::RunRecord> records);
 
-/// A name for each case: its label (its strategy where it has none), with the
-/// origin where it was not measured, and with the parts of the key in which
-/// cases of the same name differ.
+/// Its label (its strategy where it has none), with the origin where it was
+/// not measured.
+std::string plain_label(const Case& one);
+
+/// A name for each case: the label above, with the parts of the key in which
+/// cases of the same label differ.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
 
 /// Cases that stand in one table: equal model and batch size.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "paceline/report/diff_environment.h"
+#include "paceline/report/wall_time.h"
 #include "paceline/stats/permutation.h"
 #include "paceline/stats/quantile.h"
 
@@ -255,8 +256,13 @@ void name_rows(std::vector<DiffRow>& rows) {
     for (const DiffRow* row : members) {
       bases.push_back(row->cases.base);
     }
-    const std::vector<std::string> labels = unique_labels(bases);
+    std::vector<std::string> labels = unique_labels(bases);
     for (std::size_t i = 0; i < members.size(); ++i) {
+      const CasePair& pair = members[i]->cases;
+      if (const std::string test = plain_label(pair.test);
+          test != plain_label(pair.base)) {
+        labels[i] += " -> " + test;
+      }
       members[i]->label = labels[i];
       members[i]->name = tables.size() == 1
                              ? labels[i]
@@ -303,7 +309,16 @@ Diff diff_records(std::span<const RunRecord> base,
     estimate(row, interleaved, options.seed);
     diff.rows.push_back(std::move(row));
   }
+  diff.wall_times =
+      !diff.rows.empty() &&
+      std::all_of(diff.rows.begin(), diff.rows.end(), [](const DiffRow& row) {
+        return is_wall_time(row.cases.base.first()) &&
+               is_wall_time(row.cases.test.first());
+      });
   name_rows(diff.rows);
+  if (diff.wall_times && diff.rows.size() == 1) {
+    diff.rows[0].label = diff.rows[0].name = "wall time";
+  }
   diff.only_base = std::move(pairing.only_base);
   diff.only_test = std::move(pairing.only_test);
   const std::vector<stats::Unit> units = units_of(diff.rows, interleaved);

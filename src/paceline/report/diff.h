@@ -34,8 +34,10 @@ std::string_view name_of(Verdict verdict);
 
 /// One pair of cases.
 struct DiffRow {
-  std::string label;  // unique in its table: equal model and batch size
-  std::string name;   // the same, with the model where there are several
+  /// Unique in its table (equal model and batch size): the base's name, and
+  /// "base -> test" where the test has another.
+  std::string label;
+  std::string name;  // the same, with the model where there are several
   CasePair cases;
   std::size_t base_runs = 0, test_runs = 0;  // with samples
   /// Seconds of a step, slowest rank.
@@ -64,6 +66,8 @@ struct Diff {
   std::vector<Case> only_base, only_test;  // cases without a partner
   DiffOptions options;
 
+  /// Whole commands were compared by their wall time; there are no steps.
+  bool wall_times = false;
   Order order = Order::kUnknown;
   bool exact = true;            // all arrangements were looked at
   double arrangements = 1;      // of the labels of all runs

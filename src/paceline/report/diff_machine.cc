@@ -162,18 +162,20 @@ void add_unpaired(std::string& text,
 }  // namespace
 
 std::string render_diff_json(const Diff& diff) {
-  ordered_json out{{"version", 1},
-                   {"base", diff.base_name},
-                   {"test", diff.test_name},
-                   {"threshold", diff.options.threshold},
-                   {"significance", diff.options.significance},
-                   {"regression", diff.regression()},
-                   {"order", name_of(diff.order)},
-                   {"exact", diff.exact},
-                   {"arrangements", diff.arrangements},
-                   {"needed_runs", diff.needed_runs},
-                   {"runs_for_power", or_null(diff.runs_for_power)},
-                   {"power_change", diff.power_change}};
+  ordered_json out{
+      {"version", 1},
+      {"base", diff.base_name},
+      {"test", diff.test_name},
+      {"compared", diff.wall_times ? "wall time of commands" : "step time"},
+      {"threshold", diff.options.threshold},
+      {"significance", diff.options.significance},
+      {"regression", diff.regression()},
+      {"order", name_of(diff.order)},
+      {"exact", diff.exact},
+      {"arrangements", diff.arrangements},
+      {"needed_runs", diff.needed_runs},
+      {"runs_for_power", or_null(diff.runs_for_power)},
+      {"power_change", diff.power_change}};
   out["cases"] = ordered_json::array();
   for (const DiffRow& row : diff.rows) {
     out["cases"].push_back(row_json(row));

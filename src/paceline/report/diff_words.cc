@@ -14,9 +14,12 @@
 namespace paceline::report {
 namespace {
 
-std::string in_words(const Difference& difference) {
-  return fmt::format(
-      "{}: {} -> {}", difference.name, difference.base, difference.test);
+std::string in_words(const Diff& diff, const Difference& difference) {
+  const bool command = diff.wall_times && difference.name == "strategy";
+  return fmt::format("{}: {} -> {}",
+                     command ? "command" : difference.name,
+                     difference.base,
+                     difference.test);
 }
 
 // Each difference once, with the cases that have it where not all do.
@@ -36,7 +39,7 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
           labels.push_back(other.name);
         }
       }
-      std::string sentence = in_words(difference);
+      std::string sentence = in_words(diff, difference);
       if (labels.size() < diff.rows.size()) {
         sentence += fmt::format(" (in {})", fmt::join(labels, ", "));
       }
@@ -44,7 +47,7 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
     }
   }
   for (const Difference& difference : diff.software) {
-    notes.push_back({"differs", in_words(difference)});
+    notes.push_back({"differs", in_words(diff, difference)});
   }
 }
 
@@ -52,16 +55,8 @@ void add_unpaired(const std::vector<Case>& cases,
                   std::string_view side,
                   std::vector<Note>& notes) {
   for (const Case& one : cases) {
-    const record::Configuration& c = one.configuration();
     notes.push_back(
-        {"no partner",
-         fmt::format("only in the {}: {} (model {}, batch {}, {}, {})",
-                     side,
-                     c.label.empty() ? c.strategy : c.label,
-                     c.model,
-                     c.batch_size,
-                     counted(c.ranks, "rank"),
-                     c.strategy)});
+        {"no partner", fmt::format("only in the {}: {}", side, words_of(one))});
   }
 }
 
@@ -95,9 +90,9 @@ std::string interval_sentence(const Diff& diff) {
 std::string p_sentence(const Diff& diff) {
   const bool interleaved = diff.order == Order::kInterleaved;
   return fmt::format(
-      "chance of so large a difference were there none: {} of run medians{}, "
-      "{}{}",
+      "chance of so large a difference were there none: {} of {}{}, {}{}",
       diff.exact ? "exact permutation" : "permutation",
+      diff.wall_times ? "the runs' wall times" : "run medians",
       interleaved ? " within pairs of runs" : "",
       diff.exact ? fmt::format("all {:.0f} arrangements", diff.arrangements)
                  : fmt::format("{} of {:.3g} arrangements drawn, since there "
@@ -110,9 +105,15 @@ std::string p_sentence(const Diff& diff) {
 }
 
 void add_columns(const Diff& diff, std::vector<Note>& notes) {
-  notes.push_back({"step time",
-                   "of the slowest rank in each step; median over runs of "
-                   "each run's median"});
+  if (diff.wall_times) {
+    notes.push_back({"wall time",
+                     "of the whole command, from its start to its end; median "
+                     "over runs"});
+  } else {
+    notes.push_back({"step time",
+                     "of the slowest rank in each step; median over runs of "
+                     "each run's median"});
+  }
   notes.push_back(
       {"change",
        diff.order == Order::kInterleaved
@@ -202,6 +203,29 @@ std::vector<Note> notes_of(const Diff& diff) {
     note.sentence = printable(note.sentence);
   }
   return notes;
+}
+
+std::string words_of(const Case& one) {
+  const record::Configuration& c = one.configuration();
+  return fmt::format("{} (model {}, batch {}, {}, {})",
+                     c.label.empty() ? c.strategy : c.label,
+                     c.model,
+                     c.batch_size,
+                     counted(c.ranks, "rank"),
+                     c.strategy);
+}
+
+std::string words_of(const std::vector<Case>& cases) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < cases.size() && i < kMost; ++i) {
+    words.push_back(words_of(cases[i]));
+  }
+  std::string text = printable(fmt::format("{}", fmt::join(words, ", ")));
+  if (cases.size() > kMost) {
+    text += fmt::format(" and {} more", cases.size() - kMost);
+  }
+  return text.empty() ? "no case" : text;
 }
 
 std::vector<DiffGroup> group_rows(const Diff& diff) {

@@ -22,6 +22,11 @@ struct Note {
 /// the columns are, how sure they are, warnings, and the verdict.
 std::vector<Note> notes_of(const Diff& diff);
 
+/// "1M/2G (model resnet50, batch 32, 2 ranks, ddp)".
+std::string words_of(const Case& one);
+/// Those of the first three cases, and how many more there are.
+std::string words_of(const std::vector<Case>& cases);
+
 /// The rows of one table: equal model and batch size.
 struct DiffGroup {
   std::string model;

@@ -13,16 +13,6 @@
 namespace paceline::report {
 namespace {
 
-std::string plain_label(const Case& one) {
-  const record::Configuration& configuration = one.configuration();
-  std::string label = configuration.label.empty() ? configuration.strategy
-                                                  : configuration.label;
-  if (one.first().source != record::Source::kMeasured) {
-    label += fmt::format(" ({})", record::name_of(one.first().source));
-  }
-  return label;
-}
-
 // The "name=value" parts of a case's key.
 std::vector<std::string> parts_of(const Case& one) {
   const std::string key = one.configuration().key();
@@ -50,6 +40,16 @@ std::map<std::string, std::size_t> count_parts(
 }
 
 }  // namespace
+
+std::string plain_label(const Case& one) {
+  const record::Configuration& configuration = one.configuration();
+  std::string label = configuration.label.empty() ? configuration.strategy
+                                                  : configuration.label;
+  if (one.first().source != record::Source::kMeasured) {
+    label += fmt::format(" ({})", record::name_of(one.first().source));
+  }
+  return label;
+}
 
 std::vector<std::string> unique_labels(const std::vector<Case>& cases) {
   std::map<std::string, std::vector<const Case*>> namesakes;
