@@ -124,6 +124,19 @@ TEST(RecordJson, RankThatTookNoPartHasNoSteps) {
             "accepted");
 }
 
+TEST(Json, InstrumentsAreWrittenWhereThereAreSome) {
+  RunRecord record = full_record();
+  for (const char* key : {"\"link\"", "\"replay\"", "stretch", "link_check"}) {
+    EXPECT_EQ(to_line(record).find(key), std::string::npos) << key;
+  }
+  record.configuration.link = "1Gbit,50us";
+  record.configuration.replay = "theirs.profile.json";
+  record.configuration.stretch = 2.5;
+  record.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
+  EXPECT_EQ(from_line(to_line(record)), record);
+  EXPECT_FALSE(record.valid());
+}
+
 TEST(Json, WhatAPlanWasMadeByIsWrittenWhereThereIsSome) {
   RunRecord record = full_record();
   EXPECT_EQ(to_line(record).find("\"planned_by\""), std::string::npos);

@@ -67,7 +67,13 @@ TEST_F(Schema, HoldsForWrittenRecords) {
                         .costs_origin = "gloo",
                         .costs = {{"all-reduce", {{0, 1e-4, 1e-9}}}},
                         .remark = "one unit"};
-  for (const RunRecord& record : {full_record(), failed_record(), planned}) {
+  RunRecord held = full_record();
+  held.configuration.link = "1Gbit,50us";
+  held.configuration.replay = "theirs.profile.json";
+  held.configuration.stretch = 2.5;
+  held.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
+  for (const RunRecord& record :
+       {full_record(), failed_record(), planned, held}) {
     EXPECT_EQ(checker_.check(json::parse(to_line(record))),
               std::vector<std::string>{});
   }

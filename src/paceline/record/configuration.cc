@@ -7,7 +7,7 @@
 namespace paceline::record {
 
 std::string Configuration::key() const {
-  return fmt::format(
+  std::string key = fmt::format(
       "model={} batch={} image={} classes={} ranks={} hosts={} strategy={} "
       "bucket_mb={} engine={} device={} dtype={} channels_last={} threads={} "
       "warmup={} steps={} accumulate={} compat_accumulate={} sync_each_step={} "
@@ -35,6 +35,16 @@ std::string Configuration::key() const {
       learning_rate,
       momentum,
       weight_decay);
+  if (!link.empty()) {
+    key += fmt::format(" link={}", link);
+  }
+  if (!replay.empty()) {
+    key += fmt::format(" replay={}", replay);
+  }
+  if (stretch != 1) {
+    key += fmt::format(" stretch={}", stretch);
+  }
+  return key;
 }
 
 }  // namespace paceline::record

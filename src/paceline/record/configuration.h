@@ -34,6 +34,9 @@ struct Configuration {
   double learning_rate = 0.001;
   double momentum = 0.9;
   double weight_decay = 1e-4;
+  std::string link{};    // modelled link, "1Gbit,50us"; empty: the engine's own
+  std::string replay{};  // profile file that is slept through; empty: none
+  double stretch = 1;    // link and replay run so many times slower
   bool discard = false;  // a warm-up case: run, never recorded
 
   /// Canonical text of everything that shapes the result.

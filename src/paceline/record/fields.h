@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -61,6 +62,32 @@ Positive<T> positive(T& value) {
   return {value};
 }
 
+/// An integer that may be negative.
+struct Signed {
+  std::int64_t& value;
+};
+struct ConstSigned {
+  std::int64_t value;
+};
+inline Signed any_sign(std::int64_t& value) {
+  return {value};
+}
+inline ConstSigned any_sign(const std::int64_t& value) {
+  return {value};
+}
+
+/// A field whose key is written only where it is not `usual`, and which is
+/// `usual` where the key is missing: older records lack it.
+template <class T>
+struct Unless {
+  T& value;
+  std::remove_const_t<T> usual;
+};
+template <class T>
+Unless<T> unless(const std::remove_const_t<T>& usual, T& value) {
+  return {value, usual};
+}
+
 /// An optional field whose key is written only with a value, and may be missing
 /// when read: older records lack it.
 template <class Optional>
@@ -104,6 +131,9 @@ void visit_fields(Visitor& visit, T& c) {
   visit("learning_rate", c.learning_rate);
   visit("momentum", c.momentum);
   visit("weight_decay", c.weight_decay);
+  visit("link", unless({}, c.link));
+  visit("replay", unless({}, c.replay));
+  visit("stretch", unless(1, c.stretch));
   visit("discard", c.discard);
 }
 
@@ -174,6 +204,14 @@ void visit_fields(Visitor& visit, T& p) {
 }
 
 template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, LinkCheck>
+void visit_fields(Visitor& visit, T& l) {
+  visit("operations", l.operations);
+  visit("late_operations", l.late);
+  visit("slack_ns", any_sign(l.slack_ns));
+}
+
+template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Warning>
 void visit_fields(Visitor& visit, T& w) {
   visit("code", w.code);
@@ -198,6 +236,7 @@ void visit_fields(Visitor& visit, T& r) {
   visit("warnings", r.warnings);
   visit("error", r.error);
   visit("planned_by", if_any(r.planned_by));
+  visit("link_check", if_any(r.link_check));
 }
 
 }  // namespace paceline::record::detail

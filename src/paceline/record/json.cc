@@ -37,6 +37,15 @@ struct Encoder {
     }
   }
   template <class T>
+  void operator()(const char* key, detail::Unless<T> field) {
+    if (field.value != field.usual) {
+      out[key] = encode(field.value);
+    }
+  }
+  void operator()(const char* key, detail::ConstSigned field) {
+    out[key] = field.value;
+  }
+  template <class T>
   void operator()(const char* key, detail::Positive<T> field) {
     out[key] = encode(field.value);
   }

@@ -123,6 +123,26 @@ struct Decoder {
     }
   }
   template <class T>
+  void operator()(const char* key, detail::Unless<T> field) {
+    known.insert(key);
+    const auto found = here.value.find(key);
+    field.value = field.usual;
+    if (found != here.value.end()) {
+      decode(Place{*found, &here, key}, field.value);
+    }
+  }
+  void operator()(const char* key, detail::Signed field) {
+    const Place place{find(key), &here, key};
+    if (!place.value.is_number_integer() ||
+        (place.value.is_number_unsigned() &&
+         place.value.get<std::uint64_t>() >
+             static_cast<std::uint64_t>(
+                 std::numeric_limits<std::int64_t>::max()))) {
+      place.refuse("a 64-bit integer");
+    }
+    field.value = place.value.get<std::int64_t>();
+  }
+  template <class T>
   void operator()(const char* key, detail::Positive<T> field) {
     decode_integer(Place{find(key), &here, key}, field.value, 1);
   }

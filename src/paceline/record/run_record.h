@@ -63,6 +63,19 @@ struct PlannedBy {
   bool operator==(const PlannedBy&) const = default;
 };
 
+/// What an engine left of a modelled link's time in the measured steps.
+struct LinkCheck {
+  std::int64_t operations = 0;  // that were compared
+  std::int64_t late = 0;        // where the engine was slower than the link
+  /// The link's end minus the engine's, the least over the operations: where
+  /// it is negative the case is invalid.
+  std::int64_t slack_ns = 0;
+
+  bool valid() const { return late == 0; }
+
+  bool operator==(const LinkCheck&) const = default;
+};
+
 struct Warning {
   std::string code;  // shared-cores, few-samples, hosts-differ, ...
   std::string seen, why, advice;
@@ -115,6 +128,11 @@ struct RunRecord {
   std::vector<Warning> warnings;
   std::optional<std::string> error;  // the case failed: why; no samples
   std::optional<PlannedBy> planned_by{};
+  std::optional<LinkCheck> link_check{};  // of cases behind a modelled link
+
+  /// Whether the figures are those of the case: its engine was as fast as the
+  /// link that it should have been behind.
+  bool valid() const { return !link_check || link_check->valid(); }
 
   bool operator==(const RunRecord&) const = default;
 };
