@@ -158,7 +158,8 @@ std::unique_ptr<Channel> make_backend_channel(
       throw UsageError(
           "--link holds operations on the CPU alone; leave it out for cuda");
     }
-    backend = c10::make_intrusive<LinkBackend>(std::move(backend), spec.link);
+    backend = c10::make_intrusive<LinkBackend>(
+        std::move(backend), spec.link, spec.name);
   }
   return std::make_unique<BackendChannel>(std::move(backend), spec);
 }

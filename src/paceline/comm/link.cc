@@ -5,14 +5,16 @@
 #include <chrono>
 #include <utility>
 
+#include <sys/prctl.h>
+
 #include "paceline/base/clock.h"
 
 namespace paceline::comm {
 namespace {
 
-// The thread wakes so long before an event and watches the clock until then:
-// timers of the kernel are late by about as much.
-constexpr std::int64_t kAwakeNs = 60'000;
+// How late the kernel may wake the link's thread to save wake-ups; its default
+// of 50 us would be a latency of its own.
+constexpr unsigned long kTimerSlackNs = 1'000;
 
 }  // namespace
 
@@ -35,13 +37,17 @@ Link::~Link() {
   }
 }
 
-Link::Ticket Link::start(std::int64_t bytes, int latencies, Done done) {
+Link::Ticket Link::start(std::int64_t bytes,
+                         int latencies,
+                         Done done,
+                         std::optional<LinkedName> name) {
   const Lock lock(mutex_);
   const std::int64_t now = now_();
   Operation operation;
   operation.transfer = out_.start(now, bytes, latencies);
   operation.done = std::move(done);
   operation.issued_ns = now;
+  operation.name = std::move(name);
   operations_.emplace(next_, std::move(operation));
   wake_.notify_all();
   return next_++;
@@ -56,7 +62,6 @@ void Link::arrived(std::int64_t bytes, Done done) {
   operation.done = std::move(done);
   operation.issued_ns = now;
   operation.engine_ns = now;
-  operation.counts = false;
   operations_.emplace(next_++, std::move(operation));
   wake_.notify_all();
 }
@@ -103,9 +108,11 @@ std::vector<Link::Done> Link::take_finished(Lock& lock) {
       ++one;
       continue;
     }
-    if (operation.counts) {
-      ended_[one->first] = {*operation.delivered_ns - *operation.engine_ns,
-                            *operation.delivered_ns - operation.issued_ns};
+    if (operation.name) {
+      ended_[one->first] = {.name = *std::move(operation.name),
+                            .issued_ns = operation.issued_ns,
+                            .modelled_ns = *operation.delivered_ns,
+                            .engine_ns = *operation.engine_ns};
     }
     finished.push_back(std::move(operation.done));
     one = operations_.erase(one);
@@ -133,6 +140,7 @@ std::optional<std::int64_t> Link::next_event(Lock& /*lock*/) const {
 }
 
 void Link::run() {
+  prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
   Lock lock(mutex_);
   while (!stop_) {
     const std::vector<Done> finished = take_finished(lock);
@@ -149,26 +157,20 @@ void Link::run() {
       wake_.wait(lock);
       continue;
     }
-    const std::int64_t left = *next - now_();
-    if (left > kAwakeNs) {
-      wake_.wait_for(lock, std::chrono::nanoseconds(left - kAwakeNs));
-    } else if (left > 0) {
-      lock.unlock();
-      std::this_thread::yield();
-      lock.lock();
+    if (const std::int64_t left = *next - now_(); left > 0) {
+      wake_.wait_for(lock, std::chrono::nanoseconds(left));
     }
   }
 }
 
-LinkSlack Link::take_slack() {
+std::vector<LinkedOperation> Link::take_operations() {
   const Lock lock(mutex_);
-  LinkSlack slack;
-  for (const auto& [ticket, times] : ended_) {
-    slack.slack_ns.push_back(times.first);
-    slack.modelled_ns.push_back(times.second);
+  std::vector<LinkedOperation> operations;
+  for (auto& [ticket, operation] : ended_) {
+    operations.push_back(std::move(operation));
   }
   ended_.clear();
-  return slack;
+  return operations;
 }
 
 }  // namespace paceline::comm

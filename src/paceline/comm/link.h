@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -16,12 +18,24 @@
 
 namespace paceline::comm {
 
-/// What a real engine left of a modelled link's time, over some operations.
-struct LinkSlack {
-  /// By operation, in order of issue: the modelled delivery minus the engine's
-  /// own end; negative where the engine was the slower one.
-  std::vector<std::int64_t> slack_ns;
-  std::vector<std::int64_t> modelled_ns;  // from issue to modelled delivery
+/// An operation by a name that all of its members give it: the communicator,
+/// and how many it has issued there before.
+struct LinkedName {
+  std::string channel;
+  std::int64_t index = 0;
+  int members = 1;
+
+  auto operator<=>(const LinkedName&) const = default;
+};
+
+/// When an operation behind a link was issued, when the link would have
+/// delivered it and when the engine had really done it, on this rank's clock.
+struct LinkedOperation {
+  LinkedName name;
+  std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0;
+
+  /// Negative where the engine was slower than the link.
+  std::int64_t slack_ns() const { return modelled_ns - engine_ns; }
 };
 
 /// A rank's modelled link: operations end when the engine is done and the link
@@ -46,8 +60,12 @@ class Link {
   Link& operator=(const Link&) = delete;
 
   /// An operation is issued; `done` is called once, from the link's thread, or
-  /// at once with the error where the engine fails.
-  Ticket start(std::int64_t bytes, int latencies, Done done);
+  /// at once with the error where the engine fails.  One without a name is not
+  /// among take_operations().
+  Ticket start(std::int64_t bytes,
+               int latencies,
+               Done done,
+               std::optional<LinkedName> name = std::nullopt);
   /// The engine has done its part of an operation.
   void engine_done(Ticket ticket, const std::exception_ptr& error);
   /// A message has come in by the engine: `done` is called when the link would
@@ -56,8 +74,8 @@ class Link {
 
   void poll();
 
-  /// Of all operations that have ended since the last call, by order of issue.
-  LinkSlack take_slack();
+  /// Those that have ended since the last call, in the order of their issue.
+  std::vector<LinkedOperation> take_operations();
 
  private:
   struct Operation {
@@ -66,7 +84,7 @@ class Link {
     Done done;
     std::int64_t issued_ns = 0;
     std::optional<std::int64_t> delivered_ns, engine_ns;
-    bool counts = true;  // its engine's time is known
+    std::optional<LinkedName> name;
   };
   using Lock = std::unique_lock<std::mutex>;
 
@@ -84,7 +102,7 @@ class Link {
   LinkModel out_, in_;
   Ticket next_ = 0;
   std::map<Ticket, Operation> operations_;
-  std::map<Ticket, std::pair<std::int64_t, std::int64_t>> ended_;
+  std::map<Ticket, LinkedOperation> ended_;
   bool stop_ = false;
   std::thread thread_;
 };

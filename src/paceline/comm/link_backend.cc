@@ -54,21 +54,35 @@ std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
 }  // namespace
 
 LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
-                         std::shared_ptr<Link> link)
+                         std::shared_ptr<Link> link,
+                         std::string name)
     : c10d::Backend(inner->getRank(), inner->getSize()),
       inner_(std::move(inner)),
-      link_(std::move(link)) {}
+      link_(std::move(link)),
+      name_(std::move(name)) {}
+
+void LinkBackend::when_done(const Work& work, Waiters::Done done) {
+  if (const auto future = futures_.of(work)) {
+    future->addCallback([done = std::move(done)](c10::ivalue::Future& f) {
+      done(f.hasError() ? f.exception_ptr() : nullptr);
+    });
+  } else {
+    waiters_.watch([work] { work->wait(); }, std::move(done));
+  }
+}
 
 template <class Issue>
 LinkBackend::Work LinkBackend::hold(std::int64_t wire_bytes,
                                     int latencies,
                                     std::vector<at::Tensor> outputs,
+                                    std::optional<LinkedName> name,
                                     const Issue& issue) {
   auto held = c10::make_intrusive<HeldWork>(std::move(outputs));
   const Link::Ticket ticket = link_->start(
-      wire_bytes, latencies, [held](const std::exception_ptr& error) {
-        held->end(error);
-      });
+      wire_bytes,
+      latencies,
+      [held](const std::exception_ptr& error) { held->end(error); },
+      std::move(name));
   Work work;
   try {
     work = issue();
@@ -76,11 +90,23 @@ LinkBackend::Work LinkBackend::hold(std::int64_t wire_bytes,
     link_->engine_done(ticket, std::current_exception());
     throw;
   }
-  waiters_.watch([work] { work->wait(); },
-                 [link = link_, ticket](const std::exception_ptr& error) {
-                   link->engine_done(ticket, error);
-                 });
+  when_done(work, [link = link_, ticket](const std::exception_ptr& error) {
+    link->engine_done(ticket, error);
+  });
   return held;
+}
+
+template <class Issue>
+LinkBackend::Work LinkBackend::hold_collective(Pattern pattern,
+                                               std::int64_t payload,
+                                               std::vector<at::Tensor> outputs,
+                                               const Issue& issue) {
+  return hold(
+      plan::wire_bytes(pattern, payload, getSize()),
+      latencies_of(pattern, getSize()),
+      std::move(outputs),
+      LinkedName{.channel = name_, .index = issued_++, .members = getSize()},
+      issue);
 }
 
 const std::string LinkBackend::getBackendName() const {
@@ -101,20 +127,16 @@ std::uint64_t LinkBackend::getSequenceNumberForGroup() {
 
 LinkBackend::Work LinkBackend::allreduce(
     std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
-  return hold(
-      plan::wire_bytes(Pattern::kAllReduce, bytes_of(tensors), getSize()),
-      latencies_of(Pattern::kAllReduce, getSize()),
-      tensors,
-      [&] { return inner_->allreduce(tensors, options); });
+  return hold_collective(Pattern::kAllReduce, bytes_of(tensors), tensors, [&] {
+    return inner_->allreduce(tensors, options);
+  });
 }
 
 LinkBackend::Work LinkBackend::broadcast(
     std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
-  return hold(
-      plan::wire_bytes(Pattern::kBroadcast, bytes_of(tensors), getSize()),
-      latencies_of(Pattern::kBroadcast, getSize()),
-      tensors,
-      [&] { return inner_->broadcast(tensors, options); });
+  return hold_collective(Pattern::kBroadcast, bytes_of(tensors), tensors, [&] {
+    return inner_->broadcast(tensors, options);
+  });
 }
 
 LinkBackend::Work LinkBackend::allgather(
@@ -127,38 +149,35 @@ LinkBackend::Work LinkBackend::allgather(
     payload += bytes_of(list);
     all.insert(all.end(), list.begin(), list.end());
   }
-  return hold(plan::wire_bytes(Pattern::kAllGather, payload, getSize()),
-              latencies_of(Pattern::kAllGather, getSize()),
-              std::move(all),
-              [&] { return inner_->allgather(outputs, inputs, options); });
+  return hold_collective(Pattern::kAllGather, payload, std::move(all), [&] {
+    return inner_->allgather(outputs, inputs, options);
+  });
 }
 
 LinkBackend::Work LinkBackend::_allgather_base(
     at::Tensor& output,
     at::Tensor& input,
     const c10d::AllgatherOptions& options) {
-  return hold(
-      plan::wire_bytes(Pattern::kAllGather, bytes_of({output}), getSize()),
-      latencies_of(Pattern::kAllGather, getSize()),
-      {output},
-      [&] { return inner_->_allgather_base(output, input, options); });
+  return hold_collective(
+      Pattern::kAllGather, bytes_of({output}), {output}, [&] {
+        return inner_->_allgather_base(output, input, options);
+      });
 }
 
 LinkBackend::Work LinkBackend::_reduce_scatter_base(
     at::Tensor& output,
     at::Tensor& input,
     const c10d::ReduceScatterOptions& options) {
-  return hold(
-      plan::wire_bytes(Pattern::kReduceScatter, bytes_of({input}), getSize()),
-      latencies_of(Pattern::kReduceScatter, getSize()),
-      {output},
-      [&] { return inner_->_reduce_scatter_base(output, input, options); });
+  return hold_collective(
+      Pattern::kReduceScatter, bytes_of({input}), {output}, [&] {
+        return inner_->_reduce_scatter_base(output, input, options);
+      });
 }
 
 LinkBackend::Work LinkBackend::send(std::vector<at::Tensor>& tensors,
                                     int to,
                                     int tag) {
-  return hold(bytes_of(tensors), 1, tensors, [&] {
+  return hold(bytes_of(tensors), 1, tensors, std::nullopt, [&] {
     return inner_->send(tensors, to, tag);
   });
 }
@@ -167,18 +186,16 @@ LinkBackend::Work LinkBackend::recv(std::vector<at::Tensor>& tensors,
                                     int from,
                                     int tag) {
   auto held = c10::make_intrusive<HeldWork>(tensors);
-  const Work work = inner_->recv(tensors, from, tag);
-  waiters_.watch([work] { work->wait(); },
-                 [link = link_, held, bytes = bytes_of(tensors)](
-                     const std::exception_ptr& error) {
-                   if (error != nullptr) {
-                     held->end(error);
-                     return;
-                   }
-                   link->arrived(bytes, [held](const std::exception_ptr& e) {
-                     held->end(e);
-                   });
-                 });
+  when_done(inner_->recv(tensors, from, tag),
+            [link = link_, held, bytes = bytes_of(tensors)](
+                const std::exception_ptr& error) {
+              if (error != nullptr) {
+                held->end(error);
+                return;
+              }
+              link->arrived(
+                  bytes, [held](const std::exception_ptr& e) { held->end(e); });
+            });
   return held;
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +12,8 @@
 
 #include "paceline/comm/link.h"
 #include "paceline/comm/waiters.h"
+#include "paceline/comm/work_futures.h"
+#include "paceline/plan/comm_plan.h"
 
 namespace paceline::comm {
 
@@ -19,13 +24,17 @@ namespace paceline::comm {
 /// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies
 /// as latencies_of() does.  A message is held at both ends: its sender from the
 /// moment it sends, its receiver from the moment the engine has brought it.
-/// Barriers are control traffic and pass.  For tensors on the CPU.
+/// Messages are not named to the link: a sender's engine waits for its
+/// receiver, which says nothing of its speed.  Barriers are control traffic and
+/// pass.  For tensors on the CPU.
 class LinkBackend final : public c10d::Backend {
  public:
   using Work = c10::intrusive_ptr<c10d::Work>;
 
+  /// `name` is the communicator's, equal on all members.
   LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
-              std::shared_ptr<Link> link);
+              std::shared_ptr<Link> link,
+              std::string name);
 
   const std::string getBackendName() const override;
   void setTimeout(std::chrono::milliseconds timeout) override;
@@ -54,10 +63,20 @@ class LinkBackend final : public c10d::Backend {
   Work hold(std::int64_t wire_bytes,
             int latencies,
             std::vector<at::Tensor> outputs,
+            std::optional<LinkedName> name,
             const Issue& issue);
+  template <class Issue>
+  Work hold_collective(plan::Pattern pattern,
+                       std::int64_t payload,
+                       std::vector<at::Tensor> outputs,
+                       const Issue& issue);
+  void when_done(const Work& work, Waiters::Done done);
 
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::shared_ptr<Link> link_;
+  std::string name_;
+  std::atomic<std::int64_t> issued_ = 0;  // collectives
+  WorkFutures futures_;
   Waiters waiters_;  // last: its threads wait for the inner one's operations
 };
 

@@ -189,7 +189,7 @@ void Executor::watch(plan::OpRef ref, const comm::Channel::Work& work) {
       mailbox->owner->collective_done(ref, e);
     }
   };
-  const auto future = mailbox_->future_of(work);
+  const auto future = mailbox_->futures.of(work);
   if (future != nullptr) {
     future->addCallback([report](c10::ivalue::Future& done) {
       report(done.hasError() ? done.exception_ptr() : nullptr);

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <mutex>
-#include <set>
-#include <typeindex>
-#include <typeinfo>
 
+#include "paceline/comm/work_futures.h"
 #include "paceline/runtime/executor.h"
 
 namespace paceline::runtime {
@@ -17,26 +15,7 @@ struct Executor::Mailbox {
   std::recursive_mutex mutex;
   Executor* owner = nullptr;
 
-  /// Null for works that have none; asking one costs an exception, so each
-  /// class of works is asked once.
-  c10::intrusive_ptr<c10::ivalue::Future> future_of(
-      const comm::Channel::Work& work) {
-    const c10d::Work& asked = *work;
-    const std::type_index type(typeid(asked));
-    const std::lock_guard mail(mutex);
-    if (without_future_.contains(type)) {
-      return nullptr;
-    }
-    try {
-      return work->getFuture();
-    } catch (const c10::Error&) {
-      without_future_.insert(type);
-      return nullptr;
-    }
-  }
-
- private:
-  std::set<std::type_index> without_future_;
+  comm::WorkFutures futures;
 };
 
 }  // namespace paceline::runtime
