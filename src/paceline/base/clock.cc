@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <ctime>
 #include <vector>
+
+#include <sys/prctl.h>
 
 #include "paceline/base/error.h"
 
@@ -16,6 +19,17 @@ std::chrono::nanoseconds SteadyClock::now() const {
 
 std::int64_t steady_ns() {
   return kSteadyClock.now().count();
+}
+
+void sleep_until_ns(std::int64_t until_ns) {
+  constexpr unsigned long kTimerSlackNs = 1'000;
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
+  const timespec until{.tv_sec = until_ns / kSecond,
+                       .tv_nsec = until_ns % kSecond};
+  while (steady_ns() < until_ns) {  // signals interrupt it
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+  }
 }
 
 double clock_cost_ns(int batches) {

@@ -26,6 +26,10 @@ inline constexpr SteadyClock kSteadyClock{};
 /// `kSteadyClock.now()` as a plain number, for sample vectors.
 std::int64_t steady_ns();
 
+/// Sleeps until `steady_ns()` has reached `until_ns`, without the 50 us by
+/// which the kernel is otherwise late to save wake-ups (the thread keeps that).
+void sleep_until_ns(std::int64_t until_ns);
+
 /// Median cost of one `steady_ns()` call on this machine, in nanoseconds, from
 /// `batches` batches of 1000 calls.  Takes about 30 us a batch.
 double clock_cost_ns(int batches = 11);

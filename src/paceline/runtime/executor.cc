@@ -151,7 +151,9 @@ void Executor::begin_forward(int micro) {
   if (parts_.performer != nullptr) {
     parts_.performer->before_forward(is_last_micro());
   }
-  if (parts_.traced.gated.front() == nullptr) {
+  // The root's unit has no gate of its own.
+  if (parts_.traced.network != nullptr &&
+      parts_.traced.gated.front() == nullptr) {
     enter(plan::ModuleId{0});
     leave(plan::ModuleId{0});
   }
@@ -267,7 +269,9 @@ void Executor::gradient_ready(plan::ParameterId parameter) {
     lock.unlock();
     const at::Tensor& slot = parts_.memory.gradient(parameter);
     at::Tensor& gradient = parts_.memory.parameter(parameter).mutable_grad();
-    if (gradient.data_ptr() != slot.data_ptr()) {
+    if (!gradient.defined()) {
+      gradient = slot;
+    } else if (gradient.data_ptr() != slot.data_ptr()) {
       slot.copy_(gradient);
       gradient = slot;
     }
@@ -281,6 +285,11 @@ void Executor::gradient_ready(plan::ParameterId parameter) {
 std::int64_t Executor::take_waited_ns() {
   const Lock lock(mutex_);
   return std::exchange(waited_ns_, 0);
+}
+
+std::int64_t Executor::stood_ns() const {
+  const Lock lock(mutex_);
+  return stood_ns_;
 }
 
 std::vector<OpSpan> Executor::take_spans() {

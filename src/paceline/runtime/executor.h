@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -73,6 +74,10 @@ class Executor final : public model::Gates {
     std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
     bool keep_gradients = false;  // never zeroed: every backward adds
     bool record_spans = false;
+    /// For how long a kernel is slept through instead of run; nothing: it is
+    /// run.  Null: all are.
+    std::function<std::optional<std::chrono::nanoseconds>(const plan::Kernel&)>
+        kernel_time{};
     /// Called about once a second from the communication thread.
     std::function<void(plan::Step, const std::string& op)> beat;
     /// Called once from the communication thread with the failure's text, where
@@ -100,6 +105,9 @@ class Executor final : public model::Gates {
   /// Time that the training thread has stood at gates or drained, and not
   /// spent in kernels itself, since the last call.
   std::int64_t take_waited_ns();
+  /// Time that it has stood at gates or drained since the executor was made,
+  /// kernels included.
+  std::int64_t stood_ns() const;
   std::vector<OpSpan> take_spans();
   const plan::CommPlan& plan_of(plan::Step step);
   plan::Step steps_begun() const { return next_step_; }
@@ -108,6 +116,11 @@ class Executor final : public model::Gates {
   void leave(plan::ModuleId module) override;
   bool gates_backward(plan::ModuleId module) const override;
   void enter_backward(plan::ModuleId module) override;
+
+  /// A gradient is final in this micro-batch: called by the parameter's hook,
+  /// or by who stands for the network; then the gradient is what its slot
+  /// holds.
+  void gradient_ready(plan::ParameterId parameter);
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -122,7 +135,6 @@ class Executor final : public model::Gates {
   bool is_last_micro() const {
     return micro_ + 1 == parts_.input.micro_batches;
   }
-  void gradient_ready(plan::ParameterId parameter);
   void wait_until_ready(plan::OpRef ref, Lock& lock);
   void wait_until(const std::function<bool()>& done,
                   plan::OpRef ref,
@@ -184,7 +196,7 @@ class Executor final : public model::Gates {
   std::vector<bool> backward_done_;  // by parameter, this micro-batch
   bool at_gate_ = false;  // the training thread stands at a gate, idle
   bool stop_ = false;
-  std::int64_t waited_ns_ = 0;
+  std::int64_t waited_ns_ = 0, stood_ns_ = 0;
   std::int64_t slowest_step_ns_ = 0, step_began_ns_ = 0;
   // The training thread: whether it is between begin_step() and the end of the
   // last backward, and when it last got ahead there.

@@ -44,7 +44,9 @@ void Executor::wait_until(const std::function<bool()>& done,
     at_gate_ = false;
   }
   check_failure();
-  waited_ns_ += steady_ns() - began - helped;
+  const std::int64_t stood = steady_ns() - began;
+  waited_ns_ += stood - helped;
+  stood_ns_ += stood;
   add_span(ref, began, OpSpan::Kind::kWait);
   if (!kernels_.empty()) {
     communication_wake_.notify_one();

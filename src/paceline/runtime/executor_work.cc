@@ -230,10 +230,16 @@ bool Executor::run_one_kernel(Lock& lock) {
   const std::int64_t began = steady_ns();
   lock.unlock();
   try {
-    streams_.plan_follows_compute();
-    streams_.on_plan([&] {
-      kernel::find_kernel(work.name).run(parts_.rule, operands_->resolve(work));
-    });
+    if (const auto time =
+            options_.kernel_time ? options_.kernel_time(work) : std::nullopt) {
+      sleep_until_ns(began + time->count());
+    } else {
+      streams_.plan_follows_compute();
+      streams_.on_plan([&] {
+        kernel::find_kernel(work.name).run(parts_.rule,
+                                           operands_->resolve(work));
+      });
+    }
     lock.lock();
   } catch (...) {
     lock.lock();

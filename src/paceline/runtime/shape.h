@@ -10,9 +10,10 @@
 
 namespace paceline::runtime {
 
-/// A network together with what was learned from one traced step.
+/// A network together with what was learned from one traced step; or the
+/// parameters of one that is not there, whose gates somebody else passes.
 struct TracedNetwork {
-  std::shared_ptr<model::Network> network;
+  std::shared_ptr<model::Network> network;  // null: not there
   plan::ModelShape shape;
   std::vector<model::Gated*> gated;    // by ModuleId; null: the root's gate
   std::vector<at::Tensor> parameters;  // by ParameterId

@@ -9,6 +9,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/model/batch.h"
 #include "paceline/model/precision.h"
+#include "paceline/plan/profile_file.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/stats/line_fit.h"
 #include "paceline/train/plan_times.h"
@@ -106,6 +107,9 @@ plan::LayerProfile share_profile(comm::Channel& channel,
 }
 
 plan::ModelShape shape_of(const record::Configuration& configuration) {
+  if (!configuration.replay.empty()) {
+    return plan::read_profile(configuration.replay).model;
+  }
   const auto& info = model::find_network(configuration.model);
   const model::NetworkOptions options{.image_size = configuration.image_size,
                                       .classes = configuration.classes};
@@ -130,8 +134,10 @@ plan::PlanInput plan_input_of(const record::Configuration& configuration,
           .world = configuration.ranks,
           .local_world = {hosts.begin(), hosts.end()},
           .micro_batches = configuration.accumulate,
-          .loss_scaling = model::needs_loss_scaling(
-              model::parse_precision(configuration.dtype), device.type())};
+          .loss_scaling =
+              configuration.replay.empty() &&
+              model::needs_loss_scaling(
+                  model::parse_precision(configuration.dtype), device.type())};
 }
 
 }  // namespace paceline::train

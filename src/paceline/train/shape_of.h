@@ -6,9 +6,9 @@
 
 namespace paceline::train {
 
-/// What plans know of a configuration's network: traces it with two samples on
-/// the CPU.  Throws UsageError for an unknown network or precision, and for an
-/// image that is too small.
+/// What plans know of a configuration's network: the profile's that it replays,
+/// else traces it with two samples on the CPU.  Throws UsageError for an
+/// unknown network or precision, and for an image that is too small.
 plan::ModelShape shape_of(const record::Configuration& configuration);
 
 /// What a planner is told of the case, on rank 0 of its ranks.

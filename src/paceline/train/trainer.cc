@@ -23,7 +23,9 @@ Trainer::Trainer(const record::Configuration& configuration,
     : configuration_(configuration),
       team_(team),
       options_(options),
-      precision_(model::parse_precision(configuration.dtype)) {
+      precision_(configuration.replay.empty()
+                     ? model::parse_precision(configuration.dtype)
+                     : model::Precision::kFp32) {
   if (!options_.loss_scale &&
       model::needs_loss_scaling(precision_, team_.device.type())) {
     options_.loss_scale = kInitialLossScale;
@@ -59,7 +61,32 @@ at::Tensor Trainer::loss_of(const model::Batch& batch) {
                               : loss / static_cast<double>(batches_.size());
 }
 
-void Trainer::backward(const at::Tensor& loss) {
+ReplayEvents Trainer::replay_events() {
+  runtime::Executor& executor = *executor_;
+  return {
+      .enter = [&](plan::ModuleId m) { executor.enter(m); },
+      .leave = [&](plan::ModuleId m) { executor.leave(m); },
+      .gates_backward =
+          [&](plan::ModuleId m) { return executor.gates_backward(m); },
+      .enter_backward = [&](plan::ModuleId m) { executor.enter_backward(m); },
+      .ready = [&](plan::ParameterId p) { executor.gradient_ready(p); },
+      .stood_ns = [&] { return executor.stood_ns(); }};
+}
+
+void Trainer::forward(std::size_t micro) {
+  if (replay_ != nullptr) {
+    replay_->forward(replay_events());
+  } else {
+    last_loss_ = loss_of(batches_[micro]);
+  }
+}
+
+void Trainer::backward() {
+  if (replay_ != nullptr) {
+    replay_->backward(replay_events());
+    return;
+  }
+  const at::Tensor loss = std::exchange(last_loss_, last_loss_.detach());
   if (!options_.loss_scale) {
     loss.backward();
     return;
@@ -83,15 +110,14 @@ StepTimes Trainer::step() {
     times.wait_ns += waited;
     mark = now;
   };
-  for (std::size_t micro = 0; micro < batches_.size(); ++micro) {
-    executor_->begin_forward(static_cast<int>(micro));
-    const at::Tensor loss = loss_of(batches_[micro]);
+  for (int micro = 0; micro < configuration_.accumulate; ++micro) {
+    executor_->begin_forward(micro);
+    forward(static_cast<std::size_t>(micro));
     lap(true, times.forward_ns);
     executor_->begin_backward();
-    backward(loss);
+    backward();
     executor_->end_backward();
     lap(false, times.backward_ns);
-    last_loss_ = loss.detach();
   }
   times.ended_ns = mark;
   return times;
@@ -99,6 +125,9 @@ StepTimes Trainer::step() {
 
 void Trainer::drain() {
   executor_->drain();
+  if (replay_ != nullptr) {
+    replay_->interrupt();
+  }
 }
 
 comm::Ledger Trainer::ledger() const {

@@ -22,6 +22,7 @@
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/reducer.h"
 #include "paceline/runtime/shape.h"
+#include "paceline/train/replay.h"
 #include "paceline/train/steps.h"
 
 namespace paceline::train {
@@ -65,7 +66,8 @@ struct TrainerOptions {
   std::chrono::milliseconds grace{5'000};
 };
 
-/// One rank's training job: network, data, plan and executor.
+/// One rank's training job: network, data, plan and executor.  In a replay the
+/// network is a profile that is slept through, and nothing is trained.
 class Trainer final : public Steps {
  public:
   /// Collective over the team.  All ranks start from rank 0's parameters.
@@ -95,6 +97,7 @@ class Trainer final : public Steps {
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
   /// The Reducer's transfers, which no plan's op stands for; the same.
   std::vector<comm::Transfer> take_transfers();
+  /// Not in a replay.
   double last_loss() const { return last_loss_.item<double>(); }
 
   /// A number that is equal on two ranks if their parameters are bit-equal.
@@ -103,21 +106,26 @@ class Trainer final : public Steps {
  private:
   at::ScalarType dtype() const;
   void make_network();
+  void make_replay();
+  void trace_network();
   void make_plan();
   void measure_times();
   std::vector<plan::Rank> everybody() const;
   std::unique_ptr<comm::Channel> connect_to(const plan::Communicator& group);
   void connect();
   void start_from_rank_zero();
+  ReplayEvents replay_events();
+  void forward(std::size_t micro);
   at::Tensor loss_of(const model::Batch& batch);
-  void backward(const at::Tensor& loss);
+  void backward();
 
   record::Configuration configuration_;
   Team team_;
   TrainerOptions options_;
   model::Precision precision_;
-  std::shared_ptr<model::Network> network_;
-  std::vector<model::Batch> batches_;  // by micro-batch
+  std::shared_ptr<model::Network> network_;  // null in a replay
+  std::unique_ptr<Replay> replay_;           // null where a network computes
+  std::vector<model::Batch> batches_;        // by micro-batch; of a network
   runtime::TracedNetwork traced_;
   plan::StrategySpec strategy_;
   std::shared_ptr<const plan::Planner> planner_;

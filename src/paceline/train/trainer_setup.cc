@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/cost.h"
+#include "paceline/plan/link_spec.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
 #include "paceline/runtime/profile_layers.h"
@@ -38,7 +39,28 @@ at::ScalarType Trainer::dtype() const {
   return options_.dtype.value_or(model::parameter_dtype(precision_));
 }
 
+// Tensors of the profile's shapes, and nobody who computes with them.
+void Trainer::make_replay() {
+  replay_ = std::make_unique<Replay>(plan::read_profile(configuration_.replay),
+                                     configuration_.stretch);
+  const plan::ModelShape& shape = replay_->profiled().model;
+  traced_ = {.network = nullptr,
+             .shape = shape,
+             .gated = std::vector<model::Gated*>(shape.modules.size()),
+             .parameters = {}};
+  const auto options = at::TensorOptions(team_.device)
+                           .dtype(runtime::scalar_type(shape.dtype))
+                           .requires_grad(true);
+  for (const plan::ParameterShape& parameter : shape.parameters) {
+    traced_.parameters.push_back(torch::zeros(parameter.sizes, options));
+  }
+}
+
 void Trainer::make_network() {
+  if (!configuration_.replay.empty()) {
+    make_replay();
+    return;
+  }
   const auto& info = model::find_network(configuration_.model);
   network_ =
       options_.network
@@ -77,13 +99,19 @@ void Trainer::make_network() {
   }
 }
 
-void Trainer::make_plan() {
+void Trainer::trace_network() {
   // Two samples are the least that batch norm takes on one pixel.
   const model::Batch probe{at::cat({batches_[0].input.narrow(0, 0, 1),
                                     batches_[0].input.narrow(0, 0, 1)}),
                            at::cat({batches_[0].target.narrow(0, 0, 1),
                                     batches_[0].target.narrow(0, 0, 1)})};
   traced_ = runtime::trace(network_, configuration_.model, probe);
+}
+
+void Trainer::make_plan() {
+  if (replay_ == nullptr) {
+    trace_network();
+  }
   input_ = plan_input_of(configuration_, traced_.shape);
   input_.rank = team_.rank;
   input_.world = team_.world;
@@ -94,7 +122,14 @@ void Trainer::make_plan() {
                                      {.bucket_mb = configuration_.bucket_mb});
     planner_ = plan::make_planner(strategy_);
     input_.profile = options_.profile;
+    if (replay_ != nullptr) {
+      input_.profile = replay_->profiled().profile;
+    }
     input_.alpha_beta = options_.alpha_beta;
+    if (!input_.alpha_beta && !configuration_.link.empty()) {
+      input_.alpha_beta = plan::alpha_beta_of(
+          plan::parse_link("--link", configuration_.link), team_.world);
+    }
     if (team_.world > 1 && plan::needs_times(strategy_)) {
       measure_times();
     }
@@ -219,16 +254,22 @@ void Trainer::connect() {
       runtime::Executor::Options{
           .timeout = options_.timeout,
           .first_step = options_.first_step,
-          .keep_gradients = configuration_.compat_accumulate,
+          .keep_gradients =
+              configuration_.compat_accumulate || replay_ != nullptr,
           .record_spans = options_.record_spans,
+          .kernel_time =
+              [this](const plan::Kernel& kernel) {
+                return replay_ == nullptr ? std::nullopt
+                                          : replay_->kernel_time(kernel);
+              },
           .beat = options_.beat,
           .stuck = options_.stuck,
           .grace = options_.grace});
 }
 
 void Trainer::start_from_rank_zero() {
-  if (team_.world == 1 || channels_.empty()) {
-    return;
+  if (team_.world == 1 || channels_.empty() || replay_ != nullptr) {
+    return;  // a replay's ranks hold equal zeros
   }
   comm::Channel& channel = *channels_.front();
   const at::NoGradGuard no_grad;
