@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/bench/link_check.h"
 #include "paceline/bench/trace.h"
 #include "paceline/record/json.h"
 
@@ -31,7 +32,10 @@ void merge(const record::RunRecord& part, record::RunRecord& whole) {
 
 }  // namespace
 
-void post_result(Bulletin& bulletin, int rank, const RankResult& result) {
+void post_result(Bulletin& bulletin,
+                 int rank,
+                 const RankResult& result,
+                 bool one_clock) {
   record::RunRecord part;
   part.ranks = {result.samples};
   part.wire = result.wire;
@@ -40,6 +44,18 @@ void post_result(Bulletin& bulletin, int rank, const RankResult& result) {
   part.warnings = result.warnings;
   bulletin.post(fmt::format("result/{}", rank), record::to_line(part));
   bulletin.post(fmt::format("spans/{}", rank), to_text(result.spans));
+  bulletin.post(fmt::format("link/{}", rank),
+                to_text(result.linked, one_clock ? 0 : result.lined_up_ns));
+}
+
+record::LinkCheck gather_link_check(
+    Bulletin& bulletin, const record::Configuration& configuration) {
+  std::vector<std::vector<comm::LinkedOperation>> by_rank;
+  for (int rank = 0; rank < configuration.ranks; ++rank) {
+    by_rank.push_back(linked_operations_from(
+        bulletin.read(fmt::format("link/{}", rank), milliseconds(0))));
+  }
+  return check_link(by_rank, configuration.stretch);
 }
 
 record::RunRecord gather_results(Bulletin& bulletin, int ranks) {

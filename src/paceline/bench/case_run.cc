@@ -2,8 +2,10 @@
 #include "paceline/bench/case_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -11,9 +13,11 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/bench/link_check.h"
 #include "paceline/bench/team.h"
 #include "paceline/bench/trace.h"
 #include "paceline/bench/wire.h"
+#include "paceline/comm/link_engine.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/wire_bytes.h"
@@ -88,6 +92,9 @@ std::map<std::string, bool> verify(train::Trainer& trainer,
                                              .device = team.device});
   if (!team.device.is_cuda()) {
     verified["integer_sums"] = integers_add_up(*channel);
+  }
+  if (!configuration.replay.empty()) {
+    return verified;  // a replay trains no parameters
   }
   const std::string mine = std::to_string(trainer.parameter_digest());
   bulletin.post(fmt::format("digest/{}", team.rank), mine);
@@ -181,10 +188,11 @@ std::vector<record::Span> take_spans(train::Trainer& trainer,
 }
 
 // The window of steps that are measured, with all communication.  Says whether
-// there is any.
+// there is any.  `link` may be null.
 bool measure_window(const comm::World& world,
                     const record::Configuration& configuration,
                     const train::Team& team,
+                    comm::Link* link,
                     Bulletin& bulletin,
                     const CaseOptions& options,
                     RankResult& result) {
@@ -202,9 +210,17 @@ bool measure_window(const comm::World& world,
   const auto plan_of = plans_of(trainer);
   const int first = plan::has_performer(plan_of(0)) ? configuration.warmup : 0;
   comm::Ledger before = trainer.ledger();
+  const auto forget_operations = [&] {
+    if (link != nullptr) {
+      link->take_operations();
+    }
+  };
   const auto progress = [&](int done, int total) {
     if (done == first) {
       before = trainer.ledger();
+    }
+    if (done == configuration.warmup) {
+      forget_operations();  // those under way are of the measured steps
     }
     if (options.progress) {
       options.progress(done, total);
@@ -217,10 +233,14 @@ bool measure_window(const comm::World& world,
        .sync_each_step = configuration.sync_each_step,
        .line_up =
            [&] {
+             forget_operations();
              bulletin.line_up("start", team.world, milliseconds(0));
              result.lined_up_ns = steady_ns();
            },
        .progress = progress});
+  if (link != nullptr) {
+    result.linked = link->take_operations();
+  }
   result.samples.peak_memory_bytes = peak_memory_bytes();
   const Window window{
       .first = first,
@@ -237,6 +257,27 @@ bool measure_window(const comm::World& world,
   return communicates(window);
 }
 
+// What the engine's own clock was slower by.
+void unstretch(double stretch, RankResult& result) {
+  const auto shorten = [stretch](std::int64_t& ns) {
+    ns = std::llround(static_cast<double>(ns) / stretch);
+  };
+  record::RankSamples& samples = result.samples;
+  std::ranges::for_each(samples.step_ns, shorten);
+  std::ranges::for_each(samples.compute_only_step_ns, shorten);
+  for (auto& [phase, times] : samples.phase_ns) {
+    std::ranges::for_each(times, shorten);
+  }
+  shorten(samples.window_ns);
+  if (samples.flush_ns) {
+    shorten(*samples.flush_ns);
+  }
+  for (record::Span& span : result.spans) {
+    shorten(span.start_ns);
+    shorten(span.duration_ns);
+  }
+}
+
 }  // namespace
 
 RankResult run_case(const comm::World& world,
@@ -244,15 +285,22 @@ RankResult run_case(const comm::World& world,
                     Bulletin& bulletin,
                     const CaseOptions& options) {
   reset_peak_memory();
-  const auto engine = comm::make_engine(configuration.engine);
+  const std::shared_ptr<comm::Link> link = make_link(configuration);
+  auto engine = comm::make_engine(configuration.engine);
+  if (link != nullptr) {
+    engine = comm::behind_link(std::move(engine), link);
+  }
   const train::Team team =
       make_team(world, configuration, *engine, options.name, options.interface);
   RankResult result;
-  const bool exposes =
-      measure_window(world, configuration, team, bulletin, options, result);
+  const bool exposes = measure_window(
+      world, configuration, team, link.get(), bulletin, options, result);
   if (exposes && !configuration.discard) {
     result.samples.compute_only_step_ns =
         compute_only(configuration, team, bulletin, options);
+  }
+  if (configuration.stretch != 1) {
+    unstretch(configuration.stretch, result);
   }
   result.samples.rank = team.rank;
   result.samples.device = team.device.str();

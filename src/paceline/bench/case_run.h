@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "paceline/bench/bulletin.h"
+#include "paceline/comm/link.h"
 #include "paceline/comm/world.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/record/run_record.h"
@@ -26,6 +27,8 @@ struct RankResult {
   std::vector<record::Warning> warnings;
   std::int64_t lined_up_ns = 0;     // when all ranks were ready to begin
   std::vector<record::Span> spans;  // since then; with record_spans
+  /// Of the measured steps, where there is a modelled link.
+  std::vector<comm::LinkedOperation> linked{};
 };
 
 struct CaseOptions {
@@ -40,7 +43,8 @@ struct CaseOptions {
 
 /// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured
 /// window, then the same steps without communication while all ranks compute
-/// at once, then the checks.
+/// at once, then the checks.  Times of a stretched case come divided by its
+/// stretch, those of `linked` apart.
 RankResult run_case(const comm::World& world,
                     const record::Configuration& configuration,
                     Bulletin& bulletin,

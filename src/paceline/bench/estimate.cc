@@ -19,7 +19,7 @@ namespace {
 constexpr double kAskAboveSeconds = 30 * 60;
 
 std::string network_of(const record::Configuration& c) {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
                      c.model,
                      c.batch_size,
                      c.image_size,
@@ -29,7 +29,9 @@ std::string network_of(const record::Configuration& c) {
                      c.channels_last,
                      c.optimizer,
                      c.accumulate,
-                     c.threads);
+                     c.threads,
+                     c.replay,
+                     c.stretch);
 }
 
 std::string duration_text(double seconds) {
@@ -42,9 +44,9 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-// How many threads share a core.
+// How many threads share a core; of replays, whose ranks sleep, none.
 double crowd(const record::Configuration& c, int ranks_here, double cores) {
-  return c.device == "cpu"
+  return c.device == "cpu" && c.replay.empty()
              ? std::max(1.0, ranks_here * std::max(1, c.threads) / cores)
              : 1.0;
 }

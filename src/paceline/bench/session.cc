@@ -183,7 +183,11 @@ class Session {
                       c.label.empty() ? c.strategy : c.label,
                       c.ranks);
       const RankResult mine = perform(c, bulletin, index, title);
-      post_result(bulletin, world_.place.rank, mine);
+      const bool one_host =
+          std::ranges::all_of(world_.hosts, [&](const std::string& host) {
+            return host == world_.hosts.front();
+          });
+      post_result(bulletin, world_.place.rank, mine, one_host);
       if (leads()) {
         collect(c, bulletin, mine.lined_up_ns);
       }
@@ -236,8 +240,12 @@ class Session {
     if (c.discard) {
       return;
     }
-    whole.source =
-        is_external(c) ? record::Source::kExternal : record::Source::kMeasured;
+    whole.source = is_external(c)      ? record::Source::kExternal
+                   : !c.replay.empty() ? record::Source::kReplayed
+                                       : record::Source::kMeasured;
+    if (!c.link.empty()) {
+      whole.link_check = gather_link_check(bulletin, c);
+    }
     whole.experiment = options_.experiment.name;
     whole.started_at = utc_now();
     whole.run = options_.run;

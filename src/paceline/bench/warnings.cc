@@ -34,7 +34,8 @@ void add_warnings(const record::Configuration& configuration,
   for (const auto& [host, ranks] : ranks_on) {
     const int cores = usable_cores_of(environment, host);
     const int wanted = ranks * std::max(1, configuration.threads);
-    if (configuration.device == "cpu" && cores > 0 && wanted > cores) {
+    if (configuration.device == "cpu" && configuration.replay.empty() &&
+        cores > 0 && wanted > cores) {
       record.warnings.push_back(
           {"shared-cores",
            fmt::format(

@@ -9,6 +9,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/plan/link_spec.h"
 #include "paceline/plan/strategy.h"
 
 namespace paceline::experiment {
@@ -20,7 +21,7 @@ using record::Configuration;
 constexpr int kMostRanksPerCore = 16;
 
 void check_model(const Configuration& c, const Machine& m, const Where& where) {
-  if (c.model.ends_with(".json")) {
+  if (c.replay.empty() && c.model.ends_with(".json")) {
     throw UsageError(fmt::format(
         "{}: '{}' is a profile, which has times but no network to train; "
         "--replay {} runs its layers as sleeps",
@@ -28,7 +29,8 @@ void check_model(const Configuration& c, const Machine& m, const Where& where) {
         c.model,
         c.model));
   }
-  if (std::ranges::find(m.models, c.model) == m.models.end()) {
+  if (c.replay.empty() &&
+      std::ranges::find(m.models, c.model) == m.models.end()) {
     throw UsageError(fmt::format(
         "{}: {}", where("model"), unknown_name("model", c.model, m.models)));
   }
@@ -60,7 +62,8 @@ void check_device(const Configuration& c,
         where("engine"),
         c.device));
   }
-  if (c.dtype != "fp32" && c.device == "cpu" && !m.native_bf16) {
+  if (c.dtype != "fp32" && c.device == "cpu" && c.replay.empty() &&
+      !m.native_bf16) {
     throw UsageError(fmt::format(
         "{}: '{}' needs a CPU with bf16 instructions, which this one lacks "
         "(emulated it is some 40 times slower than fp32); take fp32",
@@ -131,6 +134,49 @@ std::string canonical_strategy(const Configuration& configuration,
         .text();
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
+  }
+}
+
+std::string canonical_link(const Configuration& configuration,
+                           const Where& where) {
+  std::string link = configuration.link;
+  std::erase(link, ' ');
+  if (!link.empty()) {
+    plan::parse_link(where("link"), link);
+  }
+  return link;
+}
+
+void check_instruments(const Configuration& c, const Where& where) {
+  const plan::StrategySpec spec =
+      plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  if (c.stretch != 1 && (c.link.empty() || c.replay.empty())) {
+    throw UsageError(fmt::format(
+        "{}: '{}' slows compute and network alike, so it needs both --replay "
+        "and --link",
+        where("stretch"),
+        c.stretch));
+  }
+  if (!c.replay.empty() && spec.whole.row != nullptr &&
+      spec.whole.row->name != "none") {
+    throw UsageError(fmt::format(
+        "{}: '{}' runs PyTorch's own reducer on a network that computes, which "
+        "a replay does not have",
+        where("strategy"),
+        c.strategy));
+  }
+  if (!c.link.empty() && spec.external()) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is performed by a command outside, which --link cannot hold",
+        where("strategy"),
+        c.strategy));
+  }
+  if (!c.link.empty() && c.device != "cpu") {
+    throw UsageError(fmt::format(
+        "{}: '{}' holds operations on the CPU alone, and the case runs on {}",
+        where("link"),
+        c.link,
+        c.device));
   }
 }
 

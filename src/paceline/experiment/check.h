@@ -30,4 +30,14 @@ void check_case(const record::Configuration& configuration,
                 const Machine& machine,
                 const Where& where);
 
+/// The case's link as its record names it, without blanks; empty for none.
+/// Throws UsageError.
+std::string canonical_link(const record::Configuration& configuration,
+                           const Where& where);
+
+/// Throws UsageError where link, replay and stretch do not fit the rest of the
+/// case, whose strategy is canonical.
+void check_instruments(const record::Configuration& configuration,
+                       const Where& where);
+
 }  // namespace paceline::experiment

@@ -164,6 +164,17 @@ bool continues_options(std::string_view piece) {
   return equals != std::string_view::npos && piece.find(':') > equals;
 }
 
+/// "50us" after "1Gbit,": the latency of the link before it.
+bool is_latency(std::string_view piece) {
+  return piece.ends_with('s') && piece.find('/') == std::string_view::npos;
+}
+
+/// Whether `piece` belongs to the value before the comma.
+bool continues(std::string_view key, std::string_view piece) {
+  return (key == "strategy" && continues_options(piece)) ||
+         (key == "link" && is_latency(piece));
+}
+
 }  // namespace
 
 Draft parse_draft(std::string_view text, const std::string& name) {
@@ -201,7 +212,7 @@ std::vector<Given> split_flag(const std::string& name,
     for (std::size_t begin = 0; begin <= text.size();) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
       const std::string piece = text.substr(begin, end - begin);
-      if (begin > 0 && name == "strategy" && continues_options(piece)) {
+      if (begin > 0 && continues(name, piece)) {
         values.back().text += "," + piece;
       } else {
         values.push_back({piece, where});

@@ -12,6 +12,7 @@
 #include "paceline/experiment/ddp_protocol.h"
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/rank_words.h"
+#include "paceline/plan/profile_file.h"
 
 namespace paceline::experiment {
 namespace {
@@ -31,6 +32,18 @@ std::string strategy_label(std::string_view strategy) {
 }
 
 using record::Configuration;
+
+// The profile's network takes the place of the one that was named.
+void take_network_of_profile(Configuration& c) {
+  const plan::ProfiledModel profiled = plan::read_profile(c.replay);
+  c.model = profiled.model.name;
+  c.batch_size = profiled.batch_size * c.accumulate;
+  c.image_size = c.classes = 0;
+  c.dtype = plan::word_of(profiled.model.dtype);
+  c.channels_last = false;
+  c.device = "cpu";  // that is where its ranks sleep
+  c.engine = c.engine == "nccl" ? "gloo" : c.engine;
+}
 
 /// The settled part of a case on the way through its keys.
 struct Partial {
@@ -122,6 +135,8 @@ class Expansion {
       c.device = resolve_device(c.device, machine_);
     } else if (key.name == "engine") {
       c.engine = resolve_engine(c.engine, c.device, machine_);
+    } else if (key.name == "replay" && !c.replay.empty()) {
+      take_network_of_profile(c);
     }
     return {next};
   }
@@ -184,6 +199,8 @@ class Expansion {
     const Where where = where_in(partial);
     check_case(c, machine_, where);
     c.strategy = canonical_strategy(c, where);
+    c.link = canonical_link(c, where);
+    check_instruments(c, where);
     if (c.label.empty()) {
       c.label = strategy_label(c.strategy);
     }

@@ -109,6 +109,19 @@ constexpr auto kKeys = std::to_array<Key>({
      .maximum = 1},
     {.name = "weight_decay", .metavar = "X", .help = "of the optimizer",
      .field = &C::weight_decay, .group = Group::kTraining, .minimum = 0},
+    {.name = "replay", .metavar = "FILE",
+     .help = "sleep through the layers of this profile instead of computing; "
+             "communication is real",
+     .field = &C::replay, .group = Group::kMachine},
+    {.name = "link", .metavar = "RATE,LATENCY",
+     .help = "hold every operation until such a link would have delivered it: "
+             "1Gbit,50us",
+     .field = &C::link, .group = Group::kMachine},
+    {.name = "stretch", .metavar = "X",
+     .help = "run replay and link so many times slower, and divide all times "
+             "by it",
+     .field = &C::stretch, .group = Group::kMachine, .minimum = 1,
+     .maximum = 10000},
     {.name = "bucket_mb", .metavar = "MIB",
      .help = "cap of a gradient bucket in MiB, as PyTorch counts",
      .field = &C::bucket_mb, .group = Group::kExchange, .minimum = 0.001,

@@ -243,13 +243,6 @@ double microseconds_of(Picoseconds time) {
   return static_cast<double>(time) / 1e6;
 }
 
-std::string_view word_of(DType dtype) {
-  const auto* found = std::ranges::find(
-      kTypes, dtype, &std::pair<std::string_view, DType>::second);
-  PACELINE_CHECK(found != kTypes.end());
-  return found->first;
-}
-
 OrderedJson modules_of(const ProfiledModel& profiled) {
   auto all = OrderedJson::array();
   const auto& bytes = profiled.profile.activation_bytes;
@@ -278,6 +271,13 @@ OrderedJson parameters_of(const ProfiledModel& profiled) {
 }
 
 }  // namespace
+
+std::string_view word_of(DType dtype) {
+  const auto* found = std::ranges::find(
+      kTypes, dtype, &std::pair<std::string_view, DType>::second);
+  PACELINE_CHECK(found != kTypes.end());
+  return found->first;
+}
 
 ProfiledModel parse_profile(std::string_view text, const std::string& file) {
   Json json;

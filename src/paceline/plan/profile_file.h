@@ -30,6 +30,9 @@ struct ProfiledModel {
 /// module or parameter that is not there or twice, a negative time.
 ProfiledModel parse_profile(std::string_view text, const std::string& file);
 
+/// "fp32", "fp16" or "bf16", as a profile's `dtype` has it.
+std::string_view word_of(DType dtype);
+
 /// Reads a file, or throws UsageError.
 ProfiledModel read_profile(const std::string& path);
 

@@ -32,7 +32,7 @@ std::vector<Case> group_cases(std::span<const record::RunRecord> records);
 std::string plain_label(const Case& one);
 
 /// A name for each case: the label above, with the parts of the key in which
-/// cases of the same label differ.
+/// cases of the same label differ; INVALID where a run was.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
 
 /// Cases that stand in one table: equal model and batch size.

@@ -76,6 +76,13 @@ std::string command_of(const record::Configuration& c) {
   line.unless_default("--learning-rate", c.learning_rate, usual.learning_rate);
   line.unless_default("--momentum", c.momentum, usual.momentum);
   line.unless_default("--weight-decay", c.weight_decay, usual.weight_decay);
+  if (!c.replay.empty()) {
+    line.always("--replay", c.replay);
+  }
+  if (!c.link.empty()) {
+    line.always("--link", c.link);
+  }
+  line.unless_default("--stretch", c.stretch, usual.stretch);
   return line.text;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/record/environment.h"
+#include "paceline/report/summary.h"
 
 namespace paceline::report {
 namespace {
@@ -161,6 +162,18 @@ std::vector<record::Warning> comparison_warnings(
     warnings.push_back(apart_warning(diff.order));
   }
   for (const DiffRow& row : diff.rows) {
+    for (const Case* side : {&row.cases.base, &row.cases.test}) {
+      if (const auto invalid = std::ranges::find_if(
+              side->runs, [](const RunRecord* run) { return !run->valid(); });
+          invalid != side->runs.end()) {
+        record::Warning warning = slower_than_link(*(*invalid)->link_check);
+        warning.seen = fmt::format("{}, {}: {}",
+                                   row.name,
+                                   side == &row.cases.base ? "base" : "test",
+                                   warning.seen);
+        warnings.push_back(std::move(warning));
+      }
+    }
     const std::size_t before = failed_runs(row.cases.base);
     const std::size_t after = failed_runs(row.cases.test);
     if (before + after > 0) {

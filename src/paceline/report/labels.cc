@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -39,6 +40,11 @@ std::map<std::string, std::size_t> count_parts(
   return counts;
 }
 
+bool is_valid(const Case& one) {
+  return std::ranges::all_of(
+      one.runs, [](const record::RunRecord* run) { return run->valid(); });
+}
+
 }  // namespace
 
 std::string plain_label(const Case& one) {
@@ -67,6 +73,9 @@ std::vector<std::string> unique_labels(const std::vector<Case>& cases) {
           label += " " + part;
         }
       }
+    }
+    if (!is_valid(one)) {
+      label += " (INVALID)";
     }
     labels.push_back(std::move(label));
   }

@@ -166,6 +166,10 @@ void add_runs(Row& row, const Case& one) {
     }
   }
   for (const RunRecord* run : one.measured()) {
+    if (run->link_check && (!row.link_check || run->link_check->slack_ns <
+                                                   row.link_check->slack_ns)) {
+      row.link_check = run->link_check;
+    }
     take_largest(row.wire_bytes_per_step, run->wire.measured_per_step);
     take_largest(row.planned_wire_bytes_per_step, run->wire.planned_per_step);
     for (const record::RankSamples& rank : run->ranks) {
@@ -209,6 +213,9 @@ void warn_if_unsteady(Row& row, const RunSeconds& runs) {
 }
 
 void add_own_warnings(Row& row, const RunSeconds& runs) {
+  if (row.link_check && !row.link_check->valid()) {
+    warn_once(row, slower_than_link(*row.link_check));
+  }
   warn_if_unsteady(row, runs);
   if (row.source != record::Source::kPredicted && row.step_s &&
       row.step_s->steps < kFewSteps) {
@@ -261,6 +268,18 @@ Table make_table(const CaseGroup& group) {
 }
 
 }  // namespace
+
+record::Warning slower_than_link(const record::LinkCheck& check) {
+  return {"slower-than-link",
+          fmt::format("{} of {} operations ended after the modelled link would "
+                      "have delivered them, one by {:.3f} ms",
+                      check.late,
+                      check.operations,
+                      static_cast<double>(-check.slack_ns) * 1e-6),
+          "the case is INVALID: its times are those of this machine, not of "
+          "the link",
+          "slow both down with --stretch, take fewer ranks or a slower --link"};
+}
 
 std::optional<double> Row::examples_per_s_per_rank() const {
   if (!examples_per_s) {

@@ -37,6 +37,8 @@ struct Row {
   std::optional<std::int64_t> planned_wire_bytes_per_step;
   std::optional<std::int64_t> peak_memory_bytes;  // the largest of ranks
   std::vector<record::Warning> warnings;          // each once
+  /// Of runs behind a modelled link: the one with the least slack.
+  std::optional<record::LinkCheck> link_check;
 
   /// Examples per second and rank.
   std::optional<double> examples_per_s_per_rank() const;
@@ -49,6 +51,9 @@ struct Table {
   int batch_size = 0;
   std::vector<Row> rows;
 };
+
+/// What there is to say of a case whose engine was slower than its link.
+record::Warning slower_than_link(const record::LinkCheck& check);
 
 /// Every case of the records, discarded ones apart, in the order in which they
 /// came, by model and batch size.  Adds the warnings that only the samples can

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays and modelled links, from outside.
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+#include "paceline/base/clock.h"
+#include "paceline/record/store.h"
+
+namespace paceline {
+namespace {
+
+constexpr const char* kProfile = R"({"paceline_profile": 1,
+ "model": "theirs", "batch_size": 2, "update_us": 100,
+ "modules": [{"name": "a", "forward_us": 2000}, {"name": "b", "forward_us": 1000}],
+ "parameters": [
+  {"name": "a.w", "sizes": [300, 20], "module": "a", "backward_us": 4000},
+  {"name": "b.w", "sizes": [7000], "module": "b", "backward_us": 3000}],
+ "ready_order": ["b.w", "a.w"]})";
+
+constexpr std::int64_t kComputeNs = 10'000'000;
+
+class ReplayCommand : public Program {
+ protected:
+  ReplayCommand() { write("theirs.json", kProfile); }
+
+  std::vector<record::RunRecord> records(const std::string& name) const {
+    return record::read_records((folder_ / name).string()).records;
+  }
+};
+
+TEST_F(ReplayCommand, EightRanksOfANetworkThatIsNotBuiltIn) {
+  const Outcome outcome =
+      run("run --replay theirs.json --ranks 8 --strategy bsp,wfbp,dear "
+          "--warmup 0 --steps 3 --records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("theirs, batch 2 per rank"), std::string::npos)
+      << outcome.out;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 3U);
+  for (const record::RunRecord& one : all) {
+    EXPECT_EQ(one.source, record::Source::kReplayed);
+    EXPECT_EQ(one.configuration.model, "theirs");
+    EXPECT_EQ(one.configuration.replay, "theirs.json");
+    EXPECT_EQ(one.ranks.size(), 8U);
+    EXPECT_TRUE(one.wire.measured_per_step.has_value());
+    EXPECT_EQ(one.wire.measured_per_step, one.wire.planned_per_step);
+    EXPECT_FALSE(one.link_check.has_value());
+    for (const record::RankSamples& rank : one.ranks) {
+      EXPECT_GE(rank.window_ns, 3 * kComputeNs);
+    }
+  }
+}
+
+TEST_F(ReplayCommand, TimesOfAStretchedCaseAreThoseOfTheModel) {
+  const std::int64_t began_ns = steady_ns();
+  const Outcome outcome =
+      run("run --replay theirs.json --link 10Mbit,1ms --stretch 8 --ranks 2 "
+          "--strategy bsp --warmup 0 --steps 2 --records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::int64_t took_ns = steady_ns() - began_ns;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].configuration.stretch, 8);
+  EXPECT_EQ(all[0].configuration.link, "10Mbit,1ms");
+  ASSERT_TRUE(all[0].link_check.has_value());
+  EXPECT_EQ(all[0].link_check->operations, 2);
+  // 52 kB at 1.25 MB/s and two latencies.
+  const std::int64_t modelled_ns = 2 * (kComputeNs + 43'600'000);
+  for (const record::RankSamples& rank : all[0].ranks) {
+    EXPECT_GE(rank.window_ns + rank.flush_ns.value_or(0), modelled_ns / 2);
+    EXPECT_LE(8 * (rank.window_ns + rank.flush_ns.value_or(0)), took_ns);
+  }
+}
+
+TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
+  const std::string job =
+      "run --replay theirs.json --link 100000Gbit --ranks 2 --strategy wfbp "
+      "--warmup 1 --steps 2 --records ";
+  const Outcome outcome = run(job + "r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("INVALID"), std::string::npos) << outcome.out;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_TRUE(all[0].link_check.has_value());
+  EXPECT_EQ(all[0].link_check->late, all[0].link_check->operations);
+  EXPECT_GE(all[0].link_check->operations, 4);  // the warm-up's last ones too
+  EXPECT_LT(all[0].link_check->slack_ns, 0);
+  EXPECT_FALSE(all[0].valid());
+  EXPECT_NE(run("report r.jsonl").out.find("slower-than-link"),
+            std::string::npos);
+  const Outcome diff = run("diff r.jsonl r.jsonl");
+  EXPECT_NE((diff.out + diff.err).find("slower-than-link"), std::string::npos)
+      << diff.out << diff.err;
+}
+
+TEST_F(ReplayCommand, ContradictionsAreRefused) {
+  expect_refused("run --replay nowhere.json --ranks 2",
+                 "paceline: cannot read nowhere.json");
+  expect_refused("run --model lenet --link fast --ranks 2", "paceline: --link");
+  expect_refused("run --model lenet --stretch 2 --ranks 2",
+                 "paceline: --stretch: '2' slows compute and network alike");
+}
+
+}  // namespace
+}  // namespace paceline
