@@ -34,6 +34,29 @@ TEST_F(Predict, RefusesInOneSentence) {
                  "paceline: unknown ");
 }
 
+TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
+  for (const char* world : {"1 --strategy none", "2 --strategy bsp"}) {
+    EXPECT_EQ(run("predict resnet50 " + kCluster +
+                  " --records r.jsonl --ranks " + world)
+                  .exit_code,
+              0);
+  }
+  const Outcome outcome =
+      run("predict --from r.jsonl --ranks 4,8 --records p.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("rate within a host"), std::string::npos);
+  EXPECT_NE(outcome.err.find("8 ranks, bsp: 95 % interval of the step ["),
+            std::string::npos);
+  const auto records = record::read_records(folder_ / "p.jsonl").records;
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[1].ranks.size(), 8u);
+  EXPECT_EQ(records[1].configuration.strategy, "bsp");
+  expect_refused("predict --from r.jsonl",
+                 "paceline: --from wants worlds to predict");
+  expect_refused("predict --from r.jsonl --ranks 4 --batch-size 8",
+                 "paceline: --batch-size beside --from");
+}
+
 TEST_F(Predict, AdviseEndsWithACommand) {
   const Outcome outcome =
       run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");

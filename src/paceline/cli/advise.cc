@@ -46,56 +46,35 @@ std::string command_of(record::Configuration best, const std::string& model) {
 
 }  // namespace
 
-AdviseCommand::AdviseCommand(CLI::App& app) {
-  add_model_flag(app, model_);
-  add_cluster_flags(app, cluster_);
-  app.add_option("--ranks", ranks_, "ranks; left out: all slots");
-  app.add_option("--batch-size", batch_size_, "samples per rank and step");
-  app.add_option("--bucket-mb", bucket_mb_, "bucket sizes in MiB to try");
-  app.add_option("--device-rate",
-                 device_rate_,
-                 "samples/s of one device alone; left out: the cluster file's");
-  app.add_option("--optimizer", optimizer_, "sgd or adamw [sgd]");
-  app.add_option(
-      "--engine", engine_, "whose software costs: nccl, gloo, ideal [nccl]");
-  app.add_option("--algorithm", algorithm_, "of collectives");
+AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
+  app.add_option("--bucket-mb", bucket_mb_, "bucket sizes in MiB to try")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--error",
                  error_percent_,
                  "error of a prediction, percent of the step [5]");
 }
 
 int AdviseCommand::run() const {
-  sim::AdviseRequest request{.job = {.network = {},
-                                     .cluster = plan::read_cluster(cluster_),
-                                     .batch_size = batch_size_,
-                                     .optimizer = optimizer_,
-                                     .engine = engine_},
+  sim::AdviseRequest request{.job = job_.request(),
                              .error = error_percent_ / 100};
-  if (batch_size_ < 0 || ranks_ < 0) {
-    throw UsageError(
-        fmt::format("--batch-size {} --ranks {}: neither may be negative",
-                    batch_size_,
-                    ranks_));
+  const auto worlds = job_.worlds(request.job.cluster);
+  if (worlds.size() > 1) {
+    throw UsageError(fmt::format(
+        "--ranks: advice is for one world, {} are given", worlds.size()));
   }
-  request.job.ranks = ranks_ > 0 ? ranks_ : request.job.cluster.slots();
-  if (device_rate_ != 0) {
-    request.job.samples_per_s = device_rate_;
-  }
-  choose_network(model_, request.job);
-  if (!algorithm_.empty()) {
-    request.job.algorithm = algorithm_;
-  }
+  request.job.ranks = worlds.front();
   if (!bucket_mb_.empty()) {
     request.bucket_mb = bucket_mb_;
   }
   const sim::AdviceTable table = sim::advise(request);
   print(table);
   record::Configuration best = table.rows.front().configuration;
-  best.device = engine_ == "gloo" ? "cpu" : "cuda";
-  best.engine = engine_ == "gloo" ? "gloo" : "nccl";
+  best.device = job_.engine() == "gloo" ? "cpu" : "cuda";
+  best.engine = job_.engine() == "gloo" ? "gloo" : "nccl";
   fmt::print("\n* not told apart from the first at an error of {} %\n\n  {}\n",
              error_percent_,
-             command_of(best, model_));
+             command_of(best, job_.model()));
   return 0;
 }
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "paceline/plan/cluster_choice.h"
-
-namespace CLI {
-class App;
-}
+#include "paceline/cli/job_flags.h"
 
 namespace paceline::cli {
 
@@ -23,10 +18,8 @@ class AdviseCommand {
   int run() const;
 
  private:
-  plan::ClusterChoice cluster_;
-  std::string model_, optimizer_ = "sgd", engine_ = "nccl", algorithm_;
-  int ranks_ = 0, batch_size_ = 0;
-  double device_rate_ = 0, error_percent_ = 5;
+  JobFlags job_;
+  double error_percent_ = 5;
   std::vector<double> bucket_mb_;
 };
 

@@ -10,6 +10,7 @@
 #include "paceline/plan/profile_file.h"
 
 namespace paceline::cli {
+namespace {
 
 void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice) {
   app.add_option("--cluster", choice.file, "cluster file (clusters/*.toml)")
@@ -20,19 +21,6 @@ void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice) {
       ->type_name("a:4,b:4");
   app.add_option("--hostfile", choice.hostfile, "the same from an MPI hostfile")
       ->type_name("FILE");
-}
-
-void add_model_flag(CLI::App& app, std::string& model) {
-  app.add_option("model,--model",
-                 model,
-                 "a network: resnet50, vgg16, bert-base, ...; or a profile "
-                 "(paceline profile, adapters/torch_profile.py)")
-      ->required()
-      ->type_name("NAME|PROFILE.json");
-}
-
-bool names_profile(const std::string& model) {
-  return model.ends_with(".json");
 }
 
 void choose_network(const std::string& model, sim::PredictRequest& request) {
@@ -54,6 +42,87 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
   }
   request.network.model = std::move(profiled.model);
   request.profile = std::move(profiled.profile);
+  request.update = profiled.update;
+}
+
+}  // namespace
+
+bool names_profile(const std::string& model) {
+  return model.ends_with(".json");
+}
+
+JobFlags::JobFlags(CLI::App& app) {
+  const CLI::Option* model =
+      app.add_option("model,--model",
+                     model_,
+                     "a network: resnet50, vgg16, bert-base, ...; or a profile "
+                     "(paceline profile, adapters/torch_profile.py)")
+          ->type_name("NAME|PROFILE.json");
+  add_cluster_flags(app, cluster_);
+  app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  of_records_ = {
+      model,
+      app.add_option("--batch-size", batch_size_, "samples per rank and step"),
+      app.add_option("--device-rate",
+                     device_rate_,
+                     "samples/s of one device alone; left out: the profile's, "
+                     "or the cluster file's"),
+      app.add_option("--optimizer", optimizer_, "sgd or adamw [sgd]"),
+      app.add_option("--engine",
+                     engine_,
+                     "whose software costs: nccl, gloo, ideal [nccl]"),
+      app.add_option("--algorithm",
+                     algorithm_,
+                     "of collectives: ring, tree, halving-doubling, "
+                     "hierarchical, measured")};
+}
+
+sim::PredictRequest JobFlags::request() const {
+  if (model_.empty()) {
+    throw UsageError(
+        "no network: name one, or give the profile of your own (`paceline "
+        "profile`, adapters/torch_profile.py)");
+  }
+  if (batch_size_ < 0) {
+    throw UsageError(
+        fmt::format("--batch-size {}: must be at least 1", batch_size_));
+  }
+  sim::PredictRequest request{.network = {},
+                              .cluster = plan::read_cluster(cluster_),
+                              .batch_size = batch_size_,
+                              .optimizer = optimizer_,
+                              .engine = engine_};
+  if (device_rate_ != 0) {
+    request.samples_per_s = device_rate_;
+  }
+  choose_network(model_, request);
+  if (!algorithm_.empty()) {
+    request.algorithm = algorithm_;
+  }
+  return request;
+}
+
+std::vector<plan::Rank> JobFlags::worlds(const plan::Cluster& cluster) const {
+  if (ranks_.empty()) {
+    return {cluster.slots()};
+  }
+  for (const int ranks : ranks_) {
+    if (ranks < 1) {
+      throw UsageError(fmt::format("--ranks {}: must be at least 1", ranks));
+    }
+  }
+  return {ranks_.begin(), ranks_.end()};
+}
+
+void JobFlags::refuse_beside(const std::string& other) const {
+  for (const CLI::Option* option : of_records_) {
+    if (option->count() > 0) {
+      throw UsageError(fmt::format(
+          "{} beside {}: the records say it", option->get_name(), other));
+    }
+  }
 }
 
 }  // namespace paceline::cli

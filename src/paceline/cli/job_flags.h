@@ -2,29 +2,51 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "paceline/plan/cluster_choice.h"
 #include "paceline/sim/predict.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace paceline::cli {
-
-/// --cluster, -H and --hostfile, as `paceline run` has them.
-void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice);
-
-/// MODEL, or --model MODEL.
-void add_model_flag(CLI::App& app, std::string& model);
 
 /// Whether `model` is a profile's path, not a built-in network's name.
 bool names_profile(const std::string& model);
 
-/// The network called `model`, or the one that the file profiles, with its
-/// times and, where the request has none, its batch.  Throws UsageError where
-/// the request's batch is another one and no rate of a device tells how fast
-/// that would be.
-void choose_network(const std::string& model, sim::PredictRequest& request);
+/// The flags that describe a job on a cluster, for whoever predicts one.
+class JobFlags {
+ public:
+  /// Adds them to the subcommand `app`.
+  explicit JobFlags(CLI::App& app);
+
+  /// The job, but for its ranks: the network called so, or the one that a file
+  /// profiles, with its times and, where no flag names one, its batch.  Throws
+  /// UsageError where the batch is another one and no rate of a device tells
+  /// how fast that would be.
+  sim::PredictRequest request() const;
+
+  /// Worlds that were asked for; all slots where none was.  Throws UsageError.
+  std::vector<plan::Rank> worlds(const plan::Cluster& cluster) const;
+
+  const std::string& model() const { return model_; }
+  const plan::ClusterChoice& cluster() const { return cluster_; }
+  const std::string& engine() const { return engine_; }
+  const std::vector<int>& ranks() const { return ranks_; }
+
+  /// Throws UsageError where a flag is given that `other` gives another way.
+  void refuse_beside(const std::string& other) const;
+
+ private:
+  std::string model_, optimizer_ = "sgd", engine_ = "nccl", algorithm_;
+  plan::ClusterChoice cluster_;
+  std::vector<int> ranks_;
+  int batch_size_ = 0;
+  double device_rate_ = 0;
+  std::vector<const CLI::Option*> of_records_;  // what records say themselves
+};
 
 }  // namespace paceline::cli

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/predict.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <optional>
-#include <vector>
+#include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
@@ -12,31 +14,66 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/cli/job_flags.h"
+#include "paceline/cli/record_files.h"
 #include "paceline/record/store.h"
 #include "paceline/record/trace.h"
 #include "paceline/report/formats.h"
-#include "paceline/sim/predict.h"
+#include "paceline/sim/learn.h"
 
 namespace paceline::cli {
+namespace {
 
-PredictCommand::PredictCommand(CLI::App& app) {
-  add_model_flag(app, model_);
-  add_cluster_flags(app, cluster_);
-  app.add_option("--ranks", ranks_, "ranks; left out: all slots");
-  app.add_option("--strategy", strategy_, "as in paceline run [fusion]");
-  app.add_option("--batch-size", batch_size_, "samples per rank and step");
+std::vector<record::RunRecord> read_all(const std::vector<std::string>& files) {
+  refuse_repeats(files);
+  std::vector<record::RunRecord> records;
+  for (const std::string& file : files) {
+    std::ranges::move(record::read_records(file).records,
+                      std::back_inserter(records));
+  }
+  return records;
+}
+
+/// Those of the records that more than one rank ran, once each.
+std::vector<std::string> strategies_of(const sim::Learned& learned) {
+  std::vector<std::string> strategies;
+  for (const sim::ExplainedCase& it : learned.cases) {
+    const std::string& strategy = it.configuration.strategy;
+    if (std::ranges::find(strategies, strategy) == strategies.end()) {
+      strategies.push_back(strategy);
+    }
+  }
+  return strategies;
+}
+
+void print_learned(const sim::Learned& learned) {
+  fmt::print(stderr, "learned from records:\n{}", sim::summary_of(learned));
+  for (const record::Warning& warning : learned.family.warnings) {
+    fmt::print(stderr,
+               "{}: {}: {}{}{}\n",
+               warning.code,
+               warning.seen,
+               warning.why,
+               warning.advice.empty() ? "" : "; ",
+               warning.advice);
+  }
+}
+
+}  // namespace
+
+PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
+  app.add_option("--from",
+                 from_,
+                 "records of one's own runs on 1, 2 and 4 ranks, in place of "
+                 "MODEL and --cluster")
+      ->allow_extra_args(false);
+  app.add_option("--profile",
+                 profile_,
+                 "with --from: the network's layers, where they are not known");
+  app.add_option("--strategy",
+                 strategy_,
+                 "as in paceline run [fusion; with --from those of the "
+                 "records]");
   app.add_option("--bucket-mb", bucket_mb_, "MiB of a bucket [25]");
-  app.add_option("--device-rate",
-                 device_rate_,
-                 "samples/s of one device alone; left out: the cluster file's");
-  app.add_option("--optimizer", optimizer_, "sgd or adamw [sgd]");
-  app.add_option(
-      "--engine", engine_, "whose software costs: nccl, gloo, ideal [nccl]");
-  app.add_option("--algorithm",
-                 algorithm_,
-                 "of collectives: ring, tree, halving-doubling, hierarchical, "
-                 "measured");
   app.add_option("--steps", steps_, "steps of the record [10]");
   app.add_option("--noise", sigma_, "sigma of log-normal compute times [0]");
   app.add_option("--stragglers",
@@ -50,6 +87,55 @@ PredictCommand::PredictCommand(CLI::App& app) {
   app.add_option("--format", format_, "as in paceline run [table]");
 }
 
+std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
+  sim::PredictRequest request = job_.request();
+  request.strategy = strategy_.empty() ? request.strategy : strategy_;
+  request.bucket_mb = bucket_mb_;
+  request.steps = steps_;
+  request.noise = {.seed = seed_,
+                   .sigma = sigma_,
+                   .straggler_probability = straggler_probability_,
+                   .straggler_factor = straggler_factor_,
+                   .rank_factor = {}};
+  std::vector<Told> told;
+  for (const plan::Rank ranks : job_.worlds(request.cluster)) {
+    request.ranks = ranks;
+    sim::Prediction prediction = sim::predict(request, !trace_.empty());
+    std::string text = sim::summary_of(prediction);
+    told.push_back({std::move(prediction), std::move(text)});
+  }
+  return told;
+}
+
+std::vector<PredictCommand::Told> PredictCommand::from_records() const {
+  job_.refuse_beside("--from");
+  if (job_.ranks().empty()) {
+    throw UsageError("--from wants worlds to predict: --ranks 8,16");
+  }
+  sim::LearnOptions options;
+  if (!profile_.empty()) {
+    options.profile = plan::read_profile(profile_);
+  }
+  if (!job_.cluster().empty()) {
+    options.cluster = plan::read_cluster(job_.cluster());
+  }
+  const sim::Learned learned = sim::learn(read_all(from_), options);
+  print_learned(learned);
+  const auto strategies = strategy_.empty()
+                              ? strategies_of(learned)
+                              : std::vector<std::string>{strategy_};
+  std::vector<Told> told;
+  for (const plan::Rank ranks : job_.worlds({})) {
+    for (const std::string& strategy : strategies) {
+      sim::Forecast forecast =
+          sim::forecast(learned, ranks, strategy, bucket_mb_, !trace_.empty());
+      std::string text = sim::summary_of(forecast, learned);
+      told.push_back({std::move(forecast.prediction), std::move(text)});
+    }
+  }
+  return told;
+}
+
 int PredictCommand::run() const {
   const report::Format& format = report::find_format(format_);
   for (const auto& [flag, path] :
@@ -58,47 +144,31 @@ int PredictCommand::run() const {
       check_writable(flag, path);
     }
   }
-  if (batch_size_ < 0 || ranks_ < 0) {
-    throw UsageError(
-        fmt::format("--batch-size {} --ranks {}: neither may be negative",
-                    batch_size_,
-                    ranks_));
+  std::vector<Told> told = from_.empty() ? from_cluster() : from_records();
+  if (!trace_.empty() && told.size() > 1) {
+    throw UsageError(fmt::format(
+        "--trace is of one prediction; {} were asked for", told.size()));
   }
-  sim::PredictRequest request{
-      .network = {},
-      .cluster = plan::read_cluster(cluster_),
-      .strategy = strategy_,
-      .bucket_mb = bucket_mb_,
-      .batch_size = batch_size_,
-      .optimizer = optimizer_,
-      .engine = engine_,
-      .steps = steps_,
-      .noise = {.seed = seed_,
-                .sigma = sigma_,
-                .straggler_probability = straggler_probability_,
-                .straggler_factor = straggler_factor_,
-                .rank_factor = {}}};
-  request.ranks = ranks_ > 0 ? ranks_ : request.cluster.slots();
-  if (device_rate_ != 0) {
-    request.samples_per_s = device_rate_;
+  std::vector<record::RunRecord> records;
+  for (Told& it : told) {
+    it.prediction.record.started_at =
+        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    records.push_back(it.prediction.record);
   }
-  choose_network(model_, request);
-  if (!algorithm_.empty()) {
-    request.algorithm = algorithm_;
-  }
-  sim::Prediction prediction = sim::predict(request, !trace_.empty());
-  prediction.record.started_at =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  const std::vector<record::RunRecord> records{prediction.record};
   fmt::print("{}", format.render(records));
   std::fflush(stdout);
-  fmt::print(stderr, "{}", sim::summary_of(prediction));
+  for (const Told& it : told) {
+    fmt::print(stderr, "{}", it.text);
+  }
   if (!trace_.empty()) {
-    record::write_trace_file(trace_, prediction.spans);
+    record::write_trace_file(trace_, told.front().prediction.spans);
     fmt::print(stderr, "trace: {}\n", trace_);
   }
   if (!records_.empty()) {
-    record::RecordWriter(records_).append(prediction.record);
+    record::RecordWriter writer(records_);
+    for (const record::RunRecord& record : records) {
+      writer.append(record);
+    }
     fmt::print(stderr, "records: {}\n", records_);
   }
   return 0;

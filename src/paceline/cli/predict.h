@@ -3,17 +3,15 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "paceline/plan/cluster_choice.h"
-
-namespace CLI {
-class App;
-}
+#include "paceline/cli/job_flags.h"
 
 namespace paceline::cli {
 
 /// `paceline predict MODEL --cluster FILE`: the job's plan, executed in virtual
-/// time on the described cluster.  Starts nothing.
+/// time on the described cluster.  `paceline predict --from RECORDS`: larger
+/// worlds by the constants of one's own runs.  Starts nothing.
 class PredictCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -23,12 +21,19 @@ class PredictCommand {
   int run() const;
 
  private:
-  plan::ClusterChoice cluster_;
-  std::string model_, strategy_ = "fusion", optimizer_ = "sgd",
-                      engine_ = "nccl", algorithm_, format_ = "table", trace_,
-                      records_;
-  int ranks_ = 0, batch_size_ = 0, steps_ = 10;
-  double bucket_mb_ = 25, device_rate_ = 0;
+  /// Each of the predictions, with what people are told of it.
+  struct Told {
+    sim::Prediction prediction;
+    std::string text;
+  };
+  std::vector<Told> from_cluster() const;
+  std::vector<Told> from_records() const;
+
+  JobFlags job_;
+  std::vector<std::string> from_;
+  std::string strategy_, format_ = "table", trace_, records_, profile_;
+  int steps_ = 10;
+  double bucket_mb_ = 25;
   double sigma_ = 0, straggler_probability_ = 0, straggler_factor_ = 1;
   std::uint64_t seed_ = 0;
 };

@@ -36,10 +36,39 @@ plan::PlanInput input_of(const PredictRequest& request) {
   return input;
 }
 
-/// The optimizer reads and writes its buffers at the speed of the memory.
-void price_kernels(const plan::ClusterDevice& device, SoftwareCosts& software) {
-  software.kernels.push_back(
-      {.bytes_per_s = device.memory_bytes_per_s.value_or(0)});
+/// Kernels take as long as the measured update; else the optimizer reads and
+/// writes its buffers at the speed of the memory.
+KernelCost kernels_of(const PredictRequest& request,
+                      const plan::PlanInput& input) {
+  if (request.update && *request.update > 0) {
+    return {.bytes_per_s =
+                update_bytes(input) / plan::seconds_of(*request.update)};
+  }
+  return {.bytes_per_s = request.cluster.device.memory_bytes_per_s.value_or(0)};
+}
+
+void check_rate(double samples_per_s) {
+  if (!(samples_per_s > 0)) {
+    throw UsageError(fmt::format("{} samples/s of one device: must be above 0",
+                                 samples_per_s));
+  }
+}
+
+Costs costs_of(const PredictRequest& request, const plan::PlanInput& input) {
+  Costs costs;
+  costs.machine =
+      request.machine ? *request.machine : machine_of(request.cluster);
+  costs.machine.noise = request.noise;
+  if (request.algorithm) {
+    costs.machine.algorithm = algorithm_named(*request.algorithm);
+  }
+  if (request.software) {
+    costs.software = *request.software;
+  } else {
+    costs.software = engine_costs_named(request.engine).costs;
+    costs.software.kernels.push_back(kernels_of(request, input));
+  }
+  return costs;
 }
 
 /// Layer times; a warning where they rest on no measurement.
@@ -48,7 +77,12 @@ plan::LayerProfile profile_of(const PredictRequest& request,
                               std::vector<record::Warning>& warnings) {
   if (request.profile) {
     plan::check_profile(request.network.model, *request.profile);
-    return *request.profile;
+    if (!request.samples_per_s) {
+      return *request.profile;
+    }
+    check_rate(*request.samples_per_s);
+    return stretched(*request.profile,
+                     plan::picoseconds_of(batch_size / *request.samples_per_s));
   }
   plan::LayerProfile profile = roofline_profile(
       request.network, batch_size, roofline_of(request.cluster.device));
@@ -58,10 +92,7 @@ plan::LayerProfile profile_of(const PredictRequest& request,
     rate = row->samples_per_s;
   }
   if (rate) {
-    if (!(*rate > 0)) {
-      throw UsageError(
-          fmt::format("{} samples/s of one device: must be above 0", *rate));
-    }
+    check_rate(*rate);
     return stretched(std::move(profile),
                      plan::picoseconds_of(batch_size / *rate));
   }
@@ -143,6 +174,23 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
                             1e12 / static_cast<double>(wire.bytes_per_s)}}}};
 }
 
+double update_bytes(const plan::PlanInput& input) {
+  plan::PlanInput alone = input;
+  alone.world = 1;
+  alone.local_world = {1};
+  const auto planner = plan::make_planner(plan::parse_strategy("none"));
+  const Job job = compile(*planner, alone, {.steps = 3});
+  double bytes = 0;
+  for (ItemId id = job.actors[0].steps[1]; id < job.actors[0].steps[2]; ++id) {
+    const Item& item = job.items[id];
+    if (item.kind == ItemKind::kKernel) {
+      const auto shape = static_cast<std::size_t>(item.subject);
+      bytes += static_cast<double>(job.kernel_shapes[shape].bytes);
+    }
+  }
+  return bytes;
+}
+
 Prediction predict(const PredictRequest& request, bool with_spans) {
   Prediction prediction;
   if (request.steps < 3) {
@@ -154,14 +202,8 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   const int batch_size = request.batch_size > 0 ? request.batch_size
                          : row != nullptr       ? row->batch_size
                                                 : kBatch;
+  prediction.costs = costs_of(request, input);
   Costs& costs = prediction.costs;
-  costs.machine = machine_of(request.cluster);
-  costs.machine.noise = request.noise;
-  if (request.algorithm) {
-    costs.machine.algorithm = algorithm_named(*request.algorithm);
-  }
-  costs.software = engine_costs_named(request.engine).costs;
-  price_kernels(request.cluster.device, costs.software);
   std::vector<record::Warning> warnings;
   costs.profile = profile_of(request, batch_size, warnings);
   input.profile = costs.profile;

@@ -25,11 +25,15 @@ struct PredictRequest {
   int batch_size = 0;                     // per rank; 0: the cluster's, or 32
   std::optional<double> samples_per_s{};  // of one device alone
   std::optional<plan::LayerProfile> profile{};  // measured layer times
+  std::optional<Picoseconds> update{};          // of all parameters, measured
   std::string optimizer = "sgd";
   std::string engine = "nccl";             // sim/engines.h
   std::optional<std::string> algorithm{};  // of collectives
   Step steps = 10;
   Noise noise{};
+  /// Instead of the cluster's links and the engine's costs.
+  std::optional<Machine> machine{};
+  std::optional<SoftwareCosts> software{};
 };
 
 struct Prediction {
@@ -48,11 +52,15 @@ struct Prediction {
 
 /// Plans the job and executes the plan in virtual time.
 ///
-/// Layer times are the request's profile; else a roofline over the network's
-/// layers, stretched to the throughput of one device that the request or the
-/// cluster file gives; else the roofline of the device's figures as they are,
-/// which the record warns of.  Throws UsageError for a request that cannot be.
+/// Layer times are the request's profile, stretched to `samples_per_s` where
+/// that is given; else a roofline over the network's layers, stretched to the
+/// throughput of one device that the request or the cluster file gives; else
+/// the roofline of the device's figures as they are, which the record warns of.
+/// Throws UsageError for a request that cannot be.
 Prediction predict(const PredictRequest& request, bool with_spans = false);
+
+/// Bytes that one rank's update reads and writes in a step.
+double update_bytes(const plan::PlanInput& input);
 
 /// What planners know of the machine's communication, as one line per
 /// operation through its times at nothing and at 64 MiB.

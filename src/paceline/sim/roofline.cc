@@ -2,6 +2,9 @@
 #include "paceline/sim/roofline.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <numeric>
+#include <vector>
 
 #include "paceline/base/error.h"
 #include "paceline/sim/whole.h"
@@ -28,6 +31,28 @@ double seconds_of_layer(const LayerWork& work,
   return std::max({slower * flops / options.flops_per_s,
                    bytes / options.memory_bytes_per_s,
                    options.launch_s});
+}
+
+/// All times of the lists by one factor, to a sum of exactly `total`.
+void stretch(std::initializer_list<std::vector<plan::Picoseconds>*> lists,
+             plan::Picoseconds total) {
+  plan::Picoseconds now = 0;
+  for (const auto* times : lists) {
+    now += std::accumulate(times->begin(), times->end(), plan::Picoseconds{0});
+  }
+  PACELINE_CHECK(total > 0 && now > 0);
+  // Ends are rounded, not parts, so that the sum is exact.
+  plan::Picoseconds before = 0, end_before = 0;
+  for (auto* times : lists) {
+    for (plan::Picoseconds& time : *times) {
+      before += time;
+      const auto end = static_cast<plan::Picoseconds>(
+          static_cast<Wide>(before) * static_cast<Wide>(total) /
+          static_cast<Wide>(now));
+      time = end - end_before;
+      end_before += time;
+    }
+  }
 }
 
 }  // namespace
@@ -72,21 +97,15 @@ plan::LayerProfile roofline_profile(const plan::NetworkShape& network,
 
 plan::LayerProfile stretched(plan::LayerProfile profile,
                              plan::Picoseconds total) {
-  const plan::Picoseconds now =
-      profile.forward_total() + profile.backward_total();
-  PACELINE_CHECK(total > 0 && now > 0);
-  // Ends are rounded, not parts, so that the sum is exact.
-  plan::Picoseconds before = 0, end_before = 0;
-  for (auto* times : {&profile.forward, &profile.backward}) {
-    for (plan::Picoseconds& time : *times) {
-      before += time;
-      const auto end = static_cast<plan::Picoseconds>(
-          static_cast<Wide>(before) * static_cast<Wide>(total) /
-          static_cast<Wide>(now));
-      time = end - end_before;
-      end_before += time;
-    }
-  }
+  stretch({&profile.forward, &profile.backward}, total);
+  return profile;
+}
+
+plan::LayerProfile stretched(plan::LayerProfile profile,
+                             plan::Picoseconds forward,
+                             plan::Picoseconds backward) {
+  stretch({&profile.forward}, forward);
+  stretch({&profile.backward}, backward);
   return profile;
 }
 

@@ -39,6 +39,11 @@ plan::LayerProfile roofline_profile(const plan::NetworkShape& network,
 plan::LayerProfile stretched(plan::LayerProfile profile,
                              plan::Picoseconds total);
 
+/// Forward and backward, each in its shape, taking so long.
+plan::LayerProfile stretched(plan::LayerProfile profile,
+                             plan::Picoseconds forward,
+                             plan::Picoseconds backward);
+
 /// What the device's figures say; what they lack stays as it is.
 RooflineOptions roofline_of(const plan::ClusterDevice& device);
 

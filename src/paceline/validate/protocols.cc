@@ -6,7 +6,7 @@
 #include <set>
 
 #include "paceline/base/random.h"
-#include "paceline/validate/fit.h"
+#include "paceline/stats/fit.h"
 
 namespace paceline::validate {
 namespace {
@@ -79,7 +79,7 @@ Constants fit_to(Examinee& examinee,
     }
     return constants;
   };
-  FitProblem problem;
+  stats::FitProblem problem;
   problem.residuals = cells.size();
   problem.residual = [&](std::size_t i, const std::vector<double>& values) {
     const Cell& cell = *cells[i];
@@ -95,7 +95,7 @@ Constants fit_to(Examinee& examinee,
   for (const Constant id : ids) {
     values.push_back(start[id]);
   }
-  return at(fit(problem, values, {.iterations = iterations}));
+  return at(stats::fit(problem, values, {.iterations = iterations}));
 }
 
 Errors errors_of(Examinee& examinee,

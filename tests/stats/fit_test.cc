@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/validate/fit.h"
+#include "paceline/stats/fit.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-namespace paceline::validate {
+namespace paceline::stats {
 namespace {
 
 FitProblem alpha_beta(const std::vector<double>& sizes,
@@ -43,4 +43,4 @@ TEST(Fit, IsBentLittleByOneWildNumber) {
 }
 
 }  // namespace
-}  // namespace paceline::validate
+}  // namespace paceline::stats

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/validate/fit.h"
+#include "paceline/stats/fit.h"
 
+#include <algorithm>
 #include <cmath>
 
 #if defined(__GNUC__)
@@ -13,7 +14,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-namespace paceline::validate {
+namespace paceline::stats {
 namespace {
 
 /// The form in which Eigen wants a problem.
@@ -94,6 +95,12 @@ std::vector<double> fit(const FitProblem& problem,
   for (std::size_t i = 0; i < start.size(); ++i) {
     logs[static_cast<Eigen::Index>(i)] = std::log(start[i]);
   }
+  if (options.careful) {
+    search.useExternalScaling = true;
+    search.diag.setOnes(logs.size());
+    search.parameters.factor = 1 / std::max(1.0, logs.norm());
+    search.parameters.xtol = 1e-6;
+  }
   auto status = search.minimizeInit(logs);
   for (int i = 0;
        i < options.iterations &&
@@ -111,4 +118,4 @@ std::vector<double> fit(const FitProblem& problem,
   return best;
 }
 
-}  // namespace paceline::validate
+}  // namespace paceline::stats

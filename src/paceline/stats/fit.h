@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-namespace paceline::validate {
+namespace paceline::stats {
 
 /// Residuals of a model as functions of its unknowns.
 struct FitProblem {
@@ -24,6 +24,10 @@ struct FitOptions {
   /// that no model explains do not bend it.
   double scale = 0.02;
   double step = 2e-3;  // of the derivative, relative
+  /// The first iteration moves no unknown by more than a factor of e, however
+  /// little the residuals depend on it; else one that hardly matters at the
+  /// start may be lost for good.
+  bool careful = false;
 };
 
 /// The unknowns, all above zero, that minimize the sum of the squares of the
@@ -33,4 +37,4 @@ std::vector<double> fit(const FitProblem& problem,
                         const std::vector<double>& start,
                         const FitOptions& options = {});
 
-}  // namespace paceline::validate
+}  // namespace paceline::stats

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/random.h"
+#include "paceline/sim/learn.h"
+#include "paceline/stats/bootstrap.h"
+
+namespace paceline::sim {
+namespace {
+
+/// Hosts as those of the records, or one that holds everybody.
+plan::Cluster cluster_for(const Learned& learned, Rank ranks) {
+  if (learned.cluster) {
+    return *learned.cluster;
+  }
+  plan::Cluster cluster;
+  cluster.name = "as the records";
+  cluster.device.name = learned.family.common().device;
+  int most_local = 1;
+  bool hosts = false;
+  for (const MeasuredCase& measured : learned.family.together) {
+    const auto& local = measured.configuration.ranks_per_host;
+    hosts = hosts || local.size() > 1;
+    for (const int count : local) {
+      most_local = std::max(most_local, count);
+    }
+  }
+  const int slots = hosts ? most_local : ranks;
+  for (int i = 0; i * slots < ranks; ++i) {
+    cluster.hosts.push_back(
+        {.name = fmt::format("host{}", i), .slots = slots, .interface = {}});
+  }
+  return cluster;
+}
+
+/// As the records' own cases, so that a run of it can be paired with it.
+void name_case(const Learned& learned, record::Configuration& predicted) {
+  record::Configuration c = learned.family.common();
+  c.label.clear();
+  c.ranks = predicted.ranks;
+  c.ranks_per_host = predicted.ranks_per_host;
+  c.strategy = predicted.strategy;
+  c.bucket_mb = predicted.bucket_mb;
+  predicted = std::move(c);
+}
+
+}  // namespace
+
+Forecast forecast(const Learned& learned,
+                  Rank ranks,
+                  const std::string& strategy,
+                  double bucket_mb,
+                  bool with_spans) {
+  PredictRequest request = learned.job;
+  request.cluster = cluster_for(learned, ranks);
+  request.ranks = ranks;
+  request.strategy = strategy;
+  request.bucket_mb = bucket_mb;
+  request.steps = std::max(3, learned.family.common().steps);
+  Forecast forecast{.prediction = predict(request, with_spans), .step_s = {}};
+  Prediction& prediction = forecast.prediction;
+  name_case(learned, prediction.record.configuration);
+  for (const record::Warning& warning : learned.family.warnings) {
+    prediction.record.warnings.push_back(warning);
+  }
+  Simulator simulator(*prediction.job);
+  std::vector<double> steps;
+  Random random(learned.seed, learned.replicates.size());
+  for (const Costs& costs : learned.replicates) {
+    const double residual =
+        learned.residuals[random.below(learned.residuals.size())];
+    steps.push_back(plan::seconds_of(simulator.run(costs).step) *
+                    std::exp(residual));
+  }
+  const double step = plan::seconds_of(prediction.times.step);
+  forecast.step_s = steps.empty()
+                        ? stats::Interval{step, step}
+                        : stats::percentile_interval(steps, learned.level);
+  return forecast;
+}
+
+std::string summary_of(const Forecast& forecast, const Learned& learned) {
+  const record::Configuration& c = forecast.prediction.record.configuration;
+  return fmt::format(
+      "{} ranks, {}: {:.0f} % interval of the step [{:.3f}, "
+      "{:.3f}] ms\n{}",
+      c.ranks,
+      c.strategy,
+      learned.level * 100,
+      forecast.step_s.low * 1e3,
+      forecast.step_s.high * 1e3,
+      summary_of(forecast.prediction));
+}
+
+std::string summary_of(const Learned& learned) {
+  std::string text;
+  for (const LearnedConstant& constant : learned.constants) {
+    text += fmt::format("  {:<38}{:>10.4g} {:<14}{:<24} {}\n",
+                        constant.name,
+                        constant.value,
+                        constant.unit,
+                        constant.interval ? fmt::format("[{:.4g}, {:.4g}]",
+                                                        constant.interval->low,
+                                                        constant.interval->high)
+                                          : "",
+                        constant.from);
+  }
+  for (const ExplainedCase& it : learned.cases) {
+    text += fmt::format(
+        "  {:>2} ranks, {}: measured {:.3f} ms, with these "
+        "constants {:.3f} ms ({:+.1f} %)\n",
+        it.configuration.ranks,
+        it.configuration.strategy,
+        it.measured_s * 1e3,
+        it.simulated_s * 1e3,
+        (it.simulated_s / it.measured_s - 1) * 100);
+  }
+  return text;
+}
+
+}  // namespace paceline::sim

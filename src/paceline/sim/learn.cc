@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/learn.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/random.h"
+#include "paceline/plan/strategy.h"
+#include "paceline/sim/engines.h"
+#include "paceline/sim/learn_fit.h"
+#include "paceline/sim/roofline.h"
+#include "paceline/stats/bootstrap.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::sim {
+namespace {
+
+constexpr int kIterations = 60, kIterationsAgain = 5;
+
+plan::NetworkShape network_of(const record::Configuration& c,
+                              const LearnOptions& options) {
+  if (options.profile) {
+    if (options.profile->model.name != c.model) {
+      throw UsageError(
+          fmt::format("the profile is of {}, the records are of {}",
+                      options.profile->model.name,
+                      c.model));
+    }
+    return {.model = options.profile->model, .work = {}};
+  }
+  const auto names = plan::network_names();
+  if (std::ranges::find(names, c.model) == names.end() || c.image_size != 0 ||
+      c.classes != 0) {
+    throw UsageError(fmt::format(
+        "the layers of {} with image_size {} and classes {} are not known "
+        "here: give its --profile (`paceline profile` writes one)",
+        c.model,
+        c.image_size,
+        c.classes));
+  }
+  return plan::network_shape(c.model);
+}
+
+/// The shape of the layer times over the network, and whose it is.
+plan::LayerProfile shape_of(const MeasuredFamily& family,
+                            const plan::NetworkShape& network,
+                            const LearnOptions& options) {
+  if (options.profile) {
+    return options.profile->profile;
+  }
+  for (const auto* cases : {&family.alone, &family.together}) {
+    for (const MeasuredCase& measured : *cases) {
+      if (measured.planned_by && !measured.planned_by->forward_ps.empty()) {
+        plan::LayerProfile profile{
+            .origin = measured.planned_by->profile_origin,
+            .forward = measured.planned_by->forward_ps,
+            .backward = measured.planned_by->backward_ps};
+        plan::check_profile(network.model, profile);
+        return profile;
+      }
+    }
+  }
+  return roofline_profile(network, family.common().batch_size);
+}
+
+LinkModel own_link(const plan::LinkSpec& link) {
+  return {.bytes_per_s = std::llround(link.bytes_per_s),
+          .latency = link.latency_ns * plan::kPicosecondsPerNanosecond,
+          .sharing = plan::LinkSharing::kDevice};
+}
+
+/// A cluster may be hosts alone.
+bool gives_links(const LearnOptions& options) {
+  return options.cluster && !options.cluster->links.empty();
+}
+
+/// `within`: who shares the link of a host's ranks, where nobody says.
+Machine machine_for(const LearnOptions& options, plan::LinkSharing within) {
+  Machine machine;
+  if (options.link) {
+    machine.device = machine.network = own_link(*options.link);
+  } else if (gives_links(options)) {
+    machine = machine_of(*options.cluster);
+    machine.algorithm = Algorithm::kRing;
+  } else {
+    machine.network.sharing = plan::LinkSharing::kHost;
+    machine.device.sharing = within;
+  }
+  return machine;
+}
+
+/// Of a job that has `learned.job`'s network and optimizer.
+plan::PlanInput input_of(const PredictRequest& job,
+                         const record::Configuration& c) {
+  plan::PlanInput input;
+  input.model = job.network.model;
+  input.optimizer.name = job.optimizer;
+  input.optimizer.state_buffers = job.optimizer == "adamw" ? 2 : 1;
+  input.loss_scaling = c.dtype == "amp" && c.device != "cpu";
+  return input;
+}
+
+void check_supported(const record::Configuration& c) {
+  if (c.accumulate != 1) {
+    throw UsageError(fmt::format(
+        "records of accumulate {}: predictions know one micro-batch a step",
+        c.accumulate));
+  }
+}
+
+/// Of the largest measured world: what larger ones are taken to have.
+double largest_factor(const MeasuredFamily& family) {
+  const AloneTimes alone = alone_times(family.alone);
+  const int largest = family.together.back().configuration.ranks;
+  std::vector<double> factors;
+  for (const MeasuredCase& measured : family.together) {
+    if (measured.configuration.ranks == largest) {
+      factors.push_back(compute_factor(measured, alone));
+    }
+  }
+  return stats::median(factors);
+}
+
+MeasuredFamily drawn(const MeasuredFamily& family, Random& random) {
+  MeasuredFamily other;
+  for (const MeasuredCase& measured : family.alone) {
+    other.alone.push_back(measured.drawn(random));
+  }
+  for (const MeasuredCase& measured : family.together) {
+    other.together.push_back(measured.drawn(random));
+  }
+  return other;
+}
+
+struct Named {
+  Unknown unknown;
+  const char *name, *unit;
+  double unit_size;
+};
+constexpr Named kNames[] = {
+    {Unknown::kNetworkRate, "rate between hosts", "Gbit/s", 1e9 / 8},
+    {Unknown::kDeviceRate, "rate within a host", "Gbit/s", 1e9 / 8},
+    {Unknown::kLatency, "latency of a hop", "us", 1e-6},
+    {Unknown::kSlowdown, "slow-down of compute under transfers", "%", 0.01},
+    {Unknown::kStart, "start of a collective", "us", 1e-6}};
+
+/// A figure of every resample, by name.
+using Series = std::vector<double>;
+
+LearnedConstant constant_of(const std::string& name,
+                            const std::string& unit,
+                            double value,
+                            const Series& again,
+                            double level,
+                            const std::string& from) {
+  LearnedConstant constant{
+      .name = name, .unit = unit, .value = value, .from = from};
+  if (!again.empty()) {
+    constant.interval = stats::percentile_interval(again, level);
+  }
+  return constant;
+}
+
+/// One set of constants: those of the records, or of resampled ones.
+struct Fitted {
+  AloneTimes alone;
+  double factor = 1;
+  UnknownValues values;
+};
+
+Fitted fitted(LearnFit& fit,
+              const MeasuredFamily& family,
+              const UnknownValues& start,
+              int iterations) {
+  return {.alone = alone_times(family.alone),
+          .factor = largest_factor(family),
+          .values = fit.fit(family, start, iterations)};
+}
+
+/// A model of the links with its constants.
+struct Candidate {
+  std::unique_ptr<LearnFit> fit;
+  plan::LinkSharing within{};
+  Fitted best;
+  double squares = 0;  // of the logarithms' residuals
+};
+
+Candidate candidate_of(LearnFit::Setting setting,
+                       const MeasuredFamily& family,
+                       const LearnOptions& options,
+                       plan::LinkSharing within) {
+  setting.machine = machine_for(options, within);
+  Candidate candidate{
+      .fit = std::make_unique<LearnFit>(std::move(setting), family),
+      .within = within,
+      .best = {}};
+  candidate.best = fitted(
+      *candidate.fit, family, candidate.fit->first_guess(family), kIterations);
+  for (std::size_t i = 0; i < family.together.size(); ++i) {
+    const double residual =
+        std::log(candidate.fit->simulated(i, family, candidate.best.values) /
+                 family.together[i].step());
+    candidate.squares += residual * residual;
+  }
+  return candidate;
+}
+
+/// Where nobody says whether ranks of a host share its link, the records do.
+Candidate best_candidate(const LearnFit::Setting& setting,
+                         const MeasuredFamily& family,
+                         const LearnOptions& options) {
+  Candidate own =
+      candidate_of(setting, family, options, plan::LinkSharing::kDevice);
+  if (options.link || gives_links(options)) {
+    return own;
+  }
+  Candidate shared =
+      candidate_of(setting, family, options, plan::LinkSharing::kHost);
+  return shared.squares < own.squares ? std::move(shared) : std::move(own);
+}
+
+void put_constants(const Candidate& chosen,
+                   const std::vector<Fitted>& again,
+                   const LearnOptions& options,
+                   Learned& learned) {
+  const Fitted& best = chosen.best;
+  const auto add = [&](const std::string& name,
+                       const std::string& unit,
+                       const std::string& from,
+                       auto value) {
+    Series series;
+    for (const Fitted& it : again) {
+      series.push_back(value(it));
+    }
+    learned.constants.push_back(
+        constant_of(name, unit, value(best), series, options.level, from));
+  };
+  add("step of one rank", "ms", "runs of 1 rank", [](const Fitted& it) {
+    return it.alone.step * 1e3;
+  });
+  const int largest = learned.family.together.back().configuration.ranks;
+  add(fmt::format("compute of {} ranks at once", largest),
+      "of one rank's",
+      "their steps without communication",
+      [](const Fitted& it) { return it.factor; });
+  if (options.link) {
+    learned.constants.push_back({.name = "rate of a rank's link",
+                                 .unit = "Gbit/s",
+                                 .value = options.link->bytes_per_s * 8e-9,
+                                 .interval = {},
+                                 .from = "the records' link"});
+    learned.constants.push_back(
+        {.name = "latency of a hop",
+         .unit = "us",
+         .value = static_cast<double>(options.link->latency_ns) * 1e-3,
+         .interval = {},
+         .from = "the records' link"});
+  }
+  for (const Named& named : kNames) {
+    if (best.values.contains(named.unknown)) {
+      add(named.name,
+          named.unit,
+          fmt::format("fit to {} cases", learned.family.together.size()),
+          [&](const Fitted& it) {
+            return it.values.at(named.unknown) / named.unit_size;
+          });
+    }
+  }
+  const Costs costs = chosen.fit->costs(best.alone, best.factor, best.values);
+  learned.job.profile = costs.profile;
+  learned.job.machine = costs.machine;
+  learned.job.software = costs.software;
+}
+
+void put_cases(Candidate& candidate, Learned& learned) {
+  const std::size_t cases = learned.family.together.size();
+  const std::size_t free =
+      std::max<std::size_t>(1, cases - candidate.best.values.size());
+  const double scale =
+      std::sqrt(static_cast<double>(cases) / static_cast<double>(free));
+  for (std::size_t i = 0; i < cases; ++i) {
+    const MeasuredCase& measured = learned.family.together[i];
+    const double simulated =
+        candidate.fit->simulated(i, learned.family, candidate.best.values);
+    learned.cases.push_back({.configuration = measured.configuration,
+                             .runs = measured.runs.size(),
+                             .measured_s = measured.step(),
+                             .simulated_s = simulated});
+    learned.residuals.push_back(scale * std::log(measured.step() / simulated));
+  }
+}
+
+void warn(Candidate& chosen, const LearnOptions& options, Learned& learned) {
+  const Fitted& best = chosen.best;
+  auto& warnings = learned.family.warnings;
+  constexpr double kHidden = 0.01;
+  const auto& together = learned.family.together;
+  if (!best.values.empty() &&
+      chosen.fit->most_exposed(learned.family, best.values) < kHidden) {
+    warnings.push_back(
+        {.code = "hidden-communication",
+         .seen = "communication costs no record 1 % of its step",
+         .why = "what hides under compute says little of the link",
+         .advice = "add runs that wait for it: --strategy bsp, or a smaller "
+                   "--batch-size for all"});
+  }
+  const int largest = together.back().configuration.ranks;
+  if (together.front().configuration.ranks == largest &&
+      best.values.contains(Unknown::kLatency)) {
+    warnings.push_back(
+        {.code = "one-world",
+         .seen = fmt::format("{} ranks are the only world of more than one",
+                             largest),
+         .why = "how costs grow with ranks is taken from the model of a ring",
+         .advice = fmt::format("add runs of {} ranks", 2 * largest)});
+  }
+  const bool one_host =
+      std::ranges::all_of(together, [](const MeasuredCase& it) {
+        return it.configuration.ranks_per_host.size() < 2;
+      });
+  if (one_host && !options.link && !gives_links(options)) {
+    warnings.push_back(
+        {.code = "one-host",
+         .seen = "all runs were on one host",
+         .why = "nothing is known of a network; larger worlds are taken to "
+                "stand on one host as well",
+         .advice = "add runs on two hosts, or say with --cluster where ranks "
+                   "would be"});
+  }
+  double worst = 0;
+  for (const ExplainedCase& it : learned.cases) {
+    worst = std::max(worst, std::abs(it.simulated_s / it.measured_s - 1));
+  }
+  constexpr double kPoor = 0.05;
+  if (worst > kPoor) {
+    warnings.push_back(
+        {.code = "poor-fit",
+         .seen =
+             fmt::format("a record is explained to {:.0f} % only", worst * 100),
+         .why = "something that the simulator does not know shaped it",
+         .advice = "trust the interval, not the figure"});
+  }
+  constexpr double kCrowded = 1.05;
+  if (best.factor > kCrowded) {
+    warnings.push_back(
+        {.code = "shared-compute",
+         .seen = fmt::format("{} ranks compute {:.2f} times as long as one",
+                             largest,
+                             best.factor),
+         .why = "they share cores or memory; a larger world is taken to share "
+                "them as much",
+         .advice = "predict worlds that have as many ranks a host"});
+  }
+}
+
+}  // namespace
+
+Learned learn(std::span<const record::RunRecord> records,
+              const LearnOptions& options) {
+  Learned learned;
+  learned.family = family_of(records);
+  learned.cluster = options.cluster;
+  learned.level = options.level;
+  learned.seed = options.seed;
+  const record::Configuration& c = learned.family.common();
+  check_supported(c);
+  PredictRequest& job = learned.job;
+  job.network = network_of(c, options);
+  job.batch_size = c.batch_size;
+  job.optimizer = c.optimizer;
+  const plan::PlanInput input = input_of(job, c);
+  Candidate chosen = best_candidate(
+      {.input = input,
+       .shape = shape_of(learned.family, job.network, options),
+       .update_bytes = update_bytes(input),
+       .link = options.link,
+       .machine = {},
+       .one_link = !gives_links(options) || options.link,
+       .serial_collectives =
+           engine_costs_named(c.engine).costs.serial_collectives},
+      learned.family,
+      options);
+  std::vector<Fitted> again;
+  for (std::size_t i = 0; i < options.resamples; ++i) {
+    Random random(options.seed, i);
+    again.push_back(fitted(*chosen.fit,
+                           drawn(learned.family, random),
+                           chosen.best.values,
+                           kIterationsAgain));
+    learned.replicates.push_back(chosen.fit->costs(
+        again.back().alone, again.back().factor, again.back().values));
+  }
+  put_constants(chosen, again, options, learned);
+  put_cases(chosen, learned);
+  warn(chosen, options, learned);
+  return learned;
+}
+
+}  // namespace paceline::sim

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/learn.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/sim/engines.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::sim {
+namespace {
+
+using record::RunRecord;
+
+/// A machine that the fit knows nothing of: a link of each rank's own, whose
+/// collectives have a start, and compute that transfers slow down.
+struct Truth {
+  double samples_per_s = 250;
+  LinkModel link{.bytes_per_s = 4'000'000'000, .latency = 50'000'000};
+  Picoseconds start = 80'000'000;
+  double slowdown = 0.06;
+  Picoseconds update = 4'000'000'000;
+};
+
+PredictRequest request_of(const Truth& truth,
+                          Rank ranks,
+                          const std::string& strategy) {
+  PredictRequest request;
+  request.network = plan::network_shape("resnet50");
+  request.cluster.name = "truth";
+  request.cluster.hosts = {{.name = "a", .slots = ranks, .interface = {}}};
+  request.cluster.device.name = "cpu";
+  request.ranks = ranks;
+  request.strategy = strategy;
+  request.batch_size = 16;
+  request.samples_per_s = truth.samples_per_s;
+  request.machine = Machine{};
+  request.machine->device = request.machine->network = truth.link;
+  request.machine->interference.compute_under_transfer =
+      1 / (1 + truth.slowdown);
+  request.software = SoftwareCosts{};
+  request.software->collective = truth.start;
+  request.software->serial_collectives = false;
+  request.steps = 12;
+  request.engine = "gloo";
+  plan::PlanInput input;
+  input.model = request.network.model;
+  request.software->kernels = {
+      {.bytes_per_s = update_bytes(input) / plan::seconds_of(truth.update)}};
+  return request;
+}
+
+/// What a run would have recorded: beside the steps those of `none`, while all
+/// ranks compute.
+RunRecord run_of(const Truth& truth, Rank ranks, const std::string& strategy) {
+  RunRecord record = predict(request_of(truth, ranks, strategy)).record;
+  const Picoseconds alone = predict(request_of(truth, 1, "none")).times.step;
+  for (record::RankSamples& rank : record.ranks) {
+    rank.compute_only_step_ns.assign(12, alone / 1000);
+  }
+  record.source = record::Source::kMeasured;
+  record.configuration.device = "cuda";
+  return record;
+}
+
+std::vector<RunRecord> runs_of(const Truth& truth,
+                               const std::vector<Rank>& worlds,
+                               const std::vector<std::string>& strategies) {
+  std::vector<RunRecord> records{run_of(truth, 1, "none")};
+  for (const Rank ranks : worlds) {
+    for (const std::string& strategy : strategies) {
+      records.push_back(run_of(truth, ranks, strategy));
+    }
+  }
+  return records;
+}
+
+/// Debug builds simulate slowly.
+LearnOptions few() {
+  LearnOptions options;
+  options.resamples = 8;
+  return options;
+}
+
+std::string message_of(const std::vector<RunRecord>& records) {
+  try {
+    learn(records, few());
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+double error_at(const Learned& learned,
+                const Truth& truth,
+                Rank ranks,
+                const std::string& strategy) {
+  const Picoseconds step =
+      predict(request_of(truth, ranks, strategy)).times.step;
+  const Forecast at = forecast(learned, ranks, strategy, 25);
+  EXPECT_LE(at.step_s.low, at.step_s.high);
+  return static_cast<double>(at.prediction.times.step) /
+             static_cast<double>(step) -
+         1;
+}
+
+TEST(Learn, FindsALinkAndForeseesLargerWorlds) {
+  const Truth truth;
+  const auto records =
+      runs_of(truth, {2, 4}, {"bsp", "wfbp", "fusion:bucket-mb=25"});
+  const Learned learned = learn(records, few());
+  SCOPED_TRACE(summary_of(learned));
+  for (const ExplainedCase& it : learned.cases) {
+    EXPECT_NEAR(it.simulated_s / it.measured_s, 1, 0.002);
+  }
+  for (const char* strategy : {"bsp", "wfbp", "fusion", "dear"}) {
+    SCOPED_TRACE(strategy);
+    EXPECT_NEAR(error_at(learned, truth, 8, strategy), 0, 0.01);
+    EXPECT_NEAR(error_at(learned, truth, 16, strategy), 0, 0.02);
+  }
+}
+
+TEST(Learn, HonoursAKnownLink) {
+  const Truth truth;
+  LearnOptions options = few();
+  options.link = plan::LinkSpec{.bytes_per_s = 4e9, .latency_ns = 50'000};
+  const Learned learned = learn(runs_of(truth, {2}, {"bsp", "wfbp"}), options);
+  EXPECT_EQ(learned.job.machine->device.bytes_per_s, 4'000'000'000);
+  EXPECT_EQ(learned.job.machine->device.latency, 50'000'000);
+  EXPECT_NEAR(error_at(learned, truth, 16, "wfbp"), 0, 0.01);
+}
+
+// One case of more than one rank pays for one constant.
+TEST(Learn, FitsFewerConstantsToFewCases) {
+  const Truth truth;
+  const auto fitted = [&](const std::vector<std::string>& strategies) {
+    int count = 0;
+    for (const LearnedConstant& it :
+         learn(runs_of(truth, {2}, strategies), few()).constants) {
+      count += it.from.starts_with("fit") ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(fitted({"bsp"}), 1);
+  EXPECT_EQ(fitted({"bsp", "wfbp"}), 2);
+  EXPECT_EQ(fitted({"bsp", "wfbp", "fusion"}), 3);
+}
+
+TEST(Learn, SaysWhatRecordsDoNotTell) {
+  const Truth truth;
+  const auto codes = [](const Learned& learned) {
+    std::string all;
+    for (const record::Warning& warning : learned.family.warnings) {
+      all += warning.code + " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(codes(learn(runs_of(truth, {2}, {"bsp", "wfbp"}), few())),
+            "one-world one-host ");
+  Truth fast = truth;
+  fast.link.bytes_per_s = 100'000'000'000;
+  fast.link.latency = fast.start = 0;
+  fast.slowdown = 1e-9;
+  EXPECT_EQ(codes(learn(runs_of(fast, {2, 4}, {"wfbp"}), few())),
+            "hidden-communication one-host ");
+}
+
+TEST(Learn, RefusesInOneSentence) {
+  const Truth truth;
+  const RunRecord one = run_of(truth, 1, "none"), two = run_of(truth, 2, "bsp");
+  EXPECT_EQ(message_of({two}),
+            "no record of one rank: what a step costs without communication "
+            "is not known; run the same command with --ranks 1 too");
+  EXPECT_EQ(message_of({one}),
+            "no record of more than one rank: nothing is known of the link; "
+            "run the same command with --ranks 2 and --ranks 4 too");
+  RunRecord other = two;
+  other.configuration.batch_size = 8;
+  EXPECT_EQ(message_of({one, other}),
+            "records of batch_size 16 and of 8 do not tell of one job: only "
+            "ranks and strategy may differ");
+  RunRecord failed = two;
+  failed.error = "lost";
+  EXPECT_NE(message_of({one, failed}).find("no record of more than one rank"),
+            std::string::npos);
+  RunRecord small = one, small_two = two;
+  small.configuration.image_size = small_two.configuration.image_size = 64;
+  EXPECT_NE(message_of({small, small_two}).find("give its --profile"),
+            std::string::npos);
+}
+
+TEST(Learn, IntervalsHoldTheScatterOfRuns) {
+  const Truth truth;
+  std::vector<RunRecord> records;
+  for (int run = 0; run < 4; ++run) {
+    for (RunRecord record : runs_of(truth, {2, 4}, {"bsp", "wfbp"})) {
+      for (record::RankSamples& rank : record.ranks) {
+        for (std::int64_t& step : rank.step_ns) {
+          step += step / 100 * run;  // up to 3 % longer
+        }
+      }
+      record.run = run;
+      records.push_back(record);
+    }
+  }
+  const Learned learned = learn(records, few());
+  const Forecast at = forecast(learned, 8, "bsp", 25);
+  const double width = (at.step_s.high - at.step_s.low) /
+                       plan::seconds_of(at.prediction.times.step);
+  EXPECT_GT(width, 0.005);
+  EXPECT_LT(width, 0.1);
+}
+
+}  // namespace
+}  // namespace paceline::sim
