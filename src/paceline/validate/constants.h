@@ -32,9 +32,11 @@ enum class Constant : std::uint8_t {
   kServerIpoibGrowth,
   kServerCardRate,
   // frameworks
-  kFrameworkWireRate,
-  kFrameworkUnderCompute,
+  kFrameworkTcpRate,
   kFrameworkPerRank,
+  kFrameworkJitter,
+  kFrameworkAgreement,
+  kFrameworkInput,
   // ddp
   kDdpHook,
   kDdpCopyRate,

@@ -226,6 +226,12 @@ std::string examine(const ExaminationOptions& options) {
       score(errors,
             [](const Cell& cell) { return cell.table == Table::kSurvey; }),
       out);
+  write_score("frameworks, bound by something else",
+              score(errors,
+                    [](const Cell& cell) {
+                      return cell.table == Table::kFrameworks;
+                    }),
+              out);
   write_score("decentralized, another set-up",
               score(errors,
                     [](const Cell& cell) {

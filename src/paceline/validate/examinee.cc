@@ -27,6 +27,9 @@ bool contradicts_physics(const Cell& cell) {
   if (cell.table == Table::kDecentralized) {
     return cell.key[0] == "text";  // another configuration than the charts'
   }
+  if (cell.table == Table::kFrameworks) {
+    return FrameworkModel::is_abnormal(cell);
+  }
   return cell.table == Table::kSurvey && ran_over_10gbe(survey_cell(cell));
 }
 

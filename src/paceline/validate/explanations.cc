@@ -11,8 +11,19 @@ struct Explanation {
 
 constexpr Explanation kExplanations[] = {
     {"rn50_amp_b256|PaddlePaddle",
-     "bound by the input pipeline from 16 devices on, which 8 do not show"},
-    {"rn50_amp_b256|MXNet", "bound by the input pipeline"},
+     "16 devices are slower than 8: bound by the input pipeline"},
+    {"rn50_amp_b256|TensorFlow 2.x",
+     "loses 118 ms where a second machine joins, 6 ms with twice the bytes in "
+     "32 bits, 9 ms from 2 to 4 machines: not the network"},
+    {"bert_amp_b64|OneFlow W/O clip",
+     "loses more from 2 to 4 machines than from 1 to 2: one of the two rows"},
+    {"bert_amp_b64|NGC PyTorch",
+     "half the bytes of 32 bits should cost half their 64 ms; 50 ms are lost"},
+    {"bert_amp_max|NGC PyTorch",
+     "half the bytes of 32 bits should cost half their 71 ms; 49 ms are lost"},
+    {"rn50_fp32_b128|NGC TensorFlow 1.x|32",
+     "every doubling costs the same 7 %, also inside a machine: its input "
+     "pipeline"},
     {"ByteScheduler-PS|BERT-Large|100GbIB|16",
      "slower a step than 8 and 32 devices, spread 15 %: the published number"},
     {"MG-WFBP|ResNet-50|10GbE|32",

@@ -13,11 +13,15 @@ namespace paceline::validate {
 
 /// DLPerf: frameworks on machines of 8 V100.  The cells of 1 and 8 devices of
 /// a series are inputs: what a framework loses inside a machine (input
-/// pipeline, Python, NVLink) is not modelled.  Larger worlds are simulated
-/// from its plan, with the 8-device step in place of the computing time.
+/// pipeline, Python, NVLink) is not modelled.  Larger worlds of H machines cost
+///
+///   t = t8 + plan(H) - plan(1) + w(H) (sigma + images at 16 bits) + agreement
+///
+/// where plan() is the simulated step of the framework's plan and w(H) what the
+/// slowest of H machines loses.
 class FrameworkModel {
  public:
-  /// Takes the inputs from the cells, and batch sizes from the table.
+  /// Takes the inputs from the cells, and settings from the table.
   FrameworkModel(const std::vector<Cell>& cells,
                  const std::filesystem::path& reference);
 
@@ -25,14 +29,22 @@ class FrameworkModel {
 
   static bool is_input(const Cell& cell) { return cell.gpus() <= 8; }
 
+  /// Whether something else than data parallelism limits the row: see
+  /// explanation_of().
+  static bool is_abnormal(const Cell& cell);
+
  private:
   struct Series {
+    std::string framework;
+    bool bert = false, half = false;  // 16-bit compute
     double batch_size = 0;
-    std::map<int, double> rate;  // samples/s, by devices
-    TimedNetwork network;
+    std::map<int, double> rate{};  // samples/s, by devices
+    TimedNetwork network{};
+
+    double seconds(int gpus) const { return batch_size * gpus / rate.at(gpus); }
   };
 
-  double step_seconds(const std::string& name,
+  double plan_seconds(const std::string& name,
                       int machines,
                       const Constants& constants);
 

@@ -45,7 +45,8 @@ std::vector<const Cell*> scorable(const std::vector<Cell>& cells, Table table) {
   std::vector<const Cell*> chosen;
   for (const Cell& cell : cells) {
     if (cell.table == table && cell.published.has_value() && !is_input(cell) &&
-        !contradicts_physics(cell)) {
+        !contradicts_physics(cell) &&
+        !cell.has_flag("same_run_as_bert_amp_b64")) {
       chosen.push_back(&cell);
     }
   }

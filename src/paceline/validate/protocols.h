@@ -25,7 +25,7 @@ struct InputRule {
 std::span<const InputRule> input_rules();
 
 /// Cells that may be fitted to and scored: published, no inputs, nothing that
-/// contradicts physics.
+/// contradicts physics, no run that stands in a table twice.
 std::vector<const Cell*> scorable(const std::vector<Cell>& cells, Table table);
 
 /// The three cells of a network that protocol "new network" looks at, none of
