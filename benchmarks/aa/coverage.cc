@@ -5,9 +5,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "aa/aa.h"
 #include "aa/simulate.h"
+#include "paceline/stats/bootstrap.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/steady.h"
 
@@ -29,30 +31,42 @@ double share(Holds holds) {
   return 100.0 * hits / kSimulations;
 }
 
-void print_within_run() {
-  fmt::print(
-      "intervals that hold the truth, in % of {} simulations; aim: 95\n\n"
-      "median of one run of skewed steps; columns: autocorrelation\n"
-      "{:>6} {:>6} {:>6} {:>6} {:>6}\n",
-      kSimulations,
-      "steps",
-      0,
-      0.3,
-      0.6,
-      0.9);
+// One run of skewed steps; a table over their number and autocorrelation.
+template <typename Holds>
+void print_steps_by_correlation(Holds holds) {
+  constexpr std::array kCorrelations{0.0, 0.3, 0.6, 0.9};
+  fmt::print("{:>6} {:>6}\n", "steps", fmt::join(kCorrelations, "    "));
   for (const int steps : {10, 20, 30, 50, 100, 300}) {
     fmt::print("{:>6}", steps);
-    for (const double rho : {0.0, 0.3, 0.6, 0.9}) {
+    for (const double rho : kCorrelations) {
       const Scatter scatter{
           .run = 0, .step = 0.1, .rho = rho, .steps = steps, .shape = skewed};
       fmt::print(" {:>6.1f}", share([&](Random& random, std::uint64_t seed) {
-                   const CaseRuns runs{simulate_steps(random, scatter, 1, 0)};
-                   return stats::median_of_runs(runs, {.seed = seed})
-                       ->interval->contains(1);
+                   return holds(simulate_steps(random, scatter, 1, 0), seed);
                  }));
     }
     fmt::print("\n");
   }
+}
+
+void print_within_run() {
+  fmt::print(
+      "intervals that hold the truth, in % of {} simulations; aim: 95\n\n"
+      "median of one run of skewed steps; columns: autocorrelation\n",
+      kSimulations);
+  print_steps_by_correlation(
+      [](const std::vector<double>& steps, std::uint64_t seed) {
+        return stats::median_of_runs(CaseRuns{steps}, {.seed = seed})
+            ->interval->contains(1);
+      });
+}
+
+void print_warned() {
+  fmt::print("\nruns that are warned of (their neighbors correlate), in %\n");
+  print_steps_by_correlation(
+      [](const std::vector<double>& steps, std::uint64_t) {
+        return stats::hides_its_correlation(steps);
+      });
 }
 
 CaseRuns simulate_runs(Random& random,
@@ -142,6 +156,7 @@ void print_steady() {
 
 void print_coverage() {
   print_within_run();
+  print_warned();
   print_over_runs();
   print_steady();
 }

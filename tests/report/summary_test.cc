@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/summary.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -175,9 +176,36 @@ TEST(Summary, WarnsOfStepsThatAreNotSteady) {
   EXPECT_EQ(late.warnings[0].seen,
             "1 of 2 runs not steady at first: one settles after 4 of 40 steps");
   const Row never = only_row({disturbed(28, 40), disturbed(0, 4)});
-  ASSERT_EQ(never.warnings.size(), 1u);
+  ASSERT_EQ(never.warnings.size(), 2u);
+  EXPECT_EQ(never.warnings[1].code, "correlated-steps");
   EXPECT_EQ(never.warnings[0].seen,
             "2 of 2 runs not steady at first: one never settles in 40 steps");
+}
+
+TEST(Summary, WarnsOfStepsThatResembleTheirNeighbors) {
+  // `level` steps above the median, as many below, and so on.
+  const auto swinging = [](std::size_t level, std::size_t steps) {
+    RunRecord r = fixed_record({"no ddp", "none", 1, 100});
+    r.ranks[0].step_ns.clear();
+    for (std::size_t i = 0; i < steps; ++i) {
+      r.ranks[0].step_ns.push_back(i / level % 2 == 0 ? 99'000'000
+                                                      : 101'000'000);
+    }
+    return r;
+  };
+  const auto warned = [](const std::vector<RunRecord>& runs) {
+    const Row row = only_row(runs);
+    return std::any_of(
+        row.warnings.begin(), row.warnings.end(), [](const auto& warning) {
+          return warning.code == "correlated-steps";
+        });
+  };
+  EXPECT_TRUE(warned({swinging(10, 60)}));
+  EXPECT_TRUE(warned({swinging(10, 60), swinging(1, 60)}));
+  EXPECT_FALSE(warned({swinging(1, 60)}));
+  EXPECT_FALSE(warned({swinging(10, 300)}));  // long enough
+  // The interval is over runs.
+  EXPECT_FALSE(warned({swinging(10, 60), swinging(10, 60), swinging(10, 60)}));
 }
 
 TEST(Summary, NamesakesAreToldApartByWhatDiffers) {

@@ -84,6 +84,39 @@ TEST(EffectiveSamples, FallWithTheAutocorrelation) {
   EXPECT_NEAR(share(0.9), 1 / 13.0, 0.02);
 }
 
+TEST(NeighborCorrelation, IsThatOfTheProcess) {
+  Random random(7);
+  for (const double rho : {0.3, 0.6, 0.9}) {
+    EXPECT_NEAR(
+        neighbor_correlation(simulated(random, 4000, rho, skewed_noise)),
+        rho,
+        0.05);
+  }
+  EXPECT_LT(neighbor_correlation(simulated(random, 4000, 0, normal_noise)),
+            0.1);
+  EXPECT_EQ(neighbor_correlation(std::vector<double>{}), 0);
+  EXPECT_EQ(neighbor_correlation(std::vector<double>(9, 3.0)), 0);
+  EXPECT_EQ(neighbor_correlation(std::vector<double>{1, 2, 1, 2, 1, 2}), 0);
+}
+
+// The rows of 100 and 300 steps of the table in docs/measuring.md.
+TEST(NeighborCorrelation, IsHighInMostShortRunsOfHighCorrelation) {
+  Random random(8);
+  const auto hidden = [&](int steps, double rho) {
+    int count = 0;
+    for (int i = 0; i < 200; ++i) {
+      count +=
+          hides_its_correlation(simulated(random, steps, rho, skewed_noise))
+              ? 1
+              : 0;
+    }
+    return count / 2.0;
+  };
+  EXPECT_GT(hidden(100, 0.9), 90);
+  EXPECT_LT(hidden(100, 0.3), 3);
+  EXPECT_EQ(hidden(300, 0.9), 0);
+}
+
 TEST(EffectiveSamples, AreNeverMoreThanThereAre) {
   EXPECT_EQ(effective_samples(std::vector<double>{}), 0);
   EXPECT_EQ(effective_samples(std::vector<double>{3}), 1);

@@ -9,6 +9,7 @@
 
 #include "paceline/base/text.h"
 #include "paceline/report/cases.h"
+#include "paceline/stats/bootstrap.h"
 #include "paceline/stats/steady.h"
 
 namespace paceline::report {
@@ -212,11 +213,33 @@ void warn_if_unsteady(Row& row, const RunSeconds& runs) {
            : "warm up longer (--warmup)"});
 }
 
+// Over runs the interval holds all the same: it takes each run as one sample.
+void warn_if_correlated(Row& row, const RunSeconds& runs) {
+  const auto correlated =
+      std::count_if(runs.begin(), runs.end(), [](const auto& run) {
+        return run.size() >= stats::kFewestSteps &&
+               stats::hides_its_correlation(run);
+      });
+  if (correlated == 0 || runs.size() >= stats::kFewestRuns) {
+    return;
+  }
+  warn_once(row,
+            {"correlated-steps",
+             fmt::format("in {} of {} each step resembles the one before",
+                         correlated,
+                         counted(std::ssize(runs), "run")),
+             "so few of such steps say less than their number, and the "
+             "interval may be too narrow",
+             "repeat the run (--runs 3 or more), or measure 300 steps "
+             "(--steps)"});
+}
+
 void add_own_warnings(Row& row, const RunSeconds& runs) {
   if (row.link_check && !row.link_check->valid()) {
     warn_once(row, slower_than_link(*row.link_check));
   }
   warn_if_unsteady(row, runs);
+  warn_if_correlated(row, runs);
   if (row.source != record::Source::kPredicted && row.step_s &&
       row.step_s->steps < kFewSteps) {
     warn_once(row,

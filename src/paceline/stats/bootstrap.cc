@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 #include "paceline/base/error.h"
 #include "paceline/stats/distribution.h"
@@ -89,30 +90,54 @@ std::size_t block_length(std::span<const double> series) {
   return static_cast<std::size_t>(std::clamp(std::ceil(length), 1.0, most));
 }
 
-double effective_samples(std::span<const double> series) {
-  const std::size_t n = series.size();
-  const auto size = static_cast<double>(n);
-  if (n < 2) {
-    return size;
-  }
+namespace {
+
+// Of the samples' signs about their median, at lag 1; nothing where all are
+// equal to it.
+std::optional<double> sign_correlation(std::span<const double> series) {
   const double center = median(series);
   const auto sign = [&](std::size_t i) {
     return series[i] < center ? -1.0 : series[i] > center ? 1.0 : 0.0;
   };
   double squares = 0;
   double products = 0;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < series.size(); ++i) {
     squares += sign(i) * sign(i);
     products += i == 0 ? 0 : sign(i) * sign(i - 1);
   }
-  if (squares == 0) {
+  return squares == 0 ? std::nullopt : std::optional(products / squares);
+}
+
+// That of a normal process whose signs correlate by `r`.
+double of_normal_process(double r) {
+  return std::sin(std::numbers::pi / 2 * std::clamp(r, 0.0, 0.98));
+}
+
+}  // namespace
+
+double neighbor_correlation(std::span<const double> series) {
+  const auto r = series.size() < 2 ? std::nullopt : sign_correlation(series);
+  const auto size = static_cast<double>(series.size());
+  return r ? of_normal_process(*r + (1 + 3 * *r) / size) : 0;
+}
+
+bool hides_its_correlation(std::span<const double> series) {
+  constexpr double kHigh = 0.7;
+  constexpr std::size_t kLong = 200;
+  return series.size() < kLong && neighbor_correlation(series) > kHigh;
+}
+
+double effective_samples(std::span<const double> series) {
+  const std::size_t n = series.size();
+  const auto size = static_cast<double>(n);
+  const auto signs = n < 2 ? std::nullopt : sign_correlation(series);
+  if (!signs) {
     return size;
   }
-  const double r = products / squares;
+  const double r = *signs;
   const double cautious =
       r + (1 + 3 * r) / size + std::sqrt(std::max(0.0, 1 - r * r) / size) / 2;
-  const double rho =
-      std::sin(std::numbers::pi / 2 * std::clamp(cautious, 0.0, 0.98));
+  const double rho = of_normal_process(cautious);
   double inflation = 1;
   double power = rho;
   for (std::size_t lag = 1; lag < n && power > 1e-6; ++lag, power *= rho) {

@@ -28,6 +28,18 @@ std::size_t block_length(std::span<const double> series);
 /// Biometrika 41, 1954), and half a standard error is added.
 double effective_samples(std::span<const double> series);
 
+/// How much neighbors of `series` resemble each other: the autocorrelation at
+/// lag 1 that a normal process with such signs about its median has, corrected
+/// for what short series hide, as above but without the half standard error;
+/// from 0 to 1, 0 for fewer than 2 samples.
+double neighbor_correlation(std::span<const double> series);
+
+/// Whether an interval from the samples of this one run is likely too narrow:
+/// neighbors correlate by more than 0.7, and there are fewer than 200.  Where
+/// they really do by 0.9, 60 to 91 % of such intervals hold the true value, not
+/// 95; up to 0.6, and in longer runs, 90 % or more do (docs/measuring.md).
+bool hides_its_correlation(std::span<const double> series);
+
 /// One circular moving-block resample of the indices 0 .. n-1: blocks of
 /// `block` neighbors with random starts, the last one cut to fit.
 void resample_blocks(std::size_t n,
