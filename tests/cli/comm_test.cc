@@ -91,13 +91,13 @@ TEST_F(Comm, MeasuresEveryOperationWithRightValuesBelowTheLine) {
 
 TEST_F(Comm, FitsGoIntoTheClusterFile) {
   std::ofstream(folder_ / "lab.toml")
-      << "# ours\n[[hosts]]\nname = \"a\"\nslots = 2\n";
+      << "# ours\n[[hosts]]\nname = \"localhost\"\nslots = 2\n";
   const Outcome outcome =
       run("comm --ranks 2 --max 16KiB --only all-reduce,message --iterations 2 "
           "--cluster lab.toml --fit --records r.jsonl --format csv");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   const std::string file = text("lab.toml");
-  EXPECT_EQ(file.find("# ours\n[[hosts]]\nname = \"a\"\nslots = 2\n"), 0U);
+  EXPECT_EQ(file.find("# ours\n[[hosts]]\nname = \"localhost\"\nslots = 2\n"), 0U);
   EXPECT_NE(file.find("operation = \"all-reduce\""), std::string::npos);
   EXPECT_NE(file.find("operation = \"message\""), std::string::npos);
   EXPECT_NE(file.find("error_percent = "), std::string::npos);

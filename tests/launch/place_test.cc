@@ -191,5 +191,37 @@ TEST(Place, nonsense_names_its_variable) {
   }
 }
 
+TEST(Place, our_launcher_names_the_host) {
+  const Variables ours{{"RANK", "3"},
+                       {"WORLD_SIZE", "4"},
+                       {"LOCAL_RANK", "1"},
+                       {"LOCAL_WORLD_SIZE", "2"},
+                       {"MASTER_ADDR", "10.0.0.1"},
+                       {"MASTER_PORT", "29400"},
+                       {kLaunchMarker, "job"},
+                       {kLaunchHost, "b"}};
+  const Launch launch = detect(ours);
+  EXPECT_EQ(launch.place.launcher, "paceline");
+  EXPECT_EQ(launch.place.host, "b");
+  EXPECT_EQ(launch.place.local_rank, 1);
+  EXPECT_EQ(tcp(launch).host, "10.0.0.1");
+  EXPECT_FALSE(tcp(launch).serve);
+  EXPECT_EQ(detect(kTorchrun).place.host, "h0");
+}
+
+TEST(Place, knows_whether_it_was_launched) {
+  const auto launched = [](const Variables& variables) {
+    return is_launched([&](const std::string& name) {
+      const auto it = variables.find(name);
+      return it == variables.end() ? std::nullopt : std::optional(it->second);
+    });
+  };
+  EXPECT_FALSE(launched({}));
+  EXPECT_FALSE(launched({{"RANK", "0"}}));
+  EXPECT_TRUE(launched(kTorchrun));
+  EXPECT_TRUE(
+      launched({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
+}
+
 }  // namespace
 }  // namespace paceline::launch

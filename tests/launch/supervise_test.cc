@@ -28,13 +28,16 @@ using testing::MemoryBoard;
 class Supervising : public ::testing::Test {
  protected:
   Outcome run(const std::vector<std::string>& scripts) {
-    std::vector<pid_t> children;
+    std::vector<Watched> children;
     for (const auto& script : scripts) {
       const auto environment =
           environment_with({{"PACELINE_TEST_MARK", mark_}});
-      children.push_back(spawn({"/bin/sh", {"sh", "-c", script}, environment}));
+      children.push_back(
+          {.pid = spawn({"/bin/sh", {"sh", "-c", script}, environment}),
+           .first_rank = static_cast<int>(children.size()),
+           .host = "h"});
     }
-    const auto outcome = supervise(children, board_, "h", signals_, patience_);
+    const auto outcome = supervise(children, board_, signals_, patience_);
     // What the shells started has been killed, but dies in its own time.
     const auto deadline = kSteadyClock.now() + 5s;
     while (left_behind() > 0 && kSteadyClock.now() < deadline) {

@@ -33,17 +33,6 @@ void print(const sim::AdviceTable& table) {
   }
 }
 
-/// A profile's network is not built in: its layers are replayed.
-std::string command_of(record::Configuration best, const std::string& model) {
-  if (!names_profile(model)) {
-    return report::command_of(best);
-  }
-  best.model = model;
-  std::string text = report::command_of(best);
-  const std::string flag = "--model";
-  return text.replace(text.find(flag), flag.size(), "--replay");
-}
-
 }  // namespace
 
 AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
@@ -72,9 +61,12 @@ int AdviseCommand::run() const {
   record::Configuration best = table.rows.front().configuration;
   best.device = job_.engine() == "gloo" ? "cpu" : "cuda";
   best.engine = job_.engine() == "gloo" ? "gloo" : "nccl";
+  if (names_profile(job_.model())) {
+    best.replay = job_.model();  // not built in: its layers are replayed
+  }
   fmt::print("\n* not told apart from the first at an error of {} %\n\n  {}\n",
              error_percent_,
-             command_of(best, job_.model()));
+             report::command_of(best));
   return 0;
 }
 

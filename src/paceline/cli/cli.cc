@@ -28,6 +28,7 @@
 #include "paceline/cli/run_command.h"
 #include "paceline/cli/validate.h"
 #include "paceline/comm/failure.h"
+#include "paceline/comm/host_agent.h"
 
 namespace paceline::cli {
 namespace {
@@ -38,7 +39,9 @@ constexpr int kWorld = 3;
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) {
-    names.push_back(command->get_name());
+    if (!command->get_group().empty()) {  // else it is not for people
+      names.push_back(command->get_name());
+    }
   }
   return names;
 }
@@ -46,7 +49,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 /// A first word that is no command, before CLI11 words it its own way.
 void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = names_of_commands(app);
-  if (!word.starts_with("-") &&
+  if (!word.starts_with("-") && word != comm::kAttendRanks &&
       std::find(known.begin(), known.end(), word) == known.end()) {
     throw UsageError(unknown_name("command", word, known));
   }
@@ -94,6 +97,7 @@ int dispatch(std::vector<std::string> arguments) {
       "doctor", "look at this machine, and say what to change");
   CLI::App* validate = app.add_subcommand(
       "validate", "the published tables, predicted by simulation");
+  CLI::App* attend = app.add_subcommand(comm::kAttendRanks, "")->group("");
   RunCommand run_command(*run);
   ValidateCommand validate_command(*validate);
   const ReportCommand report_command(*report);
@@ -134,7 +138,8 @@ int dispatch(std::vector<std::string> arguments) {
       {validate, [&] { return validate_command.run(); }},
       {advise, [&] { return advise_command.run(); }},
       {comm, [&] { return comm_command.run(arguments); }},
-      {profile, [&] { return profile_command.run(); }}};
+      {profile, [&] { return profile_command.run(); }},
+      {attend, [] { return comm::attend_ranks(); }}};
   for (const auto& [command, action] : commands) {
     if (command->parsed()) {
       return action();

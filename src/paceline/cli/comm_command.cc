@@ -16,6 +16,8 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/comm_fit.h"
+#include "paceline/cli/job_flags.h"
+#include "paceline/cli/job_hosts.h"
 #include "paceline/cli/results.h"
 #include "paceline/comm/local_launch.h"
 #include "paceline/comm/run_rank.h"
@@ -120,6 +122,7 @@ CommCommand::CommCommand(CLI::App& app) {
       ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int32"}))
       ->type_name("TYPE");
   app.add_option("--interface", options_.setting.interface, "of the network")
+      ->take_last()
       ->type_name("NAME");
   app.add_option("--rendezvous", rendezvous_, "HOST:PORT or file:PATH")
       ->type_name("WHERE");
@@ -134,8 +137,9 @@ CommCommand::CommCommand(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--format", format_, "what is printed: table, csv, json")
       ->type_name("NAME");
-  app.add_option("--cluster", cluster_, "cluster file, for --fit")
-      ->type_name("FILE");
+  add_cluster_flags(app, choice_);
+  app.add_option("--ssh-command", ssh_command_, "as in paceline run")
+      ->type_name("TEXT");
   app.add_flag("--fit", fit_, "write alpha-beta models into the cluster file");
 }
 
@@ -162,19 +166,15 @@ void CommCommand::check(const launch::Launch& launch) {
       sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
   options_.timeout = to_milliseconds(timeout_);
   report::render_comm(format_, {}, {});
-  if (fit_ && cluster_.empty()) {
-    throw UsageError("--fit: needs --cluster FILE, the file to write into");
-  }
-  if (fit_) {
-    check_writable("--cluster", cluster_);
-  }
-  if (!cluster_.empty() && std::filesystem::exists(cluster_)) {
-    plan::read_cluster(cluster_);
-  } else if (!cluster_.empty() && !fit_) {
-    throw UsageError(
-        fmt::format("--cluster {}: there is no such file", cluster_));
-  }
   if (launch.place.rank == 0) {
+    check_cluster(launch);
+    if (ranks_ == 0) {
+      ranks_ = std::max(2, cluster_ ? cluster_->slots() : machine.cores);
+    }
+    if (cluster_) {
+      comm::LocalLaunch nothing;  // to refuse before anything is written
+      place_ranks(*cluster_, ranks_, reach(), nothing);
+    }
     if (records_.empty()) {
       records_ = default_records_path("comm");
       std::error_code error;
@@ -183,12 +183,40 @@ void CommCommand::check(const launch::Launch& launch) {
     check_writable("--records", records_);
   }
   if (ranks_ == 0) {
-    ranks_ = std::max(2, machine.cores);
+    ranks_ =
+        cluster_ ? std::max(2, cluster_->slots()) : std::max(2, machine.cores);
+  }
+}
+
+// Reads the cluster, whose hosts are ours to start unless others have; a file
+// that --fit is to write need not be there.
+void CommCommand::check_cluster(const launch::Launch& launch) {
+  if (fit_ && choice_.file.empty()) {
+    throw UsageError("--fit: needs --cluster FILE, the file to write into");
+  }
+  if (fit_) {
+    check_writable("--cluster", choice_.file);
+  }
+  plan::ClusterChoice choice = choice_;
+  if (fit_ && !std::filesystem::exists(choice.file)) {
+    choice.file.clear();
+  }
+  if (choice.empty() || launch.place.launcher == "paceline") {
+    return;
+  }
+  plan::Cluster cluster = plan::read_cluster(choice);
+  if (launch.place.launcher == "single") {
+    cluster_ = std::move(cluster);
+  } else {
+    refuse_hosts(choice, launch.place.launcher);
   }
 }
 
 int CommCommand::run(const std::vector<std::string>& command_line) {
-  const launch::Launch launch = launch::detect_launch(rendezvous_);
+  const bool starts_hosts =
+      !choice_.empty() && !launch::is_launched(launch::process_environment());
+  const launch::Launch launch =
+      launch::detect_launch(starts_hosts ? "" : rendezvous_);
   const bool alone = launch.place.launcher == "single";
   // Before a library starts a thread, which would take Ctrl-C for itself.
   std::optional<launch::SupervisorSignals> signals;
@@ -206,12 +234,29 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
   return alone ? run_local(command_line) : run_rank(launch);
 }
 
+Reach CommCommand::reach() const {
+  return {.interface = options_.setting.interface,
+          .rendezvous = rendezvous_,
+          .ssh_command = ssh_command_};
+}
+
 int CommCommand::run_local(const std::vector<std::string>& command_line) const {
   comm::LocalLaunch local;
   local.ranks = ranks_;
   local.argv = {"paceline"};
   local.argv.insert(local.argv.end(), command_line.begin(), command_line.end());
   local.argv.insert(local.argv.end(), {"--records", records_});
+  if (cluster_) {
+    place_ranks(*cluster_, ranks_, reach(), local);
+    for (std::size_t i = 0; i < local.hosts.size(); ++i) {
+      local.hosts[i].argv = local.argv;
+      const std::string own = interface_of(cluster_->hosts[i], reach());
+      if (!own.empty()) {
+        local.hosts[i].argv.insert(local.hosts[i].argv.end(),
+                                   {"--interface", own});
+      }
+    }
+  }
   local.patience.heartbeat = options_.timeout;
   const launch::Outcome outcome = comm::launch_local(local);
   if (!outcome.message.empty()) {
@@ -248,8 +293,9 @@ int CommCommand::show(const bench::CommSessionResult& result,
              report::render_comm(format_, result.records, result.environment));
   std::fflush(stdout);
   if (fit_) {
-    fmt::print(
-        stderr, "{}\n", write_fits(cluster_, hosts_of(hosts), result.records));
+    fmt::print(stderr,
+               "{}\n",
+               write_fits(choice_.file, hosts_of(hosts), result.records));
   }
   fmt::print(stderr, "records: {}\n", records_);
   return right ? 0 : 3;

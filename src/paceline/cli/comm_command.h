@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "paceline/bench/comm_session.h"
+#include "paceline/cli/job_hosts.h"
 #include "paceline/launch/place.h"
+#include "paceline/plan/cluster_choice.h"
 
 namespace CLI {
 class App;
@@ -27,6 +30,8 @@ class CommCommand {
 
  private:
   void check(const launch::Launch& launch);
+  void check_cluster(const launch::Launch& launch);
+  Reach reach() const;
   int run_local(const std::vector<std::string>& command_line) const;
   int run_rank(const launch::Launch& launch) const;
   int show(const bench::CommSessionResult& result,
@@ -36,7 +41,9 @@ class CommCommand {
   double factor_ = 4;
   int ranks_ = 0;  // 0: one per core, at least 2
   std::vector<std::string> only_;
-  std::string format_ = "table", records_, cluster_, rendezvous_;
+  std::string format_ = "table", records_, rendezvous_, ssh_command_;
+  plan::ClusterChoice choice_;
+  std::optional<plan::Cluster> cluster_;  // whose hosts we start
   bool fit_ = false;
   double timeout_ = 60;
   bench::CommSessionOptions options_;

@@ -12,17 +12,6 @@
 namespace paceline::cli {
 namespace {
 
-void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice) {
-  app.add_option("--cluster", choice.file, "cluster file (clusters/*.toml)")
-      ->type_name("FILE");
-  app.add_option("-H,--hosts",
-                 choice.hosts,
-                 "hosts and their slots, in place of the cluster file's")
-      ->type_name("a:4,b:4");
-  app.add_option("--hostfile", choice.hostfile, "the same from an MPI hostfile")
-      ->type_name("FILE");
-}
-
 void choose_network(const std::string& model, sim::PredictRequest& request) {
   if (!names_profile(model)) {
     request.network = plan::network_shape(model);
@@ -46,6 +35,17 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
 }
 
 }  // namespace
+
+void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice) {
+  app.add_option("--cluster", choice.file, "cluster file (clusters/*.toml)")
+      ->type_name("FILE");
+  app.add_option("-H,--hosts",
+                 choice.hosts,
+                 "hosts and their slots, in place of the cluster file's")
+      ->type_name("a:4,b:4");
+  app.add_option("--hostfile", choice.hostfile, "the same from an MPI hostfile")
+      ->type_name("FILE");
+}
 
 bool names_profile(const std::string& model) {
   return model.ends_with(".json");

@@ -118,8 +118,12 @@ class JoinedRun {
       bulletin.post("order", experiment::to_text(mine));
       return mine;
     }
-    return experiment::order_from(
+    experiment::Order order = experiment::order_from(
         bulletin.read("order", timeout_of(mine.settings)));
+    if (!mine.settings.cluster.empty()) {
+      order.settings.interface = mine.settings.interface;  // of this host
+    }
+    return order;
   }
 
   void show(const experiment::Order& order, const std::string& ended) {

@@ -1,59 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/local.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "paceline/base/error.h"
 #include "paceline/bench/estimate.h"
+#include "paceline/cli/job_hosts.h"
 #include "paceline/cli/results.h"
 #include "paceline/comm/local_launch.h"
+#include "paceline/launch/place.h"
 
 namespace paceline::cli {
 namespace {
 
-/// A text that our children read as a file, and that is gone with us.
-class SharedText {
- public:
-  explicit SharedText(const std::string& text)
-      : file_(memfd_create("paceline-order", MFD_CLOEXEC)) {
-    if (file_ < 0 || write(file_, text.data(), text.size()) !=
-                         static_cast<ssize_t>(text.size())) {
-      throw WorldError(fmt::format("cannot hand the order to the ranks: {}",
-                                   std::strerror(errno)));
-    }
-  }
-  ~SharedText() { close(file_); }
-  SharedText(const SharedText&) = delete;
-  SharedText& operator=(const SharedText&) = delete;
-
-  std::string path() const {
-    return fmt::format("/proc/{}/fd/{}", getpid(), file_);
-  }
-
- private:
-  int file_;
-};
-
 /// The estimate of the first repetition, which the later ones take over.
 using EstimateNote = std::optional<std::string>;
 
+/// The cluster's hosts, or this machine as the only one, with what each is to
+/// do: the order, but every host with its own network interface.
+void place(const experiment::Order& order,
+           const std::optional<plan::Cluster>& cluster,
+           const std::vector<std::string>& command_line,
+           comm::LocalLaunch& local) {
+  const int world = experiment::largest_world(order.experiment);
+  const Reach reach = reach_of(order.settings);
+  if (cluster) {
+    place_ranks(*cluster, world, reach, local);
+  } else {
+    local.hosts = {{.host = launch::host_name(), .ranks = world, .argv = {}}};
+  }
+  for (std::size_t i = 0; i < local.hosts.size(); ++i) {
+    comm::HostRanks& host = local.hosts[i];
+    host.argv = {"paceline"};
+    host.argv.insert(host.argv.end(), command_line.begin(), command_line.end());
+    experiment::Order own = order;
+    if (cluster) {
+      own.settings.interface = interface_of(cluster->hosts[i], reach);
+    }
+    host.order = experiment::to_text(own);
+  }
+}
+
 launch::Outcome run_repetition(const experiment::Order& order,
+                               const std::optional<plan::Cluster>& cluster,
                                const std::vector<std::string>& command_line,
                                EstimateNote& estimate,
                                Results& results) {
-  const SharedText text(experiment::to_text(order));
   comm::LocalLaunch local;
-  local.ranks = experiment::largest_world(order.experiment);
-  local.argv = {"paceline"};
-  local.argv.insert(local.argv.end(), command_line.begin(), command_line.end());
-  local.argv.insert(local.argv.end(), {"--order", text.path()});
+  place(order, cluster, command_line, local);
   local.patience.heartbeat = std::chrono::milliseconds(
       static_cast<std::int64_t>(order.settings.timeout * 1000));
   local.patience.meanwhile = [&] { results.show_rows(order.experiment); };
@@ -82,6 +78,7 @@ std::string ending_of(const launch::Outcome& outcome) {
 }  // namespace
 
 int run_local(experiment::Order order,
+              const std::optional<plan::Cluster>& cluster,
               const std::vector<std::string>& command_line) {
   Results results(order.settings);
   if (results.say_if_complete(order.experiment)) {
@@ -91,7 +88,7 @@ int run_local(experiment::Order order,
   launch::Outcome outcome;
   EstimateNote estimate;
   for (; order.run < order.experiment.runs; ++order.run) {
-    outcome = run_repetition(order, command_line, estimate, results);
+    outcome = run_repetition(order, cluster, command_line, estimate, results);
     if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
       break;
     }

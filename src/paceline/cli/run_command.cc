@@ -16,6 +16,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
+#include "paceline/cli/job_hosts.h"
 #include "paceline/cli/joined.h"
 #include "paceline/cli/local.h"
 #include "paceline/cli/print_launch.h"
@@ -40,6 +41,20 @@ std::vector<int> ranks_per_host(const launch::Launch& launch) {
     }
   }
   return hosts;
+}
+
+plan::ClusterChoice choice_of(const experiment::Settings& settings) {
+  return {.file = settings.cluster,
+          .hosts = settings.hosts,
+          .hostfile = settings.hostfile};
+}
+
+std::vector<int> slots_of(const plan::Cluster& cluster) {
+  std::vector<int> slots;
+  for (const plan::ClusterHost& host : cluster.hosts) {
+    slots.push_back(host.slots);
+  }
+  return slots;
 }
 
 /// Throws UsageError that lists what there is on this host.
@@ -76,8 +91,12 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     fmt::print(stderr, "{}", text.note);
     return 0;
   }
+  const plan::ClusterChoice choice = choice_of(order.settings);
+  // With hosts of ours, it says where they reach us.
+  const bool starts_hosts =
+      !choice.empty() && !launch::is_launched(launch::process_environment());
   const launch::Launch launch =
-      launch::detect_launch(order.settings.rendezvous);
+      launch::detect_launch(starts_hosts ? "" : order.settings.rendezvous);
   const bool alone = launch.place.launcher == "single";
   // Before a library starts a thread, which would take Ctrl-C for itself.
   std::optional<launch::SupervisorSignals> signals;
@@ -87,8 +106,25 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   const auto expanded = [&draft](std::vector<int> hosts) {
     return experiment::expand(draft, machine_here(std::move(hosts)));
   };
+  std::optional<plan::Cluster> cluster;
   try {
-    order.experiment = expanded(ranks_per_host(launch));
+    if (!choice.empty()) {
+      cluster = plan::read_cluster(choice);
+    }
+    if (cluster && !alone) {
+      refuse_hosts(choice, launch.place.launcher);
+      order.settings.interface =
+          interface_here(*cluster, {.interface = order.settings.interface});
+    }
+    order.experiment = expanded(cluster && alone ? slots_of(*cluster)
+                                                 : ranks_per_host(launch));
+    if (cluster && alone) {
+      comm::LocalLaunch nothing;  // to refuse before anything is written
+      place_ranks(*cluster,
+                  experiment::largest_world(order.experiment),
+                  reach_of(order.settings),
+                  nothing);
+    }
     report::find_format(order.settings.format);
     check_interface(order.settings.interface);
   } catch (const UsageError&) {
@@ -101,7 +137,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     fmt::print("{}", dry_run_text(order.experiment));
     return 0;
   }
-  return alone ? run_local(std::move(order), command_line)
+  return alone ? run_local(std::move(order), cluster, command_line)
                : run_joined(order, launch, expanded);
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/comm/local_launch.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <tuple>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -14,80 +18,205 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/comm/host_agent.h"
 #include "paceline/comm/job_store.h"
+#include "paceline/launch/host_order.h"
+#include "paceline/launch/launch_line.h"
 #include "paceline/launch/place.h"
+#include "paceline/launch/shared_text.h"
 #include "paceline/launch/spawn.h"
 
 namespace paceline::comm {
 namespace {
 
-// A socket that listens on the loopback only, and its port.
-std::tuple<int, std::uint16_t> listen_on_loopback() {
+// A socket that listens on the loopback, or on all interfaces, and its port.
+std::tuple<int, std::uint16_t> listen_for_ranks(bool far, std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(far ? INADDR_ANY : INADDR_LOOPBACK);
   socklen_t length = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (fd < 0 || bind(fd, generic, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
+  const int reuse = 1;
+  if (fd < 0 ||
+      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
+      bind(fd, generic, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
       getsockname(fd, generic, &length) != 0) {
+    const int error = errno;
+    if (error == EADDRINUSE && port != 0) {
+      throw UsageError(fmt::format(
+          "--rendezvous: port {} is taken on this host; choose another", port));
+    }
     throw WorldError(
-        fmt::format("no port on the loopback for the ranks' store: {}",
-                    std::strerror(errno)));
+        fmt::format("no port for the ranks' store: {}", std::strerror(error)));
   }
   return {fd, ntohs(address.sin_port)};
 }
 
-std::vector<std::string> base_environment(const LocalLaunch& local,
-                                          const std::string& job,
-                                          std::uint16_t port) {
-  auto environment =
-      environment_with({{"MASTER_ADDR", "127.0.0.1"},
-                        {"MASTER_PORT", std::to_string(port)},
-                        {launch::kLaunchMarker, job},
-                        {"WORLD_SIZE", std::to_string(local.ranks)},
-                        {"LOCAL_WORLD_SIZE", std::to_string(local.ranks)}},
-                       {"RANK", "LOCAL_RANK"});
-  environment.insert(
-      environment.end(), local.variables.begin(), local.variables.end());
-  return environment;
-}
+/// A host's control socket, closed with us.
+class Control {
+ public:
+  explicit Control(int fd) : fd_(fd) {}
+  ~Control() {
+    if (fd_ >= 0) {
+      close(fd_);
+    }
+  }
+  Control(Control&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Control& operator=(Control&&) = delete;
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
 
-launch::Command command_of(const LocalLaunch& local,
-                           std::vector<std::string> environment,
-                           int rank) {
-  environment.push_back(fmt::format("RANK={}", rank));
-  environment.push_back(fmt::format("LOCAL_RANK={}", rank));
-  // By its own name, because "exe" is what ps would show for the link.
-  const auto executable =
-      local.executable.empty()
-          ? std::filesystem::read_symlink("/proc/self/exe").string()
-          : local.executable;
-  return {executable, local.argv, std::move(environment)};
+  int fd() const { return fd_; }
+
+  /// As much as the other end takes; one that is gone is seen by its death.
+  void write(const std::string& text) const {
+    for (std::size_t sent = 0; sent < text.size();) {
+      const ssize_t n =
+          send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (n < 0 && errno != EINTR) {
+        return;
+      }
+      sent += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    }
+  }
+
+ private:
+  int fd_;
+};
+
+/// All that is started, and what must outlive it.
+class Starting {
+ public:
+  Starting(const LocalLaunch& launch, std::uint16_t port)
+      : launch_(launch),
+        port_(port),
+        job_(fmt::format("{}-{}", getpid(), steady_ns())),
+        // By its own name, because "exe" is what ps would show for the link.
+        executable_(
+            launch.executable.empty()
+                ? std::filesystem::read_symlink("/proc/self/exe").string()
+                : launch.executable) {}
+
+  const std::string& job() const { return job_; }
+
+  std::vector<launch::Watched> start(const std::vector<HostRanks>& hosts) {
+    int world = 0;
+    for (const HostRanks& host : hosts) {
+      world += host.ranks;
+    }
+    std::vector<launch::Watched> children;
+    int first = 0;
+    for (const HostRanks& host : hosts) {
+      const launch::HostOrder order =
+          order_of(host, first, world, hosts.size() > 1);
+      if (host.remote) {
+        children.push_back(start_remote(order));
+      } else {
+        if (!order.order.empty()) {
+          texts_.push_back(std::make_unique<launch::SharedText>(order.order));
+        }
+        for (auto& child : launch::start_ranks(
+                 order, order.order.empty() ? "" : texts_.back()->path())) {
+          children.push_back(std::move(child));
+        }
+      }
+      first += host.ranks;
+    }
+    return children;
+  }
+
+ private:
+  launch::HostOrder order_of(const HostRanks& host,
+                             int first,
+                             int world,
+                             bool named) const {
+    launch::HostOrder order{.host = host.host,
+                            .first_rank = first,
+                            .ranks = host.ranks,
+                            .executable = executable_,
+                            .argv = host.argv,
+                            .order = host.order,
+                            .variables = {},
+                            .folder = std::filesystem::current_path().string()};
+    if (host.remote) {
+      order.variables = launch_.variables;
+    }
+    order.variables["MASTER_ADDR"] =
+        launch_.address.empty() ? "127.0.0.1" : launch_.address;
+    order.variables["MASTER_PORT"] = std::to_string(port_);
+    order.variables[launch::kLaunchMarker] = job_;
+    order.variables["WORLD_SIZE"] = std::to_string(world);
+    order.variables["LOCAL_WORLD_SIZE"] = std::to_string(host.ranks);
+    if (named) {
+      order.variables[launch::kLaunchHost] = host.host;
+    }
+    return order;
+  }
+
+  // What the host's process is to do goes through its stdin, so nothing but the
+  // program's name is for a shell to read; the end of stdin is its end.
+  launch::Watched start_remote(const launch::HostOrder& order) {
+    std::array<int, 2> ends{};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+      throw WorldError(fmt::format(
+          "no socket for host {}: {}", order.host, std::strerror(errno)));
+    }
+    const Control theirs(ends[1]);
+    controls_.emplace_back(ends[0]);
+    launch::Command command{"/usr/bin/env", {"env"}, environment_with({})};
+    command.argv.insert(
+        command.argv.end(), launch_.ssh.begin(), launch_.ssh.end());
+    command.argv.push_back(order.host);
+    command.argv.push_back(fmt::format(
+        "exec {} {}", launch::shell_word(executable_), kAttendRanks));
+    command.input = theirs.fd();
+    const pid_t pid = launch::spawn(command);
+    controls_.back().write(launch::to_line(order));
+    return {.pid = pid,
+            .first_rank = order.first_rank,
+            .ranks = order.ranks,
+            .host = order.host,
+            .name = launch_.ssh.front(),
+            .control = controls_.back().fd()};
+  }
+
+  const LocalLaunch& launch_;
+  std::uint16_t port_;
+  std::string job_, executable_;
+  std::vector<std::unique_ptr<launch::SharedText>> texts_;
+  std::vector<Control> controls_;
+};
+
+std::vector<HostRanks> hosts_of(const LocalLaunch& local) {
+  if (!local.hosts.empty()) {
+    return local.hosts;
+  }
+  if (local.ranks < 1) {
+    throw UsageError(fmt::format("--ranks {}: at least 1", local.ranks));
+  }
+  return {
+      {.host = launch::host_name(), .ranks = local.ranks, .argv = local.argv}};
 }
 
 }  // namespace
 
 launch::Outcome launch_local(const LocalLaunch& local) {
-  if (local.ranks < 1) {
-    throw UsageError(fmt::format("--ranks {}: at least 1", local.ranks));
-  }
+  const std::vector<HostRanks> hosts = hosts_of(local);
+  const bool far = std::ranges::any_of(hosts, &HostRanks::remote);
+  PACELINE_CHECK(!far || !local.ssh.empty());
   quiet_engine_logs();
   const launch::SupervisorSignals signals;  // before the store's threads
-  const auto job = fmt::format("{}-{}", getpid(), steady_ns());
-  const auto [fd, port] = listen_on_loopback();
-  const auto store = serve_store(job, fd, port);
+  const auto [fd, port] = listen_for_ranks(far, local.port);
+  Starting starting(local, port);
+  const auto store = serve_store(starting.job(), fd, port);
   const auto board = make_board(*store);
   if (local.prepare) {
     local.prepare(*board);
   }
-  const auto environment = base_environment(local, job, port);
-  std::vector<pid_t> children;
-  for (int rank = 0; rank < local.ranks; ++rank) {
-    children.push_back(launch::spawn(command_of(local, environment, rank)));
-  }
-  auto outcome = launch::supervise(
-      children, *board, launch::host_name(), signals, local.patience);
+  const auto children = starting.start(hosts);
+  auto outcome = launch::supervise(children, *board, signals, local.patience);
   if (local.conclude) {
     local.conclude(*board);
   }

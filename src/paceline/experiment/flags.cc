@@ -33,7 +33,9 @@ Flags::Flags(CLI::App& app) : app_(app) {
       "experiment", experiment_, "file, or the name of one in experiments/");
   for (const Key& key : keys()) {
     std::vector<std::string>& texts = texts_[std::string(key.name)];
-    const std::string flag = flag_of(key);
+    const std::string flag =
+        key.letter == 0 ? flag_of(key)
+                        : fmt::format("-{},{}", key.letter, flag_of(key));
     CLI::Option* option = is_switch(key)
                               ? app.add_flag(flag, texts, described(key))
                               : app.add_option(flag, texts, described(key))

@@ -50,6 +50,7 @@ struct Key {
   std::string_view fallback = {};  // default, where the field's own is not it
   bool in_file = true;             // else a flag only
   std::string_view formerly = {};  // its name in the DDP benchmark
+  char letter = 0;                 // of a short flag: -H
 };
 
 /// Every key, in the order of --help, of the docs and of a sweep: the last

@@ -160,9 +160,24 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "interface", .metavar = "NAME",
      .help = "network interface of the engine, as `ip link` names it",
      .field = &S::interface, .group = Group::kLaunch},
+    {.name = "cluster", .metavar = "FILE",
+     .help = "cluster file whose hosts the ranks are started on, this one "
+             "here, the others over ssh",
+     .field = &S::cluster, .group = Group::kLaunch},
+    {.name = "hosts", .metavar = "a:4,b:4",
+     .help = "hosts and their slots, in place of the cluster file's; this "
+             "machine comes first",
+     .field = &S::hosts, .group = Group::kLaunch, .letter = 'H'},
+    {.name = "hostfile", .metavar = "FILE",
+     .help = "the same from an MPI hostfile",
+     .field = &S::hostfile, .group = Group::kLaunch},
+    {.name = "ssh_command", .metavar = "TEXT",
+     .help = "starts a command on another host, given the host's name and the "
+             "command; default ssh -x -T -o BatchMode=yes",
+     .field = &S::ssh_command, .group = Group::kLaunch},
     {.name = "rendezvous", .metavar = "WHERE",
      .help = "HOST:PORT or file:PATH where ranks meet; known under torchrun "
-             "and srun",
+             "and srun; with -H an address of this machine",
      .field = &S::rendezvous, .group = Group::kLaunch,
      .formerly = "master_addr"},
     {.name = "require_same_topology", .metavar = "",

@@ -86,6 +86,12 @@ class Detection {
     launch_.place.host = host;
   }
 
+  bool is_launched() const {
+    return (has("RANK") && has("WORLD_SIZE")) ||
+           (has(kOpenMpi.rank) && has(kOpenMpi.world)) || in_slurm_step() ||
+           (has(kHydra.rank) && has(kHydra.world));
+  }
+
   Launch run() {
     if (has("RANK") && has("WORLD_SIZE")) {
       from_torch_variables();
@@ -100,7 +106,8 @@ class Detection {
     } else if (!rendezvous_.empty()) {
       throw UsageError(
           "--rendezvous: no launcher's variables tell this process its rank; "
-          "start it by torchrun, mpirun or srun, or set RANK and WORLD_SIZE");
+          "start it by torchrun, mpirun or srun, set RANK and WORLD_SIZE, or "
+          "name the hosts by -H a:4,b:4");
     }
     return launch_;
   }
@@ -167,6 +174,7 @@ class Detection {
     place_from(kTorch);
     if (const auto job = value(kLaunchMarker)) {
       launch_.place.launcher = "paceline";
+      launch_.place.host = value(kLaunchHost).value_or(launch_.place.host);
       launch_.job = *job;
     } else if (const auto run = value("TORCHELASTIC_RUN_ID")) {
       // A restarted attempt meets in the same store, among its old keys.
@@ -271,6 +279,10 @@ Launch detect_launch(const Environment& environment,
                      const std::string& host,
                      int parent_pid) {
   return Detection(environment, rendezvous, host, parent_pid).run();
+}
+
+bool is_launched(const Environment& environment) {
+  return Detection(environment, "", "", 0).is_launched();
 }
 
 Launch detect_launch(const std::string& rendezvous) {

@@ -74,4 +74,10 @@ Launch detect_launch(const std::string& rendezvous);
 /// is the job's name.
 inline constexpr const char* kLaunchMarker = "PACELINE_LAUNCH";
 
+/// The variable by which it tells them their host's name, as the user gave it.
+inline constexpr const char* kLaunchHost = "PACELINE_HOST";
+
+/// Whether a launcher's variables tell this process its rank.
+bool is_launched(const Environment& environment);
+
 }  // namespace paceline::launch

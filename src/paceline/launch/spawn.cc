@@ -34,6 +34,7 @@ int open_log(const std::string& path) {
 [[noreturn]] void become(const char* executable,
                          char* const* argv,
                          char* const* environment,
+                         int input,
                          int log,
                          pid_t parent) {
   setpgid(0, 0);
@@ -47,10 +48,11 @@ int open_log(const std::string& path) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int nothing = open("/dev/null", O_RDONLY);
-  if (nothing >= 0) {
-    dup2(nothing, STDIN_FILENO);  // ranks never read the terminal
-    close(nothing);
+  // Ranks never read the terminal.
+  const int from = input >= 0 ? input : open("/dev/null", O_RDONLY);
+  if (from >= 0) {
+    dup2(from, STDIN_FILENO);
+    close(from);
   }
   if (log >= 0) {
     dup2(log, STDOUT_FILENO);
@@ -73,6 +75,7 @@ pid_t spawn(const Command& command) {
     become(command.executable.c_str(),
            argv.data(),
            environment.data(),
+           command.input,
            log,
            parent);
   }

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "paceline/base/clock.h"
@@ -25,8 +26,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::chrono::milliseconds kTick{100};
 
-struct Child {
-  pid_t pid = 0;
+struct Child : Watched {
   std::optional<int> status;  // as waitpid says; absent while it lives
   nanoseconds ended{0};
 
@@ -35,6 +35,9 @@ struct Child {
   }
   bool exited_with(int code) const {
     return status && WIFEXITED(*status) && WEXITSTATUS(*status) == code;
+  }
+  bool holds(int rank) const {
+    return rank >= first_rank && rank < first_rank + ranks;
   }
 };
 
@@ -47,26 +50,34 @@ std::string how_it_ended(int status) {
   return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 
-std::vector<int> first_ranks(std::size_t count) {
-  std::vector<int> ranks(count);
-  std::iota(ranks.begin(), ranks.end(), 0);
+std::vector<int> ranks_of(const Watched& child) {
+  std::vector<int> ranks(static_cast<std::size_t>(child.ranks));
+  std::iota(ranks.begin(), ranks.end(), child.first_rank);
   return ranks;
+}
+
+std::vector<int> ranks_of(const std::vector<Watched>& children) {
+  std::vector<int> all;
+  for (const Watched& child : children) {
+    for (const int rank : ranks_of(child)) {
+      all.push_back(rank);
+    }
+  }
+  return all;
 }
 
 class Supervision {
  public:
-  Supervision(const std::vector<pid_t>& children,
+  Supervision(const std::vector<Watched>& children,
               Board& board,
-              const std::string& host,
               const SupervisorSignals& signals,
               const Patience& patience)
       : board_(board),
-        host_(host),
         signals_(signals),
         patience_(patience),
-        judge_(first_ranks(children.size()), patience.heartbeat) {
-    for (const pid_t pid : children) {
-      children_.push_back({pid, std::nullopt, nanoseconds(0)});
+        judge_(ranks_of(children), patience.heartbeat) {
+    for (const Watched& child : children) {
+      children_.push_back({child, std::nullopt, nanoseconds(0)});
     }
   }
 
@@ -102,15 +113,20 @@ class Supervision {
 
   void signal_living(int signal) {
     for (const auto& child : children_) {
-      if (!child.status) {
+      if (child.status) {
+        continue;
+      }
+      if (child.control >= 0 && signal != SIGKILL) {
+        // One that no longer listens is about to be reaped.
+        send(child.control, "stop\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
+      } else {
         kill(-child.pid, signal);
       }
     }
   }
 
   void reap() {
-    for (std::size_t i = 0; i < children_.size(); ++i) {
-      auto& child = children_[i];
+    for (Child& child : children_) {
       siginfo_t info{};
       if (child.status ||
           waitid(P_PID,
@@ -126,7 +142,9 @@ class Supervision {
       waitpid(child.pid, &status, 0);
       child.status = status;
       child.ended = now();
-      judge_.dismiss(static_cast<int>(i));
+      for (const int rank : ranks_of(child)) {
+        judge_.dismiss(rank);
+      }
       if (stop_signal_) {
         hurry();
       } else if (!child.exited_with(0) && !failed_at_) {
@@ -177,21 +195,28 @@ class Supervision {
     if (cause.consequence && waited < patience_.settle + patience_.failure) {
       return;
     }
-    verdict_ = std::move(cause);
+    decide(std::move(cause));
     ending_ = true;
     signal_living(SIGTERM);
     kill_at_ = now() + patience_.failure;
   }
 
+  void decide(FailureNotice cause) {
+    verdict_ = std::move(cause);
+    if (patience_.verdict) {
+      patience_.verdict(*verdict_);
+    }
+  }
+
   void kill_all() {
     if (stop_signal_ && !ending_) {
-      for (std::size_t i = 0; i < children_.size(); ++i) {
-        if (!children_[i].status) {
+      for (const Child& child : children_) {
+        if (!child.status) {
           verdict_ = FailureNotice{
-              static_cast<int>(i),
-              host_,
+              child.first_rank,
+              child.host,
               "did not stop when it was asked to, and was killed " +
-                  where(static_cast<int>(i))};
+                  where(child.first_rank)};
           break;
         }
       }
@@ -207,20 +232,24 @@ class Supervision {
   }
 
   // A death that no notice explains, or that a signal made.
-  bool died_unexplained(int rank) {
-    const auto& child = children_[static_cast<std::size_t>(rank)];
-    return child.status && !child.exited_with(0) && !failure_of(board_, rank);
+  bool died_unexplained(const Child& child) {
+    const std::vector<int> ranks = ranks_of(child);
+    return child.status && !child.exited_with(0) &&
+           std::none_of(ranks.begin(), ranks.end(), [this](int rank) {
+             return failure_of(board_, rank).has_value();
+           });
   }
 
-  FailureNotice describe_death(int rank) {
-    const auto& child = children_[static_cast<std::size_t>(rank)];
-    const auto progress = read_progress(board_, rank);
+  FailureNotice describe_death(const Child& child, int rank) {
     const std::string early =
         child.exited_with(0) ? "left early: it " : std::string();
-    return {rank,
-            host_,
-            fmt::format(
-                "{}{} {}", early, how_it_ended(*child.status), where(rank))};
+    const std::string who =
+        child.name.empty() ? std::string() : child.name + " ";
+    return {
+        rank,
+        child.host,
+        fmt::format(
+            "{}{}{} {}", early, who, how_it_ended(*child.status), where(rank))};
   }
 
   // Note [Who is to blame].  A silent rank first: its peers time out, or are
@@ -229,54 +258,62 @@ class Supervision {
   // 0 but without finishing.  Only then one that blames others.
   FailureNotice find_cause() {
     if (silence_) {
-      return notice_of(*silence_, host_);
+      return notice_of(*silence_, child_of(silence_->rank)->host);
     }
     const auto filed = job_failure(board_);
-    std::optional<int> dead;
-    for (int rank : first_ranks(children_.size())) {
-      const auto index = static_cast<std::size_t>(rank);
-      if (died_unexplained(rank) &&
-          (!dead || children_[index].ended <
-                        children_[static_cast<std::size_t>(*dead)].ended)) {
-        dead = rank;
+    const Child* dead = nullptr;
+    for (const Child& child : children_) {
+      if (died_unexplained(child) &&
+          (dead == nullptr || child.ended < dead->ended)) {
+        dead = &child;
       }
     }
-    if (filed && (!dead || ended_before(filed->rank, *dead))) {
+    if (filed && (dead == nullptr || ended_before(filed->rank, *dead))) {
       return *filed;
     }
-    if (dead) {
-      return describe_death(*dead);
+    if (dead != nullptr) {
+      return describe_death(*dead, dead->first_rank);
     }
     return find_deserter();
   }
 
-  bool ended_before(int rank, int other) const {
-    const auto& a = children_[static_cast<std::size_t>(rank)];
-    const auto& b = children_[static_cast<std::size_t>(other)];
-    return a.status && a.ended <= b.ended;
+  const Child* child_of(int rank) const {
+    const auto found = std::find_if(
+        children_.begin(), children_.end(), [&](const Child& child) {
+          return child.holds(rank);
+        });
+    return found == children_.end() ? nullptr : &*found;
+  }
+
+  // One that is not watched here is another host's, and filed its notice.
+  bool ended_before(int rank, const Child& other) const {
+    const Child* one = child_of(rank);
+    return one == nullptr || (one->status && one->ended <= other.ended);
   }
 
   FailureNotice find_deserter() {
     std::optional<FailureNotice> consequence;
-    for (int rank : first_ranks(children_.size())) {
-      const auto progress = read_progress(board_, rank);
-      if (children_[static_cast<std::size_t>(rank)].exited_with(0) &&
-          !(progress && progress->done)) {
-        return describe_death(rank);
-      }
-      if (!consequence) {
-        consequence = failure_of(board_, rank);
+    for (const Child& child : children_) {
+      for (const int rank : ranks_of(child)) {
+        const auto progress = read_progress(board_, rank);
+        if (child.exited_with(0) && !(progress && progress->done)) {
+          return describe_death(child, rank);
+        }
+        if (!consequence) {
+          consequence = failure_of(board_, rank);
+        }
       }
     }
-    return consequence.value_or(
-        FailureNotice{0, host_, "ended, and left no word why"});
+    return consequence.value_or(FailureNotice{children_.front().first_rank,
+                                              children_.front().host,
+                                              "ended, and left no word why"});
   }
 
   Outcome outcome() {
     Outcome result;
     result.stop_signal = stop_signal_;
     if (!verdict_ && failed_at_) {
-      verdict_ = find_cause();
+      decide(find_cause());
     }
     if (verdict_) {
       result.exit_code = verdict_->exit_code == 2 ? 2 : 3;
@@ -293,7 +330,6 @@ class Supervision {
   }
 
   Board& board_;
-  const std::string& host_;
   const SupervisorSignals& signals_;
   const Patience& patience_;
   HeartJudge judge_;
@@ -308,12 +344,11 @@ class Supervision {
 
 }  // namespace
 
-Outcome supervise(const std::vector<pid_t>& children,
+Outcome supervise(const std::vector<Watched>& children,
                   Board& board,
-                  const std::string& host,
                   const SupervisorSignals& signals,
                   const Patience& patience) {
-  return Supervision(children, board, host, signals, patience).run();
+  return Supervision(children, board, signals, patience).run();
 }
 
 }  // namespace paceline::launch

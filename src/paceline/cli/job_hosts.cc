@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/job_hosts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/comm/interface.h"
+#include "paceline/launch/host_order.h"
+#include "paceline/launch/place.h"
+#include "paceline/record/environment.h"
+
+namespace paceline::cli {
+namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) {
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+void meet_at(const std::string& rendezvous, comm::LocalLaunch& launch) {
+  const auto colon = rendezvous.rfind(':');
+  const char* const end = rendezvous.data() + rendezvous.size();
+  int port = 0;
+  if (colon != std::string::npos && colon > 0) {
+    const auto [stop, error] =
+        std::from_chars(rendezvous.data() + colon + 1, end, port);
+    if (error != std::errc() || stop != end) {
+      port = 0;
+    }
+  }
+  if (port < 1 || port > 65535 || rendezvous.starts_with("file:")) {
+    throw UsageError(
+        fmt::format("--rendezvous {}: with -H give HOST:PORT, an address of "
+                    "this machine and a free port",
+                    rendezvous));
+  }
+  launch.address = rendezvous.substr(0, colon);
+  launch.port = static_cast<std::uint16_t>(port);
+}
+
+std::string own_address(const std::string& interface) {
+  if (!interface.empty()) {
+    comm::require_interface(interface);
+  }
+  const std::string address = comm::interface_address(
+      interface.empty() ? comm::outward_interface() : interface);
+  if (address.empty()) {
+    throw UsageError(
+        "no network interface of this machine has an address for the other "
+        "hosts; give --rendezvous HOST:PORT or --interface NAME");
+  }
+  return address;
+}
+
+void check_places(const std::vector<comm::HostRanks>& hosts) {
+  if (hosts.front().remote) {
+    throw UsageError(fmt::format(
+        "the first host is '{}', but this machine is '{}': rank 0 writes the "
+        "records here, so name this machine first, or start on '{}'",
+        hosts.front().host,
+        launch::host_name(),
+        hosts.front().host));
+  }
+  const auto again = std::find_if(
+      hosts.begin() + 1, hosts.end(), [](const comm::HostRanks& host) {
+        return !host.remote;
+      });
+  if (again != hosts.end()) {
+    throw UsageError(fmt::format("hosts '{}' and '{}' are both this machine",
+                                 hosts.front().host,
+                                 again->host));
+  }
+}
+
+}  // namespace
+
+Reach reach_of(const experiment::Settings& settings) {
+  return {.interface = settings.interface,
+          .rendezvous = settings.rendezvous,
+          .ssh_command = settings.ssh_command};
+}
+
+void place_ranks(const plan::Cluster& cluster,
+                 int world,
+                 const Reach& reach,
+                 comm::LocalLaunch& launch) {
+  const auto counts = plan::ranks_per_host(cluster, world);
+  launch.hosts.clear();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    launch.hosts.push_back(
+        {.host = cluster.hosts[i].name,
+         .ranks = static_cast<int>(counts[i]),
+         .remote = !launch::is_this_host(cluster.hosts[i].name),
+         .argv = {}});
+  }
+  check_places(launch.hosts);
+  if (launch.hosts.size() == 1) {
+    return;
+  }
+  if (launch.hosts.front().host == "localhost") {
+    launch.hosts.front().host = launch::host_name();
+  }
+  if (reach.rendezvous.empty()) {
+    launch.address = own_address(interface_of(cluster.hosts.front(), reach));
+  } else {
+    meet_at(reach.rendezvous, launch);
+  }
+  launch.ssh =
+      words_of(reach.ssh_command.empty() ? kSshCommand : reach.ssh_command);
+  if (launch.ssh.empty()) {
+    throw UsageError("--ssh-command: is blank; it names a program");
+  }
+  launch.variables = record::allowed_variables(environ);
+}
+
+std::string interface_of(const plan::ClusterHost& host, const Reach& reach) {
+  return reach.interface.empty() ? host.interface : reach.interface;
+}
+
+std::string interface_here(const plan::Cluster& cluster, const Reach& reach) {
+  for (const plan::ClusterHost& host : cluster.hosts) {
+    if (host.name != "localhost" && launch::is_this_host(host.name)) {
+      return interface_of(host, reach);
+    }
+  }
+  return reach.interface;
+}
+
+void refuse_hosts(const plan::ClusterChoice& choice,
+                  const std::string& launcher) {
+  if (choice.names_hosts()) {
+    throw UsageError(fmt::format(
+        "{}: {} has started the ranks already; leave it out, or start one "
+        "paceline by hand",
+        choice.hosts.empty() ? "--hostfile" : "--hosts",
+        launcher));
+  }
+}
+
+}  // namespace paceline::cli

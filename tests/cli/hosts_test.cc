@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks on several hosts, from outside.  `fake_ssh` stands in for ssh: it runs
+// the line for a remote shell in a shell here, so that everything but the wire
+// to the other machine is the real thing.
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+#include "paceline/base/clock.h"
+#include "paceline/record/store.h"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+
+class HostsTest : public Program {
+ protected:
+  HostsTest() {
+    script("fake_ssh", "echo \"$1\" >> ssh.log\nshift\nexec sh -c \"$*\"\n");
+    setenv("PACELINE_TEST_MARK", folder_.c_str(), 1);
+  }
+
+  void script(const std::string& name, const std::string& body) const {
+    write(name, "#!/bin/sh\n" + body);
+    fs::permissions(folder_ / name, fs::perms::owner_all);
+  }
+
+  std::string text(const std::string& name) const {
+    std::ifstream file(folder_ / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  /// Processes of this test that have `assignment`, too, in the environment
+  /// they were started with.
+  std::vector<pid_t> marked(const std::string& assignment = "") const {
+    std::vector<pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "environ");
+      std::string all{std::istreambuf_iterator<char>(file), {}};
+      all.insert(0, 1, '\0');
+      const auto has = [&](const std::string& one) {
+        return all.find('\0' + one + '\0') != std::string::npos;
+      };
+      if (has("PACELINE_TEST_MARK=" + folder_.string()) &&
+          (assignment.empty() || has(assignment))) {
+        found.push_back(std::stoi(entry.path().filename()));
+      }
+    }
+    return found;
+  }
+
+  /// Whether nothing of this test's is left, once it has had the time to die.
+  bool all_gone() const {
+    const auto deadline = kSteadyClock.now() + 10s;
+    while (!marked().empty() && kSteadyClock.now() < deadline) {
+      std::this_thread::sleep_for(20ms);
+    }
+    return marked().empty();
+  }
+
+  std::string two_hosts(const std::string& ssh = "./fake_ssh") const {
+    return " -H localhost:2,far:2 --interface lo --ssh-command " + ssh;
+  }
+
+  const std::string kJob =
+      " --model lenet --batch-size 4 --warmup 1 --threads 1 --yes --records "
+      "r.jsonl --format csv ";
+};
+
+TEST_F(HostsTest, RanksOfBothTrainTogether) {
+  write("lab.toml",
+        "[[hosts]]\nname = \"localhost\"\nslots = 2\ninterface = \"lo\"\n"
+        "[[hosts]]\nname = \"far\"\nslots = 2\ninterface = \"lo\"\n");
+  const Outcome outcome =
+      run("run --cluster lab.toml --ssh-command ./fake_ssh --steps 3 "
+          "--strategy wfbp,dear --runs 2 --label 'it'\\''s \"$HOME\"; x'" +
+          kJob);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(text("ssh.log"), "far\nfar\n");  // once a repetition
+  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 4u);
+  for (const record::RunRecord& one : records) {
+    EXPECT_EQ(one.configuration.label, "it's \"$HOME\"; x");
+    ASSERT_EQ(one.ranks.size(), 4u);
+    EXPECT_NE(one.ranks[0].host, "far");
+    EXPECT_NE(one.ranks[1].host, "far");
+    EXPECT_EQ(one.ranks[2].host, "far");
+    EXPECT_EQ(one.ranks[3].host, "far");
+    EXPECT_EQ(one.environment.hosts.size(), 2u);
+    EXPECT_FALSE(one.error);
+  }
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(HostsTest, ADeathThereIsNamed) {
+  std::jthread killer([this](const std::stop_token& stopped) {
+    std::vector<pid_t> victims;
+    while (victims.empty() && !stopped.stop_requested()) {
+      std::this_thread::sleep_for(20ms);
+      victims = marked("RANK=3");
+    }
+    std::this_thread::sleep_for(1s);
+    for (const pid_t pid : victims) {
+      kill(pid, SIGKILL);
+    }
+  });
+  const Outcome outcome =
+      run("run --steps 1000000 --strategy wfbp" + two_hosts() + kJob);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(
+      outcome.err.find("paceline: rank 3 on host far: was killed by signal 9"),
+      std::string::npos)
+      << outcome.err;
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(HostsTest, NobodySurvivesWhoStartedThem) {
+  const Outcome outcome =
+      run("run --steps 1000000 --strategy wfbp" + two_hosts() + kJob +
+          "& job=$!; while [ ! -s ssh.log ]; do sleep 0.05; done; sleep 1; "
+          "kill -9 $job");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(HostsTest, AStopReachesThem) {
+  const Outcome outcome =
+      run("run --steps 1000000 --strategy wfbp" + two_hosts() + kJob +
+          "& job=$!; while [ ! -s ssh.log ]; do sleep 0.05; done; sleep 2; "
+          "kill -INT $job; wait $job");
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(HostsTest, AHostThatIsNotReachedIsNamed) {
+  script("no_ssh", "exit 255\n");
+  const Outcome outcome = run("run --steps 3" + two_hosts("./no_ssh") + kJob);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.err.find("paceline: rank 2 on host far: ./no_ssh ended "
+                             "with exit code 255 before it began"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(HostsTest, CommMeasuresBetweenThem) {
+  write("hosts", "localhost slots=1\nfar:1\n");
+  const Outcome outcome =
+      run("comm --hostfile hosts --interface lo --ssh-command ./fake_ssh --max "
+          "1KiB --only all-reduce --iterations 2 --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("all-reduce, 2 ranks (1+1), gloo"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(text("ssh.log"), "far\n");
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(HostsTest, BadHostsAreOneSentence) {
+  expect_refused("run -H far:2,localhost:2 --model lenet",
+                 "paceline: the first host is 'far', but this machine is '");
+  expect_refused("run -H localhost:2,127.0.0.1:2 --model lenet",
+                 "paceline: hosts 'localhost' and '127.0.0.1' are both this");
+  expect_refused("run -H localhost:x --model lenet", "paceline: --hosts ");
+  expect_refused("run -H localhost:1,far:1 --model lenet --ranks 3",
+                 "paceline: --ranks: '3', but ");
+  expect_refused("run -H localhost:1,far:1 --model lenet --rendezvous file:x",
+                 "paceline: --rendezvous file:x: with -H give HOST:PORT");
+  expect_refused("comm -H far:2", "paceline: the first host is 'far'");
+  expect_refused("attend-ranks", "paceline: attend-ranks is how paceline run");
+}
+
+}  // namespace
+}  // namespace paceline
