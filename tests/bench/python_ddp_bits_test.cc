@@ -19,38 +19,49 @@
 namespace paceline::bench {
 namespace {
 
-constexpr int kSteps = 3;  // the Reducer rebuilds its buckets in the second
+// The Reducer rebuilds its buckets in the second, of a static graph in the
+// third.
+constexpr int kSteps = 4;
 
 // By step: loss, gradients and parameters of one rank, as hexadecimal
 // fingerprints by name.
 using Trace = std::vector<std::map<std::string, std::string>>;
 
-record::Configuration lenet() {
+struct Settings {
+  int world;
+  bool best;  // bucket views and a static graph
+};
+
+record::Configuration lenet(const Settings& settings) {
   record::Configuration c;
   c.model = "lenet";
   c.batch_size = 5;
-  c.strategy = "ddp:bucket-mb=0.1";
+  c.strategy = settings.best ? "ddp:bucket-mb=0.1,views=yes,static=yes"
+                             : "ddp:bucket-mb=0.1";
   c.learning_rate = 0.05;
   c.seed = 11;
   c.threads = 1;
   return c;
 }
 
-std::vector<Trace> python_traces(const record::Configuration& c, int world) {
-  const nlohmann::json description = {{"model", c.model},
-                                      {"batch_size", c.batch_size},
-                                      {"bucket_mb", 0.1},
-                                      {"threads", c.threads},
-                                      {"seed", c.seed},
-                                      {"learning_rate", c.learning_rate},
-                                      {"momentum", c.momentum},
-                                      {"weight_decay", c.weight_decay},
-                                      {"warmup", 0},
-                                      {"steps", kSteps},
-                                      {"dump", "formula"}};
+std::vector<Trace> python_traces(const record::Configuration& c,
+                                 const Settings& settings) {
+  const nlohmann::json description = {
+      {"model", c.model},
+      {"batch_size", c.batch_size},
+      {"bucket_mb", 0.1},
+      {"threads", c.threads},
+      {"seed", c.seed},
+      {"learning_rate", c.learning_rate},
+      {"momentum", c.momentum},
+      {"weight_decay", c.weight_decay},
+      {"warmup", 0},
+      {"steps", kSteps},
+      {"options", settings.best ? "best" : "defaults"},
+      {"dump", "formula"}};
   const std::string port = std::to_string(free_port());
   std::vector<std::unique_ptr<Child>> ranks;
-  for (int rank = 0; rank < world; ++rank) {
+  for (int rank = 0; rank < settings.world; ++rank) {
     ranks.push_back(std::make_unique<Child>(
         std::vector<std::string>{PACELINE_PYTHON,
                                  "-u",
@@ -58,7 +69,7 @@ std::vector<Trace> python_traces(const record::Configuration& c, int world) {
         std::map<std::string, std::string>{
             {"RANK", std::to_string(rank)},
             {"LOCAL_RANK", std::to_string(rank)},
-            {"WORLD_SIZE", std::to_string(world)},
+            {"WORLD_SIZE", std::to_string(settings.world)},
             {"MASTER_ADDR", "127.0.0.1"},
             {"MASTER_PORT", port},
             {"PYTHONPATH", PACELINE_TORCH "/.."},
@@ -113,12 +124,13 @@ std::vector<Trace> our_traces(const record::Configuration& c, int world) {
   return traces;
 }
 
-class PythonDdp : public ::testing::TestWithParam<int> {};
+class PythonDdp : public ::testing::TestWithParam<Settings> {};
 
 TEST_P(PythonDdp, IsMatchedBitForBit) {
-  const int world = GetParam();
-  const auto theirs = python_traces(lenet(), world);
-  const auto ours = our_traces(lenet(), world);
+  const int world = GetParam().world;
+  const auto c = lenet(GetParam());
+  const auto theirs = python_traces(c, GetParam());
+  const auto ours = our_traces(c, world);
   ASSERT_EQ(theirs.size(), ours.size());
   for (int rank = 0; rank < world; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
@@ -131,10 +143,23 @@ TEST_P(PythonDdp, IsMatchedBitForBit) {
   }
 }
 
+std::vector<Settings> every_setting() {
+  std::vector<Settings> all;
+  for (const bool best : {false, true}) {
+    for (const int world : {1, 2, 3, 4, 7}) {
+      all.push_back({world, best});
+    }
+  }
+  return all;
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds,
                          PythonDdp,
-                         ::testing::Values(1, 2, 3, 4, 7),
-                         ::testing::PrintToStringParamName());
+                         ::testing::ValuesIn(every_setting()),
+                         [](const auto& row) {
+                           return std::to_string(row.param.world) +
+                                  (row.param.best ? "_best" : "");
+                         });
 
 }  // namespace
 }  // namespace paceline::bench

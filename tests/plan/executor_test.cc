@@ -117,6 +117,11 @@ std::vector<Case> cases() {
   all.push_back({"ddp of 1", ddp, 1});
   all.push_back({"fusion of 3, two micro-batches", fusion, 3, 2});
   all.push_back({"ddp of 2, two micro-batches", ddp, 2, 2});
+  const auto views = [] {
+    return make_planner(
+        parse_strategy("ddp:bucket-mb=0.0001,views=yes,static=yes"));
+  };
+  all.push_back({"ddp of 2, with views", views, 2});
   all.push_back({"fusion of 3, adamw", fusion, 3, 1, adamw()});
   all.push_back({"fusion of 3, adamw, scaled", fusion, 3, 1, adamw(), true});
   all.push_back({"ddp of 2, two micro-batches, scaled", ddp, 2, 2, {}, true});

@@ -215,6 +215,29 @@ TEST(Planners, DdpReducesTheReducersBucketsWithoutPadding) {
   EXPECT_EQ(planner->variant(input, 9), 1);
 }
 
+TEST(Planners, DdpWithViewsCopiesNothingBack) {
+  const PlanInput input = input_of(small_model(), 4);
+  const auto copies = [&](const char* text) {
+    const auto planner = make_planner(parse_strategy(text));
+    const auto plan = planner->plan(input, planner->setup(input), 1);
+    return std::ranges::count_if(ops_of<Kernel>(plan), [](const Kernel* k) {
+      return k->name == "copy";
+    });
+  };
+  // Of three buckets, each way or in alone.
+  EXPECT_EQ(copies("ddp:bucket-mb=0.0001,first-bucket-mb=0"), 6);
+  EXPECT_EQ(copies("ddp:bucket-mb=0.0001,first-bucket-mb=0,views=yes"), 3);
+}
+
+TEST(Planners, AStaticGraphKeepsItsOneBucketForAnotherStep) {
+  PlanInput input = input_of(small_model(), 4);
+  const auto planner = make_planner(parse_strategy("ddp:static=yes"));
+  EXPECT_EQ(planner->variant(input, 1), 0);
+  EXPECT_EQ(planner->variant(input, 2), 1);
+  input.micro_batches = 2;
+  EXPECT_THROW(planner->setup(input), UsageError);
+}
+
 constexpr std::array kScalable{
     "none", "bsp", "wfbp", "fusion:bucket-mb=0.0001", "ddp"};
 

@@ -37,6 +37,8 @@ TEST(Strategy, CanonicalTextContainsTheResolvedOptions) {
             "ddp:bucket-mb=25,first-bucket-mb=25");
   EXPECT_EQ(parse_strategy("ddp:first-bucket-mb=1").text(),
             "ddp:bucket-mb=25,first-bucket-mb=1");
+  EXPECT_EQ(parse_strategy("ddp:static=no,views=yes").text(),
+            "ddp:bucket-mb=25,first-bucket-mb=25,views=yes");
   EXPECT_EQ(parse_strategy("bsp").text(), "bsp");
   EXPECT_EQ(parse_strategy("bsp+all_reduce+identity+gradients").text(), "bsp");
   EXPECT_EQ(parse_strategy("all-reduce").text(), "fusion:bucket-mb=25");

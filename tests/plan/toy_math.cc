@@ -151,7 +151,7 @@ std::vector<Values> toy_kernel(const Kernel& work,
     for (std::size_t i = 0; i < out[w].size(); ++i) {
       if (work.name == "count") {
         out[w][i] = reads[w][i] + (reads.size() > 1 ? 1 - reads[1][0] : 1);
-      } else if (work.name == "copy") {
+      } else if (work.name == "copy" || work.name == "view") {
         out[w][i] = work.numbers[0] * reads[w][i];
       } else if (work.name == "cast") {
         out[w][i] = rounded(reads[w][i]);

@@ -95,6 +95,7 @@ TEST(Verify, PassesEveryStrategyInEveryWorld) {
         "fusion",
         "fusion:bucket-mb=0",
         "ddp",
+        "ddp:views=yes,static=yes",
         "dear",
         "bytescheduler:partition-mb=0.00005,credit-mb=0.0001",
         "bytescheduler:partition-mb=0.00005,credit-mb=0,order=priority",

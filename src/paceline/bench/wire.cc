@@ -10,15 +10,16 @@
 namespace paceline::bench {
 namespace {
 
-// What is planned, a step.  Nothing where the first two steps of a performer
-// are among them: it may then send more than is planned, as PyTorch's Reducer
+// What is planned, a step.  Nothing where a performer begins in the window, or
+// changes its plan: it may then send more than is planned, as PyTorch's Reducer
 // does when it orders its buckets.
 std::optional<std::int64_t> planned_per_step(const Window& window) {
   std::map<const plan::CommPlan*, std::int64_t> bytes_of;
   std::int64_t total = 0;
   for (int step = window.first; step < window.first + window.steps; ++step) {
     const plan::CommPlan& plan = window.plan_of(step);
-    if (window.first < 2 && plan::has_performer(plan)) {
+    const bool is_new = step == 0 || &window.plan_of(step - 1) != &plan;
+    if (is_new && plan::has_performer(plan)) {
       return std::nullopt;
     }
     const auto [bytes, fresh] = bytes_of.emplace(&plan, 0);

@@ -4,6 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
 #include "paceline/plan/buckets.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
@@ -19,7 +22,9 @@ constexpr auto kBuckets = "reducer_buckets";
 ///
 /// A bucket's gradients are copied, divided by the world's size, into memory
 /// of the Reducer; the bucket is summed over the ranks; when backward has
-/// ended, the means are copied back.  One update follows.
+/// ended, the means are copied back; with views the gradients become parts of
+/// the bucket, and nothing is.  One update follows.  A static graph sends its
+/// first step after backward, and rebuilds the buckets a step later.
 ///
 ///   rounds per step            one all-reduce per bucket, none waits
 ///   bytes sent, rank and step  2(P-1)/P S   S = model size in bytes
@@ -29,10 +34,17 @@ constexpr auto kBuckets = "reducer_buckets";
 /// Li et al., VLDB 2020, arXiv:2006.15704, sections 3 and 4.
 class Ddp final : public Planner {
  public:
-  explicit Ddp(const BucketCaps& caps) : caps_(caps) {}
+  Ddp(const BucketCaps& caps, bool views, bool is_static)
+      : caps_(caps), views_(views), static_(is_static) {}
 
   Setup setup(const PlanInput& input) const override {
     check_shape(input);
+    if (static_ && input.micro_batches > 1) {
+      throw UsageError(fmt::format(
+          "strategy 'ddp:static=yes': a static graph reduces in its first "
+          "backward, but with --accumulate {} that is not the last of its step",
+          input.micro_batches));
+    }
     Frame frame(input, one_group(input.model));
     Elements elements = 0;
     for (const ParameterShape& parameter : input.model.parameters) {
@@ -47,7 +59,7 @@ class Ddp final : public Planner {
   }
 
   Variant variant(const PlanInput&, Step step) const override {
-    return step > 0 ? 1 : 0;
+    return step > (static_ ? 1 : 0) ? 1 : 0;
   }
 
   CommPlan plan(const PlanInput& input,
@@ -68,8 +80,8 @@ class Ddp final : public Planner {
       reduced.emplace_back(std::move(bucket), op);
     }
     for (const auto& [bucket, op] : reduced) {
-      const OpIndex back =
-          program.kernel("copy", bucket.pieces, bucket.gradients, {1.0});
+      const OpIndex back = program.kernel(
+          views_ ? "view" : "copy", bucket.pieces, bucket.gradients, {1.0});
       perform(program, back);
       program.after(back, *program.last_backward());
     }
@@ -110,6 +122,7 @@ class Ddp final : public Planner {
   }
 
   BucketCaps caps_;
+  bool views_, static_;
 };
 
 }  // namespace
@@ -127,7 +140,9 @@ Groups reducer_buckets(const ModelShape& model,
 std::unique_ptr<Planner> make_ddp(const Options& options) {
   return std::make_unique<Ddp>(
       BucketCaps{.first = options.bytes_of_mebibytes("first-bucket-mb"),
-                 .cap = options.bytes_of_mebibytes("bucket-mb")});
+                 .cap = options.bytes_of_mebibytes("bucket-mb")},
+      options.text("views") == "yes",
+      options.text("static") == "yes");
 }
 
 }  // namespace paceline::plan

@@ -117,6 +117,8 @@ struct Scene {
 ///
 /// Kernel contracts (reads; writes; numbers):
 ///   copy     n slices; n slices; {factor}: writes[i] = factor * reads[i]
+///   view     n slices; n slices; {1}: as copy, but nothing moves: who performs
+///            it makes the written memory the read one
 ///   cast     1 slice; 1 slice of another type: rounds to the nearest even
 ///   linear   n slices; 1 slice; n weights: the weighted sum, added in order
 ///   count    step_count, [found_inf]; step_count; {}: adds 1 - found_inf

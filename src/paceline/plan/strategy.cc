@@ -258,7 +258,11 @@ template <class T>
 std::string choice_text(const Choice<T>& choice) {
   std::vector<std::string> options;
   for (const auto& [key, value] : choice.options.values()) {
-    options.push_back(fmt::format("{}={}", key, value));
+    const auto info =
+        std::ranges::find(choice.row->options, key, &OptionInfo::key);
+    if (!info->implied || value != info->fallback) {
+      options.push_back(fmt::format("{}={}", key, value));
+    }
   }
   return fmt::format("{}{}{}",
                      choice.row->name,

@@ -45,6 +45,9 @@ struct OptionInfo {
   std::string_view summary;
   OptionKind kind = OptionKind::kMebibytes;
   std::span<const std::string_view> words{};
+  /// Left out of the strategy's text where it has its default, so that records
+  /// of before it was there keep their key.
+  bool implied = false;
 };
 
 /// What `paceline list` prints of a row.

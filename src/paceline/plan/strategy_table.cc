@@ -307,12 +307,28 @@ constexpr std::array kUpdateRules{
         make_awc},
 };
 
+constexpr std::array<std::string_view, 2> kNoYes{"no", "yes"};
+
 constexpr std::array kDdpOptions{
     OptionInfo{"bucket-mb", "--bucket-mb", "MiB at which a bucket closes"},
     OptionInfo{"first-bucket-mb",
                "bucket-mb",
                "the same for the first bucket; PyTorch takes 1 when the user "
                "names no bucket size"},
+    OptionInfo{"views",
+               "no",
+               "yes: gradients are views of the buckets "
+               "(gradient_as_bucket_view)",
+               OptionKind::kWord,
+               kNoYes,
+               true},
+    OptionInfo{"static",
+               "no",
+               "yes: the graph is told to be static (static_graph); not with "
+               "--accumulate",
+               OptionKind::kWord,
+               kNoYes,
+               true},
 };
 
 constexpr std::array<std::string_view, 2> kPythonDdpSettings{"defaults",

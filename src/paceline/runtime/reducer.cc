@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
@@ -15,6 +16,7 @@ namespace paceline::runtime {
 struct Reducer::State {
   std::shared_ptr<c10d::Reducer> reducer;
   std::shared_ptr<c10d::Logger> logger;
+  bool delays_all_reduce = false;  // until the first backward has ended
 };
 
 Reducer::Reducer(const std::vector<at::Tensor>& parameters,
@@ -57,7 +59,12 @@ Reducer::Reducer(const std::vector<at::Tensor>& parameters,
                                                 /*output_device=*/-1,
                                                 /*broadcast_buffers=*/false,
                                                 /*has_sync_bn=*/false,
-                                                /*static_graph=*/false);
+                                                options.static_graph);
+  if (options.static_graph) {
+    state_->reducer->set_static_graph();
+    state_->logger->set_static_graph();
+    state_->delays_all_reduce = true;
+  }
 }
 
 Reducer::~Reducer() = default;
@@ -75,6 +82,15 @@ void Reducer::before_forward(bool last_micro) {
 void Reducer::before_backward(bool last_micro) {
   if (last_micro) {
     state_->reducer->prepare_for_backward({});
+  }
+}
+
+// In its first iteration a static graph only counts how often each gradient
+// arrives; the Python wrapper then reduces in a callback at the end of
+// backward.
+void Reducer::after_backward() {
+  if (std::exchange(state_->delays_all_reduce, false)) {
+    state_->reducer->delay_all_reduce();
   }
 }
 

@@ -18,11 +18,13 @@ struct ReducerOptions {
   std::int64_t bucket_bytes_cap = 25 << 20;
   std::int64_t first_bucket_bytes_cap = 25 << 20;  // differs by default only
   bool gradient_as_bucket_view = false;
+  bool static_graph = false;
 };
 
 /// PyTorch's own c10d::Reducer, driven as its Python wrapper drives it: one
 /// unlimited bucket in the first iteration, buckets rebuilt in the order of
-/// gradient arrival from the second on.  Li et al., VLDB 2020,
+/// gradient arrival from the second on (of a static graph from the third, and
+/// its first is reduced after backward).  Li et al., VLDB 2020,
 /// arXiv:2006.15704.
 class Reducer final : public Performer {
  public:
@@ -35,7 +37,7 @@ class Reducer final : public Performer {
 
   void before_forward(bool last_micro) override;
   void before_backward(bool last_micro) override;
-  void after_backward() override {}
+  void after_backward() override;
 
   /// Bytes of each bucket as the Reducer's own logger tells them, in the
   /// order in which they are reduced.

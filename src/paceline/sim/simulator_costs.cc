@@ -186,6 +186,9 @@ void Simulator::State::set_prices() {
 }
 
 Picoseconds Simulator::State::kernel_time(const KernelShape& shape) const {
+  if (shape.name == "view") {
+    return 0;  // nothing moves
+  }
   for (const KernelCost& cost : costs_.software.kernels) {
     if (!shape.name.starts_with(cost.prefix)) {
       continue;

@@ -239,7 +239,9 @@ void Trainer::connect() {
         runtime::ReducerOptions{
             .bucket_bytes_cap = caps.bytes_of_mebibytes("bucket-mb"),
             .first_bucket_bytes_cap =
-                caps.bytes_of_mebibytes("first-bucket-mb")});
+                caps.bytes_of_mebibytes("first-bucket-mb"),
+            .gradient_as_bucket_view = caps.text("views") == "yes",
+            .static_graph = caps.text("static") == "yes"});
   }
   executor_ = std::make_unique<runtime::Executor>(
       runtime::Executor::Parts{.planner = *planner_,
