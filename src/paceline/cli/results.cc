@@ -47,7 +47,7 @@ std::string signal_name(int signal) {
                          : fmt::format("SIG{}", name);
 }
 
-Results::Results(experiment::Settings& settings) : settings_(settings) {
+Results::Results(experiment::Settings& settings) {
   report::find_format(settings.format);
   for (const auto& [flag, path] :
        {std::pair{"--json", settings.json}, {"--trace", settings.trace}}) {
@@ -78,6 +78,7 @@ Results::Results(experiment::Settings& settings) : settings_(settings) {
       fmt::print(stderr, "warning: {}\n", warning);
     }
   }
+  settings_ = settings;
 }
 
 Results::~Results() {

@@ -60,7 +60,7 @@ class Results {
   std::string how_to_go_on(const experiment::Experiment& experiment) const;
   void print(const std::string& text);
 
-  const experiment::Settings& settings_;
+  experiment::Settings settings_;  // settled
   bool makes_folder_ = false;
   bool makes_file_ = false;
   std::size_t already_ = 0;         // records in the file before this run
