@@ -72,7 +72,7 @@ JobFlags::JobFlags(CLI::App& app) {
       app.add_option("--optimizer", optimizer_, "sgd or adamw [sgd]"),
       app.add_option("--engine",
                      engine_,
-                     "whose software costs: nccl, gloo, ideal [nccl]"),
+                     "whose software costs: nccl, gloo, ideal, link [nccl]"),
       app.add_option("--algorithm",
                      algorithm_,
                      "of collectives: ring, tree, halving-doubling, "

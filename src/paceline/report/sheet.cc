@@ -61,6 +61,15 @@ std::string heading(const Table& table) {
     return fmt::format("{} on {}", c.dtype, c.device);
   }));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
+  add(common(rows, [](const Configuration& c) {
+    return c.link.empty() ? "" : fmt::format("link {}", c.link);
+  }));
+  add(common(rows, [](const Configuration& c) {
+    return c.replay.empty() ? "" : fmt::format("replay of {}", c.replay);
+  }));
+  add(common(rows, [](const Configuration& c) {
+    return c.stretch == 1 ? "" : fmt::format("stretched {} times", c.stretch);
+  }));
   add(common_bucket(rows));
   add(common(rows, [](const Configuration& c) {
     return c.threads == 0 ? ""

@@ -15,8 +15,8 @@ namespace {
 constexpr Picoseconds kMicrosecond = 1'000'000;
 
 /// docs/simulator.md says how far each figure is to be trusted.
-const std::array<EngineCosts, 3>& table() {
-  static const std::array<EngineCosts, 3> rows{{
+const std::array<EngineCosts, 4>& table() {
+  static const std::array<EngineCosts, 4> rows{{
       {.name = "ideal", .source = "no software at all", .costs = {}},
       {.name = "nccl",
        .source = "fit to the ddl-benchmarks tables: 58 us and 2.3 us per rank",
@@ -27,6 +27,10 @@ const std::array<EngineCosts, 3>& table() {
                  "collectives run side by side",
        .costs = {.collective = 350 * kMicrosecond,
                  .serial_collectives = false}},
+      {.name = "link",
+       .source = "`run --link`: the modelled link alone; Gloo's two threads "
+                 "carry two operations side by side",
+       .costs = {.serial_collectives = false, .side_by_side = 2}},
   }};
   return rows;
 }

@@ -15,7 +15,7 @@ struct EngineCosts {
   SoftwareCosts costs{};
 };
 
-/// ideal, nccl, gloo.
+/// ideal, nccl, gloo, link.
 std::span<const EngineCosts> engine_costs();
 
 /// Throws UsageError with the known names.

@@ -104,6 +104,9 @@ struct SoftwareCosts {
   /// A communicator carries one collective at a time (NCCL's stream); else
   /// those in flight share the links.
   bool serial_collectives = true;
+  /// How many of them at once where they are not serial, in the order of the
+  /// communicator; 0: all.
+  std::int32_t side_by_side = 0;
 
   /// The first entry whose prefix fits; none: kernels are free.
   std::vector<KernelCost> kernels{};

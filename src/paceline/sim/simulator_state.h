@@ -54,7 +54,8 @@ class Simulator::State {
   };
   struct Circle {  // the transfers of one queue
     std::set<std::pair<std::uint32_t, TransferId>> to_agree, to_start;
-    bool agreeing = false, carrying = false, dirty = false;
+    bool agreeing = false, dirty = false;
+    std::int32_t carrying = 0;  // transfers under way
   };
   struct RawLoad {  // of a link by a transfer, whatever its stage
     std::uint32_t link = 0;

@@ -137,10 +137,16 @@ void Simulator::State::settle_circle(std::uint32_t index) {
     circle.agreeing = software.serial_negotiation;
     events_.push(now_ + cost, EventKind::kAgreed, id);
   }
-  while (!circle.to_start.empty() && !circle.carrying) {
+  while (!circle.to_start.empty()) {
     const TransferId id = circle.to_start.begin()->second;
+    const bool alone =
+        job_.transfers[id].message || software.serial_collectives;
+    const std::int32_t most = alone ? 1 : software.side_by_side;
+    if (most > 0 && circle.carrying >= most) {
+      break;
+    }
     circle.to_start.erase(circle.to_start.begin());
-    circle.carrying = job_.transfers[id].message || software.serial_collectives;
+    ++circle.carrying;
     start_transfer(id);
   }
 }
@@ -228,7 +234,7 @@ void Simulator::State::end_transfer(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
   transfer_ran[id].end = now_;
   change_in_flight(id, -1);
-  circles_[transfer.queue].carrying = false;
+  --circles_[transfer.queue].carrying;
   touch_circle(transfer.queue);
   for (std::uint32_t i = 0; i < transfer.items; ++i) {
     const ItemId item = job_.participants[transfer.first_item + i];
