@@ -60,6 +60,47 @@ TEST(LinkModel, NothingToSendTakesTheLatencyAlone) {
   EXPECT_EQ(all(model, 100), (Deliveries{{0, 60}}));
 }
 
+TEST(LinkModel, ALaneCarriesSoManyAndTheNextWhenOneIsDelivered) {
+  LinkModel model(kLink);
+  const auto lane = model.add_lane(2);
+  for (int i = 0; i < 3; ++i) {
+    model.start(0, 100, 1, lane);
+  }
+  // Two share until 200 and arrive at 250; the third has the link then.
+  EXPECT_EQ(all(model, 399), (Deliveries{{0, 250}, {1, 250}}));
+  EXPECT_EQ(model.next_delivery(), 400);
+  EXPECT_EQ(all(model, 400), (Deliveries{{2, 400}}));
+}
+
+TEST(LinkModel, LanesShareTheRate) {
+  LinkModel model({.bytes_per_s = 1e9, .latency_ns = 0});
+  const auto one = model.add_lane(1), other = model.add_lane(1);
+  model.start(0, 100, 0, one);
+  model.start(0, 100, 0, one);
+  model.start(0, 300, 0, other);
+  // The first two in turn beside the third: 200, 400, then 100 alone.
+  EXPECT_EQ(all(model, 1000), (Deliveries{{0, 200}, {1, 400}, {2, 500}}));
+}
+
+TEST(LinkModel, SeenLateItIsTheSame) {
+  LinkModel seen(kLink), unseen(kLink);
+  Deliveries step_by_step;
+  for (LinkModel* model : {&seen, &unseen}) {
+    const auto lane = model->add_lane(1);
+    for (int i = 0; i < 5; ++i) {
+      model->start(0, 100 + i, i, lane);
+    }
+  }
+  for (std::int64_t now = 0; now <= 2000; ++now) {
+    for (const auto& one : all(seen, now)) {
+      EXPECT_EQ(one.second, now);
+      step_by_step.push_back(one);
+    }
+  }
+  EXPECT_EQ(step_by_step.size(), 5U);
+  EXPECT_EQ(all(unseen, 2000), step_by_step);
+}
+
 /// A link, its clock, and what has been called.
 struct FakeLink {
   std::int64_t now = 0;

@@ -152,14 +152,16 @@ class BackendChannel final : public Channel {
 }  // namespace
 
 std::unique_ptr<Channel> make_backend_channel(
-    c10::intrusive_ptr<c10d::Backend> backend, const ChannelSpec& spec) {
+    c10::intrusive_ptr<c10d::Backend> backend,
+    const ChannelSpec& spec,
+    int side_by_side) {
   if (spec.link != nullptr) {
     if (!spec.device.is_cpu()) {
       throw UsageError(
           "--link holds operations on the CPU alone; leave it out for cuda");
     }
     backend = c10::make_intrusive<LinkBackend>(
-        std::move(backend), spec.link, spec.name);
+        std::move(backend), spec.link, spec.name, side_by_side);
   }
   return std::make_unique<BackendChannel>(std::move(backend), spec);
 }

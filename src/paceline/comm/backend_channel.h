@@ -9,6 +9,8 @@ namespace paceline::comm {
 
 /// A channel over any c10d backend that is already connected.
 std::unique_ptr<Channel> make_backend_channel(
-    c10::intrusive_ptr<c10d::Backend> backend, const ChannelSpec& spec);
+    c10::intrusive_ptr<c10d::Backend> backend,
+    const ChannelSpec& spec,
+    int side_by_side = 0);
 
 }  // namespace paceline::comm

@@ -11,6 +11,9 @@
 namespace paceline::comm {
 namespace {
 
+// Each carries one collective at a time.
+constexpr int kThreads = 2;
+
 class GlooEngine final : public Engine {
  public:
   std::string_view name() const override { return "gloo"; }
@@ -23,7 +26,7 @@ class GlooEngine final : public Engine {
     }
     try {
       auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);
-      options->threads = 2;
+      options->threads = kThreads;
       options->devices.push_back(
           spec.interface.empty()
               ? c10d::ProcessGroupGloo::createDefaultDevice()
@@ -34,7 +37,7 @@ class GlooEngine final : public Engine {
       auto backend = c10::make_intrusive<c10d::ProcessGroupGloo>(
           store, spec.rank, spec.world, options);
       backend->setTimeout(spec.operation_timeout);
-      return make_backend_channel(std::move(backend), spec);
+      return make_backend_channel(std::move(backend), spec, kThreads);
     } catch (...) {
       rethrow_as_world_error(what);
     }

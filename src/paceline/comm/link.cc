@@ -37,14 +37,20 @@ Link::~Link() {
   }
 }
 
+LinkModel::Lane Link::add_lane(int side_by_side) {
+  const Lock lock(mutex_);
+  return out_.add_lane(side_by_side);
+}
+
 Link::Ticket Link::start(std::int64_t bytes,
                          int latencies,
                          Done done,
-                         std::optional<LinkedName> name) {
+                         std::optional<LinkedName> name,
+                         LinkModel::Lane lane) {
   const Lock lock(mutex_);
   const std::int64_t now = now_();
   Operation operation;
-  operation.transfer = out_.start(now, bytes, latencies);
+  operation.transfer = out_.start(now, bytes, latencies, lane);
   operation.done = std::move(done);
   operation.issued_ns = now;
   operation.name = std::move(name);

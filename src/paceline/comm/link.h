@@ -59,13 +59,18 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
+  /// A queue for an engine's operations of which it carries `side_by_side` at
+  /// once, 0: all.
+  LinkModel::Lane add_lane(int side_by_side);
+
   /// An operation is issued; `done` is called once, from the link's thread, or
   /// at once with the error where the engine fails.  One without a name is not
   /// among take_operations().
   Ticket start(std::int64_t bytes,
                int latencies,
                Done done,
-               std::optional<LinkedName> name = std::nullopt);
+               std::optional<LinkedName> name = std::nullopt,
+               LinkModel::Lane lane = LinkModel::kOpen);
   /// The engine has done its part of an operation.
   void engine_done(Ticket ticket, const std::exception_ptr& error);
   /// A message has come in by the engine: `done` is called when the link would

@@ -55,11 +55,13 @@ std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
 
 LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
                          std::shared_ptr<Link> link,
-                         std::string name)
+                         std::string name,
+                         int side_by_side)
     : c10d::Backend(inner->getRank(), inner->getSize()),
       inner_(std::move(inner)),
       link_(std::move(link)),
-      name_(std::move(name)) {}
+      name_(std::move(name)),
+      lane_(link_->add_lane(side_by_side)) {}
 
 void LinkBackend::when_done(const Work& work, Waiters::Done done) {
   if (const auto future = futures_.of(work)) {
@@ -76,13 +78,15 @@ LinkBackend::Work LinkBackend::hold(std::int64_t wire_bytes,
                                     int latencies,
                                     std::vector<at::Tensor> outputs,
                                     std::optional<LinkedName> name,
+                                    LinkModel::Lane lane,
                                     const Issue& issue) {
   auto held = c10::make_intrusive<HeldWork>(std::move(outputs));
   const Link::Ticket ticket = link_->start(
       wire_bytes,
       latencies,
       [held](const std::exception_ptr& error) { held->end(error); },
-      std::move(name));
+      std::move(name),
+      lane);
   Work work;
   try {
     work = issue();
@@ -106,6 +110,7 @@ LinkBackend::Work LinkBackend::hold_collective(Pattern pattern,
       latencies_of(pattern, getSize()),
       std::move(outputs),
       LinkedName{.channel = name_, .index = issued_++, .members = getSize()},
+      lane_,
       issue);
 }
 
@@ -177,9 +182,10 @@ LinkBackend::Work LinkBackend::_reduce_scatter_base(
 LinkBackend::Work LinkBackend::send(std::vector<at::Tensor>& tensors,
                                     int to,
                                     int tag) {
-  return hold(bytes_of(tensors), 1, tensors, std::nullopt, [&] {
-    return inner_->send(tensors, to, tag);
-  });
+  return hold(
+      bytes_of(tensors), 1, tensors, std::nullopt, LinkModel::kOpen, [&] {
+        return inner_->send(tensors, to, tag);
+      });
 }
 
 LinkBackend::Work LinkBackend::recv(std::vector<at::Tensor>& tensors,

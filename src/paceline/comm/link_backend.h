@@ -31,10 +31,12 @@ class LinkBackend final : public c10d::Backend {
  public:
   using Work = c10::intrusive_ptr<c10d::Work>;
 
-  /// `name` is the communicator's, equal on all members.
+  /// `name` is the communicator's, equal on all members; the engine carries
+  /// `side_by_side` of its collectives at once, 0: all.
   LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
               std::shared_ptr<Link> link,
-              std::string name);
+              std::string name,
+              int side_by_side);
 
   const std::string getBackendName() const override;
   void setTimeout(std::chrono::milliseconds timeout) override;
@@ -64,6 +66,7 @@ class LinkBackend final : public c10d::Backend {
             int latencies,
             std::vector<at::Tensor> outputs,
             std::optional<LinkedName> name,
+            LinkModel::Lane lane,
             const Issue& issue);
   template <class Issue>
   Work hold_collective(plan::Pattern pattern,
@@ -75,6 +78,7 @@ class LinkBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::shared_ptr<Link> link_;
   std::string name_;
+  LinkModel::Lane lane_;                  // of collectives
   std::atomic<std::int64_t> issued_ = 0;  // collectives
   WorkFutures futures_;
   Waiters waiters_;  // last: its threads wait for the inner one's operations
