@@ -208,11 +208,47 @@ def check_charts(failures, page):
                 f"{title}: drawn {chart['values']}, listed {chart['numbers']}")
 
 
+# What is wider than its place, and whether the page says so of it.
+READ_WIDE = """
+[...document.querySelectorAll(".scroll")].map((place) => ({
+  over: place.scrollWidth - place.clientWidth,
+  said: place.classList.contains("wide") &&
+    getComputedStyle(place, "::before").content.includes("scroll sideways"),
+  results: place.parentElement.tagName === "SECTION",
+}))
+"""
+
+# How the series of each chart's legend look without their colors; a reference
+# has no symbol.
+READ_LEGENDS = """
+[...document.querySelectorAll("figure[data-chart]")].map((figure) =>
+  [...figure.querySelectorAll(".legend span")].map((entry) => ({
+    line: entry.querySelector("line") &&
+      (entry.querySelector("line").getAttribute("stroke-dasharray") || "solid"),
+    symbol: entry.querySelector("path") && entry.querySelector("path").getAttribute("d"),
+  })).filter((look) => look.symbol))
+"""
+
+
+def check_forms(failures, page, width):
+    """Tables fit or say that they go on; lines differ without their colors."""
+    for table in page.run(READ_WIDE):
+        failures.check((table["over"] > 1) == table["said"],
+                       f"a table is {table['over']} pixels wider than its place, said: {table['said']}")
+        failures.check(width < 1280 or not table["results"] or table["over"] <= 1,
+                       f"a table of results is clipped by {table['over']} pixels")
+    for looks in page.run(READ_LEGENDS):
+        for what in ("line", "symbol"):
+            seen = [look[what] for look in looks if look[what]]
+            failures.check(len(set(seen)) == len(seen), f"two series have one {what}: {seen}")
+
+
 def check_page(page, path, width, scheme):
     failures = Failures()
     page.open(path, width=width, scheme=scheme)
     rows = check_tables(failures, page)
     check_charts(failures, page)
+    check_forms(failures, page, width)
     dark = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     failures.check(dark == (scheme == "dark"), f"the page is {'dark' if dark else 'light'}")
     page.run("document.getElementById('theme').click()")

@@ -6,12 +6,19 @@
 
 const paceline = (() => {
   const COLORS = 6;
-  const DASHES = [null, "7 3", "2 3", "9 3 2 3"];
-  const SYMBOLS = ["circle", "square", "triangle", "diamond2", "cross", "star"];
+  // More of either than colors, so that twelve series differ in both.
+  const DASHES = [
+    null, "7 3", "2 3", "9 3 2 3", "14 4", "5 2 1 2 1 2", "1 4", "14 3 4 3",
+    "4 6", "10 2 10 6", "2 2 6 2", "1 2 1 6",
+  ];
+  const SYMBOLS = [
+    "circle", "square", "triangle", "diamond2", "cross", "star", "times",
+    "asterisk", "wye", "plus", "square2", "triangle2",
+  ];
   const ROW = 46; // pixels of a bar with its name above it
 
   const color = (i) => `var(--c${i % COLORS})`;
-  const dash = (i) => DASHES[(Math.floor(i / COLORS) + i) % DASHES.length];
+  const dash = (i) => DASHES[i % DASHES.length];
   const symbol = (i) => SYMBOLS[i % SYMBOLS.length];
   const axisLabel = (axis) =>
     axis.unit ? `${axis.label}, ${axis.unit}` : axis.label;
@@ -206,10 +213,20 @@ const paceline = (() => {
     const strokeDasharray = series.look === "reference" ? "5 4" : dash(i);
     const data = series.points;
     if (kind === "steps") {
-      return [Plot.lineY(data, {
-        x: "along", y: "value", curve: "step-after", stroke, strokeDasharray,
-        strokeWidth: 1.8,
-      })];
+      // A symbol on every quarter, those of other series beside it.
+      const marked = [0, 25, 50, 75]
+        .map((share) => data.find((d) => d.value >= share + 5 + 2 * (i % 10)))
+        .filter(Boolean);
+      return [
+        Plot.lineY(data, {
+          x: "along", y: "value", curve: "step-after", stroke, strokeDasharray,
+          strokeWidth: 1.8,
+        }),
+        Plot.dot(marked, {
+          x: "along", y: "value", symbol: symbol(i), r: 3.5, stroke,
+          strokeWidth: 1.6, fill: series.look === "other" ? "var(--paper)" : stroke,
+        }),
+      ];
     }
     const joined = kind === "lines" || series.look === "reference";
     const sure = data.filter((d) => d.low !== undefined);
@@ -297,7 +314,7 @@ const paceline = (() => {
         style: `stroke:${stroke}`,
       });
     }
-    if (kind !== "steps" && series.look !== "reference") {
+    if (series.look !== "reference") {
       const type = d3[`symbol${symbol(i)[0].toUpperCase()}${symbol(i).slice(1)}`];
       add("path", {
         d: d3.symbol(type, 48)(), transform: "translate(15,6)",

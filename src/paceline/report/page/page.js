@@ -17,11 +17,22 @@
       }
     }
   };
-  drawAll();
+  // Says of a table that it is wider than its place, wherever bars are hidden.
+  const markWide = () => {
+    for (const place of document.querySelectorAll(".scroll")) {
+      place.classList.toggle("wide", place.scrollWidth > place.clientWidth + 1);
+    }
+  };
+  const fit = () => {
+    drawAll();
+    markWide();
+  };
+  fit();
+  document.addEventListener("toggle", markWide, true);
   let waiting = 0;
   addEventListener("resize", () => {
     cancelAnimationFrame(waiting);
-    waiting = requestAnimationFrame(drawAll);
+    waiting = requestAnimationFrame(fit);
   });
 
   const theme = document.getElementById("theme");
