@@ -19,7 +19,7 @@ help:
 	@echo 'make build    set up and build the program: build/paceline'
 	@echo 'make core     build and test the half that needs no torch (seconds)'
 	@echo 'make lint     format, include arrows, sizes, clang-tidy, what is linked'
-	@echo 'make nightly  the sanitizer presets, then every test ten times, shuffled'
+	@echo 'make nightly  the sanitizer presets, the nightly tests, then every test ten times'
 	@echo 'make setup    install what is missing, nothing else'
 	@echo 'make clean    remove build/; distclean removes .deps/ and .venv/ too'
 	@echo
@@ -63,6 +63,7 @@ nightly: test
 	  cmake --build --preset $$preset --parallel $(JOBS) && \
 	  ctest --preset $$preset --parallel $(JOBS) || exit 1; \
 	done
+	ctest --test-dir $(BUILD) --label-regex '^nightly$$' --no-tests=error --output-on-failure --parallel $(JOBS)
 	ctest --preset $(PRESET) --parallel $(JOBS) --schedule-random --repeat until-fail:10
 
 clean:

@@ -69,13 +69,15 @@ endfunction()
 
 # paceline_add_test(<name> SOURCES ... DEPS rooms... [LINK libraries...]
 #                   [TIMEOUT seconds] [LABELS ...] [PROCESSORS n]
-#                   [RUN_SERIAL] [ONE_PROCESS])
+#                   [RUN_SERIAL] [ONE_PROCESS] [NIGHTLY])
 #
 # Each TEST is one test of ctest, in a process of its own.  ONE_PROCESS makes
 # the whole program one test, for suites of hundreds of quick cases.
+# NIGHTLY: its suites called Nightly... are for `make nightly` alone (the label
+# nightly, an hour at most).
 # PROCESSORS is how many cores the test keeps busy: 1, or 2 where torch is in it.
 function(paceline_add_test name)
-  cmake_parse_arguments(arg "RUN_SERIAL;ONE_PROCESS" "TIMEOUT;PROCESSORS"
+  cmake_parse_arguments(arg "RUN_SERIAL;ONE_PROCESS;NIGHTLY" "TIMEOUT;PROCESSORS"
     "SOURCES;DEPS;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   _paceline_closure(rooms ${arg_DEPS})
@@ -127,9 +129,19 @@ function(paceline_add_test name)
   if(arg_ONE_PROCESS)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties})
-  else()
+    return()
+  endif()
+  set(daily "*")
+  if(arg_NIGHTLY)
+    set(daily "-*Nightly*")
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
       NO_PRETTY_VALUES
-      PROPERTIES ${properties})
+      TEST_FILTER "*Nightly*"
+      TEST_LIST ${name}_nightly
+      PROPERTIES ${properties} LABELS "${arg_LABELS};nightly" TIMEOUT 3600)
   endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    NO_PRETTY_VALUES
+    TEST_FILTER "${daily}"
+    PROPERTIES ${properties})
 endfunction()

@@ -9,10 +9,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "paceline/model/layer.h"
-#include "paceline/plan/cost.h"
+#include "train/awkward.h"
 #include "train/run_team.h"
-#include "train/small_case.h"
 
 // Schedules that are cut by times or cross the step border, with real tensors:
 // each must train like one process on the whole batch, last update included.
@@ -20,127 +18,14 @@
 namespace paceline::train {
 namespace {
 
+using testing::awkward_case;
+using testing::awkward_options;
+using testing::copies;
+using testing::distance;
+using testing::kSteps;
 using testing::small_case;
-
-constexpr int kSteps = 20;
-
-/// One frozen layer, one used twice, one that forward never reaches.
-class Awkward final : public model::Network {
- public:
-  Awkward() {
-    first = register_module("first", model::Linear(3 * 8 * 8, 24));
-    frozen = register_module("frozen", model::Linear(24, 24));
-    twice = register_module("twice", model::Linear(24, 24));
-    unused = register_module("unused", model::Linear(24, 5));
-    last = register_module("last", model::Linear(24, 10));
-    frozen->weight.set_requires_grad(false);
-    frozen->bias.set_requires_grad(false);
-    model::fill_by_formula(*this, 11);  // the same in every thread
-  }
-
-  at::Tensor forward(const at::Tensor& input) override {
-    at::Tensor x = at::tanh(first(input.flatten(1)));
-    x = at::tanh(frozen(x));
-    x = at::tanh(twice(x));
-    return last(at::tanh(twice(x)));
-  }
-
-  model::Linear first{nullptr}, frozen{nullptr}, twice{nullptr},
-      unused{nullptr}, last{nullptr};
-};
-
-record::Configuration awkward_case(const std::string& strategy) {
-  auto c = small_case("resnet18", strategy);  // for its inputs alone
-  c.image_size = 8;
-  c.classes = 10;
-  c.bucket_mb = 0.002;
-  c.learning_rate = 0.1;
-  return c;
-}
-
-TrainerOptions awkward_options() {
-  return {.network = [] { return std::make_shared<Awkward>(); },
-          .dtype = at::kDouble};
-}
-
-std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
-  std::vector<at::Tensor> all;
-  for (const at::Tensor& tensor : tensors) {
-    all.push_back(tensor.detach().clone());
-  }
-  return all;
-}
-
-struct Training {
-  std::vector<at::Tensor> start, end;
-};
-
-/// One process on the batches of all ranks, by PyTorch's own optimizer.
-Training whole_batch(int world) {
-  const auto c = awkward_case("none");
-  Awkward network;
-  model::cast_network(network, at::kDouble);
-  std::vector<at::Tensor> inputs, targets;
-  for (int rank = 0; rank < world; ++rank) {
-    const auto batch = model::make_batch(
-        model::find_network(c.model),
-        {.batch_size = c.batch_size,
-         .seed = c.seed,
-         .rank = rank,
-         .dtype = at::kDouble,
-         .network = {.image_size = c.image_size, .classes = c.classes}});
-    inputs.push_back(batch.input);
-    targets.push_back(batch.target);
-  }
-  std::vector<at::Tensor> trained;
-  for (const auto& parameter : network.parameters()) {
-    if (parameter.requires_grad()) {
-      trained.push_back(parameter);
-    }
-  }
-  torch::optim::SGD sgd(
-      trained, torch::optim::SGDOptions(c.learning_rate).momentum(c.momentum));
-  Training result{copies(network.parameters()), {}};
-  for (int step = 0; step < kSteps; ++step) {
-    sgd.zero_grad();
-    at::cross_entropy_loss(network.forward(at::cat(inputs)), at::cat(targets))
-        .backward();
-    sgd.step();
-  }
-  result.end = copies(network.parameters());
-  return result;
-}
-
-/// The largest ||w - w_ref|| / ||w_ref - w_0|| over the tensors; tensors that
-/// the reference leaves alone must be equal.
-double distance(const Training& reference, const std::vector<at::Tensor>& w) {
-  double worst = 0;
-  for (std::size_t p = 0; p < w.size(); ++p) {
-    const double moved =
-        (reference.end[p] - reference.start[p]).norm().item<double>();
-    const double off = (w[p] - reference.end[p]).norm().item<double>();
-    worst = std::max(worst, moved == 0 ? (off == 0 ? 0 : 1e300) : off / moved);
-  }
-  return worst;
-}
-
-const std::vector<std::string>& texts() {
-  static const std::vector<std::string> all{
-      "bsp",
-      "wfbp",
-      "fusion",
-      "mg-wfbp",
-      "optimal-merge",
-      "dear",
-      "dear:bucket-mb=0",
-      "dear+all-reduce",
-      "fusion+rs-ag",
-      "fusion+hierarchical:local=1",
-      "bytescheduler:partition-mb=0.02,credit-mb=0.04",
-      "bytescheduler:partition-mb=0.02,credit-mb=0+rs-ag",
-      "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority"};
-  return all;
-}
+using testing::Training;
+using testing::whole_batch;
 
 class EverySchedule : public ::testing::TestWithParam<std::string> {};
 
@@ -199,28 +84,21 @@ TEST_P(EverySchedule, SendsWhatItsPlanSays) {
     Trainer trainer(awkward_case(GetParam()), team, awkward_options());
     trainer.step();
     trainer.drain();
-    const auto before = trainer.ledger();
-    for (int step = 0; step < 3; ++step) {
-      trainer.step();
-    }
-    trainer.drain();
-    const auto after = trainer.ledger();
-    const auto planned =
-        plan::cost(trainer.setup(),
-                   trainer.planner().plan(trainer.input(), trainer.setup(), 0),
-                   team.rank);
-    EXPECT_EQ(after.total_bytes() - before.total_bytes(),
-              3 * planned.wire_bytes);
-    EXPECT_EQ(after.total_calls() - before.total_calls(), 3 * planned.calls);
+    EXPECT_EQ(testing::booked(trainer, 3),
+              testing::planned(trainer, team.rank, 3));
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, EverySchedule, ::testing::ValuesIn(texts()), [](const auto& test) {
-      std::string name = test.param;
-      std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(All,
+                         EverySchedule,
+                         ::testing::ValuesIn(testing::schedules()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::erase_if(name, [](unsigned char c) {
+                             return std::isalnum(c) == 0;
+                           });
+                           return name;
+                         });
 
 /// x rounded to the type and back.
 at::Tensor rounded(const at::Tensor& x, at::ScalarType type) {
