@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "paceline/report/diff_environment.h"
+#include "paceline/report/diff_runs.h"
 #include "paceline/report/wall_time.h"
 #include "paceline/stats/permutation.h"
 #include "paceline/stats/quantile.h"
@@ -22,116 +21,6 @@ using record::RunRecord;
 
 constexpr double kPower = 0.9;
 constexpr double kUsualChange = 0.01;
-
-// The steps of one case by the number of the run; several runs of one number
-// follow each other.
-using StepsByRun = std::map<int, std::vector<std::vector<double>>>;
-
-bool all_positive(const std::vector<double>& steps) {
-  return std::all_of(
-      steps.begin(), steps.end(), [](double s) { return s > 0; });
-}
-
-// Runs that ended well; a stranger's record may hold steps that took no time,
-// of which no ratio can be formed.
-std::vector<const RunRecord*> usable_runs(const Case& one) {
-  std::vector<const RunRecord*> runs = one.measured();
-  std::erase_if(runs, [](const RunRecord* run) {
-    const std::vector<double> steps = slowest_step_s(*run);
-    return steps.empty() || !all_positive(steps);
-  });
-  return runs;
-}
-
-StepsByRun steps_by_run(const Case& one) {
-  StepsByRun steps;
-  for (const RunRecord* run : usable_runs(one)) {
-    steps[run->run].push_back(slowest_step_s(*run));
-  }
-  return steps;
-}
-
-std::vector<std::vector<double>> all_runs(const StepsByRun& by_run) {
-  std::vector<std::vector<double>> runs;
-  for (const auto& [number, steps] : by_run) {
-    runs.insert(runs.end(), steps.begin(), steps.end());
-  }
-  return runs;
-}
-
-std::vector<double> joined(const std::vector<std::vector<double>>& parts) {
-  std::vector<double> whole;
-  for (const std::vector<double>& part : parts) {
-    whole.insert(whole.end(), part.begin(), part.end());
-  }
-  return whole;
-}
-
-Order order_of(const std::vector<CasePair>& pairs) {
-  std::vector<std::pair<std::string, int>> runs;
-  for (const CasePair& pair : pairs) {
-    for (const Case* one : {&pair.base, &pair.test}) {
-      for (const RunRecord* run : usable_runs(*one)) {
-        if (run->started_at.empty()) {
-          return Order::kUnknown;
-        }
-        runs.emplace_back(run->started_at, run->run);
-      }
-    }
-  }
-  std::sort(runs.begin(), runs.end());
-  const bool sorted = std::is_sorted(
-      runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-      });
-  return sorted ? Order::kInterleaved : Order::kApart;
-}
-
-// The rows' values, run by run, for the test over all rows.
-std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
-                                  bool interleaved) {
-  using Key = std::tuple<int, std::size_t, bool>;  // run, its copy, test
-  std::map<Key, stats::Unit> units;
-  const auto add = [&](std::size_t row, const Case& one, bool test) {
-    for (const auto& [run, copies] : steps_by_run(one)) {
-      for (std::size_t copy = 0; copy < copies.size(); ++copy) {
-        stats::Unit& unit = units[{run, copy, test}];
-        unit.values.resize(rows.size(), stats::kNoValue);
-        unit.values[row] = std::log(stats::median(copies[copy]));
-        unit.test = test;
-      }
-    }
-  };
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    add(row, rows[row].cases.base, false);
-    add(row, rows[row].cases.test, true);
-  }
-  std::map<int, std::size_t> blocks;
-  std::vector<stats::Unit> result;
-  for (auto& [key, unit] : units) {
-    const int run = interleaved ? std::get<0>(key) : 0;
-    unit.block = blocks.try_emplace(run, blocks.size()).first->second;
-    result.push_back(std::move(unit));
-  }
-  return result;
-}
-
-// Runs of both sides with the same number, one after the other.
-struct Pairs {
-  std::vector<std::vector<double>> base, test;
-};
-
-Pairs pairs_of(const CasePair& cases) {
-  Pairs pairs;
-  const StepsByRun test = steps_by_run(cases.test);
-  for (const auto& [run, steps] : steps_by_run(cases.base)) {
-    if (const auto other = test.find(run); other != test.end()) {
-      pairs.base.push_back(joined(steps));
-      pairs.test.push_back(joined(other->second));
-    }
-  }
-  return pairs;
-}
 
 void subtract_one(std::optional<stats::Estimate>& ratio) {
   if (ratio) {
@@ -151,7 +40,7 @@ void estimate(DiffRow& row, bool interleaved, std::uint64_t seed) {
   row.test_runs = test.size();
   row.base_s = stats::median_of_runs(base, options);
   row.test_s = stats::median_of_runs(test, options);
-  const Pairs pairs = interleaved ? pairs_of(row.cases) : Pairs{};
+  const RunPairs pairs = interleaved ? pairs_of(row.cases) : RunPairs{};
   row.change = pairs.base.empty()
                    ? stats::ratio_of_medians(test, base, options)
                    : stats::paired_ratio(pairs.test, pairs.base, options);
@@ -208,7 +97,7 @@ std::optional<double> log_scatter(const DiffRow& row, bool interleaved) {
     return sum / (n - 1);
   };
   if (interleaved) {
-    const Pairs pairs = pairs_of(row.cases);
+    const RunPairs pairs = pairs_of(row.cases);
     std::vector<double> ratios = logs(pairs.test);
     const std::vector<double> base = logs(pairs.base);
     std::transform(ratios.begin(),
@@ -323,7 +212,11 @@ Diff diff_records(std::span<const RunRecord> base,
   diff.only_test = std::move(pairing.only_test);
   const std::vector<stats::Unit> units = units_of(diff.rows, interleaved);
   if (!units.empty()) {
-    const auto tested = stats::permutation_test(units, {.seed = options.seed});
+    const auto tested =
+        stats::permutation_test(units,
+                                {.most_arrangements = options.most_arrangements,
+                                 .draws = options.draws,
+                                 .seed = options.seed});
     diff.exact = tested.exact;
     diff.arrangements = tested.arrangements;
     for (std::size_t i = 0; i < diff.rows.size(); ++i) {

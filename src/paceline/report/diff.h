@@ -11,6 +11,7 @@
 #include "paceline/record/run_record.h"
 #include "paceline/report/pairing.h"
 #include "paceline/stats/interval.h"
+#include "paceline/stats/permutation.h"
 
 namespace paceline::report {
 
@@ -19,6 +20,10 @@ struct DiffOptions {
   double threshold = 0;
   double significance = 0.05;  // of any false finding among all cases
   std::uint64_t seed = 0;      // of what has to be drawn
+  /// With more arrangements of the labels than these, `draws` are drawn.
+  std::uint64_t most_arrangements =
+      stats::PermutationOptions{}.most_arrangements;
+  std::uint64_t draws = stats::PermutationOptions{}.draws;
 };
 
 enum class Verdict : std::uint8_t {

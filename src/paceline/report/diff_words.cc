@@ -97,7 +97,7 @@ std::string p_sentence(const Diff& diff) {
       diff.exact ? fmt::format("all {:.0f} arrangements", diff.arrangements)
                  : fmt::format("{} of {:.3g} arrangements drawn, since there "
                                "are too many to look at all",
-                               stats::PermutationOptions{}.draws,
+                               diff.options.draws,
                                diff.arrangements),
       diff.rows.size() > 1 ? fmt::format("; corrected over {} (max-T)",
                                          counted(std::ssize(diff.rows), "case"))

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "paceline/report/diff.h"
+#include "paceline/stats/permutation.h"
+
+// The runs behind a comparison: which of them count, which belong together,
+// and how they were taken.
+
+namespace paceline::report {
+
+/// Seconds of the steps of one case by the number of the run; several runs of
+/// one number follow each other.
+using StepsByRun = std::map<int, std::vector<std::vector<double>>>;
+
+/// Of the runs that ended well; a stranger's record may hold steps that took
+/// no time, of which no ratio can be formed, and is left out.
+StepsByRun steps_by_run(const Case& one);
+
+std::vector<std::vector<double>> all_runs(const StepsByRun& by_run);
+
+/// Runs of both sides with the same number, one after the other.
+struct RunPairs {
+  std::vector<std::vector<double>> base, test;
+};
+RunPairs pairs_of(const CasePair& cases);
+
+Order order_of(const std::vector<CasePair>& pairs);
+
+/// The rows' values, run by run, for the test over all rows.
+std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
+                                  bool interleaved);
+
+}  // namespace paceline::report
