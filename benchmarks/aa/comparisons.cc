@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,10 +11,11 @@
 
 #include "aa/aa.h"
 #include "aa/simulate.h"
+#include "paceline/base/error.h"
+#include "paceline/record/run_record.h"
+#include "paceline/report/diff.h"
 #include "paceline/stats/distribution.h"
-#include "paceline/stats/interval.h"
 #include "paceline/stats/permutation.h"
-#include "paceline/stats/quantile.h"
 
 namespace paceline::aa {
 namespace {
@@ -53,18 +55,35 @@ Sample simulate(Random& random,
   return sample;
 }
 
-std::vector<stats::Unit> units_of(const Sample& sample, bool paired) {
-  std::vector<stats::Unit> units;
-  for (std::size_t run = 0; run < sample.base[0].size(); ++run) {
-    for (const bool test : {false, true}) {
-      stats::Unit unit{.block = paired ? run : 0, .test = test};
-      for (const CaseRuns& runs : test ? sample.test : sample.base) {
-        unit.values.push_back(std::log(stats::median(runs[run])));
+std::string minute(std::size_t number) {
+  return fmt::format("2024-05-{:02}T{:02}:{:02}:00Z",
+                     1 + number / 1440,
+                     number / 60 % 24,
+                     number % 60);
+}
+
+// What `paceline run` would have left of one side: the cases are equal jobs on
+// 1, 2, ... ranks, of which only the first one's steps are told.
+std::vector<record::RunRecord> records_of(
+    const std::array<CaseRuns, kCases>& side, bool test, bool in_turns) {
+  std::vector<record::RunRecord> records;
+  for (std::size_t run = 0; run < side[0].size(); ++run) {
+    for (std::size_t c = 0; c < kCases; ++c) {
+      record::RunRecord one;
+      one.configuration.strategy = "ddp";
+      one.configuration.ranks = static_cast<int>(c + 1);
+      one.run = static_cast<int>(run);
+      one.started_at = minute(in_turns ? 2 * run + (test ? 1 : 0)
+                                       : run + (test ? side[0].size() : 0));
+      record::RankSamples& samples = one.ranks.emplace_back();
+      for (const double seconds : side[c][run]) {
+        samples.step_ns.push_back(std::llround(seconds * 1e9));
+        samples.window_ns += samples.step_ns.back();
       }
-      units.push_back(unit);
+      records.push_back(std::move(one));
     }
   }
-  return units;
+  return records;
 }
 
 // Mann and Whitney's U of all steps, as if each were a sample of its own.
@@ -95,43 +114,59 @@ bool steps_differ(const CaseRuns& base, const CaseRuns& test) {
 
 struct Shares {
   double significant = 0;   // corrected p below 5 % in any case
-  double claimed = 0;       // and the interval on one side of 0
+  double claimed = 0;       // any verdict of slower or faster
   double by_steps = 0;      // what the steps alone would say, with Bonferroni
   double first_slower = 0;  // claimed of case 0, the planted one
 };
 
+// Whether the case is claimed to be slower, faster.
+bool is_claimed(const report::DiffRow& row) {
+  return row.verdict == report::Verdict::kSlower ||
+         row.verdict == report::Verdict::kFaster;
+}
+
+// What `paceline diff` makes of the records, but for fewer draws.
+report::Diff diff_of(const std::vector<record::RunRecord>& base,
+                     const std::vector<record::RunRecord>& test,
+                     std::uint64_t seed) {
+  report::Diff diff = report::diff_records(base,
+                                           test,
+                                           {.significance = kSignificance,
+                                            .seed = seed,
+                                            .most_arrangements = 1U << 14U,
+                                            .draws = 4'999});
+  PACELINE_CHECK(diff.rows.size() == kCases);
+  return diff;
+}
+
 Shares compare(const Scatter& scatter,
                std::size_t runs,
-               bool paired,
+               bool in_turns,
                double planted) {
   Shares shares;
   for (int i = 0; i < kComparisons; ++i) {
     Random random(2024, static_cast<std::uint64_t>(i));
     const Sample sample = simulate(random, scatter, runs, planted);
-    const auto tested =
-        stats::permutation_test(units_of(sample, paired),
-                                {.most_arrangements = 1U << 14U,
-                                 .draws = 4'999,
-                                 .seed = static_cast<std::uint64_t>(i)});
-    bool significant = false;
-    bool claimed = false;
+    const auto base = records_of(sample.base, false, in_turns);
+    const auto test = records_of(sample.test, true, in_turns);
+    const report::Diff diff =
+        diff_of(base, test, static_cast<std::uint64_t>(i));
+    PACELINE_CHECK((diff.order == report::Order::kInterleaved) == in_turns);
+    const auto& rows = diff.rows;
     bool by_steps = false;
     for (std::size_t c = 0; c < kCases; ++c) {
       by_steps = by_steps || steps_differ(sample.base[c], sample.test[c]);
-      if (tested.corrected_p[c] >= kSignificance) {
-        continue;
-      }
-      significant = true;
-      const auto ratio =
-          paired ? stats::paired_ratio(sample.test[c], sample.base[c])
-                 : stats::ratio_of_medians(sample.test[c], sample.base[c]);
-      const bool slower = ratio->interval->low > 1;
-      claimed = claimed || slower || ratio->interval->high < 1;
-      shares.first_slower += c == 0 && slower ? 1 : 0;
     }
-    shares.significant += significant ? 1 : 0;
-    shares.claimed += claimed ? 1 : 0;
     shares.by_steps += by_steps ? 1 : 0;
+    shares.significant += std::any_of(rows.begin(),
+                                      rows.end(),
+                                      [](const auto& r) {
+                                        return *r.corrected_p < kSignificance;
+                                      })
+                              ? 1
+                              : 0;
+    shares.claimed += std::any_of(rows.begin(), rows.end(), is_claimed) ? 1 : 0;
+    shares.first_slower += rows[0].verdict == report::Verdict::kSlower ? 1 : 0;
   }
   for (double* share : {&shares.significant,
                         &shares.claimed,
@@ -191,20 +226,14 @@ void print_power() {
       "found");
   for (const double run : {0.002, 0.003, 0.005, 0.007, 0.01}) {
     const Scatter scatter{.run = run};
-    // The scatter of a pair's ratio that a user would see, from many runs.
+    // What the line "power" says under a table of many runs.
+    constexpr std::size_t kMany = 2000;
     Random random(7);
-    std::vector<double> ratios;
-    for (int i = 0; i < 4000; ++i) {
-      const Sample pair = simulate(random, scatter, 1, 0);
-      ratios.push_back(std::log(stats::median(pair.test[0][0]) /
-                                stats::median(pair.base[0][0])));
-    }
-    double squares = 0;
-    for (const double ratio : ratios) {
-      squares += ratio * ratio / static_cast<double>(ratios.size());
-    }
-    const std::size_t runs =
-        stats::runs_for_power(std::sqrt(squares), std::log1p(kPlanted), kCases);
+    const Sample many = simulate(random, scatter, kMany, 0);
+    const std::size_t runs = *diff_of(records_of(many.base, false, true),
+                                      records_of(many.test, true, true),
+                                      7)
+                                  .runs_for_power;
     fmt::print("{:>10.1f} % {:>6} {:>6.1f}\n",
                100 * run,
                runs,
