@@ -2,6 +2,7 @@
 #include "paceline/validate/protocols.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -99,6 +100,107 @@ TEST(Protocols, KnowWhichConstantsMatter) {
       }
     }
   }
+}
+
+/// Cells of a few cheap series, some of them doubled.
+std::vector<Cell> few_cells(const std::function<bool(const Cell&)>& doubled) {
+  std::vector<Cell> few;
+  for (const Cell& cell : read_cells(kReference)) {
+    if (cell.table == Table::kSurvey && cell.published.has_value() &&
+        cell.key[0] == "BSP-A2A" && cell.key[1] != "BERT-Large") {
+      few.push_back(cell);
+      if (doubled(cell)) {
+        *few.back().published *= 2;
+      }
+    }
+  }
+  return few;
+}
+
+std::map<std::string, double> predicted(const Errors& errors) {
+  std::map<std::string, double> all;
+  for (const auto& [cell, error] : errors) {
+    all[cell->id] = *cell->published * (1 + error / 100);
+  }
+  return all;
+}
+
+using Protocol =
+    std::function<Errors(Examinees&, std::span<const Cell* const>)>;
+
+/// What a protocol says of cells does not change with what was published of
+/// them.
+void expect_blind(const Protocol& protocol,
+                  const std::function<bool(const Cell&)>& asked) {
+  const auto predict = [&](const std::vector<Cell>& cells) {
+    Examinees examinees(read_cells(kReference), kReference, 2);
+    return predicted(protocol(examinees, scorable(cells, Table::kSurvey)));
+  };
+  const auto honest = predict(few_cells([](const Cell&) { return false; }));
+  const auto doubled = predict(few_cells(asked));
+  std::size_t compared = 0;
+  for (const Cell& cell : few_cells([](const Cell&) { return false; })) {
+    if (asked(cell)) {
+      ++compared;
+      EXPECT_NEAR(
+          doubled.at(cell.id), honest.at(cell.id), 1e-9 * *cell.published)
+          << cell.id;
+    }
+  }
+  EXPECT_GT(compared, 0U);
+}
+
+TEST(Protocols, CrossValidateWithoutTheCellsAsked) {
+  const auto network = [](const Cell& cell) { return cell.key[2]; };
+  expect_blind(
+      [&](Examinees& examinees, std::span<const Cell* const> cells) {
+        const Errors all = cross_validate(examinees, cells, network, 6);
+        EXPECT_EQ(all.size(), cells.size());
+        return all;
+      },
+      [](const Cell& cell) { return cell.key[2] == "10GbE"; });
+}
+
+TEST(Protocols, LeaveOutOnlyWhatHasAGroup) {
+  const std::vector<Cell> cells = few_cells([](const Cell&) { return false; });
+  Examinees examinees(read_cells(kReference), kReference, 1);
+  const Errors errors = cross_validate(
+      examinees,
+      scorable(cells, Table::kSurvey),
+      [](const Cell& cell) { return cell.gpus() == 32 ? "32" : ""; },
+      6);
+  EXPECT_FALSE(errors.empty());
+  for (const auto& [cell, error] : errors) {
+    EXPECT_EQ(cell->gpus(), 32);
+  }
+}
+
+TEST(Protocols, PredictANewNetworkFromWhatIsShown) {
+  expect_blind(
+      [](Examinees& examinees, std::span<const Cell* const> cells) {
+        Errors all = new_network(examinees, cells);
+        for (const auto& [cell, error] : all) {
+          EXPECT_FALSE(shown_of_new_network(*cell)) << cell->id;
+        }
+        std::erase_if(all, [](const auto& entry) {
+          return entry.first->key[2] != "10GbE";
+        });
+        return all;
+      },
+      [](const Cell& cell) {
+        return cell.key[2] == "10GbE" && multi_node(cell) &&
+               !shown_of_new_network(cell);
+      });
+}
+
+TEST(Protocols, BeginFitsWithoutTheTable) {
+  const Constants before = Constants::before();
+  for (const ConstantInfo& info : constant_table()) {
+    EXPECT_EQ(before[info.id], info.before) << info.name;
+    EXPECT_NE(info.before, info.value) << info.name;
+  }
+  EXPECT_EQ(fit_starts().front()[Constant::kBusRate],
+            before[Constant::kBusRate]);
 }
 
 TEST(Score, IsOfAbsoluteErrors) {

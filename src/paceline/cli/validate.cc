@@ -19,6 +19,9 @@ ValidateCommand::ValidateCommand(CLI::App& app) {
   app.add_flag("--protocols",
                protocols_,
                "cross-validation and the new network (minutes)");
+  app.add_option("--threads", threads_, "of fits")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
   app.add_flag("--cells", cells_, "print every cell");
 }
 
@@ -26,7 +29,8 @@ int ValidateCommand::run() const {
   validate::ExaminationOptions options{.reference = reference_,
                                        .fit = fit_,
                                        .protocols = protocols_,
-                                       .cells = cells_};
+                                       .cells = cells_,
+                                       .threads = threads_};
   if (!predictions_.empty()) {
     check_writable("--predictions", predictions_);
     options.predictions = predictions_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace CLI {
@@ -20,6 +21,7 @@ class ValidateCommand {
  private:
   std::string reference_ = "reference";
   std::string predictions_;
+  std::size_t threads_ = 2;
   bool fit_ = false, protocols_ = false, cells_ = false;
 };
 

@@ -62,7 +62,8 @@ struct ConstantInfo {
   Table table{};
   std::string_view name;
   std::string_view unit;
-  double value = 0;  // fitted on all published cells of its table
+  double before = 0;  // any cell: a data sheet, or a round number of the order
+  double value = 0;   // fitted on all published cells of its table
   std::string_view meaning;
 };
 
@@ -74,6 +75,11 @@ class Constants {
  public:
   /// The values of the table.
   Constants();
+
+  /// What is known before any cell.  Fits begin here, so that none has seen a
+  /// cell which it is not shown; a constant that no shown cell depends on
+  /// keeps this value.
+  static Constants before();
 
   double operator[](Constant id) const {
     return values_[static_cast<std::size_t>(id)];

@@ -145,21 +145,28 @@ std::string series_of(const Cell& cell) {
   return "";
 }
 
-void write_protocols(Examinee& examinee,
+void write_protocols(Examinees& examinees,
                      const std::vector<const Cell*>& cells,
-                     const Constants& constants,
                      Text out) {
   const Table table = cells.front()->table;
   const auto by = [&](const std::string& name, auto group) {
+    constexpr std::size_t kFolds = 6;
     write_header(fmt::format("{}, left out: {}", name_of(table), name), out);
-    write_scores(cross_validate(examinee, cells, group, 6, constants), out);
+    write_scores(cross_validate(examinees, cells, group, kFolds), out);
   };
   by("a series", series_of);
-  if (table == Table::kSurvey) {
-    by("a model", [](const Cell& cell) { return cell.key[1]; });
-    write_header("survey, a new network from 3 cells of it", out);
-    write_scores(new_network(examinee, cells, constants), out);
+  if (table != Table::kSurvey) {
+    return;
   }
+  by("a model", [](const Cell& cell) { return cell.key[1]; });
+  by("a network, all of it but its rows of 4 devices",
+     [](const Cell& cell) { return multi_node(cell) ? cell.key[2] : ""; });
+  by("32 devices", [](const Cell& cell) {
+    constexpr int kMost = 32;
+    return cell.gpus() == kMost ? cell.key[3] : "";
+  });
+  write_header("survey, a new network from 3 cells of it", out);
+  write_scores(new_network(examinees, cells), out);
 }
 
 void write_predictions(Examinee& examinee,
@@ -178,13 +185,16 @@ void write_predictions(Examinee& examinee,
 
 std::string examine(const ExaminationOptions& options) {
   const std::vector<Cell> cells = read_cells(options.reference);
-  Examinee examinee(cells, options.reference);
+  Examinees examinees(cells, options.reference, options.threads);
+  Examinee& examinee = examinees.first();
   Constants constants;
   std::string text;
   const Text out = std::back_inserter(text);
   for (const InputRule& rule : input_rules()) {
     fmt::format_to(out, "input of {}: {}\n", name_of(rule.table), rule.what);
   }
+  fmt::format_to(
+      out, "shown of a new network: {}\n", fmt::join(shown_cells(), ", "));
   for (const Table table : kTables) {
     if (table == Table::kDdpBuckets) {
       continue;  // with kDdp
@@ -192,7 +202,9 @@ std::string examine(const ExaminationOptions& options) {
     const std::vector<const Cell*> chosen = fitted_with(cells, table);
     const std::vector<Constant> ids = constants_of(table);
     if (options.fit) {
-      constants = fit_to(examinee, chosen, ids, constants);
+      std::vector<Constants> starts = fit_starts();
+      starts.insert(starts.begin(), constants);
+      constants = fit_to(examinee, chosen, ids, starts);
     }
     write_header(fmt::format("{}, constants fitted to these cells: {}",
                              name_of(table),
@@ -210,7 +222,7 @@ std::string examine(const ExaminationOptions& options) {
       write_cells(errors, out);
     }
     if (options.protocols) {
-      write_protocols(examinee, chosen, constants, out);
+      write_protocols(examinees, chosen, out);
     }
   }
   std::vector<const Cell*> odd;
@@ -226,12 +238,11 @@ std::string examine(const ExaminationOptions& options) {
       score(errors,
             [](const Cell& cell) { return cell.table == Table::kSurvey; }),
       out);
-  write_score("frameworks, bound by something else",
-              score(errors,
-                    [](const Cell& cell) {
-                      return cell.table == Table::kFrameworks;
-                    }),
-              out);
+  write_score(
+      "frameworks, bound by something else",
+      score(errors,
+            [](const Cell& cell) { return cell.table == Table::kFrameworks; }),
+      out);
   write_score("decentralized, another set-up",
               score(errors,
                     [](const Cell& cell) {

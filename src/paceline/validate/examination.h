@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,9 +12,10 @@ namespace paceline::validate {
 
 struct ExaminationOptions {
   std::filesystem::path reference;
-  bool fit = false;        // the constants anew, from the table's values on
-  bool protocols = false;  // cross-validation, new network
-  bool cells = false;      // predicted, published, error of every cell
+  bool fit = false;         // the constants anew, from the table's values on
+  bool protocols = false;   // cross-validation, new network
+  bool cells = false;       // predicted, published, error of every cell
+  std::size_t threads = 2;  // of fits
   std::optional<std::filesystem::path> predictions{};
 };
 

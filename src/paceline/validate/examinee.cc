@@ -43,4 +43,12 @@ bool depends_on(const Cell& cell, Constant constant) {
          (table == Table::kDdp && cell.table == Table::kDdpBuckets);
 }
 
+bool is_heard_on(const Cell& cell, Constant constant) {
+  if (cell.table == Table::kSurvey && cell.key[0] == "ByteScheduler-A2A") {
+    return constant == Constant::kSchedulerDispatch ||
+           constant == Constant::kSchedulerUpdate;
+  }
+  return depends_on(cell, constant);
+}
+
 }  // namespace paceline::validate

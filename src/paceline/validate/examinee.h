@@ -36,4 +36,9 @@ bool contradicts_physics(const Cell& cell);
 /// Whether the cell's prediction changes with the constant.
 bool depends_on(const Cell& cell, Constant constant);
 
+/// Whether fits hear the cell on the constant: it depends on it, and is not so
+/// scattered that it would bend what others tell.  ByteScheduler on a ring,
+/// whose repeats differ by 4 to 10 %, is heard on its own constants alone.
+bool is_heard_on(const Cell& cell, Constant constant);
+
 }  // namespace paceline::validate

@@ -2,101 +2,164 @@
 #include "paceline/validate/protocols.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "paceline/base/random.h"
 #include "paceline/stats/fit.h"
+#include "paceline/validate/search.h"
 
 namespace paceline::validate {
 namespace {
 
-constexpr InputRule kInputs[] = {
-    {Table::kSurvey,
-     "the rates of one device (reference/ddl_benchmarks_setup.csv, no cells)"},
-    {Table::kFrameworks, "each series' cells of 1 and 8 devices"},
-    {Table::kDdp, "each model's median without DDP"},
-    {Table::kDecentralized,
-     "the rates of one device (frames of the charts, no cells)"},
-};
-
 constexpr double kRepeats = 3;  // of an experiment on one node
 
-/// Constants that only a network's own cells can tell.
-std::vector<Constant> own_constants(std::string_view network) {
-  if (network == "10GbE") {
-    return {Constant::kTcp10Rate, Constant::kServerTcp10Rate};
-  }
-  if (network == "100GbE") {
-    return {Constant::kIpoibRate,
-            Constant::kServerIpoibRate,
-            Constant::kServerIpoibGrowth};
-  }
-  return {};
-}
+/// What a constant that is e times what was thought before any cell weighs, as
+/// the relative error of a cell: enough to hold what no cell tells.
+constexpr double kPrior = 1e-3;
 
-}  // namespace
+/// Constants and the cells that are heard on them; no other part shares either.
+struct Part {
+  std::vector<Constant> ids;
+  std::vector<const Cell*> cells;
+};
 
-std::span<const InputRule> input_rules() {
-  return kInputs;
-}
-
-std::vector<const Cell*> scorable(const std::vector<Cell>& cells, Table table) {
-  std::vector<const Cell*> chosen;
-  for (const Cell& cell : cells) {
-    if (cell.table == table && cell.published.has_value() && !is_input(cell) &&
-        !contradicts_physics(cell) &&
-        !cell.has_flag("same_run_as_bert_amp_b64")) {
-      chosen.push_back(&cell);
+std::vector<Part> parts_of(std::span<const Cell* const> cells,
+                           std::span<const Constant> ids) {
+  std::vector<Part> parts;
+  for (const Cell* cell : cells) {
+    Part joined{.ids = {}, .cells = {cell}};
+    for (const Constant id : ids) {
+      if (is_heard_on(*cell, id)) {
+        joined.ids.push_back(id);
+      }
+    }
+    std::erase_if(parts, [&](const Part& part) {
+      const bool shares = std::ranges::any_of(part.ids, [&](Constant id) {
+        return std::ranges::find(joined.ids, id) != joined.ids.end();
+      });
+      if (shares) {
+        joined.ids.insert(joined.ids.end(), part.ids.begin(), part.ids.end());
+        joined.cells.insert(
+            joined.cells.begin(), part.cells.begin(), part.cells.end());
+      }
+      return shares;
+    });
+    std::ranges::sort(joined.ids);
+    joined.ids.erase(std::ranges::unique(joined.ids).begin(), joined.ids.end());
+    if (!joined.ids.empty()) {
+      parts.push_back(std::move(joined));
     }
   }
-  return chosen;
+  // What a part depends on beside its own stands before it in the table.
+  std::ranges::sort(parts, {}, [](const Part& part) { return part.ids[0]; });
+  return parts;
 }
 
-bool shown_of_new_network(const Cell& cell) {
-  static const std::set<std::string> shown{
-      "BSP-A2A|BERT-Base|10GbE|8",
-      "BSP-PS|BERT-Base|10GbE|8",
-      "BSP-PS|BERT-Base|10GbE|16",
-      "BSP-A2A|BERT-Base|100GbIB|8",
-      "BSP-PS|BERT-Base|100GbIB|8",
-      "BSP-PS|BERT-Base|100GbIB|16",
-      "BSP-A2A|BERT-Base|100GbE|8",
-      "BSP-PS|BERT-Base|100GbE|8",
-      "BSP-PS|BERT-Base|100GbE|16",
-  };
-  return shown.contains(cell.id);
-}
-
-Constants fit_to(Examinee& examinee,
-                 std::span<const Cell* const> cells,
-                 std::span<const Constant> ids,
-                 const Constants& start,
-                 int iterations) {
+/// The best fit of one part; the other constants stay as `base` has them.
+void fit_part(Examinee& examinee,
+              const Part& part,
+              std::span<const Constants> starts,
+              Constants& base) {
   const auto at = [&](const std::vector<double>& values) {
-    Constants constants = start;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      constants[ids[i]] = values[i];
+    Constants constants = base;
+    for (std::size_t i = 0; i < part.ids.size(); ++i) {
+      constants[part.ids[i]] = values[i];
     }
     return constants;
   };
   stats::FitProblem problem;
-  problem.residuals = cells.size();
+  const Constants before = Constants::before();
+  problem.residuals = part.cells.size() + part.ids.size();
   problem.residual = [&](std::size_t i, const std::vector<double>& values) {
-    const Cell& cell = *cells[i];
+    if (i >= part.cells.size()) {
+      const std::size_t j = i - part.cells.size();
+      return kPrior * std::log(values[j] / before[part.ids[j]]);
+    }
+    const Cell& cell = *part.cells[i];
     const double error =
         std::log(examinee.samples_per_s(cell, at(values)) / *cell.published);
     const bool repeated = cell.table == Table::kSurvey && cell.gpus() == 4;
     return repeated ? error / std::sqrt(kRepeats) : error;
   };
   problem.depends = [&](std::size_t i, std::size_t j) {
-    return depends_on(*cells[i], ids[j]);
+    return i < part.cells.size() ? is_heard_on(*part.cells[i], part.ids[j])
+                                 : i - part.cells.size() == j;
   };
-  std::vector<double> values;
-  for (const Constant id : ids) {
-    values.push_back(start[id]);
+  std::vector<std::vector<double>> from;
+  for (const Constants& start : starts) {
+    from.emplace_back();
+    for (const Constant id : part.ids) {
+      from.back().push_back(start[id]);
+    }
   }
-  return at(stats::fit(problem, values, {.iterations = iterations}));
+  base = at(search(problem, from));
+}
+
+}  // namespace
+
+std::vector<Constants> fit_starts() {
+  constexpr int kStarts = 2;
+  constexpr double kSpread = 0.3;  // of the logarithm
+  std::vector<Constants> all(kStarts, Constants::before());
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    Random random(2, i);
+    for (const ConstantInfo& info : constant_table()) {
+      all[i][info.id] *= std::exp(kSpread * random.normal());
+    }
+  }
+  return all;
+}
+
+Examinees::Examinees(const std::vector<Cell>& cells,
+                     const std::filesystem::path& reference,
+                     std::size_t threads) {
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, threads); ++i) {
+    all_.push_back(std::make_unique<Examinee>(cells, reference));
+  }
+}
+
+void Examinees::for_each(
+    std::size_t count,
+    const std::function<void(Examinee&, std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::exception_ptr thrown;
+  std::mutex mutex;
+  const auto serve = [&](Examinee& examinee) {
+    try {
+      for (std::size_t i = next++; i < count; i = next++) {
+        work(examinee, i);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      thrown = std::current_exception();
+      next = count;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (const auto& examinee : all_) {
+      threads.emplace_back([&] { serve(*examinee); });
+    }
+  }
+  if (thrown != nullptr) {
+    std::rethrow_exception(thrown);
+  }
+}
+
+Constants fit_to(Examinee& examinee,
+                 std::span<const Cell* const> cells,
+                 std::span<const Constant> ids,
+                 std::span<const Constants> starts) {
+  Constants constants = starts.front();
+  for (const Part& part : parts_of(cells, ids)) {
+    fit_part(examinee, part, starts, constants);
+  }
+  return constants;
 }
 
 Errors errors_of(Examinee& examinee,
@@ -110,62 +173,70 @@ Errors errors_of(Examinee& examinee,
   return errors;
 }
 
-Errors cross_validate(Examinee& examinee,
+Errors cross_validate(Examinees& examinees,
                       std::span<const Cell* const> cells,
                       const std::function<std::string(const Cell&)>& group,
-                      std::size_t folds,
-                      const Constants& start) {
+                      std::size_t folds) {
   std::set<std::string> names;
   for (const Cell* cell : cells) {
     names.insert(group(*cell));
   }
+  names.erase("");
   std::vector<std::string> shuffled(names.begin(), names.end());
   Random random(1, 0);
   for (std::size_t i = shuffled.size(); i > 1; --i) {
     std::swap(shuffled[i - 1], shuffled[random.below(i)]);
   }
+  const std::size_t count = std::min(folds, shuffled.size());
   std::map<std::string, std::size_t> fold_of;
   for (std::size_t i = 0; i < shuffled.size(); ++i) {
-    fold_of[shuffled[i]] = i % std::min(folds, shuffled.size());
+    fold_of[shuffled[i]] = i % count;
   }
-  Errors all;
-  for (std::size_t fold = 0; fold < std::min(folds, shuffled.size()); ++fold) {
+  std::vector<Errors> errors(count);
+  const std::vector<Constants> from = fit_starts();
+  examinees.for_each(count, [&](Examinee& examinee, std::size_t fold) {
     std::vector<const Cell*> known, asked;
     for (const Cell* cell : cells) {
-      (fold_of[group(*cell)] == fold ? asked : known).push_back(cell);
+      const auto of = fold_of.find(group(*cell));
+      const bool left_out = of != fold_of.end() && of->second == fold;
+      (left_out ? asked : known).push_back(cell);
     }
     const auto ids = constants_of(cells.front()->table);
-    all.merge(
-        errors_of(examinee, asked, fit_to(examinee, known, ids, start, 6)));
+    errors[fold] =
+        errors_of(examinee, asked, fit_to(examinee, known, ids, from));
+  });
+  Errors all;
+  for (Errors& some : errors) {
+    all.merge(some);
   }
   return all;
 }
 
-Errors new_network(Examinee& examinee,
-                   std::span<const Cell* const> cells,
-                   const Constants& start) {
+Errors new_network(Examinees& examinees, std::span<const Cell* const> cells) {
+  const auto networks = survey_networks();
+  std::vector<Errors> errors(networks.size());
+  const std::vector<Constants> from = fit_starts();
+  examinees.for_each(
+      networks.size(), [&](Examinee& examinee, std::size_t index) {
+        std::vector<const Cell*> others, shown, asked;
+        for (const Cell* cell : cells) {
+          if (cell->key[2] != networks[index]) {
+            others.push_back(cell);
+          } else if (shown_of_new_network(*cell)) {
+            shown.push_back(cell);
+          } else if (cell->gpus() > 4) {
+            asked.push_back(cell);
+          }
+        }
+        const auto all = constants_of(Table::kSurvey);
+        const Constants shared = fit_to(examinee, others, all, from);
+        const Constants fitted =
+            fit_to(examinee, shown, own_constants(networks[index]), {{shared}});
+        errors[index] = errors_of(examinee, asked, fitted);
+      });
   Errors all;
-  for (const std::string_view network : {"10GbE", "100GbIB", "100GbE"}) {
-    std::vector<const Cell*> others, shown, asked;
-    for (const Cell* cell : cells) {
-      if (cell->key[2] != network) {
-        others.push_back(cell);
-      } else if (shown_of_new_network(*cell)) {
-        shown.push_back(cell);
-      } else if (cell->gpus() > 4) {
-        asked.push_back(cell);
-      }
-    }
-    const std::vector<Constant> own = own_constants(network);
-    std::vector<Constant> shared = constants_of(Table::kSurvey);
-    std::erase_if(shared, [&](Constant id) {
-      return std::ranges::find(own, id) != own.end();
-    });
-    Constants constants = fit_to(examinee, others, shared, start, 6);
-    if (!own.empty()) {
-      constants = fit_to(examinee, shown, own, constants, 10);
-    }
-    all.merge(errors_of(examinee, asked, constants));
+  for (Errors& some : errors) {
+    all.merge(some);
   }
   return all;
 }

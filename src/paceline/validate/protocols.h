@@ -3,43 +3,46 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "paceline/validate/examinee.h"
-
-// What each protocol may look at.  Everything else is predicted, and only that
-// is scored.
+#include "paceline/validate/inputs.h"
 
 namespace paceline::validate {
 
-/// A published number that a model is given.
-struct InputRule {
-  Table table{};
-  std::string_view what;
+/// Examinees that are asked at the same time: models keep what they compile,
+/// so each thread has its own.
+class Examinees {
+ public:
+  Examinees(const std::vector<Cell>& cells,
+            const std::filesystem::path& reference,
+            std::size_t threads);
+
+  Examinee& first() { return *all_.front(); }
+
+  /// Calls `work` for 0 to `count` - 1; results do not depend on which
+  /// examinee does what.  What one throws is thrown here.
+  void for_each(std::size_t count,
+                const std::function<void(Examinee&, std::size_t)>& work);
+
+ private:
+  std::vector<std::unique_ptr<Examinee>> all_;
 };
 
-/// All of them; is_input() and this list say the same, which a test compares.
-std::span<const InputRule> input_rules();
-
-/// Cells that may be fitted to and scored: published, no inputs, nothing that
-/// contradicts physics, no run that stands in a table twice.
-std::vector<const Cell*> scorable(const std::vector<Cell>& cells, Table table);
-
-/// The three cells of a network that protocol "new network" looks at, none of
-/// which it scores: one fused all-reduce on 8 devices, and the parameter
-/// server on 8 and 16.
-bool shown_of_new_network(const Cell& cell);
-
-/// Fits the constants of `ids` to cells; the others keep their values.  The
-/// rows of 4 devices repeat one experiment three times, so each counts a third.
+/// Fits the constants of `ids` to cells from each start, and takes what fits
+/// best; the others, and those which no cell depends on, keep the values of the
+/// first start.  Constants that share no cell are fitted apart.  The rows of 4
+/// devices repeat one experiment three times, so each counts a third.
 Constants fit_to(Examinee& examinee,
                  std::span<const Cell* const> cells,
                  std::span<const Constant> ids,
-                 const Constants& start,
-                 int iterations = 15);
+                 std::span<const Constants> starts);
+
+/// What is known before any cell, and places around it: the loss has several
+/// minima.
+std::vector<Constants> fit_starts();
 
 /// Percent by which a prediction exceeds the published number, by cell.
 using Errors = std::map<const Cell*, double>;
@@ -49,17 +52,15 @@ Errors errors_of(Examinee& examinee,
                  const Constants& constants);
 
 /// Cross-validation: cells of equal group stay together, in at most `folds`
-/// folds; each fold is predicted by constants fitted to the others.
-Errors cross_validate(Examinee& examinee,
+/// folds; each fold is predicted by constants fitted to all other cells, from
+/// fit_starts() on.  Cells whose group is empty are never left out nor scored.
+Errors cross_validate(Examinees& examinees,
                       std::span<const Cell* const> cells,
                       const std::function<std::string(const Cell&)>& group,
-                      std::size_t folds,
-                      const Constants& start);
+                      std::size_t folds);
 
 /// Each network in turn: constants that do not belong to it come from the
 /// other networks' cells, its own from the three that are shown.
-Errors new_network(Examinee& examinee,
-                   std::span<const Cell* const> cells,
-                   const Constants& start);
+Errors new_network(Examinees& examinees, std::span<const Cell* const> cells);
 
 }  // namespace paceline::validate

@@ -155,6 +155,9 @@ Case case_of(const SurveyCell& cell) {
     one.input.local_world.resize(one.input.local_world.size() * 2, 1);
   }
   one.planner = planner_of(cell);
+  if (cell.serves()) {
+    one.steps = 2;  // each waits for all of the one before
+  }
   if (cell.method == "ByteScheduler-A2A") {
     one.steps = 8;  // crosses the step border, so it settles later
   }
@@ -234,8 +237,9 @@ sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
   costs.machine.network = {.bytes_per_s = rate_of(kInfiniBand),
                            .sharing = plan::LinkSharing::kHost};
   costs.machine.interference.device_link_under_compute =
-      constants[cell.serves() ? Constant::kServerBusUnderCompute
-                              : Constant::kBusUnderCompute];
+      std::min(1.0,
+               constants[cell.serves() ? Constant::kServerBusUnderCompute
+                                       : Constant::kBusUnderCompute]);
   if (cell.serves()) {
     set_server_costs(cell, constants, costs);
   } else {
@@ -263,14 +267,16 @@ bool ran_over_10gbe(const SurveyCell& cell) {
 bool depends_on(const SurveyCell& cell, Constant constant) {
   const bool serves = cell.serves();
   const bool scheduler = cell.method == "ByteScheduler-A2A";
+  const bool fused = cell.method.starts_with("BSP");  // behind all computing
   const std::string& network = wire_of(cell);
   switch (constant) {
     case Constant::kBusRate:
-    case Constant::kBusUnderCompute:
     case Constant::kCollectivePerRank:
       return !serves;
+    case Constant::kBusUnderCompute:
+      return !serves && !fused;
     case Constant::kWaitUnderCompute:
-      return !serves && !scheduler;
+      return !serves && !scheduler && !fused;
     case Constant::kAdamLaunch:
       return !serves && !scheduler && published(cell.model).adam;
     case Constant::kTcp10Rate:
@@ -282,8 +288,9 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kSchedulerUpdate:
       return scheduler;
     case Constant::kServerBusRate:
-    case Constant::kServerBusUnderCompute:
       return serves;
+    case Constant::kServerBusUnderCompute:
+      return serves && !fused;
     case Constant::kServerTcp10Rate:
       return serves && network == "10GbE";
     case Constant::kServerIpoibRate:
