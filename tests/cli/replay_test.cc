@@ -55,6 +55,17 @@ TEST_F(ReplayCommand, EightRanksOfANetworkThatIsNotBuiltIn) {
   }
 }
 
+TEST_F(ReplayCommand, ADryRunShowsThePlanThatItsTimesMake) {
+  const std::string job =
+      "run --dry-run --replay theirs.json --ranks 2 "
+      "--strategy optimal-merge";
+  EXPECT_NE(run(job).out.find("no plan yet"), std::string::npos);
+  const Outcome outcome = run(job + " --link 1Gbit,10us");
+  EXPECT_NE(outcome.out.find("52.0 kB on the wire per rank and step"),
+            std::string::npos)
+      << outcome.out << outcome.err;
+}
+
 TEST_F(ReplayCommand, TimesOfAStretchedCaseAreThoseOfTheModel) {
   const std::int64_t began_ns = steady_ns();
   const Outcome outcome =

@@ -14,8 +14,8 @@ namespace paceline::cli {
 using record::Configuration;
 
 const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
-  const std::string name =
-      fmt::format("{} {} {} {}", c.model, c.image_size, c.classes, c.dtype);
+  const std::string name = fmt::format(
+      "{} {} {} {} {}", c.model, c.image_size, c.classes, c.dtype, c.replay);
   const auto known = shapes_.find(name);
   if (known != shapes_.end()) {
     return known->second;
@@ -29,12 +29,16 @@ std::string CasePlans::describe(const Configuration& c) {
   if (strategy.external()) {
     return "     performed by an external command: no plan\n";
   }
-  if (c.ranks > 1 && plan::needs_times(strategy)) {
+  const bool by_times = c.ranks > 1 && plan::needs_times(strategy);
+  if (by_times && (c.replay.empty() || c.link.empty())) {
     return "     made by the times of layers and collectives, which are "
            "measured "
            "when the case begins: no plan yet\n";
   }
-  const plan::PlanInput input = train::plan_input_of(c, shape_of(c));
+  plan::PlanInput input = train::plan_input_of(c, shape_of(c));
+  if (by_times) {
+    train::add_known_times(c, input);
+  }
   const auto planner = plan::make_planner(strategy);
   const plan::Setup setup = planner->setup(input);
   const plan::CommPlan plan =

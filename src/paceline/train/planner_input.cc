@@ -9,6 +9,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/model/batch.h"
 #include "paceline/model/precision.h"
+#include "paceline/plan/link_spec.h"
 #include "paceline/plan/profile_file.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/stats/line_fit.h"
@@ -138,6 +139,17 @@ plan::PlanInput plan_input_of(const record::Configuration& configuration,
               configuration.replay.empty() &&
               model::needs_loss_scaling(
                   model::parse_precision(configuration.dtype), device.type())};
+}
+
+void add_known_times(const record::Configuration& configuration,
+                     plan::PlanInput& input) {
+  if (!input.profile && !configuration.replay.empty()) {
+    input.profile = plan::read_profile(configuration.replay).profile;
+  }
+  if (!input.alpha_beta && !configuration.link.empty()) {
+    input.alpha_beta = plan::alpha_beta_of(
+        plan::parse_link("--link", configuration.link), input.world);
+  }
 }
 
 }  // namespace paceline::train

@@ -15,4 +15,9 @@ plan::ModelShape shape_of(const record::Configuration& configuration);
 plan::PlanInput plan_input_of(const record::Configuration& configuration,
                               plan::ModelShape shape);
 
+/// Gives the input the times that the configuration knows and the input lacks:
+/// the layers of its replay, the collectives of its link.
+void add_known_times(const record::Configuration& configuration,
+                     plan::PlanInput& input);
+
 }  // namespace paceline::train

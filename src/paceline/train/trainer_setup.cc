@@ -8,7 +8,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/cost.h"
-#include "paceline/plan/link_spec.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
 #include "paceline/runtime/profile_layers.h"
@@ -122,16 +121,12 @@ void Trainer::make_plan() {
                                      {.bucket_mb = configuration_.bucket_mb});
     planner_ = plan::make_planner(strategy_);
     input_.profile = options_.profile;
-    if (replay_ != nullptr) {
-      input_.profile = replay_->profiled().profile;
-    }
     input_.alpha_beta = options_.alpha_beta;
-    if (!input_.alpha_beta && !configuration_.link.empty()) {
-      input_.alpha_beta = plan::alpha_beta_of(
-          plan::parse_link("--link", configuration_.link), team_.world);
-    }
     if (team_.world > 1 && plan::needs_times(strategy_)) {
-      measure_times();
+      add_known_times(configuration_, input_);
+      if (!input_.profile || !input_.alpha_beta) {
+        measure_times();
+      }
     }
     plan::verify(*planner_, input_);
   }
