@@ -153,5 +153,15 @@ TEST(ExposedCommunication, IsTheDifferenceOfTheMedians) {
   EXPECT_NEAR(exposed_communication(with, without)->value, 0.03, 1e-15);
 }
 
+TEST(AggregateRate, StepsMayAddUpToMoreThanAnIntegerHolds) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  Window window;
+  window.step_ns = {{kMost, kMost}};
+  window.samples_per_step = 1;
+  const auto rate = aggregate_rate(std::vector{window});
+  ASSERT_TRUE(rate);
+  EXPECT_DOUBLE_EQ(rate->value, 1e9 / static_cast<double>(kMost));
+}
+
 }  // namespace
 }  // namespace paceline::stats

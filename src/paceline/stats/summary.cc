@@ -29,16 +29,17 @@ std::size_t common_steps(RankSteps ranks) {
   return fewest;
 }
 
-// The slowest rank's sum over the steps `indices`.
-std::int64_t wall_ns(RankSteps ranks, std::span<const std::size_t> indices) {
-  std::int64_t longest = 0;
+// The slowest rank's sum over the steps `indices`.  Steps of a stranger's
+// record may add up to more than an integer holds.
+double wall_ns(RankSteps ranks, std::span<const std::size_t> indices) {
+  double longest = 0;
   for (const auto& steps : ranks) {
     if (steps.empty()) {
       continue;
     }
-    std::int64_t sum = 0;
+    double sum = 0;
     for (const std::size_t index : indices) {
-      sum += steps[index];
+      sum += static_cast<double>(steps[index]);
     }
     longest = std::max(longest, sum);
   }
@@ -53,10 +54,10 @@ struct MeasuredWindow {
         samples(window.samples_per_step * static_cast<double>(steps)) {
     std::vector<std::size_t> all(steps);
     std::iota(all.begin(), all.end(), std::size_t{0});
-    const std::int64_t summed = wall_ns(ranks, all);
-    wall_s = seconds(window.wall_ns > 0 ? window.wall_ns : summed);
+    const double summed_s = wall_ns(ranks, all) * kSecondsPerNs;
+    wall_s = window.wall_ns > 0 ? seconds(window.wall_ns) : summed_s;
     // What lies between the steps (and the ranks' shifts) scales along.
-    scale = summed > 0 ? wall_s / seconds(summed) : 1;
+    scale = summed_s > 0 ? wall_s / summed_s : 1;
   }
 
   RankSteps ranks;
@@ -87,7 +88,8 @@ std::optional<Interval> rate_within_runs(
     double wall_s = 0;
     for (std::size_t i = 0; i < windows.size(); ++i) {
       resample_blocks(windows[i].steps, block_lengths[i], random, indices);
-      wall_s += windows[i].scale * seconds(wall_ns(windows[i].ranks, indices));
+      wall_s +=
+          windows[i].scale * kSecondsPerNs * wall_ns(windows[i].ranks, indices);
     }
     rates.push_back(samples / wall_s);
   }
