@@ -7,8 +7,8 @@
 
 namespace paceline::cli {
 
-/// `paceline advise MODEL --cluster FILE`: strategies and bucket sizes by
-/// predicted step time, and the command that runs the first.
+/// `paceline advise MODEL --cluster FILE`: strategies, bucket sizes and
+/// partitions by predicted step time, and the command that runs the first.
 class AdviseCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -19,8 +19,10 @@ class AdviseCommand {
 
  private:
   JobFlags job_;
-  double error_percent_ = 5;
+  double error_percent_ = -1;  // below 0: what each family has earned
   std::vector<double> bucket_mb_;
+  bool any_update_ = false;
+  int top_ = 20, verify_ = 0;
 };
 
 }  // namespace paceline::cli

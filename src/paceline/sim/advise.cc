@@ -3,69 +3,127 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/strategy.h"
+#include "paceline/sim/candidates.h"
+#include "paceline/sim/examined.h"
 
 namespace paceline::sim {
 namespace {
-
-bool has_buckets(const plan::RowInfo& row) {
-  return std::ranges::any_of(row.options, [](const plan::OptionInfo& option) {
-    return option.fallback == "--bucket-mb";
-  });
-}
-
-/// Canonical texts, each once, in the order of the tables.
-std::vector<std::string> candidates(const AdviseRequest& request,
-                                    std::size_t hosts) {
-  std::vector<std::string> all;
-  const auto add = [&](const plan::RowInfo& row, const std::string& rest) {
-    const std::vector<double> one{25};
-    for (const double mebibytes : has_buckets(row) ? request.bucket_mb : one) {
-      const std::string text =
-          plan::parse_strategy(std::string(row.name) + rest,
-                               {.bucket_mb = mebibytes})
-              .text();
-      if (std::ranges::find(all, text) == all.end()) {
-        all.push_back(text);
-      }
-    }
-  };
-  for (const auto& row : plan::schedules()) {
-    add(row, "");
-  }
-  for (const auto& row : plan::whole_strategies()) {
-    if (row.make != nullptr && row.guarantee == plan::Guarantee::kExact) {
-      add(row, "");
-    }
-  }
-  if (hosts > 1) {
-    for (const auto& row : plan::schedules()) {
-      try {
-        add(row, "+hierarchical");
-      } catch (const UsageError&) {
-        // A combination that the table forbids is no candidate.
-      }
-    }
-  }
-  return all;
-}
 
 Picoseconds scaled(Picoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
 
-}  // namespace
+bool sends_messages(const Job& job) {
+  return std::ranges::any_of(job.items, [](const Item& item) {
+    return item.kind == ItemKind::kExchange;
+  });
+}
 
-AdviceTable advise(const AdviseRequest& request) {
-  if (!(request.error >= 0 && request.error < 1)) {
+Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
+  const record::Configuration& configuration = prediction.record.configuration;
+  const plan::StrategySpec spec = plan::parse_strategy(
+      configuration.strategy, {.bucket_mb = configuration.bucket_mb});
+  const Picoseconds step = prediction.times.step;
+  const double error = request.error.value_or(earned_error(spec));
+  return {.configuration = configuration,
+          .step = step,
+          .exposed = prediction.exposed(),
+          .error = error,
+          .low = scaled(step, 1 - error),
+          .high = scaled(step, 1 + error),
+          .examined = family_of(spec) != nullptr,
+          .guarantee = spec.guarantee(),
+          .runs = !sends_messages(*prediction.job)};
+}
+
+/// A strategy in words that differ from another's in the bucket alone.
+struct Sized {
+  std::string rest;
+  double mebibytes = 0;
+};
+
+std::optional<Sized> sized(const std::string& strategy) {
+  constexpr std::string_view kKey = ":bucket-mb=";
+  const auto begin = strategy.find(kKey);
+  if (begin == std::string::npos) {
+    return std::nullopt;
+  }
+  const auto end = std::min(strategy.find('+', begin), strategy.size());
+  return Sized{.rest = strategy.substr(0, begin) + strategy.substr(end),
+               .mebibytes = std::strtod(strategy.c_str() + begin + kKey.size(),
+                                        nullptr)};
+}
+
+/// `rows` are sorted by step.
+std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
+  std::vector<BucketAdvice> all;
+  std::vector<const Advice*> bests;
+  for (const Advice& row : rows) {
+    const std::optional<Sized> of = sized(row.configuration.strategy);
+    if (!of) {
+      continue;
+    }
+    auto found = std::ranges::find(all, of->rest, &BucketAdvice::strategy);
+    if (found == all.end()) {
+      found = all.insert(all.end(),
+                         {.strategy = of->rest,
+                          .best_mb = of->mebibytes,
+                          .like = {},
+                          .worst_mb = of->mebibytes});
+      bests.push_back(&row);
+    }
+    const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
+    if (row.low <= best.high) {
+      found->like.push_back(of->mebibytes);
+    }
+    found->worst_mb = of->mebibytes;
+    found->worst_ratio =
+        static_cast<double>(row.step) / static_cast<double>(best.step);
+  }
+  for (BucketAdvice& it : all) {
+    std::ranges::sort(it.like);
+  }
+  return all;
+}
+
+void check_request(const AdviseRequest& request) {
+  if (request.error && !(*request.error >= 0 && *request.error < 1)) {
     throw UsageError(fmt::format(
         "an error of {} of the step: must be at least 0 and below 1",
-        request.error));
+        *request.error));
   }
+}
+
+}  // namespace
+
+const Advice* AdviceTable::winner() const {
+  const auto found = std::ranges::find(rows, true, &Advice::runs);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::string_view caution(plan::Guarantee guarantee) {
+  switch (guarantee) {
+    case plan::Guarantee::kRounded:
+      return "gradients are rounded on the wire";
+    case plan::Guarantee::kConsensus:
+      return "ranks hold different parameters: convergence changes";
+    case plan::Guarantee::kLocal:
+      return "ranks drift apart";
+    case plan::Guarantee::kExact:
+    case plan::Guarantee::kNeutral:
+      return "";
+  }
+  return "";
+}
+
+AdviceTable advise(const AdviseRequest& request) {
+  check_request(request);
   const auto hosts =
       plan::ranks_per_host(request.job.cluster, request.job.ranks);
   AdviceTable table;
@@ -73,13 +131,7 @@ AdviceTable advise(const AdviseRequest& request) {
     PredictRequest job = request.job;
     job.strategy = strategy;
     try {
-      const Prediction prediction = predict(job);
-      const Picoseconds step = prediction.times.step;
-      table.rows.push_back({.configuration = prediction.record.configuration,
-                            .step = step,
-                            .exposed = prediction.exposed(),
-                            .low = scaled(step, 1 - request.error),
-                            .high = scaled(step, 1 + request.error)});
+      table.rows.push_back(advice_of(predict(job), request));
     } catch (const UsageError& error) {
       table.unfit.push_back({strategy, error.what()});
     }
@@ -92,6 +144,7 @@ AdviceTable advise(const AdviseRequest& request) {
   for (Advice& row : table.rows) {
     row.like_best = row.low <= table.rows.front().high;
   }
+  table.buckets = buckets_of(table.rows);
   return table;
 }
 

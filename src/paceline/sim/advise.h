@@ -1,28 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "paceline/plan/strategy.h"
 #include "paceline/sim/predict.h"
 
 namespace paceline::sim {
 
 struct AdviseRequest {
   PredictRequest job;  // its strategy and bucket_mb are not looked at
-  /// Sizes in MiB for strategies that have buckets.
+  /// Sizes in MiB for strategies that have buckets, and of partitions, each of
+  /// which is tried with a credit of itself and of four.
   std::vector<double> bucket_mb = {1, 5, 10, 25, 50, 100};
-  /// Of a prediction, as a share of the step.  Two strategies whose intervals
+  std::vector<double> partition_mb = {1, 4, 16};
+  /// Strategies too after which parameters are not those of one large batch.
+  bool any_update = false;
+  /// Of a prediction, as a share of the step; left out: what the strategy's
+  /// family has earned (sim/examined.h).  Two strategies whose intervals
   /// overlap are not told apart.
-  double error = 0.05;
+  std::optional<double> error{};
 };
 
 /// One strategy as it would run.
 struct Advice {
   record::Configuration configuration;
   Picoseconds step = 0, exposed = 0;
+  double error = 0;               // share of the step
   Picoseconds low = 0, high = 0;  // step less and plus its error
   bool like_best = false;         // its interval overlaps the best one's
+  bool examined = false;          // published tables tell of its family
+  plan::Guarantee guarantee = plan::Guarantee::kExact;
+  bool runs = true;  // else messages between two ranks, simulated only
 };
 
 /// A strategy that cannot run here, and why.
@@ -30,16 +42,29 @@ struct Unfit {
   std::string strategy, why;
 };
 
+/// The bucket sizes of one strategy.
+struct BucketAdvice {
+  std::string strategy;      // without its size
+  double best_mb = 0;        // first of the fastest
+  std::vector<double> like;  // sizes not told apart from it, itself included
+  double worst_mb = 0;
+  double worst_ratio = 1;  // its step over the best one's
+};
+
 struct AdviceTable {
   std::vector<Advice> rows;  // fastest first
   std::vector<Unfit> unfit;
+  std::vector<BucketAdvice> buckets;  // by their best step
+
+  /// The first row that runs; null: none does.
+  const Advice* winner() const;
 };
 
-/// Predicts every schedule of the strategy table that leaves all ranks with the
-/// parameters of one large batch, with every bucket size where it has buckets,
-/// over an all-reduce and, on several hosts, over a hierarchical one.  Equal
-/// predictions stay in the table's order.  Throws UsageError for a job that
-/// cannot be.
+/// Predicts every candidate (sim/candidates.h).  Equal predictions stay in
+/// their order.  Throws UsageError for a job that cannot be.
 AdviceTable advise(const AdviseRequest& request);
+
+/// What a user must know of a strategy's update; empty: that of bsp.
+std::string_view caution(plan::Guarantee guarantee);
 
 }  // namespace paceline::sim

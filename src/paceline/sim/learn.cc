@@ -137,6 +137,17 @@ MeasuredFamily drawn(const MeasuredFamily& family, Random& random) {
   return other;
 }
 
+/// With what the records say of the link and the layers.
+LearnOptions completed(LearnOptions options, const record::Configuration& c) {
+  if (!options.link && !c.link.empty()) {
+    options.link = plan::parse_link("link of the records", c.link);
+  }
+  if (!options.profile && !c.replay.empty()) {
+    options.profile = plan::read_profile(c.replay);
+  }
+  return options;
+}
+
 struct Named {
   Unknown unknown;
   const char *name, *unit;
@@ -361,9 +372,10 @@ void warn(Candidate& chosen, const LearnOptions& options, Learned& learned) {
 }  // namespace
 
 Learned learn(std::span<const record::RunRecord> records,
-              const LearnOptions& options) {
+              const LearnOptions& asked) {
   Learned learned;
   learned.family = family_of(records);
+  const LearnOptions options = completed(asked, learned.family.common());
   learned.cluster = options.cluster;
   learned.level = options.level;
   learned.seed = options.seed;

@@ -20,11 +20,13 @@
 namespace paceline::sim {
 
 struct LearnOptions {
-  std::optional<plan::ProfiledModel> profile{};  // the network and its layers
+  /// The network and its layers; left out: the profile that records replay.
+  std::optional<plan::ProfiledModel> profile{};
   /// Where ranks of larger worlds go; its links, if it names some, are those
   /// that no record tells of.
   std::optional<plan::Cluster> cluster{};
-  std::optional<plan::LinkSpec> link{};    // each rank's own, where it is known
+  /// Each rank's own; left out: the modelled link of the records.
+  std::optional<plan::LinkSpec> link{};
   std::size_t resamples = 100;
   double level = 0.95;
   std::uint64_t seed = 0;

@@ -34,7 +34,10 @@ std::vector<std::pair<std::string, std::string>> traits_of(
           {"dtype", c.dtype},
           {"channels_last", fmt::to_string(c.channels_last)},
           {"accumulate", fmt::to_string(c.accumulate)},
-          {"optimizer", c.optimizer}};
+          {"optimizer", c.optimizer},
+          {"link", c.link.empty() ? "none" : c.link},
+          {"replay", c.replay.empty() ? "none" : c.replay},
+          {"stretch", fmt::to_string(c.stretch)}};
 }
 
 void check_alike(const record::RunRecord& first,
@@ -61,6 +64,10 @@ std::string useless(const record::RunRecord& record) {
                            {.bucket_mb = record.configuration.bucket_mb})
           .external()) {
     return "no plan stands for what it ran";
+  }
+  if (!record.valid()) {
+    return "its engine was slower than the link that it should have been "
+           "behind";
   }
   const bool samples = std::ranges::any_of(
       record.ranks, [](const auto& rank) { return !rank.step_ns.empty(); });

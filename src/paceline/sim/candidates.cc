@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/candidates.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/strategy.h"
+#include "paceline/plan/topology.h"
+
+namespace paceline::sim {
+namespace {
+
+bool has_option(const plan::RowInfo& row, std::string_view key) {
+  return std::ranges::any_of(
+      row.options, [key](const auto& option) { return option.key == key; });
+}
+
+bool has_buckets(const plan::RowInfo& row) {
+  return std::ranges::any_of(row.options, [](const plan::OptionInfo& option) {
+    return option.fallback == "--bucket-mb";
+  });
+}
+
+class Candidates {
+ public:
+  explicit Candidates(const AdviseRequest& request) : request_(request) {}
+
+  /// A schedule or whole strategy with its sizes, and `rest` behind it.
+  void add(const plan::RowInfo& row, const std::string& rest) {
+    const std::vector<double> one{25};
+    for (const double mebibytes : has_buckets(row) ? request_.bucket_mb : one) {
+      put(std::string(row.name) + rest, mebibytes);
+    }
+    if (has_option(row, "partition-mb") && has_option(row, "credit-mb")) {
+      for (const double partition : request_.partition_mb) {
+        for (const double credit : {partition, 4 * partition}) {
+          put(fmt::format("{}:partition-mb={:g},credit-mb={:g}{}",
+                          row.name,
+                          partition,
+                          credit,
+                          rest),
+              one.front());
+        }
+      }
+    }
+  }
+
+  void add_schedules(const std::string& rest) {
+    for (const auto& row : plan::schedules()) {
+      add(row, rest);
+    }
+  }
+
+  /// A combination that the tables forbid is no candidate.
+  void put(const std::string& text, double bucket_mb = 25) {
+    try {
+      const std::string canonical =
+          plan::parse_strategy(text, {.bucket_mb = bucket_mb}).text();
+      if (std::ranges::find(all_, canonical) == all_.end()) {
+        all_.push_back(canonical);
+      }
+    } catch (const UsageError&) {
+      return;
+    }
+  }
+
+  std::vector<std::string> take() { return std::move(all_); }
+
+ private:
+  const AdviseRequest& request_;
+  std::vector<std::string> all_;
+};
+
+}  // namespace
+
+std::vector<std::string> candidates(const AdviseRequest& request,
+                                    std::size_t hosts) {
+  Candidates all(request);
+  all.add_schedules("");
+  for (const auto& row : plan::whole_strategies()) {
+    if (row.make != nullptr && row.guarantee == plan::Guarantee::kExact) {
+      all.add(row, "");
+    }
+  }
+  const bool several = hosts > 1;
+  if (several) {
+    all.add_schedules("+hierarchical");
+  }
+  if (!request.any_update) {
+    return all.take();
+  }
+  for (const auto& codec : plan::codecs()) {
+    if (codec.guarantee == plan::Guarantee::kRounded) {
+      all.add_schedules(fmt::format("+{}", codec.name));
+    }
+  }
+  for (const std::string_view topology : plan::kTopologies) {
+    for (const char* update : {"atc", "awc"}) {
+      all.put(fmt::format(
+          "fusion+neighbor-allreduce:topology={}+{}", topology, update));
+      if (several) {
+        all.put(
+            fmt::format("fusion+hierarchical-neighbor-allreduce:topology={}+{}",
+                        topology,
+                        update));
+      }
+    }
+  }
+  return all.take();
+}
+
+}  // namespace paceline::sim

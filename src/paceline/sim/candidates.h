@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/sim/advise.h"
+
+namespace paceline::sim {
+
+/// What advice compares: canonical texts, each once, in the order of the
+/// tables.
+///
+/// Every schedule over an all-reduce, on several hosts over a hierarchical one
+/// too; with every bucket size where it has buckets, and partitions and credits
+/// for bytescheduler; PyTorch's reducer.  Where another update is welcome as
+/// well: the same with gradients in fp16 and bf16, servers, and every topology
+/// of neighbors, of ranks and of hosts.
+std::vector<std::string> candidates(const AdviseRequest& request,
+                                    std::size_t hosts);
+
+}  // namespace paceline::sim
