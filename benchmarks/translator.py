@@ -1,3 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A language model that Paceline does not know, for adapters/torch_profile.py:
+
+    python3 adapters/torch_profile.py benchmarks.translator:translator \\
+        --output translator.profile.json
+"""
+
 import torch
 from torch import nn
 
@@ -32,7 +39,7 @@ class Translator(nn.Module):
         return self.head(self.blocks(self.embed(x))).flatten(0, 1)
 
 
-def make():
+def translator():
     torch.manual_seed(0)
     words = torch.randint(0, 4096, (8, 65))
     target = words[:, 1:].flatten()

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -42,7 +43,10 @@ void name_case(const Learned& learned, record::Configuration& predicted) {
   record::Configuration c = learned.family.common();
   c.label.clear();
   c.ranks = predicted.ranks;
-  c.ranks_per_host = predicted.ranks_per_host;
+  const auto& hosts =
+      learned.family.together.front().configuration.ranks_per_host;
+  c.ranks_per_host =
+      hosts.empty() ? std::vector<int>{} : predicted.ranks_per_host;
   c.strategy = predicted.strategy;
   c.bucket_mb = predicted.bucket_mb;
   predicted = std::move(c);
