@@ -18,6 +18,7 @@ enum class Constant : std::uint8_t {
   kCollectivePerRank,
   kWaitUnderCompute,
   kAdamLaunch,
+  kTcpHop,
   kTcp10Rate,
   kIpoibRate,
   kIpoibDecline,

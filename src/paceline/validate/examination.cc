@@ -9,6 +9,7 @@
 
 #include "paceline/base/file.h"
 #include "paceline/validate/explanations.h"
+#include "paceline/validate/fixed.h"
 #include "paceline/validate/score.h"
 
 namespace paceline::validate {
@@ -120,6 +121,20 @@ void write_constants(Table table, const Constants& constants, Text out) {
   }
 }
 
+void write_fixed(Table table, Text out) {
+  for (const FixedInfo& info : fixed_table()) {
+    if (info.table == table) {
+      fmt::format_to(out,
+                     "  {:<32}{:>10.4g} {:<9} fixed{}: {}\n",
+                     info.name,
+                     info.value,
+                     info.unit,
+                     info.chosen ? ", chosen among few by the cells" : "",
+                     info.source);
+    }
+  }
+}
+
 /// Cells of a table that are fitted, and so scored, together.
 std::vector<const Cell*> fitted_with(const std::vector<Cell>& cells,
                                      Table table) {
@@ -203,8 +218,11 @@ std::string examine(const ExaminationOptions& options) {
     const std::vector<Constant> ids = constants_of(table);
     if (options.fit) {
       std::vector<Constants> starts = fit_starts();
-      starts.insert(starts.begin(), constants);
-      constants = fit_to(examinee, chosen, ids, starts);
+      starts.push_back(constants);
+      const Constants fitted = fit_to(examinee, chosen, ids, starts);
+      for (const Constant id : ids) {
+        constants[id] = fitted[id];
+      }
     }
     write_header(fmt::format("{}, constants fitted to these cells: {}",
                              name_of(table),
@@ -214,6 +232,7 @@ std::string examine(const ExaminationOptions& options) {
     write_scores(errors, out);
     fmt::format_to(out, "\n{}, constants\n", name_of(table));
     write_constants(table, constants, out);
+    write_fixed(table, out);
     fmt::format_to(out, "\n{}, worst cells\n", name_of(table));
     write_worst(errors, out);
     if (options.cells) {

@@ -26,6 +26,9 @@ constexpr Explanation kExplanations[] = {
      "pipeline"},
     {"ByteScheduler-PS|BERT-Large|100GbIB|16",
      "slower a step than 8 and 32 devices, spread 15 %: the published number"},
+    {"ByteScheduler-A2A|ResNet-50|",
+     "as slow on every network, spread 4 to 10 %: Python sets the pace, which "
+     "the model lets wait for a slow network"},
     {"MG-WFBP|ResNet-50|10GbE|32",
      "the published greedy rule jumps between plans with the layer profile"},
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "paceline/sim/roofline.h"
+#include "paceline/validate/fixed.h"
 
 namespace paceline::validate {
 
@@ -25,14 +26,17 @@ double PlanCache::step_seconds(const std::string& key,
 TimedNetwork timed_network(std::string_view name,
                            int batch_size,
                            double seconds) {
-  // Convolutions with a stride cost half as much again: with that the greedy
-  // rule of MG-WFBP finds groups that fit its published rows.
-  constexpr double kStrided = 1.5;
   TimedNetwork network;
   network.shape = plan::network_shape(name);
-  network.profile = sim::stretched(
-      sim::roofline_profile(network.shape, batch_size, {.strided = kStrided}),
-      plan::picoseconds_of(seconds));
+  network.profile =
+      sim::stretched(sim::roofline_profile(network.shape,
+                                           batch_size,
+                                           {.flops_per_s = kFlops,
+                                            .memory_bytes_per_s = kMemoryRate,
+                                            .backward = kBackward,
+                                            .winograd = kWinograd,
+                                            .strided = kStrided}),
+                     plan::picoseconds_of(seconds));
   return network;
 }
 

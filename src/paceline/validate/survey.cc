@@ -12,6 +12,7 @@
 #include "paceline/plan/strategy.h"
 #include "paceline/validate/byteps.h"
 #include "paceline/validate/fenced.h"
+#include "paceline/validate/fixed.h"
 
 namespace paceline::validate {
 namespace {
@@ -37,12 +38,8 @@ constexpr Published kModels[] = {
 };
 
 constexpr Rank kLocal = 4;
-constexpr double kMemoryRate = 500e9;  // bytes/s of the device
-constexpr double kAdamPasses = 22;     // over a tensor, by AdamW's kernels
-constexpr double kPlanPasses = 8;      // by the plan's one update
-constexpr double kInfiniBand = 12.5e9;
+constexpr double kPlanPasses = 8;  // by the plan's one update
 constexpr double kGiga = 1e9, kMilli = 1e-3, kMicro = 1e-6;
-constexpr double kSgdLaunch = 20e-6;  // seconds a tensor
 
 /// The tables that the published MG-WFBP runs planned with, fudge factors
 /// included: reference/ddl_benchmarks_setup.csv, alpha_beta_table.
@@ -208,6 +205,9 @@ void set_ring_costs(const SurveyCell& cell,
         constants[Constant::kIpoibRate] * kGiga *
         std::pow(cell.nodes() / 2.0, -constants[Constant::kIpoibDecline]));
   }
+  if (wire == "10GbE" || wire == "100GbE") {
+    machine.network.latency = ps(constants[Constant::kTcpHop] * kMicro);
+  }
   software.collective_per_rank =
       ps(constants[Constant::kCollectivePerRank] * kMicro);
   software.collective_under_compute =
@@ -281,6 +281,8 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
       return !serves && !scheduler && published(cell.model).adam;
     case Constant::kTcp10Rate:
       return !serves && network == "10GbE";
+    case Constant::kTcpHop:
+      return !serves && (network == "10GbE" || network == "100GbE");
     case Constant::kIpoibRate:
     case Constant::kIpoibDecline:
       return !serves && network == "100GbE";
