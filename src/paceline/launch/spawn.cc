@@ -31,10 +31,9 @@ int open_log(const std::string& path) {
 
 // Between fork and exec other threads' locks may be held for ever, so only
 // async-signal-safe calls.
-[[noreturn]] void become(const char* executable,
+[[noreturn]] void become(const Command& command,
                          char* const* argv,
                          char* const* environment,
-                         int input,
                          int log,
                          pid_t parent) {
   setpgid(0, 0);
@@ -49,7 +48,8 @@ int open_log(const std::string& path) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   // Ranks never read the terminal.
-  const int from = input >= 0 ? input : open("/dev/null", O_RDONLY);
+  const int from =
+      command.input >= 0 ? command.input : open("/dev/null", O_RDONLY);
   if (from >= 0) {
     dup2(from, STDIN_FILENO);
     close(from);
@@ -58,7 +58,7 @@ int open_log(const std::string& path) {
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
   }
-  execve(executable, argv, environment);
+  execve(command.executable.c_str(), argv, environment);
   _exit(127);
 }
 
@@ -72,12 +72,7 @@ pid_t spawn(const Command& command) {
   const pid_t child = fork();
   const int error = errno;
   if (child == 0) {
-    become(command.executable.c_str(),
-           argv.data(),
-           environment.data(),
-           command.input,
-           log,
-           parent);
+    become(command, argv.data(), environment.data(), log, parent);
   }
   if (log >= 0) {
     close(log);
