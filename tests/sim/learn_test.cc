@@ -43,7 +43,9 @@ PredictRequest request_of(const Truth& truth,
       1 / (1 + truth.slowdown);
   request.software = SoftwareCosts{};
   request.software->collective = truth.start;
-  request.software->serial_collectives = false;
+  const SoftwareCosts& gloo = engine_costs_named("gloo").costs;
+  request.software->serial_collectives = gloo.serial_collectives;
+  request.software->side_by_side = gloo.side_by_side;
   request.steps = 12;
   request.engine = "gloo";
   plan::PlanInput input;

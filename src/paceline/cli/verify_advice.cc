@@ -19,6 +19,7 @@
 #include "paceline/plan/link_spec.h"
 #include "paceline/plan/profile_file.h"
 #include "paceline/record/store.h"
+#include "paceline/sim/engines.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/stats/summary.h"
 
@@ -104,7 +105,9 @@ sim::PredictRequest on_links(const sim::PredictRequest& job,
       .sharing = plan::LinkSharing::kDevice};
   emulated.algorithm.reset();
   emulated.software = sim::SoftwareCosts{};
-  emulated.software->serial_collectives = false;
+  const sim::SoftwareCosts& gloo = sim::engine_costs_named("gloo").costs;
+  emulated.software->serial_collectives = gloo.serial_collectives;
+  emulated.software->side_by_side = gloo.side_by_side;
   emulated.software->kernels = like.costs.software.kernels;
   return emulated;
 }

@@ -193,7 +193,8 @@ Costs LearnFit::costs(const AloneTimes& alone,
   costs.machine.interference.compute_under_transfer =
       1 / (1 + std::min(value(Unknown::kSlowdown), 1e3));
   costs.software.collective = time_of(value(Unknown::kStart));
-  costs.software.serial_collectives = setting_.serial_collectives;
+  costs.software.serial_collectives = setting_.software.serial_collectives;
+  costs.software.side_by_side = setting_.software.side_by_side;
   const bool parts = alone.forward > 0 && alone.backward > 0;
   const double rest = parts ? alone.step - alone.forward - alone.backward : 0;
   costs.profile = parts

@@ -41,9 +41,9 @@ class LearnFit {
     plan::LayerProfile shape;  // of the layer times
     double update_bytes = 0;
     std::optional<plan::LinkSpec> link;
-    Machine machine;       // what is not fitted
-    bool one_link = true;  // ranks of a host meet on the same link
-    bool serial_collectives = true;
+    Machine machine;         // what is not fitted
+    bool one_link = true;    // ranks of a host meet on the same link
+    SoftwareCosts software;  // of the engine: what goes side by side
   };
 
   LearnFit(Setting setting, const MeasuredFamily& family);
