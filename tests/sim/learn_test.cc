@@ -23,6 +23,7 @@ struct Truth {
   Picoseconds start = 80'000'000;
   double slowdown = 0.06;
   Picoseconds update = 4'000'000'000;
+  const char* engine = "gloo";
 };
 
 PredictRequest request_of(const Truth& truth,
@@ -43,7 +44,7 @@ PredictRequest request_of(const Truth& truth,
       1 / (1 + truth.slowdown);
   request.software = SoftwareCosts{};
   request.software->collective = truth.start;
-  const SoftwareCosts& gloo = engine_costs_named("gloo").costs;
+  const SoftwareCosts& gloo = engine_costs_named(truth.engine).costs;
   request.software->serial_collectives = gloo.serial_collectives;
   request.software->side_by_side = gloo.side_by_side;
   request.steps = 12;
@@ -126,7 +127,8 @@ TEST(Learn, FindsALinkAndForeseesLargerWorlds) {
 }
 
 TEST(Learn, HonoursAKnownLink) {
-  const Truth truth;
+  Truth truth;
+  truth.engine = "link";
   LearnOptions options = few();
   options.link = plan::LinkSpec{.bytes_per_s = 4e9, .latency_ns = 50'000};
   const Learned learned = learn(runs_of(truth, {2}, {"bsp", "wfbp"}), options);

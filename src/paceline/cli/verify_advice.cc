@@ -105,9 +105,9 @@ sim::PredictRequest on_links(const sim::PredictRequest& job,
       .sharing = plan::LinkSharing::kDevice};
   emulated.algorithm.reset();
   emulated.software = sim::SoftwareCosts{};
-  const sim::SoftwareCosts& gloo = sim::engine_costs_named("gloo").costs;
-  emulated.software->serial_collectives = gloo.serial_collectives;
-  emulated.software->side_by_side = gloo.side_by_side;
+  const sim::SoftwareCosts& link_costs = sim::engine_costs_named("link").costs;
+  emulated.software->serial_collectives = link_costs.serial_collectives;
+  emulated.software->side_by_side = link_costs.side_by_side;
   emulated.software->kernels = like.costs.software.kernels;
   return emulated;
 }

@@ -386,16 +386,16 @@ Learned learn(std::span<const record::RunRecord> records,
   job.batch_size = c.batch_size;
   job.optimizer = c.optimizer;
   const plan::PlanInput input = input_of(job, c);
-  Candidate chosen =
-      best_candidate({.input = input,
-                      .shape = shape_of(learned.family, job.network, options),
-                      .update_bytes = update_bytes(input),
-                      .link = options.link,
-                      .machine = {},
-                      .one_link = !gives_links(options) || options.link,
-                      .software = engine_costs_named(c.engine).costs},
-                     learned.family,
-                     options);
+  Candidate chosen = best_candidate(
+      {.input = input,
+       .shape = shape_of(learned.family, job.network, options),
+       .update_bytes = update_bytes(input),
+       .link = options.link,
+       .machine = {},
+       .one_link = !gives_links(options) || options.link,
+       .software = engine_costs_named(options.link ? "link" : c.engine).costs},
+      learned.family,
+      options);
   std::vector<Fitted> again;
   for (std::size_t i = 0; i < options.resamples; ++i) {
     Random random(options.seed, i);
