@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/cli/validate_page.h"
 #include "paceline/validate/examination.h"
 
 namespace paceline::cli {
@@ -15,6 +17,9 @@ ValidateCommand::ValidateCommand(CLI::App& app) {
   app.add_option("--predictions",
                  predictions_,
                  "write row_id,predicted_throughput of every cell");
+  app.add_option("-o,--page",
+                 page_,
+                 "write a page: predicted against published, residuals");
   app.add_flag("--fit", fit_, "fit the constants anew (minutes)");
   app.add_flag("--protocols",
                protocols_,
@@ -34,6 +39,17 @@ int ValidateCommand::run() const {
   if (!predictions_.empty()) {
     check_writable("--predictions", predictions_);
     options.predictions = predictions_;
+  }
+  if (!page_.empty()) {
+    if (fit_) {
+      throw UsageError(
+          "--page shows the constants of the program, not those of --fit");
+    }
+    const std::vector<validate::Cell> cells = validate::read_cells(reference_);
+    validate::Examinee examinee(cells, reference_);
+    check_writable("--page", page_);
+    write_atomically(page_,
+                     validate_page(validate::judge(examinee, cells, {})));
   }
   fmt::print("{}", validate::examine(options));
   return 0;

@@ -48,6 +48,8 @@ enum class Constant : std::uint8_t {
   kDdpNoiseBetween,
   // decentralized
   kCloudRate,
+  kCloudRingRate,
+  kCloudDecline,
   kCloudPerRank,
   kCloudMessage,
   kCloudUnderTransfer,

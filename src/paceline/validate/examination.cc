@@ -10,6 +10,7 @@
 #include "paceline/base/file.h"
 #include "paceline/validate/explanations.h"
 #include "paceline/validate/fixed.h"
+#include "paceline/validate/judged.h"
 #include "paceline/validate/score.h"
 
 namespace paceline::validate {
@@ -43,21 +44,6 @@ void write_header(const std::string& title, Text out) {
                  "p90",
                  "worst",
                  "worst cell");
-}
-
-/// Of what a table's lines are made: method, framework, percentile, algorithm.
-std::string family_of(const Cell& cell) {
-  switch (cell.table) {
-    case Table::kSurvey:
-    case Table::kFrameworks:
-      return cell.key[0];
-    case Table::kDdp:
-    case Table::kDdpBuckets:
-      return cell.key[2];
-    case Table::kDecentralized:
-      return cell.key[1];
-  }
-  return "";
 }
 
 void write_scores(const Errors& errors, Text out) {
@@ -105,6 +91,35 @@ void write_worst(const Errors& errors, Text out) {
                    cell.id,
                    errors.at(&cell),
                    explanation_of(cell));
+  }
+}
+
+void write_bucket_differences(const std::vector<BucketDifference>& all,
+                              bool rows,
+                              Text out) {
+  double size = 0, off = 0, worst = 0;
+  for (const BucketDifference& one : all) {
+    size += std::abs(one.published);
+    off += std::abs(one.predicted - one.published);
+    worst = std::max(worst, std::abs(one.predicted - one.published));
+  }
+  const auto count = static_cast<double>(all.size());
+  fmt::format_to(out,
+                 "\nbuckets of 1 MiB against 25 MiB, percent of the iteration\n"
+                 "  {} rows: published difference {:.2f} on average, predicted "
+                 "within {:.2f}, {:.1f} at most\n",
+                 all.size(),
+                 size / count,
+                 off / count,
+                 worst);
+  for (const BucketDifference& one : all) {
+    if (rows) {
+      fmt::format_to(out,
+                     "  {:<44}predicted {:>+5.1f}, published {:>+5.1f}\n",
+                     one.id,
+                     one.predicted,
+                     one.published);
+    }
   }
 }
 
@@ -235,6 +250,12 @@ std::string examine(const ExaminationOptions& options) {
     write_fixed(table, out);
     fmt::format_to(out, "\n{}, worst cells\n", name_of(table));
     write_worst(errors, out);
+    if (table == Table::kDdp) {
+      write_bucket_differences(
+          bucket_differences(examinee, cells, constants, options.reference),
+          options.cells,
+          out);
+    }
     if (options.cells) {
       fmt::format_to(
           out, "\n{}, predicted, published, error\n", name_of(table));

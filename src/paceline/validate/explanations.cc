@@ -31,6 +31,14 @@ constexpr Explanation kExplanations[] = {
      "the model lets wait for a slow network"},
     {"MG-WFBP|ResNet-50|10GbE|32",
      "the published greedy rule jumps between plans with the layer profile"},
+    {"bf_full_benchmark2|horovod|32",
+     "the published step grows by 55 ms from 16 to 32 devices and by 10 from "
+     "32 to 64: a ring of 4 hosts as slow as one of 8"},
+    {"bf_full_benchmark2|neighbor_allreduce",
+     "published steps grow with the devices where nothing is left to hide "
+     "behind: waits for partners are not modelled"},
+    {"resnet101|16|p95", "the tail of 160 samples; the p75 beside it fits"},
+    {"resnet101|2M/8G|p95", "the tail of 160 samples"},
 };
 
 }  // namespace
