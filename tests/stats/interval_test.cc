@@ -45,14 +45,34 @@ TEST(MedianOfRuns, WithSixRunsIsBetweenTheSmallestAndTheLargest) {
   EXPECT_EQ(estimate->runs, 6U);
 }
 
-// Mean 3, s = 1, n = 3: 3 +- 4.3027 / sqrt(3).
-TEST(MedianOfRuns, WithThreeRunsIsStudentsT) {
-  const Case runs{{2}, {3}, {4}};
+// Logarithms to base 2 are 1, 2 and 3: mean 2, s = 1, 2 +- 4.3027 / sqrt(3).
+TEST(MedianOfRuns, WithThreeRunsIsStudentsTOfTheirLogarithms) {
+  const Case runs{{2}, {4}, {8}};
   const auto estimate = median_of_runs(runs);
-  EXPECT_EQ(estimate->value, 3);
-  EXPECT_NEAR(estimate->interval->low, 3 - 4.302653 / std::sqrt(3), 1e-6);
-  EXPECT_NEAR(estimate->interval->high, 3 + 4.302653 / std::sqrt(3), 1e-6);
+  EXPECT_EQ(estimate->value, 4);
+  const double factor = std::exp2(4.302653 / std::sqrt(3));
+  EXPECT_NEAR(estimate->interval->low, 4 / factor, 1e-6);
+  EXPECT_NEAR(estimate->interval->high, 4 * factor, 1e-5);
   EXPECT_EQ(estimate->basis, Basis::kRuns);
+}
+
+// Mean 3, s = 1, n = 3: 3 +- 4.3027 / sqrt(3).
+TEST(MedianOfRuns, WithoutALogarithmIsStudentsTOfTheRunsThemselves) {
+  for (const double shift : {-3.0, -2.0}) {
+    const auto estimate =
+        median_of_runs(Case{{2 + shift}, {3 + shift}, {4 + shift}});
+    EXPECT_NEAR(
+        estimate->interval->low, 3 + shift - 4.302653 / std::sqrt(3), 1e-6);
+    EXPECT_NEAR(
+        estimate->interval->high, 3 + shift + 4.302653 / std::sqrt(3), 1e-6);
+  }
+}
+
+// A busy machine: the middle run took four times as long as the first.
+TEST(MedianOfRuns, OfTimesNeverReachesBelowZero) {
+  const auto estimate = median_of_runs(Case{{0.0213}, {0.0897}, {0.0925}});
+  EXPECT_GT(estimate->interval->low, 0);
+  EXPECT_TRUE(estimate->interval->contains(estimate->value));
 }
 
 TEST(MedianOfRuns, WithOneRunSpeaksOfThatRunOnly) {

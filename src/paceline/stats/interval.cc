@@ -47,6 +47,17 @@ Interval around(double center, double half_width) {
   return {.low = center - half_width, .high = center + half_width};
 }
 
+std::vector<double> logarithms(std::vector<double> values) {
+  for (double& value : values) {
+    value = std::log(value);
+  }
+  return values;
+}
+
+Interval exponential(Interval interval) {
+  return {.low = std::exp(interval.low), .high = std::exp(interval.high)};
+}
+
 Interval t_interval(std::span<const double> values, double level) {
   const Moments m = moments(values);
   const double t = student_t_quantile(level, static_cast<int>(m.n) - 1);
@@ -68,6 +79,17 @@ Interval interval_over_runs(std::vector<double> values, double level) {
     }
   }
   return widened_to(t_interval(values, level), median(values));
+}
+
+// The same of what cannot be negative, such as times and rates: few runs that
+// scatter widely must not give an interval that reaches below zero.
+Interval positive_over_runs(const std::vector<double>& values, double level) {
+  const bool positive = std::all_of(
+      values.begin(), values.end(), [](double value) { return value > 0; });
+  return positive && values.size() < kFewestRunsForOrder
+             ? widened_to(exponential(t_interval(logarithms(values), level)),
+                          median(values))
+             : interval_over_runs(values, level);
 }
 
 // Draws the median of one run again and again, each time of as many of its
@@ -139,17 +161,6 @@ Interval bootstrap(const Draw& draw,
     replicates.push_back(draw(random));
   }
   return percentile_interval(std::move(replicates), level);
-}
-
-std::vector<double> logarithms(std::vector<double> values) {
-  for (double& value : values) {
-    value = std::log(value);
-  }
-  return values;
-}
-
-Interval exponential(Interval interval) {
-  return {.low = std::exp(interval.low), .high = std::exp(interval.high)};
 }
 
 Interval welch(const std::vector<double>& top,
@@ -264,7 +275,7 @@ std::optional<Estimate> median_of_runs(Runs runs,
       .value = median(medians), .runs = medians.size(), .level = options.level};
   if (medians.size() >= kFewestRuns) {
     result.basis = Basis::kRuns;
-    result.interval = interval_over_runs(medians, options.level);
+    result.interval = positive_over_runs(medians, options.level);
     return result;
   }
   CaseResampler resampler(runs);

@@ -46,7 +46,7 @@ using Runs = std::span<const std::vector<double>>;
 /// unit of every interval here; below it, the intervals are `kWithinRun`.
 inline constexpr std::size_t kFewestRuns = 3;
 /// From here on, intervals over runs assume nothing about the distribution;
-/// below it, Student's t on the run medians.
+/// below it, Student's t on the run medians or their logarithms.
 inline constexpr std::size_t kFewestRunsForOrder = 6;
 /// A window with fewer steps gets no interval.
 inline constexpr std::size_t kFewestSteps = 8;
@@ -54,7 +54,8 @@ inline constexpr std::size_t kFewestSteps = 8;
 /// The median of the run medians.  Its interval is, by the number of runs,
 ///   6 or more  two order statistics of the run medians, exact for any
 ///              distribution (coverage at least `level`)
-///   3 to 5     mean of the run medians +- t s / sqrt(n)
+///   3 to 5     of the logarithms of the run medians: mean +- t s / sqrt(n); of
+///              the run medians themselves where one is not positive
 ///   1 or 2     bootstrap of the steps inside each run, of as many as they are
 ///              worth.
 /// Empty runs are left out; nothing where no run has samples.
@@ -74,7 +75,8 @@ std::optional<Estimate> ratio_of_medians(Runs numerator,
 
 /// The median over runs of median(minuend) - median(subtrahend), run k of both
 /// having been measured in the same process or back to back, so that what
-/// slowed the one slowed the other.  Intervals as in `median_of_runs`.
+/// slowed the one slowed the other.  Intervals as in `median_of_runs`, of 3 to
+/// 5 runs without logarithms, since a difference may have either sign.
 /// `minuend` and `subtrahend` hold equally many runs, none of them empty.
 std::optional<Estimate> paired_difference(Runs minuend,
                                           Runs subtrahend,
