@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/bench/bulletin.h"
 #include "paceline/bench/environment.h"
+#include "paceline/bench/host_cores.h"
 #include "paceline/comm/line.h"
 
 namespace paceline::bench {
@@ -83,7 +84,10 @@ class CommSession {
 
   CommSessionResult run() {
     CommSessionResult result;
-    result.environment = exchange_environment(world_, bulletin_);
+    result.environment = exchange_environment(
+        world_,
+        bulletin_,
+        host_cores(world_, bulletin_, options_.timeout).usable);
     CommCases cases(world_, options_.setting, "comm");
     interface_ = cases.interface();
     double line = measure("before");

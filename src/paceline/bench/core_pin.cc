@@ -7,13 +7,17 @@
 
 namespace paceline::bench {
 
-CorePin::CorePin(int local_rank, int local_world, int threads) {
+CorePin::CorePin(int local_rank, int local_world, int threads, bool apart) {
   const int each = std::max(1, threads);
   if (sched_getaffinity(0, sizeof(before_), &before_) != 0) {
     description_ = "not pinned: the affinity cannot be read";
     return;
   }
   const int cores = CPU_COUNT(&before_);
+  if (apart) {
+    description_ = "each rank on cores of its own, by its launcher";
+    return;
+  }
   if (each > cores / std::max(1, local_world)) {
     description_ = "not pinned: no core for every thread of every rank";
     return;

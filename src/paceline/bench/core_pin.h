@@ -11,10 +11,11 @@ namespace paceline::bench {
 /// host gets `threads` of the cores that the process may use, in their order,
 /// so that a one-rank case has no more room than a rank of the largest world.
 /// Threads and commands that are started meanwhile inherit it.  Where the cores
-/// do not suffice for all local ranks, nothing is pinned.
+/// do not suffice for all local ranks, nothing is pinned; nor where the
+/// launcher has already set the ranks `apart`, on cores of their own.
 class CorePin {
  public:
-  CorePin(int local_rank, int local_world, int threads);
+  CorePin(int local_rank, int local_world, int threads, bool apart = false);
   ~CorePin();
   CorePin(const CorePin&) = delete;
   CorePin& operator=(const CorePin&) = delete;

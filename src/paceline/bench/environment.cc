@@ -9,7 +9,6 @@
 #include "paceline/bench/git_hash.h"
 #include "paceline/bench/torch_facts.h"
 #include "paceline/bench/version.h"
-#include "paceline/experiment/machine.h"
 #include "paceline/record/environment.h"
 #include "paceline/record/json.h"
 
@@ -32,14 +31,15 @@ record::Environment own_environment() {
 }  // namespace
 
 record::Environment exchange_environment(const comm::World& world,
-                                         Bulletin& bulletin) {
+                                         Bulletin& bulletin,
+                                         int usable_cores) {
   record::Environment environment = own_environment();
   if (world.place.local_rank == 0) {
     record::RunRecord part;
     part.environment.hosts = {record::collect_host()};
     record::HostEnvironment& host = part.environment.hosts.front();
     host.host = world.place.host;  // as the launcher knows it
-    host.facts["usable_cores"] = std::to_string(experiment::usable_cores());
+    host.facts["usable_cores"] = std::to_string(usable_cores);
     host.facts["torch_cpu_capability"] = cpu_capability();
     bulletin.post("environment/" + world.place.host, record::to_line(part));
   }

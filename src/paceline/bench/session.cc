@@ -22,6 +22,7 @@
 #include "paceline/bench/environment.h"
 #include "paceline/bench/estimate.h"
 #include "paceline/bench/external.h"
+#include "paceline/bench/host_cores.h"
 #include "paceline/bench/trace.h"
 #include "paceline/bench/warnings.h"
 #include "paceline/experiment/machine.h"
@@ -63,11 +64,14 @@ class Session {
 
  private:
   int run_all() {
-    environment_ = exchange_environment(world_, bulletin_);
+    const HostCores cores = host_cores(world_, bulletin_, options_.timeout);
+    cores_ = cores.usable;
+    environment_ = exchange_environment(world_, bulletin_, cores_);
     check_hosts();
-    cores_ = experiment::usable_cores();  // before any is pinned
-    const CorePin pin(
-        world_.place.local_rank, world_.place.local_world, threads_to_pin());
+    const CorePin pin(world_.place.local_rank,
+                      world_.place.local_world,
+                      threads_to_pin(),
+                      cores.apart);
     for (record::HostEnvironment& host : environment_.hosts) {
       host.facts["pinning"] = pin.description();
     }

@@ -11,6 +11,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/bench/bulletin.h"
+#include "paceline/bench/host_cores.h"
 #include "paceline/bench/session.h"
 #include "paceline/cli/results.h"
 #include "paceline/comm/run_rank.h"
@@ -82,8 +83,11 @@ class JoinedRun {
       : world_(context.world), heart_(context.heart), stop_(stop) {}
 
   int run(experiment::Order order, const ExpandFor& expand) {
+    bench::Bulletin bulletin = bulletin_for("cores/");
+    const bench::HostCores cores =
+        bench::host_cores(world_, bulletin, timeout_of(order.settings));
     if (world_.place.rank == 0) {
-      order.experiment = expand(count_by_host(world_.hosts));
+      order.experiment = expand(count_by_host(world_.hosts), cores.usable);
       results_.emplace(order.settings);
       results_->say_if_complete(order.experiment);
     }
@@ -109,11 +113,15 @@ class JoinedRun {
   }
 
  private:
+  bench::Bulletin bulletin_for(const std::string& prefix) {
+    return {world_, prefix, [this](const std::string& what) {
+              heart_.beat(-1, "waiting for " + what);
+            }};
+  }
+
   /// Rank 0's order.
   experiment::Order agree(const experiment::Order& mine) {
-    bench::Bulletin bulletin(world_, "order/", [this](const std::string& what) {
-      heart_.beat(-1, "waiting for " + what);
-    });
+    bench::Bulletin bulletin = bulletin_for("order/");
     if (world_.place.rank == 0) {
       bulletin.post("order", experiment::to_text(mine));
       return mine;

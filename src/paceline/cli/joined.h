@@ -10,9 +10,10 @@
 
 namespace paceline::cli {
 
-/// The cases for a world with so many ranks on each host.
-using ExpandFor =
-    std::function<experiment::Experiment(std::vector<int> ranks_per_host)>;
+/// The cases for a world with so many ranks on each host, all of which may use
+/// so many cores of this one; 0: those of this process.
+using ExpandFor = std::function<experiment::Experiment(
+    std::vector<int> ranks_per_host, int cores)>;
 
 /// One rank that torchrun, mpirun or srun started: joins its world, takes rank
 /// 0's order, runs all repetitions, and on rank 0 shows the results.

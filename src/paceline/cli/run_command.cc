@@ -103,8 +103,10 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   if (alone && !order.settings.dry_run) {
     signals.emplace();
   }
-  const auto expanded = [&draft](std::vector<int> hosts) {
-    return experiment::expand(draft, machine_here(std::move(hosts)));
+  const auto expanded = [&draft](std::vector<int> hosts, int cores = 0) {
+    experiment::Machine machine = machine_here(std::move(hosts));
+    machine.cores = cores > 0 ? cores : machine.cores;
+    return experiment::expand(draft, machine);
   };
   std::optional<plan::Cluster> cluster;
   try {

@@ -47,17 +47,29 @@ int Machine::capacity(const std::string& device) const {
   return std::max(1, device == "cuda" ? cuda_devices : cores);
 }
 
-int usable_cores() {
+std::vector<int> allowed_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  int cores = 1;
+  std::vector<int> cpus;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    cores = std::max(1, CPU_COUNT(&set));
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &set)) {
+        cpus.push_back(cpu);
+      }
+    }
   }
-  if (const double quota = quota_in_cores(); quota > 0) {
-    cores = std::clamp(static_cast<int>(std::ceil(quota)), 1, cores);
-  }
-  return cores;
+  return cpus;
+}
+
+int cores_within_quota(int cpus) {
+  const int cores = std::max(1, cpus);
+  const double quota = quota_in_cores();
+  return quota > 0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, cores)
+                   : cores;
+}
+
+int usable_cores() {
+  return cores_within_quota(static_cast<int>(allowed_cpus().size()));
 }
 
 bool has_native_bf16(std::string_view cpuinfo) {

@@ -24,6 +24,13 @@ struct Machine {
   int capacity(const std::string& device) const;
 };
 
+/// CPUs in the affinity mask of the calling thread, ascending.
+std::vector<int> allowed_cpus();
+
+/// `cpus`, or the CPU quota of the control group where that is less; at
+/// least 1.
+int cores_within_quota(int cpus);
+
 /// Cores that the calling process may run on: its affinity mask, and the CPU
 /// quota of its control group where there is one; at least 1.
 int usable_cores();
