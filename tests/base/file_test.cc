@@ -97,6 +97,10 @@ TEST_F(FileTest, CheckingNamesTheOptionAndTheReason) {
       words(folder_),
       "--json " + folder_.string() + ": is a folder; a file name is needed");
   EXPECT_EQ(words(""), "--json : a file name is needed");
+  // Root may write to this folder, and yet it takes no file.
+  EXPECT_EQ(words("/proc/x.json"),
+            "--json /proc/x.json: no file can be made in the folder /proc: No "
+            "such file or directory");
   std::ofstream(folder_ / "file") << "x";
   EXPECT_NE(words(folder_ / "file" / "x"), "");
 }

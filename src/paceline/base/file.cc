@@ -127,10 +127,16 @@ void check_writable(std::string_view option,
   if (!path.has_filename() || !std::filesystem::is_directory(folder, error)) {
     refuse(fmt::format("there is no folder {}", folder.string()));
   }
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+  // Tried, since permissions alone do not say it: root is let into every
+  // folder, and a file system may be read-only or have no files of ours.
+  auto trial = path;
+  trial += fmt::format(".{}.tmp", ::getpid());
+  if (!File(trial, O_WRONLY | O_CREAT | O_EXCL).is_open()) {
+    const std::string why = reason(errno);
     refuse(fmt::format(
-        "the folder {} cannot be written: {}", folder.string(), reason(errno)));
+        "no file can be made in the folder {}: {}", folder.string(), why));
   }
+  ::unlink(trial.c_str());
 }
 
 void append_line(const std::filesystem::path& path, std::string_view line) {
