@@ -93,6 +93,10 @@ TEST(Draft, MissingFileIsAUsageError) {
   EXPECT_THROW(read_draft("/tmp"), UsageError);
 }
 
+TEST(Draft, AnEmptyFileSaysNothing) {
+  EXPECT_TRUE(read_draft("/dev/null").defaults.empty());
+}
+
 TEST(SplitFlag, CommasSweepExceptInsideOptions) {
   EXPECT_EQ(texts(split_flag("ranks", {"1,2", "4"})), (Texts{"1", "2", "4"}));
   EXPECT_EQ(

@@ -2,7 +2,6 @@
 #include "paceline/experiment/draft.h"
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <type_traits>
 
@@ -10,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/experiment/key.h"
 
 namespace paceline::experiment {
@@ -189,13 +189,7 @@ Draft parse_draft(std::string_view text, const std::string& name) {
 }
 
 Draft read_draft(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || std::filesystem::is_directory(path) || !(text << file.rdbuf())) {
-    throw UsageError(
-        fmt::format("{}: cannot be read as an experiment file", path));
-  }
-  return parse_draft(text.str(), path);
+  return parse_draft(read_text(path), path);
 }
 
 std::vector<Given> split_flag(const std::string& name,
