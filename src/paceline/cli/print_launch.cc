@@ -7,12 +7,14 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/key.h"
 #include "paceline/launch/launch_line.h"
+#include "paceline/plan/cluster_choice.h"
 
 namespace paceline::cli {
 namespace {
@@ -57,7 +59,29 @@ std::vector<std::string> ranks_texts(const Draft& draft) {
   return texts;
 }
 
+/// Whose slots are to be said in another way.
+void refuse_hosts_beside(const Draft& draft) {
+  const experiment::Settings settings = experiment::settings_of(draft);
+  if (settings.hosts.empty() && settings.hostfile.empty()) {
+    return;
+  }
+  std::vector<int> slots;
+  const plan::Cluster cluster =
+      plan::read_cluster({.file = settings.cluster,
+                          .hosts = settings.hosts,
+                          .hostfile = settings.hostfile});
+  for (const plan::ClusterHost& host : cluster.hosts) {
+    slots.push_back(host.slots);
+  }
+  throw UsageError(
+      fmt::format("--print-launch beside {}: the launcher names the hosts; say "
+                  "--ranks-per-host {} instead",
+                  settings.hosts.empty() ? "--hostfile" : "--hosts",
+                  fmt::join(slots, "+")));
+}
+
 std::vector<int> hosts_of(const Draft& draft) {
+  refuse_hosts_beside(draft);
   record::Configuration c;
   const auto given = draft.flags.find("ranks_per_host");
   if (given != draft.flags.end()) {
