@@ -166,6 +166,13 @@ TEST_F(Program, RefusesOutputsThatCannotBeWritten) {
   }
 }
 
+TEST_F(Program, RefusesOneFileForTwoOutputs) {
+  expect_refused("run --model mlp --records a.jsonl --json ./a.jsonl",
+                 "paceline: --json ./a.jsonl: is the file of --records too\n");
+  expect_refused("run --model mlp --json a.json --trace a.json",
+                 "paceline: --trace a.json: is the file of --json too\n");
+}
+
 TEST_F(Program, RefusesAnInterfaceThatIsNotHere) {
   expect_refused("run --model mlp --interface nosuch0",
                  "paceline: --interface: unknown interface 'nosuch0'");
@@ -198,6 +205,9 @@ TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
             "put the names of your hosts in place of FIRST_HOST and HOST_2\n");
   expect_refused("run quick --print-launch torchrun",
                  "paceline: --print-launch: say for how many ranks");
+  expect_refused("run quick -H a:4,b:4 --print-launch mpirun",
+                 "paceline: --print-launch beside --hosts: the launcher names "
+                 "the hosts; say --ranks-per-host 4+4");
 }
 
 /// Number of lines of a file; 0 where there is none.
