@@ -165,6 +165,18 @@ TEST(Page, ChartsAreTheTablesFigures) {
   EXPECT_EQ(bar["mark"], 2 * base.examples_per_s->value);
 }
 
+// A sweep of worlds without a single rank has no linear scaling to show.
+TEST(Page, SpeaksOfLinearScalingWhereItIsMarked) {
+  const std::string words = "The dashed mark is linear scaling";
+  std::vector<RunRecord> records = fixed_repetitions();
+  EXPECT_EQ(count(stub_page(records), "<p class=\"note\">" + words), 1);
+  std::erase_if(records, [](const RunRecord& record) {
+    return record.configuration.ranks == 1;
+  });
+  EXPECT_FALSE(records.empty());
+  EXPECT_EQ(count(stub_page(records), words), 0);
+}
+
 TEST(Page, PredictedFiguresStandInASeriesOfTheirOwn) {
   std::vector<RunRecord> records = fixed_repetitions();
   records.push_back(fixed_record({"1M/16G", "ddp", 16, 110}));

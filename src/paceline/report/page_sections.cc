@@ -32,16 +32,18 @@ std::optional<double> linear_rate(const Row& row, const Table& table) {
 Chart throughput(const Table& table) {
   Chart chart{.kind = ChartKind::kBars,
               .title = "Throughput, all ranks",
-              .note =
-                  "The dashed mark is linear scaling: the baseline's rate "
-                  "times the ranks.",
-              .value = {"throughput", "examples/s", false, true},
-              .mark = "linear scaling"};
+              .value = {"throughput", "examples/s", false, true}};
   const Scale scale = rate_scale(table.rows);
   for (const Row& row : table.rows) {
     if (row.examples_per_s) {
       Point point = point_of(name_with_ranks(row), *row.examples_per_s, scale);
       point.mark = linear_rate(row, table);
+      if (point.mark) {
+        chart.mark = "linear scaling";
+        chart.note =
+            "The dashed mark is linear scaling: the baseline's rate times the "
+            "ranks.";
+      }
       series_for(chart, row).points.push_back(std::move(point));
     }
   }
