@@ -349,6 +349,8 @@ TEST_F(Program, RepeatsInFreshProcesses) {
   const Outcome outcome = run(std::string(kTwoCases) + "--runs 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 4);
+  EXPECT_NE(outcome.err.find(" for 4 runs of 2 cases, "), std::string::npos)
+      << outcome.err;
 }
 
 }  // namespace

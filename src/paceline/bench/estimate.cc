@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -86,13 +87,21 @@ std::string memory_refusal(const record::Configuration& c,
       static_cast<double>(memory) * 1e-9);
 }
 
-std::string sum_text(const Sum& sum, std::int64_t cases, int runs) {
+// `runs` are all that is to be done; a case that is repeated counts once.
+std::string sum_text(const Sum& sum,
+                     const std::vector<record::Configuration>& runs) {
+  std::set<std::string> keys;
+  for (const record::Configuration& c : runs) {
+    keys.insert(c.key() + (c.discard ? " discarded" : ""));
+  }
+  const std::string cases = counted(std::ssize(keys), "case");
   return fmt::format(
-      "estimated {} for {}{}, {:.2f} GB per rank (from a probe of each "
+      "estimated {} for {}, {:.2f} GB per rank (from a probe of each "
       "network)",
       duration_text(sum.seconds),
-      counted(cases, "case"),
-      runs > 1 ? fmt::format(" in {} runs", runs) : "",
+      keys.size() < runs.size()
+          ? fmt::format("{} runs of {}", runs.size(), cases)
+          : cases,
       static_cast<double>(sum.memory_bytes) * 1e-9);
 }
 
@@ -124,8 +133,7 @@ Estimate estimate(comm::World& world,
       return found;
     }
   }
-  const std::string text =
-      sum_text(sum, std::ssize(cases), options.experiment.runs - options.run);
+  const std::string text = sum_text(sum, cases);
   if (sum.seconds > kAskAboveSeconds && !options.yes) {
     found.refusal =
         text +
