@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -194,6 +195,17 @@ TEST_F(DiffProgram, AbTakesTurnsAndComparesWallTimes) {
   EXPECT_EQ(first, 3) << outcome.err;
   expect_refused("ab --out d -- true -- true",
                  "paceline: --out d: holds a.jsonl of an earlier");
+}
+
+// Their default name is the second, which three in a row hardly ever differ in.
+TEST_F(DiffProgram, AbBeginsAFolderOfItsOwnEachTime) {
+  for (int i = 0; i < 3; ++i) {
+    const Outcome outcome = run("ab --runs 1 -- true -- true");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results"),
+                          fs::directory_iterator()),
+            3);
 }
 
 TEST_F(DiffProgram, AbSpeaksOfCommandsNotOfSteps) {

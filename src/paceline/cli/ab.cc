@@ -23,11 +23,24 @@ DiffFlags::Side side_of(const Alternation::Side& side) {
           record::read_records(side.records).records};
 }
 
+bool holds_comparison(const fs::path& folder) {
+  return fs::exists(folder / "a.jsonl") || fs::exists(folder / "b.jsonl");
+}
+
+// Of the second in which this runs; another comparison may have begun in it.
+std::string default_folder() {
+  const fs::path base =
+      fs::path(default_records_path("ab")).replace_extension();
+  std::string folder = base;
+  for (int next = 2; holds_comparison(folder); ++next) {
+    folder = fmt::format("{}-{}", base.string(), next);
+  }
+  return folder;
+}
+
 // A new folder; what an earlier comparison left there is not added to.
 std::string make_folder(const std::string& wanted) {
-  const std::string folder =
-      wanted.empty() ? fs::path(default_records_path("ab")).replace_extension()
-                     : fs::path(wanted);
+  const std::string folder = wanted.empty() ? default_folder() : wanted;
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder)) {
