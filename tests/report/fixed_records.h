@@ -103,4 +103,34 @@ inline std::vector<record::RunRecord> fixed_mixed_repetitions() {
   return records;
 }
 
+/// Replays behind three links, a factor of ten apart; what the engine of one
+/// case left of its link's time is negative.  Noise is the same in all of
+/// them, so medians differ by what `step_ms` differ.
+inline std::vector<record::RunRecord> fixed_link_records() {
+  struct Line {
+    const char* strategy;
+    double step_ms[3];
+  };
+  constexpr const char* kLinks[]{"1Gbit,50us", "10Gbit,50us", "100Gbit,50us"};
+  std::vector<record::RunRecord> records;
+  for (const Line& line : {Line{"bsp", {100, 60, 50}},
+                           Line{"dear:bucket-mb=25", {80, 62, 58}},
+                           Line{"fusion:bucket-mb=25", {90, 60.5, 49}},
+                           Line{"wfbp", {95, 55, 54}}}) {
+    for (int i = 0; i < 3; ++i) {
+      records.push_back(fixed_record({"", line.strategy, 4, line.step_ms[i]}));
+      record::RunRecord& r = records.back();
+      r.source = record::Source::kReplayed;
+      r.configuration.link = kLinks[i];
+      r.configuration.replay = "resnet50.profile.json";
+      r.configuration.stretch = i == 2 ? 10 : 1;
+      const bool late = r.configuration.strategy == "wfbp" && i == 1;
+      r.link_check = record::LinkCheck{.operations = 40,
+                                       .late = late ? 3 : 0,
+                                       .slack_ns = late ? -9000 : 80};
+    }
+  }
+  return records;
+}
+
 }  // namespace paceline::report

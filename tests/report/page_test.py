@@ -208,6 +208,28 @@ def check_charts(failures, page):
                 f"{title}: drawn {chart['values']}, listed {chart['numbers']}")
 
 
+def check_links_chart(failures, page):
+    """Every point of the chart is the median of the case that it names."""
+    medians = set()
+    for case in (c for cases in cases_of(
+            [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]) for c in cases):
+        link = case.configuration.get("link")
+        rate = link and re.fullmatch(r"(.+?)(Gbit|B/s)(,.*)?", link)
+        if rate and case.runs:
+            gbit = float(rate[1]) * {"Gbit": 1, "B/s": 8e-9}[rate[2]]
+            late = any(r["link_check"] and r["link_check"]["late_operations"] for r in case.runs)
+            name = case.configuration["strategy"] + (" (INVALID)" if late else "")
+            medians.add((name, f"{gbit:.4g}", case.median()))
+    for chart in page.run(READ_CHARTS):
+        if chart["title"] == "Step time by link rate":
+            failures.check(len(chart["numbers"]) == len(medians),
+                           f"{len(chart['numbers'])} points for {len(medians)} cases")
+            for name, rate, step in chart["numbers"]:
+                found = [m for n, r, m in medians if (n, f"{float(r):.4g}") ==
+                         (name, f"{float(rate):.4g}")]
+                failures.near(step, found[0] * 1e3 if found else None, f"{name} at {rate} Gbit/s")
+
+
 # What is wider than its place, and whether the page says so of it.
 READ_WIDE = """
 [...document.querySelectorAll(".scroll")].map((place) => ({
@@ -248,6 +270,7 @@ def check_page(page, path, width, scheme):
     page.open(path, width=width, scheme=scheme)
     rows = check_tables(failures, page)
     check_charts(failures, page)
+    check_links_chart(failures, page)
     check_forms(failures, page, width)
     dark = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     failures.check(dark == (scheme == "dark"), f"the page is {'dark' if dark else 'light'}")

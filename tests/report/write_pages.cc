@@ -116,6 +116,8 @@ int main(int argc, char** argv) {
   write(folder + "/sweep.html", page_of(sweep));
   const auto long_names = long_names_records();
   write(folder + "/long_names.html", page_of(long_names));
+  const auto links = fixed_link_records();
+  write(folder + "/links.html", page_of(links));
   write(folder + "/strange.html", page_of(strange));
   Page page = page_of(scaling);
   page.sections.push_back(section_of_ones_own());

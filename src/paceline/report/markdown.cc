@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "paceline/report/layout.h"
+#include "paceline/report/link_curves.h"
 #include "paceline/report/sheet.h"
 
 namespace paceline::report {
@@ -51,6 +52,17 @@ std::string table_text(const Sheet& sheet) {
   return text;
 }
 
+std::string titled(const Sheet& sheet) {
+  return "### " + markdown_text(sheet.heading) + "\n\n" + table_text(sheet) +
+         "\n";
+}
+
+std::string crossings_text(const LinkCurves& curves, const Scale& scale) {
+  const Sheet sheet = crossing_sheet(curves, scale);
+  return (sheet.lines.empty() ? "" : titled(sheet)) +
+         markdown_text(crossing_words(curves)) + "\n\n";
+}
+
 }  // namespace
 
 std::string markdown_text(std::string_view text) {
@@ -68,11 +80,14 @@ std::string markdown_text(std::string_view text) {
 }
 
 std::string render_markdown(std::span<const record::RunRecord> records) {
-  const Sheets sheets = make_sheets(summarize(records), Detail::kFull);
+  const std::vector<Table> tables = summarize(records);
+  const Sheets sheets = make_sheets(tables, Detail::kFull);
   std::string text;
-  for (const Sheet& sheet : sheets.tables) {
-    text += "### " + markdown_text(sheet.heading) + "\n\n" + table_text(sheet) +
-            "\n";
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    text += titled(sheets.tables[i]);
+    for (const LinkCurves& curves : link_curves(tables[i])) {
+      text += crossings_text(curves, time_scale(tables[i].rows));
+    }
   }
   for (const Meaning& meaning : sheets.meanings) {
     text += fmt::format("- **{}**: {}\n",

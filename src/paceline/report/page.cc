@@ -181,6 +181,9 @@ Page page_of(std::span<const RunRecord> records) {
          table_sections({tables[i], groups[i], sheets.tables[i]})) {
       page.sections.push_back(std::move(section));
     }
+    for (Section& section : link_sections(tables[i])) {
+      page.sections.push_back(std::move(section));
+    }
   }
   page.meanings = std::move(sheets.meanings);
   page.notes = std::move(sheets.notes);

@@ -21,6 +21,10 @@ struct TableView {
 /// a step goes.
 std::vector<Section> table_sections(const TableView& view);
 
+/// Where strategies were measured behind links of several rates: their steps
+/// by rate, and where the fastest of them changes.
+std::vector<Section> link_sections(const Table& table);
+
 /// Step times as box plots and as distributions; without series where nothing
 /// was measured.
 struct StepTimes {

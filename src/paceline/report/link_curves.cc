@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/link_curves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/link_spec.h"
+#include "paceline/record/json.h"
+#include "paceline/report/layout.h"
+
+namespace paceline::report {
+namespace {
+
+constexpr std::size_t kFewestRates = 3;
+constexpr std::size_t kFewestStrategies = 2;
+
+// Records of others may hold any text.
+std::optional<plan::LinkSpec> link_of(const Row& row) {
+  if (row.configuration.link.empty()) {
+    return std::nullopt;
+  }
+  try {
+    return plan::parse_link("link", row.configuration.link);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+// What makes two cases points of one comparison.
+std::string key_of(const Row& row, const plan::LinkSpec& link) {
+  record::Configuration rest = row.configuration;
+  rest.strategy.clear();
+  rest.link.clear();
+  rest.stretch = 1;
+  return fmt::format("{} {} {} {}",
+                     record::name_of(row.source),
+                     row.experiment,
+                     link.latency_ns,
+                     rest.key());
+}
+
+void add_point(LinkCurve& line, const LinkPoint& point) {
+  const auto place = std::ranges::lower_bound(
+      line.points, point.gbit_per_s, {}, &LinkPoint::gbit_per_s);
+  if (place == line.points.end() || place->gbit_per_s > point.gbit_per_s) {
+    line.points.insert(place, point);
+    return;
+  }
+  const auto trust = [](const LinkPoint& one) {
+    return std::pair(one.valid(), one.row->configuration.stretch);
+  };
+  if (trust(point) > trust(*place)) {
+    *place = point;
+  }
+}
+
+void add_row(LinkCurves& curves, const Row& row, double gbit_per_s) {
+  const std::string& strategy = row.configuration.strategy;
+  auto line = std::ranges::find(curves.lines, strategy, &LinkCurve::strategy);
+  if (line == curves.lines.end()) {
+    line = curves.lines.insert(line, {strategy, {}});
+  }
+  add_point(*line, {gbit_per_s, &row});
+}
+
+const LinkCurve* fastest_at(const LinkCurves& curves, double rate) {
+  const LinkCurve* best = nullptr;
+  for (const LinkCurve& line : curves.lines) {
+    const LinkPoint* point = line.at(rate);
+    if (point != nullptr &&
+        (best == nullptr || point->step_s() < best->at(rate)->step_s())) {
+      best = &line;
+    }
+  }
+  return best;
+}
+
+std::optional<bool> lie_apart(const Crossing& crossing) {
+  for (const double rate : {crossing.low, crossing.high}) {
+    const LinkPoint* one = crossing.below->at(rate);
+    const LinkPoint* other = crossing.above->at(rate);
+    if (one == nullptr || other == nullptr) {
+      return std::nullopt;
+    }
+    const auto& a = one->row->step_s->median.interval;
+    const auto& b = other->row->step_s->median.interval;
+    if (!a || !b) {
+      return std::nullopt;
+    }
+    if (a->low <= b->high && b->low <= a->high) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Two neighboring rates; `along` is 0 at the lower and 1 at the higher.
+struct Gap {
+  double low = 0;
+  double high = 0;
+
+  bool spanned_by(const LinkCurve& line) const {
+    return line.at(low) != nullptr && line.at(high) != nullptr;
+  }
+  double rate(double along) const { return low * std::pow(high / low, along); }
+  // Where `other` begins to be faster than `now`; nothing where it does not.
+  std::optional<double> overtaken(const LinkCurve& now,
+                                  const LinkCurve& other) const {
+    const double ahead =
+        std::max(0.0, other.at(low)->step_s() - now.at(low)->step_s());
+    const double behind = now.at(high)->step_s() - other.at(high)->step_s();
+    return behind > 0 ? std::optional(ahead / (ahead + behind)) : std::nullopt;
+  }
+};
+
+// The line that is the first to be faster than `now` in the gap, the steepest
+// of those that are so at once.
+std::pair<const LinkCurve*, double> next_fastest(const LinkCurves& curves,
+                                                 const Gap& gap,
+                                                 const LinkCurve& now) {
+  const LinkCurve* next = nullptr;
+  double first = 0;
+  for (const LinkCurve& line : curves.lines) {
+    const auto along =
+        gap.spanned_by(line) ? gap.overtaken(now, line) : std::nullopt;
+    const auto end = [&](const LinkCurve& one) {
+      return one.at(gap.high)->step_s();
+    };
+    if (along && (next == nullptr || std::pair(*along, end(line)) <
+                                         std::pair(first, end(*next)))) {
+      next = &line;
+      first = *along;
+    }
+  }
+  return {next, first};
+}
+
+void add_crossings(const LinkCurves& curves,
+                   const Gap& gap,
+                   std::vector<Crossing>& crossings) {
+  const LinkCurve* now = fastest_at(curves, gap.low);
+  const LinkCurve* last = fastest_at(curves, gap.high);
+  if (now == nullptr || last == nullptr || now == last) {
+    return;
+  }
+  const auto add = [&](const LinkCurve* next, std::optional<double> rate) {
+    Crossing& crossing = crossings.emplace_back(
+        Crossing{gap.low, gap.high, now, next, rate, {}});
+    crossing.apart = lie_apart(crossing);
+  };
+  if (!gap.spanned_by(*now) || !gap.spanned_by(*last)) {
+    add(last, std::nullopt);
+    return;
+  }
+  // Every change is to a line that is faster at the end, so it comes to one.
+  for (auto [next, along] = next_fastest(curves, gap, *now); next != nullptr;
+       std::tie(next, along) = next_fastest(curves, gap, *now)) {
+    add(next, gap.rate(along));
+    now = next;
+  }
+}
+
+std::string step_at(const LinkCurve& line, double rate, const Scale& scale) {
+  const LinkPoint* point = line.at(rate);
+  return point == nullptr ? std::string(kMissing) : scale.show(point->step_s());
+}
+
+std::string yes_or_no(std::optional<bool> answer) {
+  if (!answer) {
+    return std::string(kMissing);
+  }
+  return *answer ? "yes" : "no";
+}
+
+}  // namespace
+
+const LinkPoint* LinkCurve::at(double gbit_per_s) const {
+  const auto place =
+      std::ranges::find(points, gbit_per_s, &LinkPoint::gbit_per_s);
+  return place != points.end() && place->valid() ? &*place : nullptr;
+}
+
+std::vector<LinkCurves> link_curves(const Table& table) {
+  std::vector<std::pair<std::string, LinkCurves>> groups;
+  for (const Row& row : table.rows) {
+    const auto link = link_of(row);
+    if (row.failed() || !link) {
+      continue;
+    }
+    const std::string key = key_of(row, *link);
+    auto group = std::ranges::find(
+        groups, key, &std::pair<std::string, LinkCurves>::first);
+    if (group == groups.end()) {
+      group = groups.insert(group, {key, {&row, link->latency_ns, {}, {}}});
+    }
+    add_row(group->second, row, link->bytes_per_s * 8e-9);
+  }
+  std::vector<LinkCurves> result;
+  for (auto& [key, curves] : groups) {
+    std::set<double> rates;
+    for (const LinkCurve& line : curves.lines) {
+      for (const LinkPoint& point : line.points) {
+        rates.insert(point.gbit_per_s);
+      }
+    }
+    if (rates.size() >= kFewestRates &&
+        curves.lines.size() >= kFewestStrategies) {
+      curves.rates.assign(rates.begin(), rates.end());
+      result.push_back(std::move(curves));
+    }
+  }
+  return result;
+}
+
+std::vector<Crossing> crossings_of(const LinkCurves& curves) {
+  std::vector<Crossing> crossings;
+  // A rate without a valid case has no fastest strategy and is passed over.
+  std::vector<double> rates;
+  std::ranges::copy_if(curves.rates, std::back_inserter(rates), [&](double r) {
+    return fastest_at(curves, r) != nullptr;
+  });
+  for (std::size_t i = 1; i < rates.size(); ++i) {
+    add_crossings(curves, {rates[i - 1], rates[i]}, crossings);
+  }
+  return crossings;
+}
+
+std::string facts_of(const LinkCurves& curves) {
+  const record::Configuration& c = curves.first->configuration;
+  std::string text = fmt::format(
+      "{}, batch {} per rank, {} ranks", c.model, c.batch_size, c.ranks);
+  if (curves.first->source != record::Source::kMeasured) {
+    text += fmt::format(", {}", record::name_of(curves.first->source));
+  }
+  text += fmt::format(", latency {:g} us",
+                      static_cast<double>(curves.latency_ns) * 1e-3);
+  return printable(text);
+}
+
+Sheet crossing_sheet(const LinkCurves& curves, const Scale& scale) {
+  const std::string step = fmt::format("step time, {}", scale.unit);
+  Sheet sheet;
+  sheet.heading = "Where the fastest strategy changes: " + facts_of(curves);
+  sheet.columns = {{"", "between, Gbit/s"},
+                   {"fastest below", "strategy"},
+                   {"fastest below", step},
+                   {"fastest above", "strategy"},
+                   {"fastest above", step},
+                   {"lines cross", "at about, Gbit/s"},
+                   {"", "intervals apart"}};
+  const auto steps = [&](const LinkCurve& line, const Crossing& crossing) {
+    return fmt::format("{}; {}",
+                       step_at(line, crossing.low, scale),
+                       step_at(line, crossing.high, scale));
+  };
+  for (const Crossing& crossing : crossings_of(curves)) {
+    sheet.lines.push_back(
+        {.cells = {
+             fmt::format("{:.4g} and {:.4g}", crossing.low, crossing.high),
+             printable(crossing.below->strategy),
+             steps(*crossing.below, crossing),
+             printable(crossing.above->strategy),
+             steps(*crossing.above, crossing),
+             crossing.gbit_per_s ? fmt::format("{:.3g}", *crossing.gbit_per_s)
+                                 : std::string(kMissing),
+             yes_or_no(crossing.apart)}});
+  }
+  return sheet;
+}
+
+std::string crossing_words(const LinkCurves& curves) {
+  if (!crossings_of(curves).empty()) {
+    return "The table names where the fastest strategy changes: the two "
+           "measured links between which it does, both strategies' median "
+           "steps at the slower and the faster of them, and the rate at which "
+           "the lines cross. That rate is interpolated, by straight lines over "
+           "the logarithm of the rate through medians; nothing was measured "
+           "there. Where the intervals are not apart at both links, the "
+           "change may be noise.";
+  }
+  for (const double rate : curves.rates) {
+    if (const LinkCurve* best = fastest_at(curves, rate)) {
+      return printable(fmt::format(
+          "No lines cross for the fastest place: {} is the fastest at every "
+          "link with a valid case.",
+          best->strategy));
+    }
+  }
+  return "No case is valid, so none is the fastest.";
+}
+
+}  // namespace paceline::report
