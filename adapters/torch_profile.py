@@ -4,9 +4,10 @@
 
     torch_profile.py package.module:factory --output my.profile.json
 
-`factory()` returns (model, batch) or (model, batch, loss): the module, a tensor
-or a tuple of inputs, and a function from the model's output to a scalar (the
-sum of all floating-point outputs where it is left out).  docs/profile.md.
+`factory()` returns (model, batch) or (model, batch, loss): the module, its
+input (a tensor, a tuple of positional or a dict of named ones), and a function
+from the model's output to a scalar (the sum of all floating-point outputs where
+it is left out).  docs/profile.md.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import statistics
 import sys
 import time
 import warnings
+from collections.abc import Mapping
 
 # Torch says so where NumPy is missing, which nothing here needs.
 warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
@@ -59,7 +61,10 @@ class Subject:
         if not isinstance(made, tuple) or len(made) not in (2, 3):
             raise UsageError("the factory must return (model, batch[, loss])")
         self.model, batch = made[0], made[1]
+        self.named = dict(batch) if isinstance(batch, Mapping) else {}
         self.batch = batch if isinstance(batch, tuple) else (batch,)
+        if isinstance(batch, Mapping):
+            self.batch = ()
         self.loss = made[2] if len(made) == 3 else sum_of
         self.model.train()
         self.parameters = {
@@ -86,8 +91,11 @@ class Subject:
             torch.cuda.synchronize(self.device)
         return time.perf_counter_ns()
 
+    def output_loss(self):
+        return self.loss(self.model(*self.batch, **self.named))
+
     def batch_size(self):
-        for value in self.batch:
+        for value in [*self.batch, *self.named.values()]:
             if isinstance(value, torch.Tensor) and value.dim() > 0:
                 return value.shape[0]
         return 1
@@ -129,7 +137,7 @@ def step(subject):
     handles = subject.watched(on_enter, on_ready)
     if "" in subject.owners:
         on_enter("")  # the root's own parameters
-    loss = subject.loss(subject.model(*subject.batch))
+    loss = subject.output_loss()
     last = turn = subject.now()
     loss.backward()
     for handle in handles:
@@ -159,7 +167,7 @@ def activation_bytes(subject, order):
 
     handles = subject.watched(on_enter, lambda name: None)
     with torch.autograd.graph.saved_tensors_hooks(save, lambda t: t):
-        loss = subject.loss(subject.model(*subject.batch))
+        loss = subject.output_loss()
     del loss
     for handle in handles:
         handle.remove()
@@ -194,18 +202,32 @@ def peak_memory():
     return None
 
 
+def homes_of(subject, forward, ready):
+    """The module that each owner of parameters counts to.
+
+    A module whose parameters are used though its own forward is never called
+    (nn.MultiheadAttention's out_proj) counts to the nearest one around it that
+    is called, else to the first of all; one that nothing uses to itself.
+    """
+    homes = {}
+    for owner, parameters in subject.owners.items():
+        home = owner
+        if home not in forward and any(p in ready for p in parameters):
+            while home and home not in forward:
+                home = home.rpartition(".")[0]
+            if home not in forward and forward:
+                home = next(iter(forward))
+        homes[owner] = home if home in forward else owner
+    return homes
+
+
 def profile(subject, name, warmup, steps):
     for _ in range(warmup):
         step(subject)
     measured = [step(subject) for _ in range(steps)]
     forward, ready = measured[-1]
-    # What no forward enters has run within the first module that was entered.
-    modules = list(forward)
-    for owner in subject.owners:
-        if owner not in forward:
-            modules.append(owner)
-    if not modules:
-        raise UsageError("no module with parameters of its own was called")
+    homes = homes_of(subject, forward, ready)
+    modules = [*forward, *(m for m in homes.values() if m not in forward)]
     order = list(ready) + [p for p in subject.parameters if p not in ready]
     kept = activation_bytes(subject, modules)
 
@@ -235,7 +257,7 @@ def profile(subject, name, warmup, steps):
             {
                 "name": parameter,
                 "sizes": list(tensor.shape) or [1],
-                "module": parameter.rpartition(".")[0] or "(root)",
+                "module": homes[parameter.rpartition(".")[0]] or "(root)",
                 "backward_us": median_us(parameter, 1),
             }
             for parameter, tensor in subject.parameters.items()

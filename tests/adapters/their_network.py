@@ -29,5 +29,24 @@ def reader():
     return Reader(), torch.randint(0, 50, (6, 9))
 
 
+class Attention(nn.Module):
+    """Uses a layer without calling it, as nn.MultiheadAttention its out_proj."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.norm = nn.LayerNorm(8)
+        self.last = nn.Linear(8, 3)
+
+    def forward(self, words, scale):
+        states, _ = self.attention(words, words, words)
+        return {"scores": self.last(self.norm(states)) * scale}
+
+
+def attention():
+    torch.manual_seed(0)
+    return Attention(), {"words": torch.rand(4, 5, 8), "scale": 0.5}
+
+
 def not_a_pair():
     return Reader()

@@ -25,11 +25,15 @@ def run(*arguments):
 
 
 class TorchProfile(unittest.TestCase):
-    def profile(self):
+    def profile(self, factory="reader"):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "p.json"
             done = run(
-                "their_network:reader", "--steps", "3", "--output", str(path)
+                f"their_network:{factory}",
+                "--steps",
+                "3",
+                "--output",
+                str(path),
             )
             self.assertEqual(done.returncode, 0, done.stderr)
             return json.loads(path.read_text(encoding="utf-8"))
@@ -69,6 +73,17 @@ class TorchProfile(unittest.TestCase):
                 [(list(x), x["name"]) for x in profile[key]],
                 [(list(x), x["name"]) for x in sample[key]],
             )
+
+    def test_a_layer_that_is_used_uncalled_counts_to_the_one_around_it(self):
+        profile = self.profile("attention")
+        self.assertEqual(
+            [m["name"] for m in profile["modules"]],
+            ["attention", "norm", "last"],
+        )
+        modules = {p["name"]: p["module"] for p in profile["parameters"]}
+        self.assertEqual(modules["attention.out_proj.weight"], "attention")
+        self.assertEqual(modules["last.weight"], "last")
+        self.assertEqual(profile["batch_size"], 4, "of the named inputs")
 
     def test_mistakes_are_one_sentence(self):
         for spec, sentence in (
