@@ -64,6 +64,9 @@ TEST_F(ReplayCommand, ADryRunShowsThePlanThatItsTimesMake) {
   EXPECT_NE(outcome.out.find("52.0 kB on the wire per rank and step"),
             std::string::npos)
       << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("; replay of theirs.json; link 1Gbit,10us\n"),
+            std::string::npos)
+      << outcome.out;
 }
 
 TEST_F(ReplayCommand, TimesOfAStretchedCaseAreThoseOfTheModel) {

@@ -62,6 +62,8 @@ TEST_F(Replay, ALinkKeepsItsCommaAndLinksSweep) {
   EXPECT_EQ(all[0].link, "1Gbit,50us");
   EXPECT_EQ(all[1].link, "10Gbit");
   EXPECT_EQ(all[2].link, "100Mbit,1ms");
+  EXPECT_EQ(cases({{"replay", path_}, {"link", "1Gbps,10Gbps,2GB/s"}}).size(),
+            3U);
 }
 
 TEST_F(Replay, MicroBatchesAreTheProfilesBatch) {
@@ -86,6 +88,9 @@ TEST_F(Replay, WhatCannotBeIsRefused) {
             0U);
   EXPECT_EQ(refusal({{"link", "fast"}, {"model", "resnet50"}}).find("--link"),
             0U);
+  EXPECT_EQ(refusal({{"link", "1Gbit,50"}, {"model", "resnet50"}}),
+            "--link = '50': must be a duration, not negative, in ps, ns, us, "
+            "ms or s, like 50us");
   EXPECT_EQ(refusal({{"replay", path_}, {"strategy", "ddp"}}),
             "--strategy: 'ddp:bucket-mb=25,first-bucket-mb=25' runs PyTorch's "
             "own reducer on a network that computes, which a replay does not "

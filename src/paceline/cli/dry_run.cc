@@ -10,6 +10,25 @@
 
 namespace paceline::cli {
 
+namespace {
+
+/// What stands for compute and network, where something does.
+std::string instruments_of(const record::Configuration& c) {
+  std::string text;
+  if (!c.replay.empty()) {
+    text += fmt::format("; replay of {}", c.replay);
+  }
+  if (!c.link.empty()) {
+    text += fmt::format("; link {}", c.link);
+  }
+  if (c.stretch != 1) {
+    text += fmt::format("; stretched {} times", c.stretch);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string dry_run_text(const experiment::Experiment& experiment) {
   std::string text =
       fmt::format("{}: {}, {}, up to {}\n",
@@ -22,7 +41,7 @@ std::string dry_run_text(const experiment::Experiment& experiment) {
   for (const record::Configuration& c : experiment.cases) {
     text += fmt::format(
         "{:3}  {:<10} {} batch {} on {} x {}, {} each; {}, {}; "
-        "{} + {}; {}{}\n",
+        "{} + {}; {}{}{}\n",
         ++number,
         c.label,
         c.model,
@@ -35,6 +54,7 @@ std::string dry_run_text(const experiment::Experiment& experiment) {
         c.warmup,
         counted(c.steps, "step"),
         c.strategy,
+        instruments_of(c),
         c.discard ? "; discarded" : "");
     text += plans.describe(c);
   }

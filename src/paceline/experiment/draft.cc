@@ -164,9 +164,10 @@ bool continues_options(std::string_view piece) {
   return equals != std::string_view::npos && piece.find(':') > equals;
 }
 
-/// "50us" after "1Gbit,": the latency of the link before it.
+/// "50us" after "1Gbit,": the latency of the link before it, well written or
+/// not; rates alone have a unit with bits or bytes.
 bool is_latency(std::string_view piece) {
-  return piece.ends_with('s') && piece.find('/') == std::string_view::npos;
+  return piece.find_first_of("bB") == std::string_view::npos;
 }
 
 /// Whether `piece` belongs to the value before the comma.
