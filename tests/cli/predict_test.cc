@@ -30,6 +30,10 @@ TEST_F(Predict, RefusesInOneSentence) {
   expect_refused("predict resnet50 " + kCluster + " --ranks 33",
                  "paceline: a world of 33 ranks does not fit on cluster");
   expect_refused("predict resnet50 --cluster none.toml", "paceline: ");
+  const Outcome outcome = run("predict lenet " + kCluster);
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("or give a profile, FILE.json"), std::string::npos)
+      << outcome.err;
   expect_refused("predict resnet50 " + kCluster + " --strategy nosuch",
                  "paceline: unknown ");
 }

@@ -196,7 +196,7 @@ TEST(Expand, RefusesWhatCannotRunHere) {
       "one");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "17"}}),
                     gpu_machine({8, 8})),
-            "--ranks: '17', but 16 were started");
+            "--ranks: '17', but 16 were started or have a slot");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "1000"}}), two),
             "--ranks: '1000' on 2 cores: at most 16 ranks a core");
   EXPECT_TRUE(refusal(with_flags({{"model", "mlp"}, {"ranks", "all"}}), two)

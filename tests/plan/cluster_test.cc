@@ -186,6 +186,14 @@ TEST(Cluster, HostfilesOfBothMpis) {
   for (const char* bad : {"a max-slots=\n", "a 4\n", "a slots=x\n", "\n"}) {
     EXPECT_THROW(parse_hostfile(bad, "h"), UsageError) << bad;
   }
+  try {
+    parse_hostfile("a\nb slots=x\n", "h");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "h:2: host 'b' has 'x' slots; it needs a whole number above "
+                 "0");
+  }
 }
 
 TEST(Cluster, HostsInPlaceOfTheFiles) {

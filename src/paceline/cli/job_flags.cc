@@ -14,7 +14,14 @@ namespace {
 
 void choose_network(const std::string& model, sim::PredictRequest& request) {
   if (!names_profile(model)) {
-    request.network = plan::network_shape(model);
+    try {
+      request.network = plan::network_shape(model);
+    } catch (const UsageError& error) {
+      throw UsageError(
+          fmt::format("{}; or give a profile, FILE.json (`paceline profile`, "
+                      "adapters/torch_profile.py)",
+                      error.what()));
+    }
     return;
   }
   plan::ProfiledModel profiled = plan::read_profile(model);

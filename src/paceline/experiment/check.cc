@@ -75,8 +75,10 @@ void check_device(const Configuration& c,
 void check_ranks(const Configuration& c, const Machine& m, const Where& where) {
   const std::string origin = where("ranks");
   if (m.joined() && c.ranks > m.world()) {
-    throw UsageError(fmt::format(
-        "{}: '{}', but {} were started", origin, c.ranks, m.world()));
+    throw UsageError(fmt::format("{}: '{}', but {} were started or have a slot",
+                                 origin,
+                                 c.ranks,
+                                 m.world()));
   }
   if (!m.joined() && c.device == "cuda" && c.ranks > m.cuda_devices) {
     throw UsageError(fmt::format(

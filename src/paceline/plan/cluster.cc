@@ -50,9 +50,7 @@ std::string_view after(std::string_view line, std::size_t blank) {
 
 /// What may follow a host's name in a hostfile: Open MPI's slots=4 and
 /// max-slots=8 (or max_slots), which says nothing of how many to start.
-void read_host_word(std::string_view word,
-                    const std::string& where,
-                    ClusterHost& host) {
+void read_host_word(std::string_view word, ClusterHost& host) {
   const auto equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
   const std::string_view value =
@@ -61,11 +59,22 @@ void read_host_word(std::string_view word,
     host.slots = parse_slots(host.name, value);
   } else if ((key != "max-slots" && key != "max_slots") || value.empty()) {
     throw UsageError(
-        fmt::format("{}: '{}' is not understood; lines are NAME, NAME:4 or "
-                    "NAME slots=4",
-                    where,
+        fmt::format("'{}' is not understood; lines are NAME, NAME:4 or NAME "
+                    "slots=4",
                     word));
   }
+}
+
+/// A line of a hostfile that is not blank.
+ClusterHost read_host_line(std::string_view line) {
+  const auto blank = line.find_first_of(" \t");
+  ClusterHost host = parse_host(line.substr(0, blank));
+  for (std::string_view rest = after(line, blank); !rest.empty();) {
+    const auto end = rest.find_first_of(" \t");
+    read_host_word(rest.substr(0, end), host);
+    rest = after(rest, end);
+  }
+  return host;
 }
 
 bool finite_and(double value, bool condition) {
@@ -245,13 +254,11 @@ std::vector<ClusterHost> parse_hostfile(std::string_view text,
     if (line.empty()) {
       continue;
     }
-    const auto blank = line.find_first_of(" \t");
-    ClusterHost host = parse_host(line.substr(0, blank));
-    for (std::string_view rest = after(line, blank); !rest.empty();) {
-      const auto end = rest.find_first_of(" \t");
-      read_host_word(
-          rest.substr(0, end), fmt::format("{}:{}", file, number), host);
-      rest = after(rest, end);
+    ClusterHost host;
+    try {
+      host = read_host_line(line);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()));
     }
     const auto known = std::ranges::find(hosts, host.name, &ClusterHost::name);
     if (known != hosts.end()) {
