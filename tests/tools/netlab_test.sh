@@ -11,6 +11,10 @@ trap 'rm -rf "$scratch"' EXIT
 # The parts between single quotes are for the shells on the hosts.
 # shellcheck disable=SC2016
 if [[ $# -eq 2 ]]; then
+  # A mistake is no missing ability of the machine.
+  wrong=0
+  "$1" --rate banana -- true 2>/dev/null || wrong=$?
+  [[ $wrong -eq 2 ]]
   cat >"$scratch/peer.py" <<'PYTHON'
 import socket, sys, time
 
