@@ -97,7 +97,8 @@ TEST_F(Comm, FitsGoIntoTheClusterFile) {
           "--cluster lab.toml --fit --records r.jsonl --format csv");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   const std::string file = text("lab.toml");
-  EXPECT_EQ(file.find("# ours\n[[hosts]]\nname = \"localhost\"\nslots = 2\n"), 0U);
+  EXPECT_EQ(file.find("# ours\n[[hosts]]\nname = \"localhost\"\nslots = 2\n"),
+            0U);
   EXPECT_NE(file.find("operation = \"all-reduce\""), std::string::npos);
   EXPECT_NE(file.find("operation = \"message\""), std::string::npos);
   EXPECT_NE(file.find("error_percent = "), std::string::npos);

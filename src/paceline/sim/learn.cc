@@ -163,20 +163,6 @@ constexpr Named kNames[] = {
 /// A figure of every resample, by name.
 using Series = std::vector<double>;
 
-LearnedConstant constant_of(const std::string& name,
-                            const std::string& unit,
-                            double value,
-                            const Series& again,
-                            double level,
-                            const std::string& from) {
-  LearnedConstant constant{
-      .name = name, .unit = unit, .value = value, .from = from};
-  if (!again.empty()) {
-    constant.interval = stats::percentile_interval(again, level);
-  }
-  return constant;
-}
-
 /// One set of constants: those of the records, or of resampled ones.
 struct Fitted {
   AloneTimes alone;
@@ -248,8 +234,13 @@ void put_constants(const Candidate& chosen,
     for (const Fitted& it : again) {
       series.push_back(value(it));
     }
-    learned.constants.push_back(
-        constant_of(name, unit, value(best), series, options.level, from));
+    LearnedConstant constant{
+        .name = name, .unit = unit, .value = value(best), .from = from};
+    if (!series.empty()) {
+      constant.interval =
+          stats::percentile_interval(std::move(series), options.level);
+    }
+    learned.constants.push_back(std::move(constant));
   };
   add("step of one rank", "ms", "runs of 1 rank", [](const Fitted& it) {
     return it.alone.step * 1e3;
@@ -306,7 +297,10 @@ void put_cases(Candidate& candidate, Learned& learned) {
   }
 }
 
-void warn(Candidate& chosen, const LearnOptions& options, Learned& learned) {
+// What the records do not tell.
+void warn_of_gaps(Candidate& chosen,
+                  const LearnOptions& options,
+                  Learned& learned) {
   const Fitted& best = chosen.best;
   auto& warnings = learned.family.warnings;
   constexpr double kHidden = 0.01;
@@ -343,6 +337,12 @@ void warn(Candidate& chosen, const LearnOptions& options, Learned& learned) {
          .advice = "add runs on two hosts, or say with --cluster where ranks "
                    "would be"});
   }
+}
+
+// What its fit shows: how well records are explained, and what they share.
+void warn_of_fit(const Fitted& best, Learned& learned) {
+  auto& warnings = learned.family.warnings;
+  const int largest = learned.family.together.back().configuration.ranks;
   double worst = 0;
   for (const ExplainedCase& it : learned.cases) {
     worst = std::max(worst, std::abs(it.simulated_s / it.measured_s - 1));
@@ -408,7 +408,8 @@ Learned learn(std::span<const record::RunRecord> records,
   }
   put_constants(chosen, again, options, learned);
   put_cases(chosen, learned);
-  warn(chosen, options, learned);
+  warn_of_gaps(chosen, options, learned);
+  warn_of_fit(chosen.best, learned);
   return learned;
 }
 

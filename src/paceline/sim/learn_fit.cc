@@ -241,7 +241,9 @@ UnknownValues LearnFit::first_guess(const MeasuredFamily& family) {
   // The rates alone, over the decades that links have.
   double least = 0;
   UnknownValues at = best;
-  for (double rate = 1e7; rate < 2e12; rate *= std::sqrt(std::sqrt(10.0))) {
+  constexpr int kRates = 22;  // from 1e7 bytes/s on, four a decade
+  for (int quarter = 0; quarter < kRates; ++quarter) {
+    const double rate = 1e7 * std::pow(10.0, quarter / 4.0);
     for (const Unknown unknown :
          {Unknown::kNetworkRate, Unknown::kDeviceRate}) {
       if (at.contains(unknown)) {
@@ -253,7 +255,7 @@ UnknownValues LearnFit::first_guess(const MeasuredFamily& family) {
       sum += std::abs(
           std::log(simulated(i, family, at) / family.together[i].step()));
     }
-    if (rate == 1e7 || sum < least) {
+    if (quarter == 0 || sum < least) {
       least = sum;
       best = at;
     }

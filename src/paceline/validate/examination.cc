@@ -211,12 +211,90 @@ void write_predictions(Examinee& examinee,
   write_atomically(path, text);
 }
 
+void fit_table(Examinee& examinee,
+               const std::vector<const Cell*>& chosen,
+               const std::vector<Constant>& ids,
+               Constants& constants) {
+  std::vector<Constants> starts = fit_starts();
+  starts.push_back(constants);
+  const Constants fitted = fit_to(examinee, chosen, ids, starts);
+  for (const Constant id : ids) {
+    constants[id] = fitted[id];
+  }
+}
+
+/// What every table is examined with.
+struct Desk {
+  const ExaminationOptions& options;
+  const std::vector<Cell>& cells;
+  Examinees& examinees;
+  Constants& constants;
+};
+
+void examine_table(Table table, const Desk& desk, Text out) {
+  const ExaminationOptions& options = desk.options;
+  Examinee& examinee = desk.examinees.first();
+  const std::vector<const Cell*> chosen = fitted_with(desk.cells, table);
+  const std::vector<Constant> ids = constants_of(table);
+  if (options.fit) {
+    fit_table(examinee, chosen, ids, desk.constants);
+  }
+  write_header(fmt::format("{}, constants fitted to these cells: {}",
+                           name_of(table),
+                           ids.size()),
+               out);
+  const Errors errors = errors_of(examinee, chosen, desk.constants);
+  write_scores(errors, out);
+  fmt::format_to(out, "\n{}, constants\n", name_of(table));
+  write_constants(table, desk.constants, out);
+  write_fixed(table, out);
+  fmt::format_to(out, "\n{}, worst cells\n", name_of(table));
+  write_worst(errors, out);
+  if (table == Table::kDdp) {
+    write_bucket_differences(
+        bucket_differences(
+            examinee, desk.cells, desk.constants, options.reference),
+        options.cells,
+        out);
+  }
+  if (options.cells) {
+    fmt::format_to(out, "\n{}, predicted, published, error\n", name_of(table));
+    write_cells(errors, out);
+  }
+  if (options.protocols) {
+    write_protocols(desk.examinees, chosen, out);
+  }
+}
+
+void write_odd(Examinee& examinee,
+               const std::vector<Cell>& cells,
+               const Constants& constants,
+               Text out) {
+  std::vector<const Cell*> odd;
+  for (const Cell& cell : cells) {
+    if (contradicts_physics(cell) && cell.published.has_value()) {
+      odd.push_back(&cell);
+    }
+  }
+  write_header("rows that contradict physics, never fitted to", out);
+  const Errors errors = errors_of(examinee, odd, constants);
+  const auto write = [&](const std::string& name, Table table) {
+    write_score(
+        name,
+        score(errors,
+              [table](const Cell& cell) { return cell.table == table; }),
+        out);
+  };
+  write("survey, predicted as 10GbE", Table::kSurvey);
+  write("frameworks, bound by something else", Table::kFrameworks);
+  write("decentralized, another set-up", Table::kDecentralized);
+}
+
 }  // namespace
 
 std::string examine(const ExaminationOptions& options) {
   const std::vector<Cell> cells = read_cells(options.reference);
   Examinees examinees(cells, options.reference, options.threads);
-  Examinee& examinee = examinees.first();
   Constants constants;
   std::string text;
   const Text out = std::back_inserter(text);
@@ -226,71 +304,14 @@ std::string examine(const ExaminationOptions& options) {
   fmt::format_to(
       out, "shown of a new network: {}\n", fmt::join(shown_cells(), ", "));
   for (const Table table : kTables) {
-    if (table == Table::kDdpBuckets) {
-      continue;  // with kDdp
-    }
-    const std::vector<const Cell*> chosen = fitted_with(cells, table);
-    const std::vector<Constant> ids = constants_of(table);
-    if (options.fit) {
-      std::vector<Constants> starts = fit_starts();
-      starts.push_back(constants);
-      const Constants fitted = fit_to(examinee, chosen, ids, starts);
-      for (const Constant id : ids) {
-        constants[id] = fitted[id];
-      }
-    }
-    write_header(fmt::format("{}, constants fitted to these cells: {}",
-                             name_of(table),
-                             ids.size()),
-                 out);
-    const Errors errors = errors_of(examinee, chosen, constants);
-    write_scores(errors, out);
-    fmt::format_to(out, "\n{}, constants\n", name_of(table));
-    write_constants(table, constants, out);
-    write_fixed(table, out);
-    fmt::format_to(out, "\n{}, worst cells\n", name_of(table));
-    write_worst(errors, out);
-    if (table == Table::kDdp) {
-      write_bucket_differences(
-          bucket_differences(examinee, cells, constants, options.reference),
-          options.cells,
-          out);
-    }
-    if (options.cells) {
-      fmt::format_to(
-          out, "\n{}, predicted, published, error\n", name_of(table));
-      write_cells(errors, out);
-    }
-    if (options.protocols) {
-      write_protocols(examinees, chosen, out);
+    if (table != Table::kDdpBuckets) {  // which stands with kDdp
+      examine_table(table, {options, cells, examinees, constants}, out);
     }
   }
-  std::vector<const Cell*> odd;
-  for (const Cell& cell : cells) {
-    if (contradicts_physics(cell) && cell.published.has_value()) {
-      odd.push_back(&cell);
-    }
-  }
-  write_header("rows that contradict physics, never fitted to", out);
-  const Errors errors = errors_of(examinee, odd, constants);
-  write_score(
-      "survey, predicted as 10GbE",
-      score(errors,
-            [](const Cell& cell) { return cell.table == Table::kSurvey; }),
-      out);
-  write_score(
-      "frameworks, bound by something else",
-      score(errors,
-            [](const Cell& cell) { return cell.table == Table::kFrameworks; }),
-      out);
-  write_score("decentralized, another set-up",
-              score(errors,
-                    [](const Cell& cell) {
-                      return cell.table == Table::kDecentralized;
-                    }),
-              out);
+  write_odd(examinees.first(), cells, constants, out);
   if (options.predictions.has_value()) {
-    write_predictions(examinee, cells, constants, *options.predictions);
+    write_predictions(
+        examinees.first(), cells, constants, *options.predictions);
   }
   return text;
 }

@@ -21,11 +21,11 @@ inline constexpr double kWinograd = 2.25;      // times fewer operations
 inline constexpr double kStrided = 1.5;        // times the arithmetic's time
 
 struct FixedInfo {
-  Table table{};
   std::string_view name, unit;
   double value = 0;
-  bool chosen = false;  // by how well the cells are told, among a few values
   std::string_view source;
+  Table table{};
+  bool chosen = false;  // by how well the cells are told, among a few values
 };
 
 /// Printed beside the fitted constants.

@@ -73,7 +73,7 @@ FrameworkModel::FrameworkModel(const std::vector<Cell>& cells,
                                const std::filesystem::path& reference) {
   const Csv table = Csv::read(reference / "dlperf.csv");
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::string column = table.text(row, "framework");
+    const std::string& column = table.text(row, "framework");
     Series& one = series_[table.text(row, "table_id") + "|" + column];
     one.framework = framework_of(column);
     one.bert = table.text(row, "model") == "BERT-Base";
