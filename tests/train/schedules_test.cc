@@ -3,12 +3,15 @@
 #include <cctype>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "paceline/plan/strategy.h"
 #include "train/awkward.h"
 #include "train/run_team.h"
 
@@ -57,6 +60,81 @@ TEST_P(EverySchedule, ALostUpdateWouldBeSeen) {
     EXPECT_GT(distance(reference, copies(trainer.network().parameters())),
               1e-3);
   });
+}
+
+/// A strategy that forgets to update one layer, in the middle of the training.
+class Forgetful final : public plan::Planner {
+ public:
+  explicit Forgetful(const std::string& strategy)
+      : inner_(plan::make_planner(plan::parse_strategy(strategy))) {}
+
+  plan::Setup setup(const plan::PlanInput& input) const override {
+    return inner_->setup(input);
+  }
+  plan::Variant variant(const plan::PlanInput& /*input*/,
+                        plan::Step step) const override {
+    return step == kSteps / 2 ? 1 : 0;
+  }
+  plan::CommPlan plan(const plan::PlanInput& input,
+                      const plan::Setup& setup,
+                      plan::Variant variant) const override {
+    plan::CommPlan all = inner_->plan(input, setup, 0);
+    if (variant == 1) {
+      const auto& names = input.model.parameters;
+      const auto last =
+          std::ranges::find(names, "last.weight", &plan::ParameterShape::name);
+      const plan::Slice& value =
+          setup.parameters.at(static_cast<std::size_t>(last - names.begin()))
+              .value;
+      const auto lost = std::ranges::find_if(all.ops, [&](const plan::Op& op) {
+        const auto* kernel = std::get_if<plan::Kernel>(&op.work);
+        return kernel != nullptr && kernel->name == "update" &&
+               std::ranges::any_of(
+                   kernel->writes, [&](const plan::Access& written) {
+                     return written.slice.buffer == value.buffer &&
+                            written.slice.begin <= value.begin &&
+                            value.begin <
+                                written.slice.begin + written.slice.count;
+                   });
+      });
+      for (const plan::Op& op : all.ops) {
+        EXPECT_TRUE(op.after.empty()) << "or its indices would be wrong";
+      }
+      if (lost == all.ops.end()) {
+        throw std::logic_error("no update to forget");
+      }
+      all.ops.erase(lost);
+    }
+    return all;
+  }
+  plan::Rank stand_in(const plan::PlanInput& input) const override {
+    return input.rank;
+  }
+
+ private:
+  std::shared_ptr<const plan::Planner> inner_;
+};
+
+// One unit's update of one step, of many that happen.
+TEST(Trainer, OneUpdateThatIsForgottenIsSeen) {
+  for (const char* text :
+       {"fusion:bucket-mb=0.002",
+        "dear:bucket-mb=0.002",
+        "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority"}) {
+    const Training reference = whole_batch(2);
+    testing::run_team_well(2, [&](const Team& team) {
+      auto options = awkward_options();
+      options.planner = std::make_shared<Forgetful>(text);
+      Trainer trainer(awkward_case("fusion"), team, options);
+      for (int step = 0; step < kSteps; ++step) {
+        trainer.step();
+      }
+      trainer.drain();
+      EXPECT_GT(distance(reference, copies(trainer.network().parameters())),
+                1e-3)
+          << text;
+    });
+  }
 }
 
 // Small integers: sums are exact in any order, so are the gradients.
