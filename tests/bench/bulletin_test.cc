@@ -2,41 +2,18 @@
 #include "paceline/bench/bulletin.h"
 
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "launch/memory_board.h"
 #include "paceline/base/error.h"
 
 namespace paceline::bench {
 namespace {
 
 using std::chrono::milliseconds;
-
-class MapBoard final : public launch::Board {
- public:
-  void post(const std::string& key, const std::string& text) override {
-    const std::lock_guard lock(mutex_);
-    texts_[key] = text;
-  }
-  std::string post_first(const std::string& key,
-                         const std::string& text) override {
-    const std::lock_guard lock(mutex_);
-    return texts_.emplace(key, text).first->second;
-  }
-  std::optional<std::string> read(const std::string& key) override {
-    const std::lock_guard lock(mutex_);
-    const auto found = texts_.find(key);
-    return found == texts_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::string> texts_;
-};
 
 comm::World world_of(int rank, std::shared_ptr<launch::Board> board) {
   comm::World world;
@@ -46,7 +23,7 @@ comm::World world_of(int rank, std::shared_ptr<launch::Board> board) {
 }
 
 TEST(Bulletin, ReadsWhatAnotherRankPostsUnderTheSamePrefix) {
-  const auto board = std::make_shared<MapBoard>();
+  const auto board = std::make_shared<testing::MemoryBoard>();
   Bulletin writer(world_of(0, board), "case/1/", {});
   Bulletin reader(world_of(1, board), "case/1/", {});
   writer.post("done", "");
@@ -57,7 +34,7 @@ TEST(Bulletin, ReadsWhatAnotherRankPostsUnderTheSamePrefix) {
 
 TEST(Bulletin, NobodyPassesTheLineBeforeTheLastHasCome) {
   constexpr int kRanks = 4;
-  const auto board = std::make_shared<MapBoard>();
+  const auto board = std::make_shared<testing::MemoryBoard>();
   std::atomic<int> came = 0;
   std::atomic<int> early = 0;
   std::vector<std::thread> ranks;
@@ -78,7 +55,8 @@ TEST(Bulletin, NobodyPassesTheLineBeforeTheLastHasCome) {
 }
 
 TEST(Bulletin, PatienceEndsWithTheKeyOfWhoIsMissing) {
-  Bulletin bulletin(world_of(0, std::make_shared<MapBoard>()), "x/", {});
+  Bulletin bulletin(
+      world_of(0, std::make_shared<testing::MemoryBoard>()), "x/", {});
   try {
     bulletin.line_up("start", 2, milliseconds(20));
     FAIL();
@@ -91,7 +69,7 @@ TEST(Bulletin, PatienceEndsWithTheKeyOfWhoIsMissing) {
 
 TEST(Bulletin, AWaitSaysForWhomAndEndsWhereIdleThrows) {
   std::string told;
-  Bulletin bulletin(world_of(0, std::make_shared<MapBoard>()),
+  Bulletin bulletin(world_of(0, std::make_shared<testing::MemoryBoard>()),
                     "x/",
                     [&](const std::string& waiting_for) {
                       told = waiting_for;

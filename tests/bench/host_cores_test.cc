@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/bench/host_cores.h"
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "launch/memory_board.h"
 #include "paceline/bench/core_pin.h"
 #include "paceline/experiment/machine.h"
 
@@ -17,28 +16,6 @@ namespace paceline::bench {
 namespace {
 
 using std::chrono::milliseconds;
-
-class MapBoard final : public launch::Board {
- public:
-  void post(const std::string& key, const std::string& text) override {
-    const std::lock_guard lock(mutex_);
-    texts_[key] = text;
-  }
-  std::string post_first(const std::string& key,
-                         const std::string& text) override {
-    const std::lock_guard lock(mutex_);
-    return texts_.emplace(key, text).first->second;
-  }
-  std::optional<std::string> read(const std::string& key) override {
-    const std::lock_guard lock(mutex_);
-    const auto found = texts_.find(key);
-    return found == texts_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::string> texts_;
-};
 
 void bind_to(int cpu) {
   cpu_set_t set;
@@ -50,7 +27,7 @@ void bind_to(int cpu) {
 /// What each rank finds, a thread each, bound to its CPU of `cpus` (-1: not).
 std::vector<HostCores> find(const std::vector<std::string>& hosts,
                             const std::vector<int>& cpus) {
-  const auto board = std::make_shared<MapBoard>();
+  const auto board = std::make_shared<testing::MemoryBoard>();
   std::vector<HostCores> found(hosts.size());
   std::vector<std::thread> ranks;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
