@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of a profile instead of a network, and of a modelled link.
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "paceline/base/error.h"
 #include "paceline/experiment/experiment.h"
@@ -43,7 +44,9 @@ class Replay : public ::testing::Test {
     return "accepted";
   }
 
-  std::string path_ = ::testing::TempDir() + "replay_test.profile.json";
+  // Tests of this fixture run beside each other, each in its own process.
+  std::string path_ = ::testing::TempDir() + "replay_test." +
+                      std::to_string(getpid()) + ".profile.json";
 };
 
 TEST_F(Replay, TheProfileIsTheNetwork) {
