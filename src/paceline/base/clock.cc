@@ -6,9 +6,8 @@
 #include <ctime>
 #include <vector>
 
-#include <sys/prctl.h>
-
 #include "paceline/base/error.h"
+#include "paceline/base/timer_slack.h"
 
 namespace paceline {
 
@@ -22,9 +21,8 @@ std::int64_t steady_ns() {
 }
 
 void sleep_until_ns(std::int64_t until_ns) {
-  constexpr unsigned long kTimerSlackNs = 1'000;
   constexpr std::int64_t kSecond = 1'000'000'000;
-  prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
+  tighten_timer_slack();
   const timespec until{.tv_sec = until_ns / kSecond,
                        .tv_nsec = until_ns % kSecond};
   while (steady_ns() < until_ns) {  // signals interrupt it

@@ -175,11 +175,9 @@ void TransferLog::watch(plan::Pattern pattern,
   if (!payload.is_cpu()) {
     return;
   }
-  c10::intrusive_ptr<c10::ivalue::Future> future;
-  try {
-    future = work->getFuture();
-  } catch (const c10::Error&) {
-    return;  // a work that has none
+  const auto future = futures_.of(work);
+  if (future == nullptr) {
+    return;
   }
   const Transfer begun{
       .pattern = pattern,

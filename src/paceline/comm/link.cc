@@ -5,18 +5,10 @@
 #include <chrono>
 #include <utility>
 
-#include <sys/prctl.h>
-
 #include "paceline/base/clock.h"
+#include "paceline/base/timer_slack.h"
 
 namespace paceline::comm {
-namespace {
-
-// How late the kernel may wake the link's thread to save wake-ups; its default
-// of 50 us would be a latency of its own.
-constexpr unsigned long kTimerSlackNs = 1'000;
-
-}  // namespace
 
 Link::Link(const LinkSpec& spec)
     : now_([] { return steady_ns(); }), out_(spec), in_(spec) {
@@ -146,7 +138,7 @@ std::optional<std::int64_t> Link::next_event(Lock& /*lock*/) const {
 }
 
 void Link::run() {
-  prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
+  tighten_timer_slack();  // the kernel's own would be a latency
   Lock lock(mutex_);
   while (!stop_) {
     const std::vector<Done> finished = take_finished(lock);

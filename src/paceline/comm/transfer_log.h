@@ -9,6 +9,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "paceline/comm/transfer.h"
+#include "paceline/comm/work_futures.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::comm {
@@ -35,6 +36,7 @@ class TransferLog {
     std::mutex mutex;
     std::vector<Transfer> transfers;
   };
+  WorkFutures futures_;
   std::shared_ptr<Ended> ended_ = std::make_shared<Ended>();
 };
 
