@@ -4,12 +4,12 @@
 // folded ranks, one cell of a fit, and closed forms.
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "paceline/base/clock.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/event_queue.h"
 #include "paceline/sim/predict.h"
@@ -19,16 +19,24 @@ namespace {
 
 using namespace paceline;  // NOLINT: a program of one file
 
-constexpr int kRepeats = 3;
+constexpr int kRounds = 5;
+constexpr std::clock_t kRound = CLOCKS_PER_SEC / 50;
 
-// The shortest of some runs, in seconds: what the machine can do.
+// Processor time of one run in seconds, in the quickest of some rounds: other
+// programs on the machine do not count.
 template <class Body>
 double shortest_s(Body body) {
   double best = 1e9;
-  for (int i = 0; i < kRepeats; ++i) {
-    const std::int64_t began = steady_ns();
-    body();
-    best = std::min(best, static_cast<double>(steady_ns() - began) * 1e-9);
+  for (int i = 0; i < kRounds; ++i) {
+    const std::clock_t began = std::clock();
+    std::clock_t passed = 0;
+    int runs = 0;
+    while (passed < kRound) {
+      body();
+      ++runs;
+      passed = std::clock() - began;
+    }
+    best = std::min(best, static_cast<double>(passed) / CLOCKS_PER_SEC / runs);
   }
   return best;
 }
@@ -135,7 +143,8 @@ void closed_forms() {
     for (int i = 0; i < kCount; ++i) {
       const sim::Group group{2 + i % 1000, 1 + i % 100, 8};
       sum += sim::alone(
-          sim::price({plan::Pattern::kAllReduce, 4 * i, group}, machine),
+          sim::price({plan::Pattern::kAllReduce, std::int64_t{4} * i, group},
+                     machine),
           group,
           machine);
     }

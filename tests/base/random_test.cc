@@ -2,7 +2,9 @@
 #include "paceline/base/random.h"
 
 #include <cmath>
+#include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -80,6 +82,23 @@ TEST(Random, BelowHasNoBiasForLargeBounds) {
     lowest += value < kUnit ? 1 : 0;
   }
   EXPECT_NEAR(lowest, kDraws / 3.0, 5 * std::sqrt(kDraws * 2.0 / 9));
+}
+
+TEST(Random, ShuffledOrdersAreEquallyLikely) {
+  constexpr int kDraws = 12'000;
+  Random random(4);
+  std::map<std::vector<int>, int> counts;
+  for (int i = 0; i < kDraws; ++i) {
+    std::vector<int> values{1, 2, 3};
+    shuffle(std::span(values), random);
+    ++counts[values];
+  }
+  EXPECT_EQ(counts.size(), 6U);
+  for (const auto& [order, count] : counts) {
+    EXPECT_NEAR(count, kDraws / 6.0, 5 * std::sqrt(kDraws * 5.0 / 36));
+  }
+  std::vector<int> none;
+  shuffle(std::span(none), random);
 }
 
 TEST(Random, UniformStaysInsideItsRangeAndNormalHasItsMoments) {

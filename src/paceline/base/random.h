@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <utility>
 
 namespace paceline {
 
@@ -57,5 +60,14 @@ class Random {
   std::array<std::uint64_t, 2> bits_{};
   bool filled_ = false;
 };
+
+/// Brings `values` into random order, each order as likely.  Durstenfeld,
+/// "Algorithm 235: Random permutation", Communications of the ACM 7(7), 1964.
+template <class T>
+void shuffle(std::span<T> values, Random& random) {
+  for (std::size_t left = values.size(); left > 1; --left) {
+    std::swap(values[left - 1], values[random.below(left)]);
+  }
+}
 
 }  // namespace paceline

@@ -20,6 +20,7 @@ void Network::reset(std::span<const std::int64_t> bytes_per_s) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = links_[i];
     link.capacity = bytes_per_s[i];
+    link.weight = 0;
     link.flows.clear();
     link.crossed = 0;
     link.dirty = false;
@@ -61,6 +62,7 @@ Network::FlowId Network::start(Picoseconds now,
   for (const Load& load : loads) {
     Link& link = links_[load.link];
     link.flows.push_back(id);
+    link.weight += load.weight;
     link.crossed += bytes * load.weight / kWeightOne;
     touch(load.link);
   }
@@ -75,6 +77,7 @@ void Network::end(FlowId id) {
   PACELINE_CHECK(flow.active);
   flow.active = false;
   for (const Load& load : flow.loads) {
+    links_[load.link].weight -= load.weight;
     auto& others = links_[load.link].flows;
     const auto at = std::ranges::find(others, id);
     *at = others.back();
@@ -119,9 +122,10 @@ const std::vector<Network::FlowId>& Network::share(Picoseconds now) {
 
 /// Collects all flows and links that hang together with `link`.
 void Network::gather(std::uint32_t link) {
+  join(link);
   part_links_.assign(1, link);
   part_flows_.clear();
-  links_[link].stamp = stamp_;
+  limited_.clear();
   for (std::size_t i = 0; i < part_links_.size(); ++i) {
     for (const FlowId id : links_[part_links_[i]].flows) {
       if (flow_stamp_[id] == stamp_) {
@@ -129,62 +133,62 @@ void Network::gather(std::uint32_t link) {
       }
       flow_stamp_[id] = stamp_;
       part_flows_.push_back(id);
+      if (flows_[id].limit < kFree) {
+        limited_.emplace_back(flows_[id].limit, id);
+      }
       for (const Load& load : flows_[id].loads) {
-        if (links_[load.link].stamp != stamp_) {
-          links_[load.link].stamp = stamp_;
+        if (join(load.link)) {
           part_links_.push_back(load.link);
         }
       }
     }
   }
-}
-
-/// What the flows ask of their links, and those with a limit, largest first.
-void Network::weigh() {
-  for (const std::uint32_t l : part_links_) {
-    links_[l].used = 0;
-    links_[l].weight = 0;
-  }
-  limited_.clear();
-  for (const FlowId id : part_flows_) {
-    for (const Load& load : flows_[id].loads) {
-      links_[load.link].weight += load.weight;
-    }
-    if (flows_[id].limit < kFree) {
-      limited_.emplace_back(flows_[id].limit, id);
-    }
-  }
   std::ranges::sort(limited_, std::greater{});
 }
 
+/// Makes a link ready for rates to be found; whether it was not yet.
+bool Network::join(std::uint32_t link) {
+  Link& joined = links_[link];
+  const bool fresh = joined.stamp != stamp_;
+  if (fresh) {
+    joined.stamp = stamp_;
+    joined.used = 0;
+    joined.open = joined.weight;
+  }
+  return fresh;
+}
+
 /// The next rate at which a flow meets a limit or a link is full; notes the
-/// links that are.
+/// links that are, and forgets those whose flows have their rates.
 std::int64_t Network::next_level() {
   while (!limited_.empty() && is_fixed(limited_.back().second)) {
     limited_.pop_back();
   }
   std::int64_t level = limited_.empty() ? kFree : limited_.back().first;
-  for (const std::uint32_t l : part_links_) {
-    level = std::min(level, links_[l].share);
-  }
   full_.clear();
+  std::size_t kept = 0;
   for (const std::uint32_t l : part_links_) {
-    if (links_[l].share == level) {
+    Link& link = links_[l];
+    if (link.open == 0) {
+      continue;
+    }
+    part_links_[kept++] = l;
+    renew_share(link);
+    if (link.share < level) {
+      level = link.share;
+      full_.clear();
+    }
+    if (link.share == level) {
       full_.push_back(l);
     }
   }
+  part_links_.resize(kept);
   return level;
 }
 
 /// Raises all rates together; who meets a limit or a full link stays there.
 void Network::fill() {
-  weigh();
-  for (const std::uint32_t l : part_links_) {
-    renew_share(links_[l]);
-  }
   for (std::size_t left = part_flows_.size(); left > 0;) {
-    std::erase_if(part_links_,
-                  [&](std::uint32_t l) { return links_[l].weight == 0; });
     const std::int64_t level = next_level();
     const std::size_t before = left;
     while (!limited_.empty() && limited_.back().first == level) {
@@ -197,25 +201,19 @@ void Network::fill() {
       }
     }
     PACELINE_CHECK(left < before);
-    for (const std::uint32_t l : part_links_) {
-      renew_share(links_[l]);
-    }
   }
 }
 
 void Network::renew_share(Link& link) {
-  if (link.weight == link.shared_weight && link.used == link.shared_used &&
+  if (link.open == link.shared_open && link.used == link.shared_used &&
       link.capacity == link.shared_capacity) {
     return;
   }
-  link.shared_weight = link.weight;
+  link.shared_open = link.open;
   link.shared_used = link.used;
   link.shared_capacity = link.capacity;
-  link.share =
-      link.weight == 0
-          ? kFree
-          : std::max<std::int64_t>(
-                1, (link.capacity * kWeightOne - link.used) / link.weight);
+  link.share = std::max<std::int64_t>(
+      1, (link.capacity * kWeightOne - link.used) / link.open);
 }
 
 bool Network::is_fixed(FlowId id) const {
@@ -230,7 +228,7 @@ std::size_t Network::fix(FlowId id, std::int64_t rate) {
   fixed_stamp_[id] = stamp_;
   for (const Load& load : flows_[id].loads) {
     links_[load.link].used += rate * load.weight;
-    links_[load.link].weight -= load.weight;
+    links_[load.link].open -= load.weight;
   }
   set_rate(id, rate);
   return 1;

@@ -68,19 +68,21 @@ class Network {
  private:
   struct Link {
     std::int64_t capacity = 0;  // bytes per second
+    std::int64_t weight = 0;    // of all flows
+    // While rates are found:
+    std::int64_t used = 0;   // rates times weights of flows that have a rate
+    std::int64_t open = 0;   // weight of those that have none yet
+    std::int64_t share = 0;  // of the three below
+    std::int64_t shared_used = -1, shared_open = 0, shared_capacity = 0;
+    std::uint32_t stamp = 0;
+    bool dirty = false;
     std::vector<FlowId> flows;
     std::int64_t crossed = 0;
-    bool dirty = false;
-    // While rates are found:
-    std::uint32_t stamp = 0;
-    std::int64_t used = 0, weight = 0;
-    std::int64_t share = 0;  // of the three below
-    std::int64_t shared_used = -1, shared_weight = 0, shared_capacity = 0;
   };
 
   void touch(std::uint32_t link);
   void gather(std::uint32_t link);
-  void weigh();
+  bool join(std::uint32_t link);
   std::int64_t next_level();
   void fill();
   static void renew_share(Link& link);

@@ -18,6 +18,9 @@ std::int64_t speed_of(double share) {
 Simulator::State::State(const Job& job) : job_(job) {
   PACELINE_CHECK(job.items.size() < (1U << 29U));
   PACELINE_CHECK(job.transfers.size() < (1U << 29U));
+  for (std::size_t i = 0; i + 1 < job.items.size(); ++i) {
+    fresh_item_.push_back({job.items[i].waits, job.items[i].transfers});
+  }
   for (const Actor& actor : job.actors) {
     for (std::size_t step = 0; step + 1 < actor.steps.size(); ++step) {
       ItemId last = actor.steps[step + 1];
@@ -32,20 +35,12 @@ Simulator::State::State(const Job& job) : job_(job) {
 }
 
 void Simulator::State::reset() {
-  const std::size_t items = job_.items.size() - 1;
   const auto steps = static_cast<std::size_t>(job_.options.steps);
   events_.clear();
   network_.reset(capacities_);
   now_ = 0;
-  waits_.resize(items);
-  transfers_.resize(items);
-  for (std::size_t i = 0; i < items; ++i) {
-    waits_[i] = job_.items[i].waits;
-    transfers_[i] = job_.items[i].transfers;
-  }
-  is_ready_.assign(items, 0);
-  is_issued_.assign(items, 0);
-  item_ran.assign(items, {});
+  item_ = fresh_item_;
+  item_ran.assign(item_.size(), {});
   transfer_ran.assign(job_.transfers.size(), {});
   actors_.assign(job_.actors.size(), {});
   queues_.assign(job_.queues.size(), {});
@@ -74,15 +69,15 @@ void Simulator::State::reset() {
 StepTimes Simulator::State::run(const Costs& costs) {
   set_costs(costs);
   reset();
-  for (ItemId id = 0; id < waits_.size(); ++id) {
-    if (waits_[id] == 0) {
+  for (ItemId id = 0; id < item_.size(); ++id) {
+    if (fresh_item_[id].waits == 0) {
       ready(id);
     }
   }
   settle();
   while (!events_.empty() && !steady_) {
-    now_ = events_.top().time;
-    while (!events_.empty() && events_.top().time == now_) {
+    now_ = events_.next_time();
+    while (!events_.empty() && events_.next_time() == now_) {
       handle(events_.pop());
     }
     settle();
@@ -119,7 +114,7 @@ void Simulator::State::handle(const Event& event) {
       const Transfer& transfer = job_.transfers[event.index()];
       Circle& circle = circles_[transfer.queue];
       circle.agreeing = false;
-      circle.to_start.emplace(transfer.order, event.index());
+      circle.to_start.add(transfer.order, event.index());
       touch_circle(transfer.queue);
       break;
     }
@@ -141,7 +136,7 @@ void Simulator::State::complete(ItemId id) {
   item_ran[id].end = now_;
   const std::uint32_t end = job_.items[id + 1].first_behind;
   for (std::uint32_t i = job_.items[id].first_behind; i < end; ++i) {
-    if (--waits_[job_.behind[i]] == 0) {
+    if (--item_[job_.behind[i]].waits == 0) {
       ready(job_.behind[i]);
     }
   }
@@ -153,7 +148,7 @@ void Simulator::State::complete(ItemId id) {
 
 void Simulator::State::ready(ItemId id) {
   const Item& item = job_.items[id];
-  is_ready_[id] = 1;
+  item_[id].ready = true;
   ActorState& actor = actors_[item.actor];
   switch (item.kind) {
     case ItemKind::kForward:
@@ -162,19 +157,19 @@ void Simulator::State::ready(ItemId id) {
       touch(item.actor);
       break;
     case ItemKind::kKernel:
-      actor.kernels.push_back(id);
-      std::ranges::push_heap(actor.kernels, [&](ItemId a, ItemId b) {
-        return std::pair(job_.items[a].priority, a) >
-               std::pair(job_.items[b].priority, b);
-      });
+      actor.kernels.add(item.priority, id);
       touch(item.actor);
       break;
     case ItemKind::kCollective:
-    case ItemKind::kExchange:
-      queues_[static_cast<std::size_t>(item.queue)].ready.emplace(item.priority,
-                                                                  id);
+    case ItemKind::kExchange: {
+      const auto queue = static_cast<std::uint32_t>(item.queue);
+      ++queues_[queue].ready;
+      if (chooses(queue)) {
+        queues_[queue].choice.add(item.priority, id);
+      }
       touch(item.actor);
       break;
+    }
   }
 }
 
@@ -227,17 +222,11 @@ void Simulator::State::set_speed(Lane& lane,
 /// Starts all that may start now.
 void Simulator::State::settle() {
   while (!dirty_actors_.empty() || !dirty_circles_.empty()) {
-    // By number, not by which event came first.
-    std::ranges::sort(dirty_actors_);
-    const std::vector<std::uint32_t> actors = std::exchange(dirty_actors_, {});
-    for (const std::uint32_t actor : actors) {
+    for (const std::uint32_t actor : take(dirty_actors_)) {
       actors_[actor].dirty = false;
       settle_actor(actor);
     }
-    std::ranges::sort(dirty_circles_);
-    const std::vector<std::uint32_t> circles =
-        std::exchange(dirty_circles_, {});
-    for (const std::uint32_t circle : circles) {
+    for (const std::uint32_t circle : take(dirty_circles_)) {
       circles_[circle].dirty = false;
       settle_circle(circle);
     }
@@ -250,15 +239,22 @@ void Simulator::State::settle() {
   }
 }
 
+/// Empties a list; by number, not by which event came first.
+const std::vector<std::uint32_t>& Simulator::State::take(
+    std::vector<std::uint32_t>& dirty) {
+  settling_.clear();
+  settling_.swap(dirty);
+  if (!std::ranges::is_sorted(settling_)) {
+    std::ranges::sort(settling_);
+  }
+  return settling_;
+}
+
 void Simulator::State::settle_actor(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   if (!state.kernel.busy && !state.kernels.empty()) {
-    std::ranges::pop_heap(state.kernels, [&](ItemId a, ItemId b) {
-      return std::pair(job_.items[a].priority, a) >
-             std::pair(job_.items[b].priority, b);
-    });
-    const ItemId id = state.kernels.back();
-    state.kernels.pop_back();
+    const ItemId id = state.kernels.first();
+    state.kernels.remove_first();
     start(state.kernel, id, EventKind::kKernel);
   }
   issue_ready(actor);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "paceline/sim/event_queue.h"
+#include "paceline/sim/least_first.h"
 #include "paceline/sim/network.h"
 #include "paceline/sim/simulate.h"
 
@@ -42,18 +42,19 @@ class Simulator::State {
     bool computes = false;  // as the links know it
     bool dirty = false;
     bool issuing = false;
-    std::int32_t in_flight = 0;   // transfers
-    std::vector<ItemId> kernels;  // ready, a heap
+    std::int32_t in_flight = 0;  // transfers
+    LeastFirst kernels;          // ready
   };
   struct QueueState {
-    std::size_t next = 0;        // kProgram, or the leader's pick to follow
-    std::int64_t in_flight = 0;  // bytes
-    std::set<std::pair<std::int32_t, ItemId>> ready;  // kPriority
-    std::vector<std::size_t> picks;                   // places in `items`
+    std::size_t next = 0;            // kProgram, or the leader's pick to follow
+    std::int64_t in_flight = 0;      // bytes
+    std::int32_t ready = 0;          // items that are not issued yet
+    LeastFirst choice;               // they, where the queue chooses
+    std::vector<std::size_t> picks;  // places in `items`
     std::vector<std::uint32_t> followers;
   };
   struct Circle {  // the transfers of one queue
-    std::set<std::pair<std::uint32_t, TransferId>> to_agree, to_start;
+    LeastFirst to_agree, to_start;
     bool agreeing = false, dirty = false;
     std::int32_t carrying = 0;  // transfers under way
   };
@@ -61,6 +62,10 @@ class Simulator::State {
     std::uint32_t link = 0;
     bool device = true;
     std::int64_t times = 1, of = 1;
+  };
+  struct ItemState {
+    std::int32_t waits = 0, transfers = 0;  // not ended
+    bool ready = false, issued = false;
   };
   struct TransferState {
     std::uint32_t absent = 0;
@@ -85,6 +90,7 @@ class Simulator::State {
   void start(Lane& lane, ItemId id, EventKind kind);
   void set_speed(Lane& lane, std::int64_t speed, EventKind kind);
   void settle();
+  const std::vector<std::uint32_t>& take(std::vector<std::uint32_t>& dirty);
   void settle_actor(std::uint32_t actor);
   void settle_speeds(std::uint32_t actor);
   void step_ended(std::int32_t step);
@@ -94,6 +100,7 @@ class Simulator::State {
 
   // simulator_transfers.cc
   void issue_ready(std::uint32_t actor);
+  bool chooses(std::uint32_t queue) const;
   bool next_to_issue(std::uint32_t queue, ItemId& item) const;
   void take_from_queue(std::uint32_t queue, ItemId item);
   void issued(ItemId id);
@@ -120,14 +127,12 @@ class Simulator::State {
   EventQueue events_;
   Network network_;
   Picoseconds now_ = 0;
-  std::vector<std::int32_t> waits_;      // by item
-  std::vector<std::int32_t> transfers_;  // by item: not ended
-  std::vector<char> is_ready_, is_issued_;
+  std::vector<ItemState> item_, fresh_item_;  // now, and before a run
   std::vector<ActorState> actors_;
   std::vector<QueueState> queues_;
   std::vector<Circle> circles_;
   std::vector<TransferState> transfer_;
-  std::vector<std::uint32_t> dirty_actors_, dirty_circles_;
+  std::vector<std::uint32_t> dirty_actors_, dirty_circles_, settling_;
   std::vector<std::int64_t> left_in_step_;  // items of all actors
   std::vector<ItemId> last_model_work_;     // by actor and step
   std::int32_t ended_steps_ = 0;

@@ -14,7 +14,7 @@ namespace paceline::sim {
 ItemId Simulator::State::blocker(ItemId id) const {
   const Item& item = job_.items[id];
   const Actor& actor = job_.actors[item.actor];
-  if (is_ready_[id] == 0) {
+  if (!item_[id].ready) {
     for (ItemId other = actor.first; other < id; ++other) {
       const auto first = job_.behind.begin() + job_.items[other].first_behind;
       const auto last =
@@ -24,7 +24,7 @@ ItemId Simulator::State::blocker(ItemId id) const {
       }
     }
   }
-  if (item.queue >= 0 && is_issued_[id] == 0) {
+  if (item.queue >= 0 && !item_[id].issued) {
     const auto& all = job_.queues[static_cast<std::size_t>(item.queue)].items;
     for (const ItemId other : all) {
       if (other != id && item_ran[other].end < 0) {
@@ -38,7 +38,7 @@ ItemId Simulator::State::blocker(ItemId id) const {
     const Transfer& transfer = job_.transfers[t];
     for (std::uint32_t p = 0; p < transfer.items; ++p) {
       const ItemId other = job_.participants[transfer.first_item + p];
-      if (is_issued_[other] == 0) {
+      if (!item_[other].issued) {
         return other;
       }
     }

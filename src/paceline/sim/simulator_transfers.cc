@@ -6,6 +6,13 @@
 
 namespace paceline::sim {
 
+/// Whether it issues what is ready by priority, not in a given order.
+bool Simulator::State::chooses(std::uint32_t queue) const {
+  const IssueQueue& fixed = job_.queues[queue];
+  return fixed.order == plan::Order::kPriority &&
+         (fixed.leader == queue || !fixed.collectives);
+}
+
 /// The item that the order of `queue` allows next, if it can go now.
 bool Simulator::State::next_to_issue(std::uint32_t queue, ItemId& item) const {
   const IssueQueue& fixed = job_.queues[queue];
@@ -13,12 +20,8 @@ bool Simulator::State::next_to_issue(std::uint32_t queue, ItemId& item) const {
   if (state.in_flight >= fixed.credit) {
     return false;
   }
-  if (fixed.order == plan::Order::kPriority &&
-      (fixed.leader == queue || !fixed.collectives)) {
-    if (state.ready.empty()) {
-      return false;
-    }
-    item = state.ready.begin()->second;
+  if (chooses(queue)) {
+    item = state.choice.first();
     return true;
   }
   std::size_t place = state.next;
@@ -33,13 +36,16 @@ bool Simulator::State::next_to_issue(std::uint32_t queue, ItemId& item) const {
     return false;
   }
   item = fixed.items[place];
-  return is_ready_[item] != 0;
+  return item_[item].ready;
 }
 
 void Simulator::State::take_from_queue(std::uint32_t queue, ItemId item) {
   const IssueQueue& fixed = job_.queues[queue];
   QueueState& state = queues_[queue];
-  state.ready.erase({job_.items[item].priority, item});
+  --state.ready;
+  if (chooses(queue)) {
+    state.choice.remove_first();
+  }
   state.in_flight += job_.items[item].bytes;
   ++state.next;
   if (fixed.order == plan::Order::kPriority && !state.followers.empty()) {
@@ -61,7 +67,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
     std::uint32_t from = 0;
     for (const std::uint32_t queue : job_.actors[actor].queues) {
       ItemId item = 0;
-      if (queues_[queue].ready.empty() || !next_to_issue(queue, item)) {
+      if (queues_[queue].ready == 0 || !next_to_issue(queue, item)) {
         continue;
       }
       if (!found || std::pair(job_.items[item].priority, item) <
@@ -89,7 +95,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
 
 void Simulator::State::issued(ItemId id) {
   const Item& item = job_.items[id];
-  is_issued_[id] = 1;
+  item_[id].issued = true;
   if (item.transfers == 0) {
     queues_[static_cast<std::size_t>(item.queue)].in_flight -= item.bytes;
     touch(item.actor);
@@ -101,7 +107,7 @@ void Simulator::State::issued(ItemId id) {
         job_.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
     if (--transfer_[t].absent == 0) {
       const Transfer& transfer = job_.transfers[t];
-      circles_[transfer.queue].to_agree.emplace(transfer.order, t);
+      circles_[transfer.queue].to_agree.add(transfer.order, t);
       touch_circle(transfer.queue);
     }
   }
@@ -119,9 +125,9 @@ void Simulator::State::settle_circle(std::uint32_t index) {
   Circle& circle = circles_[index];
   const SoftwareCosts& software = costs_.software;
   while (!circle.to_agree.empty() && !circle.agreeing) {
-    const TransferId id = circle.to_agree.begin()->second;
+    const TransferId id = circle.to_agree.first();
     const Transfer& transfer = job_.transfers[id];
-    circle.to_agree.erase(circle.to_agree.begin());
+    circle.to_agree.remove_first();
     Picoseconds cost = 0;
     if (!transfer.message && !costs_.free_communication) {
       const auto shape = static_cast<std::size_t>(transfer.shape);
@@ -131,21 +137,21 @@ void Simulator::State::settle_circle(std::uint32_t index) {
                  : 0;
     }
     if (cost == 0) {
-      circle.to_start.emplace(transfer.order, id);
+      circle.to_start.add(transfer.order, id);
       continue;
     }
     circle.agreeing = software.serial_negotiation;
     events_.push(now_ + cost, EventKind::kAgreed, id);
   }
   while (!circle.to_start.empty()) {
-    const TransferId id = circle.to_start.begin()->second;
+    const TransferId id = circle.to_start.first();
     const bool alone =
         job_.transfers[id].message || software.serial_collectives;
     const std::int32_t most = alone ? 1 : software.side_by_side;
     if (most > 0 && circle.carrying >= most) {
       break;
     }
-    circle.to_start.erase(circle.to_start.begin());
+    circle.to_start.remove_first();
     ++circle.carrying;
     start_transfer(id);
   }
@@ -238,7 +244,7 @@ void Simulator::State::end_transfer(TransferId id) {
   touch_circle(transfer.queue);
   for (std::uint32_t i = 0; i < transfer.items; ++i) {
     const ItemId item = job_.participants[transfer.first_item + i];
-    if (--transfers_[item] == 0) {
+    if (--item_[item].transfers == 0) {
       const Item& done = job_.items[item];
       queues_[static_cast<std::size_t>(done.queue)].in_flight -= done.bytes;
       touch(done.actor);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
+#include <span>
 
 #include "paceline/base/random.h"
 #include "paceline/stats/quantile.h"
@@ -97,9 +97,7 @@ void shuffle_blocks(std::span<const double> values,
   const auto rotation = static_cast<std::size_t>(random.below(n));
   std::vector<std::size_t> order((n + block - 1) / block);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = order.size(); i-- > 1;) {
-    std::swap(order[i], order[random.below(i + 1)]);
-  }
+  shuffle(std::span(order), random);
   shuffled.clear();
   for (const std::size_t which : order) {
     const std::size_t end = std::min(n, (which + 1) * block);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace paceline::sim {
+
+/// What waits for its turn: the least order first, of equals the least id.  A
+/// heap that keeps its memory.
+class LeastFirst {
+ public:
+  bool empty() const { return heap_.empty(); }
+  std::uint32_t first() const { return heap_.front().second; }
+
+  void add(std::int64_t order, std::uint32_t id) {
+    heap_.emplace_back(order, id);
+    std::ranges::push_heap(heap_, std::greater{});
+  }
+
+  void remove_first() {
+    std::ranges::pop_heap(heap_, std::greater{});
+    heap_.pop_back();
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::uint32_t>> heap_;
+};
+
+}  // namespace paceline::sim
