@@ -50,6 +50,16 @@ TEST(Cells, AreThoseThatCanBePredicted) {
                                   {Table::kDecentralized, 34}}));
 }
 
+TEST(Cells, StandInTablesOfThatName) {
+  for (const Table table : kTables) {
+    if (table != Table::kDdpBuckets) {
+      EXPECT_EQ(table_named(name_of(table)), table);
+    }
+  }
+  // It is examined with the table that it is compared with.
+  EXPECT_THROW(table_named("ddp-buckets"), UsageError);
+}
+
 TEST(Cells, KnowTheirDevices) {
   EXPECT_EQ((Cell{.table = Table::kDdp, .id = "", .key = {"m", "2M/8G", "p50"}})
                 .gpus(),

@@ -17,6 +17,10 @@ ValidateCommand::ValidateCommand(CLI::App& app) {
   app.add_option("--predictions",
                  predictions_,
                  "write row_id,predicted_throughput of every cell");
+  app.add_option("--earned",
+                 earned_,
+                 "write the error bars of `paceline advise`: "
+                 "src/paceline/sim/examined.inc");
   app.add_option("-o,--page",
                  page_,
                  "write a page: predicted against published, residuals");
@@ -27,6 +31,9 @@ ValidateCommand::ValidateCommand(CLI::App& app) {
   app.add_option("--threads", threads_, "of fits")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
+  app.add_option("--table",
+                 table_,
+                 "examine one only: survey, frameworks, ddp, decentralized");
   app.add_flag("--cells", cells_, "print every cell");
 }
 
@@ -36,9 +43,19 @@ int ValidateCommand::run() const {
                                        .protocols = protocols_,
                                        .cells = cells_,
                                        .threads = threads_};
+  if (!table_.empty()) {
+    options.table = validate::table_named(table_);
+  }
   if (!predictions_.empty()) {
     check_writable("--predictions", predictions_);
     options.predictions = predictions_;
+  }
+  if (!earned_.empty()) {
+    if (!protocols_ || !table_.empty()) {
+      throw UsageError("--earned needs --protocols and all tables");
+    }
+    check_writable("--earned", earned_);
+    options.earned = earned_;
   }
   if (!page_.empty()) {
     if (fit_) {

@@ -20,7 +20,7 @@ class ValidateCommand {
 
  private:
   std::string reference_ = "reference";
-  std::string predictions_, page_;
+  std::string predictions_, page_, table_, earned_;
   std::size_t threads_ = 2;
   bool fit_ = false, protocols_ = false, cells_ = false;
 };

@@ -92,6 +92,21 @@ std::string_view name_of(Table table) {
   return "";
 }
 
+Table table_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Table table : kTables) {
+    if (table == Table::kDdpBuckets) {
+      continue;  // stands with kDdp
+    }
+    if (name_of(table) == name) {
+      return table;
+    }
+    names.push_back(name_of(table));
+  }
+  throw UsageError(
+      fmt::format("no table '{}': there are {}", name, fmt::join(names, ", ")));
+}
+
 int Cell::gpus() const {
   if (table == Table::kDdp) {
     const std::string& setup = key.at(1);  // "no ddp", "2M/8G"

@@ -27,6 +27,9 @@ inline constexpr Table kTables[] = {Table::kSurvey,
 
 std::string_view name_of(Table table);
 
+/// One that is examined by itself; throws UsageError for other names.
+Table table_named(std::string_view name);
+
 /// A number that was published, or kept aside by whoever examines.
 struct Cell {
   Table table{};

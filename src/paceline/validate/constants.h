@@ -18,13 +18,11 @@ enum class Constant : std::uint8_t {
   kCollectivePerRank,
   kWaitUnderCompute,
   kAdamLaunch,
-  kTcpHop,
   kTcp10Rate,
   kIpoibRate,
   kIpoibDecline,
   // survey, ByteScheduler on all-reduce
-  kSchedulerDispatch,
-  kSchedulerUpdate,
+  kSchedulerCall,
   // survey, BytePS
   kServerBusRate,
   kServerBusUnderCompute,
@@ -45,7 +43,7 @@ enum class Constant : std::uint8_t {
   kDdpLaunch,
   kDdpStraggler,
   kDdpNoise,
-  kDdpNoiseBetween,
+  kDdpLateStep,
   // decentralized
   kCloudRate,
   kCloudRingRate,

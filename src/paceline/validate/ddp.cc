@@ -7,6 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/strategy.h"
+#include "paceline/validate/order_statistics.h"
 
 namespace paceline::validate {
 namespace {
@@ -19,12 +20,21 @@ double nvlink(int local) {
   return local <= 2 ? 22.6e9 : local <= 4 ? 85.8e9 : 136.1e9;
 }
 
-/// Normal quantiles.
-double deviations(int percentile) {
-  return percentile == 75   ? 0.674
-         : percentile == 90 ? 1.282
-         : percentile == 95 ? 1.645
-                            : 0;
+/// By what share a percentile of the pooled samples exceeds the median.
+/// benchmark.py times 10 steps on every rank; ranks wait for each other, so a
+/// step is as slow on all, and what differs are the 10 steps: by `noise`, and
+/// the slowest by `late` more.  Percentiles are numpy's: linear between the
+/// nearest two samples.
+double excess(int percentile, int world, double noise, double late) {
+  constexpr int kSteps = 10;
+  const double place = 0.01 * percentile * (kSteps * world - 1);
+  const auto at = [&](double sample) {
+    const int rank = 1 + static_cast<int>(sample) / world;
+    return noise * normal_order_statistic(rank, kSteps) +
+           (rank == kSteps ? late : 0);
+  };
+  const double below = std::floor(place);
+  return std::lerp(at(below), at(below + 1), place - below);
 }
 
 int percentile_of(const Cell& cell) {
@@ -89,7 +99,7 @@ double DdpModel::median_seconds(const std::string& model,
       },
       costs);
   return step *
-         (1 + constants[Constant::kDdpStraggler] * 0.01 * std::log2(world));
+         (1 + constants[Constant::kDdpStraggler] * 0.01 * slowest_of(world));
 }
 
 double DdpModel::samples_per_s(const Cell& cell, const Constants& constants) {
@@ -108,10 +118,11 @@ double DdpModel::samples_per_s(const Cell& cell, const Constants& constants) {
       plain ? alone_.at(cell.key[0])
             : median_seconds(
                   cell.key[0], machines, local, buckets ? 1 : 25, constants);
-  const double noise = constants[machines > 1 ? Constant::kDdpNoiseBetween
-                                              : Constant::kDdpNoise];
-  return kBatch /
-         (median * (1 + 0.01 * noise * deviations(percentile_of(cell))));
+  const double late = machines > 1 ? constants[Constant::kDdpLateStep] : 0;
+  return kBatch / (median * (1 + 0.01 * excess(percentile_of(cell),
+                                               machines * local,
+                                               constants[Constant::kDdpNoise],
+                                               late)));
 }
 
 }  // namespace paceline::validate

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/file.h"
+#include "paceline/validate/earned.h"
 #include "paceline/validate/explanations.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/judged.h"
@@ -177,24 +178,35 @@ std::string series_of(const Cell& cell) {
 
 void write_protocols(Examinees& examinees,
                      const std::vector<const Cell*>& cells,
+                     LeftOut& left_out,
                      Text out) {
   const Table table = cells.front()->table;
   const auto by = [&](const std::string& name, auto group) {
     constexpr std::size_t kFolds = 6;
     write_header(fmt::format("{}, left out: {}", name_of(table), name), out);
-    write_scores(cross_validate(examinees, cells, group, kFolds), out);
+    const Errors errors = cross_validate(examinees, cells, group, kFolds);
+    write_scores(errors, out);
+    left_out[{table, name}] = errors;
   };
+  constexpr int kMost = 32;
   by("a series", series_of);
+  if (table == Table::kFrameworks) {
+    by("32 devices of a series", [](const Cell& cell) {
+      return cell.gpus() == kMost ? series_of(cell) : "";
+    });
+  }
+  if (table == Table::kDdp) {
+    by("a model's rows of more than one machine",
+       [](const Cell& cell) { return multi_node(cell) ? cell.key[0] : ""; });
+  }
   if (table != Table::kSurvey) {
     return;
   }
   by("a model", [](const Cell& cell) { return cell.key[1]; });
   by("a network, all of it but its rows of 4 devices",
      [](const Cell& cell) { return multi_node(cell) ? cell.key[2] : ""; });
-  by("32 devices", [](const Cell& cell) {
-    constexpr int kMost = 32;
-    return cell.gpus() == kMost ? cell.key[3] : "";
-  });
+  by("32 devices",
+     [](const Cell& cell) { return cell.gpus() == kMost ? cell.key[3] : ""; });
   write_header("survey, a new network from 3 cells of it", out);
   write_scores(new_network(examinees, cells), out);
 }
@@ -229,6 +241,7 @@ struct Desk {
   const std::vector<Cell>& cells;
   Examinees& examinees;
   Constants& constants;
+  LeftOut& left_out;
 };
 
 void examine_table(Table table, const Desk& desk, Text out) {
@@ -262,7 +275,7 @@ void examine_table(Table table, const Desk& desk, Text out) {
     write_cells(errors, out);
   }
   if (options.protocols) {
-    write_protocols(desk.examinees, chosen, out);
+    write_protocols(desk.examinees, chosen, desk.left_out, out);
   }
 }
 
@@ -296,6 +309,7 @@ std::string examine(const ExaminationOptions& options) {
   const std::vector<Cell> cells = read_cells(options.reference);
   Examinees examinees(cells, options.reference, options.threads);
   Constants constants;
+  LeftOut left_out;
   std::string text;
   const Text out = std::back_inserter(text);
   for (const InputRule& rule : input_rules()) {
@@ -304,14 +318,21 @@ std::string examine(const ExaminationOptions& options) {
   fmt::format_to(
       out, "shown of a new network: {}\n", fmt::join(shown_cells(), ", "));
   for (const Table table : kTables) {
-    if (table != Table::kDdpBuckets) {  // which stands with kDdp
-      examine_table(table, {options, cells, examinees, constants}, out);
+    // The comparison of buckets stands with kDdp.
+    if (table != Table::kDdpBuckets && options.table.value_or(table) == table) {
+      examine_table(
+          table, {options, cells, examinees, constants, left_out}, out);
     }
   }
-  write_odd(examinees.first(), cells, constants, out);
+  if (!options.table.has_value()) {
+    write_odd(examinees.first(), cells, constants, out);
+  }
   if (options.predictions.has_value()) {
     write_predictions(
         examinees.first(), cells, constants, *options.predictions);
+  }
+  if (options.earned.has_value()) {
+    write_atomically(*options.earned, earned_rows(left_out));
   }
   return text;
 }

@@ -16,7 +16,9 @@ struct ExaminationOptions {
   bool protocols = false;   // cross-validation, new network
   bool cells = false;       // predicted, published, error of every cell
   std::size_t threads = 2;  // of fits
+  std::optional<Table> table{};  // the only one that is examined
   std::optional<std::filesystem::path> predictions{};
+  std::optional<std::filesystem::path> earned{};  // sim/examined.inc
 };
 
 /// Predicts every cell of the published tables and says how far off that is.

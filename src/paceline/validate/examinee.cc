@@ -45,8 +45,7 @@ bool depends_on(const Cell& cell, Constant constant) {
 
 bool is_heard_on(const Cell& cell, Constant constant) {
   if (cell.table == Table::kSurvey && cell.key[0] == "ByteScheduler-A2A") {
-    return constant == Constant::kSchedulerDispatch ||
-           constant == Constant::kSchedulerUpdate;
+    return constant == Constant::kSchedulerCall;
   }
   return depends_on(cell, constant);
 }

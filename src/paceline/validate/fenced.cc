@@ -70,33 +70,10 @@ class Fenced final : public Changed {
   }
 };
 
-class Polled final : public Changed {
- public:
-  using Changed::Changed;
-
- private:
-  /// The updates stand at the end, in forward order.
-  void change(plan::CommPlan& plan) const override {
-    const auto first = std::ranges::find_if(plan.ops, [](const plan::Op& op) {
-      const auto* kernel = std::get_if<plan::Kernel>(&op.work);
-      return kernel != nullptr && kernel->name == "update";
-    });
-    PACELINE_CHECK(std::all_of(first, plan.ops.end(), is_update));
-    std::reverse(first, plan.ops.end());
-    for (auto op = first; op != plan.ops.end(); ++op) {
-      op->priority = 0;
-    }
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<plan::Planner> fenced(std::unique_ptr<plan::Planner> planner) {
   return std::make_unique<Fenced>(std::move(planner));
-}
-
-std::unique_ptr<plan::Planner> polled(std::unique_ptr<plan::Planner> planner) {
-  return std::make_unique<Polled>(std::move(planner));
 }
 
 }  // namespace paceline::validate

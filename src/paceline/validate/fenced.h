@@ -11,9 +11,4 @@ namespace paceline::validate {
 /// Horovod's step() waits for all before the optimizer begins.
 std::unique_ptr<plan::Planner> fenced(std::unique_ptr<plan::Planner> planner);
 
-/// The same programs with updates in the order in which gradients become
-/// ready, none before another by priority: a poller that serves ends of
-/// collectives in turn.
-std::unique_ptr<plan::Planner> polled(std::unique_ptr<plan::Planner> planner);
-
 }  // namespace paceline::validate

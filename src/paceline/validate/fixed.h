@@ -8,7 +8,7 @@
 
 namespace paceline::validate {
 
-// Numbers of the survey's models that are not fitted.  Each stands in the table
+// Numbers of the models that are not fitted.  Each stands in the table
 // of fixed.cc with its source.
 
 inline constexpr double kMemoryRate = 500e9;   // bytes/s of the device
@@ -16,9 +16,15 @@ inline constexpr double kFlops = 10e12;        // operations/s of the device
 inline constexpr double kAdamPasses = 22;      // over a tensor, by AdamW
 inline constexpr double kSgdLaunch = 20e-6;    // seconds a tensor
 inline constexpr double kInfiniBand = 12.5e9;  // bytes/s of the line
+inline constexpr double kTcpStep = 27.4e-6;    // seconds a message
 inline constexpr double kBackward = 2;         // forward passes
 inline constexpr double kWinograd = 2.25;      // times fewer operations
 inline constexpr double kStrided = 1.5;        // times the arithmetic's time
+
+// frameworks
+inline constexpr double kHorovodCycle = 5e-3;  // seconds
+inline constexpr double kHorovodFused = 64;    // MiB at most
+inline constexpr double kFusedMebibytes = 16;  // by OneFlow and Paddle
 
 struct FixedInfo {
   std::string_view name, unit;

@@ -8,13 +8,15 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/validate/csv.h"
+#include "paceline/validate/fixed.h"
+#include "paceline/validate/order_statistics.h"
 
 namespace paceline::validate {
 namespace {
 
 constexpr int kLocal = 8;
-constexpr double kNvlink = 136.1e9;     // reference/peers_vtrain_nccl_fit.csv
-constexpr double kInfiniBand = 12.5e9;  // the line, 100 Gb/s, over RDMA
+constexpr double kNvlink = 136.1e9;  // reference/peers_vtrain_nccl_fit.csv
+constexpr double kMebibyte = 1 << 20;
 
 std::string series_of(const Cell& cell) {
   return cell.key[0] + "|" + cell.key[1];
@@ -25,28 +27,45 @@ std::string framework_of(const std::string& column) {
   return column.substr(0, column.find(" w/"));
 }
 
-/// How a framework trains BERT or ResNet-50 here.
+/// How a framework hands gradients to the network.
 struct Habits {
   std::string_view framework;
-  bool horovod = false;    // ranks agree through its coordinator
-  bool half_wire = false;  // gradients of 16-bit compute cross as they are
+  double bucket_mib = 0;      // 0: what is ready within a cycle of Horovod
+  bool horovod = false;       // ranks agree through its coordinator
+  bool half_wire = false;     // gradients of 16-bit compute cross as they are
+  bool idle_loaders = false;  // 16-bit ResNet-50 leaves its loaders idle
 };
 
-/// DLPerf's scripts and the models' sources: NGC TensorFlow's BERT asks for
-/// Compression.none, apex and the MXNets reduce gradients in their own type,
-/// OneFlow and Paddle those of 32-bit variables.
+/// DLPerf's scripts, the defaults of the frameworks and the models' sources:
+/// NGC TensorFlow's BERT asks for Compression.none, apex and the MXNets reduce
+/// gradients in their own type, OneFlow and Paddle those of 32-bit variables.
+/// NGC MXNet groups gradients (MXNET_HOROVOD_NUM_GROUPS=16); apex sends 10
+/// million elements at a time.  NGC PyTorch decodes images on the host
+/// (dali-cpu) and, slower than the others, loses 4 % of a 16-bit step inside a
+/// machine, where they lose 9 and more.  How TensorFlow 2 packs is not known:
+/// half of the gradients.
 constexpr Habits kHabits[] = {
     {.framework = "MXNet", .horovod = true, .half_wire = true},
     {.framework = "MXNet W/O clip", .horovod = true, .half_wire = true},
-    {.framework = "NGC MXNet", .horovod = true, .half_wire = true},
-    {.framework = "NGC PyTorch", .half_wire = true},
+    {.framework = "NGC MXNet",
+     .bucket_mib = 6.1,
+     .horovod = true,
+     .half_wire = true},
+    {.framework = "NGC PyTorch",
+     .bucket_mib = 38.1,
+     .half_wire = true,
+     .idle_loaders = true},
     {.framework = "NGC TensorFlow 1.x", .horovod = true},
+    {.framework = "PyTorch", .bucket_mib = 25},
+    {.framework = "TensorFlow 2.x", .bucket_mib = 50},
 };
 
 Habits habits_of(const std::string& framework) {
   const auto* const found =
       std::ranges::find(kHabits, framework, &Habits::framework);
-  return found == std::end(kHabits) ? Habits{.framework = framework} : *found;
+  return found == std::end(kHabits)
+             ? Habits{.framework = framework, .bucket_mib = kFusedMebibytes}
+             : *found;
 }
 
 /// Paddle's BERT reduces through sockets: its script sets NCCL_IB_DISABLE=1.
@@ -56,9 +75,11 @@ bool over_tcp(bool bert, const std::string& framework) {
   return bert && framework == "PaddlePaddle";
 }
 
-/// The mean of the largest of that many standard normal variables.
-double slowest_of(int machines) {
-  return machines == 2 ? 0.564 : 1.029;  // 4
+/// Gradients that all wait for the end of the backward pass.
+plan::LayerProfile exposed(plan::LayerProfile profile) {
+  profile.forward.back() += profile.backward_total();
+  std::ranges::fill(profile.backward, 0);
+  return profile;
 }
 
 }  // namespace
@@ -94,14 +115,39 @@ FrameworkModel::FrameworkModel(const std::vector<Cell>& cells,
   }
 }
 
+std::string FrameworkModel::strategy_of(const Series& one) {
+  const Habits habits = habits_of(one.framework);
+  std::string strategy;
+  if (over_tcp(one.bert, one.framework)) {
+    // Where compute has 16 bits, tensor by tensor.
+    strategy = one.half ? "wfbp" : "bsp";
+  } else if (one.bert && one.framework == "NGC PyTorch") {
+    // message_size is above the model's, so one message behind the backward
+    // pass holds all.
+    strategy = "bsp";
+  } else {
+    double mebibytes = habits.bucket_mib;
+    if (mebibytes == 0) {
+      const double ready =
+          kHorovodCycle /
+          plan::seconds_of(one.network.profile.backward_total());
+      mebibytes =
+          std::min(kHorovodFused,
+                   std::min(1.0, ready) * 4 / kMebibyte *
+                       static_cast<double>(one.network.shape.elements()));
+    }
+    strategy = fmt::format("fusion:bucket-mb={:.3f}", mebibytes);
+  }
+  return one.half && habits.half_wire ? strategy + "+fp16" : strategy;
+}
+
 double FrameworkModel::plan_seconds(const std::string& name,
                                     int machines,
                                     const Constants& constants) {
   const Series& one = series_.at(name);
   const bool tcp = over_tcp(one.bert, one.framework);
-  const Habits habits = habits_of(one.framework);
   sim::Costs costs;
-  costs.profile = one.network.profile;
+  costs.profile = tcp ? exposed(one.network.profile) : one.network.profile;
   costs.machine.device = {.bytes_per_s = rate_of(kNvlink)};
   if (tcp) {
     const double bytes = 2.0 * (kLocal - 1) / kLocal * 4 *
@@ -122,18 +168,8 @@ double FrameworkModel::plan_seconds(const std::string& name,
       [&] {
         Case made;
         made.input = input_of(one.network, machines, kLocal);
-        // apex packs all gradients into one message behind the backward pass
-        // (message_size above the model's); Paddle reduces tensor by tensor
-        // where compute has 16 bits.
-        const bool at_once =
-            one.bert && (one.framework == "NGC PyTorch" || (tcp && !one.half));
-        std::string strategy = at_once           ? "bsp"
-                               : tcp && one.half ? "wfbp"
-                                                 : "fusion:bucket-mb=64";
-        if (one.half && habits.half_wire) {
-          strategy += "+fp16";
-        }
-        made.planner = plan::make_planner(plan::parse_strategy(strategy));
+        made.planner =
+            plan::make_planner(plan::parse_strategy(strategy_of(one)));
         return made;
       },
       costs);
@@ -149,11 +185,12 @@ double FrameworkModel::samples_per_s(const Cell& cell,
   }
   const int machines = gpus / kLocal;
   double wait = constants[Constant::kFrameworkJitter];
-  if (one.half && !one.bert) {
+  const Habits habits = habits_of(one.framework);
+  if (one.half && !one.bert && !habits.idle_loaders) {
     wait += constants[Constant::kFrameworkInput];
   }
   wait *= slowest_of(machines);
-  if (habits_of(one.framework).horovod) {
+  if (habits.horovod) {
     wait += constants[Constant::kFrameworkAgreement];
   }
   const double seconds = one.seconds(kLocal) +

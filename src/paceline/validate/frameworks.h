@@ -44,6 +44,8 @@ class FrameworkModel {
     double seconds(int gpus) const { return batch_size * gpus / rate.at(gpus); }
   };
 
+  static std::string strategy_of(const Series& one);
+
   double plan_seconds(const std::string& name,
                       int machines,
                       const Constants& constants);

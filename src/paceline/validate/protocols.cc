@@ -184,9 +184,7 @@ Errors cross_validate(Examinees& examinees,
   names.erase("");
   std::vector<std::string> shuffled(names.begin(), names.end());
   Random random(1, 0);
-  for (std::size_t i = shuffled.size(); i > 1; --i) {
-    std::swap(shuffled[i - 1], shuffled[random.below(i)]);
-  }
+  shuffle(std::span(shuffled), random);
   const std::size_t count = std::min(folds, shuffled.size());
   std::map<std::string, std::size_t> fold_of;
   for (std::size_t i = 0; i < shuffled.size(); ++i) {

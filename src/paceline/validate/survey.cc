@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "paceline/validate/byteps.h"
 #include "paceline/validate/fenced.h"
 #include "paceline/validate/fixed.h"
+#include "paceline/validate/hosted.h"
 
 namespace paceline::validate {
 namespace {
@@ -26,15 +28,14 @@ struct Published {
   int batch_size = 1;
   double samples_per_s = 0;  // of one device
   bool adam = false;
-  int tensors = 0;
   int leaf_calls = 0;  // of modules without children, in a forward pass
 };
 
 /// reference/ddl_benchmarks_setup.csv, single_gpu_throughput and optimizer.
 constexpr Published kModels[] = {
-    {"ResNet-50", "resnet50", 64, 253.1, false, 161, 158},
-    {"BERT-Base", "bert-base", 64, 212.8, true, 206, 143},
-    {"BERT-Large", "bert-large", 8, 49, true, 398, 275},
+    {"ResNet-50", "resnet50", 64, 253.1, false, 158},
+    {"BERT-Base", "bert-base", 64, 212.8, true, 143},
+    {"BERT-Large", "bert-large", 8, 49, true, 275},
 };
 
 constexpr Rank kLocal = 4;
@@ -100,6 +101,10 @@ Timed timed_of(const Published& one) {
           timed_network(one.shape, one.batch_size, step)};
 }
 
+bool is_scheduled(const SurveyCell& cell) {
+  return cell.method == "ByteScheduler-A2A";
+}
+
 /// One device's step; splitting it over layers takes longer than a simulation.
 const TimedNetwork& timed(const SurveyCell& cell) {
   static const std::map<std::string, Timed> all = [] {
@@ -112,8 +117,8 @@ const TimedNetwork& timed(const SurveyCell& cell) {
   const Timed& networks = all.at(cell.model);
   // ByteScheduler's poller launches AdamW's kernels amid the others, so that
   // the device's time for them is part of computing.
-  return cell.method == "ByteScheduler-A2A" ? networks.with_optimizer
-                                            : networks.without_optimizer;
+  return is_scheduled(cell) ? networks.with_optimizer
+                            : networks.without_optimizer;
 }
 
 /// The network that the cell's bytes cross; empty within one node.
@@ -129,10 +134,10 @@ std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
   if (cell.serves()) {
     return make_byteps({.fused = cell.method == "BSP-PS"});
   }
-  if (cell.method == "ByteScheduler-A2A") {  // 4 and 16 million parameters
-    return polled(
-        named("bytescheduler:order=priority,partition-mb=15.2587890625,"
-              "credit-mb=61.03515625"));
+  if (is_scheduled(cell)) {  // 4 and 16 million parameters
+    return named(
+        "bytescheduler:order=priority,partition-mb=15.2587890625,"
+        "credit-mb=61.03515625");
   }
   if (cell.method == "MG-WFBP") {
     return fenced(named("mg-wfbp:small-elements=8192"));
@@ -155,7 +160,7 @@ Case case_of(const SurveyCell& cell) {
   if (cell.serves()) {
     one.steps = 2;  // each waits for all of the one before
   }
-  if (cell.method == "ByteScheduler-A2A") {
+  if (is_scheduled(cell)) {
     one.steps = 8;  // crosses the step border, so it settles later
   }
   return one;
@@ -195,6 +200,7 @@ void set_ring_costs(const SurveyCell& cell,
                     sim::Costs& costs) {
   sim::Machine& machine = costs.machine;
   sim::SoftwareCosts& software = costs.software;
+  machine.algorithm = sim::Algorithm::kTree;  // NCCL 2.4's, of small messages
   machine.device.bytes_per_s = rate_of(constants[Constant::kBusRate] * kGiga);
   const std::string& wire = wire_of(cell);
   if (wire == "10GbE") {
@@ -205,24 +211,17 @@ void set_ring_costs(const SurveyCell& cell,
         constants[Constant::kIpoibRate] * kGiga *
         std::pow(cell.nodes() / 2.0, -constants[Constant::kIpoibDecline]));
   }
+  if (is_scheduled(cell)) {
+    return;  // Horovod's fusion is on: a start carries up to 64 MB
+  }
   if (wire == "10GbE" || wire == "100GbE") {
-    machine.network.latency = ps(constants[Constant::kTcpHop] * kMicro);
+    machine.network.latency = ps(kTcpStep);
   }
   software.collective_per_rank =
       ps(constants[Constant::kCollectivePerRank] * kMicro);
   software.collective_under_compute =
       ps(constants[Constant::kWaitUnderCompute] * kMilli);
   const bool adam = published(cell.model).adam;
-  if (cell.method == "ByteScheduler-A2A") {
-    software.collective = ps(constants[Constant::kSchedulerDispatch] * kMilli);
-    software.collective_under_compute = 0;
-    const Published& one = published(cell.model);
-    software.kernels = {
-        {.prefix = "update",
-         .launch_per_tensor = ps(constants[Constant::kSchedulerUpdate] *
-                                 kMilli * one.leaf_calls / one.tensors)}};
-    return;
-  }
   const double launch =
       adam ? constants[Constant::kAdamLaunch] * kMilli : kSgdLaunch;
   software.kernels = {
@@ -231,15 +230,30 @@ void set_ring_costs(const SurveyCell& cell,
        .bytes_per_s = adam ? kMemoryRate * kPlanPasses / kAdamPasses : 0}};
 }
 
+/// Python launches the modules' calls one after another.
+Hosted slowed_by_python(const SurveyCell& cell, const Constants& constants) {
+  const TimedNetwork& network = timed(cell);
+  const auto modules = static_cast<double>(network.shape.model.modules.size());
+  const double call = constants[Constant::kSchedulerCall] * kMilli;
+  return hosted(network.shape.model,
+                network.profile,
+                ps(call * published(cell.model).leaf_calls / modules));
+}
+
 sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
   sim::Costs costs;
   costs.profile = timed(cell).profile;
   costs.machine.network = {.bytes_per_s = rate_of(kInfiniBand),
                            .sharing = plan::LinkSharing::kHost};
-  costs.machine.interference.device_link_under_compute =
-      std::min(1.0,
-               constants[cell.serves() ? Constant::kServerBusUnderCompute
-                                       : Constant::kBusUnderCompute]);
+  double& left = costs.machine.interference.device_link_under_compute;
+  left = std::min(1.0,
+                  constants[cell.serves() ? Constant::kServerBusUnderCompute
+                                          : Constant::kBusUnderCompute]);
+  if (is_scheduled(cell)) {
+    Hosted slowed = slowed_by_python(cell, constants);
+    costs.profile = std::move(slowed.profile);
+    left = 1 - slowed.busy * (1 - left);
+  }
   if (cell.serves()) {
     set_server_costs(cell, constants, costs);
   } else {
@@ -266,13 +280,14 @@ bool ran_over_10gbe(const SurveyCell& cell) {
 
 bool depends_on(const SurveyCell& cell, Constant constant) {
   const bool serves = cell.serves();
-  const bool scheduler = cell.method == "ByteScheduler-A2A";
+  const bool scheduler = is_scheduled(cell);
   const bool fused = cell.method.starts_with("BSP");  // behind all computing
   const std::string& network = wire_of(cell);
   switch (constant) {
     case Constant::kBusRate:
-    case Constant::kCollectivePerRank:
       return !serves;
+    case Constant::kCollectivePerRank:
+      return !serves && !scheduler;
     case Constant::kBusUnderCompute:
       return !serves && !fused;
     case Constant::kWaitUnderCompute:
@@ -281,13 +296,10 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
       return !serves && !scheduler && published(cell.model).adam;
     case Constant::kTcp10Rate:
       return !serves && network == "10GbE";
-    case Constant::kTcpHop:
-      return !serves && (network == "10GbE" || network == "100GbE");
     case Constant::kIpoibRate:
     case Constant::kIpoibDecline:
       return !serves && network == "100GbE";
-    case Constant::kSchedulerDispatch:
-    case Constant::kSchedulerUpdate:
+    case Constant::kSchedulerCall:
       return scheduler;
     case Constant::kServerBusRate:
       return serves;

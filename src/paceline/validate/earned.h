@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "paceline/validate/protocols.h"
+
+namespace paceline::validate {
+
+/// Errors of cross-validations, by table and by what they left out.
+using LeftOut = std::map<std::pair<Table, std::string>, Errors>;
+
+/// The text of sim/examined.inc, from which `paceline advise` takes its error
+/// bars: the mean absolute error of each family of strategies on cells that the
+/// fit had not seen.  Throws UsageError where a family's is not there.
+std::string earned_rows(const LeftOut& left_out);
+
+}  // namespace paceline::validate

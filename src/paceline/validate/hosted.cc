@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/validate/hosted.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "paceline/base/error.h"
+
+namespace paceline::validate {
+namespace {
+
+using plan::Picoseconds;
+
+/// The host that launches and the device that follows it.
+class Launches {
+ public:
+  explicit Launches(Picoseconds per_module) : per_module_(per_module) {}
+
+  /// Launches one op and counts it from the end of the one before it.
+  void launch(Picoseconds& time) {
+    launched_ += per_module_;
+    append(time, launched_);
+  }
+
+  /// Launched with the one before it.
+  void follow(Picoseconds& time) { append(time, 0); }
+
+ private:
+  void append(Picoseconds& time, Picoseconds earliest) {
+    const Picoseconds end = std::max(earliest, end_) + time;
+    time = end - end_;
+    end_ = end;
+  }
+
+  Picoseconds per_module_, launched_ = 0, end_ = 0;
+};
+
+Picoseconds total(const plan::LayerProfile& profile) {
+  return profile.forward_total() + profile.backward_total();
+}
+
+}  // namespace
+
+Hosted hosted(const plan::ModelShape& model,
+              plan::LayerProfile profile,
+              Picoseconds per_module) {
+  PACELINE_CHECK(per_module >= 0);
+  const Picoseconds device = total(profile);
+  Launches launches(per_module);
+  for (Picoseconds& time : profile.forward) {
+    launches.launch(time);
+  }
+  std::optional<plan::ModuleId> last;
+  for (const plan::ParameterId id : model.ready_order) {
+    const plan::ModuleId module = model.parameters[plan::index_of(id)].module;
+    Picoseconds& time = profile.backward[plan::index_of(id)];
+    if (module == last) {
+      launches.follow(time);
+    } else {
+      launches.launch(time);
+    }
+    last = module;
+  }
+  const Picoseconds all = total(profile);
+  const double busy =
+      all > 0 ? static_cast<double>(device) / static_cast<double>(all) : 1;
+  return {std::move(profile), busy};
+}
+
+}  // namespace paceline::validate

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/validate/hosted.h"
+
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace paceline::validate {
+namespace {
+
+using Times = std::vector<plan::Picoseconds>;
+
+/// Two modules, the second with a weight and a bias.
+plan::ModelShape two_modules() {
+  plan::ModelShape model;
+  model.modules = {"first", "second"};
+  model.parameters = {{.name = "first.weight",
+                       .sizes = {1},
+                       .elements = 1,
+                       .module = plan::ModuleId{0}},
+                      {.name = "second.weight",
+                       .sizes = {1},
+                       .elements = 1,
+                       .module = plan::ModuleId{1}},
+                      {.name = "second.bias",
+                       .sizes = {1},
+                       .elements = 1,
+                       .module = plan::ModuleId{1}}};
+  model.ready_order = {
+      plan::ParameterId{2}, plan::ParameterId{1}, plan::ParameterId{0}};
+  return model;
+}
+
+/// Backward by parameter, as they are registered.
+plan::LayerProfile profile(Times forward, Times backward) {
+  plan::LayerProfile one;
+  one.forward = std::move(forward);
+  one.backward = std::move(backward);
+  return one;
+}
+
+TEST(Hosted, KeepsTheDevicesTimesUnderAFastHost) {
+  const Hosted same = hosted(two_modules(), profile({5, 6}, {7, 1, 8}), 0);
+  EXPECT_EQ(same.profile.forward, (Times{5, 6}));
+  EXPECT_EQ(same.profile.backward, (Times{7, 1, 8}));
+  EXPECT_EQ(same.busy, 1);
+}
+
+TEST(Hosted, TakesTheHostsTimeWhereTheDeviceWaits) {
+  // Launched at 10, 20, 30 and 40, each over before the next: the device is
+  // 1, 1, 3 (of it 1 for the weight) and 2 of 42 busy.
+  const Hosted slow = hosted(two_modules(), profile({1, 1}, {2, 1, 2}), 10);
+  EXPECT_EQ(slow.profile.forward, (Times{11, 10}));
+  EXPECT_EQ(slow.profile.backward, (Times{9, 1, 11}));
+  EXPECT_DOUBLE_EQ(slow.busy, 7.0 / 42);
+}
+
+TEST(Hosted, RunsAheadOfALongModule) {
+  // Launched at 10, 20, 30, 40 while the first runs until 110: nothing waits.
+  const Hosted ahead = hosted(two_modules(), profile({100, 3}, {5, 1, 4}), 10);
+  EXPECT_EQ(ahead.profile.forward, (Times{110, 3}));
+  EXPECT_EQ(ahead.profile.backward, (Times{5, 1, 4}));
+}
+
+}  // namespace
+}  // namespace paceline::validate
