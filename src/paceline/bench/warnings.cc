@@ -40,9 +40,13 @@ void add_warnings(const record::Configuration& configuration,
           {"shared-cores",
            fmt::format(
                "{} threads on {} usable cores of {}", wanted, cores, host),
-           "ranks take cores from each other, so a step is slower than on as "
-           "many devices",
-           "use fewer ranks or --threads"});
+           fmt::format(
+               "{} take cores from each other, so a step is slower than "
+               "on as many {}",
+               ranks > 1 ? "ranks" : "threads",
+               ranks > 1 ? "devices" : "cores"),
+           ranks > 1 ? "use fewer ranks, or fewer --threads"
+                     : "use fewer --threads"});
     }
   }
 }

@@ -44,14 +44,33 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
 }  // namespace
 
 void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice) {
+  const auto not_empty = [](const std::string& text) {
+    return std::string(text.empty() ? "is empty; leave it out, or give a value"
+                                    : "");
+  };
   app.add_option("--cluster", choice.file, "cluster file (clusters/*.toml)")
+      ->check(not_empty)
       ->type_name("FILE");
   app.add_option("-H,--hosts",
                  choice.hosts,
                  "hosts and their slots, in place of the cluster file's")
+      ->check(not_empty)
       ->type_name("a:4,b:4");
   app.add_option("--hostfile", choice.hostfile, "the same from an MPI hostfile")
+      ->check(not_empty)
       ->type_name("FILE");
+}
+
+std::vector<std::string> cluster_words(const plan::ClusterChoice& choice) {
+  std::vector<std::string> words;
+  for (const auto& [flag, value] : {std::pair{"--cluster", choice.file},
+                                    {"--hosts", choice.hosts},
+                                    {"--hostfile", choice.hostfile}}) {
+    if (!value.empty()) {
+      words.insert(words.end(), {flag, value});
+    }
+  }
+  return words;
 }
 
 bool names_profile(const std::string& model) {

@@ -17,6 +17,9 @@ namespace paceline::cli {
 /// --cluster, -H and --hostfile, as `paceline run` has them.
 void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice);
 
+/// The words that give these flags again.
+std::vector<std::string> cluster_words(const plan::ClusterChoice& choice);
+
 /// Whether `model` is a profile's path, not a built-in network's name.
 bool names_profile(const std::string& model);
 

@@ -79,7 +79,8 @@ class Reader {
                   Values& to) const {
     const Key* key = find_key(name);
     if (key == nullptr) {
-      throw UsageError(fmt::format("{}: {}", at(node), unknown_key(name)));
+      throw UsageError(fmt::format(
+          "{}: {}", at(node), unknown_key(name, part == Part::kTop)));
     }
     if (!key->in_file) {
       throw UsageError(
@@ -233,6 +234,11 @@ Settings settings_of(const Draft& draft) {
       if (given.size() > 1) {
         throw UsageError(fmt::format(
             "{}: given {} times", given.front().where, given.size()));
+      }
+      if (given.front().text.empty()) {
+        throw UsageError(fmt::format("{}: is empty; leave it out, or give {}",
+                                     given.front().where,
+                                     key->metavar));
       }
       assign_key(*key, given.front().text, given.front().where, settings);
     }

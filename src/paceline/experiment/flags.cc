@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
@@ -60,16 +61,29 @@ void Flags::refuse_unknown() const {
   }
 }
 
-Draft Flags::draft() const {
-  refuse_unknown();
+Values Flags::values() const {
   Values given;
-  bool any_case = false;
   for (const auto& [name, texts] : texts_) {
     if (!texts.empty()) {
       given[name] = split_flag(name, texts);
-      any_case |= is_case_key(*find_key(name)) || name == "protocol";
     }
   }
+  return given;
+}
+
+Settings Flags::settings() const {
+  refuse_unknown();
+  Draft draft;
+  draft.flags = values();
+  return settings_of(draft);
+}
+
+Draft Flags::draft() const {
+  refuse_unknown();
+  Values given = values();
+  const bool any_case = std::ranges::any_of(given, [](const auto& value) {
+    return is_case_key(*find_key(value.first)) || value.first == "protocol";
+  });
   if (experiment_.empty() && !any_case) {
     throw UsageError(
         "nothing to run: name an experiment (paceline run quick) or a case "
@@ -111,6 +125,14 @@ std::string find_experiment(const std::string& name,
     }
   }
   const std::vector<std::string> known = known_experiments(roots);
+  if (name.ends_with(".toml") || name.find('/') != std::string::npos) {
+    throw UsageError(
+        fmt::format("there is no file '{}'; an experiment is a file, or the "
+                    "name of one in experiments/: {}",
+                    name,
+                    known.empty() ? "which is not here"
+                                  : fmt::format("{}", fmt::join(known, ", "))));
+  }
   throw UsageError(known.empty()
                        ? fmt::format("no file '{}', and no folder experiments/ "
                                      "here that could hold it",

@@ -27,7 +27,12 @@ class Flags {
   /// UsageError.
   Draft draft() const;
 
+  /// What the flags alone say of the whole run.  Throws UsageError for an
+  /// unknown flag or a bad value.
+  Settings settings() const;
+
  private:
+  Values values() const;
   void refuse_unknown() const;
 
   CLI::App& app_;

@@ -274,12 +274,15 @@ void assign_key(const Key& key,
   assign(key, text, where, to);
 }
 
-std::string unknown_key(const std::string& name) {
+std::string unknown_key(const std::string& name, bool with_tables) {
   std::vector<std::string> known;
   for (const Key& key : keys()) {
     if (key.in_file) {
       known.emplace_back(key.name);
     }
+  }
+  if (with_tables) {
+    known.insert(known.end(), {"case", "sweep"});
   }
   const Key* former = find_former(name);
   return unknown(

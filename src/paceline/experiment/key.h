@@ -98,8 +98,9 @@ void assign_key(const Key& key,
                 Settings& to);
 
 /// "unknown key 'modle'; did you mean model? known: ..." for a name that no
-/// row has, of a file or (with its dashes) of the command line.
-std::string unknown_key(const std::string& name);
+/// row has, of a file or (with its dashes) of the command line.  The top of a
+/// file knows the tables too.
+std::string unknown_key(const std::string& name, bool with_tables);
 std::string unknown_flag(const std::string& flag);
 
 }  // namespace paceline::experiment

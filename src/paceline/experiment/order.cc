@@ -35,7 +35,7 @@ Owner owner_from(const ordered_json& texts) {
        texts.get<std::map<std::string, std::string>>()) {
     const Key* key = find_key(name);
     if (key == nullptr) {
-      throw UsageError(fmt::format("order: {}", unknown_key(name)));
+      throw UsageError(fmt::format("order: {}", unknown_key(name, false)));
     }
     assign_key(*key, text, "order: " + name, owner);
   }
