@@ -16,7 +16,11 @@ TEST(CommCase, EveryOperationIsRightAndBookedInEveryType) {
     for (const std::string_view operation : comm_operations()) {
       for (const char* dtype : {"fp32", "fp64", "fp16", "bf16", "int32"}) {
         const CommSamples samples =
-            measure_operation(channel, operation, 1000, dtype, "cpu", 1, 2);
+            measure_operation(channel,
+                              operation,
+                              1000,
+                              {.dtype = dtype, .interface = {}, .link = {}},
+                              {.warmup = 1, .measured = 2});
         EXPECT_EQ(samples.wrong_elements, 0) << operation << " " << dtype;
         EXPECT_EQ(samples.duration_ns.size(), 2U);
         EXPECT_GE(samples.bytes, 1000 - 8);
@@ -45,12 +49,13 @@ class WrongChannel final : public testing::PassingChannel {
 TEST(CommCase, AWrongElementIsFound) {
   testing::run_ranks(2, [](comm::Channel& channel) {
     WrongChannel wrong(channel);
-    EXPECT_EQ(measure_operation(wrong, "all-reduce", 4096, "fp32", "cpu", 0, 1)
-                  .wrong_elements,
-              1);
-    EXPECT_EQ(measure_operation(wrong, "broadcast", 4096, "fp32", "cpu", 0, 1)
-                  .wrong_elements,
-              0);
+    const CommIterations once{.warmup = 0, .measured = 1};
+    EXPECT_EQ(
+        measure_operation(wrong, "all-reduce", 4096, {}, once).wrong_elements,
+        1);
+    EXPECT_EQ(
+        measure_operation(wrong, "broadcast", 4096, {}, once).wrong_elements,
+        0);
   });
 }
 

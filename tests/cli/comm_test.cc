@@ -102,6 +102,47 @@ TEST_F(Comm, FitsGoIntoTheClusterFile) {
   EXPECT_NE(file.find("operation = \"all-reduce\""), std::string::npos);
   EXPECT_NE(file.find("operation = \"message\""), std::string::npos);
   EXPECT_NE(file.find("error_percent = "), std::string::npos);
+  EXPECT_NE(file.find("engine = \"gloo\"\ndevice = \"cpu\"\n"),
+            std::string::npos);
+}
+
+// Every duration is the modelled one or longer, so no wire is above the line.
+TEST_F(Comm, BehindAModelledLinkTheLineIsTheLinks) {
+  const Outcome outcome =
+      run("comm --ranks 2 --link 100Mbit,1ms --only all-reduce,message --min "
+          "125kB --max 125kB --iterations 3 --warmup 1 --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 2U);
+  // 125 kB at 100 Mbit/s, and two latencies of a ring or one of a message.
+  for (const auto& [row, modelled_ns] :
+       {std::pair{0, 12'000'000}, {1, 11'000'000}}) {
+    const auto& r = all.at(row);
+    EXPECT_EQ(r.at("link"), "100Mbit,1ms");
+    EXPECT_EQ(r.at("wire_bytes"), 125'000);
+    EXPECT_EQ(r.at("bytes_per_s").at("line"), 12'500'000);
+    EXPECT_GE(r.at("duration_ns").at("min"), modelled_ns);
+    EXPECT_LE(r.at("bytes_per_s").at("wire_share_of_line"),
+              10'000'000.0 / modelled_ns);
+    EXPECT_TRUE(r.at("warnings").empty());
+  }
+  EXPECT_TRUE(all.at(0).at("link_slack_ns").is_number());
+  EXPECT_TRUE(all.at(1).at("link_slack_ns").is_null());
+  EXPECT_NE(outcome.out.find("line: 0.013 GB/s, that of the modelled link\n"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(Comm, AnEngineThatIsSlowerThanTheLinkIsInvalid) {
+  const Outcome outcome =
+      run("comm --ranks 2 --link 100000Gbit --only all-reduce --min 1MiB --max "
+          "1MiB --iterations 2 --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_NE(outcome.out.find("INVALID: the engine is slower than the link"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(records("r.jsonl").at(0).at("valid"), false);
+  EXPECT_LT(records("r.jsonl").at(0).at("link_slack_ns"), 0);
 }
 
 TEST_F(Comm, BadRequestsAreOneSentence) {
@@ -112,6 +153,7 @@ TEST_F(Comm, BadRequestsAreOneSentence) {
         {"--factor 1", "--factor 1: must be above 1"},
         {"--min 0", "--min 0: must be 1 B to 16 GiB"},
         {"--fit", "--fit: needs --cluster FILE"},
+        {"--link 5", "--link = '5': must be a rate"},
         {"--engine nccl", "--engine: 'nccl'"},
         {"--format tab", "--format: unknown format"}}) {
     const Outcome outcome = run("comm --ranks 2 " + flags);

@@ -142,6 +142,17 @@ TEST_F(Program, RefusesBadFlags) {
   expect_refused("run --model mlp --engine mpi",
                  "paceline: --engine: 'mpi' is not one of auto, gloo, nccl");
   expect_refused("run", "paceline: nothing to run: ");
+  expect_refused("run --timeout 0",
+                 "paceline: --timeout: '0' is not a number from 1 to 86400");
+  expect_refused("run --format foo",
+                 "paceline: --format: unknown format 'foo'");
+  for (const char* flag : {"--hosts", "--hostfile", "--cluster"}) {
+    expect_refused(std::string("run --model mlp ") + flag + " ''",
+                   std::string("paceline: ") + flag + ": is empty; ");
+    expect_refused(std::string("comm ") + flag + " ''",
+                   std::string("paceline: ") + flag + ": is empty; ");
+  }
+  expect_refused("run --model mlp -H ''", "paceline: --hosts: is empty; ");
 }
 
 TEST_F(Program, RefusesBadFiles) {
@@ -151,8 +162,15 @@ TEST_F(Program, RefusesBadFiles) {
   expect_refused("run unknown.toml",
                  "paceline: unknown.toml:1: unknown key 'modle'; did you mean "
                  "'model'?");
+  write("unknown.toml", "modle = 'mlp'\n");
+  const std::string sentence = run("run unknown.toml").err;
+  EXPECT_NE(sentence.find(", case, sweep\n"), std::string::npos) << sentence;
   expect_refused("run no-such-file",
                  "paceline: unknown experiment 'no-such-file'");
+  for (const char* path : {"nosuch.toml", "no/such"}) {
+    expect_refused(std::string("run ") + path,
+                   std::string("paceline: there is no file '") + path + "'; ");
+  }
   write("records.jsonl", "not a record\n");
   expect_refused("run --model mlp --records records.jsonl",
                  "paceline: records.jsonl:1: ");

@@ -94,6 +94,27 @@ TEST(ClusterEdit, AnotherNumberOfRanksIsAnotherFit) {
   EXPECT_EQ(parse_cluster(out, "lab.toml").links.at(0).fits.size(), 3U);
 }
 
+// The file's fits do not say their engine, so what is measured takes their
+// place; what another engine measured stays beside it.
+TEST(ClusterEdit, AnotherEngineIsAnotherFit) {
+  LinkFit gloo = fit("all-reduce", 5);
+  gloo.engine = "gloo";
+  gloo.device = "cpu";
+  LinkFit nccl = fit("all-reduce", 6);
+  nccl.engine = "nccl";
+  nccl.device = "cuda";
+  std::string out = with_fits(kText, "net", {gloo}, "lab.toml");
+  EXPECT_EQ(parse_cluster(out, "lab.toml").links.at(0).fits.size(), 2U);
+  out = with_fits(out, "net", {nccl}, "lab.toml");
+  const auto fits = parse_cluster(out, "lab.toml").links.at(0).fits;
+  ASSERT_EQ(fits.size(), 3U);
+  EXPECT_EQ(fits[1].engine, "gloo");
+  EXPECT_EQ(fits[1].device, "cpu");
+  EXPECT_EQ(fits[2].engine, "nccl");
+  EXPECT_EQ(fits[2].device, "cuda");
+  EXPECT_EQ(with_fits(out, "net", {nccl}, "lab.toml"), out);
+}
+
 TEST(ClusterEdit, RefusesWhatItCannotEdit) {
   EXPECT_THROW(with_fits(kText, "nett", {fit("message", 5)}, "lab.toml"),
                UsageError);

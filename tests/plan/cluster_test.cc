@@ -33,6 +33,8 @@ latency = "50us"
 [[links.fits]]
 operation = "all-reduce"
 ranks = 8
+engine = "nccl"
+device = "cuda"
 error_percent = 2.5
 pieces = [
   { alpha = "100us", beta_ps_per_byte = 2000 },
@@ -83,6 +85,8 @@ TEST(Cluster, ReadsEveryKey) {
   EXPECT_EQ(network->fits[0].line.pieces[1].from_bytes, 65536);
   EXPECT_EQ(network->fits[0].line.pieces[1].beta_ps_per_byte, 1000.5);
   EXPECT_EQ(network->fits[0].error_percent, 2.5);
+  EXPECT_EQ(network->fits[0].engine, "nccl");
+  EXPECT_EQ(network->fits[0].device, "cuda");
   const ClusterLink* bus = cluster.link(LinkScope::kDevices);
   ASSERT_NE(bus, nullptr);
   EXPECT_EQ(bus->bytes_per_s, 12.5e9);
@@ -101,6 +105,8 @@ TEST(Cluster, WritesWhatItReads) {
   EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].line.pieces[0].alpha,
             100'000'000);
   EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].error_percent, 2.5);
+  EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].engine, "nccl");
+  EXPECT_EQ(again.link(LinkScope::kHosts)->fits[0].device, "cuda");
   EXPECT_FALSE(again.link(LinkScope::kDevices)->full_duplex);
   EXPECT_EQ(again.device.throughputs.at(0).samples_per_s, 253.1);
 }
@@ -149,6 +155,10 @@ TEST(Cluster, RefusesImpossibleFits) {
   pieces[0].beta_ps_per_byte = -1;
   EXPECT_THROW(check_cluster(cluster), UsageError);
   pieces[0].beta_ps_per_byte = 0;
+  EXPECT_NO_THROW(check_cluster(cluster));
+  cluster.links[0].fits[0].device = "gpu";
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+  cluster.links[0].fits[0].device.clear();
   EXPECT_NO_THROW(check_cluster(cluster));
   pieces[1].from_bytes = 0;
   EXPECT_THROW(check_cluster(cluster), UsageError);

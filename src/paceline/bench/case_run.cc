@@ -201,6 +201,8 @@ bool measure_window(const comm::World& world,
                          {.timeout = options.timeout + kHeartsFirst,
                           .first_step = options.first_step,
                           .record_spans = options.record_spans,
+                          .profile = options.times.profile,
+                          .alpha_beta = options.times.alpha_beta,
                           .beat = beat_of(options),
                           .stuck = end_of(world)});
   const auto claim = claim_of(options);
@@ -253,6 +255,8 @@ bool measure_window(const comm::World& world,
     result.spans = take_spans(trainer, team.rank, result.lined_up_ns);
   }
   result.planned_by = planned_by(trainer.planner(), trainer.input());
+  result.times = {.profile = trainer.input().profile,
+                  .alpha_beta = trainer.input().alpha_beta};
   result.verified = verify(trainer, configuration, team, bulletin, options);
   return communicates(window);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "paceline/bench/bulletin.h"
+#include "paceline/bench/known_times.h"
 #include "paceline/comm/link.h"
 #include "paceline/comm/world.h"
 #include "paceline/launch/heartbeat.h"
@@ -24,6 +25,7 @@ struct RankResult {
   record::WireBytes wire;
   std::map<std::string, bool> verified;
   std::optional<record::PlannedBy> planned_by{};
+  PlanTimes times{};  // the same for planners
   std::vector<record::Warning> warnings;
   std::int64_t lined_up_ns = 0;     // when all ranks were ready to begin
   std::vector<record::Span> spans;  // since then; with record_spans
@@ -37,6 +39,7 @@ struct CaseOptions {
   std::chrono::milliseconds timeout{60'000};
   std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
   bool record_spans = false;
+  PlanTimes times{};  // what planners need not measure; equal on all ranks
   launch::Heartbeat* heart = nullptr;  // null: nobody listens
   std::function<void(int done, int total)> progress{};
 };

@@ -11,9 +11,11 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/bench/link_check.h"
 #include "paceline/bench/team.h"
 #include "paceline/comm/c10d_store.h"
 #include "paceline/comm/engine.h"
+#include "paceline/comm/link_engine.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/runtime/streams.h"
 
@@ -180,22 +182,28 @@ std::span<const std::string_view> comm_operations() {
 CommSamples measure_operation(comm::Channel& channel,
                               std::string_view operation,
                               std::int64_t bytes,
-                              std::string_view dtype,
-                              std::string_view device,
-                              int warmup,
-                              int iterations) {
+                              const CommSetting& setting,
+                              const CommIterations& iterations) {
   const at::NoGradGuard no_grad;
-  const at::Device where{std::string(device)};
+  const at::Device where{setting.device};
   const runtime::Streams streams(where);
-  Operation one(channel,
-                operation,
-                bytes,
-                at::TensorOptions().dtype(type_of(dtype)).device(where));
+  Operation one(
+      channel,
+      operation,
+      bytes,
+      at::TensorOptions().dtype(type_of(setting.dtype)).device(where));
   CommSamples samples;
   samples.bytes = one.bytes();
   comm::Ledger before = channel.ledger();
-  for (int i = 0; i < warmup + iterations; ++i) {
-    if (i == warmup) {
+  const int total = iterations.warmup + iterations.measured;
+  const auto progress = [&](int done) {
+    if (iterations.progress) {
+      iterations.progress(done, total);
+    }
+  };
+  for (int i = 0; i < total; ++i) {
+    progress(i);
+    if (i == iterations.warmup) {
       before = channel.ledger();
     }
     channel.barrier()->wait();
@@ -203,19 +211,23 @@ CommSamples measure_operation(comm::Channel& channel,
     const std::int64_t began = steady_ns();
     one.perform();
     streams.synchronize();
-    if (i >= warmup) {
+    if (i >= iterations.warmup) {
       samples.duration_ns.push_back(steady_ns() - began);
     }
+    if (i == iterations.warmup) {
+      samples.began_ns = began;
+    }
   }
-  samples.wire_bytes =
-      (channel.ledger().total_bytes() - before.total_bytes()) / iterations;
+  samples.wire_bytes = (channel.ledger().total_bytes() - before.total_bytes()) /
+                       iterations.measured;
+  progress(total);
   samples.wrong_elements = one.count_wrong();
   return samples;
 }
 
 struct CommCases::State {
-  CommSetting setting;
-  std::string device;
+  CommSetting setting;  // whose device is this rank's own
+  std::shared_ptr<comm::Link> link;
   std::unique_ptr<comm::Engine> engine;
   std::unique_ptr<comm::Channel> channel;
 };
@@ -227,10 +239,15 @@ CommCases::CommCases(const comm::World& world,
   type_of(setting.dtype);
   record::Configuration configuration;
   configuration.device = setting.device;
+  configuration.link = setting.link;
   const at::Device device = device_of(world, configuration);
   state_->setting = setting;
-  state_->device = device.str();
+  state_->setting.device = device.str();
   state_->engine = comm::make_engine(setting.engine);
+  state_->link = make_link(configuration);
+  if (state_->link != nullptr) {
+    state_->engine = comm::behind_link(std::move(state_->engine), state_->link);
+  }
   comm::ChannelSpec spec =
       comm::channel_spec(world, name, world.place.world, setting.interface);
   spec.device = device;
@@ -242,15 +259,25 @@ CommCases::~CommCases() = default;
 
 CommSamples CommCases::run(std::string_view operation,
                            std::int64_t bytes,
-                           int warmup,
-                           int iterations) {
-  return measure_operation(*state_->channel,
-                           operation,
-                           bytes,
-                           state_->setting.dtype,
-                           state_->device,
-                           warmup,
-                           iterations);
+                           const CommIterations& iterations) {
+  std::vector<comm::LinkedOperation> linked;
+  CommIterations own = iterations;
+  own.progress = [&](int done, int total) {
+    if (state_->link != nullptr &&
+        (done == iterations.warmup || done == total)) {
+      linked = state_->link->take_operations();  // at first the warm-up's
+    }
+    if (iterations.progress) {
+      iterations.progress(done, total);
+    }
+  };
+  CommSamples samples = measure_operation(
+      *state_->channel, operation, bytes, state_->setting, own);
+  if (state_->link != nullptr) {
+    state_->link->take_operations();  // the check of the values
+  }
+  samples.linked = std::move(linked);
+  return samples;
 }
 
 }  // namespace paceline::bench

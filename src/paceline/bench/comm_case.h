@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "paceline/comm/link.h"
 #include "paceline/comm/world.h"
 
 namespace paceline::comm {
@@ -27,6 +29,16 @@ struct CommSetting {
   std::string device = "cpu";
   std::string dtype = "fp32";  // fp32, fp64, fp16, bf16, int32
   std::string interface;       // empty: chosen
+  std::string link;            // modelled, "1Gbit,50us"; empty: none
+};
+
+/// How often an operation is performed at one size.
+struct CommIterations {
+  int warmup = 3;
+  int measured = 20;
+  /// Called on every rank before each iteration and after the last one; it may
+  /// throw.
+  std::function<void(int done, int total)> progress{};
 };
 
 /// What one rank saw of one operation at one size.
@@ -35,6 +47,9 @@ struct CommSamples {
   std::vector<std::int64_t> duration_ns;  // by iteration
   std::int64_t wire_bytes = 0;            // of one operation, as booked
   std::int64_t wrong_elements = 0;
+  /// Of the measured iterations, where there is a modelled link.
+  std::vector<comm::LinkedOperation> linked{};
+  std::int64_t began_ns = 0;  // the first measured one, this rank's clock
 };
 
 /// An engine's channel over the whole world, and operations on it, one after
@@ -52,8 +67,7 @@ class CommCases {
   /// a duration is the operation's own and not a late rank's.  Collective.
   CommSamples run(std::string_view operation,
                   std::int64_t bytes,
-                  int warmup,
-                  int iterations);
+                  const CommIterations& iterations);
 
   const std::string& interface() const { return interface_; }
 
@@ -63,13 +77,12 @@ class CommCases {
   std::string interface_;
 };
 
-/// One operation on `channel`: for tests with channels of their own.
+/// One operation on `channel`, whose engine `setting` names: for tests with
+/// channels of their own.
 CommSamples measure_operation(comm::Channel& channel,
                               std::string_view operation,
                               std::int64_t bytes,
-                              std::string_view dtype,
-                              std::string_view device,
-                              int warmup,
-                              int iterations);
+                              const CommSetting& setting,
+                              const CommIterations& iterations);
 
 }  // namespace paceline::bench

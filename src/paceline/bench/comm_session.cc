@@ -3,16 +3,19 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "paceline/base/error.h"
 #include "paceline/bench/bulletin.h"
 #include "paceline/bench/environment.h"
 #include "paceline/bench/host_cores.h"
+#include "paceline/bench/link_check.h"
+#include "paceline/bench/progress_line.h"
 #include "paceline/comm/line.h"
+#include "paceline/plan/link_spec.h"
 
 namespace paceline::bench {
 namespace {
@@ -22,11 +25,15 @@ using nlohmann::json;
 // No end: who watches over the ranks ends them.
 constexpr std::chrono::milliseconds kForever{0};
 
-std::string to_text(const CommSamples& samples) {
-  return json{{"bytes", samples.bytes},
-              {"duration_ns", samples.duration_ns},
-              {"wire_bytes", samples.wire_bytes},
-              {"wrong_elements", samples.wrong_elements}}
+// Where ranks sit on several hosts (`one_clock` false), times are counted from
+// the first measured operation, which all of them began together.
+std::string text_of(const CommSamples& samples, bool one_clock) {
+  return json{
+      {"bytes", samples.bytes},
+      {"duration_ns", samples.duration_ns},
+      {"wire_bytes", samples.wire_bytes},
+      {"wrong_elements", samples.wrong_elements},
+      {"linked", to_text(samples.linked, one_clock ? 0 : samples.began_ns)}}
       .dump();
 }
 
@@ -35,7 +42,8 @@ CommSamples samples_from(const std::string& text) {
   return {.bytes = all.at("bytes"),
           .duration_ns = all.at("duration_ns"),
           .wire_bytes = all.at("wire_bytes"),
-          .wrong_elements = all.at("wrong_elements")};
+          .wrong_elements = all.at("wrong_elements"),
+          .linked = linked_operations_from(all.at("linked"))};
 }
 
 std::vector<int> ranks_per_host(const std::vector<std::string>& hosts) {
@@ -62,74 +70,99 @@ void merge(const CommSamples& samples, record::CommRecord& record) {
   }
 }
 
-record::Warning above_line() {
-  return {.code = "above-line",
-          .seen = "an operation moved bytes faster than the plain stream",
-          .why =
-              "something else slowed the stream down, or the engine does "
-              "not use its path",
-          .advice = "measure again on an idle machine"};
-}
+// Thrown where an iteration or a wait notices that the session shall end.
+struct StopRequested {
+  int signal = 0;
+};
 
 class CommSession {
  public:
   CommSession(const comm::World& world,
               launch::Heartbeat& heart,
-              const CommSessionOptions& options)
+              const CommSessionOptions& options,
+              CommFindings& findings)
       : world_(world),
         options_(options),
-        bulletin_(world, "comm/", [&heart](const std::string& what) {
+        findings_(findings),
+        bulletin_(world, "comm/", [this, &heart](const std::string& what) {
           heart.beat(-1, "waiting for " + what);
+          stop_if_asked();
         }) {}
 
-  CommSessionResult run() {
-    CommSessionResult result;
-    result.environment = exchange_environment(
+  void run() {
+    const record::Environment environment = exchange_environment(
         world_,
         bulletin_,
         host_cores(world_, bulletin_, options_.timeout).usable);
+    if (leads()) {
+      findings_.begin(environment, world_.hosts);
+    }
     CommCases cases(world_, options_.setting, "comm");
     interface_ = cases.interface();
-    double line = measure("before");
+    find_line("before");
     for (const std::string& operation : options_.operations) {
       for (const std::int64_t bytes : options_.sizes) {
-        const CommSamples mine =
-            cases.run(operation, bytes, options_.warmup, options_.iterations);
-        collect(operation, mine, result.records);
+        collect(operation, measure(cases, operation, bytes));
       }
     }
-    line = std::max(line, measure("after"));
-    for (record::CommRecord& record : result.records) {
-      record.line_bytes_per_s = line;
-      if (record.line_share().value_or(0) > 1) {
-        record.warnings.push_back(above_line());
-      }
-      if (options_.done) {
-        options_.done(record);
-      }
-    }
-    return result;
+    find_line("after");
   }
 
  private:
-  double measure(const std::string& when) {
-    if (world_.place.world < 2) {
-      return 0;
+  bool leads() const { return world_.place.rank == 0; }
+
+  void stop_if_asked() const {
+    const int signal = options_.stop_signal ? options_.stop_signal() : 0;
+    if (signal != 0) {
+      throw StopRequested{signal};
     }
-    bulletin_.line_up(when, world_.place.world, kForever);
-    return comm::measure_line(world_, when, interface_, options_.timeout)
-        .bytes_per_s;
   }
 
-  void collect(const std::string& operation,
-               const CommSamples& mine,
-               std::vector<record::CommRecord>& records) {
+  void find_line(const std::string& when) {
+    double bytes_per_s = 0;
+    if (!options_.setting.link.empty()) {
+      bytes_per_s =
+          plan::parse_link("--link", options_.setting.link).bytes_per_s;
+    } else if (world_.place.world > 1) {
+      bulletin_.line_up(when, world_.place.world, kForever);
+      bytes_per_s =
+          comm::measure_line(world_, when, interface_, options_.timeout)
+              .bytes_per_s;
+    }
+    if (leads()) {
+      findings_.add_line(bytes_per_s);
+    }
+  }
+
+  CommSamples measure(CommCases& cases,
+                      const std::string& operation,
+                      std::int64_t bytes) {
+    ProgressLine line(options_.progress && leads());
+    const auto title =
+        fmt::format("[{}/{}] {} of {} B ({} ranks)",
+                    collected_ + 1,
+                    options_.operations.size() * options_.sizes.size(),
+                    operation,
+                    bytes,
+                    world_.place.world);
+    return cases.run(
+        operation,
+        bytes,
+        {.warmup = options_.warmup,
+         .measured = options_.iterations,
+         .progress = [&](int done, int total) {
+           stop_if_asked();
+           line.show(fmt::format("{}: iteration {} of {}", title, done, total));
+         }});
+  }
+
+  void collect(const std::string& operation, const CommSamples& mine) {
     const int number = collected_++;
     const auto key = [number](int rank) {
       return fmt::format("case/{}/{}", number, rank);
     };
-    if (world_.place.rank != 0) {
-      bulletin_.post(key(world_.place.rank), to_text(mine));
+    if (!leads()) {
+      bulletin_.post(key(world_.place.rank), text_of(mine, one_clock()));
       return;
     }
     record::CommRecord record;
@@ -142,16 +175,42 @@ class CommSession {
     record.device = options_.setting.device;
     record.dtype = options_.setting.dtype;
     record.interface = interface_;
+    record.link = options_.setting.link;
     record.warmup = options_.warmup;
-    merge(mine, record);
+    std::vector<std::vector<comm::LinkedOperation>> linked;
+    const auto take = [&](const std::string& text) {
+      const CommSamples samples = samples_from(text);
+      merge(samples, record);
+      linked.push_back(samples.linked);
+    };
+    take(text_of(mine, one_clock()));
     for (int rank = 1; rank < world_.place.world; ++rank) {
-      merge(samples_from(bulletin_.read(key(rank), kForever)), record);
+      take(bulletin_.read(key(rank), kForever));
     }
-    records.push_back(std::move(record));
+    if (!record.link.empty()) {
+      judge_link(linked, record);
+    }
+    findings_.add(record);
+  }
+
+  static void judge_link(
+      const std::vector<std::vector<comm::LinkedOperation>>& linked,
+      record::CommRecord& record) {
+    const record::LinkCheck check = check_link(linked, 1);
+    if (check.operations > 0) {
+      record.link_slack_ns = check.slack_ns;
+    }
+    record.valid = check.valid();
+  }
+
+  bool one_clock() const {
+    return std::ranges::count(world_.hosts, world_.hosts.front()) ==
+           std::ssize(world_.hosts);
   }
 
   const comm::World& world_;
   const CommSessionOptions& options_;
+  CommFindings& findings_;
   Bulletin bulletin_;
   std::string interface_;
   int collected_ = 0;
@@ -159,10 +218,16 @@ class CommSession {
 
 }  // namespace
 
-CommSessionResult run_comm_session(const comm::World& world,
-                                   launch::Heartbeat& heart,
-                                   const CommSessionOptions& options) {
-  return CommSession(world, heart, options).run();
+int run_comm_session(const comm::World& world,
+                     launch::Heartbeat& heart,
+                     const CommSessionOptions& options,
+                     CommFindings& findings) {
+  try {
+    CommSession(world, heart, options, findings).run();
+  } catch (const StopRequested& stop) {
+    return 128 + stop.signal;
+  }
+  return 0;
 }
 
 }  // namespace paceline::bench

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "paceline/bench/comm_case.h"
+#include "paceline/bench/comm_findings.h"
 #include "paceline/comm/world.h"
 #include "paceline/launch/heartbeat.h"
-#include "paceline/record/comm_record.h"
 
 namespace paceline::bench {
 
@@ -21,20 +21,18 @@ struct CommSessionOptions {
   int warmup = 3;
   int iterations = 20;
   std::chrono::milliseconds timeout{60'000};
-  /// On rank 0, once a case is done and the line known.
-  std::function<void(const record::CommRecord&)> done;
-};
-
-struct CommSessionResult {
-  std::vector<record::CommRecord> records;  // on rank 0
-  record::Environment environment;          // on all ranks
+  bool progress = false;               // rank 0 reports on stderr
+  std::function<int()> stop_signal{};  // polled between iterations; 0: none
 };
 
 /// Measures every operation at every size among all ranks of a joined world,
-/// the line before and after them (comm/line.h; the faster one counts).
-/// Collective.
-CommSessionResult run_comm_session(const comm::World& world,
-                                   launch::Heartbeat& heart,
-                                   const CommSessionOptions& options);
+/// and the line before and after them (comm/line.h); behind a modelled link
+/// that one's rate is the line.  Collective.  On rank 0 `findings` grows with
+/// every size, on other ranks it stays as it is.  Returns 0, or 128 and the
+/// signal by which this rank was asked to stop.
+int run_comm_session(const comm::World& world,
+                     launch::Heartbeat& heart,
+                     const CommSessionOptions& options,
+                     CommFindings& findings);
 
 }  // namespace paceline::bench

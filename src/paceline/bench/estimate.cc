@@ -19,22 +19,6 @@ namespace {
 
 constexpr double kAskAboveSeconds = 30 * 60;
 
-std::string network_of(const record::Configuration& c) {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
-                     c.model,
-                     c.batch_size,
-                     c.image_size,
-                     c.classes,
-                     c.dtype,
-                     c.device,
-                     c.channels_last,
-                     c.optimizer,
-                     c.accumulate,
-                     c.threads,
-                     c.replay,
-                     c.stretch);
-}
-
 std::string duration_text(double seconds) {
   if (seconds < 90) {
     return fmt::format("{:.0f} s", seconds);
@@ -160,6 +144,22 @@ Estimate estimate_from(const std::string& text) {
 }
 
 }  // namespace
+
+std::string network_of(const record::Configuration& c) {
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
+                     c.model,
+                     c.batch_size,
+                     c.image_size,
+                     c.classes,
+                     c.dtype,
+                     c.device,
+                     c.channels_last,
+                     c.optimizer,
+                     c.accumulate,
+                     c.threads,
+                     c.replay,
+                     c.stretch);
+}
 
 std::chrono::nanoseconds Estimate::first_step(const record::Configuration& c,
                                               int ranks_here,

@@ -26,6 +26,9 @@ struct Estimate {
                                       int cores) const;
 };
 
+/// What one rank's computing depends on: equal texts compute alike.
+std::string network_of(const record::Configuration& configuration);
+
 /// Under this key the job's board holds it, for the other ranks and for later
 /// repetitions.
 inline constexpr const char* kEstimateNote = "estimate";

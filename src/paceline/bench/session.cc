@@ -23,6 +23,8 @@
 #include "paceline/bench/estimate.h"
 #include "paceline/bench/external.h"
 #include "paceline/bench/host_cores.h"
+#include "paceline/bench/known_times.h"
+#include "paceline/bench/progress_line.h"
 #include "paceline/bench/trace.h"
 #include "paceline/bench/warnings.h"
 #include "paceline/experiment/machine.h"
@@ -31,14 +33,14 @@
 namespace paceline::bench {
 namespace {
 
-constexpr int kInterrupted = 130;
-
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 // Thrown where a step or a wait notices that the session shall end.
-class StopRequested {};
+struct StopRequested {
+  int signal = 0;
+};
 
 // One session on one rank; `index` counts the cases that are not resumed.
 class Session {
@@ -57,8 +59,8 @@ class Session {
   int run() {
     try {
       return run_all();
-    } catch (const StopRequested&) {
-      return kInterrupted;
+    } catch (const StopRequested& stop) {
+      return 128 + stop.signal;
     }
   }
 
@@ -81,6 +83,7 @@ class Session {
     }
     Bulletin job(world_, "", [this](const std::string& what) { idle(what); });
     estimate_ = agree_on_estimate(world_, job, still_to_do(), options_, cores_);
+    times_.emplace(world_, options_.cluster_file);
     std::vector<record::Configuration> todo = to_do_in(options_.run);
     interleave(todo);
     for (std::size_t i = 0; i < todo.size(); ++i) {
@@ -148,8 +151,9 @@ class Session {
   }
 
   void stop_if_asked() const {
-    if (options_.stop_requested && options_.stop_requested()) {
-      throw StopRequested();
+    const int signal = options_.stop_signal ? options_.stop_signal() : 0;
+    if (signal != 0) {
+      throw StopRequested{signal};
     }
   }
 
@@ -203,17 +207,16 @@ class Session {
                      Bulletin& bulletin,
                      std::size_t index,
                      const std::string& title) {
+    ProgressLine line(options_.progress && leads());
     const auto progress = [&](int done, int total) {
       stop_if_asked();
-      if (options_.progress && leads()) {
-        fmt::print(stderr, "\r{}: step {} of {}\033[K", title, done, total);
-        std::fflush(stderr);
-      }
+      line.show(fmt::format("{}: step {} of {}", title, done, total));
     };
     RankResult result;
     if (is_external(c)) {
       result = run_external(world_, c, bulletin, options_, progress);
     } else {
+      const PlanTimes known = times_->agree(c, bulletin);
       result =
           run_case(world_,
                    c,
@@ -224,11 +227,10 @@ class Session {
                     .first_step = estimate_.first_step(
                         c, std::min(c.ranks, world_.place.local_world), cores_),
                     .record_spans = !options_.trace_path.empty(),
+                    .times = known,
                     .heart = options_.heart.get(),
                     .progress = progress});
-    }
-    if (options_.progress && leads()) {
-      fmt::print(stderr, "\r\033[K");
+      times_->keep(c, known, result.times);
     }
     result.samples.rank = world_.place.rank;
     result.samples.host = world_.place.host;
@@ -293,6 +295,7 @@ class Session {
   int cores_ = 1;  // that all ranks of this host may use
   Done done_;      // before this session
   Estimate estimate_;
+  std::optional<KnownTimes> times_;
   std::int64_t began_ns_ = steady_ns();
   std::vector<record::Span> spans_;  // of all cases, on rank 0's clock
 };

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/case_plan.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/plan/cluster_times.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/strategy.h"
@@ -23,6 +26,28 @@ const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
   return shapes_[name] = train::shape_of(c);
 }
 
+CasePlans::CasePlans(const std::optional<plan::Cluster>& cluster,
+                     const std::string& file)
+    : file_(file), cluster_(file.empty() ? std::nullopt : cluster) {}
+
+std::optional<plan::AlphaBeta> CasePlans::fits_for(
+    const Configuration& c, const plan::StrategySpec& strategy) const {
+  if (!cluster_) {
+    return std::nullopt;
+  }
+  const bool one_host = plan::ranks_per_host(*cluster_, c.ranks).size() == 1;
+  plan::ClusterTimes times = plan::times_for(
+      strategy,
+      *cluster_,
+      {.engine = c.engine,
+       .device = c.device,
+       .world = c.ranks,
+       .scope = one_host ? plan::LinkScope::kDevices : plan::LinkScope::kHosts},
+      file_);
+  return times.missing.empty() ? std::optional(std::move(times.model))
+                               : std::nullopt;
+}
+
 std::string CasePlans::describe(const Configuration& c) {
   const plan::StrategySpec strategy =
       plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
@@ -30,13 +55,18 @@ std::string CasePlans::describe(const Configuration& c) {
     return "     performed by an external command: no plan\n";
   }
   const bool by_times = c.ranks > 1 && plan::needs_times(strategy);
-  if (by_times && (c.replay.empty() || c.link.empty())) {
+  std::optional<plan::AlphaBeta> fits;
+  if (by_times && c.link.empty()) {
+    fits = fits_for(c, strategy);
+  }
+  if (by_times && (c.replay.empty() || (c.link.empty() && !fits))) {
     return "     made by the times of layers and collectives, which are "
            "measured "
            "when the case begins: no plan yet\n";
   }
   plan::PlanInput input = train::plan_input_of(c, shape_of(c));
   if (by_times) {
+    input.alpha_beta = std::move(fits);
     train::add_known_times(c, input);
   }
   const auto planner = plan::make_planner(strategy);

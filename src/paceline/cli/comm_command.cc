@@ -5,26 +5,28 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
-#include "paceline/cli/comm_fit.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/job_hosts.h"
 #include "paceline/cli/results.h"
 #include "paceline/comm/local_launch.h"
 #include "paceline/comm/run_rank.h"
 #include "paceline/experiment/check.h"
+#include "paceline/launch/stop_signals.h"
 #include "paceline/launch/supervise.h"
 #include "paceline/plan/cluster_units.h"
-#include "paceline/report/comm_table.h"
+#include "paceline/plan/link_spec.h"
 
 namespace paceline::cli {
 namespace {
@@ -79,15 +81,24 @@ std::vector<std::string> operations_of(const std::vector<std::string>& only) {
   return only.empty() ? known : only;
 }
 
-std::vector<plan::ClusterHost> hosts_of(const std::vector<std::string>& ranks) {
-  std::vector<plan::ClusterHost> hosts;
-  for (const std::string& name : ranks) {
-    if (hosts.empty() || hosts.back().name != name) {
-      hosts.push_back({.name = name, .slots = 0, .interface = {}});
-    }
-    ++hosts.back().slots;
+void check_link(bench::CommSetting& setting) {
+  std::erase(setting.link, ' ');
+  if (setting.link.empty()) {
+    return;
   }
-  return hosts;
+  plan::parse_link("--link", setting.link);
+  if (setting.device != "cpu") {
+    throw UsageError(
+        fmt::format("--link: '{}' holds operations on the CPU alone, and the "
+                    "device is {}",
+                    setting.link,
+                    setting.device));
+  }
+}
+
+/// What begins the words about a run that did not come to its end.
+std::string ended_by(int signal) {
+  return fmt::format("paceline: {} ended the run: ", signal_name(signal));
 }
 
 }  // namespace
@@ -121,6 +132,11 @@ CommCommand::CommCommand(CLI::App& app) {
   app.add_option("--dtype", options_.setting.dtype, "of the elements [fp32]")
       ->check(CLI::IsMember({"fp32", "fp64", "fp16", "bf16", "int32"}))
       ->type_name("TYPE");
+  app.add_option("--link",
+                 options_.setting.link,
+                 "hold every operation until such a link would have delivered "
+                 "it")
+      ->type_name("RATE,LATENCY");
   app.add_option("--interface", options_.setting.interface, "of the network")
       ->take_last()
       ->type_name("NAME");
@@ -133,7 +149,6 @@ CommCommand::CommCommand(CLI::App& app) {
                  records_,
                  "JSON Lines file that is appended to [results/comm-<utc>."
                  "jsonl]")
-      ->take_last()
       ->type_name("FILE");
   app.add_option("--format", format_, "what is printed: table, csv, json")
       ->type_name("NAME");
@@ -165,7 +180,7 @@ void CommCommand::check(const launch::Launch& launch) {
   options_.sizes =
       sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
   options_.timeout = to_milliseconds(timeout_);
-  report::render_comm(format_, {}, {});
+  check_link(options_.setting);
   if (launch.place.rank == 0) {
     check_cluster(launch);
     if (ranks_ == 0) {
@@ -175,16 +190,16 @@ void CommCommand::check(const launch::Launch& launch) {
       comm::LocalLaunch nothing;  // to refuse before anything is written
       place_ranks(*cluster_, ranks_, reach(), nothing);
     }
-    if (records_.empty()) {
-      records_ = default_records_path("comm");
-      std::error_code error;
-      std::filesystem::create_directories("results", error);
+    if (launch.place.launcher != "paceline") {
+      results_.emplace(CommResults::Options{
+          .format = format_,
+          .records = records_,
+          .fit_file = fit_ ? choice_.file : "",
+          .rows = options_.operations.size() * options_.sizes.size()});
     }
-    check_writable("--records", records_);
   }
   if (ranks_ == 0) {
-    ranks_ =
-        cluster_ ? std::max(2, cluster_->slots()) : std::max(2, machine.cores);
+    ranks_ = std::max(2, machine.cores);
   }
 }
 
@@ -193,9 +208,6 @@ void CommCommand::check(const launch::Launch& launch) {
 void CommCommand::check_cluster(const launch::Launch& launch) {
   if (fit_ && choice_.file.empty()) {
     throw UsageError("--fit: needs --cluster FILE, the file to write into");
-  }
-  if (fit_) {
-    check_writable("--cluster", choice_.file);
   }
   plan::ClusterChoice choice = choice_;
   if (fit_ && !std::filesystem::exists(choice.file)) {
@@ -240,12 +252,11 @@ Reach CommCommand::reach() const {
           .ssh_command = ssh_command_};
 }
 
-int CommCommand::run_local(const std::vector<std::string>& command_line) const {
+int CommCommand::run_local(const std::vector<std::string>& command_line) {
   comm::LocalLaunch local;
   local.ranks = ranks_;
   local.argv = {"paceline"};
   local.argv.insert(local.argv.end(), command_line.begin(), command_line.end());
-  local.argv.insert(local.argv.end(), {"--records", records_});
   if (cluster_) {
     place_ranks(*cluster_, ranks_, reach(), local);
     for (std::size_t i = 0; i < local.hosts.size(); ++i) {
@@ -258,47 +269,59 @@ int CommCommand::run_local(const std::vector<std::string>& command_line) const {
     }
   }
   local.patience.heartbeat = options_.timeout;
+  bench::CommResult found;
+  local.conclude = [&found](launch::Board& board) {
+    found = bench::read_findings(board);
+  };
   const launch::Outcome outcome = comm::launch_local(local);
-  if (!outcome.message.empty()) {
-    fmt::print(stderr, "paceline: {}\n", outcome.message);
+  const std::string message =
+      outcome.message.empty() ? ""
+                              : fmt::format("paceline: {}\n", outcome.message);
+  if (outcome.exit_code == 2) {
+    fmt::print(stderr, "{}", message);
+    return 2;
   }
-  return outcome.stop_signal != 0 ? 128 + outcome.stop_signal
-                                  : outcome.exit_code;
+  if (outcome.stop_signal != 0) {
+    results_->show(found,
+                   message.empty() ? ended_by(outcome.stop_signal) : message);
+    return 128 + outcome.stop_signal;
+  }
+  const int code = results_->show(found, message);
+  return outcome.exit_code != 0 ? outcome.exit_code : code;
 }
 
-int CommCommand::run_rank(const launch::Launch& launch) const {
+int CommCommand::run_rank(const launch::Launch& launch) {
+  const launch::StopSignals stop;
+  bench::CommSessionOptions options = options_;
+  options.progress = isatty(STDERR_FILENO) == 1;
+  options.stop_signal = [&stop] { return stop.signal(); };
+  std::shared_ptr<bench::CommFindings> findings;
+  std::once_flag shown;
+  int code = 0;
+  // Our own launcher's parent shows the findings; else rank 0 does, once, as
+  // far as they go.
+  const auto show = [&](const std::string& ended) {
+    std::call_once(shown, [&] {
+      if (results_ && findings != nullptr) {
+        code = results_->show(findings->result(), ended);
+      }
+    });
+  };
   return comm::run_rank(
-      launch, options_.timeout, [this](const comm::RankContext& context) {
-        bench::CommSessionOptions options = options_;
-        const auto result =
-            bench::run_comm_session(context.world, context.heart, options);
-        return context.world.place.rank == 0 ? show(result, context.world.hosts)
-                                             : 0;
+      launch,
+      options.timeout,
+      [&](const comm::RankContext& context) {
+        findings = std::make_shared<bench::CommFindings>(context.world.board);
+        const int stopped = bench::run_comm_session(
+            context.world, context.heart, options, *findings);
+        show(stopped == 0 ? "" : ended_by(stop.signal()));
+        return stopped == 0 ? code : stopped;
+      },
+      [&] {
+        if (findings != nullptr && !findings->result().records.empty()) {
+          show("paceline: the run failed: ");
+        }
       });
-}
-
-int CommCommand::show(const bench::CommSessionResult& result,
-                      const std::vector<std::string>& hosts) const {
-  bool right = true;
-  for (const record::CommRecord& record : result.records) {
-    append_line(records_,
-                record::to_json(record, result.environment)
-                    .dump(-1,
-                          ' ',
-                          false,
-                          nlohmann::ordered_json::error_handler_t::replace));
-    right = right && record.wrong_elements == 0;
-  }
-  fmt::print("{}",
-             report::render_comm(format_, result.records, result.environment));
-  std::fflush(stdout);
-  if (fit_) {
-    fmt::print(stderr,
-               "{}\n",
-               write_fits(choice_.file, hosts_of(hosts), result.records));
-  }
-  fmt::print(stderr, "records: {}\n", records_);
-  return right ? 0 : 3;
 }
 
 }  // namespace paceline::cli

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "paceline/bench/comm_session.h"
+#include "paceline/cli/comm_results.h"
 #include "paceline/cli/job_hosts.h"
 #include "paceline/launch/place.h"
 #include "paceline/plan/cluster_choice.h"
@@ -32,10 +32,8 @@ class CommCommand {
   void check(const launch::Launch& launch);
   void check_cluster(const launch::Launch& launch);
   Reach reach() const;
-  int run_local(const std::vector<std::string>& command_line) const;
-  int run_rank(const launch::Launch& launch) const;
-  int show(const bench::CommSessionResult& result,
-           const std::vector<std::string>& hosts) const;
+  int run_local(const std::vector<std::string>& command_line);
+  int run_rank(const launch::Launch& launch);
 
   std::string min_ = "4B", max_ = "256MiB";
   double factor_ = 4;
@@ -47,6 +45,7 @@ class CommCommand {
   bool fit_ = false;
   double timeout_ = 60;
   bench::CommSessionOptions options_;
+  std::optional<CommResults> results_;  // of whoever shows them
 };
 
 }  // namespace paceline::cli

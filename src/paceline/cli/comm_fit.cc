@@ -27,13 +27,13 @@ std::vector<std::string> operations_of(std::span<const CommRecord> records) {
 }
 
 // alpha and beta in whole picoseconds and picoseconds a byte.
-plan::LinkFit to_plan(const std::string& operation,
-                      int ranks,
-                      const stats::LineFit& fit) {
-  plan::LinkFit out{.operation = operation,
-                    .ranks = ranks,
+plan::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
+  plan::LinkFit out{.operation = of.operation,
+                    .ranks = of.ranks,
                     .line = {},
-                    .error_percent = fit.mean_error * 100};
+                    .error_percent = fit.mean_error * 100,
+                    .engine = of.engine,
+                    .device = of.device};
   for (const stats::LinePiece& piece : fit.pieces) {
     out.line.pieces.push_back(
         {.from_bytes = static_cast<std::int64_t>(piece.from_bytes),
@@ -91,15 +91,15 @@ std::vector<plan::LinkFit> fits_of(std::span<const CommRecord> records) {
   std::vector<plan::LinkFit> fits;
   for (const std::string& operation : operations_of(records)) {
     std::vector<stats::SizedTime> points;
-    int ranks = 0;
+    const CommRecord* of = nullptr;
     for (const CommRecord& r : records) {
       if (r.operation == operation && r.wrong_elements == 0 && r.valid) {
         points.push_back({static_cast<double>(r.bytes), r.median_ns() * 1e-9});
-        ranks = r.ranks;
+        of = &r;
       }
     }
     if (points.size() >= 2) {
-      fits.push_back(to_plan(operation, ranks, stats::fit_line(points)));
+      fits.push_back(to_plan(*of, stats::fit_line(points)));
     }
   }
   return fits;

@@ -29,14 +29,16 @@ std::string instruments_of(const record::Configuration& c) {
 
 }  // namespace
 
-std::string dry_run_text(const experiment::Experiment& experiment) {
+std::string dry_run_text(const experiment::Experiment& experiment,
+                         const std::optional<plan::Cluster>& cluster,
+                         const std::string& cluster_file) {
   std::string text =
       fmt::format("{}: {}, {}, up to {}\n",
                   experiment.name,
                   counted(std::ssize(experiment.cases), "case"),
                   counted(experiment.runs, "run"),
                   counted(experiment::largest_world(experiment), "rank"));
-  CasePlans plans;
+  CasePlans plans(cluster, cluster_file);
   int number = 0;
   for (const record::Configuration& c : experiment.cases) {
     text += fmt::format(

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "paceline/experiment/experiment.h"
+#include "paceline/plan/cluster.h"
 
 namespace paceline::cli {
 
-/// What `--dry-run` prints: every case with what it will do.
-std::string dry_run_text(const experiment::Experiment& experiment);
+/// What `--dry-run` prints: every case with what it will do.  `cluster` is what
+/// `cluster_file` says, if one was given.
+std::string dry_run_text(const experiment::Experiment& experiment,
+                         const std::optional<plan::Cluster>& cluster,
+                         const std::string& cluster_file);
 
 }  // namespace paceline::cli

@@ -37,6 +37,7 @@ int run_once(comm::World& world,
   options.experiment = order.experiment;
   options.records_path = settings.records;
   options.trace_path = settings.trace;
+  options.cluster_file = settings.cluster;
   options.run = order.run;
   options.resume = settings.resume;
   options.yes = settings.yes;
@@ -48,7 +49,7 @@ int run_once(comm::World& world,
   options.heart = std::shared_ptr<launch::Heartbeat>(
       std::shared_ptr<launch::Heartbeat>(), &heart);
   options.recorded = recorded;
-  options.stop_requested = [&stop] { return stop.requested(); };
+  options.stop_signal = [&stop] { return stop.signal(); };
   return bench::run_session(world, options);
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/local.h"
 
+#include <array>
 #include <cstdio>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "paceline/bench/estimate.h"
+#include "paceline/bench/known_times.h"
 #include "paceline/cli/job_hosts.h"
 #include "paceline/cli/results.h"
 #include "paceline/comm/local_launch.h"
@@ -15,8 +19,11 @@
 namespace paceline::cli {
 namespace {
 
-/// The estimate of the first repetition, which the later ones take over.
-using EstimateNote = std::optional<std::string>;
+/// What later repetitions take over from the first one, by its key.
+using Notes = std::map<std::string, std::string>;
+
+constexpr std::array<const char*, 2> kNotes{bench::kEstimateNote,
+                                            bench::kTimesNote};
 
 /// The cluster's hosts, or this machine as the only one, with what each is to
 /// do: the order, but every host with its own network interface.
@@ -46,20 +53,24 @@ void place(const experiment::Order& order,
 launch::Outcome run_repetition(const experiment::Order& order,
                                const std::optional<plan::Cluster>& cluster,
                                const std::vector<std::string>& command_line,
-                               EstimateNote& estimate,
+                               Notes& notes,
                                Results& results) {
   comm::LocalLaunch local;
   place(order, cluster, command_line, local);
   local.patience.heartbeat = std::chrono::milliseconds(
       static_cast<std::int64_t>(order.settings.timeout * 1000));
   local.patience.meanwhile = [&] { results.show_rows(order.experiment); };
-  local.prepare = [&estimate](launch::Board& board) {
-    if (estimate) {
-      board.post(bench::kEstimateNote, *estimate);
+  local.prepare = [&notes](launch::Board& board) {
+    for (const auto& [key, text] : notes) {
+      board.post(key, text);
     }
   };
-  local.conclude = [&estimate](launch::Board& board) {
-    estimate = board.read(bench::kEstimateNote);
+  local.conclude = [&notes](launch::Board& board) {
+    for (const char* key : kNotes) {
+      if (auto text = board.read(key)) {
+        notes[key] = *std::move(text);
+      }
+    }
   };
   return comm::launch_local(local);
 }
@@ -86,9 +97,9 @@ int run_local(experiment::Order order,
     return 0;
   }
   launch::Outcome outcome;
-  EstimateNote estimate;
+  Notes notes;
   for (; order.run < order.experiment.runs; ++order.run) {
-    outcome = run_repetition(order, cluster, command_line, estimate, results);
+    outcome = run_repetition(order, cluster, command_line, notes, results);
     if (outcome.exit_code != 0 || outcome.stop_signal != 0) {
       break;
     }

@@ -81,6 +81,8 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   if (!order_path_.empty()) {
     return run_ordered_rank(experiment::order_from(read_text(order_path_)));
   }
+  // Of the flags alone, so that a bad one is told first.
+  report::find_format(flags_.settings().format);
   const experiment::Draft draft = flags_.draft();
   experiment::Order order;
   order.settings = experiment::settings_of(draft);
@@ -136,7 +138,8 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     throw;
   }
   if (order.settings.dry_run) {
-    fmt::print("{}", dry_run_text(order.experiment));
+    fmt::print("{}",
+               dry_run_text(order.experiment, cluster, order.settings.cluster));
     return 0;
   }
   return alone ? run_local(std::move(order), cluster, command_line)

@@ -37,7 +37,8 @@ milliseconds beat_interval(milliseconds timeout) {
 launch::RankGuard::Options guard_of(
     const World& world,
     const std::shared_ptr<launch::Heartbeat>& heart,
-    milliseconds timeout) {
+    milliseconds timeout,
+    const std::function<void()>& last_words) {
   launch::RankGuard::Options options;
   options.board = world.board;
   options.heart = heart;
@@ -46,7 +47,11 @@ launch::RankGuard::Options guard_of(
   options.supervised = world.place.launcher == "paceline";
   options.board_is_rank_0s = world.store_is_rank_0s;
   options.timeout = timeout;
-  options.end = [serves = world.serves_store](const std::string& sentence) {
+  options.end = [serves = world.serves_store,
+                 last_words](const std::string& sentence) {
+    if (last_words) {
+      last_words();
+    }
     if (serves) {
       std::this_thread::sleep_for(kLastReading);
     }
@@ -91,20 +96,26 @@ launch::RankGuard::Options guard_of(
 
 int run_rank(const launch::Launch& launch,
              milliseconds timeout,
-             const std::function<int(const RankContext&)>& body) {
+             const std::function<int(const RankContext&)>& body,
+             const std::function<void()>& last_words) {
   quiet_engine_logs();
-  const World world = join(launch, timeout);
+  // Our own launcher's parent knows better why a rank does not come.
+  const bool supervised = launch.place.launcher == "paceline";
+  const World world = join(launch, supervised ? 10 * timeout : timeout);
   const auto heart = std::make_shared<launch::Heartbeat>(
       world.board, world.place.rank, beat_interval(timeout));
   if (world.place.world == 1 && world.place.launcher != "paceline") {
     return body({world, *heart});
   }
-  const auto options = guard_of(world, heart, timeout);
+  const auto options = guard_of(world, heart, timeout, last_words);
   const launch::RankGuard guard(options);
   int exit_code = 0;
   try {
     exit_code = body({world, *heart});
   } catch (const std::exception& error) {
+    if (last_words) {
+      last_words();
+    }
     end_failed(world, options, error);
   }
   heart->finish();

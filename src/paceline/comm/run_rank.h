@@ -25,8 +25,12 @@ struct RankContext {
 /// themselves: one of them prints one sentence) and the process ends at once
 /// with 2 (UsageError) or 3, without waiting for peers.  In a world of one
 /// that nobody supervises the exception passes.
+///
+/// `last_words` is called where a failure, this rank's or another's, is about
+/// to end the process; on the guard's thread where the body is stuck.
 int run_rank(const launch::Launch& launch,
              std::chrono::milliseconds timeout,
-             const std::function<int(const RankContext&)>& body);
+             const std::function<int(const RankContext&)>& body,
+             const std::function<void()>& last_words = {});
 
 }  // namespace paceline::comm

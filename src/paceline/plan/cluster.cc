@@ -123,6 +123,10 @@ void check_fit(const ClusterLink& link, const LinkFit& fit) {
   if (fit.ranks < 2) {
     throw UsageError(fmt::format("{} ranks: a fit needs at least 2", where));
   }
+  if (!fit.device.empty() && fit.device != "cpu" && fit.device != "cuda") {
+    throw UsageError(fmt::format(
+        "{}: device = '{}'; known are cpu, cuda", where, fit.device));
+  }
   if (!fit.line.known()) {
     throw UsageError(fmt::format("{}: no [[links.fits.pieces]]", where));
   }

@@ -42,6 +42,8 @@ struct LinkFit {
   int ranks = 2;
   AlphaBetaLine line;
   std::optional<double> error_percent;  // of the fit, mean absolute
+  std::string engine{};                 // gloo, nccl; empty: not said
+  std::string device{};                 // cpu, cuda; empty: not said
 };
 
 struct ClusterLink {

@@ -19,6 +19,12 @@ std::string fit_text(const LinkFit& fit) {
       fmt::format("[[links.fits]]\noperation = \"{}\"\nranks = {}\n",
                   fit.operation,
                   fit.ranks);
+  if (!fit.engine.empty()) {
+    text += fmt::format("engine = \"{}\"\n", fit.engine);
+  }
+  if (!fit.device.empty()) {
+    text += fmt::format("device = \"{}\"\n", fit.device);
+  }
   if (fit.error_percent) {
     text += fmt::format("error_percent = {:.2f}\n", *fit.error_percent);
   }
@@ -98,8 +104,15 @@ std::size_t without_tail(const std::vector<std::string>& lines, Range range) {
   return end;
 }
 
-bool same_case(const LinkFit& a, const LinkFit& b) {
-  return a.operation == b.operation && a.ranks == b.ranks;
+// What a file does not say is the same as what is measured now.
+bool same_or_unsaid(const std::string& fresh, const std::string& written) {
+  return written.empty() || written == fresh;
+}
+
+bool replaces(const LinkFit& fresh, const LinkFit& written) {
+  return fresh.operation == written.operation && fresh.ranks == written.ranks &&
+         same_or_unsaid(fresh.engine, written.engine) &&
+         same_or_unsaid(fresh.device, written.device);
 }
 
 // The link's lines without the fits that `fits` replace.
@@ -124,7 +137,7 @@ std::vector<std::string> kept_lines(const std::vector<std::string>& lines,
                 lines.begin() + static_cast<std::ptrdiff_t>(range.begin));
     next = range.begin;
     if (std::ranges::any_of(fits, [&](const LinkFit& fit) {
-          return same_case(fit, link.fits[i]);
+          return replaces(fit, link.fits[i]);
         })) {
       next = range.end;
     }

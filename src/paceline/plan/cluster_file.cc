@@ -190,6 +190,8 @@ void read_hosts(const Section& section, Cluster& cluster) {
 LinkFit read_fit(const Section& section) {
   LinkFit fit;
   fit.operation = section.text("operation");
+  fit.engine = section.text("engine");
+  fit.device = section.text("device");
   const std::int64_t ranks = section.integer("ranks", 2);
   if (ranks < 2 || ranks > 1 << 24) {
     throw UsageError(fmt::format(
@@ -223,10 +225,11 @@ ClusterLink read_link(const Section& section) {
   if (link.name.empty()) {
     link.name = word_of(kScopes, link.scope);
   }
-  section.each("fits",
-               "[[links.fits]]",
-               {"operation", "ranks", "error_percent", "pieces"},
-               [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
+  section.each(
+      "fits",
+      "[[links.fits]]",
+      {"operation", "ranks", "engine", "device", "error_percent", "pieces"},
+      [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
   return link;
 }
 
@@ -302,6 +305,12 @@ toml::table table_of(const ClusterLink& link) {
                     {"pieces", std::move(pieces)}};
     if (fit.error_percent) {
       row.insert("error_percent", *fit.error_percent);
+    }
+    for (const auto& [key, text] :
+         {std::pair{"engine", fit.engine}, {"device", fit.device}}) {
+      if (!text.empty()) {
+        row.insert(key, text);
+      }
     }
     fits.push_back(std::move(row));
   }

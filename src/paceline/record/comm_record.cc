@@ -40,6 +40,10 @@ Json bandwidth_of(const CommRecord& record) {
   return json;
 }
 
+std::string text_or_empty(const Json& json) {
+  return json.is_null() ? "" : json.get<std::string>();
+}
+
 }  // namespace
 
 double CommRecord::quantile_ns(double p) const {
@@ -109,6 +113,39 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["warnings"] = std::move(whole["warnings"]);
   json["environment"] = std::move(whole["environment"]);
   return json;
+}
+
+CommRecord comm_record_from(const Json& json) {
+  const Json& line = json.at("bytes_per_s").at("line");
+  const Json& slack = json.at("link_slack_ns");
+  CommRecord record{.started_at = text_or_empty(json.at("started_at")),
+                    .operation = json.at("operation"),
+                    .bytes = json.at("bytes"),
+                    .ranks = json.at("ranks"),
+                    .ranks_per_host = json.at("ranks_per_host"),
+                    .engine = json.at("engine"),
+                    .device = json.at("device"),
+                    .dtype = json.at("dtype"),
+                    .interface = text_or_empty(json.at("interface")),
+                    .link = text_or_empty(json.at("link")),
+                    .warmup = json.at("warmup"),
+                    .iteration_ns = json.at("iteration_ns"),
+                    .wire_bytes = json.at("wire_bytes"),
+                    .line_bytes_per_s = line.is_null() ? 0 : line.get<double>(),
+                    .wrong_elements = json.at("wrong_elements"),
+                    .link_slack_ns = {},
+                    .valid = json.at("valid"),
+                    .warnings = {}};
+  if (!slack.is_null()) {
+    record.link_slack_ns = slack.get<std::int64_t>();
+  }
+  for (const Json& warning : json.at("warnings")) {
+    record.warnings.push_back({.code = warning.at("code"),
+                               .seen = warning.at("seen"),
+                               .why = warning.at("why"),
+                               .advice = warning.at("advice")});
+  }
+  return record;
 }
 
 }  // namespace paceline::record

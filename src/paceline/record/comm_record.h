@@ -56,4 +56,8 @@ double bus_factor(std::string_view operation, int ranks);
 nlohmann::ordered_json to_json(const CommRecord& record,
                                const Environment& environment);
 
+/// What to_json() wrote, without its environment.  Throws nlohmann's exceptions
+/// for anything else.
+CommRecord comm_record_from(const nlohmann::ordered_json& json);
+
 }  // namespace paceline::record

@@ -115,9 +115,12 @@ std::string footing(const CommRecord& first) {
       first.iteration_ns.size());
   if (first.line_bytes_per_s > 0) {
     text += fmt::format(
-        "line: {} GB/s, a plain stream from one of these processes to its "
-        "neighbor, the fastest of this run\n",
-        rate_text(first.line_bytes_per_s));
+        "line: {} GB/s, {}\n",
+        rate_text(first.line_bytes_per_s),
+        first.link.empty()
+            ? "a plain stream from one of these processes to its neighbor, the "
+              "fastest of this run"
+            : "that of the modelled link");
   }
   return text;
 }

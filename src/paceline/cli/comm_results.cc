@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/comm_results.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+#include "paceline/cli/comm_fit.h"
+#include "paceline/cli/results.h"
+#include "paceline/report/comm_table.h"
+
+namespace paceline::cli {
+namespace {
+
+std::vector<plan::ClusterHost> hosts_of(const std::vector<std::string>& ranks) {
+  std::vector<plan::ClusterHost> hosts;
+  for (const std::string& name : ranks) {
+    if (hosts.empty() || hosts.back().name != name) {
+      hosts.push_back({.name = name, .slots = 0, .interface = {}});
+    }
+    ++hosts.back().slots;
+  }
+  return hosts;
+}
+
+}  // namespace
+
+CommResults::CommResults(Options options) : options_(std::move(options)) {
+  report::render_comm(options_.format, {}, {});
+  if (options_.records.empty()) {
+    options_.records = default_records_path("comm");
+    std::error_code error;
+    makes_folder_ = std::filesystem::create_directories("results", error);
+  }
+  try {
+    check_writable("--records", options_.records);
+    if (!options_.fit_file.empty()) {
+      check_writable("--cluster", options_.fit_file);
+    }
+  } catch (...) {
+    if (makes_folder_) {
+      rmdir("results");
+    }
+    throw;
+  }
+}
+
+CommResults::~CommResults() {
+  if (makes_folder_) {
+    rmdir("results");  // fails where something is in it
+  }
+}
+
+int CommResults::show(const bench::CommResult& result,
+                      const std::string& ended) {
+  int code = 0;
+  if (!ended.empty() && isatty(STDERR_FILENO) == 1) {
+    fmt::print(stderr, "\r\033[K");  // over the progress of a lost rank
+  }
+  for (const record::CommRecord& record : result.records) {
+    append_line(options_.records,
+                record::to_json(record, result.environment)
+                    .dump(-1,
+                          ' ',
+                          false,
+                          nlohmann::ordered_json::error_handler_t::replace));
+    code = record.wrong_elements > 0 ? 3 : code;
+  }
+  if (!result.records.empty()) {
+    fmt::print("{}",
+               report::render_comm(
+                   options_.format, result.records, result.environment));
+    std::fflush(stdout);
+  }
+  if (!ended.empty()) {
+    const auto rows = counted(static_cast<std::int64_t>(options_.rows), "row");
+    fmt::print(stderr,
+               "{}{} of {} measured, {}\n",
+               ended,
+               result.records.size(),
+               rows,
+               result.records.empty() ? "so there is no record"
+                                      : "recorded in " + options_.records);
+    return code;
+  }
+  if (!options_.fit_file.empty()) {
+    fmt::print(
+        stderr,
+        "{}\n",
+        write_fits(options_.fit_file, hosts_of(result.hosts), result.records));
+  }
+  fmt::print(stderr, "records: {}\n", options_.records);
+  return code;
+}
+
+}  // namespace paceline::cli

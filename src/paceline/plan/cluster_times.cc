@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/cluster_times.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/rules.h"
+
+namespace paceline::plan {
+namespace {
+
+bool said_or_silent(const std::string& said, const std::string& asked) {
+  return said.empty() || said == asked;
+}
+
+bool holds_for(const LinkFit& fit, const TimesAsked& asked) {
+  return fit.ranks == asked.world && said_or_silent(fit.engine, asked.engine) &&
+         said_or_silent(fit.device, asked.device);
+}
+
+// How much of what was asked for the fit says itself.
+int said(const LinkFit& fit) {
+  return (fit.engine.empty() ? 0 : 1) + (fit.device.empty() ? 0 : 1);
+}
+
+AlphaBetaLine line_for(const ClusterLink& link,
+                       std::string_view operation,
+                       const TimesAsked& asked) {
+  const LinkFit* best = nullptr;
+  for (const LinkFit& fit : link.fits) {
+    if (fit.operation == operation && holds_for(fit, asked) &&
+        (best == nullptr || said(fit) > said(*best))) {
+      best = &fit;
+    }
+  }
+  return best == nullptr ? AlphaBetaLine{} : best->line;
+}
+
+/// "gloo on cpu among 2"
+std::string words_for(const std::string& engine,
+                      const std::string& device,
+                      int ranks) {
+  return fmt::format("{} on {} among {}",
+                     engine.empty() ? "any engine" : engine,
+                     device.empty() ? "any device" : device,
+                     ranks);
+}
+
+std::string others(const ClusterLink& link) {
+  std::vector<std::string> known;
+  for (const LinkFit& fit : link.fits) {
+    std::string words = words_for(fit.engine, fit.device, fit.ranks);
+    if (std::ranges::find(known, words) == known.end()) {
+      known.push_back(std::move(words));
+    }
+  }
+  return fmt::format("{}", fmt::join(known, ", "));
+}
+
+}  // namespace
+
+ClusterTimes times_of(const Cluster& cluster,
+                      const TimesAsked& asked,
+                      const std::string& file) {
+  ClusterTimes times;
+  const ClusterLink* link = cluster.link(asked.scope);
+  if (link == nullptr) {
+    times.missing = fmt::format(
+        "{} has no link that joins {}",
+        file,
+        asked.scope == LinkScope::kHosts ? "hosts" : "the devices of a host");
+    return times;
+  }
+  if (link->fits.empty()) {
+    times.missing = fmt::format(
+        "link '{}' of {} has no fits (paceline comm --cluster {} --fit writes "
+        "them)",
+        link->name,
+        file,
+        file);
+    return times;
+  }
+  const std::string words =
+      words_for(asked.engine, asked.device, static_cast<int>(asked.world));
+  times.model = {
+      .origin = fmt::format(
+          "{}, fits of link '{}', {} ranks", file, link->name, words),
+      .world = asked.world,
+      .all_reduce = line_for(*link, "all-reduce", asked),
+      .reduce_scatter = line_for(*link, "reduce-scatter", asked),
+      .all_gather = line_for(*link, "all-gather", asked),
+      .broadcast = line_for(*link, "broadcast", asked),
+      .message = line_for(*link, "message", asked)};
+  if (std::ranges::none_of(link->fits, [&](const LinkFit& fit) {
+        return holds_for(fit, asked);
+      })) {
+    times.missing =
+        fmt::format("link '{}' of {} has fits of {}, none of {} ranks",
+                    link->name,
+                    file,
+                    others(*link),
+                    words);
+  }
+  return times;
+}
+
+ClusterTimes times_for(const StrategySpec& spec,
+                       const Cluster& cluster,
+                       const TimesAsked& asked,
+                       const std::string& file) {
+  ClusterTimes times = times_of(cluster, asked, file);
+  if (times.missing.empty() && needs_times(spec)) {
+    try {
+      spec.exchange.row->make(spec.exchange.options)->time(times.model, 1);
+    } catch (const UsageError& error) {
+      times.missing = fmt::format("{}: {}", times.model.origin, error.what());
+    }
+  }
+  return times;
+}
+
+}  // namespace paceline::plan

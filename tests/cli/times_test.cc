@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the times come from by which strategies decide, from outside.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+#include "paceline/record/store.h"
+
+namespace paceline {
+namespace {
+
+constexpr const char* kTwoTensors = R"({"paceline_profile": 1,
+ "model": "theirs", "batch_size": 2, "update_us": 100,
+ "modules": [{"name": "a", "forward_us": 2000}, {"name": "b", "forward_us": 1000}],
+ "parameters": [
+  {"name": "a.w", "sizes": [300, 20], "module": "a", "backward_us": 4000},
+  {"name": "b.w", "sizes": [7000], "module": "b", "backward_us": 3000}],
+ "ready_order": ["b.w", "a.w"]})";
+
+class TimesOfPlans : public Program {
+ protected:
+  TimesOfPlans() { write("theirs.json", kTwoTensors); }
+
+  /// A cluster file whose devices have one fit: start-up and engine are given.
+  void describe(const std::string& file,
+                const std::string& alpha,
+                const std::string& engine,
+                int ranks = 2) const {
+    write(file,
+          "[[hosts]]\nname = \"localhost\"\nslots = 4\n[[links]]\njoins = "
+          "\"devices\"\nrate = \"1GB/s\"\n[[links.fits]]\noperation = "
+          "\"all-reduce\"\nranks = " +
+              std::to_string(ranks) + "\nengine = \"" + engine +
+              "\"\ndevice = \"cpu\"\npieces = [{ alpha = \"" + alpha +
+              "\", beta_ps_per_byte = 1.5 }]\n");
+  }
+
+  std::vector<record::RunRecord> records() const {
+    return record::read_records((folder_ / "r.jsonl").string()).records;
+  }
+
+  record::RunRecord only_record() const {
+    const auto all = records();
+    EXPECT_EQ(all.size(), 1U);
+    return all.at(0);
+  }
+
+  const std::string kReplay =
+      "run --replay theirs.json --ranks 2 --strategy optimal-merge --warmup 0 "
+      "--steps 2 --records r.jsonl --cluster ";
+};
+
+// Where starting costs a second, two tensors cross as one.
+TEST_F(TimesOfPlans, FitsOfTheClusterFileDecide) {
+  for (const auto& [alpha, calls] : {std::pair{"1s", 1}, {"0ps", 2}}) {
+    SCOPED_TRACE(alpha);
+    fs::remove(folder_ / "r.jsonl");
+    describe("lab.toml", alpha, "gloo");
+    const Outcome outcome = run(kReplay + "lab.toml");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::string origin =
+        "lab.toml, fits of link 'devices', gloo on cpu among 2 ranks";
+    EXPECT_NE(outcome.err.find("times of collectives: " + origin + "\n"),
+              std::string::npos)
+        << outcome.err;
+    const record::RunRecord one = only_record();
+    EXPECT_EQ(one.wire.calls_per_step, calls);
+    ASSERT_TRUE(one.planned_by);
+    EXPECT_EQ(one.planned_by->costs_origin, origin);
+    ASSERT_EQ(one.planned_by->costs.size(), 1U);
+    const auto& pieces = one.planned_by->costs.at("all-reduce");
+    ASSERT_EQ(pieces.size(), 1U);
+    EXPECT_EQ(pieces[0].alpha_s, calls == 1 ? 1.0 : 0.0);
+  }
+}
+
+TEST_F(TimesOfPlans, AFileOfAnExperimentNamesTheCluster) {
+  describe("lab.toml", "1s", "gloo");
+  write("sweep.toml",
+        "cluster = 'lab.toml'\nreplay = 'theirs.json'\nranks = 2\nwarmup = "
+        "0\nsteps = 2\nstrategy = 'mg-wfbp'\n");
+  const Outcome outcome = run("run sweep.toml --records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(only_record().wire.calls_per_step, 1);
+  EXPECT_TRUE(only_record().planned_by->costs_origin.starts_with("lab.toml, "));
+}
+
+TEST_F(TimesOfPlans, FitsOfAnotherEngineOrWorldAreNotTaken) {
+  describe("lab.toml", "1s", "nccl");
+  describe("four.toml", "1s", "gloo", 4);
+  for (const auto& [file, known] :
+       {std::pair{"lab.toml", "nccl on cpu among 2"},
+        {"four.toml", "gloo on cpu among 4"}}) {
+    SCOPED_TRACE(file);
+    fs::remove(folder_ / "r.jsonl");
+    const Outcome outcome = run(kReplay + file);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find(std::string("link 'devices' of ") + file +
+                               " has fits of " + known +
+                               ", none of gloo on cpu among 2 ranks; they are "
+                               "measured before the run\n"),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(only_record().planned_by->costs_origin,
+              "measured before the run, gloo");
+  }
+}
+
+TEST_F(TimesOfPlans, ADryRunPlansByTheFits) {
+  describe("lab.toml", "1s", "gloo");
+  const Outcome fits = run(kReplay + "lab.toml --dry-run");
+  EXPECT_NE(fits.out.find("52.0 kB on the wire per rank and step, 1 call"),
+            std::string::npos)
+      << fits.out << fits.err;
+  describe("lab.toml", "1s", "nccl");
+  EXPECT_NE(run(kReplay + "lab.toml --dry-run").out.find("no plan yet"),
+            std::string::npos);
+}
+
+TEST_F(TimesOfPlans, ASweepMeasuresOnce) {
+  const Outcome outcome =
+      run("run --model lenet --batch-size 4 --device cpu --ranks 2 --threads 1 "
+          "--strategy optimal-merge,mg-wfbp --warmup 0 --steps 2 --runs 2 "
+          "--records r.jsonl --yes");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto all = records();
+  ASSERT_EQ(all.size(), 4U);
+  const record::PlannedBy& first = *all[0].planned_by;
+  EXPECT_EQ(first.costs_origin, "measured before the run, gloo");
+  EXPECT_EQ(first.profile_origin, "measured before the run, rank 0");
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    SCOPED_TRACE(i);
+    const record::PlannedBy& later = *all[i].planned_by;
+    EXPECT_EQ(later.costs_origin,
+              "measured before the run, gloo, for an earlier case of this run");
+    EXPECT_EQ(later.profile_origin,
+              "measured before the run, rank 0, for an earlier case of this "
+              "run");
+    EXPECT_EQ(later.costs, first.costs);
+    EXPECT_EQ(later.forward_ps, first.forward_ps);
+    EXPECT_EQ(later.backward_ps, first.backward_ps);
+  }
+}
+
+}  // namespace
+}  // namespace paceline
