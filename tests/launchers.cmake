@@ -26,6 +26,13 @@ if(PACELINE_MPIRUN_PROGRAM)
   string(APPEND PACELINE_MPIRUN " -np")
 endif()
 
+# ... an sshd, which wants its full path ...
+find_program(PACELINE_SSHD_PROGRAM NAMES sshd PATHS /usr/sbin)
+find_program(PACELINE_SSH NAMES ssh)
+if(PACELINE_SSHD_PROGRAM AND PACELINE_SSH)
+  set(PACELINE_SSHD "${PACELINE_SSHD_PROGRAM}")
+endif()
+
 # ... and a real Slurm, whose daemons only root can start.
 find_program(PACELINE_SLURMD NAMES slurmd PATHS /usr/sbin)
 find_program(PACELINE_SLURMCTLD NAMES slurmctld PATHS /usr/sbin)

@@ -88,6 +88,13 @@ TEST_F(Endings, AKilledRankIsNamed) {
       run_into("kill -KILL $(rank 1)"), "1", "was killed by signal 9 (Killed)");
 }
 
+// Rank 1 alone is asked to stop, which the others cannot know.
+TEST_F(Endings, ARankThatStoppedAloneNamesTheSignal) {
+  expect_named(run_into("kill -TERM $(rank 1)"),
+               "1",
+               "ended because of a SIGTERM (exit code 143)");
+}
+
 TEST_F(Endings, AWishToStopSaysWhatIsDoneAndHowToGoOn) {
   for (const char* signal : {"INT", "TERM"}) {
     SCOPED_TRACE(signal);

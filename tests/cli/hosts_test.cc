@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks on several hosts, from outside.  `fake_ssh` stands in for ssh: it runs
-// the line for a remote shell in a shell here, so that everything but the wire
-// to the other machine is the real thing.
+// Ranks on several hosts, from outside.  The other host is this machine again:
+// by a shell that reads the line for a remote shell, or, where this machine has
+// an sshd (PACELINE_SSHD), by a real ssh to one of our own.
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
+#ifdef PACELINE_SSHD
+#include "cli/sshd.h"
+#endif
+#include "cli/terminal.h"
 #include "paceline/base/clock.h"
 #include "paceline/record/store.h"
 
@@ -22,8 +28,19 @@ using namespace std::chrono_literals;
 class HostsTest : public Program {
  protected:
   HostsTest() {
-    script("fake_ssh", "echo \"$1\" >> ssh.log\nshift\nexec sh -c \"$*\"\n");
     setenv("PACELINE_TEST_MARK", folder_.c_str(), 1);
+#ifdef PACELINE_SSHD
+    sshd_.emplace(folder_, "PACELINE_TEST_MARK=" + folder_.string());
+    // Named as the command is that paceline calls where it is told nothing.
+    script("ssh",
+           "for last; do host=$before before=$last; done\n"
+           "echo \"$host\" >> ssh.log\nexec " +
+               sshd_->client() + " \"$@\"\n");
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", (folder_.string() + ":" + path).c_str(), 1);
+#else
+    script("ssh_here", "echo \"$1\" >> ssh.log\nshift\nexec sh -c \"$*\"\n");
+#endif
   }
 
   void script(const std::string& name, const std::string& body) const {
@@ -64,9 +81,16 @@ class HostsTest : public Program {
     return marked().empty();
   }
 
-  std::string two_hosts(const std::string& ssh = "./fake_ssh") const {
-    return " -H localhost:2,far:2 --interface lo --ssh-command " + ssh;
+  std::string two_hosts(const std::string& ssh = kSsh) const {
+    return " -H localhost:2,far:2 --interface lo " + ssh;
   }
+
+#ifdef PACELINE_SSHD
+  static constexpr const char* kSsh = "";
+  std::optional<testing::Sshd> sshd_;
+#else
+  static constexpr const char* kSsh = "--ssh-command ./ssh_here";
+#endif
 
   const std::string kJob =
       " --model lenet --batch-size 4 --warmup 1 --threads 1 --yes --records "
@@ -77,10 +101,10 @@ TEST_F(HostsTest, RanksOfBothTrainTogether) {
   write("lab.toml",
         "[[hosts]]\nname = \"localhost\"\nslots = 2\ninterface = \"lo\"\n"
         "[[hosts]]\nname = \"far\"\nslots = 2\ninterface = \"lo\"\n");
-  const Outcome outcome =
-      run("run --cluster lab.toml --ssh-command ./fake_ssh --steps 3 "
-          "--strategy wfbp,dear --runs 2 --label 'it'\\''s \"$HOME\"; x'" +
-          kJob);
+  const Outcome outcome = run("run --cluster lab.toml " + std::string(kSsh) +
+                              " --steps 3 --strategy wfbp,dear --runs 2 "
+                              "--label 'it'\\''s \"$HOME\"; x'" +
+                              kJob);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(text("ssh.log"), "far\nfar\n");  // once a repetition
   const auto records = record::read_records(folder_ / "r.jsonl").records;
@@ -140,7 +164,8 @@ TEST_F(HostsTest, AStopReachesThem) {
 
 TEST_F(HostsTest, AHostThatIsNotReachedIsNamed) {
   script("no_ssh", "exit 255\n");
-  const Outcome outcome = run("run --steps 3" + two_hosts("./no_ssh") + kJob);
+  const Outcome outcome =
+      run("run --steps 3" + two_hosts("--ssh-command ./no_ssh") + kJob);
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_NE(outcome.err.find("paceline: rank 2 on host far: ./no_ssh ended "
                              "with exit code 255 before it began"),
@@ -149,11 +174,72 @@ TEST_F(HostsTest, AHostThatIsNotReachedIsNamed) {
   EXPECT_TRUE(all_gone());
 }
 
+TEST_F(HostsTest, ControlCReachesThem) {
+  OnTerminal terminal("env -C '" + folder_.string() + "' '" + PACELINE_PROGRAM +
+                      "' run --steps 1000000 --strategy wfbp" + two_hosts() +
+                      kJob);
+  ASSERT_TRUE(terminal.see(": step 3 of ")) << terminal.shown();
+  terminal.type('\x03');
+  EXPECT_EQ(terminal.end(), 130) << terminal.shown();
+  EXPECT_NE(terminal.shown().find("SIGINT ended the run"), std::string::npos)
+      << terminal.shown();
+  EXPECT_TRUE(all_gone());
+}
+
+// It neither refuses nor begins.
+TEST_F(HostsTest, AHostThatDoesNotAnswerIsNamedAtTheDeadline) {
+  script("slow_ssh", "exec sleep 1000\n");
+  const Outcome outcome = run("run --steps 3 --timeout 3 " +
+                              two_hosts("--ssh-command ./slow_ssh") + kJob);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err.rfind("paceline: rank 2 on host far: did not come "
+                              "within ",
+                              0),
+            0U)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find(" s; ./slow_ssh has not started it\n"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_TRUE(all_gone());
+}
+
+#ifdef PACELINE_SSHD
+TEST_F(HostsTest, AHostWhoseKeyIsUnknownIsRefused) {
+  sshd_->forget_host_key();
+  const Outcome outcome = run("run --steps 3" + two_hosts() + kJob);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.err.find("Host key verification failed."),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("paceline: rank 2 on host far: ssh ended with "
+                             "exit code 255 before it began"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_TRUE(all_gone());
+}
+
+// A shell there reads the program's path alone.
+TEST_F(HostsTest, APathWithBlanksAndQuotesIsOneWord) {
+  const fs::path odd = folder_ / "it's a \"place\"; $HOME";
+  fs::create_directory(odd);
+  fs::copy(PACELINE_PROGRAM, odd / "paceline");
+  setenv("ODD", odd.c_str(), 1);
+  const Outcome outcome =
+      run("list > /dev/null; cd \"$ODD\" && ./paceline run --steps 2 "
+          "--strategy wfbp" +
+          two_hosts() + kJob);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(record::read_records((odd / "r.jsonl").string()).records.size(),
+            1U);
+  EXPECT_TRUE(all_gone());
+}
+#endif
+
 TEST_F(HostsTest, CommMeasuresBetweenThem) {
   write("hosts", "localhost slots=1\nfar:1\n");
   const Outcome outcome =
-      run("comm --hostfile hosts --interface lo --ssh-command ./fake_ssh --max "
-          "1KiB --only all-reduce --iterations 2 --records r.jsonl");
+      run("comm --hostfile hosts --interface lo " + std::string(kSsh) +
+          " --max 1KiB --only all-reduce --iterations 2 --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("all-reduce, 2 ranks (1+1), gloo"),
             std::string::npos)

@@ -34,17 +34,8 @@ TEST(HostOrder, crosses_as_one_line) {
   EXPECT_THROW(host_order_from("paceline"), UsageError);
 }
 
-TEST(HostOrder, every_rank_gets_its_numbers) {
-  const auto children = start_ranks(
-      {.host = "b",
-       .first_rank = 4,
-       .ranks = 2,
-       .executable = "/bin/sh",
-       .argv = {"sh", "-c", "exit $((RANK * 10 + LOCAL_RANK + SHIFT))"},
-       .order = "",
-       .variables = {{"SHIFT", "100"}},
-       .folder = ""},
-      "");
+void expect_exit_codes(const StartedRanks& started) {
+  const auto& children = started.watched();
   ASSERT_EQ(children.size(), 2u);
   for (int i = 0; i < 2; ++i) {
     const Watched& child = children[static_cast<std::size_t>(i)];
@@ -54,6 +45,34 @@ TEST(HostOrder, every_rank_gets_its_numbers) {
     waitpid(child.pid, &status, 0);
     EXPECT_EQ(WEXITSTATUS(status), 140 + 11 * i);
   }
+}
+
+TEST(HostOrder, every_rank_gets_its_numbers) {
+  expect_exit_codes(StartedRanks(
+      {.host = "b",
+       .first_rank = 4,
+       .ranks = 2,
+       .executable = "/bin/sh",
+       .argv = {"sh", "-c", "exit $((RANK * 10 + LOCAL_RANK + SHIFT))"},
+       .order = "",
+       .variables = {{"SHIFT", "100"}},
+       .folder = ""}));
+}
+
+// sh takes the words after the script as $0 and $1.
+TEST(HostOrder, every_rank_reads_the_text) {
+  expect_exit_codes(StartedRanks(
+      {.host = "b",
+       .first_rank = 4,
+       .ranks = 2,
+       .executable = "/bin/sh",
+       .argv = {"sh",
+                "-c",
+                "[ $0 = --order ] && exit $((RANK * 10 + LOCAL_RANK + "
+                "$(cat $1)))"},
+       .order = "100",
+       .variables = {},
+       .folder = ""}));
 }
 
 TEST(HostOrder, knows_this_machine) {

@@ -100,6 +100,23 @@ TEST_F(Supervising, an_exit_code_ends_the_others) {
             "rank 1 on host h: ended with exit code 7 before it began");
 }
 
+TEST_F(Supervising, a_rank_that_stopped_as_asked_names_the_signal) {
+  EXPECT_EQ(run({"sleep 1000", "exit 143"}).message,
+            "rank 1 on host h: ended because of a SIGTERM (exit code 143) "
+            "before it began");
+}
+
+// Who waits for it has been silent for as long.
+TEST_F(Supervising, a_rank_that_does_not_come_is_blamed) {
+  patience_.heartbeat = 300ms;
+  board_.post(host_key(0), "h");
+  const auto outcome = run({"sleep 1000", "sleep 1000"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_TRUE(
+      outcome.message.starts_with("rank 1 on host h: did not come within "))
+      << outcome.message;
+}
+
 TEST_F(Supervising, a_signal_is_named) {
   const auto outcome = run({"sleep 1000", "sleep 1000", "kill -9 $$"});
   EXPECT_EQ(outcome.exit_code, 3);

@@ -4,9 +4,12 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include <poll.h>
 #include <unistd.h>
@@ -16,7 +19,6 @@
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/host_order.h"
 #include "paceline/launch/place.h"
-#include "paceline/launch/shared_text.h"
 
 namespace paceline::comm {
 namespace {
@@ -45,14 +47,19 @@ class Control {
   /// Asks the supervisor that watches in this process to stop: once where we
   /// are told to, and again, which kills, where nobody is there any more.
   void obey() {
+    if (gone() || (!stopping_ && text_.find('\n') != std::string::npos)) {
+      stopping_ = true;
+      kill(getpid(), SIGTERM);
+    }
+  }
+
+  /// Whether nobody is there any more.
+  bool gone() {
     pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
     while (!gone_ && poll(&ready, 1, 0) > 0) {
       gone_ = !read_some();
     }
-    if (gone_ || (!stopping_ && text_.find('\n') != std::string::npos)) {
-      stopping_ = true;
-      kill(getpid(), SIGTERM);
-    }
+    return gone_;
   }
 
  private:
@@ -68,6 +75,21 @@ class Control {
   std::string text_;
   bool gone_ = false, stopping_ = false;
 };
+
+/// The store of whoever started us; ends this process where that one is gone
+/// before its store has answered.
+std::shared_ptr<JobStore> open_store_of(const launch::Launch& launch,
+                                        Control& control) {
+  const std::jthread watch([&control](const std::stop_token& stopped) {
+    while (!stopped.stop_requested()) {
+      if (control.gone()) {
+        _exit(3);
+      }
+      std::this_thread::sleep_for(100ms);
+    }
+  });
+  return open_store(launch, kStorePatience);
+}
 
 launch::Launch launch_of(const launch::HostOrder& order) {
   launch::Environment variables =
@@ -97,12 +119,8 @@ int attend_ranks() {
   const launch::HostOrder order = launch::host_order_from(*line);
   std::error_code elsewhere;
   std::filesystem::current_path(order.folder, elsewhere);
-  const auto store = open_store(launch_of(order), kStorePatience);
+  const auto store = open_store_of(launch_of(order), control);
   const auto board = make_board(*store);
-  std::optional<launch::SharedText> text;
-  if (!order.order.empty()) {
-    text.emplace(order.order);
-  }
   launch::Patience patience;
   patience.heartbeat = std::chrono::hours(24 * 365);  // not ours to judge
   patience.meanwhile = [&control] { control.obey(); };
@@ -111,11 +129,9 @@ int attend_ranks() {
       launch::post_failure(*board, notice);
     }
   };
+  const launch::StartedRanks ranks(order);
   const launch::Outcome outcome =
-      launch::supervise(launch::start_ranks(order, text ? text->path() : ""),
-                        *board,
-                        signals,
-                        patience);
+      launch::supervise(ranks.watched(), *board, signals, patience);
   return outcome.exit_code;
 }
 

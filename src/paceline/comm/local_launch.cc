@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -23,7 +22,6 @@
 #include "paceline/launch/host_order.h"
 #include "paceline/launch/launch_line.h"
 #include "paceline/launch/place.h"
-#include "paceline/launch/shared_text.h"
 #include "paceline/launch/spawn.h"
 
 namespace paceline::comm {
@@ -114,13 +112,8 @@ class Starting {
       if (host.remote) {
         children.push_back(start_remote(order));
       } else {
-        if (!order.order.empty()) {
-          texts_.push_back(std::make_unique<launch::SharedText>(order.order));
-        }
-        for (auto& child : launch::start_ranks(
-                 order, order.order.empty() ? "" : texts_.back()->path())) {
-          children.push_back(std::move(child));
-        }
+        const auto& watched = here_.emplace_back(order).watched();
+        children.insert(children.end(), watched.begin(), watched.end());
       }
       first += host.ranks;
     }
@@ -185,7 +178,7 @@ class Starting {
   const LocalLaunch& launch_;
   std::uint16_t port_;
   std::string job_, executable_;
-  std::vector<std::unique_ptr<launch::SharedText>> texts_;
+  std::vector<launch::StartedRanks> here_;
   std::vector<Control> controls_;
 };
 

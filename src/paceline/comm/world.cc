@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/comm/job_store.h"
+#include "paceline/launch/heart_judge.h"
 
 namespace paceline::comm {
 namespace {
@@ -19,10 +20,6 @@ using Milliseconds = std::chrono::milliseconds;
 
 double seconds(Milliseconds duration) {
   return std::chrono::duration<double>(duration).count();
-}
-
-std::string host_key(int rank) {
-  return fmt::format("host/{}", rank);
 }
 
 std::string goodbye_key(int rank) {
@@ -46,7 +43,7 @@ std::optional<std::string> wait_for(launch::Board& board,
                                  Milliseconds timeout) {
   std::vector<int> missing;
   for (int rank = 0; rank < world; ++rank) {
-    if (!board.read(host_key(rank))) {
+    if (!board.read(launch::host_key(rank))) {
       missing.push_back(rank);
     }
   }
@@ -64,7 +61,7 @@ std::vector<std::string> gather_hosts(launch::Board& board,
   const auto deadline = Clock::now() + timeout;
   std::vector<std::string> hosts;
   for (int rank = 0; rank < world; ++rank) {
-    auto host = wait_for(board, host_key(rank), deadline);
+    auto host = wait_for(board, launch::host_key(rank), deadline);
     if (!host) {
       refuse_missing(board, world, timeout);
     }
@@ -76,7 +73,7 @@ std::vector<std::string> gather_hosts(launch::Board& board,
 std::vector<std::string> exchange_hosts(launch::Board& board,
                                         const Place& place,
                                         Milliseconds timeout) {
-  board.post(host_key(place.rank), place.host);
+  board.post(launch::host_key(place.rank), place.host);
   if (place.rank == 0) {
     auto hosts = gather_hosts(board, place.world, timeout);
     board.post("hosts", fmt::format("{}", fmt::join(hosts, "\n")));

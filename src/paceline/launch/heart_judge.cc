@@ -3,9 +3,15 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace paceline::launch {
 
 using namespace std::chrono_literals;
+
+std::string host_key(int rank) {
+  return fmt::format("host/{}", rank);
+}
 
 HeartJudge::HeartJudge(const std::vector<int>& ranks,
                        std::chrono::nanoseconds timeout)

@@ -4,11 +4,15 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "paceline/launch/heartbeat.h"
 
 namespace paceline::launch {
+
+/// The key under which a rank leaves its host's name as soon as it has come.
+std::string host_key(int rank);
 
 /// A rank that has not been heard of for too long.
 struct Silence {

@@ -43,24 +43,22 @@ HostOrder host_order_from(std::string_view line) {
   }
 }
 
-std::vector<Watched> start_ranks(const HostOrder& order,
-                                 const std::string& order_path) {
+StartedRanks::StartedRanks(const HostOrder& order) {
   const auto environment =
       environment_with(order.variables, {"RANK", "LOCAL_RANK"});
   Command command{order.executable, order.argv, {}};
-  if (!order_path.empty()) {
-    command.argv.insert(command.argv.end(), {"--order", order_path});
+  if (!order.order.empty()) {
+    text_ = std::make_unique<SharedText>(order.order);
+    command.argv.insert(command.argv.end(), {"--order", text_->path()});
   }
-  std::vector<Watched> children;
   for (int i = 0; i < order.ranks; ++i) {
     command.environment = environment;
     command.environment.push_back(fmt::format("RANK={}", order.first_rank + i));
     command.environment.push_back(fmt::format("LOCAL_RANK={}", i));
-    children.push_back({.pid = spawn(command),
+    watched_.push_back({.pid = spawn(command),
                         .first_rank = order.first_rank + i,
                         .host = order.host});
   }
-  return children;
 }
 
 bool is_this_host(std::string_view name) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "paceline/launch/shared_text.h"
 #include "paceline/launch/supervise.h"
 
 namespace paceline::launch {
@@ -27,10 +29,20 @@ struct HostOrder {
 std::string to_line(const HostOrder& order);
 HostOrder host_order_from(std::string_view line);
 
-/// Starts the ranks on this machine, each with RANK and LOCAL_RANK of its own.
-/// Where `order_path` is not empty, --order and it follow argv.
-std::vector<Watched> start_ranks(const HostOrder& order,
-                                 const std::string& order_path);
+/// The ranks of an order on this machine, each with RANK and LOCAL_RANK of its
+/// own.  Where the order has a text, --order and the path of a file with it
+/// follow argv; the file is there as long as this is.
+class StartedRanks {
+ public:
+  /// Starts them; throws as `spawn` and SharedText do.
+  explicit StartedRanks(const HostOrder& order);
+
+  const std::vector<Watched>& watched() const { return watched_; }
+
+ private:
+  std::unique_ptr<SharedText> text_;
+  std::vector<Watched> watched_;
+};
 
 /// Whether `name` is this machine's: localhost, a loopback address, or what
 /// gethostname says, with or without its domain.

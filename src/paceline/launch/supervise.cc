@@ -47,7 +47,13 @@ std::string how_it_ended(int status) {
     return fmt::format(
         "was killed by signal {} ({})", signal, strsignal(signal));
   }
-  return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+  // A rank that stops because it was asked to says so by its exit code.
+  const int code = WEXITSTATUS(status);
+  const char* const asked = code > 128 ? sigabbrev_np(code - 128) : nullptr;
+  return asked == nullptr
+             ? fmt::format("ended with exit code {}", code)
+             : fmt::format(
+                   "ended because of a SIG{} (exit code {})", asked, code);
 }
 
 std::vector<int> ranks_of(const Watched& child) {
@@ -252,12 +258,46 @@ class Supervision {
             "{}{}{} {}", early, who, how_it_ended(*child.status), where(rank))};
   }
 
+  // The first rank that has not come, where others have and wait for it.
+  std::optional<FailureNotice> find_latecomer() {
+    if (silence_->last) {
+      return std::nullopt;
+    }
+    std::optional<FailureNotice> late;
+    bool others_came = false;
+    for (const Child& child : children_) {
+      for (const int rank : ranks_of(child)) {
+        const bool came = board_.read(host_key(rank)).has_value();
+        others_came = others_came || came;
+        if (!came && !late) {
+          late = describe_lateness(child, rank);
+        }
+      }
+    }
+    return others_came ? late : std::nullopt;
+  }
+
+  FailureNotice describe_lateness(const Child& child, int rank) const {
+    return {
+        rank,
+        child.host,
+        fmt::format("did not come within {:.0f} s{}",
+                    std::chrono::duration<double>(silence_->since).count(),
+                    child.name.empty()
+                        ? ""
+                        : fmt::format("; {} has not started it", child.name))};
+  }
+
   // Note [Who is to blame].  A silent rank first: its peers time out, or are
-  // innocent and alive.  Then the earliest of: a death without a notice, the
-  // first notice that is no consequence.  Then a rank that left with exit code
-  // 0 but without finishing.  Only then one that blames others.
+  // innocent and alive, or wait for it to come.  Then the earliest of: a death
+  // without a notice, the first notice that is no consequence.  Then a rank
+  // that left with exit code 0 but without finishing.  Only then one that
+  // blames others.
   FailureNotice find_cause() {
     if (silence_) {
+      if (auto late = find_latecomer()) {
+        return *std::move(late);
+      }
       return notice_of(*silence_, child_of(silence_->rank)->host);
     }
     const auto filed = job_failure(board_);
