@@ -111,6 +111,76 @@ TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
       << diff.out << diff.err;
 }
 
+// A cluster that is not this machine, whose links are slow enough for any.
+constexpr const char* kTwoHosts = R"(
+name = "two"
+source = "a test"
+[[hosts]]
+name = "elsewhere"
+count = 2
+[[links]]
+joins = "hosts"
+rate = "10Mbit"
+latency = "1ms"
+)";
+
+TEST_F(ReplayCommand, AdviceIsVerifiedOnEmulatedLinks) {
+  write("two.toml", kTwoHosts);
+  const Outcome outcome =
+      run("advise theirs.json --cluster two.toml --bucket-mb 25 --top 1 "
+          "--verify 1 --records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("every rank behind an emulated link of 0.01 "
+                             "Gbit/s and 1000 us, compute replayed"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("predicted, ms"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.err.find("verify: one strategy to run on this machine"),
+            std::string::npos)
+      << outcome.err;
+  const auto all = records("r.jsonl");
+  ASSERT_FALSE(all.empty());
+  const record::RunRecord& last = all.back();
+  EXPECT_EQ(last.source, record::Source::kReplayed);
+  EXPECT_EQ(last.configuration.link, "10Mbit,1000000ns");
+  EXPECT_EQ(last.configuration.replay, "r.profile.json");
+  EXPECT_TRUE(fs::exists(folder_ / "r.profile.json"));
+  EXPECT_TRUE(last.link_check.has_value());
+  EXPECT_NE(outcome.out.find(last.configuration.strategy), std::string::npos);
+}
+
+TEST_F(ReplayCommand, VerificationStopsWithItsRuns) {
+  write("two.toml", kTwoHosts);
+  const Outcome outcome =
+      run("advise theirs.json --cluster two.toml --verify 9 --records r.jsonl "
+          "& program=$!; "
+          "until grep -q 'verify: measuring' stderr; do sleep 0.1; done; "
+          "kill -INT $program; wait $program");
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_EQ(outcome.out.find("largest error"), std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(ReplayCommand, WhatCannotBeVerifiedIsRefusedBeforeAnythingIsPredicted) {
+  write("two.toml", kTwoHosts);
+  const std::string job = "advise theirs.json --cluster two.toml ";
+  expect_refused(job + "--verify -1", "paceline: --verify -1: must be 0");
+  expect_refused(job + "--verify 1 --verify-minutes 0",
+                 "paceline: --verify-minutes 0: must be above 0");
+  expect_refused(job + "--records r.jsonl",
+                 "paceline: --records: only what --verify K runs");
+  expect_refused(job + "--verify 1 --records nowhere/r.jsonl",
+                 "paceline: --records");
+  expect_refused(job + "--top -1", "paceline: --top -1: must be 0");
+  expect_refused(job + "--bucket-mb 1,-2",
+                 "paceline: --bucket-mb -2: must be 0");
+  expect_refused(
+      "advise theirs.json --cluster two.toml -H a:9999,b:9999 "
+      "--verify 1",
+      "paceline: --verify: cluster");
+}
+
 TEST_F(ReplayCommand, ContradictionsAreRefused) {
   expect_refused("run --replay nowhere.json --ranks 2",
                  "paceline: cannot read nowhere.json");

@@ -23,6 +23,12 @@ AdviseRequest request_of(Rank ranks) {
   return request;
 }
 
+/// Of 8 ranks; priced once for all tests.
+const AdviceTable& table() {
+  static const AdviceTable of_eight = advise(request_of(8));
+  return of_eight;
+}
+
 bool holds(const std::vector<std::string>& all, const std::string& text) {
   return std::ranges::any_of(all, [&](const std::string& it) {
     return it.find(text) != std::string::npos;
@@ -68,6 +74,27 @@ TEST(Advise, ComparesOtherUpdatesWhereTheyAreWelcome) {
   EXPECT_TRUE(table.winner()->runs);
 }
 
+TEST(Advise, PricesServersWhichTheRuntimeDoesNotPerform) {
+  std::size_t servers = 0;
+  for (const Advice& row : table().rows) {
+    const plan::StrategySpec spec =
+        plan::parse_strategy(row.configuration.strategy);
+    const bool serves =
+        spec.whole.row == nullptr && spec.exchange.row->name == "ps";
+    EXPECT_EQ(row.runs, !serves) << row.configuration.strategy;
+    if (serves) {
+      ++servers;
+      EXPECT_EQ(family_of(spec)->family, "servers");
+      EXPECT_TRUE(row.examined);
+    }
+  }
+  EXPECT_EQ(servers, 6U);  // three schedules, with and without a sum on hosts
+  ASSERT_NE(table().winner(), nullptr);
+  EXPECT_TRUE(table().winner()->runs);
+  EXPECT_FALSE(holds(candidates(request_of(1), 1), "ps"));
+  EXPECT_FALSE(holds(candidates(request_of(33), 9), "ps"));
+}
+
 TEST(Advise, ErrorsAreThoseOfTheFamily) {
   const auto error = [](const char* strategy) {
     return earned_error(plan::parse_strategy(strategy));
@@ -85,18 +112,16 @@ TEST(Advise, ErrorsAreThoseOfTheFamily) {
     largest = std::max(largest, row.error_percent);
   }
   EXPECT_EQ(error("fusion+hierarchical"), largest / 100);
-  const AdviceTable table = advise(request_of(8));
-  for (const Advice& row : table.rows) {
+  for (const Advice& row : table().rows) {
     EXPECT_EQ(row.error, error(row.configuration.strategy.c_str()));
   }
 }
 
 TEST(Advise, SaysWhichBucketSizeToUse) {
-  const AdviceTable table = advise(request_of(8));
   const auto fusion =
-      std::ranges::find(table.buckets, "fusion", &BucketAdvice::strategy);
-  ASSERT_NE(fusion, table.buckets.end());
-  const auto first = std::ranges::find_if(table.rows, [](const Advice& row) {
+      std::ranges::find(table().buckets, "fusion", &BucketAdvice::strategy);
+  ASSERT_NE(fusion, table().buckets.end());
+  const auto first = std::ranges::find_if(table().rows, [](const Advice& row) {
     const std::string& strategy = row.configuration.strategy;
     return strategy.starts_with("fusion:") &&
            strategy.find('+') == std::string::npos;

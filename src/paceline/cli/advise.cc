@@ -3,98 +3,63 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/cli/advise_text.h"
+#include "paceline/cli/alternate.h"
+#include "paceline/cli/results.h"
 #include "paceline/cli/verify_advice.h"
+#include "paceline/record/store.h"
 #include "paceline/report/command.h"
 #include "paceline/sim/advise.h"
 
 namespace paceline::cli {
 namespace {
 
-double ms(plan::Picoseconds time) {
-  return plan::seconds_of(time) * 1e3;
+/// The command that runs a row: on the described hosts, with the device that
+/// the engine's costs are of.
+std::string command_of(record::Configuration row, const JobFlags& job) {
+  row.device = job.engine() == "gloo" ? "cpu" : "cuda";
+  row.engine = job.engine() == "gloo" ? "gloo" : "nccl";
+  if (names_profile(job.model())) {
+    row.replay = job.model();  // not built in: its layers are replayed
+  }
+  row.ranks_per_host.clear();  // the hosts' slots say it
+  return fmt::format("{} {}",
+                     report::command_of(row),
+                     command_line(cluster_words(job.cluster())));
 }
 
-/// What a reader must know of a row beside its numbers.
-std::string remark_of(const sim::Advice& row) {
-  std::vector<std::string_view> words;
-  if (!row.runs) {
-    words.emplace_back("simulated only");
+/// Where the runs' records go; what cannot be is refused before any time is
+/// spent.
+std::string prepared_records(const std::string& wanted) {
+  if (wanted.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories("results", error);
   }
-  if (!row.examined) {
-    words.emplace_back("not examined");
+  const std::string path =
+      wanted.empty() ? default_records_path("advise") : wanted;
+  check_writable("--records", path);
+  if (std::filesystem::exists(path)) {
+    record::read_records(path, record::BrokenTail::kSkip);
   }
-  if (const auto caution = sim::caution(row.guarantee); !caution.empty()) {
-    words.push_back(caution);
-  }
-  return words.empty() ? "" : fmt::format("  ({})", fmt::join(words, "; "));
+  return path;
 }
 
-void print_rows(const sim::AdviceTable& table, int top) {
-  fmt::print("   {:>9}  {:>21}  {:>12}  strategy\n",
-             "step, ms",
-             "[with its error]",
-             "exposed, ms");
-  int left = top > 0 ? top : static_cast<int>(table.rows.size());
-  for (const sim::Advice& row : table.rows) {
-    if (left-- == 0) {
-      fmt::print("   ... {} more, the last {:.2f} ms: --top 0 shows all\n",
-                 table.rows.size() - static_cast<std::size_t>(top),
-                 ms(table.rows.back().step));
-      break;
-    }
-    fmt::print(" {} {:9.2f}  {:>21}  {:12.2f}  {}{}\n",
-               row.like_best ? '*' : ' ',
-               ms(row.step),
-               fmt::format("[{:.2f}, {:.2f}]", ms(row.low), ms(row.high)),
-               ms(row.exposed),
-               row.configuration.strategy,
-               remark_of(row));
+/// 3 where a run failed, as `paceline run` has it.
+int exit_code_of(const Verification& verification) {
+  if (verification.stop_signal != 0) {
+    return 128 + verification.stop_signal;
   }
-  for (const sim::Unfit& unfit : table.unfit) {
-    fmt::print("   {:>9}  {}: {}\n", "-", unfit.strategy, unfit.why);
-  }
-}
-
-void print_buckets(const sim::AdviceTable& table) {
-  fmt::print("\nbucket size, MiB\n");
-  for (const sim::BucketAdvice& it : table.buckets) {
-    fmt::print("  {}: {:g}", it.strategy, it.best_mb);
-    if (it.like.size() > 1) {
-      fmt::print(" (not told apart: {:g})", fmt::join(it.like, ", "));
-    }
-    if (it.worst_mb != it.best_mb) {
-      fmt::print(
-          ", {:g} costs {:+.1f} %", it.worst_mb, (it.worst_ratio - 1) * 100);
-    }
-    fmt::print("\n");
-  }
-}
-
-void print_verified(const Verification& verification) {
-  fmt::print("\nrun on {}\n  {:>13}  {:>12}  {:>8}  strategy\n",
-             verification.where,
-             "predicted, ms",
-             "measured, ms",
-             "error, %");
-  for (const Verified& row : verification.rows) {
-    if (!row.error.empty()) {
-      fmt::print("  {:>13}  {}: {}\n", "-", row.strategy, row.error);
-      continue;
-    }
-    fmt::print(
-        "  {:13.2f}  {:12.2f}  {:+8.1f}  {}{}\n",
-        row.predicted_s * 1e3,
-        row.measured_s * 1e3,
-        (row.predicted_s / row.measured_s - 1) * 100,
-        row.strategy,
-        row.valid ? "" : "  INVALID: the engine was slower than the link");
-  }
+  const bool failed = std::ranges::any_of(
+      verification.rows,
+      [](const Verified& row) { return !row.error.empty(); });
+  return failed ? 3 : 0;
 }
 
 }  // namespace
@@ -115,12 +80,21 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
   app.add_option("--top", top_, "rows that are printed; 0: all [20]");
   app.add_option("--verify",
                  verify_,
-                 "run the best K here: on the cluster, where it is this "
-                 "machine, else on its links emulated, compute replayed")
+                 "run the best K: on the cluster, where its first host is this "
+                 "one, else here on its links emulated, compute replayed")
       ->type_name("K");
+  app.add_option("--verify-minutes",
+                 verify_minutes_,
+                 "that these runs may take together [30]")
+      ->type_name("M");
+  app.add_option("--records",
+                 records_,
+                 "append their records to this file "
+                 "[results/advise-<utc>.jsonl]")
+      ->type_name("FILE");
 }
 
-int AdviseCommand::run() const {
+sim::AdviseRequest AdviseCommand::request() const {
   sim::AdviseRequest request{.job = job_.request(), .any_update = any_update_};
   if (error_percent_ >= 0) {
     request.error = error_percent_ / 100;
@@ -131,30 +105,51 @@ int AdviseCommand::run() const {
         "--ranks: advice is for one world, {} are given", worlds.size()));
   }
   request.job.ranks = worlds.front();
+  for (const double size : bucket_mb_) {
+    if (!(size >= 0)) {
+      throw UsageError(fmt::format(
+          "--bucket-mb {:g}: must be 0 (a bucket per tensor) or more", size));
+    }
+  }
   if (!bucket_mb_.empty()) {
     request.bucket_mb = bucket_mb_;
   }
-  const sim::AdviceTable table = sim::advise(request);
-  print_rows(table, top_);
-  print_buckets(table);
-  fmt::print("\n* not told apart from the first at {}\n",
-             error_percent_ >= 0
-                 ? fmt::format("an error of {} %", error_percent_)
-                 : "the errors that their families have earned");
-  if (const sim::Advice* winner = table.winner()) {
-    record::Configuration best = winner->configuration;
-    best.device = job_.engine() == "gloo" ? "cpu" : "cuda";
-    best.engine = job_.engine() == "gloo" ? "gloo" : "nccl";
-    if (names_profile(job_.model())) {
-      best.replay = job_.model();  // not built in: its layers are replayed
-    }
-    fmt::print("\n  {}\n", report::command_of(best));
+  if (top_ < 0) {
+    throw UsageError(fmt::format("--top {}: must be 0 (all) or more", top_));
+  }
+  return request;
+}
+
+int AdviseCommand::run() const {
+  const sim::AdviseRequest request = this->request();
+  VerifyOptions options{.count = verify_,
+                        .minutes = verify_minutes_,
+                        .model = job_.model(),
+                        .cluster = job_.cluster(),
+                        .records = records_};
+  check_verification(request, options);
+  if (verify_ == 0 && !records_.empty()) {
+    throw UsageError(
+        "--records: only what --verify K runs leaves records; `paceline "
+        "predict --records` writes a prediction's");
   }
   if (verify_ > 0) {
-    std::fflush(stdout);
-    print_verified(verify(table, request, job_.model(), verify_));
+    options.records = prepared_records(records_);
   }
-  return 0;
+  const sim::AdviceTable table = sim::advise(request);
+  fmt::print("{}{}", rows_text(table, top_), buckets_text(table));
+  if (const sim::Advice* winner = table.winner()) {
+    fmt::print("\n  {}\n", command_of(winner->configuration, job_));
+  }
+  if (verify_ == 0) {
+    return 0;
+  }
+  std::fflush(stdout);
+  const Verification verification = verify(table, request, options);
+  fmt::print("{}", verified_text(verification));
+  std::fflush(stdout);
+  fmt::print(stderr, "records: {}\n", options.records);
+  return exit_code_of(verification);
 }
 
 }  // namespace paceline::cli

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "paceline/cli/job_flags.h"
+#include "paceline/sim/advise.h"
 
 namespace paceline::cli {
 
 /// `paceline advise MODEL --cluster FILE`: strategies, bucket sizes and
-/// partitions by predicted step time, and the command that runs the first.
+/// partitions by predicted step time, and the command that runs the first; the
+/// best of them run and compared on request.
 class AdviseCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -18,11 +21,15 @@ class AdviseCommand {
   int run() const;
 
  private:
+  sim::AdviseRequest request() const;
+
   JobFlags job_;
   double error_percent_ = -1;  // below 0: what each family has earned
   std::vector<double> bucket_mb_;
   bool any_update_ = false;
   int top_ = 20, verify_ = 0;
+  double verify_minutes_ = 30;
+  std::string records_;
 };
 
 }  // namespace paceline::cli

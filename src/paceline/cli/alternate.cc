@@ -20,6 +20,7 @@
 #include "paceline/base/process.h"
 #include "paceline/base/random.h"
 #include "paceline/base/text.h"
+#include "paceline/cli/own_runs.h"
 #include "paceline/launch/attend.h"
 #include "paceline/launch/spawn.h"
 #include "paceline/record/environment.h"
@@ -35,18 +36,6 @@ using record::RunRecord;
 // Commands that were asked to end may finish their step.
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::string_view kPlaceholder = "{records}";
-
-std::string last_line(const std::string& log) {
-  std::string last;
-  if (const auto text = read_text_if_readable(log)) {
-    for (const std::string& line : split_lines(*text)) {
-      if (!trimmed(line).empty()) {
-        last = trimmed(line);
-      }
-    }
-  }
-  return last;
-}
 
 bool plain(char c) {
   return (std::isalnum(static_cast<unsigned char>(c)) != 0) ||
@@ -98,9 +87,7 @@ class Alternating {
     for (int run = 0; run < wanted_.runs; ++run) {
       firsts_.push_back((static_cast<std::size_t>(run) + odd) % 2);
     }
-    for (std::size_t left = firsts_.size(); left > 1; --left) {
-      std::swap(firsts_[left - 1], firsts_[random.below(left)]);
-    }
+    shuffle(std::span(firsts_), random);
   }
 
   // Whether to go on.

@@ -4,49 +4,33 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <unistd.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/process.h"
-#include "paceline/cli/job_flags.h"
-#include "paceline/plan/link_spec.h"
-#include "paceline/plan/profile_file.h"
+#include "paceline/cli/engine_probe.h"
+#include "paceline/cli/own_runs.h"
+#include "paceline/cli/verify_trial.h"
 #include "paceline/record/store.h"
-#include "paceline/sim/engines.h"
-#include "paceline/stats/quantile.h"
-#include "paceline/stats/summary.h"
+#include "paceline/sim/emulate.h"
 
 namespace paceline::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kRanksPerCore = 16;  // as many as `paceline run` takes
-constexpr int kWarmup = 2, kSteps = 5;
-// What Gloo brings over loopback with a core to itself, cautiously.
-constexpr double kLoopbackBytesPerS = 400e6;
-constexpr std::chrono::minutes kPatience{20};
+constexpr int kRanksPerCore = 16;    // as many as `paceline run` takes
+constexpr int kAttempts = 3;         // at one, two and four times the stretch
+constexpr double kStartSeconds = 5;  // of a run, where none was seen
 
 int cores_here() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-std::string name_of_this_host() {
-  char name[256] = "";
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
-}
-
-bool is_this_machine(const plan::Cluster& cluster) {
-  return cluster.hosts.size() == 1 &&
-         (cluster.hosts[0].name == "localhost" ||
-          cluster.hosts[0].name == name_of_this_host());
 }
 
 /// A folder of its own, gone at the end.
@@ -55,7 +39,7 @@ class Folder {
   Folder() {
     std::string name = fs::temp_directory_path() / "paceline-verify-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) {
-      throw WorldError("no folder for records can be made in " +
+      throw WorldError("no folder for a log can be made in " +
                        fs::temp_directory_path().string());
     }
     path_ = name;
@@ -73,109 +57,243 @@ class Folder {
   fs::path path_;
 };
 
-/// What each rank's link is on this machine.
-plan::LinkSpec emulated_link(const sim::PredictRequest& job) {
-  const sim::Machine machine = sim::machine_of(job.cluster);
-  const bool several = plan::ranks_per_host(job.cluster, job.ranks).size() > 1;
-  const sim::LinkModel& link = several ? machine.network : machine.device;
-  return {.bytes_per_s = static_cast<double>(
-              std::min(link.bytes_per_s, machine.device.bytes_per_s)),
-          .latency_ns = link.latency / plan::kPicosecondsPerNanosecond};
+std::string time_text(double seconds) {
+  return seconds < 90 ? fmt::format("{:.0f} s", std::ceil(seconds))
+                      : fmt::format("{:.0f} min", std::ceil(seconds / 60));
 }
 
-std::string text_of(const plan::LinkSpec& link) {
-  return fmt::format(
-      "{:.6g}Mbit,{}ns", link.bytes_per_s * 8e-6, link.latency_ns);
+double seconds_of(const Stopwatch<>& watch) {
+  return std::chrono::duration<double>(watch.elapsed()).count();
 }
 
-/// The job on emulated links: one host, its ranks behind a link each.
-sim::PredictRequest on_links(const sim::PredictRequest& job,
-                             const plan::LinkSpec& link,
-                             const sim::Prediction& like) {
-  sim::PredictRequest emulated = job;
-  emulated.cluster.hosts = {
-      {.name = "here", .slots = job.ranks, .interface = {}}};
-  emulated.profile = like.costs.profile;
-  emulated.samples_per_s.reset();
-  emulated.batch_size = like.record.configuration.batch_size;
-  emulated.machine = sim::Machine{};
-  emulated.machine->device = emulated.machine->network = {
-      .bytes_per_s = std::llround(link.bytes_per_s),
-      .latency = link.latency_ns * plan::kPicosecondsPerNanosecond,
-      .sharing = plan::LinkSharing::kDevice};
-  emulated.algorithm.reset();
-  emulated.software = sim::SoftwareCosts{};
-  const sim::SoftwareCosts& link_costs = sim::engine_costs_named("link").costs;
-  emulated.software->serial_collectives = link_costs.serial_collectives;
-  emulated.software->side_by_side = link_costs.side_by_side;
-  emulated.software->kernels = like.costs.software.kernels;
-  return emulated;
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
 
-/// So slow that loopback brings what all ranks' links carry at once.
-double stretch_for(const plan::LinkSpec& link, plan::Rank ranks) {
-  return std::max(1.0,
-                  std::ceil(link.bytes_per_s * ranks /
-                            (kLoopbackBytesPerS * cores_here())));
+std::vector<record::RunRecord> records_in(const std::string& path) {
+  return fs::exists(path)
+             ? record::read_records(path, record::BrokenTail::kSkip).records
+             : std::vector<record::RunRecord>{};
 }
 
-void write_profile(const std::string& path, const sim::Prediction& prediction) {
-  plan::PlanInput input = prediction.job->input;
-  const double rate = prediction.costs.software.kernels.front().bytes_per_s;
-  plan::ProfiledModel profiled{
-      .model = input.model,
-      .profile = prediction.costs.profile,
-      .batch_size = prediction.record.configuration.batch_size,
-      .device = "cpu",
-      .update = {},
-      .memory = {}};
-  if (rate > 0) {
-    profiled.update = plan::picoseconds_of(sim::update_bytes(input) / rate);
+class Verifying {
+ public:
+  Verifying(const sim::AdviceTable& table,
+            const sim::AdviseRequest& request,
+            const VerifyOptions& options)
+      : table_(table),
+        request_(request),
+        options_(options),
+        where_(where_of(request, options)) {}
+
+  Verification run() {
+    trials_ = trials_of(table_, request_, where_, options_.count);
+    if (trials_.empty()) {
+      throw UsageError("--verify: no strategy of the table runs here");
+    }
+    if (static_cast<int>(trials_.size()) < options_.count) {
+      note(fmt::format("no more than {} of the table run{}",
+                       trials_.size(),
+                       where_.replays ? " on replayed compute" : ""));
+    }
+    if (!where_.here && !settle_stretch()) {
+      return std::move(verification_);
+    }
+    fit_into_minutes();
+    announce();
+    for (Trial& trial : trials_) {
+      attempt(trial);
+      verification_.rows.push_back(trial.row);
+      if (verification_.stop_signal != 0) {
+        break;
+      }
+    }
+    return std::move(verification_);
   }
-  write_atomically(path, plan::to_json_text(profiled));
-}
 
-/// Runs `command` of this program and takes the measured step from its record.
-void run_one(std::vector<std::string> command,
-             const std::string& records,
-             Verified& row) {
-  command.insert(command.begin(), fs::read_symlink("/proc/self/exe"));
-  command.insert(command.end(),
-                 {"--warmup",
-                  std::to_string(kWarmup),
-                  "--steps",
-                  std::to_string(kSteps),
-                  "--records",
-                  records,
-                  "--yes"});
-  const auto result = run_command(command, kPatience);
-  if (!result || !result->succeeded()) {
-    row.error = fmt::format("{} failed", fmt::join(command, " "));
-    return;
+ private:
+  double left_s() const { return options_.minutes * 60 - seconds_of(watch_); }
+
+  // False where we were told to stop.
+  bool settle_stretch() {
+    std::vector<const sim::Job*> jobs;
+    for (const Trial& trial : trials_) {
+      jobs.push_back(trial.prediction.job.get());
+    }
+    const EngineQuestion question = question_of(jobs);
+    fmt::print(stderr,
+               "verify: measuring how fast gloo is on {} ranks here ...",
+               question.ranks);
+    std::fflush(stderr);
+    const Stopwatch<> watch;
+    const EngineAnswer answer = probe_engine(
+        question, folder_ / "comm.jsonl", runs_, milliseconds_of(left_s()));
+    start_s_ = seconds_of(watch);
+    fmt::print(stderr, " {}\n", time_text(start_s_));
+    verification_.stop_signal = answer.ending.stop_signal;
+    if (verification_.stop_signal != 0) {
+      return false;
+    }
+    if (!answer.failure.empty()) {
+      throw WorldError("--verify: the engine could not be measured: " +
+                       answer.failure);
+    }
+    for (Trial& trial : trials_) {
+      trial.row.stretch = std::ceil(
+          sim::stretch_for(*trial.prediction.job, trial.link, answer.times));
+    }
+    return true;
   }
-  const record::RunRecord record = record::read_records(records).records.back();
-  std::vector<std::vector<std::int64_t>> steps;
-  for (const record::RankSamples& rank : record.ranks) {
-    steps.push_back(rank.step_ns);
+
+  double estimate_s(const Trial& trial) const {
+    return start_s_ + trial.seconds();
   }
-  if (record.error || steps.empty()) {
-    row.error = record.error.value_or("it has no samples");
-    return;
+
+  // As many of the first as the minutes take.
+  void fit_into_minutes() {
+    double sum = 0;
+    std::size_t fitting = 0;
+    while (fitting < trials_.size() &&
+           sum + estimate_s(trials_[fitting]) <= left_s()) {
+      sum += estimate_s(trials_[fitting++]);
+    }
+    if (fitting == 0) {
+      throw UsageError(fmt::format(
+          "--verify: '{}' alone takes about {}, and --verify-minutes {:g} is "
+          "all there is",
+          trials_.front().row.strategy,
+          time_text(estimate_s(trials_.front())),
+          options_.minutes));
+    }
+    if (fitting < trials_.size()) {
+      note(fmt::format("{} of {} were not run: more than --verify-minutes {:g}",
+                       trials_.size() - fitting,
+                       trials_.size(),
+                       options_.minutes));
+      trials_.resize(fitting);
+    }
+    estimate_s_ = sum;
   }
-  row.measured_s = stats::median(stats::slowest_rank_seconds(steps));
-  row.valid = record.valid();
-}
+
+  void announce() {
+    const plan::LinkSpec& link = trials_.front().link;
+    verification_.where =
+        where_.here
+            ? fmt::format("the cluster, whose first host is this machine{}",
+                          where_.replays ? ", compute replayed" : "")
+            : fmt::format(
+                  "this machine: every rank behind an emulated link "
+                  "of {:.4g} Gbit/s and {:g} us, compute replayed",
+                  link.bytes_per_s * 8e-9,
+                  static_cast<double>(link.latency_ns) * 1e-3);
+    fmt::print(stderr,
+               "verify: {} to run on {}",
+               trials_.size() == 1
+                   ? std::string("one strategy")
+                   : fmt::format("{} strategies", trials_.size()),
+               verification_.where);
+    if (!where_.here) {
+      const auto [least, most] = std::ranges::minmax_element(
+          trials_, {}, [](const Trial& it) { return it.row.stretch; });
+      fmt::print(
+          stderr,
+          ", {} times slower (--stretch) to leave the engine time",
+          least->row.stretch == most->row.stretch
+              ? fmt::format("{:g}", most->row.stretch)
+              : fmt::format(
+                    "{:g} to {:g}", least->row.stretch, most->row.stretch));
+    }
+    fmt::print(stderr,
+               "; about {}, at most {:g} min\n",
+               time_text(estimate_s_),
+               options_.minutes);
+    if (where_.replays) {
+      write_profile(where_.profile, trials_.front().prediction);
+    }
+  }
+
+  // Again at a larger stretch where the engine was too slow.
+  void attempt(Trial& trial) {
+    const double first = trial.row.stretch;
+    trial.row.stretch *= slower_;
+    if (estimate_s(trial) > left_s()) {
+      trial.row.stretch = first;
+    }
+    for (int attempt = 1;; ++attempt) {
+      run_once(trial);
+      const Verified& row = trial.row;
+      if (!row.error.empty() || row.valid() || attempt == kAttempts ||
+          2 * estimate_s(trial) > left_s()) {
+        return;
+      }
+      slower_ *= 2;
+      trial.row.stretch *= 2;
+      fmt::print(stderr,
+                 "verify: {} of {} operations were slower than the link; "
+                 "again, {:g} times slower\n",
+                 row.late,
+                 row.operations,
+                 row.stretch);
+    }
+  }
+
+  void run_once(Trial& trial) {
+    fmt::print(stderr, "verify: {} ...", trial.row.strategy);
+    std::fflush(stderr);
+    const Stopwatch<> watch;
+    const std::size_t before = records_in(options_.records).size();
+    const launch::Ending ending = runs_.run(command_of(trial, where_, options_),
+                                            milliseconds_of(left_s()));
+    fmt::print(stderr, " {}\n", time_text(seconds_of(watch)));
+    verification_.stop_signal = ending.stop_signal;
+    auto records = records_in(options_.records);
+    if (ending.stop_signal != 0) {
+      trial.row.error = "stopped";
+    } else if (ending.timed_out) {
+      trial.row.error =
+          fmt::format("not done in --verify-minutes {:g}", options_.minutes);
+    } else if (records.size() == before) {
+      trial.row.error = runs_.last_words();
+    } else {
+      take(records.back(), trial.row);
+    }
+  }
+
+  void note(std::string text) {
+    verification_.notes.push_back(std::move(text));
+  }
+
+  const sim::AdviceTable& table_;
+  const sim::AdviseRequest& request_;
+  const VerifyOptions& options_;
+  Where where_;
+  Folder folder_;
+  OwnRuns runs_{folder_ / "log"};
+  Stopwatch<> watch_;
+  std::vector<Trial> trials_;
+  double start_s_ = kStartSeconds;
+  double estimate_s_ = 0;
+  double slower_ = 1;  // than the first stretches, as one of them was too fast
+  Verification verification_;
+};
 
 }  // namespace
 
-Verification verify(const sim::AdviceTable& table,
-                    const sim::AdviseRequest& request,
-                    const std::string& model,
-                    int count) {
+void check_verification(const sim::AdviseRequest& request,
+                        const VerifyOptions& options) {
+  if (options.count < 0) {
+    throw UsageError(
+        fmt::format("--verify {}: must be 0 (none) or more", options.count));
+  }
+  if (!(options.minutes > 0) || options.minutes > 1e5) {
+    throw UsageError(
+        fmt::format("--verify-minutes {:g}: must be above 0 and at most 100000",
+                    options.minutes));
+  }
   const sim::PredictRequest& job = request.job;
-  const bool here = is_this_machine(job.cluster) && !names_profile(model);
   const int most = kRanksPerCore * cores_here();
-  if (!here && job.ranks > most) {
+  if (options.count > 0 && !where_of(request, options).here &&
+      job.ranks > most) {
     throw UsageError(fmt::format(
         "--verify: cluster '{}' is not this machine, and {} ranks are more "
         "than its {} cores take with emulated links ({})",
@@ -184,54 +302,12 @@ Verification verify(const sim::AdviceTable& table,
         cores_here(),
         most));
   }
-  const plan::LinkSpec link = emulated_link(job);
-  Verification verification{
-      .where = here ? "this machine, as the cluster describes it"
-                    : fmt::format("this machine, every rank behind an emulated "
-                                  "link of {}, compute replayed",
-                                  text_of(link)),
-      .rows = {}};
-  const Folder folder;
-  for (const sim::Advice& advice : table.rows) {
-    const std::string& strategy = advice.configuration.strategy;
-    if (static_cast<int>(verification.rows.size()) == count) {
-      break;
-    }
-    // PyTorch's reducer wants a network that computes.
-    if (!advice.runs || (!here && strategy.starts_with("ddp:"))) {
-      continue;
-    }
-    sim::PredictRequest as = job;
-    as.strategy = strategy;
-    sim::Prediction prediction = sim::predict(as);
-    std::vector<std::string> command{
-        "run", "--strategy", strategy, "--ranks", std::to_string(job.ranks)};
-    if (here) {
-      command.insert(
-          command.end(),
-          {"--model",
-           model,
-           "--batch-size",
-           std::to_string(prediction.record.configuration.batch_size)});
-    } else {
-      prediction = sim::predict(on_links(as, link, prediction));
-      write_profile(folder / "layers.profile.json", prediction);
-      command.insert(command.end(),
-                     {"--replay",
-                      folder / "layers.profile.json",
-                      "--link",
-                      text_of(link)});
-      if (const double stretch = stretch_for(link, job.ranks); stretch > 1) {
-        command.insert(command.end(),
-                       {"--stretch", fmt::format("{:g}", stretch)});
-      }
-    }
-    Verified& row = verification.rows.emplace_back();
-    row.strategy = strategy;
-    row.predicted_s = plan::seconds_of(prediction.times.step);
-    run_one(std::move(command), folder / "runs.jsonl", row);
-  }
-  return verification;
+}
+
+Verification verify(const sim::AdviceTable& table,
+                    const sim::AdviseRequest& request,
+                    const VerifyOptions& options) {
+  return Verifying(table, request, options).run();
 }
 
 }  // namespace paceline::cli

@@ -1,37 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "paceline/plan/cluster_choice.h"
 #include "paceline/sim/advise.h"
 
 namespace paceline::cli {
 
-/// One of the best, predicted for and run on the same machine.
+struct VerifyOptions {
+  int count = 0;                // rows; 0: none
+  double minutes = 30;          // of all runs together, at most
+  std::string model;            // as --model names it
+  plan::ClusterChoice cluster;  // as the job names it
+  std::string records;          // JSON Lines file that every run is appended to
+};
+
+/// One of the best, predicted for and run on the same links.
 struct Verified {
   std::string strategy;
   double predicted_s = 0, measured_s = 0;
-  bool valid = true;  // its engine was as fast as the link
-  std::string error;  // why it did not run; empty: it did
+  double stretch = 1;                     // of the run
+  std::int64_t operations = 0, late = 0;  // late: slower than the link
+  std::string error;                      // why it did not run; empty: it did
+
+  bool valid() const { return late == 0; }
 };
 
-/// Where the best strategies are run, and in which words.
+/// Where the best strategies were run, and what came of it.
 struct Verification {
   std::string where;
   std::vector<Verified> rows;
+  std::vector<std::string> notes;  // what was not run, and why; sentences
+  int stop_signal = 0;             // we were told to stop by it
 };
 
-/// Runs the first `count` rows that run.
+/// Throws UsageError where nothing could be run: a negative count, no time, or
+/// a cluster that is neither here nor small enough.
+void check_verification(const sim::AdviseRequest& request,
+                        const VerifyOptions& options);
+
+/// Runs the first `count` rows that run, and says on stderr how long that
+/// takes before it begins.
 ///
-/// Where the cluster's only host is this one, they run as they are.  Elsewhere
-/// its links are emulated, one for each rank, at the rate of the slower one
-/// that ranks cross, compute is replayed from the prediction's layer times,
-/// and what is compared is a prediction for these links.  Throws UsageError
-/// where ranks do not fit here, too: two machines are never compared.
+/// Where the cluster's first host is this one, they run on the cluster as it
+/// is.  Elsewhere its links are emulated (sim/emulate.h), slowed down until
+/// this machine's engine, which is measured first, is no slower than they are;
+/// what is compared is a prediction for these links.  A run in which the engine
+/// was slower all the same is repeated at twice the stretch, twice at most and
+/// within the minutes.
 Verification verify(const sim::AdviceTable& table,
                     const sim::AdviseRequest& request,
-                    const std::string& model,
-                    int count);
+                    const VerifyOptions& options);
 
 }  // namespace paceline::cli

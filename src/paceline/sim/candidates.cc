@@ -12,6 +12,9 @@
 namespace paceline::sim {
 namespace {
 
+// Above it pricing them takes minutes.
+constexpr plan::Rank kMostServers = 32;
+
 bool has_option(const plan::RowInfo& row, std::string_view key) {
   return std::ranges::any_of(
       row.options, [key](const auto& option) { return option.key == key; });
@@ -44,6 +47,13 @@ class Candidates {
               one.front());
         }
       }
+    }
+  }
+
+  /// Servers under the schedules of which published tables tell.
+  void add_servers(const std::string& options) {
+    for (const char* schedule : {"bsp", "wfbp", "bytescheduler"}) {
+      put(fmt::format("{}+ps{}", schedule, options));
     }
   }
 
@@ -87,6 +97,13 @@ std::vector<std::string> candidates(const AdviseRequest& request,
   const bool several = hosts > 1;
   if (several) {
     all.add_schedules("+hierarchical");
+  }
+  // Servers hold different shares, so that no rank stands for another.
+  if (request.job.ranks > 1 && request.job.ranks <= kMostServers) {
+    all.add_servers("");
+    if (several) {
+      all.add_servers(":local=0");
+    }
   }
   if (!request.any_update) {
     return all.take();

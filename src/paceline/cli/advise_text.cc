@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/advise_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace paceline::cli {
+namespace {
+
+double ms(plan::Picoseconds time) {
+  return plan::seconds_of(time) * 1e3;
+}
+
+constexpr std::string_view kSimulated = "simulated only";
+constexpr std::string_view kNotExamined = "not examined";
+
+/// What a reader must know of a row beside its numbers.
+std::string remark_of(const sim::Advice& row) {
+  std::vector<std::string_view> words;
+  if (!row.runs) {
+    words.emplace_back(kSimulated);
+  }
+  if (!row.examined) {
+    words.emplace_back(kNotExamined);
+  }
+  if (const auto caution = sim::caution(row.guarantee); !caution.empty()) {
+    words.push_back(caution);
+  }
+  return words.empty() ? "" : fmt::format("  ({})", fmt::join(words, "; "));
+}
+
+/// The meaning of the marks that the first `count` rows bear.
+std::string marks_text(const sim::AdviceTable& table, std::size_t count) {
+  const auto first = table.rows.begin();
+  const auto end = first + static_cast<std::ptrdiff_t>(count);
+  std::string text =
+      "\n* cannot be told from the first: their intervals overlap\n";
+  if (std::any_of(first, end, [](const auto& row) { return !row.examined; })) {
+    text += fmt::format(
+        "{}: no published table tells how far such predictions are off, so the "
+        "largest known error stands there\n",
+        kNotExamined);
+  }
+  if (std::any_of(first, end, [](const auto& row) { return !row.runs; })) {
+    text += fmt::format(
+        "{}: messages between two ranks, which `paceline run` does not "
+        "perform\n",
+        kSimulated);
+  }
+  return text;
+}
+
+/// Whether measured steps rise where predicted ones do.
+bool same_order(const std::vector<Verified>& rows) {
+  std::vector<const Verified*> by_prediction;
+  for (const Verified& row : rows) {
+    by_prediction.push_back(&row);
+  }
+  std::ranges::stable_sort(by_prediction, {}, &Verified::predicted_s);
+  return std::ranges::is_sorted(by_prediction, {}, &Verified::measured_s);
+}
+
+std::string conclusion_text(const std::vector<Verified>& all) {
+  std::vector<Verified> good;
+  std::ranges::copy_if(all, std::back_inserter(good), [](const Verified& row) {
+    return row.error.empty() && row.valid();
+  });
+  double worst = 0;
+  for (const Verified& row : good) {
+    worst = std::max(worst, std::abs(row.predicted_s / row.measured_s - 1));
+  }
+  if (good.empty()) {
+    return "  no valid comparison\n";
+  }
+  return fmt::format("  largest error {:.1f} %{}\n",
+                     worst * 100,
+                     good.size() < 2 ? ""
+                     : same_order(good)
+                         ? "; the order is the predicted one"
+                         : "; the order differs from the predicted one");
+}
+
+}  // namespace
+
+std::string rows_text(const sim::AdviceTable& table, int top) {
+  std::string text = fmt::format("   {:>9}  {:>21}  {:>12}  strategy\n",
+                                 "step, ms",
+                                 "[with its error]",
+                                 "exposed, ms");
+  const std::size_t all = table.rows.size();
+  const std::size_t count =
+      top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const sim::Advice& row = table.rows[i];
+    text +=
+        fmt::format(" {} {:9.2f}  {:>21}  {:12.2f}  {}{}\n",
+                    row.like_best ? '*' : ' ',
+                    ms(row.step),
+                    fmt::format("[{:.2f}, {:.2f}]", ms(row.low), ms(row.high)),
+                    ms(row.exposed),
+                    row.configuration.strategy,
+                    remark_of(row));
+  }
+  if (count < all) {
+    text +=
+        fmt::format("   ... {} more, the last {:.2f} ms: --top 0 shows all\n",
+                    all - count,
+                    ms(table.rows.back().step));
+  }
+  for (const sim::Unfit& unfit : table.unfit) {
+    text += fmt::format("   {:>9}  {}: {}\n", "-", unfit.strategy, unfit.why);
+  }
+  return text + marks_text(table, count);
+}
+
+std::string buckets_text(const sim::AdviceTable& table) {
+  std::string text;
+  for (const sim::BucketAdvice& it : table.buckets) {
+    if (it.worst_mb == it.best_mb) {
+      continue;  // one size was tried
+    }
+    text += fmt::format("  {}: {:g}", it.strategy, it.best_mb);
+    if (it.like.size() > 1) {
+      text += fmt::format(" (not told apart: {:g})", fmt::join(it.like, ", "));
+    }
+    text += fmt::format(
+        ", {:g} costs {:+.1f} %", it.worst_mb, (it.worst_ratio - 1) * 100);
+    if (it.strategy == "ddp") {
+      text += fmt::format(
+          "; in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})",
+          it.best_mb);
+    }
+    text += "\n";
+  }
+  return text.empty() ? "" : "\nbucket size, MiB\n" + text;
+}
+
+std::string verified_text(const Verification& verification) {
+  std::string text =
+      fmt::format("\nrun on {}\n  {:>13}  {:>12}  {:>8}  {:>7}  strategy\n",
+                  verification.where,
+                  "predicted, ms",
+                  "measured, ms",
+                  "error, %",
+                  "stretch");
+  for (const Verified& row : verification.rows) {
+    if (!row.error.empty()) {
+      text += fmt::format("  {:>13}  {}: {}\n", "-", row.strategy, row.error);
+      continue;
+    }
+    text += fmt::format("  {:13.2f}  {:12.2f}  {:+8.1f}  {:7g}  {}{}\n",
+                        row.predicted_s * 1e3,
+                        row.measured_s * 1e3,
+                        (row.predicted_s / row.measured_s - 1) * 100,
+                        row.stretch,
+                        row.strategy,
+                        row.valid() ? ""
+                                    : fmt::format("  INVALID: {} of {} "
+                                                  "operations were slower "
+                                                  "than the link",
+                                                  row.late,
+                                                  row.operations));
+  }
+  text += conclusion_text(verification.rows);
+  for (const std::string& note : verification.notes) {
+    text += fmt::format("  {}\n", note);
+  }
+  return text;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/cli/verify_advice.h"
+#include "paceline/plan/link_spec.h"
+#include "paceline/record/run_record.h"
+
+// One row of an advice as `paceline run` measures it.
+
+namespace paceline::cli {
+
+/// Where rows run.
+struct Where {
+  bool here = false;     // on the cluster; else on emulated links
+  bool replays = true;   // compute is replayed
+  bool on_gpus = false;  // the engine is NCCL's
+  std::string profile;   // file of what is replayed, beside the records
+};
+
+Where where_of(const sim::AdviseRequest& request, const VerifyOptions& options);
+
+/// A row that will be run.
+struct Trial {
+  Verified row;
+  sim::Prediction prediction;  // for where it runs
+  plan::LinkSpec link{};       // of emulated ones
+
+  /// About how long its steps take, those of compute alone among them.
+  double seconds() const;
+};
+
+/// The first `count` rows that run, predicted for where they run.
+std::vector<Trial> trials_of(const sim::AdviceTable& table,
+                             const sim::AdviseRequest& request,
+                             const Where& where,
+                             int count);
+
+/// The arguments of the program that measures the trial.
+std::vector<std::string> command_of(const Trial& trial,
+                                    const Where& where,
+                                    const VerifyOptions& options);
+
+/// The layers, and the update, of a prediction.
+void write_profile(const std::string& path, const sim::Prediction& prediction);
+
+/// Takes what was measured.
+void take(const record::RunRecord& record, Verified& row);
+
+}  // namespace paceline::cli
