@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # netlab_test.sh NETLAB DELAY [PROGRAM]: hosts that reach each other over links
-# of the rate and latency asked for, and, with PROGRAM, a paceline job across
-# four of them.  Exits with 77, and says why, where there are no namespaces.
+# of the rate and latency asked for, and, with PROGRAM, paceline jobs across
+# four of them: `run`, which starts its ranks there, and `comm`, whose ranks are
+# started by hand.  Exits with 77, and says why, where there are no namespaces.
 set -euo pipefail
 export NETLAB_DELAY=$2
 scratch=$(mktemp -d)
@@ -62,6 +63,32 @@ PYTHON
   awk '/^rtt_us/ { rtt = $2 } /^mbit/ { rate = $2 }
     END { exit !(rtt >= 4000 && rate > 20 && rate <= 100) }' "$scratch/out"
 else
+  status=0
+  PROGRAM=$3 OUT=$scratch timeout 110 "$1" --hosts 4 --rate 200mbit \
+    --delay 200us bash -c '
+    "$NETLAB_SSH" h1 "cd $OUT && $PROGRAM run -H h1:1,h2:1,h3:1,h4:1 \
+      --interface eth0 --ssh-command $NETLAB_SSH --model lenet --batch-size 4 \
+      --strategy wfbp,dear --warmup 1 --steps 3 --threads 1 --yes \
+      --records run.jsonl --format csv"' || status=$?
+  [[ $status -eq 0 ]] || exit "$status"
+  # Every rank on its host, sums right, parameters equal, bytes as planned.
+  python3 - "$scratch/run.jsonl" <<'PYTHON'
+import json, sys
+
+records = [json.loads(line) for line in open(sys.argv[1])]
+assert len(records) == 2, len(records)
+for record in records:
+    hosts = [rank["host"] for rank in record["ranks"]]
+    assert hosts == ["h1", "h2", "h3", "h4"], hosts
+    assert all(len(rank["step_ns"]) == 3 for rank in record["ranks"])
+    assert record["error"] is None, record["error"]
+    assert record["verified"] == {
+        "integer_sums": True,
+        "ranks_hold_equal_parameters": True,
+    }, record["verified"]
+    wire = record["wire"]
+    assert wire["measured_bytes_per_step"] == wire["planned_bytes_per_step"] > 0
+PYTHON
   status=0
   PROGRAM=$3 OUT=$scratch timeout 110 "$1" --hosts 4 --rate 200mbit bash -c '
     ranks=()
