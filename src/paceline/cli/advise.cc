@@ -24,8 +24,8 @@ namespace {
 /// The command that runs a row: on the described hosts, with the device that
 /// the engine's costs are of.
 std::string command_of(record::Configuration row, const JobFlags& job) {
-  row.device = job.engine() == "gloo" ? "cpu" : "cuda";
-  row.engine = job.engine() == "gloo" ? "gloo" : "nccl";
+  row.device = row.engine == "gloo" ? "cpu" : "cuda";
+  row.engine = row.engine == "gloo" ? "gloo" : "nccl";
   if (names_profile(job.model())) {
     row.replay = job.model();  // not built in: its layers are replayed
   }

@@ -40,14 +40,13 @@ class JobFlags {
 
   const std::string& model() const { return model_; }
   const plan::ClusterChoice& cluster() const { return cluster_; }
-  const std::string& engine() const { return engine_; }
   const std::vector<int>& ranks() const { return ranks_; }
 
   /// Throws UsageError where a flag is given that `other` gives another way.
   void refuse_beside(const std::string& other) const;
 
  private:
-  std::string model_, optimizer_ = "sgd", engine_ = "nccl", algorithm_;
+  std::string model_, optimizer_ = "sgd", engine_, algorithm_;
   plan::ClusterChoice cluster_;
   std::vector<int> ranks_;
   int batch_size_ = 0;

@@ -11,6 +11,7 @@
 #include "paceline/launch/host_order.h"
 #include "paceline/plan/profile_file.h"
 #include "paceline/sim/emulate.h"
+#include "paceline/sim/engine_choice.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/stats/summary.h"
 
@@ -35,7 +36,8 @@ Where where_of(const sim::AdviseRequest& request,
       launch::is_this_host(request.job.cluster.hosts.front().name);
   return {.here = here,
           .replays = !here || names_profile(options.model),
-          .on_gpus = here && request.job.engine == "nccl",
+          .on_gpus = here && sim::engine_of(request.job.engine,
+                                            request.job.cluster) == "nccl",
           .profile = std::filesystem::path(options.records)
                          .replace_extension("profile.json")};
 }

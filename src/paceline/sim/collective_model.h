@@ -64,6 +64,12 @@ Price halving_doubling_price(const CollectiveCall& call,
 Price hierarchical_price(const CollectiveCall& call, const Machine& machine);
 Price measured_price(const CollectiveCall& call, const Machine& machine);
 
+/// The fit that prices the call: of its operation and of the links between its
+/// members, among the nearest number of ranks.  Null where there is none, or
+/// another algorithm holds.  What software costs is in it.
+const plan::LinkFit* measured_fit(const CollectiveCall& call,
+                                  const Machine& machine);
+
 /// Whole logarithm to base 2, rounded up: rounds of a binary tree.
 constexpr std::int64_t log2_up(std::int64_t value) {
   std::int64_t rounds = 0;

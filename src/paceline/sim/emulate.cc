@@ -9,13 +9,15 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/wire_bytes.h"
+#include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
 
 namespace paceline::sim {
 namespace {
 
 plan::LinkSpec link_of(const PredictRequest& job) {
-  const Machine machine = machine_of(job.cluster);
+  const Machine machine =
+      machine_of(job.cluster, engine_of(job.engine, job.cluster));
   const bool several = plan::ranks_per_host(job.cluster, job.ranks).size() > 1;
   const LinkModel& link = several ? machine.network : machine.device;
   return {.bytes_per_s = static_cast<double>(

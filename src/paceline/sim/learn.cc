@@ -85,7 +85,7 @@ Machine machine_for(const LearnOptions& options, plan::LinkSharing within) {
   if (options.link) {
     machine.device = machine.network = own_link(*options.link);
   } else if (gives_links(options)) {
-    machine = machine_of(*options.cluster);
+    machine = machine_of(*options.cluster, "");
     machine.algorithm = Algorithm::kRing;
   } else {
     machine.network.sharing = plan::LinkSharing::kHost;

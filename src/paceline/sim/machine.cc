@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -70,9 +71,21 @@ void check_noise(const Noise& noise) {
   }
 }
 
+std::vector<plan::LinkFit> fits_with(const plan::ClusterLink* link,
+                                     std::string_view engine) {
+  std::vector<plan::LinkFit> fits;
+  if (link != nullptr) {
+    std::ranges::copy_if(
+        link->fits, std::back_inserter(fits), [&](const plan::LinkFit& fit) {
+          return fit.engine.empty() || fit.engine == engine;
+        });
+  }
+  return fits;
+}
+
 }  // namespace
 
-Machine machine_of(const plan::Cluster& cluster) {
+Machine machine_of(const plan::Cluster& cluster, std::string_view engine) {
   const plan::ClusterLink* network = cluster.link(plan::LinkScope::kHosts);
   const plan::ClusterLink* device = cluster.link(plan::LinkScope::kDevices);
   if (network == nullptr && device == nullptr) {
@@ -83,8 +96,9 @@ Machine machine_of(const plan::Cluster& cluster) {
   Machine machine;
   machine.network = model_of(network == nullptr ? *device : *network);
   machine.device = model_of(device == nullptr ? *network : *device);
-  if (network != nullptr && !network->fits.empty()) {
-    machine.fits = network->fits;
+  machine.fits = fits_with(network, engine);
+  machine.device_fits = fits_with(device, engine);
+  if (!machine.fits.empty() || !machine.device_fits.empty()) {
     machine.algorithm = Algorithm::kMeasured;
   }
   return machine;

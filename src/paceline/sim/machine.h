@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/plan/cluster.h"
@@ -52,22 +53,25 @@ enum class Algorithm : std::uint8_t {
   kTree,
   kHalvingDoubling,
   kHierarchical,
-  kMeasured  // the network's fits
+  kMeasured  // fits of whole operations
 };
 
 struct Machine {
   LinkModel device;   // between the devices of a host
   LinkModel network;  // between hosts
   Algorithm algorithm = Algorithm::kRing;
-  std::vector<plan::LinkFit> fits;    // for kMeasured: whole operations
-  std::vector<double> network_scale;  // of the rate, by host; empty: all 1
+  // For kMeasured: whole operations, with what the engine's software costs.
+  std::vector<plan::LinkFit> fits;         // among several hosts
+  std::vector<plan::LinkFit> device_fits;  // inside one
+  std::vector<double> network_scale;       // of the rate, by host; empty: all 1
   Interference interference;
   Noise noise;
 };
 
-/// The links of a cluster.  A cluster that lacks one uses the other for both;
+/// The links of a cluster, and their fits that were measured with `engine` or
+/// do not say with which.  A cluster that lacks a link uses the other for both;
 /// throws UsageError where it has none.
-Machine machine_of(const plan::Cluster& cluster);
+Machine machine_of(const plan::Cluster& cluster, std::string_view engine);
 
 /// ring, tree, halving-doubling, hierarchical, measured.  Throws UsageError.
 Algorithm algorithm_named(const std::string& name);

@@ -8,24 +8,25 @@
 #include "paceline/sim/collective_model.h"
 
 namespace paceline::sim {
-namespace {
 
-/// The fit of the operation among the nearest number of ranks.
-const plan::LinkFit* nearest(const Machine& machine,
-                             std::string_view operation,
-                             int ranks) {
+const plan::LinkFit* measured_fit(const CollectiveCall& call,
+                                  const Machine& machine) {
+  if (machine.algorithm != Algorithm::kMeasured) {
+    return nullptr;
+  }
   const plan::LinkFit* best = nullptr;
-  for (const plan::LinkFit& fit : machine.fits) {
-    if (fit.operation == operation &&
-        (best == nullptr ||
-         std::abs(fit.ranks - ranks) < std::abs(best->ranks - ranks))) {
+  const auto distance = [&](const plan::LinkFit& fit) {
+    return std::abs(fit.ranks - call.group.ranks);
+  };
+  const auto& fits = call.group.hosts > 1 ? machine.fits : machine.device_fits;
+  for (const plan::LinkFit& fit : fits) {
+    if (fit.operation == plan::name_of(call.pattern) &&
+        (best == nullptr || distance(fit) < distance(*best))) {
       best = &fit;
     }
   }
   return best;
 }
-
-}  // namespace
 
 /// t = alpha + beta S, by pieces of the size, as measured on the cluster
 /// (`paceline comm --fit`, or a published table) among the nearest number of
@@ -33,8 +34,7 @@ const plan::LinkFit* nearest(const Machine& machine,
 /// else is on the links slows it.  An operation without a fit is a ring.
 /// Hockney, Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
 Price measured_price(const CollectiveCall& call, const Machine& machine) {
-  const plan::LinkFit* fit =
-      nearest(machine, plan::name_of(call.pattern), call.group.ranks);
+  const plan::LinkFit* fit = measured_fit(call, machine);
   if (fit == nullptr) {
     return ring_price(call, machine);
   }

@@ -7,6 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/strategy.h"
+#include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
 #include "paceline/sim/roofline.h"
 
@@ -54,18 +55,24 @@ void check_rate(double samples_per_s) {
   }
 }
 
-Costs costs_of(const PredictRequest& request, const plan::PlanInput& input) {
+Costs costs_of(const PredictRequest& request,
+               const plan::PlanInput& input,
+               std::vector<record::Warning>& warnings) {
+  const std::string engine = engine_of(request.engine, request.cluster);
   Costs costs;
   costs.machine =
-      request.machine ? *request.machine : machine_of(request.cluster);
+      request.machine ? *request.machine : machine_of(request.cluster, engine);
   costs.machine.noise = request.noise;
   if (request.algorithm) {
     costs.machine.algorithm = algorithm_named(*request.algorithm);
   }
+  if (!request.machine) {
+    check_fits(request.cluster, engine, costs.machine, warnings);
+  }
   if (request.software) {
     costs.software = *request.software;
   } else {
-    costs.software = engine_costs_named(request.engine).costs;
+    costs.software = engine_costs_named(engine).costs;
     costs.software.kernels.push_back(kernels_of(request, input));
   }
   return costs;
@@ -120,7 +127,7 @@ record::Configuration configuration_of(const PredictRequest& request,
                                   input.local_world.end()};
   configuration.strategy = strategy.text();
   configuration.bucket_mb = request.bucket_mb;
-  configuration.engine = request.engine;
+  configuration.engine = engine_of(request.engine, request.cluster);
   configuration.device = request.cluster.device.name.empty()
                              ? "device"
                              : request.cluster.device.name;
@@ -129,6 +136,13 @@ record::Configuration configuration_of(const PredictRequest& request,
   configuration.optimizer = request.optimizer;
   configuration.seed = request.noise.seed;
   return configuration;
+}
+
+plan::AlphaBetaLine later(plan::AlphaBetaLine line, Picoseconds by) {
+  for (plan::AlphaBetaPiece& piece : line.pieces) {
+    piece.alpha += by;
+  }
+  return line;
 }
 
 Group world_of(const plan::PlanInput& input) {
@@ -152,10 +166,17 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
     const auto time = [&](std::int64_t bytes) {
       return alone(price({pattern, bytes, group}, machine), group, machine);
     };
+    const Picoseconds asked = software.issue + software.negotiation +
+                              group.ranks * software.negotiation_per_rank;
+    const plan::LinkFit* fit = measured_fit({pattern, kMuch, group}, machine);
+    if (fit != nullptr && fit->ranks == group.ranks) {
+      return later(fit->line, asked);
+    }
     const Picoseconds fixed =
-        software.issue + software.collective + software.negotiation +
-        group.ranks *
-            (software.collective_per_rank + software.negotiation_per_rank);
+        asked + (fit != nullptr
+                     ? 0
+                     : software.collective +
+                           group.ranks * software.collective_per_rank);
     const Picoseconds start = time(0);
     return plan::AlphaBetaLine{
         {{.alpha = fixed + start,
@@ -202,9 +223,9 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   const int batch_size = request.batch_size > 0 ? request.batch_size
                          : row != nullptr       ? row->batch_size
                                                 : kBatch;
-  prediction.costs = costs_of(request, input);
-  Costs& costs = prediction.costs;
   std::vector<record::Warning> warnings;
+  prediction.costs = costs_of(request, input, warnings);
+  Costs& costs = prediction.costs;
   costs.profile = profile_of(request, batch_size, warnings);
   input.profile = costs.profile;
   input.alpha_beta =

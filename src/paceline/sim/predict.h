@@ -27,7 +27,7 @@ struct PredictRequest {
   std::optional<plan::LayerProfile> profile{};  // measured layer times
   std::optional<Picoseconds> update{};          // of all parameters, measured
   std::string optimizer = "sgd";
-  std::string engine = "nccl";             // sim/engines.h
+  std::string engine{};                    // sim/engine_choice.h
   std::optional<std::string> algorithm{};  // of collectives
   Step steps = 10;
   Noise noise{};

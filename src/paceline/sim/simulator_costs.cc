@@ -162,7 +162,7 @@ void Simulator::State::set_prices() {
   for (const CollectiveCall& call : job_.collective_shapes) {
     prices_.push_back(costs_.free_communication ? Price{}
                                                 : price(call, machine));
-    if (prices_.back().count > 0) {
+    if (prices_.back().count > 0 && measured_fit(call, machine) == nullptr) {
       prices_.back().stages[0].latency +=
           software.collective + call.group.ranks * software.collective_per_rank;
     }

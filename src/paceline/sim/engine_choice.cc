@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/engine_choice.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::sim {
+namespace {
+
+/// The engines that the cluster's fits name.
+std::vector<std::string> fitted_engines(const plan::Cluster& cluster) {
+  std::vector<std::string> engines;
+  for (const plan::ClusterLink& link : cluster.links) {
+    for (const plan::LinkFit& fit : link.fits) {
+      if (!fit.engine.empty() &&
+          std::ranges::find(engines, fit.engine) == engines.end()) {
+        engines.push_back(fit.engine);
+      }
+    }
+  }
+  return engines;
+}
+
+}  // namespace
+
+std::string engine_of(const std::string& asked, const plan::Cluster& cluster) {
+  if (!asked.empty()) {
+    return asked;
+  }
+  const auto engines = fitted_engines(cluster);
+  return engines.size() == 1 ? engines.front() : "nccl";
+}
+
+void check_fits(const plan::Cluster& cluster,
+                const std::string& engine,
+                const Machine& machine,
+                std::vector<record::Warning>& warnings) {
+  if (!machine.fits.empty() || !machine.device_fits.empty()) {
+    return;
+  }
+  const auto engines = fitted_engines(cluster);
+  const std::string others = fmt::format("{}", fmt::join(engines, ", "));
+  if (machine.algorithm == Algorithm::kMeasured) {
+    throw UsageError(fmt::format(
+        "--algorithm measured: cluster '{}' has no fits of engine {}{}; "
+        "paceline comm --fit writes them",
+        cluster.name,
+        engine,
+        others.empty() ? "" : fmt::format(", only of {}", others)));
+  }
+  if (!others.empty()) {
+    warnings.push_back(
+        {.code = "fits-of-another-engine",
+         .seen = fmt::format(
+             "the cluster file has fits of {}, none of {}", others, engine),
+         .why = "collectives are priced as rings on the links' rates and "
+                "latencies",
+         .advice = fmt::format(
+             "give --engine {}, or measure with {}", engines.front(), engine)});
+  }
+}
+
+}  // namespace paceline::sim

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/plan/cluster.h"
+#include "paceline/record/run_record.h"
+#include "paceline/sim/machine.h"
+
+namespace paceline::sim {
+
+/// The engine that is asked for; where none is, the one with which all fits of
+/// the cluster that name one were measured, else nccl.
+std::string engine_of(const std::string& asked, const plan::Cluster& cluster);
+
+/// Where `machine` holds no fit: warns of those that the cluster has of other
+/// engines; throws UsageError where measured fits were asked for by name.
+void check_fits(const plan::Cluster& cluster,
+                const std::string& engine,
+                const Machine& machine,
+                std::vector<record::Warning>& warnings);
+
+}  // namespace paceline::sim

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits of a cluster file, as predictions use them.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/sim/predict.h"
+#include "paceline/sim/whole.h"
+
+namespace paceline::sim {
+namespace {
+
+/// Two hosts of two slots; fits of both links, each slower than its link.
+std::string cluster_text(const std::string& engine) {
+  const std::string of = engine.empty() ? "" : "engine = \"" + engine + "\"\n";
+  const auto fit = [&](const std::string& ranks, const std::string& alpha) {
+    return "[[links.fits]]\noperation = \"all-reduce\"\nranks = " + ranks +
+           "\n" + of + "pieces = [{ alpha = \"" + alpha +
+           "\", beta_ps_per_byte = 0 }]\n";
+  };
+  return "name = \"two\"\nsource = \"a test\"\n"
+         "[[hosts]]\nname = \"n\"\ncount = 2\nslots = 2\n"
+         "[[links]]\njoins = \"devices\"\nsharing = \"device\"\nrate = "
+         "\"100000GB/s\"\n" +
+         fit("2", "3ms") +
+         "[[links]]\njoins = \"hosts\"\nrate = \"100000GB/s\"\n" +
+         fit("4", "7ms") +
+         "[[device.throughput]]\nmodel = \"resnet50\"\nbatch_size = 64\n"
+         "samples_per_s = 250\n";
+}
+
+PredictRequest request(const std::string& fits_of,
+                       const std::string& engine,
+                       Rank ranks) {
+  return {.network = plan::network_shape("resnet50"),
+          .cluster = plan::parse_cluster(cluster_text(fits_of), "c.toml"),
+          .strategy = "bsp",
+          .ranks = ranks,
+          .engine = engine};
+}
+
+/// What one all-reduce adds to the step beside its bytes on the link.
+Picoseconds added(const PredictRequest& job) {
+  const Prediction prediction = predict(job);
+  return prediction.exposed() -
+         transfer_time(prediction.job->wire_bytes, 100'000'000'000'000);
+}
+
+constexpr Picoseconds kMs = 1'000'000'000;
+
+// What gloo's software costs where nothing was measured is in the fit already.
+TEST(Fits, PriceWholeOperationsOnTheirOwnLink) {
+  EXPECT_EQ(added(request("gloo", "gloo", 2)), 3 * kMs);
+  EXPECT_EQ(added(request("gloo", "gloo", 4)), 7 * kMs);
+}
+
+TEST(Fits, ThatNameNoEngineHoldForAny) {
+  EXPECT_EQ(added(request("", "nccl", 4)), 7 * kMs);
+}
+
+TEST(Fits, TheirEngineIsTheOneThatIsMeant) {
+  EXPECT_EQ(predict(request("gloo", "", 4)).record.configuration.engine,
+            "gloo");
+  EXPECT_EQ(added(request("gloo", "", 4)), 7 * kMs);
+  EXPECT_EQ(predict(request("", "", 4)).record.configuration.engine, "nccl");
+}
+
+TEST(Fits, OfAnotherEngineAreLeftOutAndNamed) {
+  const Prediction other = predict(request("gloo", "nccl", 4));
+  EXPECT_LT(other.exposed(), kMs);
+  ASSERT_EQ(other.record.warnings.size(), 1U);
+  EXPECT_EQ(other.record.warnings[0].code, "fits-of-another-engine");
+  EXPECT_EQ(other.record.warnings[0].seen,
+            "the cluster file has fits of gloo, none of nccl");
+
+  PredictRequest wanted = request("gloo", "nccl", 4);
+  wanted.algorithm = "measured";
+  try {
+    predict(wanted);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "--algorithm measured: cluster 'two' has no fits of engine nccl, "
+              "only of gloo; paceline comm --fit writes them");
+  }
+}
+
+// A run reads the file's fit for as many ranks whole, so a prediction's planner
+// must: a line through two points would be another one.
+TEST(Fits, PlannersGetTheirPieces) {
+  Machine machine;
+  machine.algorithm = Algorithm::kMeasured;
+  machine.fits = {
+      {.operation = "all-reduce",
+       .ranks = 4,
+       .line = {{{.alpha = 1000, .beta_ps_per_byte = 1},
+                 {.from_bytes = 4096, .alpha = 5000, .beta_ps_per_byte = 2}}},
+       .error_percent = {}}};
+  const Group group{.ranks = 4, .hosts = 2, .most_local = 2};
+  const SoftwareCosts software{.issue = 10, .collective = 700};
+  const auto line = alpha_beta_of(machine, software, group).all_reduce;
+  ASSERT_EQ(line.pieces.size(), 2U);
+  EXPECT_EQ(line.time(100), 1010 + 100);
+  EXPECT_EQ(line.time(5000), 5010 + 2 * 5000);
+}
+
+}  // namespace
+}  // namespace paceline::sim
