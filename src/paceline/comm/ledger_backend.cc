@@ -60,8 +60,7 @@ void require_contiguous(const at::Tensor& tensor, std::string_view operation) {
 }
 
 LedgerBackend::LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner)
-    : c10d::Backend(inner->getRank(), inner->getSize()),
-      inner_(std::move(inner)) {}
+    : BackendAround(std::move(inner)) {}
 
 Ledger LedgerBackend::ledger() const {
   const std::lock_guard lock(mutex_);
@@ -80,22 +79,6 @@ void LedgerBackend::book(plan::Pattern pattern, std::int64_t payload) {
 void LedgerBackend::book(const std::string& name, std::int64_t wire_bytes) {
   const std::lock_guard lock(mutex_);
   ledger_.book(name, wire_bytes);
-}
-
-const std::string LedgerBackend::getBackendName() const {
-  return inner_->getBackendName();
-}
-
-void LedgerBackend::setTimeout(std::chrono::milliseconds timeout) {
-  inner_->setTimeout(timeout);
-}
-
-void LedgerBackend::setSequenceNumberForGroup() {
-  inner_->setSequenceNumberForGroup();
-}
-
-std::uint64_t LedgerBackend::getSequenceNumberForGroup() {
-  return inner_->getSequenceNumberForGroup();
 }
 
 LedgerBackend::Work LedgerBackend::allreduce(
@@ -161,11 +144,6 @@ LedgerBackend::Work LedgerBackend::recv(std::vector<at::Tensor>& tensors,
                                         int tag) {
   dense_bytes(tensors, "receive");  // booked where it is sent
   return inner_->recv(tensors, from, tag);
-}
-
-LedgerBackend::Work LedgerBackend::barrier(
-    const c10d::BarrierOptions& options) {
-  return inner_->barrier(options);
 }
 
 void TransferLog::watch(plan::Pattern pattern,

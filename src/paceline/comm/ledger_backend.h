@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <torch/csrc/distributed/c10d/Backend.hpp>
-
+#include "paceline/comm/backend_around.h"
 #include "paceline/comm/ledger.h"
 #include "paceline/comm/transfer_log.h"
 #include "paceline/plan/comm_plan.h"
@@ -21,15 +20,9 @@ namespace paceline::comm {
 /// it, so the ledger is complete.  Gloo reads and writes the first numel()
 /// elements behind the data pointer whatever the strides are, without an
 /// error, so density is a condition of correctness here, not of speed.
-/// Barriers are control traffic and not booked.
-/// Operations that are not overridden throw c10d's "does not support".
-///
-/// Single-tensor collectives keep their old names: 2.11 to 2.14 all have
-/// them, and forward to the new ones where those exist.
-class LedgerBackend final : public c10d::Backend {
+/// Barriers are not booked.
+class LedgerBackend final : public BackendAround {
  public:
-  using Work = c10::intrusive_ptr<c10d::Work>;
-
   explicit LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner);
 
   Ledger ledger() const;
@@ -39,11 +32,6 @@ class LedgerBackend final : public c10d::Backend {
   std::vector<Transfer> take_transfers();
 
   const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
-
-  const std::string getBackendName() const override;
-  void setTimeout(std::chrono::milliseconds timeout) override;
-  void setSequenceNumberForGroup() override;
-  std::uint64_t getSequenceNumberForGroup() override;
 
   Work allreduce(std::vector<at::Tensor>& tensors,
                  const c10d::AllreduceOptions& options) override;
@@ -60,13 +48,11 @@ class LedgerBackend final : public c10d::Backend {
                             const c10d::ReduceScatterOptions& options) override;
   Work send(std::vector<at::Tensor>& tensors, int to, int tag) override;
   Work recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
-  Work barrier(const c10d::BarrierOptions& options) override;
 
  private:
   void book(plan::Pattern pattern, std::int64_t payload);
   void book(const std::string& name, std::int64_t wire_bytes);
 
-  c10::intrusive_ptr<c10d::Backend> inner_;
   mutable std::mutex mutex_;  // the Reducer calls from the backward thread
   Ledger ledger_;
   std::unique_ptr<TransferLog> transfers_;  // null: not logged

@@ -57,8 +57,7 @@ LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
                          std::shared_ptr<Link> link,
                          std::string name,
                          int side_by_side)
-    : c10d::Backend(inner->getRank(), inner->getSize()),
-      inner_(std::move(inner)),
+    : BackendAround(std::move(inner)),
       link_(std::move(link)),
       name_(std::move(name)),
       lane_(link_->add_lane(side_by_side)) {}
@@ -112,22 +111,6 @@ LinkBackend::Work LinkBackend::hold_collective(Pattern pattern,
       LinkedName{.channel = name_, .index = issued_++, .members = getSize()},
       lane_,
       issue);
-}
-
-const std::string LinkBackend::getBackendName() const {
-  return inner_->getBackendName();
-}
-
-void LinkBackend::setTimeout(std::chrono::milliseconds timeout) {
-  inner_->setTimeout(timeout);
-}
-
-void LinkBackend::setSequenceNumberForGroup() {
-  inner_->setSequenceNumberForGroup();
-}
-
-std::uint64_t LinkBackend::getSequenceNumberForGroup() {
-  return inner_->getSequenceNumberForGroup();
 }
 
 LinkBackend::Work LinkBackend::allreduce(
@@ -203,10 +186,6 @@ LinkBackend::Work LinkBackend::recv(std::vector<at::Tensor>& tensors,
                   bytes, [held](const std::exception_ptr& e) { held->end(e); });
             });
   return held;
-}
-
-LinkBackend::Work LinkBackend::barrier(const c10d::BarrierOptions& options) {
-  return inner_->barrier(options);
 }
 
 namespace {

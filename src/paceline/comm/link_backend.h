@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <torch/csrc/distributed/c10d/Backend.hpp>
-
+#include "paceline/comm/backend_around.h"
 #include "paceline/comm/link.h"
 #include "paceline/comm/waiters.h"
 #include "paceline/comm/work_futures.h"
@@ -25,23 +24,15 @@ namespace paceline::comm {
 /// as latencies_of() does.  A message is held at both ends: its sender from the
 /// moment it sends, its receiver from the moment the engine has brought it.
 /// Messages are not named to the link: a sender's engine waits for its
-/// receiver, which says nothing of its speed.  Barriers are control traffic and
-/// pass.  For tensors on the CPU.
-class LinkBackend final : public c10d::Backend {
+/// receiver, which says nothing of its speed.  For tensors on the CPU.
+class LinkBackend final : public BackendAround {
  public:
-  using Work = c10::intrusive_ptr<c10d::Work>;
-
   /// `name` is the communicator's, equal on all members; the engine carries
   /// `side_by_side` of its collectives at once, 0: all.
   LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
               std::shared_ptr<Link> link,
               std::string name,
               int side_by_side);
-
-  const std::string getBackendName() const override;
-  void setTimeout(std::chrono::milliseconds timeout) override;
-  void setSequenceNumberForGroup() override;
-  std::uint64_t getSequenceNumberForGroup() override;
 
   Work allreduce(std::vector<at::Tensor>& tensors,
                  const c10d::AllreduceOptions& options) override;
@@ -58,7 +49,6 @@ class LinkBackend final : public c10d::Backend {
                             const c10d::ReduceScatterOptions& options) override;
   Work send(std::vector<at::Tensor>& tensors, int to, int tag) override;
   Work recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
-  Work barrier(const c10d::BarrierOptions& options) override;
 
  private:
   template <class Issue>
@@ -75,7 +65,6 @@ class LinkBackend final : public c10d::Backend {
                        const Issue& issue);
   void when_done(const Work& work, Waiters::Done done);
 
-  c10::intrusive_ptr<c10d::Backend> inner_;
   std::shared_ptr<Link> link_;
   std::string name_;
   LinkModel::Lane lane_;                  // of collectives
