@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/host_order.h"
 
+#include <chrono>
+#include <csignal>
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -34,7 +37,9 @@ TEST(HostOrder, crosses_as_one_line) {
   EXPECT_THROW(host_order_from("paceline"), UsageError);
 }
 
-void expect_exit_codes(const StartedRanks& started) {
+void expect_exit_codes(const HostOrder& order) {
+  const SupervisorSignals signals;
+  const StartedRanks started(order, signals);
   const auto& children = started.watched();
   ASSERT_EQ(children.size(), 2u);
   for (int i = 0; i < 2; ++i) {
@@ -48,7 +53,7 @@ void expect_exit_codes(const StartedRanks& started) {
 }
 
 TEST(HostOrder, every_rank_gets_its_numbers) {
-  expect_exit_codes(StartedRanks(
+  expect_exit_codes(
       {.host = "b",
        .first_rank = 4,
        .ranks = 2,
@@ -56,12 +61,34 @@ TEST(HostOrder, every_rank_gets_its_numbers) {
        .argv = {"sh", "-c", "exit $((RANK * 10 + LOCAL_RANK + SHIFT))"},
        .order = "",
        .variables = {{"SHIFT", "100"}},
-       .folder = ""}));
+       .folder = ""});
+}
+
+// Starting many takes time, and the wish to stop waits until `supervise` runs.
+TEST(HostOrder, a_signal_ends_the_starting) {
+  const SupervisorSignals signals;
+  raise(SIGINT);
+  const StartedRanks started({.host = "b",
+                              .first_rank = 0,
+                              .ranks = 1000,
+                              .executable = "/bin/sh",
+                              .argv = {"sh", "-c", "exit 0"},
+                              .order = "",
+                              .variables = {},
+                              .folder = ""},
+                             signals);
+  EXPECT_EQ(started.watched().size(), 1u);
+  waitpid(started.watched().front().pid, nullptr, 0);
+  int signal = signals.wait(std::chrono::seconds(10));
+  while (signal == SIGCHLD) {
+    signal = signals.wait(std::chrono::seconds(10));
+  }
+  EXPECT_EQ(signal, SIGINT);
 }
 
 // sh takes the words after the script as $0 and $1.
 TEST(HostOrder, every_rank_reads_the_text) {
-  expect_exit_codes(StartedRanks(
+  expect_exit_codes(
       {.host = "b",
        .first_rank = 4,
        .ranks = 2,
@@ -72,7 +99,7 @@ TEST(HostOrder, every_rank_reads_the_text) {
                 "$(cat $1)))"},
        .order = "100",
        .variables = {},
-       .folder = ""}));
+       .folder = ""});
 }
 
 TEST(HostOrder, knows_this_machine) {

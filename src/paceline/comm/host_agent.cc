@@ -129,7 +129,7 @@ int attend_ranks() {
       launch::post_failure(*board, notice);
     }
   };
-  const launch::StartedRanks ranks(order);
+  const launch::StartedRanks ranks(order, signals);
   const launch::Outcome outcome =
       launch::supervise(ranks.watched(), *board, signals, patience);
   return outcome.exit_code;

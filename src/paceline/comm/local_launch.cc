@@ -99,7 +99,8 @@ class Starting {
 
   const std::string& job() const { return job_; }
 
-  std::vector<launch::Watched> start(const std::vector<HostRanks>& hosts) {
+  std::vector<launch::Watched> start(const std::vector<HostRanks>& hosts,
+                                     const launch::SupervisorSignals& signals) {
     int world = 0;
     for (const HostRanks& host : hosts) {
       world += host.ranks;
@@ -112,7 +113,7 @@ class Starting {
       if (host.remote) {
         children.push_back(start_remote(order));
       } else {
-        const auto& watched = here_.emplace_back(order).watched();
+        const auto& watched = here_.emplace_back(order, signals).watched();
         children.insert(children.end(), watched.begin(), watched.end());
       }
       first += host.ranks;
@@ -208,7 +209,7 @@ launch::Outcome launch_local(const LocalLaunch& local) {
   if (local.prepare) {
     local.prepare(*board);
   }
-  const auto children = starting.start(hosts);
+  const auto children = starting.start(hosts, signals);
   auto outcome = launch::supervise(children, *board, signals, local.patience);
   if (local.conclude) {
     local.conclude(*board);

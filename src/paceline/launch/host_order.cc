@@ -43,7 +43,8 @@ HostOrder host_order_from(std::string_view line) {
   }
 }
 
-StartedRanks::StartedRanks(const HostOrder& order) {
+StartedRanks::StartedRanks(const HostOrder& order,
+                           const SupervisorSignals& signals) {
   const auto environment =
       environment_with(order.variables, {"RANK", "LOCAL_RANK"});
   Command command{order.executable, order.argv, {}};
@@ -51,7 +52,7 @@ StartedRanks::StartedRanks(const HostOrder& order) {
     text_ = std::make_unique<SharedText>(order.order);
     command.argv.insert(command.argv.end(), {"--order", text_->path()});
   }
-  for (int i = 0; i < order.ranks; ++i) {
+  for (int i = 0; i < order.ranks && (i == 0 || !signals.ending()); ++i) {
     command.environment = environment;
     command.environment.push_back(fmt::format("RANK={}", order.first_rank + i));
     command.environment.push_back(fmt::format("LOCAL_RANK={}", i));

@@ -9,6 +9,7 @@
 
 #include "paceline/launch/shared_text.h"
 #include "paceline/launch/supervise.h"
+#include "paceline/launch/supervisor_signals.h"
 
 namespace paceline::launch {
 
@@ -34,8 +35,9 @@ HostOrder host_order_from(std::string_view line);
 /// follow argv; the file is there as long as this is.
 class StartedRanks {
  public:
-  /// Starts them; throws as `spawn` and SharedText do.
-  explicit StartedRanks(const HostOrder& order);
+  /// Starts them, the first one at least: no more once `signals` end the run,
+  /// which is for `supervise` to see.  Throws as `spawn` and SharedText do.
+  StartedRanks(const HostOrder& order, const SupervisorSignals& signals);
 
   const std::vector<Watched>& watched() const { return watched_; }
 

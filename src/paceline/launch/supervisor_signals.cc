@@ -25,4 +25,13 @@ int SupervisorSignals::wait(std::chrono::milliseconds patience) const {
   return signal > 0 ? signal : 0;
 }
 
+bool SupervisorSignals::ending() const {
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  return sigismember(&pending, SIGINT) == 1 ||
+         sigismember(&pending, SIGTERM) == 1 ||
+         sigismember(&pending, SIGHUP) == 1;
+}
+
 }  // namespace paceline::launch

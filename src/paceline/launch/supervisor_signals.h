@@ -19,6 +19,9 @@ class SupervisorSignals {
   /// SIGCHLD, SIGINT, SIGTERM, SIGHUP or SIGUSR1; 0 after `patience`.
   int wait(std::chrono::milliseconds patience) const;
 
+  /// Whether a signal that ends a run has come and is still to be waited for.
+  bool ending() const;
+
  private:
   sigset_t waited_, before_;
 };
