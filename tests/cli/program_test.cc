@@ -153,6 +153,8 @@ TEST_F(Program, RefusesBadFlags) {
                    std::string("paceline: ") + flag + ": is empty; ");
   }
   expect_refused("run --model mlp -H ''", "paceline: --hosts: is empty; ");
+  expect_refused("run --model mlp --ranks 1000000 --yes",
+                 "paceline: 1000000 ranks on host ");
 }
 
 TEST_F(Program, RefusesBadFiles) {

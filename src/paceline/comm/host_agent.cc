@@ -16,6 +16,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/comm/job_store.h"
+#include "paceline/comm/local_launch.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/host_order.h"
 #include "paceline/launch/place.h"
@@ -129,6 +130,7 @@ int attend_ranks() {
       launch::post_failure(*board, notice);
     }
   };
+  require_memory_for(order.ranks, order.host);
   const launch::StartedRanks ranks(order, signals);
   const launch::Outcome outcome =
       launch::supervise(ranks.watched(), *board, signals, patience);

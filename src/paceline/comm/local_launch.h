@@ -52,4 +52,8 @@ struct LocalLaunch {
 /// launch/spawn.h).
 launch::Outcome launch_local(const LocalLaunch& local);
 
+/// Throws UsageError where this host's memory cannot hold so many ranks even
+/// before they have a model.
+void require_memory_for(int ranks, const std::string& host);
+
 }  // namespace paceline::comm
