@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(All,
 TEST(MergingSchedules, SayWhatTheyPredict) {
   const PlanInput input = input_of(toy_model({{256}, {256}}), 2);
   // Ready at 2 and 4 ns; 3 ns + 10.24 ns a tensor.
-  EXPECT_EQ(make_planner(parse_strategy("optimal-merge"))->remark(input),
+  EXPECT_EQ(make_planner(parse_strategy("mg-wfbp"))->remark(input),
             "1 units of 2 tensors; communication is predicted to end 0.000 ms "
             "after the start of backward, no cut can end before 0.000 ms");
   EXPECT_EQ(make_planner(parse_strategy("wfbp"))->remark(input), "");

@@ -61,6 +61,19 @@ const AlphaBetaLine& AlphaBeta::of(Pattern pattern) const {
   return all_reduce;
 }
 
+AlphaBeta start_ups_of(AlphaBeta model) {
+  for (AlphaBetaLine* line : {&model.all_reduce,
+                              &model.reduce_scatter,
+                              &model.all_gather,
+                              &model.broadcast,
+                              &model.message}) {
+    for (AlphaBetaPiece& piece : line->pieces) {
+      piece.beta_ps_per_byte = 0;
+    }
+  }
+  return model;
+}
+
 Picoseconds time_on(const AlphaBetaLine& line,
                     std::string_view what,
                     std::int64_t bytes) {

@@ -39,8 +39,15 @@ struct AlphaBeta {
   AlphaBetaLine all_reduce{}, reduce_scatter{}, all_gather{}, broadcast{};
   AlphaBetaLine message{};  // one message between two ranks
 
+  /// Collectives of a communicator that the engine carries at once: each waits
+  /// for its own alpha, then they share the wire.  0: all.
+  std::int32_t side_by_side = 1;
+
   const AlphaBetaLine& of(Pattern pattern) const;
 };
+
+/// The start-ups alone: alpha without beta.
+AlphaBeta start_ups_of(AlphaBeta model);
 
 /// line.time(bytes), or UsageError that names what is unknown.
 Picoseconds time_on(const AlphaBetaLine& line,

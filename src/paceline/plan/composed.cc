@@ -85,9 +85,16 @@ class Composed final : public Planner {
 
  private:
   CrossingTime crossing_time(const PlanInput& input) const {
-    return [&input, this](std::int64_t bytes) {
+    const auto alone = [&input, this](std::int64_t bytes) {
       return time_of(input, *exchange_, bytes);
     };
+    if (!input.alpha_beta || input.alpha_beta->side_by_side == 1) {
+      return alone;
+    }
+    return {alone,
+            [starts = start_ups_of(*input.alpha_beta), this](
+                std::int64_t bytes) { return exchange_->time(starts, bytes); },
+            input.alpha_beta->side_by_side};
   }
 
   /// A world of one has nothing to cut for.

@@ -3,18 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "paceline/plan/crossing_time.h"
 #include "paceline/plan/profile.h"
 #include "paceline/plan/program.h"
 
 namespace paceline::plan {
-
-/// How long a slice of so many bytes takes to cross, alone on the network.
-using CrossingTime = std::function<Picoseconds(std::int64_t bytes)>;
 
 /// A gradient as merging sees it, in ready order.
 struct ReadyTensor {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/merge.h"
+#include "paceline/plan/periodic_merge.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
 
@@ -7,8 +8,8 @@ namespace paceline::plan {
 namespace {
 
 /// Neighbors in ready order are merged so that, of all ways to cut the ready
-/// order into units, communication is predicted to end earliest (exact dynamic
-/// program on a profile and an alpha-beta model).
+/// order into units, the step is predicted to be shortest (on a profile and an
+/// alpha-beta model).  A module's next forward waits for its own units only.
 ///
 ///   rounds per step            one exchange per unit, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size
@@ -17,7 +18,11 @@ namespace {
 ///
 /// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: units
 /// cross one after the other, each when its last gradient is ready.  Their
-/// rule, mg-wfbp, is not always optimal under it.
+/// objective is that communication ends as early as possible within a step,
+/// which plan/merge.h's best_merge reaches.  Here the step counts, of which
+/// communication may reach into the next, and an early end decides between
+/// equal steps.  Where an engine carries exchanges side by side,
+/// plan/merge_search.h finds the cuts.
 class OptimalMerge final : public ScheduleRule {
  public:
   bool needs_times() const override { return true; }
@@ -38,8 +43,8 @@ class OptimalMerge final : public ScheduleRule {
   }
 
  private:
-  static Merge merge(const PlanInput& input, const CrossingTime& time) {
-    return best_merge(tensors_of(input, "optimal-merge"), time);
+  static PeriodicMerge merge(const PlanInput& input, const CrossingTime& time) {
+    return best_step(step_tensors_of(input, "optimal-merge"), time);
   }
 };
 

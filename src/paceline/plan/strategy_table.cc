@@ -81,7 +81,7 @@ constexpr std::array kSchedules{
         make_mg_wfbp},
     Row<ScheduleRule>{
         {.name = "optimal-merge",
-         .summary = "units merged by an exact dynamic program on the same",
+         .summary = "units merged for the shortest step, by the same",
          .paper = "model of Shi et al., INFOCOM 2019, arXiv:1811.11141",
          .options = {},
          .phases = "as fusion",

@@ -184,15 +184,17 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
                               static_cast<double>(kMuch)}}};
   };
   const LinkModel& wire = group.hosts > 1 ? machine.network : machine.device;
-  return {.origin = "the cluster's links",
-          .world = group.ranks,
-          .all_reduce = line(plan::Pattern::kAllReduce),
-          .reduce_scatter = line(plan::Pattern::kReduceScatter),
-          .all_gather = line(plan::Pattern::kAllGather),
-          .broadcast = line(plan::Pattern::kBroadcast),
-          .message = {{{.alpha = software.message + wire.latency,
-                        .beta_ps_per_byte =
-                            1e12 / static_cast<double>(wire.bytes_per_s)}}}};
+  return {
+      .origin = "the cluster's links",
+      .world = group.ranks,
+      .all_reduce = line(plan::Pattern::kAllReduce),
+      .reduce_scatter = line(plan::Pattern::kReduceScatter),
+      .all_gather = line(plan::Pattern::kAllGather),
+      .broadcast = line(plan::Pattern::kBroadcast),
+      .message = {{{.alpha = software.message + wire.latency,
+                    .beta_ps_per_byte =
+                        1e12 / static_cast<double>(wire.bytes_per_s)}}},
+      .side_by_side = software.serial_collectives ? 1 : software.side_by_side};
 }
 
 double update_bytes(const plan::PlanInput& input) {
