@@ -5,7 +5,8 @@
 //
 // writes FOLDER/NETWORK.profile.json for three networks on a GPU's roofline,
 // and prints one line a case: network, wire/compute, link, strategy, and the
-// predicted step, compute, wire and bound in ms, separated by tabs.
+// predicted step, compute, wire, bound and sharper bound in ms, separated by
+// tabs.
 #include "paceline/sim/predict.h"
 
 #include <cstdio>
@@ -112,18 +113,19 @@ void predict_all(const Subject& subject, int ranks) {
                         .batch_size = kBatch,
                         .profile = subject.profile,
                         .engine = "link"});
-      const auto ms = [](plan::Picoseconds time) {
-        return plan::seconds_of(time) * 1e3;
-      };
-      fmt::print("{}\t{}\t{:.0f}B/s,20us\t{}\t{:.3f}\t{:.3f}\t{:.3f}\t{:.3f}\n",
+      fmt::print("{}\t{}\t{:.0f}B/s,20us\t{}",
                  subject.network.model.name,
                  ratio,
                  rate,
-                 strategy,
-                 ms(p.times.step),
-                 ms(p.bound.compute),
-                 ms(p.bound.wire),
-                 ms(p.bound.step));
+                 strategy);
+      for (const plan::Picoseconds time : {p.times.step,
+                                           p.bound.compute,
+                                           p.bound.wire,
+                                           p.bound.step,
+                                           p.bound.gated}) {
+        fmt::print("\t{:.3f}", plan::seconds_of(time) * 1e3);
+      }
+      fmt::print("\n");
     }
   }
 }

@@ -128,9 +128,22 @@ TEST(Predict, NothingBeatsItsBound) {
     SCOPED_TRACE(strategy);
     const Rank ranks = strategy == std::string_view("wfbp+ps") ? 2 : 8;
     const Prediction prediction = predict(request(strategy, ranks));
-    EXPECT_GE(prediction.times.step, prediction.bound.step);
+    EXPECT_GE(prediction.times.step, prediction.bound.gated);
+    EXPECT_GE(prediction.bound.gated, prediction.bound.step);
     EXPECT_GE(prediction.times.step, prediction.compute_only.step);
   }
+}
+
+TEST(Predict, NamesTheSharperBoundWhereItSaysMore) {
+  const auto says = [](const Prediction& prediction) {
+    return summary_of(prediction).find("sharper bound") != std::string::npos;
+  };
+  EXPECT_FALSE(says(predict(request("wfbp", 8))));
+  PredictRequest slow = request("bytescheduler", 8);
+  slow.cluster.links[1].bytes_per_s = 1e8;
+  const Prediction gated = predict(slow);
+  EXPECT_GT(gated.bound.gated, gated.bound.step);
+  EXPECT_TRUE(says(gated));
 }
 
 TEST(Predict, TheSameRequestGivesTheSameRecord) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "paceline/base/error.h"
+#include "paceline/sim/gates.h"
 
 namespace paceline::sim {
 namespace {
@@ -49,6 +50,50 @@ bool crosses(const Job& job, const Actor& actor) {
   return false;
 }
 
+/// Whether some communication of step 1 waits for no gradient of its step, as
+/// where parameters cross beside the forward.
+bool begins_early(const Job& job) {
+  std::vector<char> behind(job.items.size(), 0);
+  std::vector<ItemId> found;
+  const auto reach = [&](ItemId id) {
+    if (behind[id] == 0) {
+      behind[id] = 1;
+      found.push_back(id);
+    }
+  };
+  for (const Actor& actor : job.actors) {
+    for (ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+      if (job.items[id].kind == ItemKind::kBackward) {
+        reach(id);
+      }
+    }
+  }
+  while (!found.empty()) {
+    const Item& item = job.items[found.back()];
+    const ItemId id = found.back();
+    found.pop_back();
+    for (auto i = item.first_behind; i < job.items[id + 1].first_behind; ++i) {
+      reach(job.behind[i]);
+    }
+    for (std::int32_t i = 0; i < item.transfers; ++i) {
+      const Transfer& transfer =
+          job.transfers[job.taken[item.first_transfer +
+                                  static_cast<std::uint32_t>(i)]];
+      for (std::uint32_t p = 0; p < transfer.items; ++p) {
+        reach(job.participants[transfer.first_item + p]);
+      }
+    }
+  }
+  for (const Actor& actor : job.actors) {
+    for (ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+      if (communicates(job.items[id]) && behind[id] == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Bound bound_of(const Job& job, const Costs& costs) {
@@ -85,8 +130,14 @@ Bound bound_of(const Job& job, const Costs& costs) {
     before_wire = std::max(before_wire, until_first);
     bound.crosses_step = bound.crosses_step || crosses(job, actor);
   }
-  const bool waits = !bound.crosses_step && bound.wire > 0;
+  const bool waits =
+      !bound.crosses_step && bound.wire > 0 && !begins_early(job);
   bound.step = std::max(bound.compute, bound.wire + (waits ? before_wire : 0));
+  bound.gated = bound.step;
+  if (bound.crosses_step) {
+    bound.gated =
+        std::max(bound.step, gate_bound(gated_link(job, bare, simulator)));
+  }
   return bound;
 }
 

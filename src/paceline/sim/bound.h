@@ -9,17 +9,22 @@ namespace paceline::sim {
 struct Bound {
   Picoseconds compute = 0;  // model work of the slowest simulated rank
   Picoseconds wire = 0;     // the busiest link's bytes of one step at its rate
-  Picoseconds step = 0;
+  Picoseconds step = 0;     // of these two
+  Picoseconds gated = 0;    // sharper: never below `step`
   bool crosses_step = false;  // communication may run under the next step
 };
 
 /// Where all communication of a step must end before the next one's first
-/// Forward, the wire starts with the first gradient:
+/// Forward, and waits for gradients, the wire starts with the first of these:
 ///
 ///   max(compute, forward + first gradient + wire)
 ///
 /// elsewhere max(compute, wire).  Latencies, software costs, kernels and what
 /// compute and communication take from each other are left out.
+///
+/// Where communication crosses the step, the sharper bound, `gated`, knows
+/// besides when each gradient is ready and which module's next forward waits
+/// for it; sim/gates.h has its formula.  Elsewhere it is the same.
 Bound bound_of(const Job& job, const Costs& costs);
 
 }  // namespace paceline::sim

@@ -264,7 +264,7 @@ std::string summary_of(const Prediction& prediction) {
   const auto ms = [](Picoseconds time) { return plan::seconds_of(time) * 1e3; };
   const StepTimes& times = prediction.times;
   const Bound& bound = prediction.bound;
-  return fmt::format(
+  std::string text = fmt::format(
       "step {:.3f} ms{}, {:.1f} samples/s\n"
       "  model work {:.3f} ms, exposed communication {:.3f} ms\n"
       "  bound {:.3f} ms: compute {:.3f} ms, wire {:.3f} ms{}\n",
@@ -278,6 +278,13 @@ std::string summary_of(const Prediction& prediction) {
       ms(bound.wire),
       bound.crosses_step ? ", which may run under the next step"
                          : ", which starts with the first gradient");
+  if (bound.gated > bound.step) {
+    text += fmt::format(
+        "  sharper bound {:.3f} ms: each gradient crosses after it is ready "
+        "and before the forward that waits for it\n",
+        ms(bound.gated));
+  }
+  return text;
 }
 
 }  // namespace paceline::sim

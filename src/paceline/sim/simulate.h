@@ -34,6 +34,12 @@ struct Ran {
   Picoseconds begin = -1, end = -1;
 };
 
+/// What crosses a link of the machine.
+struct LinkBytes {
+  std::uint32_t link = 0;
+  std::int64_t bytes = 0;
+};
+
 /// Executes compiled plans in virtual time.
 ///
 /// Model work follows the layer profile, one op after another on each rank.
@@ -67,6 +73,12 @@ class Simulator {
   /// Bytes that crossed the first link in the last run: what the first
   /// simulated rank's device sent, where each has a link of its own.
   std::int64_t bytes_sent() const;
+
+  /// What one transfer adds to the links, at the last run's costs.
+  std::vector<LinkBytes> loads_of(TransferId transfer) const;
+
+  /// A link's rate at the last run's costs.
+  std::int64_t bytes_per_s(std::uint32_t link) const;
 
   /// How long the busiest link is at work for one step's bytes, at the rates
   /// of the last run's costs; the mean of a period of steps.

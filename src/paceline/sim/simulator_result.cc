@@ -107,6 +107,25 @@ std::int64_t Simulator::State::bytes_sent() const {
   return network_.crossed(0);
 }
 
+std::vector<LinkBytes> Simulator::State::loads_of(TransferId transfer) const {
+  std::vector<LinkBytes> loads;
+  const Price& price = price_of(job_.transfers[transfer]);
+  for (std::uint32_t i = first_load_[transfer]; i < first_load_[transfer + 1];
+       ++i) {
+    LinkBytes load{.link = loads_[i].link};
+    for (int s = 0; s < price.count; ++s) {
+      const Stage& stage = price.stages[static_cast<std::size_t>(s)];
+      load.bytes += stage.bytes * weight(stage, loads_[i]) / kWeightOne;
+    }
+    loads.push_back(load);
+  }
+  return loads;
+}
+
+std::int64_t Simulator::State::bytes_per_s(std::uint32_t link) const {
+  return capacities_[link];
+}
+
 Picoseconds Simulator::State::busiest_link() const {
   std::vector<std::int64_t> crossed(capacities_.size(), 0);
   for (TransferId id = 0; id < job_.transfers.size(); ++id) {
@@ -116,13 +135,8 @@ Picoseconds Simulator::State::busiest_link() const {
     if (step < 1 || step > job_.period) {
       continue;
     }
-    const Price& price = price_of(transfer);
-    for (int s = 0; s < price.count; ++s) {
-      const Stage& stage = price.stages[static_cast<std::size_t>(s)];
-      for (std::uint32_t i = first_load_[id]; i < first_load_[id + 1]; ++i) {
-        crossed[loads_[i].link] +=
-            stage.bytes * weight(stage, loads_[i]) / kWeightOne;
-      }
+    for (const LinkBytes& load : loads_of(id)) {
+      crossed[load.link] += load.bytes;
     }
   }
   Picoseconds longest = 0;
@@ -152,6 +166,14 @@ const std::vector<Ran>& Simulator::transfers() const {
 
 std::int64_t Simulator::bytes_sent() const {
   return state_->bytes_sent();
+}
+
+std::vector<LinkBytes> Simulator::loads_of(TransferId transfer) const {
+  return state_->loads_of(transfer);
+}
+
+std::int64_t Simulator::bytes_per_s(std::uint32_t link) const {
+  return state_->bytes_per_s(link);
 }
 
 Picoseconds Simulator::busiest_link() const {

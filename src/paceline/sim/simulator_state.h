@@ -26,6 +26,8 @@ class Simulator::State {
 
   std::vector<Ran> item_ran, transfer_ran;
   std::int64_t bytes_sent() const;
+  std::vector<LinkBytes> loads_of(TransferId transfer) const;
+  std::int64_t bytes_per_s(std::uint32_t link) const;
   Picoseconds busiest_link() const;
 
  private:
