@@ -27,6 +27,21 @@ Picoseconds time_of(const PlanInput& input,
   return exchange.time(*input.alpha_beta, bytes);
 }
 
+/// Both must outlive it.
+CrossingTime crossing_time(const PlanInput& input,
+                           const ExchangeRule& exchange) {
+  const auto alone = [&input, &exchange](std::int64_t bytes) {
+    return time_of(input, exchange, bytes);
+  };
+  if (!input.alpha_beta || input.alpha_beta->side_by_side == 1) {
+    return alone;
+  }
+  return {alone,
+          [starts = start_ups_of(*input.alpha_beta), &exchange](
+              std::int64_t bytes) { return exchange.time(starts, bytes); },
+          input.alpha_beta->side_by_side};
+}
+
 class Composed final : public Planner {
  public:
   Composed(std::unique_ptr<ScheduleRule> schedule,
@@ -79,29 +94,17 @@ class Composed final : public Planner {
   }
 
   std::string remark(const PlanInput& input) const override {
-    return input.world == 1 ? ""
-                            : schedule_->remark(input, crossing_time(input));
+    return input.world == 1
+               ? ""
+               : schedule_->remark(input, crossing_time(input, *exchange_));
   }
 
  private:
-  CrossingTime crossing_time(const PlanInput& input) const {
-    const auto alone = [&input, this](std::int64_t bytes) {
-      return time_of(input, *exchange_, bytes);
-    };
-    if (!input.alpha_beta || input.alpha_beta->side_by_side == 1) {
-      return alone;
-    }
-    return {alone,
-            [starts = start_ups_of(*input.alpha_beta), this](
-                std::int64_t bytes) { return exchange_->time(starts, bytes); },
-            input.alpha_beta->side_by_side};
-  }
-
   /// A world of one has nothing to cut for.
   Groups groups_of(const PlanInput& input) const {
     return input.world == 1 && schedule_->needs_times()
                ? one_group(input.model)
-               : schedule_->groups(input, crossing_time(input));
+               : schedule_->groups(input, crossing_time(input, *exchange_));
   }
 
   std::unique_ptr<ScheduleRule> schedule_;
@@ -158,8 +161,8 @@ void take_mean(const Unit& unit, const Crossing& crossing, Program& program) {
   }
 }
 
-Picoseconds Score::crossing_time(std::int64_t bytes) const {
-  return time_of(program_.input(), crossing_.exchange, bytes);
+CrossingTime Score::crossing_time() const {
+  return plan::crossing_time(program_.input(), crossing_.exchange);
 }
 
 Groups single_groups(const ModelShape& model) {

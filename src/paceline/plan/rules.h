@@ -134,9 +134,9 @@ class Score {
 
   const Program& program() const { return program_; }
 
-  /// How long a slice of so many bytes takes to cross; throws UsageError where
-  /// the plan was given no alpha-beta model.
-  Picoseconds crossing_time(std::int64_t bytes) const;
+  /// How long slices take to cross; it throws UsageError where the plan was
+  /// given no alpha-beta model.
+  CrossingTime crossing_time() const;
 
  private:
   struct Waiting {

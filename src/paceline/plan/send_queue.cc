@@ -2,23 +2,68 @@
 #include "paceline/plan/send_queue.h"
 
 #include <algorithm>
-#include <deque>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <queue>
 #include <tuple>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/side_by_side.h"
 
 namespace paceline::plan {
 
-std::vector<std::size_t> starting_order(
-    const std::vector<Piece>& pieces,
-    std::int64_t credit_bytes,
-    const std::function<Picoseconds(std::int64_t)>& time) {
-  struct Sent {
-    Picoseconds end = 0;
-    std::int64_t bytes = 0;
-  };
+namespace {
+
+/// Pieces that have started, and how many bytes of them have not ended.
+class UnderWay {
+ public:
+  UnderWay(const std::vector<Piece>& pieces, const CrossingTime& time)
+      : pieces_(pieces), time_(time), wire_(time.side_by_side()) {}
+
+  void start(std::size_t piece) {
+    const std::int64_t bytes = pieces_[piece].bytes;
+    const Picoseconds start = time_.one_by_one() ? 0 : time_.start(bytes);
+    wire_.add(std::llround(now_), start, time_(bytes) - start);
+    bytes_ += bytes;
+    order_.push_back(piece);
+  }
+
+  bool has_room(std::int64_t credit_bytes) const {
+    return ended_ == order_.size() || bytes_ < credit_bytes;
+  }
+
+  /// On to the next thing that happens, `arrival` or before.
+  void advance(double arrival) {
+    now_ = std::min(arrival, wire_.next_time());
+    PACELINE_CHECK(std::isfinite(now_));
+    wire_.advance(now_);
+    for (; ended_ < wire_.ended().size(); ++ended_) {
+      bytes_ -= pieces_[order_[wire_.ended()[ended_]]].bytes;
+    }
+  }
+
+  double now() const { return now_; }
+  const std::vector<std::size_t>& order() const { return order_; }
+  const std::vector<Picoseconds>& ends() { return wire_.ends(); }
+
+ private:
+  const std::vector<Piece>& pieces_;
+  const CrossingTime& time_;
+  SideBySide wire_;
+  std::vector<std::size_t> order_;
+  std::size_t ended_ = 0;
+  std::int64_t bytes_ = 0;
+  double now_ = 0;
+};
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+std::vector<std::size_t> starting_order(const std::vector<Piece>& pieces,
+                                        std::int64_t credit_bytes,
+                                        const CrossingTime& time) {
   std::vector<std::size_t> arrivals(pieces.size());
   std::iota(arrivals.begin(), arrivals.end(), std::size_t{0});
   std::ranges::stable_sort(
@@ -30,36 +75,43 @@ std::vector<std::size_t> starting_order(
   std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)>
       queue(later);
 
-  std::vector<std::size_t> order;
-  std::deque<Sent> in_flight;
-  std::int64_t bytes = 0;
-  Picoseconds now = 0, free = 0;
+  UnderWay under_way(pieces, time);
   auto next = arrivals.begin();
-  while (order.size() < pieces.size()) {
-    for (; next != arrivals.end() && pieces[*next].ready <= now; ++next) {
+  while (under_way.order().size() < pieces.size()) {
+    for (; next != arrivals.end() &&
+           static_cast<double>(pieces[*next].ready) <= under_way.now();
+         ++next) {
       queue.push(*next);
     }
-    while (!in_flight.empty() && in_flight.front().end <= now) {
-      bytes -= in_flight.front().bytes;
-      in_flight.pop_front();
-    }
-    if (!queue.empty() && (in_flight.empty() || bytes < credit_bytes)) {
-      const Piece& piece = pieces[queue.top()];
-      order.push_back(queue.top());
+    if (!queue.empty() && under_way.has_room(credit_bytes)) {
+      under_way.start(queue.top());
       queue.pop();
-      free = std::max(free, now) + time(piece.bytes);
-      in_flight.push_back({free, piece.bytes});
-      bytes += piece.bytes;
-      continue;
+    } else {
+      under_way.advance(next == arrivals.end()
+                            ? kNever
+                            : static_cast<double>(pieces[*next].ready));
     }
-    // Nothing can start now: on to the next arrival or end.
-    PACELINE_CHECK(next != arrivals.end() || !in_flight.empty());
-    now = in_flight.empty() ? pieces[*next].ready
-          : next == arrivals.end()
-              ? in_flight.front().end
-              : std::min(pieces[*next].ready, in_flight.front().end);
   }
-  return order;
+  return under_way.order();
+}
+
+std::vector<Picoseconds> ends_in_order(const std::vector<Piece>& pieces,
+                                       const std::vector<std::size_t>& order,
+                                       std::int64_t credit_bytes,
+                                       const CrossingTime& time) {
+  UnderWay under_way(pieces, time);
+  for (const std::size_t piece : order) {
+    const auto ready = static_cast<double>(pieces[piece].ready);
+    while (ready > under_way.now() || !under_way.has_room(credit_bytes)) {
+      under_way.advance(ready > under_way.now() ? ready : kNever);
+    }
+    under_way.start(piece);
+  }
+  std::vector<Picoseconds> ends(pieces.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    ends[order[i]] = under_way.ends()[i];
+  }
+  return ends;
 }
 
 }  // namespace paceline::plan

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
+#include "paceline/plan/crossing_time.h"
 #include "paceline/plan/profile.h"
 
 namespace paceline::plan {
@@ -21,11 +21,18 @@ struct Piece {
 ///
 /// A ready piece waits in the queue; the foremost one starts while the bytes
 /// that have started and not ended are below the credit, so the last may
-/// exceed it.  What has started crosses one after the other, in `time` each.
+/// exceed it.  What has started crosses as `time` says: one after the other, or
+/// side by side.
 /// Peng et al. (ByteScheduler), SOSP 2019, doi:10.1145/3341301.3359642.
-std::vector<std::size_t> starting_order(
-    const std::vector<Piece>& pieces,
-    std::int64_t credit_bytes,
-    const std::function<Picoseconds(std::int64_t)>& time);
+std::vector<std::size_t> starting_order(const std::vector<Piece>& pieces,
+                                        std::int64_t credit_bytes,
+                                        const CrossingTime& time);
+
+/// When each piece has crossed if they start in `order`, none before those that
+/// stand before it, each when it is ready and the credit allows.
+std::vector<Picoseconds> ends_in_order(const std::vector<Piece>& pieces,
+                                       const std::vector<std::size_t>& order,
+                                       std::int64_t credit_bytes,
+                                       const CrossingTime& time);
 
 }  // namespace paceline::plan

@@ -12,6 +12,8 @@ namespace paceline::plan {
 void SideBySide::add(Picoseconds ready, Picoseconds start, Picoseconds flow) {
   PACELINE_CHECK(crossings_.empty() || crossings_.back().ready <= ready);
   crossings_.push_back({ready, start, flow});
+  ends_.push_back(0);
+  admit();
 }
 
 bool SideBySide::may_begin() const {
@@ -48,26 +50,27 @@ double SideBySide::next_time() const {
   return next;
 }
 
-void SideBySide::advance(double to) {
+void SideBySide::advance(double time) {
   constexpr double kDone = 1e-3;  // picoseconds: what rounding leaves
   const double each =
-      (to - now_) / static_cast<double>(std::max<std::size_t>(flowing(), 1));
+      (time - now_) / static_cast<double>(std::max<std::size_t>(flowing(), 1));
   for (UnderWay& one : under_way_) {
     one.left -= one.flows_from <= now_ ? each : 0;
   }
-  now_ = to;
+  now_ = time;
   std::erase_if(under_way_, [&](const UnderWay& one) {
     const bool done = one.flows_from <= now_ && one.left <= kDone;
     if (done) {
       ends_[one.index] = std::llround(now_);
+      ended_.push_back(one.index);
     }
     return done;
   });
+  admit();
 }
 
 const std::vector<Picoseconds>& SideBySide::ends() {
-  ends_.assign(crossings_.size(), 0);
-  for (admit(); next_ < crossings_.size() || !under_way_.empty(); admit()) {
+  while (ended_.size() < crossings_.size()) {
     advance(next_time());
   }
   return ends_;

@@ -9,7 +9,7 @@
 
 namespace paceline::plan {
 
-/// When crossings end that may be under way at once.
+/// Crossings that may be under way at once, on a clock of their own.
 ///
 /// They begin in the order in which they are added, each when it is ready and
 /// fewer than `most` are under way (0: no such limit).  Each waits for its
@@ -21,8 +21,18 @@ class SideBySide {
   /// Ready no earlier than the one before; `flow`: alone on the wire.
   void add(Picoseconds ready, Picoseconds start, Picoseconds flow);
 
-  /// Of all, in their order; rounded to the nearest picosecond.
+  /// When the next one begins, begins to flow or ends; infinite for none.
+  double next_time() const;
+
+  /// On to `time`, which next_time() must not precede.
+  void advance(double time);
+
+  /// Of all, in their order; runs until they have ended.  Rounded to the
+  /// nearest picosecond.
   const std::vector<Picoseconds>& ends();
+
+  /// As they have ended so far.
+  const std::vector<std::size_t>& ended() const { return ended_; }
 
  private:
   struct Crossing {
@@ -35,14 +45,13 @@ class SideBySide {
 
   void admit();
   bool may_begin() const;
-  double next_time() const;
   std::size_t flowing() const;
-  void advance(double to);
 
   std::int32_t most_;
   std::vector<Crossing> crossings_;
   std::vector<UnderWay> under_way_;
   std::vector<Picoseconds> ends_;
+  std::vector<std::size_t> ended_;
   std::size_t next_ = 0;
   double now_ = 0;
 };
