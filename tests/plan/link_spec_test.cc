@@ -30,6 +30,11 @@ TEST(LinkSpec, IsReadAndStretched) {
   EXPECT_THROW(parse_link("--link", "1Gbit,soon"), UsageError);
 }
 
+TEST(LinkSpec, GlooCarriesTwoAtOnce) {
+  EXPECT_EQ(side_by_side_of("gloo"), 2);
+  EXPECT_EQ(side_by_side_of("nccl"), 1);
+}
+
 TEST(LinkSpec, GivesPlannersItsAlphaAndBeta) {
   const AlphaBeta model = alpha_beta_of(parse_link("--link", "1GB/s,10us"), 4);
   EXPECT_EQ(model.world, 4);

@@ -9,6 +9,7 @@
 #include "paceline/plan/cluster_times.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
+#include "paceline/plan/link_spec.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/train/shape_of.h"
 
@@ -68,6 +69,7 @@ std::string CasePlans::describe(const Configuration& c) {
   if (by_times) {
     input.alpha_beta = std::move(fits);
     train::add_known_times(c, input);
+    input.alpha_beta->side_by_side = plan::side_by_side_of(c.engine);
   }
   const auto planner = plan::make_planner(strategy);
   const plan::Setup setup = planner->setup(input);

@@ -44,6 +44,10 @@ int latencies_of(Pattern pattern, int world) {
   return 0;
 }
 
+std::int32_t side_by_side_of(std::string_view engine) {
+  return engine == "gloo" ? 2 : 1;
+}
+
 AlphaBeta alpha_beta_of(const LinkSpec& link, Rank world) {
   const double latency = static_cast<double>(link.latency_ns) * 1e-9;
   const auto line = [&](Pattern pattern) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/comm_plan.h"
@@ -26,6 +27,10 @@ LinkSpec stretched(const LinkSpec& spec, double factor);
 /// all-reduce, P-1 for reduce-scatter and all-gather; of a broadcast along a
 /// tree: ceil(log2 P).
 int latencies_of(Pattern pattern, int world);
+
+/// Collectives of a communicator that an engine carries at once: Gloo's two
+/// threads carry two, every other engine one.
+std::int32_t side_by_side_of(std::string_view engine);
 
 /// What planners know of `world` ranks, each behind such a link of its own.
 AlphaBeta alpha_beta_of(const LinkSpec& link, Rank world);

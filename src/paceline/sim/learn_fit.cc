@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/link_spec.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/roofline.h"
 #include "paceline/stats/fit.h"
@@ -54,6 +55,7 @@ Job job_of(const MeasuredCase& measured, plan::PlanInput input) {
   }
   if (measured.planned_by) {
     put_times(*measured.planned_by, input);
+    input.alpha_beta->side_by_side = plan::side_by_side_of(c.engine);
   }
   const auto planner = plan::make_planner(
       plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}));

@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/cost.h"
+#include "paceline/plan/link_spec.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
 #include "paceline/runtime/profile_layers.h"
@@ -127,6 +128,8 @@ void Trainer::make_plan() {
       if (!input_.profile || !input_.alpha_beta) {
         measure_times();
       }
+      input_.alpha_beta->side_by_side =
+          plan::side_by_side_of(team_.engine->name());
     }
     plan::verify(*planner_, input_);
   }
