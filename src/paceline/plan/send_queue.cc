@@ -87,9 +87,11 @@ std::vector<std::size_t> starting_order(const std::vector<Piece>& pieces,
       under_way.start(queue.top());
       queue.pop();
     } else {
-      under_way.advance(next == arrivals.end()
-                            ? kNever
-                            : static_cast<double>(pieces[*next].ready));
+      double arrival = kNever;
+      if (next != arrivals.end()) {
+        arrival = static_cast<double>(pieces[*next].ready);
+      }
+      under_way.advance(arrival);
     }
   }
   return under_way.order();
@@ -103,7 +105,11 @@ std::vector<Picoseconds> ends_in_order(const std::vector<Piece>& pieces,
   for (const std::size_t piece : order) {
     const auto ready = static_cast<double>(pieces[piece].ready);
     while (ready > under_way.now() || !under_way.has_room(credit_bytes)) {
-      under_way.advance(ready > under_way.now() ? ready : kNever);
+      double arrival = kNever;
+      if (ready > under_way.now()) {
+        arrival = ready;
+      }
+      under_way.advance(arrival);
     }
     under_way.start(piece);
   }

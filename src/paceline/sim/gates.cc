@@ -132,11 +132,16 @@ struct Share {
   std::vector<LinkBytes> loads;
 };
 
-/// A parameter's part of a communication item.
+/// What waits around a communication item.
+struct Gates {
+  std::vector<ItemId> backward;                 // whose gradients it carries
+  std::map<std::int32_t, Picoseconds> forward;  // forwards_behind() it
+};
+
+/// The parameters' parts of a communication item.
 void add_shares(const Job& job,
                 const std::vector<LinkBytes>& loads,
-                const std::vector<ItemId>& backward,
-                const std::map<std::int32_t, Picoseconds>& forward,
+                const Gates& gates,
                 const Clock& clock,
                 std::vector<Share>& shares) {
   const auto& parameters = job.input.model.parameters;
@@ -144,13 +149,14 @@ void add_shares(const Job& job,
     return parameters[static_cast<std::size_t>(job.items[id].subject)];
   };
   double all = 0;
-  for (const ItemId id : backward) {
+  for (const ItemId id : gates.backward) {
     all += static_cast<double>(shape_of(id).elements);
   }
-  for (const ItemId id : backward) {
+  for (const ItemId id : gates.backward) {
     const auto found =
-        forward.find(static_cast<std::int32_t>(shape_of(id).module));
-    if (all == 0 || found == forward.end() || found->second > clock.end(id)) {
+        gates.forward.find(static_cast<std::int32_t>(shape_of(id).module));
+    if (all == 0 || found == gates.forward.end() ||
+        found->second > clock.end(id)) {
       continue;
     }
     const double part = static_cast<double>(shape_of(id).elements) / all;
@@ -198,8 +204,7 @@ Picoseconds gate_bound(GatedLink link) {
     readies.push_back(one.from);
   }
   std::ranges::sort(readies);
-  const auto repeated = std::ranges::unique(readies);
-  readies.erase(repeated.begin(), repeated.end());
+  readies.erase(std::unique(readies.begin(), readies.end()), readies.end());
   Picoseconds bound = 0;
   for (const Picoseconds ready : readies) {
     std::int64_t bytes = 0;
@@ -230,13 +235,14 @@ GatedLink gated_link(const Job& job,
   Followers followers(job, *actor);
   std::vector<Share> shares;
   for (const auto& [id, backward] : carried_by(job, *actor, followers)) {
-    const auto forward = forwards_behind(job, *actor, clock, followers, id);
+    const Gates gates{
+        .backward = backward,
+        .forward = forwards_behind(job, *actor, clock, followers, id)};
     const Item& item = job.items[id];
     for (std::int32_t i = 0; i < item.transfers; ++i) {
       const TransferId transfer =
           job.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
-      add_shares(
-          job, simulator.loads_of(transfer), backward, forward, clock, shares);
+      add_shares(job, simulator.loads_of(transfer), gates, clock, shares);
     }
   }
   return busiest(shares, simulator);
