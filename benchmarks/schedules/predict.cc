@@ -103,7 +103,7 @@ void predict_all(const Subject& subject, int ranks) {
                                  "fusion",
                                  "mg-wfbp",
                                  "optimal-merge",
-                                 "bytescheduler",
+                                 "bytescheduler:queue=module",
                                  "dear"}) {
       const sim::Prediction p =
           sim::predict({.network = subject.network,

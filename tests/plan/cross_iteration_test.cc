@@ -20,8 +20,10 @@ constexpr Step kSteps = 5;
 
 // A module's next forward waits for its own tensors and no others.
 TEST(CrossIteration, GatesOpenModuleByModule) {
-  for (const char* text :
-       {"bytescheduler", "dear:bucket-mb=0", "bytescheduler:order=priority"}) {
+  for (const char* text : {"bytescheduler",
+                           "dear:bucket-mb=0",
+                           "bytescheduler:order=priority",
+                           "bytescheduler:queue=module"}) {
     const auto planner = make_planner(parse_strategy(text));
     const PlanWorld plans(*planner, input_of(tiny_model(), 2), 2);
     const PlanInput& input = plans.input(0);

@@ -52,6 +52,7 @@ std::vector<std::string> strategy_texts() {
   std::vector<std::string> names{
       "bytescheduler:order=priority,credit-mb=0",
       "bytescheduler:credit-mb=0",
+      "bytescheduler:queue=module,credit-mb=0",
       "wfbp+ps:partition-mb=0.00005,servers=2,assign=hash",
       "fusion+ps:placement=apart,servers=1",
       "fusion+ps:placement=apart,servers=1+fp16",

@@ -99,6 +99,7 @@ TEST(Verify, PassesEveryStrategyInEveryWorld) {
         "dear",
         "bytescheduler:partition-mb=0.00005,credit-mb=0.0001",
         "bytescheduler:partition-mb=0.00005,credit-mb=0,order=priority",
+        "bytescheduler:partition-mb=0.00005,credit-mb=0,queue=module",
         "bytescheduler:order=priority,credit-mb=0+rs-ag",
         "bytescheduler:order=priority+hierarchical:local=1",
         "bytescheduler:order=priority+ps"}) {

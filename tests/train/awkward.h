@@ -137,7 +137,8 @@ inline const std::vector<std::string>& schedules() {
       "fusion+hierarchical:local=1",
       "bytescheduler:partition-mb=0.02,credit-mb=0.04",
       "bytescheduler:partition-mb=0.02,credit-mb=0+rs-ag",
-      "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority"};
+      "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority",
+      "bytescheduler:partition-mb=0.02,credit-mb=0.04,queue=module"};
   return all;
 }
 

@@ -10,7 +10,8 @@
 namespace paceline::plan {
 namespace {
 
-/// Tensors are cut into partitions; of those that are ready, the one that the
+/// Tensors, or with queue=module neighbors in ready order that one module
+/// reads, are cut into partitions; of those that are ready, the one that the
 /// next forward reads first goes first, and no more than a credit is under way
 /// at once.  A module's next forward waits for its own tensors only.
 ///
@@ -30,17 +31,21 @@ namespace {
 /// profile. Peng et al., SOSP 2019, doi:10.1145/3341301.3359642.
 class ByteScheduler final : public ScheduleRule {
  public:
-  ByteScheduler(std::int64_t partition, std::int64_t credit, Order order)
+  ByteScheduler(std::int64_t partition,
+                std::int64_t credit,
+                Order order,
+                bool by_module)
       : partition_(partition),
         credit_(std::max(credit, std::int64_t{1})),  // one at a time at least
-        order_(order) {}
+        order_(order),
+        by_module_(by_module) {}
 
   bool needs_times() const override { return order_ == Order::kProgram; }
 
   Discipline discipline() const override { return {order_, credit_}; }
 
   Groups groups(const PlanInput& input, const CrossingTime&) const override {
-    return single_groups(input.model);
+    return by_module_ ? module_groups(input.model) : single_groups(input.model);
   }
 
   void write(const std::vector<Unit>& units, Score& score) const override {
@@ -97,11 +102,18 @@ class ByteScheduler final : public ScheduleRule {
       return parts;
     }
     const StepTensors step = step_tensors_of(input, "bytescheduler");
+    // The unit's last gradient, and the first module that reads it.
+    std::vector<std::size_t> last;
+    std::size_t tensors = 0;
+    for (const Unit& unit : units) {
+      tensors += unit.parameters.size();
+      last.push_back(tensors - 1);
+    }
     const std::int64_t size = size_of(input.model.dtype);
     std::vector<Piece> pieces;
     std::vector<Picoseconds> left;
     for (const Part& part : parts) {
-      const StepTensor& tensor = step.tensors[part.unit];
+      const StepTensor& tensor = step.tensors[last[part.unit]];
       pieces.push_back(
           {tensor.ready, first_read[part.unit], part.part.values.count * size});
       left.push_back(tensor.left);
@@ -145,6 +157,7 @@ class ByteScheduler final : public ScheduleRule {
 
   std::int64_t partition_, credit_;  // bytes
   Order order_;
+  bool by_module_;
 };
 
 }  // namespace
@@ -153,7 +166,8 @@ std::unique_ptr<ScheduleRule> make_bytescheduler(const Options& options) {
   return std::make_unique<ByteScheduler>(
       options.bytes_of_mebibytes("partition-mb"),
       options.bytes_of_mebibytes("credit-mb"),
-      options.text("order") == "priority" ? Order::kPriority : Order::kProgram);
+      options.text("order") == "priority" ? Order::kPriority : Order::kProgram,
+      options.text("queue") == "module");
 }
 
 }  // namespace paceline::plan

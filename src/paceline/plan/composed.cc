@@ -173,6 +173,20 @@ Groups single_groups(const ModelShape& model) {
   return groups;
 }
 
+Groups module_groups(const ModelShape& model) {
+  const auto module_of = [&](ParameterId id) {
+    return model.parameters[index_of(id)].module;
+  };
+  Groups groups;
+  for (const ParameterId id : model.ready_order) {
+    if (groups.empty() || module_of(groups.back().back()) != module_of(id)) {
+      groups.emplace_back();
+    }
+    groups.back().push_back(id);
+  }
+  return groups;
+}
+
 Unit join(const std::vector<Unit>& units) {
   PACELINE_CHECK(!units.empty());
   Unit all = units.front();

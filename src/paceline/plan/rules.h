@@ -190,6 +190,10 @@ inline Groups one_group(const ModelShape& model) {
 /// One group per parameter, in ready order.
 Groups single_groups(const ModelShape& model);
 
+/// One group of each run of neighbors in ready order that one module reads
+/// first.
+Groups module_groups(const ModelShape& model);
+
 /// The unit that covers all of `units`, which follow each other.
 Unit join(const std::vector<Unit>& units);
 

@@ -28,6 +28,8 @@ constexpr std::array kMgWfbpOptions{
 
 constexpr std::array<std::string_view, 2> kOrders{"program", "priority"};
 
+constexpr std::array<std::string_view, 2> kQueues{"tensor", "module"};
+
 constexpr std::array kByteSchedulerOptions{
     OptionInfo{"partition-mb", "4", "MiB of a partition, at most"},
     OptionInfo{"credit-mb", "16", "MiB under way at which no more start"},
@@ -37,6 +39,12 @@ constexpr std::array kByteSchedulerOptions{
                "rank picks at run time",
                OptionKind::kWord,
                kOrders},
+    OptionInfo{"queue",
+               "tensor",
+               "what is queued: tensor, or module: all tensors of one that are "
+               "ready together, with fewer start-ups",
+               OptionKind::kWord,
+               kQueues},
 };
 
 constexpr std::array kDearOptions{

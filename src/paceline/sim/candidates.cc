@@ -39,12 +39,15 @@ class Candidates {
     if (has_option(row, "partition-mb") && has_option(row, "credit-mb")) {
       for (const double partition : request_.partition_mb) {
         for (const double credit : {partition, 4 * partition}) {
-          put(fmt::format("{}:partition-mb={:g},credit-mb={:g}{}",
-                          row.name,
-                          partition,
-                          credit,
-                          rest),
-              one.front());
+          for (const char* queue : {"tensor", "module"}) {
+            put(fmt::format("{}:partition-mb={:g},credit-mb={:g},queue={}{}",
+                            row.name,
+                            partition,
+                            credit,
+                            queue,
+                            rest),
+                one.front());
+          }
         }
       }
     }
