@@ -34,7 +34,7 @@ $(BUILD)/build.ninja: | setup
 	cmake --preset $(PRESET) $(if $(TORCH),-DTORCH=$(TORCH))
 
 build: setup $(BUILD)/build.ninja
-	cmake --build --preset $(PRESET) --parallel $(JOBS) --target paceline
+	cmake --build --preset $(PRESET) --parallel $(JOBS) --target paceline netlab-delay
 	@ln -sfn $(PRESET)/apps/paceline/paceline build/paceline
 
 bench: build

@@ -12,10 +12,6 @@ trap 'rm -rf "$scratch"' EXIT
 # The parts between single quotes are for the shells on the hosts.
 # shellcheck disable=SC2016
 if [[ $# -eq 2 ]]; then
-  # A mistake is no missing ability of the machine.
-  wrong=0
-  "$1" --rate banana -- true 2>/dev/null || wrong=$?
-  [[ $wrong -eq 2 ]]
   cat >"$scratch/peer.py" <<'PYTHON'
 import socket, sys, time
 
@@ -62,6 +58,50 @@ PYTHON
   # Two ways of 2 ms at the least; the rate as tbf lets TCP have it, at most.
   awk '/^rtt_us/ { rtt = $2 } /^mbit/ { rate = $2 }
     END { exit !(rtt >= 4000 && rate > 20 && rate <= 100) }' "$scratch/out"
+
+  # Two senders share the line of their receiver: in any time T that the line
+  # carries something it takes rate * T and tbf's burst of 128 KiB at most, of
+  # which what the receiver reads is a part.  Two lines would be twice that.
+  cat >"$scratch/fan_in.py" <<'PYTHON'
+import select, socket, sys, time
+
+if sys.argv[1] == "receive":
+    with socket.create_server(("", 5001)) as server:
+        senders = [server.accept()[0] for _ in range(2)]
+    received = [0, 0]
+    began = time.monotonic()
+    for sender in senders:
+        sender.sendall(b"go")
+    while time.monotonic() < began + 2:
+        for ready in select.select(senders, [], [], 0.1)[0]:
+            received[senders.index(ready)] += len(ready.recv(1 << 16))
+    line = 20e6 / 8 * (time.monotonic() - began)
+    print("fan-in", received, "bytes, line", int(line))
+    assert sum(received) <= line + 131072
+    # Nor does it pass because nothing came.
+    assert min(received) > 0 and sum(received) > line / 2
+else:
+    for _ in range(200):
+        try:
+            peer = socket.create_connection(("h1", 5001), 5)
+            break
+        except OSError:
+            time.sleep(0.05)
+    peer.recv(2)
+    try:
+        while True:
+            peer.sendall(b"x" * 65536)
+    except OSError:  # the receiver has seen enough
+        pass
+PYTHON
+  for delay in "" "--delay 1000us"; do
+    # shellcheck disable=SC2086 # no word, or two
+    FAN_IN=$scratch/fan_in.py timeout 60 "$1" --hosts 3 --rate 20mbit $delay \
+      bash -c '
+        "$NETLAB_SSH" h2 python3 "$FAN_IN" send &
+        "$NETLAB_SSH" h3 python3 "$FAN_IN" send &
+        "$NETLAB_SSH" h1 python3 "$FAN_IN" receive'
+  done
 else
   status=0
   PROGRAM=$3 OUT=$scratch timeout 110 "$1" --hosts 4 --rate 200mbit \

@@ -3,7 +3,9 @@
 // latency of a link, for kernels without netem.  Sees the interfaces of its
 // own network namespace, so CAP_NET_RAW there is enough.
 //
-//   netlab-delay MICROSECONDS IF_A IF_B [IF_A IF_B ...]
+//   netlab-delay NANOSECONDS IF_A IF_B [IF_A IF_B ...]
+//
+// Says "ready" when frames pass; exits with 77 where it may not have them.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -31,11 +33,12 @@ namespace {
 constexpr std::size_t kLargestFrame = 70'000;
 constexpr int kSocketBuffer = 32 << 20;
 constexpr int kFramesAtOnce = 64;
+constexpr int kNotPossibleHere = 77;
 
-[[noreturn]] void die(const char* what, const char* name) {
+[[noreturn]] void die(const char* what, const char* name, int code = 1) {
   std::fprintf(
       stderr, "netlab-delay: %s %s: %s\n", what, name, std::strerror(errno));
-  std::exit(1);
+  std::exit(code);
 }
 
 std::int64_t now_ns() {
@@ -53,7 +56,7 @@ void set(int fd, int level, int option, int value, const char* name) {
 int open_interface(const char* name) {
   const int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
   if (fd < 0) {
-    die("raw socket for", name);
+    die("raw socket for", name, kNotPossibleHere);
   }
   set(fd, SOL_PACKET, PACKET_VNET_HDR, 1, name);
   set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, name);
@@ -182,23 +185,24 @@ class Direction {
 
 int main(int argc, char** argv) {
   if (argc < 4 || argc % 2 != 0) {
-    std::fprintf(stderr, "usage: netlab-delay MICROSECONDS IF_A IF_B ...\n");
+    std::fprintf(stderr, "usage: netlab-delay NANOSECONDS IF_A IF_B ...\n");
     return 2;
   }
   char* end = nullptr;
-  const long delay_us = std::strtol(argv[1], &end, 10);
-  if (*end != '\0' || delay_us < 0) {
-    std::fprintf(stderr,
-                 "netlab-delay: '%s' is not a number of microseconds\n",
-                 argv[1]);
+  const long delay_ns = std::strtol(argv[1], &end, 10);
+  if (*end != '\0' || delay_ns < 0) {
+    std::fprintf(
+        stderr, "netlab-delay: '%s' is not a number of nanoseconds\n", argv[1]);
     return 2;
   }
   std::deque<Direction> directions;
   for (int i = 2; i < argc; i += 2) {
     const int a = open_interface(argv[i]);
     const int b = open_interface(argv[i + 1]);
-    directions.emplace_back(a, b, delay_us * 1000);
-    directions.emplace_back(b, a, delay_us * 1000);
+    directions.emplace_back(a, b, delay_ns);
+    directions.emplace_back(b, a, delay_ns);
   }
+  std::puts("ready");
+  std::fflush(stdout);
   forward(directions);
 }
