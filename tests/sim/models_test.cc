@@ -52,10 +52,44 @@ TEST(Models, HalvingDoublingByHand) {
   EXPECT_LE(time, 6 * 10 * kUs + 16 * kUs + kUs / 100);  // weights are rounded
 }
 
+// Two or four of the ranks halve; the others' 8000 bytes come before and go
+// back after.  Neighbors that hosts part send them over the network.
+TEST(Models, HalvingDoublingOfOddWorldsByHand) {
+  const auto time = [](const Group& group) {
+    return time_of(Algorithm::kHalvingDoubling, group);
+  };
+  EXPECT_EQ(time({.ranks = 3, .hosts = 1, .most_local = 3}),
+            4 * kUs + (8 + 16) * kUs);
+  EXPECT_EQ(time({.ranks = 6, .hosts = 1, .most_local = 6}),
+            6 * kUs + (12 + 16) * kUs);
+  EXPECT_EQ(time({.ranks = 3, .hosts = 3, .most_local = 1}),
+            4 * 10 * kUs + 2 * (8 + 16) * kUs);
+  // 8000 of halving and 16000 of folding leave a host, at 0.5 per ns.
+  const Picoseconds parted = time({.ranks = 6, .hosts = 2, .most_local = 3});
+  EXPECT_GE(parted, 6 * 10 * kUs + 2 * (8 + 16) * kUs);
+  EXPECT_LE(parted, 6 * 10 * kUs + 2 * (8 + 16) * kUs + kUs / 100);
+  // Hosts of six keep neighbors together: 12000 + 16000 inside.
+  EXPECT_EQ(time({.ranks = 12, .hosts = 2, .most_local = 6}),
+            8 * 10 * kUs + (14 + 16) * kUs);
+}
+
 // Inside 6000 bytes, twice; across 4 lanes of 2000 bytes at once, 0.5 per ns.
 TEST(Models, HierarchicalByHand) {
   EXPECT_EQ(time_of(Algorithm::kHierarchical, kHosts),
             2 * (3 * kUs + 6 * kUs) + (2 * 10 * kUs + 16 * kUs));
+}
+
+TEST(Models, HierarchicalWantsEqualHosts) {
+  try {
+    time_of(Algorithm::kHierarchical,
+            {.ranks = 11, .hosts = 4, .most_local = 8});
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the hierarchical algorithm wants as many ranks on every "
+                 "host; of 11 ranks on 4 hosts the fullest has 8: choose ring "
+                 "or tree");
+  }
 }
 
 TEST(Models, MeasuredFollowsItsPieces) {

@@ -1,34 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/sim/collective_model.h"
 
 namespace paceline::sim {
 
-/// Recursive vector halving with distance doubling, then the way back.
+/// Recursive vector halving with distance doubling, then the way back, among
+/// P' = 2^floor(log2 P) ranks:
 ///
-///   all-reduce   2 ceil(log2 P) hops, 2(P-1)/P S bytes per rank
-///   others         ceil(log2 P) hops,  (P-1)/P S bytes per rank
-///   network      the part that leaves a host: 2(H-1)/H S, (H-1)/H S
+///   all-reduce   2 log2 P' hops, 2(P'-1)/P' S bytes per rank
+///   others         log2 P' hops,  (P'-1)/P' S bytes per rank
+///   network      the part that leaves a host: 2(H-1)/H S, (H-1)/H S, where H
+///                is at most P'
 ///
 /// Near partners come first, so that what is left for the distant ones is S/L.
-/// Where P is no power of two, 2 hops and 2 S bytes come before and after.
-/// Thakur, Rabenseifner and Gropp, IJHPCA 2005, doi:10.1177/1094342005051521,
-/// section 4.4.  A broadcast is a scatter and an all-gather.
+/// Each rank above P' folds what it has into a neighbor before and gets its
+/// part of the result after, a hop each:
+///
+///   all-reduce                  2 S bytes more
+///   reduce-scatter, all-gather  S + S/P
+///   broadcast                   S, after only
+///
+/// Hosts of an odd number of ranks part such neighbors, so that these bytes
+/// cross the network too.  Thakur, Rabenseifner and Gropp, IJHPCA 2005,
+/// doi:10.1177/1094342005051521, section 4.4.  A broadcast is a scatter and an
+/// all-gather.
+namespace {
+
+struct Folding {
+  std::int64_t hops = 0, bytes = 0;
+};
+
+Folding folding(const CollectiveCall& call) {
+  switch (call.pattern) {
+    case plan::Pattern::kAllReduce:
+      return {.hops = 2, .bytes = 2 * call.bytes};
+    case plan::Pattern::kBroadcast:
+      return {.hops = 1, .bytes = call.bytes};
+    case plan::Pattern::kReduceScatter:
+    case plan::Pattern::kAllGather:
+      break;
+  }
+  return {.hops = 2, .bytes = call.bytes + call.bytes / call.group.ranks};
+}
+
+/// Whether neighbors, as ranks are counted, may be on two hosts.
+bool parts_neighbors(const Group& group) {
+  const bool equal = group.ranks == group.hosts * group.most_local;
+  return group.hosts > 1 && (!equal || group.most_local % 2 != 0);
+}
+
+}  // namespace
+
 Price halving_doubling_price(const CollectiveCall& call,
                              const Machine& machine) {
-  const std::int64_t ranks = call.group.ranks;
-  const std::int64_t hosts = call.group.hosts;
+  const std::int64_t log2 = log2_up(call.group.ranks + std::int64_t{1}) - 1;
+  const std::int64_t ranks = std::int64_t{1} << log2;  // P'
+  const std::int64_t hosts = std::min<std::int64_t>(call.group.hosts, ranks);
   const bool two_passes = call.pattern == plan::Pattern::kAllReduce ||
                           call.pattern == plan::Pattern::kBroadcast;
   const std::int64_t passes = two_passes ? 2 : 1;
-  const bool odd = (ranks & (ranks - 1)) != 0;
-  const std::int64_t extra = odd ? 2 * call.bytes : 0;
-  const std::int64_t rounds = passes * log2_up(ranks) + (odd ? 2 : 0);
-  const std::int64_t bytes = passes * (ranks - 1) * call.bytes / ranks + extra;
-  const std::int64_t outside =
-      hosts > 1 ? passes * (hosts - 1) * call.bytes / hosts : 0;
+  const Folding extra = ranks == call.group.ranks ? Folding{} : folding(call);
+  const std::int64_t bytes =
+      passes * (ranks - 1) * call.bytes / ranks + extra.bytes;
+  const std::int64_t outside = passes * (hosts - 1) * call.bytes / hosts +
+                               (parts_neighbors(call.group) ? extra.bytes : 0);
   Price price;
-  price.add({.latency = rounds * hop(call.group, machine),
+  price.add({.latency = (passes * log2 + extra.hops) * hop(call.group, machine),
              .bytes = bytes,
              .network_weight = weight_of(outside, bytes)});
   return price;

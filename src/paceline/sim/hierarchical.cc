@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/sim/collective_model.h"
 
@@ -13,13 +16,22 @@ namespace paceline::sim {
 ///   all-gather      the two in the other order
 ///   broadcast       of S across the hosts, then inside
 ///
-/// One host, or one member on each, is a ring.  As NCCL's and Horovod's
+/// One host, or one member on each, is a ring.  Hosts of unequal numbers of
+/// members have no lanes to share among all: refused.  As NCCL's and Horovod's
 /// hierarchical all-reduce: Jia et al. 2018, arXiv:1807.11205, section 3.2.
 Price hierarchical_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t local = call.group.most_local;
   const std::int64_t hosts = call.group.hosts;
   if (local <= 1 || hosts <= 1) {
     return ring_price(call, machine);
+  }
+  if (call.group.ranks != local * hosts) {
+    throw UsageError(fmt::format(
+        "the hierarchical algorithm wants as many ranks on every host; of {} "
+        "ranks on {} hosts the fullest has {}: choose ring or tree",
+        call.group.ranks,
+        hosts,
+        local));
   }
   const Stage inside{.latency = (local - 1) * machine.device.latency,
                      .bytes = (local - 1) * call.bytes / local,
