@@ -15,6 +15,7 @@ namespace paceline::plan {
 namespace {
 
 constexpr int kMostSlots = 1 << 24;
+constexpr double kSlowestLink = 1000;  // bytes/s: what is less is a slip
 
 int parse_slots(std::string_view host, std::string_view text) {
   int slots = 0;
@@ -135,11 +136,12 @@ void check_fit(const ClusterLink& link, const LinkFit& fit) {
 
 void check_links(const Cluster& cluster) {
   for (const ClusterLink& link : cluster.links) {
-    if (!finite_and(link.bytes_per_s, link.bytes_per_s > 0)) {
-      throw UsageError(
-          fmt::format("link '{}' has a rate of {} bytes/s; it must be above 0",
-                      link.name,
-                      link.bytes_per_s));
+    if (!finite_and(link.bytes_per_s, link.bytes_per_s >= kSlowestLink)) {
+      throw UsageError(fmt::format(
+          "link '{}' has a rate of {} bytes/s; it must be at least {}",
+          link.name,
+          link.bytes_per_s,
+          kSlowestLink));
     }
     if (link.latency_ps < 0) {
       throw UsageError(fmt::format(
