@@ -63,7 +63,7 @@ Network::FlowId Network::start(Picoseconds now,
     Link& link = links_[load.link];
     link.flows.push_back(id);
     link.weight += load.weight;
-    link.crossed += bytes * load.weight / kWeightOne;
+    link.crossed += weighted(bytes, load.weight, kWeightOne);
     touch(load.link);
   }
   if (loads.empty()) {
@@ -250,7 +250,8 @@ void Network::set_rate(FlowId id, std::int64_t rate) {
 Picoseconds Network::end_of(FlowId id) const {
   const Flow& flow = flows_[id];
   const auto rate = static_cast<Wide>(flow.rate);
-  return flow.since + static_cast<Picoseconds>((flow.left + rate - 1) / rate);
+  return within_time(static_cast<Wide>(flow.since) +
+                     (flow.left + rate - 1) / rate);
 }
 
 }  // namespace paceline::sim

@@ -3,6 +3,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/sim/simulator_state.h"
+#include "paceline/sim/whole.h"
 
 namespace paceline::sim {
 
@@ -86,7 +87,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
     item_ran[best].begin = now_;
     if (cost > 0) {
       state.issuing = true;
-      events_.push(now_ + cost, EventKind::kIssued, best);
+      events_.push(later(now_, cost), EventKind::kIssued, best);
     } else {
       issued(best);
     }
@@ -141,7 +142,7 @@ void Simulator::State::settle_circle(std::uint32_t index) {
       continue;
     }
     circle.agreeing = software.serial_negotiation;
-    events_.push(now_ + cost, EventKind::kAgreed, id);
+    events_.push(later(now_, cost), EventKind::kAgreed, id);
   }
   while (!circle.to_start.empty()) {
     const TransferId id = circle.to_start.first();
@@ -195,7 +196,7 @@ void Simulator::State::start_stage(TransferId id) {
     latency += wait * log2_up(job_.collective_shapes[shape].group.ranks);
   }
   if (latency > 0) {
-    events_.push(now_ + latency, EventKind::kStage, id);
+    events_.push(later(now_, latency), EventKind::kStage, id);
   } else {
     start_flow(id);
   }
