@@ -90,7 +90,7 @@ class Compiler {
     job_.input = input;
     job_.options = options;
     job_.classes = options.fold ? folded(planner, input) : unfolded(input);
-    job_.period = period_of(scripts_.of(0).variants);
+    job_.period = period_of(planner, input);
   }
 
   Job run() {
@@ -111,22 +111,6 @@ class Compiler {
   }
 
  private:
-  /// The shortest period of the variants from step 1 on (step 0 may differ: a
-  /// Reducer has not rebuilt its buckets yet).
-  static Step period_of(const std::vector<plan::Variant>& variants) {
-    const std::size_t count = variants.size();
-    for (std::size_t period = 1; 2 * period < count; ++period) {
-      bool repeats = true;
-      for (std::size_t k = 1; repeats && k + period < count; ++k) {
-        repeats = variants[k] == variants[k + period];
-      }
-      if (repeats) {
-        return static_cast<Step>(period);
-      }
-    }
-    return static_cast<Step>(count);
-  }
-
   void add_actors() {
     const Classes& classes = job_.classes;
     std::map<Rank, std::uint32_t> known;
@@ -314,6 +298,32 @@ std::string describe(const Job& job, ItemId id) {
       plan::describe(script.op(id - job.actors[item.actor].first),
                      job.input.model,
                      setup));
+}
+
+Step period_of(const plan::Planner& planner, const plan::PlanInput& input) {
+  plan::PlanInput first = input;
+  first.rank = 0;
+  std::vector<plan::Variant> variants;  // from step 1 on
+  const auto repeats_after = [&](std::size_t period) {
+    return std::equal(variants.begin() + static_cast<std::ptrdiff_t>(period),
+                      variants.end(),
+                      variants.begin());
+  };
+  for (std::size_t longest = 32; longest <= kLongestPeriod; longest *= 8) {
+    while (variants.size() < 2 * longest) {
+      variants.push_back(
+          planner.variant(first, static_cast<Step>(variants.size()) + 1));
+    }
+    for (std::size_t period = 1; period <= longest; ++period) {
+      if (repeats_after(period)) {
+        return static_cast<Step>(period);
+      }
+    }
+  }
+  throw UsageError(fmt::format(
+      "the strategy's steps repeat after more than {}; a simulation "
+      "needs two periods: choose a shorter one",
+      kLongestPeriod));
 }
 
 Job compile(const plan::Planner& planner,

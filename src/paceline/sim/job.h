@@ -123,6 +123,9 @@ class Scripts;  // sim/script.h
 struct JobOptions {
   Step steps = 8;
   bool fold = true;
+  /// Steps that are left out of means where steps never repeat; left out: the
+  /// earlier half.
+  std::optional<Step> warmup{};
 };
 
 /// Some steps of a plan, compiled for any number of simulations: what waits
@@ -131,7 +134,7 @@ struct JobOptions {
 struct Job {
   plan::PlanInput input;  // that of rank 0
   JobOptions options;
-  Step period = 1;  // of the steps' variants
+  Step period = 1;  // of the planner's variants, period_of()
   Classes classes;
   std::vector<Actor> actors;
   std::vector<Item> items;
@@ -153,6 +156,12 @@ struct Job {
 
 /// "rank 1, step 0, op 12: all-reduce, ..."
 std::string describe(const Job& job, ItemId item);
+
+/// After how many steps the planner's variants repeat, from step 1 on (step 0
+/// may differ: a Reducer has not rebuilt its buckets yet).  Throws UsageError
+/// where that is more than kLongestPeriod.
+Step period_of(const plan::Planner& planner, const plan::PlanInput& input);
+inline constexpr Step kLongestPeriod = 2048;
 
 /// Plans and links `options.steps` steps of every simulated rank.  Throws
 /// PlanError where ranks do not match, UsageError where input.local_world

@@ -59,7 +59,8 @@ Job job_of(const MeasuredCase& measured, plan::PlanInput input) {
   }
   const auto planner = plan::make_planner(
       plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}));
-  return compile(*planner, input, {.steps = 6});
+  const Step steps = 2 * period_of(*planner, input) + 2;
+  return compile(*planner, input, {.steps = std::max(Step{6}, steps)});
 }
 
 double usual(Unknown unknown) {

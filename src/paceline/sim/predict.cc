@@ -15,6 +15,8 @@ namespace paceline::sim {
 namespace {
 
 constexpr int kBatch = 32;  // where nobody says
+constexpr Step kWarmup = 2;
+constexpr Step kMostPeriods = 8;  // that are simulated until steps repeat
 
 const plan::DeviceThroughput* throughput_of(const PredictRequest& request) {
   const plan::DeviceThroughput* found = nullptr;
@@ -114,10 +116,15 @@ plan::LayerProfile profile_of(const PredictRequest& request,
   return profile;
 }
 
+Step whole_periods(Step steps, Step period) {
+  return (steps + period - 1) / period * period;
+}
+
 record::Configuration configuration_of(const PredictRequest& request,
                                        const plan::StrategySpec& strategy,
-                                       const plan::PlanInput& input,
+                                       const Prediction& prediction,
                                        int batch_size) {
+  const plan::PlanInput& input = prediction.job->input;
   record::Configuration configuration;
   configuration.label = fmt::format("{} ranks", request.ranks);
   configuration.model = request.network.model.name;
@@ -131,8 +138,9 @@ record::Configuration configuration_of(const PredictRequest& request,
   configuration.device = request.cluster.device.name.empty()
                              ? "device"
                              : request.cluster.device.name;
-  configuration.steps = static_cast<int>(request.steps);
-  configuration.warmup = 2;
+  configuration.steps =
+      static_cast<int>(whole_periods(request.steps, prediction.job->period));
+  configuration.warmup = kWarmup;
   configuration.optimizer = request.optimizer;
   configuration.seed = request.noise.seed;
   return configuration;
@@ -145,6 +153,39 @@ plan::AlphaBetaLine later(plan::AlphaBetaLine line, Picoseconds by) {
   return line;
 }
 
+/// The plan of enough steps that what varies from step to step has been all it
+/// can be, and that steps repeat.  Where two periods do not tell, more are
+/// simulated; a period of one step that does not repeat then never will.
+std::unique_ptr<Job> job_for(const PredictRequest& request,
+                             const plan::Planner& planner,
+                             const plan::PlanInput& input,
+                             const Costs& costs) {
+  const Step period = period_of(planner, input);
+  const Step shown = whole_periods(request.steps, period);
+  const Step most = (period > 1 ? kMostPeriods : 2) * period + 2;
+  Step steps = std::max({Step{6}, kWarmup + shown + 1, 2 * period + 2});
+  while (true) {
+    auto job = std::make_unique<Job>(compile(planner,
+                                             input,
+                                             {.steps = steps,
+                                              .fold = !request.noise.any(),
+                                              .warmup = steps - 1 - shown}));
+    if (steps >= most || request.noise.any() ||
+        Simulator(*job).run(costs).steady) {
+      return job;
+    }
+    steps = std::min(2 * steps, most);
+  }
+}
+
+/// The job without communication.
+FreeSteps run_alone(Simulator& simulator, Prediction& prediction) {
+  Costs free = prediction.costs;
+  free.free_communication = true;
+  prediction.compute_only = simulator.run(free);
+  return free_steps(*prediction.job, simulator, prediction.compute_only);
+}
+
 Group world_of(const plan::PlanInput& input) {
   return {.ranks = input.world,
           .hosts = static_cast<Rank>(input.local_world.size()),
@@ -154,8 +195,12 @@ Group world_of(const plan::PlanInput& input) {
 }  // namespace
 
 double Prediction::samples_per_s() const {
-  return static_cast<double>(record.configuration.batch_size) *
-         record.configuration.ranks / plan::seconds_of(times.step);
+  Rank trains = 0;
+  for (const Actor& actor : job->actors) {
+    trains += actor.trains ? actor.stands_for : 0;
+  }
+  return static_cast<double>(record.configuration.batch_size) * trains /
+         plan::seconds_of(times.step);
 }
 
 plan::AlphaBeta alpha_beta_of(const Machine& machine,
@@ -235,23 +280,17 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   const plan::StrategySpec strategy =
       plan::parse_strategy(request.strategy, {.bucket_mb = request.bucket_mb});
   const auto planner = plan::make_planner(strategy);
-  prediction.job =
-      std::make_unique<Job>(compile(*planner,
-                                    input,
-                                    {.steps = std::max<Step>(request.steps, 6),
-                                     .fold = !request.noise.any()}));
-  Simulator simulator(*prediction.job);
-  Costs free = costs;
-  free.free_communication = true;
-  prediction.compute_only = simulator.run(free);
+  prediction.job = job_for(request, *planner, input, costs);
   prediction.bound = bound_of(*prediction.job, costs);
+  Simulator simulator(*prediction.job);
+  const FreeSteps alone = run_alone(simulator, prediction);
   prediction.times = simulator.run(costs);
   prediction.record =
       record_of(*prediction.job,
                 simulator,
                 prediction.times,
-                prediction.compute_only,
-                configuration_of(request, strategy, input, batch_size));
+                alone,
+                configuration_of(request, strategy, prediction, batch_size));
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);
   if (with_spans) {
@@ -264,15 +303,19 @@ std::string summary_of(const Prediction& prediction) {
   const auto ms = [](Picoseconds time) { return plan::seconds_of(time) * 1e3; };
   const StepTimes& times = prediction.times;
   const Bound& bound = prediction.bound;
+  const bool noisy = prediction.costs.machine.noise.any();
   std::string text = fmt::format(
       "step {:.3f} ms{}, {:.1f} samples/s\n"
       "  model work {:.3f} ms, exposed communication {:.3f} ms\n"
-      "  bound {:.3f} ms: compute {:.3f} ms, wire {:.3f} ms{}\n",
+      "  bound{} {:.3f} ms: compute {:.3f} ms, wire {:.3f} ms{}\n",
       ms(times.step),
-      times.steady ? "" : " (not steady: mean of the later steps)",
+      times.steady
+          ? ""
+          : fmt::format(" (not steady: mean of {} steps)", times.window),
       prediction.samples_per_s(),
       ms(times.compute),
       ms(prediction.exposed()),
+      noisy ? " without noise" : "",
       ms(bound.step),
       ms(bound.compute),
       ms(bound.wire),
@@ -280,8 +323,9 @@ std::string summary_of(const Prediction& prediction) {
                          : ", which starts with the first gradient");
   if (bound.gated > bound.step) {
     text += fmt::format(
-        "  sharper bound {:.3f} ms: each gradient crosses after it is ready "
+        "  sharper bound{} {:.3f} ms: each gradient crosses after it is ready "
         "and before the forward that waits for it\n",
+        noisy ? " without noise" : "",
         ms(bound.gated));
   }
   return text;

@@ -29,6 +29,7 @@ struct PredictRequest {
   std::string optimizer = "sgd";
   std::string engine{};                    // sim/engine_choice.h
   std::optional<std::string> algorithm{};  // of collectives
+  /// That the record shows; made whole periods of the strategy's.
   Step steps = 10;
   Noise noise{};
   /// Instead of the cluster's links and the engine's costs.
@@ -45,7 +46,7 @@ struct Prediction {
   record::RunRecord record;
   std::vector<record::Span> spans;  // filled on request
 
-  /// Of the whole job, in the steady state.
+  /// Of all ranks that train, in the steady state.
   double samples_per_s() const;
   Picoseconds exposed() const { return times.step - compute_only.step; }
 };

@@ -21,48 +21,38 @@ struct Phases {
 
 std::vector<Phases> phases_of(const Job& job,
                               const Simulator& simulator,
-                              const Actor& actor,
-                              std::size_t steps) {
-  std::vector<Phases> all(steps);
-  Picoseconds begin = 0;
-  for (std::size_t s = 0; s < steps; ++s) {
-    Picoseconds end = begin;
-    for (ItemId id = actor.steps[s]; id < actor.steps[s + 1]; ++id) {
+                              const Actor& actor) {
+  std::vector<Phases> all;
+  for (const Picoseconds step : simulator.steps_of(actor)) {
+    Phases phases{.step = step};
+    for (ItemId id = actor.steps[all.size()]; id < actor.steps[all.size() + 1];
+         ++id) {
       const Ran& ran = simulator.items()[id];
       const ItemKind kind = job.items[id].kind;
       if (kind == ItemKind::kForward) {
-        all[s].forward += ran.end - ran.begin;
+        phases.forward += ran.end - ran.begin;
       } else if (kind == ItemKind::kBackward) {
-        all[s].backward += ran.end - ran.begin;
-      } else {
-        continue;
+        phases.backward += ran.end - ran.begin;
       }
-      end = ran.end;
     }
-    all[s].step = end - begin;
-    begin = end;
+    all.push_back(phases);
   }
   return all;
 }
 
-/// Step `k` of the samples: what was simulated, and then its last period again
-/// and again.
-std::size_t sample(std::size_t k, std::size_t simulated, std::size_t period) {
-  return k < simulated ? k
-                       : simulated - period +
-                             (k - simulated) % std::min(period, simulated);
+/// The step that is sample `k`: the last `window` of `steps`, again and again.
+std::size_t sample(std::size_t k, std::size_t steps, Step window) {
+  const auto last = static_cast<std::size_t>(window);
+  return steps - last + k % last;
 }
 
 record::RankSamples samples_of(const std::vector<Phases>& phases,
-                               std::size_t period,
+                               Step window,
                                const record::Configuration& configuration) {
   record::RankSamples samples;
   const auto steps = static_cast<std::size_t>(configuration.steps);
-  const auto warmup = std::min<std::size_t>(
-      static_cast<std::size_t>(configuration.warmup),
-      phases.size() > period ? phases.size() - period : 0);
   for (std::size_t k = 0; k < steps; ++k) {
-    const Phases& at = phases[sample(warmup + k, phases.size(), period)];
+    const Phases& at = phases[sample(k, phases.size(), window)];
     samples.step_ns.push_back(ns(at.step));
     samples.phase_ns["forward"].push_back(ns(at.forward));
     samples.phase_ns["backward"].push_back(ns(at.backward));
@@ -111,10 +101,21 @@ record::Span span_of(const Job& job, const Simulator& simulator, ItemId id) {
 
 }  // namespace
 
+FreeSteps free_steps(const Job& job,
+                     const Simulator& simulator,
+                     const StepTimes& times) {
+  FreeSteps alone{.steps = {}, .window = times.window};
+  for (const Actor& actor : job.actors) {
+    alone.steps.push_back(actor.trains ? simulator.steps_of(actor)
+                                       : std::vector<Picoseconds>{});
+  }
+  return alone;
+}
+
 record::RunRecord record_of(const Job& job,
                             const Simulator& simulator,
                             const StepTimes& times,
-                            const StepTimes& compute_only,
+                            const FreeSteps& compute_only,
                             const record::Configuration& configuration) {
   record::RunRecord record;
   record.source = record::Source::kPredicted;
@@ -123,12 +124,18 @@ record::RunRecord record_of(const Job& job,
   record.wire.calls_per_step = job.calls;
   std::vector<record::RankSamples> by_actor;
   for (const Actor& actor : job.actors) {
-    by_actor.push_back(
-        samples_of(phases_of(job, simulator, actor, times.steps.size()),
-                   static_cast<std::size_t>(job.period),
-                   configuration));
-    by_actor.back().compute_only_step_ns.assign(
-        static_cast<std::size_t>(configuration.steps), ns(compute_only.step));
+    by_actor.emplace_back();
+    if (!actor.trains) {
+      continue;
+    }
+    by_actor.back() = samples_of(
+        phases_of(job, simulator, actor), times.window, configuration);
+    const auto& alone = compute_only.steps[by_actor.size() - 1];
+    for (std::size_t k = 0; k < static_cast<std::size_t>(configuration.steps);
+         ++k) {
+      by_actor.back().compute_only_step_ns.push_back(
+          ns(alone[sample(k, alone.size(), compute_only.window)]));
+    }
     by_actor.back().flush_ns = ns(times.flush);
     by_actor.back().device = configuration.device;
   }

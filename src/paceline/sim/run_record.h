@@ -13,15 +13,25 @@ namespace paceline::sim {
 /// each class stands there.
 inline constexpr Rank kMostRecorded = 1024;
 
+/// The steps of a run, one by one, of every actor of the job.
+struct FreeSteps {
+  std::vector<std::vector<Picoseconds>> steps;
+  Step window = 1;  // as in StepTimes
+};
+
+FreeSteps free_steps(const Job& job,
+                     const Simulator& simulator,
+                     const StepTimes& times);
+
 /// The last run of `simulator` as every other record: samples per rank and
-/// step, phases, planned bytes.  Where the run became steady, its last period
-/// repeats until there are `configuration.steps` samples; the first
-/// `configuration.warmup` steps are left out as long as there are others.
-/// `compute_only` is the same job's run without communication.
+/// step, phases, planned bytes.  The samples are the steps over which `times`
+/// takes its means, again and again until there are `configuration.steps`.
+/// `compute_only` is the same job's run without communication, sampled in the
+/// same way.
 record::RunRecord record_of(const Job& job,
                             const Simulator& simulator,
                             const StepTimes& times,
-                            const StepTimes& compute_only,
+                            const FreeSteps& compute_only,
                             const record::Configuration& configuration);
 
 /// What the simulated ranks did in the last run, on the tracks that a measured

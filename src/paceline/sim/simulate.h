@@ -19,13 +19,15 @@ struct Costs {
   bool free_communication = false;  // nothing that crosses takes time
 };
 
-/// What a simulation says of a step.
+/// What a simulation says of a step, which lasts from the start of its first
+/// forward to that of the next step's.
 struct StepTimes {
   Picoseconds step = 0;     // in the steady state; of the slowest rank
-  Picoseconds compute = 0;  // model work of one rank and step
+  Picoseconds compute = 0;  // model work of one rank and step, the same mean
   Picoseconds flush = 0;    // from the last step's end until all is done
   bool steady = false;      // steps repeat exactly, so more of them say no more
   std::vector<Picoseconds> steps;  // one by one, of the slowest rank each
+  Step window = 1;  // the last of them, over which means are taken
   std::uint64_t events = 0;
 };
 
@@ -69,6 +71,9 @@ class Simulator {
   /// Of the last run; -1 where it did not come to that.
   const std::vector<Ran>& items() const;
   const std::vector<Ran>& transfers() const;
+
+  /// The steps of one of the job's actors in the last run, one by one.
+  std::vector<Picoseconds> steps_of(const Actor& actor) const;
 
   /// Bytes that crossed the first link in the last run: what the first
   /// simulated rank's device sent, where each has a link of its own.

@@ -23,12 +23,14 @@ Simulator::State::State(const Job& job) : job_(job) {
   }
   for (const Actor& actor : job.actors) {
     for (std::size_t step = 0; step + 1 < actor.steps.size(); ++step) {
-      ItemId last = actor.steps[step + 1];
+      ItemId first = actor.steps[step + 1], last = first;
       for (ItemId id = actor.steps[step]; id < actor.steps[step + 1]; ++id) {
         const bool model = job.items[id].kind == ItemKind::kForward ||
                            job.items[id].kind == ItemKind::kBackward;
+        first = model ? std::min(first, id) : first;
         last = model ? id : last;
       }
+      first_model_work_.push_back(first);
       last_model_work_.push_back(last);
     }
   }
@@ -198,10 +200,10 @@ void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
   lane.item = id;
   lane.busy = true;
   lane.since = now_;
-  lane.left = duration * (varies_ ? kWeightOne : 1);
+  lane.left = Signed{duration} * (varies_ ? kWeightOne : 1);
   lane.speed = varies_ ? kWeightOne : 1;
   item_ran[id].begin = now_;
-  lane.event = events_.push(now_ + duration, kind, id);
+  lane.event = events_.push(later(now_, duration), kind, id);
 }
 
 /// What is left goes on at another speed.
@@ -212,11 +214,11 @@ void Simulator::State::set_speed(Lane& lane,
     return;
   }
   lane.left =
-      std::max<std::int64_t>(0, lane.left - (now_ - lane.since) * lane.speed);
+      std::max<Signed>(0, lane.left - Signed{now_ - lane.since} * lane.speed);
   lane.since = now_;
   lane.speed = speed;
-  lane.event =
-      events_.push(now_ + (lane.left + speed - 1) / speed, kind, lane.item);
+  lane.event = events_.push(
+      later(now_, (lane.left + speed - 1) / speed), kind, lane.item);
 }
 
 /// Starts all that may start now.

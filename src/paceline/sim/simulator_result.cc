@@ -6,10 +6,10 @@
 
 namespace paceline::sim {
 
-/// When a rank's training loop comes to a step: the end of the model work of
-/// the step before.  Ranks without model work come with the first that has.
-Picoseconds Simulator::State::begin_of(const Actor& actor,
-                                       std::int32_t step) const {
+/// When a rank's model work of the step before has ended.  Ranks without model
+/// work come with the first that has.
+Picoseconds Simulator::State::end_before(const Actor& actor,
+                                         std::int32_t step) const {
   if (step == 0) {
     return 0;
   }
@@ -18,6 +18,23 @@ Picoseconds Simulator::State::begin_of(const Actor& actor,
       last_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
                        static_cast<std::size_t>(step - 1)];
   return last < item_ran.size() ? item_ran[last].end : -1;
+}
+
+/// The start of a step's first forward, in the last run.  Where the run became
+/// steady and stopped, it goes on as its last period did.
+Picoseconds Simulator::State::start_of(const Actor& actor,
+                                       std::int32_t step) const {
+  const auto period = static_cast<std::int32_t>(job_.period);
+  if (steady_ && step >= ended_steps_) {
+    const std::int32_t last = ended_steps_ - 1;
+    return start_of(actor, step - period) + start_of(actor, last) -
+           start_of(actor, last - period);
+  }
+  const auto a = static_cast<std::size_t>(&actor - job_.actors.data());
+  const ItemId first =
+      first_model_work_[a * static_cast<std::size_t>(job_.options.steps) +
+                        static_cast<std::size_t>(step)];
+  return first < item_ran.size() ? item_ran[first].begin : -1;
 }
 
 void Simulator::State::step_ended(std::int32_t) {
@@ -46,7 +63,7 @@ bool Simulator::State::repeats(std::int32_t step) const {
   }
   for (std::int32_t s = step - period + 1; s <= step; ++s) {
     const Picoseconds shift =
-        begin_of(*training, s) - begin_of(*training, s - period);
+        end_before(*training, s) - end_before(*training, s - period);
     for (const Actor& actor : job_.actors) {
       const auto now = static_cast<std::size_t>(s);
       const auto before = static_cast<std::size_t>(s - period);
@@ -66,38 +83,77 @@ bool Simulator::State::repeats(std::int32_t step) const {
   return true;
 }
 
+/// A step lasts until the next one starts, so that of the last is not known
+/// unless the run became steady.
+std::int32_t Simulator::State::measured_steps() const {
+  return steady_ ? ended_steps_
+                 : static_cast<std::int32_t>(job_.options.steps) - 1;
+}
+
+/// How many of the last measured steps means are taken over.
+std::int32_t Simulator::State::window() const {
+  const auto period = static_cast<std::int32_t>(job_.period);
+  if (steady_) {
+    return period;
+  }
+  const std::int32_t count = measured_steps();
+  const auto asked = static_cast<std::int32_t>(
+      job_.options.warmup.value_or(static_cast<Step>((count + 1) / 2)));
+  const std::int32_t most = std::max(1, count - asked);
+  return most < period ? most : most / period * period;
+}
+
+Picoseconds Simulator::State::model_work(const Actor& actor,
+                                         std::int32_t step) const {
+  Picoseconds time = 0;
+  const auto s = static_cast<std::size_t>(step);
+  for (ItemId id = actor.steps[s]; id < actor.steps[s + 1]; ++id) {
+    const bool model = job_.items[id].kind == ItemKind::kForward ||
+                       job_.items[id].kind == ItemKind::kBackward;
+    time += model ? item_ran[id].end - item_ran[id].begin : 0;
+  }
+  return time;
+}
+
+std::vector<Picoseconds> Simulator::State::steps_of(const Actor& actor) const {
+  std::vector<Picoseconds> steps;
+  for (std::int32_t step = 0; step < measured_steps(); ++step) {
+    steps.push_back(start_of(actor, step + 1) - start_of(actor, step));
+  }
+  return steps;
+}
+
 StepTimes Simulator::State::result() const {
   StepTimes times;
   times.steady = steady_;
   times.events = events_.pushed();
-  const auto count = static_cast<std::int32_t>(
-      steady_ ? ended_steps_ : static_cast<std::int32_t>(job_.options.steps));
+  const std::int32_t count = measured_steps();
   times.steps.assign(static_cast<std::size_t>(count), 0);
-  const auto period = static_cast<std::int32_t>(job_.period);
-  const std::int32_t window =
-      steady_ ? period : std::max(1, (count - 1) / 2 / period * period);
+  times.window = window();
+  const std::int32_t begin = count - static_cast<std::int32_t>(times.window);
+  const auto mean = [&](Picoseconds sum) {
+    return (sum + times.window / 2) / times.window;
+  };
   Picoseconds end = 0;
   for (const Actor& actor : job_.actors) {
     if (!actor.trains) {
       continue;
     }
+    Picoseconds compute = 0;
     for (std::int32_t step = 0; step < count; ++step) {
       Picoseconds& slowest = times.steps[static_cast<std::size_t>(step)];
       slowest =
-          std::max(slowest, begin_of(actor, step + 1) - begin_of(actor, step));
+          std::max(slowest, start_of(actor, step + 1) - start_of(actor, step));
+      compute += step >= begin ? model_work(actor, step) : 0;
     }
-    const Picoseconds span =
-        begin_of(actor, count) - begin_of(actor, count - window);
-    times.step = std::max(times.step, (span + window / 2) / window);
-    end = std::max(end, begin_of(actor, count));
-    Picoseconds compute = 0;
-    const auto last = static_cast<std::size_t>(count - 1);
-    for (ItemId id = actor.steps[last]; id < actor.steps[last + 1]; ++id) {
-      const bool model = job_.items[id].kind == ItemKind::kForward ||
-                         job_.items[id].kind == ItemKind::kBackward;
-      compute += model ? item_ran[id].end - item_ran[id].begin : 0;
-    }
-    times.compute = std::max(times.compute, compute);
+    times.step = std::max(
+        times.step, mean(start_of(actor, count) - start_of(actor, begin)));
+    times.compute = std::max(times.compute, mean(compute));
+    end = std::max(
+        end,
+        end_before(actor,
+                   steady_ ? ended_steps_
+                           : static_cast<std::int32_t>(job_.options.steps)));
   }
   times.flush = std::max<Picoseconds>(0, now_ - end);
   return times;
@@ -115,7 +171,7 @@ std::vector<LinkBytes> Simulator::State::loads_of(TransferId transfer) const {
     LinkBytes load{.link = loads_[i].link};
     for (int s = 0; s < price.count; ++s) {
       const Stage& stage = price.stages[static_cast<std::size_t>(s)];
-      load.bytes += stage.bytes * weight(stage, loads_[i]) / kWeightOne;
+      load.bytes += weighted(stage.bytes, weight(stage, loads_[i]), kWeightOne);
     }
     loads.push_back(load);
   }
@@ -128,11 +184,12 @@ std::int64_t Simulator::State::bytes_per_s(std::uint32_t link) const {
 
 Picoseconds Simulator::State::busiest_link() const {
   std::vector<std::int64_t> crossed(capacities_.size(), 0);
+  const Step steps = std::min(job_.period, job_.options.steps - 1);
   for (TransferId id = 0; id < job_.transfers.size(); ++id) {
     const Transfer& transfer = job_.transfers[id];
     const std::int32_t step =
         job_.items[job_.participants[transfer.first_item]].step;
-    if (step < 1 || step > job_.period) {
+    if (step < 1 || step > steps) {
       continue;
     }
     for (const LinkBytes& load : loads_of(id)) {
@@ -141,8 +198,8 @@ Picoseconds Simulator::State::busiest_link() const {
   }
   Picoseconds longest = 0;
   for (std::size_t link = 0; link < capacities_.size(); ++link) {
-    longest = std::max(
-        longest, transfer_time(crossed[link] / job_.period, capacities_[link]));
+    longest = std::max(longest,
+                       transfer_time(crossed[link] / steps, capacities_[link]));
   }
   return longest;
 }
@@ -162,6 +219,10 @@ const std::vector<Ran>& Simulator::items() const {
 
 const std::vector<Ran>& Simulator::transfers() const {
   return state_->transfer_ran;
+}
+
+std::vector<Picoseconds> Simulator::steps_of(const Actor& actor) const {
+  return state_->steps_of(actor);
 }
 
 std::int64_t Simulator::bytes_sent() const {

@@ -10,6 +10,7 @@
 #include "paceline/sim/least_first.h"
 #include "paceline/sim/network.h"
 #include "paceline/sim/simulate.h"
+#include "paceline/sim/whole.h"
 
 namespace paceline::sim {
 
@@ -29,6 +30,7 @@ class Simulator::State {
   std::vector<LinkBytes> loads_of(TransferId transfer) const;
   std::int64_t bytes_per_s(std::uint32_t link) const;
   Picoseconds busiest_link() const;
+  std::vector<Picoseconds> steps_of(const Actor& actor) const;
 
  private:
   /// What runs on a rank's compute, or its kernels.
@@ -36,7 +38,8 @@ class Simulator::State {
     ItemId item = 0;
     bool busy = false;
     std::uint32_t event = 0;
-    std::int64_t speed = kWeightOne, left = 0;  // of the time at full speed
+    std::int64_t speed = kWeightOne;
+    Signed left = 0;  // of the time at full speed, in parts of kWeightOne
     Picoseconds since = 0;
   };
   struct ActorState {
@@ -97,7 +100,11 @@ class Simulator::State {
   void settle_speeds(std::uint32_t actor);
   void step_ended(std::int32_t step);
   bool repeats(std::int32_t step) const;
-  Picoseconds begin_of(const Actor& actor, std::int32_t step) const;
+  Picoseconds end_before(const Actor& actor, std::int32_t step) const;
+  Picoseconds start_of(const Actor& actor, std::int32_t step) const;
+  std::int32_t measured_steps() const;
+  std::int32_t window() const;
+  Picoseconds model_work(const Actor& actor, std::int32_t step) const;
   StepTimes result() const;
 
   // simulator_transfers.cc
@@ -136,7 +143,8 @@ class Simulator::State {
   std::vector<TransferState> transfer_;
   std::vector<std::uint32_t> dirty_actors_, dirty_circles_, settling_;
   std::vector<std::int64_t> left_in_step_;  // items of all actors
-  std::vector<ItemId> last_model_work_;     // by actor and step
+  std::vector<ItemId> first_model_work_;    // by actor and step
+  std::vector<ItemId> last_model_work_;     // the same
   std::int32_t ended_steps_ = 0;
   bool steady_ = false;
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/whole.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/sim/predict.h"
+#include "sim/toy.h"
+
+namespace paceline::sim {
+namespace {
+
+constexpr Picoseconds kUs = kMicrosecond;
+
+TEST(Whole, TransfersEndWithinTime) {
+  EXPECT_EQ(transfer_time(4'611'686, 1),
+            4'611'686 * Picoseconds{1'000'000'000'000});
+  EXPECT_THROW(transfer_time(4'611'687, 1), UsageError);
+  EXPECT_EQ(transfer_time(9'000'000'000'000'000'000, 100'000'000'000'000),
+            90'000 * Picoseconds{1'000'000'000'000});
+}
+
+TEST(Whole, TimeEndsInOneSentence) {
+  const auto input = toy_input(1, 2);
+  Costs costs = toy_costs(input);
+  costs.profile.forward[0] = kEndOfTime - 20 * kUs;
+  const Job job = compile(*planner_of("none"), input, {.steps = 2});
+  try {
+    Simulator(job).run(costs);
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the simulated time is longer than 53 days; give faster links "
+                 "or a smaller job");
+  }
+}
+
+// A share of 2^16 of a backward of 200 s needs more than 64 bits.  The last but
+// one all-reduce runs under it, at half its speed.
+TEST(Whole, LongLayersSlowDownExactly) {
+  const auto input = toy_input(2, 2);
+  Costs costs = toy_costs(input);
+  constexpr Picoseconds kLong = 200'000'000 * kUs;
+  costs.profile.backward.assign(2, kLong);
+  costs.machine.interference.compute_under_transfer = 0.5;
+  EXPECT_EQ(simulate(*planner_of("wfbp"), input, costs).step,
+            20 * kUs + 2 * kLong + 512'000 + 1'024'000);
+}
+
+// Every rank's bytes cross the one medium: 2.7 GB of 100,000 hosts.
+TEST(Whole, OneMediumCarriesAllHosts) {
+  constexpr Rank kHosts = 100'000;
+  PredictRequest request{.network = plan::network_shape("bert-large"),
+                         .cluster = {},
+                         .strategy = "bsp",
+                         .ranks = kHosts,
+                         .engine = "ideal"};
+  request.cluster.name = "one medium";
+  request.cluster.device.flops_per_s = 1e13;
+  for (Rank i = 0; i < kHosts; ++i) {
+    request.cluster.hosts.push_back(
+        {.name = std::to_string(i), .slots = 1, .interface = {}});
+  }
+  request.cluster.links.push_back({.name = "air",
+                                   .sharing = plan::LinkSharing::kAll,
+                                   .bytes_per_s = 1e9,
+                                   .fits = {}});
+  const Prediction prediction = predict(request);
+  EXPECT_GT(prediction.job->wire_bytes, 2'000'000'000);
+  EXPECT_EQ(prediction.bound.wire,
+            transfer_time(prediction.job->wire_bytes * kHosts, 1'000'000'000));
+}
+
+}  // namespace
+}  // namespace paceline::sim
