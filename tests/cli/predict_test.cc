@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
@@ -36,6 +39,35 @@ TEST_F(Predict, RefusesInOneSentence) {
       << outcome.err;
   expect_refused("predict resnet50 " + kCluster + " --strategy nosuch",
                  "paceline: unknown ");
+}
+
+TEST_F(Predict, RefusesALinkThatIsASlip) {
+  write("slow.toml",
+        "[[hosts]]\nname = 'a'\ncount = 2\n[[links]]\nrate = '10bit'\n");
+  expect_refused("predict resnet50 --cluster slow.toml",
+                 "paceline: slow.toml: link 'hosts' has a rate of 1.25 "
+                 "bytes/s; it must be at least 1000");
+}
+
+// Four of eight ranks serve: summary and table count the others.
+TEST_F(Predict, CountsSamplesOnceInSummaryAndTable) {
+  const Outcome outcome = run("predict resnet50 " + kCluster +
+                              " --strategy wfbp+ps:placement=apart --ranks 8"
+                              " --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].ranks.size(), 4u);
+  double longest = 0;
+  for (const record::RankSamples& rank : records[0].ranks) {
+    longest = std::max(longest, static_cast<double>(rank.window_ns));
+  }
+  const auto& c = records[0].configuration;
+  EXPECT_NE(
+      outcome.err.find(fmt::format(
+          "{:.1f} samples/s", 4.0 * c.batch_size * c.steps / (longest * 1e-9))),
+      std::string::npos)
+      << outcome.err;
 }
 
 TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {

@@ -134,9 +134,10 @@ TEST(Cluster, NamesTheOffendingValue) {
   EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '-1Gbit'\n"),
             "c.toml:4: [[links]] rate = '-1Gbit': must be a rate above 0, like "
             "10Gbit or 12.5GB/s");
-  EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '10bit'\n"),
-            "link 'devices' has a rate of 1.25 bytes/s; it must be at least "
-            "1000");
+  EXPECT_EQ(
+      message_of(hosts + "[[links]]\nrate = '10bit'\n"),
+      "c.toml: link 'hosts' has a rate of 1.25 bytes/s; it must be at least "
+      "1000");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '8000bit'\n"), "no error");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '1Gbit'\nlatency = '-1us'\n"),
             "c.toml:5: [[links]] latency = '-1us': must be a duration, not "
