@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -24,8 +25,8 @@ using report::Sheet;
 using validate::Judged;
 using validate::Table;
 
-/// A table's cells by family; those that contradict physics are one of their
-/// own.
+/// A table's cells by family; those that are set apart, because they contradict
+/// physics or are of another set-up, are one of their own.
 using Families = std::map<std::string, std::vector<const Judged*>>;
 
 std::string unit_of(Table table) {
@@ -50,6 +51,7 @@ std::string title_of(Table table) {
   return "";
 }
 
+constexpr const char* kApart = "set apart";
 constexpr double kLarge = 5;  // percent: errors that want an explanation
 
 Point point_of(const Judged& cell, double along, double value) {
@@ -61,7 +63,8 @@ Point point_of(const Judged& cell, double along, double value) {
               cell.predicted,
               cell.published,
               cell.error(),
-              std::abs(cell.error()) > kLarge ? cell.explanation : "")};
+              cell.apart || std::abs(cell.error()) > kLarge ? cell.explanation
+                                                            : "")};
 }
 
 /// One series a family; open where the rows were never fitted to.
@@ -103,7 +106,9 @@ Chart scatter(const Families& families, Table table) {
   return chart;
 }
 
-Chart residuals(const Families& families) {
+/// Rows that are set apart would stretch the axis for all others.
+Chart residuals(Families families) {
+  families.erase(kApart);
   Chart chart{.kind = ChartKind::kPoints,
               .title = "residuals",
               .note = "Above the dashed line the prediction is too fast.",
@@ -162,15 +167,20 @@ Sheet sheet_of(const Families& families) {
                    {"%", "p90"},
                    {"%", "worst"},
                    {"", "worst cell"}};
-  std::vector<const Judged*> all;
+  std::vector<const Judged*> all, multi_node;
   for (const auto& [name, cells] : families) {
     sheet.lines.push_back(line_of(name, cells));
     if (!cells.front()->apart) {
       all.insert(all.end(), cells.begin(), cells.end());
     }
   }
+  std::ranges::copy_if(
+      all, std::back_inserter(multi_node), &Judged::multi_node);
   if (!all.empty()) {
-    sheet.lines.push_back(line_of("all, but what contradicts physics", all));
+    sheet.lines.push_back(line_of("all, but what is set apart", all));
+  }
+  if (!multi_node.empty()) {
+    sheet.lines.push_back(line_of("multi-node of them", multi_node));
   }
   return sheet;
 }
@@ -184,15 +194,17 @@ std::string validate_page(std::span<const Judged> cells) {
     Families families;
     for (const Judged& cell : cells) {
       if (cell.table == table) {
-        families[cell.apart ? "contradicts physics" : cell.family].push_back(
-            &cell);
+        families[cell.apart ? kApart : cell.family].push_back(&cell);
       }
     }
     if (!families.empty()) {
       page.sections.push_back(
           {.title = title_of(table),
-           .note = "Simulated from plans, with constants that were fitted to "
-                   "these cells; inputs are left out.",
+           .note =
+               "Simulated from plans, with constants that were fitted to "
+               "these cells; inputs are left out. What contradicts physics, "
+               "or is of another set-up, is set apart: never fitted to, and "
+               "not among the residuals; its cells say why.",
            .charts = {scatter(families, table), residuals(families)},
            .sheet = sheet_of(families)});
     }

@@ -78,14 +78,15 @@ void write_cells(const Errors& errors, Text out) {
   }
 }
 
-void write_worst(const Errors& errors, Text out) {
+constexpr std::size_t kWorst = 8;
+
+void write_worst(const Errors& errors, std::size_t most, Text out) {
   std::vector<std::pair<double, const Cell*>> sorted;
   for (const auto& [cell, error] : errors) {
     sorted.emplace_back(std::abs(error), cell);
   }
   std::ranges::sort(sorted, std::greater<>());
-  constexpr std::size_t kWorst = 8;
-  for (std::size_t i = 0; i < std::min(kWorst, sorted.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
     const Cell& cell = *sorted[i].second;
     fmt::format_to(out,
                    "  {:<44}{:>+7.1f} %  {}\n",
@@ -162,10 +163,19 @@ std::vector<const Cell*> fitted_with(const std::vector<Cell>& cells,
   return chosen;
 }
 
+/// Rows that are one experiment, or one simulation, are left out together:
+/// those of one node, which stand under every network, and WFBP and
+/// ByteScheduler on servers.
+std::string survey_series(const Cell& cell) {
+  const std::string& method =
+      cell.key[0] == "ByteScheduler-PS" ? "WFBP-PS" : cell.key[0];
+  return method + cell.key[1] + (multi_node(cell) ? cell.key[2] : "one node");
+}
+
 std::string series_of(const Cell& cell) {
   switch (cell.table) {
     case Table::kSurvey:
-      return cell.key[0] + cell.key[1] + cell.key[2];
+      return survey_series(cell);
     case Table::kFrameworks:
     case Table::kDecentralized:
       return cell.key[0] + cell.key[1];
@@ -262,7 +272,7 @@ void examine_table(Table table, const Desk& desk, Text out) {
   write_constants(table, desk.constants, out);
   write_fixed(table, out);
   fmt::format_to(out, "\n{}, worst cells\n", name_of(table));
-  write_worst(errors, out);
+  write_worst(errors, kWorst, out);
   if (table == Table::kDdp) {
     write_bucket_differences(
         bucket_differences(
@@ -301,6 +311,7 @@ void write_odd(Examinee& examinee,
   write("survey, predicted as 10GbE", Table::kSurvey);
   write("frameworks, bound by something else", Table::kFrameworks);
   write("decentralized, another set-up", Table::kDecentralized);
+  write_worst(errors, errors.size(), out);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/validate/explanations.h"
 
+#include "paceline/validate/survey.h"
+
 namespace paceline::validate {
 namespace {
 
@@ -44,6 +46,9 @@ constexpr Explanation kExplanations[] = {
     {"bf_full_benchmark2|neighbor_allreduce",
      "published steps grow with the devices where nothing is left to hide "
      "behind: waits for partners are not modelled"},
+    {"text|neighbor_allreduce|16",
+     "of the paper's text: another set-up than the charts', whose rows of as "
+     "many devices fit"},
     {"resnet101|16|p95", "the slowest of 10 steps; the p75 beside it fits"},
     {"resnet101|2M/8G|p95", "the slowest of 10 steps, one run"},
     {"resnext50_32x4d|2M/8G|p95",
@@ -53,6 +58,11 @@ constexpr Explanation kExplanations[] = {
 }  // namespace
 
 std::string_view explanation_of(const Cell& cell) {
+  if (cell.table == Table::kSurvey && ran_over_10gbe(survey_cell(cell))) {
+    return "equals the row over 10GbE, which the same system with a "
+           "server-side flag does not: most likely run over it, and predicted "
+           "so";
+  }
   for (const Explanation& one : kExplanations) {
     if (cell.id.starts_with(one.begin)) {
       return one.text;

@@ -5,6 +5,7 @@
 
 #include "paceline/validate/csv.h"
 #include "paceline/validate/explanations.h"
+#include "paceline/validate/score.h"
 
 namespace paceline::validate {
 
@@ -36,6 +37,7 @@ std::vector<Judged> judge(Examinee& examinee,
                      .table = table,
                      .family = family_of(cell),
                      .gpus = cell.gpus(),
+                     .multi_node = multi_node(cell),
                      .predicted = examinee.samples_per_s(cell, constants),
                      .published = *cell.published,
                      .apart = contradicts_physics(cell),

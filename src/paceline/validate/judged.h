@@ -18,6 +18,7 @@ struct Judged {
   Table table{};
   std::string family;
   int gpus = 0;
+  bool multi_node = false;
   double predicted = 0, published = 0;  // samples/s
   bool apart = false;                   // contradicts physics: never fitted to
   std::string explanation{};
