@@ -15,6 +15,7 @@ inline constexpr double kMemoryRate = 500e9;   // bytes/s of the device
 inline constexpr double kFlops = 10e12;        // operations/s of the device
 inline constexpr double kAdamPasses = 22;      // over a tensor, by AdamW
 inline constexpr double kSgdLaunch = 20e-6;    // seconds a tensor
+inline constexpr double kTenGigabit = 1.25e9;  // bytes/s of the line
 inline constexpr double kInfiniBand = 12.5e9;  // bytes/s of the line
 inline constexpr double kTcpStep = 27.4e-6;    // seconds a message
 inline constexpr double kBackward = 2;         // forward passes

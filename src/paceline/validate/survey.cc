@@ -166,6 +166,13 @@ Case case_of(const SurveyCell& cell) {
   return one;
 }
 
+/// Over TCP a worker's requests to pull stand behind its pushes on the one
+/// connection to a server.  A fused tensor is pushed at once: pushes and pulls
+/// take turns, and of 10GbE the line limits them, not what copies both ways.
+bool takes_turns(const SurveyCell& cell) {
+  return cell.method == "BSP-PS" && wire_of(cell) == "10GbE";
+}
+
 /// BytePS: a bus, a network card of the transport, another at the servers.
 void set_server_costs(const SurveyCell& cell,
                       const Constants& constants,
@@ -177,8 +184,9 @@ void set_server_costs(const SurveyCell& cell,
   const double servers = cell.nodes();
   machine.network.full_duplex = wire == "100GbIB";
   if (wire == "10GbE") {
-    machine.network.bytes_per_s =
-        rate_of(constants[Constant::kServerTcp10Rate] * kGiga);
+    machine.network.bytes_per_s = rate_of(
+        takes_turns(cell) ? kTenGigabit
+                          : constants[Constant::kServerTcp10Rate] * kGiga);
   } else if (wire == "100GbE") {
     machine.network.bytes_per_s = rate_of(std::min(
         2 * kInfiniBand,
@@ -306,7 +314,7 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kServerBusUnderCompute:
       return serves && !fused;
     case Constant::kServerTcp10Rate:
-      return serves && network == "10GbE";
+      return serves && network == "10GbE" && !fused;
     case Constant::kServerIpoibRate:
     case Constant::kServerIpoibGrowth:
       return serves && network == "100GbE";
