@@ -34,6 +34,12 @@ class UsageError(Exception):
     """The factory or a flag is not what it should be."""
 
 
+def first_line(error):
+    """An exception's kind and the first line of its words."""
+    words = str(error).strip().splitlines()
+    return f"{type(error).__name__}{': ' + words[0] if words else ''}"
+
+
 def load(spec):
     """The factory that `module:name` stands for, from here or the path."""
     module, colon, name = spec.partition(":")
@@ -42,8 +48,8 @@ def load(spec):
     sys.path.insert(0, os.getcwd())
     try:
         return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"'{spec}': {error}") from error
+    except Exception as error:  # whatever the module's own lines raise
+        raise UsageError(f"'{spec}': {first_line(error)}") from error
 
 
 def sum_of(output):
@@ -60,6 +66,11 @@ class Subject:
     def __init__(self, made):
         if not isinstance(made, tuple) or len(made) not in (2, 3):
             raise UsageError("the factory must return (model, batch[, loss])")
+        if not isinstance(made[0], torch.nn.Module):
+            raise UsageError(
+                "the factory must return (model, batch[, loss]), and its model "
+                f"is a {type(made[0]).__name__}, not a torch.nn.Module"
+            )
         self.model, batch = made[0], made[1]
         self.named = dict(batch) if isinstance(batch, Mapping) else {}
         self.batch = batch if isinstance(batch, tuple) else (batch,)
@@ -266,6 +277,43 @@ def profile(subject, name, warmup, steps):
     }
 
 
+def check_writable(path):
+    """Raises UsageError unless `path` can be written; leaves no new file."""
+    there = os.path.exists(path)
+    try:
+        with open(path, "a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise UsageError(f"--output {path}: {error.strerror}") from error
+    if not there:
+        os.remove(path)
+
+
+def made_by(spec):
+    """What the factory returns, checked."""
+    factory = load(spec)
+    try:
+        made = factory()
+    except Exception as error:
+        raise UsageError(f"'{spec}' raised {first_line(error)}") from error
+    return Subject(made)
+
+
+def try_step(subject):
+    """One step, so that what the model refuses is told in one sentence."""
+    try:
+        step(subject)
+    except Exception as error:
+        kinds = ", ".join(
+            type(value).__name__
+            for value in [*subject.batch, *subject.named.values()]
+        )
+        raise UsageError(
+            f"the model, its loss or its backward refuses the batch ({kinds}): "
+            f"{first_line(error)}"
+        ) from error
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("factory", metavar="MODULE:FACTORY")
@@ -281,12 +329,16 @@ def main():
     try:
         if arguments.steps < 1 or arguments.warmup < 0:
             raise UsageError("--steps must be at least 1, --warmup 0")
-        subject = Subject(load(arguments.factory)())
+        path = arguments.output or f"{name}.profile.json"
+        if arguments.output == "":
+            raise UsageError("--output: is empty; leave it out, or give a FILE")
+        check_writable(path)
+        subject = made_by(arguments.factory)
+        try_step(subject)
         result = profile(subject, name, arguments.warmup, arguments.steps)
     except UsageError as error:
         print(f"torch_profile: {error}", file=sys.stderr)
         return 2
-    path = arguments.output or f"{name}.profile.json"
     with open(path, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
         file.write("\n")

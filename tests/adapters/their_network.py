@@ -50,3 +50,15 @@ def attention():
 
 def not_a_pair():
     return Reader()
+
+
+def no_module():
+    return "a network", torch.rand(4)
+
+
+def raises():
+    raise ValueError("no weights\nand more")
+
+
+def wrong_batch():
+    return Reader(), "some words"

@@ -90,11 +90,38 @@ class TorchProfile(unittest.TestCase):
             ("their_network", "torch_profile: 'their_network': write MODULE"),
             ("their_network:nobody", "torch_profile: 'their_network:nobody':"),
             ("their_network:not_a_pair", "torch_profile: the factory must"),
+            ("their_network:no_module", "torch_profile: the factory must"),
+            (
+                "their_network:raises",
+                "torch_profile: 'their_network:raises' raised ValueError: no "
+                "weights\n",
+            ),
+            (
+                "their_network:wrong_batch",
+                "torch_profile: the model, its loss or its backward refuses "
+                "the batch (str): ",
+            ),
         ):
-            done = run(spec)
+            done = run(spec, "--output", "/dev/null")
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertTrue(done.stderr.startswith(sentence), done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_an_output_that_cannot_be_written_is_refused_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            missing = str(pathlib.Path(folder) / "nowhere" / "x.json")
+            # The factory would raise: it is not called.
+            done = run("their_network:raises", "--output", missing)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(
+                done.stderr,
+                f"torch_profile: --output {missing}: No such file or "
+                "directory\n",
+            )
+            path = pathlib.Path(folder) / "p.json"
+            done = run("their_network:raises", "--output", str(path))
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertFalse(path.exists(), "nothing is left behind")
 
 
 if __name__ == "__main__":

@@ -33,10 +33,15 @@ TEST_F(Predict, RefusesInOneSentence) {
   expect_refused("predict resnet50 " + kCluster + " --ranks 33",
                  "paceline: a world of 33 ranks does not fit on cluster");
   expect_refused("predict resnet50 --cluster none.toml", "paceline: ");
-  const Outcome outcome = run("predict lenet " + kCluster);
+  const Outcome outcome = run("predict resnet5 " + kCluster);
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_NE(outcome.err.find("or give a profile, FILE.json"), std::string::npos)
       << outcome.err;
+  expect_refused("predict resnet18 " + kCluster,
+                 "paceline: no shape of 'resnet18' is built in, though "
+                 "`paceline run` trains it: profile it (`paceline profile "
+                 "resnet18`) and give resnet18.profile.json as the network; "
+                 "shapes are known of resnet50, ");
   expect_refused("predict resnet50 " + kCluster + " --strategy nosuch",
                  "paceline: unknown ");
 }
@@ -73,9 +78,18 @@ TEST_F(Predict, CountsSamplesOnceInSummaryAndTable) {
 TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
   for (const char* world : {"1 --strategy none", "2 --strategy bsp"}) {
     EXPECT_EQ(run("predict resnet50 " + kCluster +
-                  " --records r.jsonl --ranks " + world)
+                  " --records predicted.jsonl --ranks " + world)
                   .exit_code,
               0);
+  }
+  expect_refused("predict --from predicted.jsonl --ranks 4",
+                 "paceline: --from predicted.jsonl: 2 of its 2 records are "
+                 "predicted; only measured and replayed ones teach anything\n");
+  // As if these steps had been measured.
+  auto known = record::read_records(folder_ / "predicted.jsonl").records;
+  for (record::RunRecord& record : known) {
+    record.source = record::Source::kMeasured;
+    record::RecordWriter(folder_ / "r.jsonl").append(record);
   }
   const Outcome outcome =
       run("predict --from r.jsonl --ranks 4,8 --records p.jsonl");
@@ -99,6 +113,62 @@ TEST_F(Predict, AdviseEndsWithACommand) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("paceline run"), std::string::npos);
   EXPECT_NE(outcome.out.find("\n * "), std::string::npos);
+}
+
+TEST_F(Predict, AdviseSaysWhereRunHasNoSuchNetwork) {
+  const Outcome outcome =
+      run("advise bert-base " + kCluster + " --ranks 4 --bucket-mb 25");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find(" --replay bert-base.profile.json"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("\n  `paceline run` has no network bert-base to "
+                             "train: first write bert-base.profile.json"),
+            std::string::npos)
+      << outcome.out;
+  const Outcome trained =
+      run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
+  EXPECT_EQ(trained.out.find("--replay"), std::string::npos) << trained.out;
+}
+
+TEST_F(Predict, RefusesValuesThatCannotBe) {
+  const std::string predict = "predict resnet50 " + kCluster + " ";
+  for (const char* rate : {"inf", "nan", "0", "-1", "1e30", "1e-300"}) {
+    expect_refused(predict + "--device-rate " + rate,
+                   "paceline: --device-rate ");
+  }
+  expect_refused(predict + "--batch-size 0",
+                 "paceline: --batch-size 0: must be at least 1\n");
+  expect_refused(predict + "--strategy ''", "paceline: --strategy: is empty; ");
+  expect_refused(predict + "--ranks 8,,16", "paceline: --ranks: '8,,16' has ");
+  expect_refused(predict + "--ranks=", "paceline: --ranks: is empty; ");
+  expect_refused(predict + "--stragglers 0.1",
+                 "paceline: --stragglers: needs --straggler-factor, ");
+  expect_refused(predict + "--straggler-factor 2",
+                 "paceline: --straggler-factor: needs --stragglers, ");
+  expect_refused(predict + "--stragglers 0.1 --straggler-factor 1",
+                 "paceline: --straggler-factor 1: must be above 1\n");
+  for (const char* strategy : {"bytescheduler:partition-mb=0.0001",
+                               "bytescheduler:partition-mb=1e-9,order=priority",
+                               "wfbp+ps:partition-mb=0.0001"}) {
+    expect_refused(predict + "--ranks 8 --strategy " + strategy,
+                   "paceline: strategy option ");
+  }
+  for (const char* strategy :
+       {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0"}) {
+    expect_refused(predict + "--ranks 8 --strategy " + strategy,
+                   "paceline: strategy option ");
+  }
+}
+
+TEST_F(Predict, AStragglerCostsTime) {
+  const std::string predict =
+      "predict resnet50 " + kCluster + " --ranks 2 --records r.jsonl ";
+  EXPECT_EQ(run(predict).exit_code, 0);
+  EXPECT_EQ(run(predict + "--stragglers 1 --straggler-factor 2").exit_code, 0);
+  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_GT(records[1].ranks[0].window_ns, records[0].ranks[0].window_ns);
 }
 
 // A recurrent network that is not built in, as adapters/torch_profile.py wrote

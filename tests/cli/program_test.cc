@@ -153,8 +153,82 @@ TEST_F(Program, RefusesBadFlags) {
                    std::string("paceline: ") + flag + ": is empty; ");
   }
   expect_refused("run --model mlp -H ''", "paceline: --hosts: is empty; ");
+}
+
+TEST_F(Program, RefusesMoreRanksThanTheCoresOfThisHostAllow) {
   expect_refused("run --model mlp --ranks 1000000 --yes",
-                 "paceline: 1000000 ranks on host ");
+                 "paceline: --ranks: '1000000' on ");
+  expect_refused("comm --ranks 1000000", "paceline: --ranks: '1000000' on ");
+  write("hosts", "localhost slots=1000000\n");
+  write("cluster.toml", "[[hosts]]\nname = 'localhost'\nslots = 1000000\n");
+  for (const char* hosts :
+       {"-H localhost:1000000", "--hostfile hosts", "--cluster cluster.toml"}) {
+    for (const char* command : {"run --model mlp --device cpu --dry-run ",
+                                "run --model mlp --device cpu --yes ",
+                                "comm "}) {
+      expect_refused(std::string(command) + hosts,
+                     "paceline: host 'localhost': '1000000' on ");
+    }
+  }
+}
+
+TEST_F(Program, RefusesARendezvousOfOneHost) {
+  for (const char* command : {"run --model mlp --device cpu --dry-run ",
+                              "run --model mlp --device cpu ",
+                              "comm "}) {
+    expect_refused(
+        std::string(command) + "-H localhost:2 --rendezvous 10.99.99.99:1234",
+        "paceline: --rendezvous 10.99.99.99:1234: is where ranks of several "
+        "hosts meet, and all 2 are on this host; leave it out\n");
+  }
+}
+
+TEST_F(Program, RefusesAFlagThatIsGivenTwice) {
+  expect_refused("comm --ranks 2 --ranks 2",
+                 "paceline: --ranks: is given twice; give it once\n");
+  expect_refused("predict resnet50 --records a --records b --records c",
+                 "paceline: --records: is given 3 times; give it once\n");
+  expect_refused("comm --ranks", "paceline: --ranks: its value is missing\n");
+}
+
+TEST_F(Program, RefusesEmptyValues) {
+  for (const char* words : {"comm --link",
+                            "comm --ssh-command",
+                            "comm --only",
+                            "run --model mlp --link",
+                            "run --model mlp --replay",
+                            "profile mlp --output",
+                            "predict resnet50 --strategy",
+                            "advise resnet50 --bucket-mb",
+                            "report a.jsonl -o"}) {
+    const std::string flag(
+        std::string(words).substr(std::string(words).rfind(' ') + 1));
+    const std::string named =
+        flag == "-o" ? "paceline: --" : "paceline: " + flag;
+    expect_refused(std::string(words) + " ''", named);
+    const Outcome outcome = run(std::string(words) + " ''");
+    EXPECT_NE(outcome.err.find(": is empty; leave it out, or give "),
+              std::string::npos)
+        << outcome.err;
+  }
+  expect_refused("run --model mlp --link= --ranks 2",
+                 "paceline: --link: is empty; ");
+  expect_refused("comm --only all-reduce,,message",
+                 "paceline: --only: 'all-reduce,,message' has an empty value ");
+}
+
+TEST_F(Program, ValidateWantsTheTablesAndShowsTheOneThatIsNamed) {
+  expect_refused("validate",
+                 "paceline: --reference reference: no prediction_keys.csv is "
+                 "there; ");
+  const std::string validate =
+      "validate --reference '" PACELINE_SOURCE_DIR "/reference' ";
+  const Outcome outcome = run(validate + "--table decentralized -o page.html");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::ifstream file(folder_ / "page.html");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(page.find("BlueFog: neighbor averaging"), std::string::npos);
+  EXPECT_EQ(page.find("DLPerf: frameworks"), std::string::npos);
 }
 
 TEST_F(Program, RefusesBadFiles) {

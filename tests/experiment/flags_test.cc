@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/flags.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <gtest/gtest.h>
@@ -18,6 +20,23 @@ Draft parse(const std::string& line) {
   Flags flags(app);
   app.parse(line);
   return flags.draft();
+}
+
+Draft parse_words(std::vector<std::string> words) {
+  CLI::App app;
+  Flags flags(app);
+  std::ranges::reverse(words);  // as CLI11 takes them
+  app.parse(words);
+  return flags.draft();
+}
+
+std::string refusal_of_words(const std::vector<std::string>& words) {
+  try {
+    parse_words(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
 }
 
 std::string refusal(const std::string& line) {
@@ -82,6 +101,24 @@ TEST(Flags, RefusesALineThatNamesNothing) {
   EXPECT_EQ(refusal(PACELINE_SOURCE_DIR "/experiments/quick.toml ddp"),
             "'ddp' follows the experiment '" PACELINE_SOURCE_DIR
             "/experiments/quick.toml'; one run takes one experiment");
+}
+
+TEST(Flags, RefuseAnEmptyValue) {
+  for (const Key& key : keys()) {
+    if (!is_switch(key)) {
+      EXPECT_EQ(refusal_of_words({"ddp", flag_of(key), ""}),
+                flag_of(key) + ": is empty; leave it out, or give a value");
+    }
+  }
+  for (const char* list : {"8,,16", "8,", ",8"}) {
+    EXPECT_EQ(refusal(std::string("--ranks ") + list),
+              "--ranks: one of its values is empty; leave it out, or give a "
+              "value");
+  }
+  // It would train a network instead.
+  EXPECT_EQ(refusal("--replay a.profile.json,"),
+            "--replay: one of its values is empty; leave it out, or give a "
+            "value");
 }
 
 TEST(FindExperiment, LooksBelowTheRoots) {

@@ -2,6 +2,7 @@
 #include "paceline/sim/predict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -201,7 +202,19 @@ TEST(Predict, RefusesWhatCannotBe) {
             "a world of 0 ranks; it needs at least 1");
   PredictRequest wrong = request("bsp", 2);
   wrong.samples_per_s = -3;
-  EXPECT_EQ(message_of(wrong), "-3 samples/s of one device: must be above 0");
+  EXPECT_EQ(message_of(wrong),
+            "-3 samples/s of one device: must be from 0.001 to 1000000000");
+  for (const double rate : {HUGE_VAL, std::nan(""), 0.0, 1e-300, 1e30}) {
+    wrong.samples_per_s = rate;
+    EXPECT_TRUE(message_of(wrong).ends_with(
+        " samples/s of one device: must be from 0.001 to 1000000000"))
+        << rate;
+  }
+  wrong.samples_per_s = kLeastDeviceRate;
+  wrong.batch_size = 32;
+  EXPECT_EQ(message_of(wrong),
+            "0.001 samples/s of one device: a step of 32 samples takes 32000 "
+            "s, at most 3600 can be");
   wrong = request("bsp", 2);
   wrong.algorithm = "rings";
   EXPECT_EQ(message_of(wrong),
@@ -217,6 +230,17 @@ TEST(Predict, RefusesWhatCannotBe) {
   EXPECT_EQ(message_of(wrong),
             "cluster 'two nodes' has no [[links]]; a prediction needs at least "
             "one");
+}
+
+TEST(Predict, TakesADeviceAtEitherEndOfItsRange) {
+  for (const auto& [rate, batch] :
+       {std::pair{kLeastDeviceRate, 3}, {kMostDeviceRate, 1}}) {
+    PredictRequest asked = request("fusion", 4);
+    asked.samples_per_s = rate;
+    asked.batch_size = batch;
+    const Prediction prediction = predict(asked);
+    EXPECT_GE(prediction.times.step, plan::picoseconds_of(batch / rate));
+  }
 }
 
 TEST(Predict, SaysWhatRestsOnNoMeasurement) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -26,6 +28,22 @@ TEST(Csv, RefusesWhatIsNoTable) {
   const Csv csv = Csv::parse("a\nx\n", "test");
   EXPECT_THROW(csv.number(0, "a"), UsageError);
   EXPECT_THROW(csv.text(0, "c"), UsageError);
+}
+
+TEST(Cells, OfOneTableAreThoseThatAreExaminedTogether) {
+  const auto tables = [](std::optional<Table> table) {
+    std::set<Table> found;
+    for (const Cell& cell : examined_with(read_cells(kReference), table)) {
+      found.insert(cell.table);
+    }
+    return found;
+  };
+  using Tables = std::set<Table>;
+  EXPECT_EQ(tables(std::nullopt),
+            Tables(std::begin(kTables), std::end(kTables)));
+  EXPECT_EQ(tables(Table::kDdp), (Tables{Table::kDdp, Table::kDdpBuckets}));
+  EXPECT_EQ(tables(Table::kSurvey), Tables{Table::kSurvey});
+  EXPECT_EQ(tables(Table::kDecentralized), Tables{Table::kDecentralized});
 }
 
 TEST(Cells, AreThoseThatCanBePredicted) {

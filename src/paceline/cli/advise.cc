@@ -12,6 +12,7 @@
 #include "paceline/base/file.h"
 #include "paceline/cli/advise_text.h"
 #include "paceline/cli/alternate.h"
+#include "paceline/cli/catalogue.h"
 #include "paceline/cli/results.h"
 #include "paceline/cli/verify_advice.h"
 #include "paceline/record/store.h"
@@ -21,6 +22,24 @@
 namespace paceline::cli {
 namespace {
 
+/// Where `run` has no such network: the profile that the command wants.
+std::string profile_to_write(const JobFlags& job) {
+  return job.model() + ".profile.json";
+}
+
+/// What is to be done before the command runs; empty for nothing.
+std::string condition_of(const JobFlags& job) {
+  if (names_profile(job.model()) || is_trainable(job.model())) {
+    return "";
+  }
+  return fmt::format(
+      "  `paceline run` has no network {} to train: first write {}, the "
+      "profile of your\n  own, with adapters/torch_profile.py; --replay sleeps "
+      "through its layers\n",
+      job.model(),
+      profile_to_write(job));
+}
+
 /// The command that runs a row: on the described hosts, with the device that
 /// the engine's costs are of.
 std::string command_of(record::Configuration row, const JobFlags& job) {
@@ -28,6 +47,8 @@ std::string command_of(record::Configuration row, const JobFlags& job) {
   row.engine = row.engine == "gloo" ? "gloo" : "nccl";
   if (names_profile(job.model())) {
     row.replay = job.model();  // not built in: its layers are replayed
+  } else if (!is_trainable(job.model())) {
+    row.replay = profile_to_write(job);
   }
   row.ranks_per_host.clear();  // the hosts' slots say it
   return fmt::format("{} {}",
@@ -139,7 +160,9 @@ int AdviseCommand::run() const {
   const sim::AdviceTable table = sim::advise(request);
   fmt::print("{}{}", rows_text(table, top_), buckets_text(table));
   if (const sim::Advice* winner = table.winner()) {
-    fmt::print("\n  {}\n", command_of(winner->configuration, job_));
+    fmt::print("\n  {}\n{}",
+               command_of(winner->configuration, job_),
+               condition_of(job_));
   }
   if (verify_ == 0) {
     return 0;

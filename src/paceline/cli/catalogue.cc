@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/catalogue.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "paceline/base/file.h"
@@ -16,6 +17,12 @@ std::vector<Entry> models() {
     entries.push_back({std::string(info.name), std::string(info.summary)});
   }
   return entries;
+}
+
+bool is_trainable(const std::string& model) {
+  return std::ranges::any_of(
+      model::networks(),
+      [&](const model::NetworkInfo& info) { return info.name == model; });
 }
 
 std::vector<EngineEntry> engines() {

@@ -20,6 +20,7 @@
 #include "paceline/cli/comm_command.h"
 #include "paceline/cli/diff.h"
 #include "paceline/cli/doctor.h"
+#include "paceline/cli/given_words.h"
 #include "paceline/cli/guide.h"
 #include "paceline/cli/list.h"
 #include "paceline/cli/predict.h"
@@ -55,17 +56,14 @@ void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   }
 }
 
-/// CLI11 words a missing value as "--ranks: 1 required N missing".
-std::string sentence_of(const CLI::ParseError& error) {
-  const std::string text = error.what();
-  return dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr
-             ? text.substr(0, text.find(':')) + ": its value is missing"
-             : text;
-}
-
 /// An exit code where the words ask for help, and nothing else is to be done.
 std::optional<int> parse(CLI::App& app,
                          const std::vector<std::string>& arguments) {
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == arguments.front()) {
+      refuse_empty_values(*command, {arguments.begin() + 1, arguments.end()});
+    }
+  }
   try {
     // CLI11 takes the words in reverse.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

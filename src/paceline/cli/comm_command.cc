@@ -121,7 +121,7 @@ CommCommand::CommCommand(CLI::App& app) {
                  ranks_,
                  "processes to start on this machine [one per core, at "
                  "least 2]")
-      ->check(CLI::Range(2, 1024))
+      ->check(CLI::Range(2, 1 << 20))
       ->type_name("N");
   options_.setting.engine = options_.setting.device = "auto";
   app.add_option("--engine", options_.setting.engine, "what moves the bytes")
@@ -189,6 +189,8 @@ void CommCommand::check(const launch::Launch& launch) {
     if (cluster_) {
       comm::LocalLaunch nothing;  // to refuse before anything is written
       place_ranks(*cluster_, ranks_, reach(), nothing);
+    } else if (launch.place.launcher == "single") {
+      experiment::check_ranks_here("--ranks", ranks_, machine.cores);
     }
     if (launch.place.launcher != "paceline") {
       results_.emplace(CommResults::Options{

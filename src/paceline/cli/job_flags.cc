@@ -5,8 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cli/catalogue.h"
 #include "paceline/plan/profile_file.h"
 
 namespace paceline::cli {
@@ -17,6 +19,16 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
     try {
       request.network = plan::network_shape(model);
     } catch (const UsageError& error) {
+      if (is_trainable(model)) {
+        throw UsageError(fmt::format(
+            "no shape of '{}' is built in, though `paceline run` trains it: "
+            "profile it (`paceline profile {}`) and give "
+            "{}.profile.json as the network; shapes are known of {}",
+            model,
+            model,
+            model,
+            fmt::join(plan::network_names(), ", ")));
+      }
       throw UsageError(
           fmt::format("{}; or give a profile, FILE.json (`paceline profile`, "
                       "adapters/torch_profile.py)",
@@ -44,20 +56,13 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
 }  // namespace
 
 void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice) {
-  const auto not_empty = [](const std::string& text) {
-    return std::string(text.empty() ? "is empty; leave it out, or give a value"
-                                    : "");
-  };
   app.add_option("--cluster", choice.file, "cluster file (clusters/*.toml)")
-      ->check(not_empty)
       ->type_name("FILE");
   app.add_option("-H,--hosts",
                  choice.hosts,
                  "hosts and their slots, in place of the cluster file's")
-      ->check(not_empty)
       ->type_name("a:4,b:4");
   app.add_option("--hostfile", choice.hostfile, "the same from an MPI hostfile")
-      ->check(not_empty)
       ->type_name("FILE");
 }
 
@@ -112,18 +117,24 @@ sim::PredictRequest JobFlags::request() const {
         "no network: name one, or give the profile of your own (`paceline "
         "profile`, adapters/torch_profile.py)");
   }
-  if (batch_size_ < 0) {
+  if (batch_size_ && *batch_size_ < 1) {
     throw UsageError(
-        fmt::format("--batch-size {}: must be at least 1", batch_size_));
+        fmt::format("--batch-size {}: must be at least 1", *batch_size_));
+  }
+  if (device_rate_ && !sim::is_device_rate(*device_rate_)) {
+    throw UsageError(
+        fmt::format("--device-rate {:g}: must be from {} to {:.0f} "
+                    "samples/s",
+                    *device_rate_,
+                    sim::kLeastDeviceRate,
+                    sim::kMostDeviceRate));
   }
   sim::PredictRequest request{.network = {},
                               .cluster = plan::read_cluster(cluster_),
-                              .batch_size = batch_size_,
+                              .batch_size = batch_size_.value_or(0),
+                              .samples_per_s = device_rate_,
                               .optimizer = optimizer_,
                               .engine = engine_};
-  if (device_rate_ != 0) {
-    request.samples_per_s = device_rate_;
-  }
   choose_network(model_, request);
   if (!algorithm_.empty()) {
     request.algorithm = algorithm_;

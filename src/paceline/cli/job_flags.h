@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,8 @@ class JobFlags {
   std::string model_, optimizer_ = "sgd", engine_, algorithm_;
   plan::ClusterChoice cluster_;
   std::vector<int> ranks_;
-  int batch_size_ = 0;
-  double device_rate_ = 0;
+  std::optional<int> batch_size_;
+  std::optional<double> device_rate_;
   std::vector<const CLI::Option*> of_records_;  // what records say themselves
 };
 

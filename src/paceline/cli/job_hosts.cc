@@ -10,6 +10,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/comm/interface.h"
+#include "paceline/experiment/check.h"
+#include "paceline/experiment/machine.h"
 #include "paceline/launch/host_order.h"
 #include "paceline/launch/place.h"
 #include "paceline/record/environment.h"
@@ -81,6 +83,17 @@ void check_places(const std::vector<comm::HostRanks>& hosts) {
   }
 }
 
+/// Ranks of one host meet at a port that their launcher takes by itself.
+void refuse_rendezvous(int world, const Reach& reach) {
+  if (!reach.rendezvous.empty()) {
+    throw UsageError(fmt::format(
+        "--rendezvous {}: is where ranks of several hosts meet, and {} on "
+        "this host; leave it out",
+        reach.rendezvous,
+        world == 1 ? "the only one is" : fmt::format("all {} are", world)));
+  }
+}
+
 }  // namespace
 
 Reach reach_of(const experiment::Settings& settings) {
@@ -103,7 +116,12 @@ void place_ranks(const plan::Cluster& cluster,
          .argv = {}});
   }
   check_places(launch.hosts);
+  const comm::HostRanks& here = launch.hosts.front();
+  experiment::check_ranks_here(fmt::format("host '{}'", here.host),
+                               here.ranks,
+                               experiment::usable_cores());
   if (launch.hosts.size() == 1) {
+    refuse_rendezvous(world, reach);
     return;
   }
   if (launch.hosts.front().host == "localhost") {

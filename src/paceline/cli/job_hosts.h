@@ -24,8 +24,9 @@ inline constexpr const char* kSshCommand = "ssh -x -T -o BatchMode=yes";
 /// Puts the first `world` slots of the cluster's hosts into `launch.hosts`,
 /// with where and how they are reached.  Their argv and order are the caller's.
 /// Throws UsageError where the slots do not suffice, where the first host is
-/// not this machine (rank 0 writes the records here), where a later one is, and
-/// where nothing tells other hosts this machine's address.
+/// not this machine (rank 0 writes the records here), where a later one is,
+/// where this host has more ranks than its cores allow, where one host is told
+/// a rendezvous, and where nothing tells other hosts this machine's address.
 void place_ranks(const plan::Cluster& cluster,
                  int world,
                  const Reach& reach,

@@ -12,6 +12,7 @@
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/draft.h"
 #include "paceline/experiment/flags.h"
+#include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/report/formats.h"
 
@@ -88,7 +89,17 @@ std::string strategies() {
 }
 
 std::string models_list() {
-  return section("Models", models());
+  std::vector<Entry> only_predicted;
+  for (const std::string& name : plan::network_names()) {
+    if (!is_trainable(name)) {
+      only_predicted.push_back({name, ""});
+    }
+  }
+  return section("Models", models()) +
+         section(
+             "Models that `paceline predict` and `advise` know, and "
+             "`run` does not train",
+             only_predicted);
 }
 
 std::string engines_list() {

@@ -23,12 +23,29 @@
 namespace paceline::cli {
 namespace {
 
+/// A simulation would only be told what it said itself.
+void refuse_predicted(const std::string& file,
+                      const std::vector<record::RunRecord>& records) {
+  const auto predicted = std::ranges::count(
+      records, record::Source::kPredicted, &record::RunRecord::source);
+  if (predicted > 0) {
+    throw UsageError(fmt::format(
+        "--from {}: {} of its {} records {} predicted; only measured and "
+        "replayed ones teach anything",
+        file,
+        predicted,
+        records.size(),
+        predicted == 1 ? "is" : "are"));
+  }
+}
+
 std::vector<record::RunRecord> read_all(const std::vector<std::string>& files) {
   refuse_repeats(files);
   std::vector<record::RunRecord> records;
   for (const std::string& file : files) {
-    std::ranges::move(record::read_records(file).records,
-                      std::back_inserter(records));
+    std::vector<record::RunRecord> read = record::read_records(file).records;
+    refuse_predicted(file, read);
+    std::ranges::move(read, std::back_inserter(records));
   }
   return records;
 }
@@ -78,13 +95,35 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
   app.add_option("--noise", sigma_, "sigma of log-normal compute times [0]");
   app.add_option("--stragglers",
                  straggler_probability_,
-                 "probability of a straggler per rank and step [0]");
+                 "probability of a straggler per rank and step; with "
+                 "--straggler-factor");
   app.add_option(
-      "--straggler-factor", straggler_factor_, "how much slower it is [1]");
+      "--straggler-factor",
+      straggler_factor_,
+      "how many times slower its compute is, above 1; with --stragglers");
   app.add_option("--seed", seed_, "of the noise [0]");
   app.add_option("--trace", trace_, "write the timeline, for ui.perfetto.dev");
   app.add_option("--records", records_, "append the record to this file");
   app.add_option("--format", format_, "as in paceline run [table]");
+}
+
+sim::Noise PredictCommand::noise() const {
+  if (straggler_probability_.has_value() != straggler_factor_.has_value()) {
+    throw UsageError(
+        straggler_factor_
+            ? "--straggler-factor: needs --stragglers, how often a rank is one"
+            : "--stragglers: needs --straggler-factor, how many times slower "
+              "a straggler is");
+  }
+  if (straggler_factor_ && !(*straggler_factor_ > 1)) {
+    throw UsageError(fmt::format("--straggler-factor {:g}: must be above 1",
+                                 *straggler_factor_));
+  }
+  return {.seed = seed_,
+          .sigma = sigma_,
+          .straggler_probability = straggler_probability_.value_or(0),
+          .straggler_factor = straggler_factor_.value_or(1),
+          .rank_factor = {}};
 }
 
 std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
@@ -92,11 +131,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
   request.strategy = strategy_.empty() ? request.strategy : strategy_;
   request.bucket_mb = bucket_mb_;
   request.steps = steps_;
-  request.noise = {.seed = seed_,
-                   .sigma = sigma_,
-                   .straggler_probability = straggler_probability_,
-                   .straggler_factor = straggler_factor_,
-                   .rank_factor = {}};
+  request.noise = noise();
   std::vector<Told> told;
   for (const plan::Rank ranks : job_.worlds(request.cluster)) {
     request.ranks = ranks;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,13 +29,15 @@ class PredictCommand {
   };
   std::vector<Told> from_cluster() const;
   std::vector<Told> from_records() const;
+  sim::Noise noise() const;
 
   JobFlags job_;
   std::vector<std::string> from_;
   std::string strategy_, format_ = "table", trace_, records_, profile_;
   int steps_ = 10;
   double bucket_mb_ = 25;
-  double sigma_ = 0, straggler_probability_ = 0, straggler_factor_ = 1;
+  double sigma_ = 0;
+  std::optional<double> straggler_probability_, straggler_factor_;
   std::uint64_t seed_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/validate.h"
 
+#include <filesystem>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -10,6 +12,20 @@
 #include "paceline/validate/examination.h"
 
 namespace paceline::cli {
+namespace {
+
+void check_reference(const std::string& folder) {
+  const char* const first = "prediction_keys.csv";
+  if (!std::filesystem::exists(std::filesystem::path(folder) / first)) {
+    throw UsageError(fmt::format(
+        "--reference {}: no {} is there; give the folder of the published "
+        "tables, reference/ of Paceline's source",
+        folder,
+        first));
+  }
+}
+
+}  // namespace
 
 ValidateCommand::ValidateCommand(CLI::App& app) {
   app.add_option("--reference", reference_, "folder of the published tables")
@@ -38,6 +54,7 @@ ValidateCommand::ValidateCommand(CLI::App& app) {
 }
 
 int ValidateCommand::run() const {
+  check_reference(reference_);
   validate::ExaminationOptions options{.reference = reference_,
                                        .fit = fit_,
                                        .protocols = protocols_,
@@ -62,11 +79,13 @@ int ValidateCommand::run() const {
       throw UsageError(
           "--page shows the constants of the program, not those of --fit");
     }
+    check_writable("--page", page_);
     const std::vector<validate::Cell> cells = validate::read_cells(reference_);
     validate::Examinee examinee(cells, reference_);
-    check_writable("--page", page_);
-    write_atomically(page_,
-                     validate_page(validate::judge(examinee, cells, {})));
+    write_atomically(
+        page_,
+        validate_page(validate::judge(
+            examinee, validate::examined_with(cells, options.table), {})));
   }
   fmt::print("{}", validate::examine(options));
   return 0;

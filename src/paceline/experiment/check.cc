@@ -2,6 +2,7 @@
 #include "paceline/experiment/check.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -16,9 +17,6 @@ namespace paceline::experiment {
 namespace {
 
 using record::Configuration;
-
-/// Beyond this the ranks only wait for each other's time slices.
-constexpr int kMostRanksPerCore = 16;
 
 void check_model(const Configuration& c, const Machine& m, const Where& where) {
   if (c.replay.empty() && c.model.ends_with(".json")) {
@@ -88,14 +86,8 @@ void check_ranks(const Configuration& c, const Machine& m, const Where& where) {
         m.cuda_devices == 1 ? "1 GPU is"
                             : fmt::format("{} GPUs are", m.cuda_devices)));
   }
-  if (!m.joined() && c.ranks > kMostRanksPerCore * m.cores) {
-    throw UsageError(
-        fmt::format("{}: '{}' on {} core{}: at most {} ranks a core",
-                    origin,
-                    c.ranks,
-                    m.cores,
-                    m.cores == 1 ? "" : "s",
-                    kMostRanksPerCore));
+  if (!m.joined()) {
+    check_ranks_here(origin, c.ranks, m.cores);
   }
   const int placed =
       std::accumulate(c.ranks_per_host.begin(), c.ranks_per_host.end(), 0);
@@ -179,6 +171,18 @@ void check_instruments(const Configuration& c, const Where& where) {
         where("link"),
         c.link,
         c.device));
+  }
+}
+
+void check_ranks_here(const std::string& origin, int ranks, int cores) {
+  if (ranks > std::int64_t{kMostRanksPerCore} * cores) {
+    throw UsageError(
+        fmt::format("{}: '{}' on {} core{}: at most {} ranks a core",
+                    origin,
+                    ranks,
+                    cores,
+                    cores == 1 ? "" : "s",
+                    kMostRanksPerCore));
   }
 }
 

@@ -30,6 +30,13 @@ void check_case(const record::Configuration& configuration,
                 const Machine& machine,
                 const Where& where);
 
+/// Beyond this the ranks of a host only wait for each other's time slices.
+inline constexpr int kMostRanksPerCore = 16;
+
+/// Throws UsageError where `cores` cores of this host are too few for `ranks`
+/// ranks, which `origin` asks for: "--ranks", "--hosts localhost:2000".
+void check_ranks_here(const std::string& origin, int ranks, int cores);
+
 /// The case's link as its record names it, without blanks; empty for none.
 /// Throws UsageError.
 std::string canonical_link(const record::Configuration& configuration,

@@ -26,6 +26,18 @@ std::string described(const Key& key) {
                : std::string(key.help);
 }
 
+/// An empty word would silently stand for the default.
+void refuse_empty(const std::vector<Given>& values) {
+  for (const Given& value : values) {
+    if (value.text.empty()) {
+      throw UsageError(fmt::format(
+          "{}: {}; leave it out, or give a value",
+          value.where,
+          values.size() > 1 ? "one of its values is empty" : "is empty"));
+    }
+  }
+}
+
 }  // namespace
 
 Flags::Flags(CLI::App& app) : app_(app) {
@@ -66,6 +78,7 @@ Values Flags::values() const {
   for (const auto& [name, texts] : texts_) {
     if (!texts.empty()) {
       given[name] = split_flag(name, texts);
+      refuse_empty(given[name]);
     }
   }
   return given;

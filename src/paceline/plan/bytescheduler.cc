@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "paceline/plan/partitions.h"
 #include "paceline/plan/periodic_merge.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/send_queue.h"
@@ -31,11 +32,11 @@ namespace {
 /// profile. Peng et al., SOSP 2019, doi:10.1145/3341301.3359642.
 class ByteScheduler final : public ScheduleRule {
  public:
-  ByteScheduler(std::int64_t partition,
+  ByteScheduler(PartitionLimit partition,
                 std::int64_t credit,
                 Order order,
                 bool by_module)
-      : partition_(partition),
+      : partition_(std::move(partition)),
         credit_(std::max(credit, std::int64_t{1})),  // one at a time at least
         order_(order),
         by_module_(by_module) {}
@@ -76,8 +77,7 @@ class ByteScheduler final : public ScheduleRule {
                              const Program& program) const {
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements step = kAlignmentBytes / size * program.shards();
-    const Elements longest =
-        std::max(partition_ / size / step, Elements{1}) * step;
+    const Elements longest = partition_.longest(units, step, size);
     std::vector<Part> parts;
     for (std::size_t i = 0; i < units.size(); ++i) {
       for (Elements at = 0; at < units[i].values.count; at += longest) {
@@ -155,7 +155,8 @@ class ByteScheduler final : public ScheduleRule {
     return best;
   }
 
-  std::int64_t partition_, credit_;  // bytes
+  PartitionLimit partition_;
+  std::int64_t credit_;  // bytes
   Order order_;
   bool by_module_;
 };
@@ -164,7 +165,7 @@ class ByteScheduler final : public ScheduleRule {
 
 std::unique_ptr<ScheduleRule> make_bytescheduler(const Options& options) {
   return std::make_unique<ByteScheduler>(
-      options.bytes_of_mebibytes("partition-mb"),
+      PartitionLimit("bytescheduler", options),
       options.bytes_of_mebibytes("credit-mb"),
       options.text("order") == "priority" ? Order::kPriority : Order::kProgram,
       options.text("queue") == "module");

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/hosts.h"
+#include "paceline/plan/partitions.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
 
@@ -20,8 +22,8 @@ struct Serving {
   Rank servers = 0;  // 0: as many as workers
   bool colocated = true;
   bool hashed = false;
-  std::int64_t partition_bytes = 0;
   Rank local = 1;  // ranks a host that sum first; 0: as the hosts have
+  PartitionLimit partition;
 };
 
 /// Daniel J. Bernstein's string hash, modulo 2^64 as BytePS computes it.
@@ -56,7 +58,7 @@ std::uint64_t djb2(std::string_view text) {
 /// Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
-  explicit ParameterServer(const Serving& serving) : serving_(serving) {}
+  explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}
 
   /// Workers apart are alike; servers hold different partitions.
   Terms terms(const PlanInput& input) const override {
@@ -219,9 +221,9 @@ class ParameterServer final : public ExchangeRule {
   /// All of them, in the order of the layout.
   std::vector<Partition> partitions(Program& program) const {
     const Roles roles = roles_of(program.input());
-    const Elements longest =
-        std::max(serving_.partition_bytes / kAlignmentBytes, std::int64_t{1}) *
-        kAlignmentBytes / size_of(program.input().model.dtype);
+    const std::int64_t size = size_of(program.input().model.dtype);
+    const Elements longest = serving_.partition.longest(
+        program.units(), kAlignmentBytes / size, size);
     std::vector<Elements> used(static_cast<std::size_t>(program.input().world));
     std::vector<Partition> all;
     for (std::size_t unit = 0; unit < program.units().size(); ++unit) {
@@ -344,8 +346,8 @@ std::unique_ptr<ExchangeRule> make_ps(const Options& options) {
       Serving{.servers = static_cast<Rank>(options.count("servers")),
               .colocated = options.text("placement") == "colocated",
               .hashed = options.text("assign") == "hash",
-              .partition_bytes = options.bytes_of_mebibytes("partition-mb"),
-              .local = static_cast<Rank>(options.count("local"))});
+              .local = static_cast<Rank>(options.count("local")),
+              .partition = PartitionLimit("ps", options)});
 }
 
 }  // namespace paceline::plan

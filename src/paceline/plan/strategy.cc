@@ -114,7 +114,14 @@ std::string parse_option(const OptionInfo& option,
                          const std::string& where,
                          const std::string& text) {
   if (option.kind == OptionKind::kMebibytes) {
-    return fmt::format("{}", parse_mebibytes(where, text));
+    const double value = parse_mebibytes(where, text);
+    if (option.positive && value == 0) {
+      throw UsageError(fmt::format(
+          "strategy option {}={}: a number of MiB above 0 is wanted",
+          where,
+          text));
+    }
+    return fmt::format("{}", value);
   }
   if (option.kind == OptionKind::kCount) {
     return fmt::format("{}", parse_count(where, text));

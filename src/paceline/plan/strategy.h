@@ -48,6 +48,7 @@ struct OptionInfo {
   /// Left out of the strategy's text where it has its default, so that records
   /// of before it was there keep their key.
   bool implied = false;
+  bool positive = false;  // a number, and 0 means nothing
 };
 
 /// What `paceline list` prints of a row.

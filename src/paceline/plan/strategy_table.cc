@@ -31,7 +31,12 @@ constexpr std::array<std::string_view, 2> kOrders{"program", "priority"};
 constexpr std::array<std::string_view, 2> kQueues{"tensor", "module"};
 
 constexpr std::array kByteSchedulerOptions{
-    OptionInfo{"partition-mb", "4", "MiB of a partition, at most"},
+    OptionInfo{
+        .key = "partition-mb",
+        .fallback = "4",
+        .summary =
+            "MiB of a partition, at most; no more than 20,000 partitions",
+        .positive = true},
     OptionInfo{"credit-mb", "16", "MiB under way at which no more start"},
     OptionInfo{"order",
                "program",
@@ -143,9 +148,13 @@ constexpr std::array kServerOptions{
                "round-robin: partitions in turn; hash: BytePS's key hash",
                OptionKind::kWord,
                kAssignments},
-    OptionInfo{"partition-mb",
-               "3.90625",
-               "MiB of a partition, at most; BytePS: 4,096,000 bytes"},
+    OptionInfo{
+        .key = "partition-mb",
+        .fallback = "3.90625",
+        .summary =
+            "MiB of a partition, at most; BytePS: 4,096,000 bytes; no more "
+            "than 20,000 partitions",
+        .positive = true},
     OptionInfo{"local",
                "1",
                "ranks a host that sum among themselves first; 0: as the hosts "

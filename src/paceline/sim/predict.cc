@@ -50,11 +50,28 @@ KernelCost kernels_of(const PredictRequest& request,
   return {.bytes_per_s = request.cluster.device.memory_bytes_per_s.value_or(0)};
 }
 
-void check_rate(double samples_per_s) {
-  if (!(samples_per_s > 0)) {
-    throw UsageError(fmt::format("{} samples/s of one device: must be above 0",
-                                 samples_per_s));
+constexpr double kLongestStep = 3600;  // picoseconds hold a thousand of them
+
+/// How long one device takes for a batch.
+Picoseconds step_of(int batch_size, double samples_per_s) {
+  if (!is_device_rate(samples_per_s)) {
+    throw UsageError(
+        fmt::format("{:g} samples/s of one device: must be from {} to {:.0f}",
+                    samples_per_s,
+                    kLeastDeviceRate,
+                    kMostDeviceRate));
   }
+  const double seconds = batch_size / samples_per_s;
+  if (seconds > kLongestStep) {
+    throw UsageError(fmt::format(
+        "{:g} samples/s of one device: a step of {} samples takes {:g} s, at "
+        "most {} can be",
+        samples_per_s,
+        batch_size,
+        seconds,
+        kLongestStep));
+  }
+  return plan::picoseconds_of(seconds);
 }
 
 Costs costs_of(const PredictRequest& request,
@@ -89,9 +106,8 @@ plan::LayerProfile profile_of(const PredictRequest& request,
     if (!request.samples_per_s) {
       return *request.profile;
     }
-    check_rate(*request.samples_per_s);
     return stretched(*request.profile,
-                     plan::picoseconds_of(batch_size / *request.samples_per_s));
+                     step_of(batch_size, *request.samples_per_s));
   }
   plan::LayerProfile profile = roofline_profile(
       request.network, batch_size, roofline_of(request.cluster.device));
@@ -101,9 +117,7 @@ plan::LayerProfile profile_of(const PredictRequest& request,
     rate = row->samples_per_s;
   }
   if (rate) {
-    check_rate(*rate);
-    return stretched(std::move(profile),
-                     plan::picoseconds_of(batch_size / *rate));
+    return stretched(std::move(profile), step_of(batch_size, *rate));
   }
   warnings.push_back(
       {.code = "no-throughput",

@@ -15,6 +15,13 @@
 
 namespace paceline::sim {
 
+/// Samples/s of one device alone that can be simulated.
+inline constexpr double kLeastDeviceRate = 0.001, kMostDeviceRate = 1e9;
+
+inline bool is_device_rate(double samples_per_s) {
+  return samples_per_s >= kLeastDeviceRate && samples_per_s <= kMostDeviceRate;
+}
+
 /// A training job on a described cluster.
 struct PredictRequest {
   plan::NetworkShape network;

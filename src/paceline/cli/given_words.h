@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
+
+namespace paceline::cli {
+
+/// Throws UsageError where a flag of `command` is given an empty value, or a
+/// list with nothing between two commas, which CLI11 passes over.
+/// `arguments`: those of the command, before they are parsed.
+void refuse_empty_values(const CLI::App& command,
+                         const std::vector<std::string>& arguments);
+
+/// What CLI11 says, in our words where its own do not help: a missing value is
+/// "--ranks: 1 required N missing", a flag given twice "--ranks: At Most 1
+/// required but received 2".
+std::string sentence_of(const CLI::ParseError& error);
+
+}  // namespace paceline::cli
