@@ -144,7 +144,8 @@ TEST(Cluster, NamesTheOffendingValue) {
             "negative, in ps, ns, us, ms or s, like 50us");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrat = '1Gbit'\n"),
             "c.toml:4: unknown key of [[links]] 'rat'; did you mean 'rate'? "
-            "Known: name, joins, sharing, duplex, rate, latency, fits");
+            "Known: name, joins, sharing, duplex, rate, latency, "
+            "under_compute, decline, fits");
   EXPECT_EQ(message_of(hosts + "[[links]]\nrate = '1Gbit'\njoins = 'racks'\n"),
             "c.toml:5: [[links]] joins = 'racks': known are hosts, devices");
   EXPECT_EQ(message_of(hosts + "[[hosts]]\nname = 'a'\n"),

@@ -27,10 +27,10 @@ Emulation emulated(const PredictRequest& job) {
 
 TEST(Emulate, TakesTheSlowerLinkThatRanksCross) {
   const Emulation across = emulated(job_of("bsp", 8));
-  EXPECT_EQ(across.link.bytes_per_s, 1.25e9);
+  EXPECT_EQ(across.link.bytes_per_s, 1.212e9);
   EXPECT_EQ(across.link.latency_ns, 25'000);
   const Emulation inside = emulated(job_of("bsp", 4));
-  EXPECT_EQ(inside.link.bytes_per_s, 12e9);
+  EXPECT_EQ(inside.link.bytes_per_s, 6.084e9);
   EXPECT_EQ(inside.link.latency_ns, 5'000);
 }
 
@@ -65,9 +65,10 @@ TEST(Emulate, StretchesAsFarAsTheEngineIsSlower) {
   const Prediction here = predict(it.request);
   ASSERT_EQ(here.job->collective_shapes.size(), 1U);
   const std::int64_t bytes = here.job->collective_shapes[0].bytes;
-  const double link_s = 14 * 25e-6 + static_cast<double>(plan::wire_bytes(
-                                         plan::Pattern::kAllReduce, bytes, 8)) /
-                                         1.25e9;
+  const double link_s =
+      14 * 27.4e-6 + static_cast<double>(plan::wire_bytes(
+                         plan::Pattern::kAllReduce, bytes, 8)) /
+                         1.212e9;
   const auto time = [&](double seconds) {
     return plan::picoseconds_of(seconds);
   };
@@ -106,9 +107,9 @@ TEST(Emulate, FewerRanksSaveTheirShareOfTheStart) {
     const int rounds = plan::latencies_of(call.pattern, call.group.ranks);
     const double each = call.pattern == plan::Pattern::kAllReduce ? 0.1 : 0.2;
     const double link_s =
-        rounds * 25e-6 + static_cast<double>(plan::wire_bytes(
-                             call.pattern, call.bytes, call.group.ranks)) /
-                             1.25e9;
+        rounds * 27.4e-6 + static_cast<double>(plan::wire_bytes(
+                               call.pattern, call.bytes, call.group.ranks)) /
+                               1.212e9;
     largest = std::max(largest, rounds * each / link_s);
   }
   ASSERT_GT(largest, 1);

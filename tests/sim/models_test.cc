@@ -39,6 +39,23 @@ TEST(Models, RingByHand) {
   EXPECT_EQ(time_of(Algorithm::kRing, kHosts), 14 * 10 * kUs + 28 * kUs);
 }
 
+// Among 8 hosts an exponent of a half leaves half of what 2 hosts get; a fit of
+// the network's rate to 2 hosts is what it says.
+TEST(Models, DeclineByHand) {
+  Machine machine = two_speeds(Algorithm::kRing);
+  machine.network.decline = 0.5;
+  const auto time = [&](const Group& group) {
+    return alone(price({plan::Pattern::kAllReduce, 8000, group}, machine),
+                 group,
+                 machine);
+  };
+  EXPECT_EQ(time(kHost), 6 * kUs + 12 * kUs);
+  EXPECT_EQ(time(kHosts), 14 * 10 * kUs + 28 * kUs);
+  // 14000 bytes at 250 MB/s
+  EXPECT_EQ(time({.ranks = 8, .hosts = 8, .most_local = 1}),
+            14 * 10 * kUs + 56 * kUs);
+}
+
 TEST(Models, TreeByHand) {
   EXPECT_EQ(time_of(Algorithm::kTree, kHost), 6 * kUs + 12 * kUs);
   EXPECT_EQ(time_of(Algorithm::kTree, kHosts), 2 * 13 * kUs + 28 * kUs);
@@ -192,6 +209,21 @@ TEST(Interference, SlowsWhatOverlaps) {
             60 * kUs + 5 * kUs + 10 * kUs);
   // A quarter of the link while the rank computes: of the first all-reduce
   // half is left when backward ends.
+  costs.machine.interference = {.device_link_under_compute = 0.25};
+  EXPECT_EQ(simulate(*planner, input, costs).step,
+            60 * kUs + 5 * kUs + 10 * kUs);
+}
+
+// As much on a bus that both share, at twice the rate: while one of them
+// computes, a quarter is left for either.
+TEST(Interference, SlowsASharedBusToo) {
+  auto input = toy_input(2, 2);
+  input.local_world = {2};
+  Costs costs = toy_costs(input);
+  costs.machine.device = {.bytes_per_s = 204'800'000,
+                          .sharing = plan::LinkSharing::kHost};
+  const auto planner = planner_of("wfbp");
+  EXPECT_EQ(simulate(*planner, input, costs).step, 60 * kUs + 10 * kUs);
   costs.machine.interference = {.device_link_under_compute = 0.25};
   EXPECT_EQ(simulate(*planner, input, costs).step,
             60 * kUs + 5 * kUs + 10 * kUs);

@@ -68,6 +68,22 @@ TEST(Predict, OneRankRunsAtTheMeasuredRate) {
   EXPECT_TRUE(alone.record.warnings.empty());
 }
 
+// The rate was measured with the update.
+TEST(Predict, OneRanksUpdateIsPartOfItsRate) {
+  PredictRequest wanted = request("none", 1);
+  wanted.engine = "nccl";
+  wanted.optimizer = "adamw";
+  wanted.cluster.device.memory_bytes_per_s = 500e9;
+  const Prediction alone = predict(wanted);
+  EXPECT_EQ(alone.times.step, 256'000'000'000);
+  EXPECT_LT(alone.costs.profile.forward_total() +
+                alone.costs.profile.backward_total(),
+            256'000'000'000);
+  wanted.samples_per_s = 1e6;
+  EXPECT_NE(message_of(wanted).find("the update alone takes"),
+            std::string::npos);
+}
+
 // One fused all-reduce behind backward, over a ring through both hosts: 14 hops
 // and 14/8 of the padded model at the network's rate.
 TEST(Predict, BspIsComputeAndOneRing) {

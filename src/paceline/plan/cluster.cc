@@ -134,6 +134,30 @@ void check_fit(const ClusterLink& link, const LinkFit& fit) {
   check_line(fit.line, where);
 }
 
+bool is_share(double value) {
+  return value > 0 && value <= 1;
+}
+
+void check_slowing(const ClusterLink& link) {
+  if (!is_share(link.under_compute)) {
+    throw UsageError(
+        fmt::format("link '{}': under_compute = {}; it must be above 0 and at "
+                    "most 1",
+                    link.name,
+                    link.under_compute));
+  }
+  if (link.under_compute != 1 && link.scope != LinkScope::kDevices) {
+    throw UsageError(
+        fmt::format("link '{}' joins hosts; under_compute is of a link that "
+                    "joins devices",
+                    link.name));
+  }
+  if (!(link.decline >= 0 && link.decline <= 1)) {
+    throw UsageError(fmt::format(
+        "link '{}': decline = {}; it must be 0 to 1", link.name, link.decline));
+  }
+}
+
 void check_links(const Cluster& cluster) {
   for (const ClusterLink& link : cluster.links) {
     if (!finite_and(link.bytes_per_s, link.bytes_per_s >= kSlowestLink)) {
@@ -149,6 +173,7 @@ void check_links(const Cluster& cluster) {
           link.name,
           link.latency_ps));
     }
+    check_slowing(link);
     if (cluster.link(link.scope) != &link) {
       throw UsageError(fmt::format(
           "link '{}' joins what link '{}' joins already; one link per 'joins'",
@@ -175,6 +200,13 @@ void check_device(const ClusterDevice& device) {
                       device.name,
                       *figure));
     }
+  }
+  if (!is_share(device.under_transfer)) {
+    throw UsageError(
+        fmt::format("device '{}': under_transfer = {}; it must be above 0 and "
+                    "at most 1",
+                    device.name,
+                    device.under_transfer));
   }
   for (const DeviceThroughput& measured : device.throughputs) {
     if (measured.model.empty() || measured.batch_size < 1 ||

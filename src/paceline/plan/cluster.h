@@ -53,6 +53,8 @@ struct ClusterLink {
   double bytes_per_s = 0;       // line rate, each way
   std::int64_t latency_ps = 0;  // one way
   bool full_duplex = true;      // else both ways share the rate
+  double under_compute = 1;     // share of the rate while devices compute
+  double decline = 0;           // exponent: collectives, by hosts / 2
   std::vector<LinkFit> fits;
 };
 
@@ -69,6 +71,7 @@ struct ClusterDevice {
   std::optional<double> flops_per_s;         // of the precision trained in
   std::optional<double> memory_bytes_per_s;  // device memory
   std::optional<std::int64_t> memory_bytes;
+  double under_transfer = 1;  // share of its speed while it communicates
   std::vector<DeviceThroughput> throughputs;
 };
 

@@ -222,6 +222,8 @@ ClusterLink read_link(const Section& section) {
   link.bytes_per_s = parse_rate(section.where("rate"), section.text("rate"));
   link.latency_ps = parse_duration_ps(section.where("latency"),
                                       section.text("latency", "0s"));
+  link.under_compute = section.number("under_compute").value_or(1);
+  link.decline = section.number("decline").value_or(0);
   if (link.name.empty()) {
     link.name = word_of(kScopes, link.scope);
   }
@@ -246,6 +248,7 @@ ClusterDevice read_device(const Section& section) {
   if (const auto text = section.written("memory")) {
     device.memory_bytes = parse_bytes(section.where("memory"), *text);
   }
+  device.under_transfer = section.number("under_transfer").value_or(1);
   section.each(
       "throughput",
       "[[device.throughput]]",
@@ -273,13 +276,26 @@ Cluster read(const toml::table& table, const std::string& file) {
            [&](const Section& section) { read_hosts(section, cluster); });
   top.each("links",
            "[[links]]",
-           {"name", "joins", "sharing", "duplex", "rate", "latency", "fits"},
+           {"name",
+            "joins",
+            "sharing",
+            "duplex",
+            "rate",
+            "latency",
+            "under_compute",
+            "decline",
+            "fits"},
            [&](const Section& section) {
              cluster.links.push_back(read_link(section));
            });
   top.table(
       "device",
-      {"name", "flops", "memory_bandwidth", "memory", "throughput"},
+      {"name",
+       "flops",
+       "memory_bandwidth",
+       "memory",
+       "under_transfer",
+       "throughput"},
       [&](const Section& section) { cluster.device = read_device(section); });
   return cluster;
 }
@@ -291,6 +307,12 @@ toml::table table_of(const ClusterLink& link) {
                     {"duplex", word_of(kDuplexes, link.full_duplex)},
                     {"rate", fmt::format("{}B/s", link.bytes_per_s)},
                     {"latency", fmt::format("{}ps", link.latency_ps)}};
+  if (link.under_compute != 1) {
+    table.insert("under_compute", link.under_compute);
+  }
+  if (link.decline != 0) {
+    table.insert("decline", link.decline);
+  }
   toml::array fits;
   for (const LinkFit& fit : link.fits) {
     toml::array pieces;
@@ -334,6 +356,9 @@ toml::table table_of(const ClusterDevice& device) {
   }
   if (device.memory_bytes) {
     table.insert("memory", fmt::format("{}B", *device.memory_bytes));
+  }
+  if (device.under_transfer != 1) {
+    table.insert("under_transfer", device.under_transfer);
   }
   toml::array rows;
   for (const DeviceThroughput& row : device.throughputs) {

@@ -2,6 +2,7 @@
 #include "paceline/sim/collective_model.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "paceline/base/error.h"
 #include "paceline/sim/whole.h"
@@ -16,12 +17,36 @@ std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
              : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
 }
 
-}  // namespace
+/// How often the bytes of a stage cross a link of its kind.
+std::int64_t ways(const LinkModel& link) {
+  return link.full_duplex ? 1 : 2;
+}
 
-Price price(const CollectiveCall& call, const Machine& machine) {
-  if (call.group.ranks <= 1) {
-    return {};
+/// On one medium each host's bytes cross once; cards of devices split them.
+std::int64_t network_weight(const Stage& stage,
+                            const Group& group,
+                            const LinkModel& network) {
+  switch (network.sharing) {
+    case plan::LinkSharing::kAll:
+      return stage.network_weight * group.hosts;
+    case plan::LinkSharing::kDevice:
+      return (stage.network_weight + group.most_local - 1) / group.most_local *
+             ways(network);
+    case plan::LinkSharing::kHost:
+      break;
   }
+  return stage.network_weight * ways(network);
+}
+
+/// What the slowest of many links leaves of the network's rate.
+std::int64_t declined(const LinkModel& network, plan::Rank hosts) {
+  return std::max<std::int64_t>(
+      1,
+      std::llround(static_cast<double>(network.bytes_per_s) *
+                   std::pow(static_cast<double>(hosts) / 2, -network.decline)));
+}
+
+Price undeclined(const CollectiveCall& call, const Machine& machine) {
   switch (machine.algorithm) {
     case Algorithm::kRing:
       return ring_price(call, machine);
@@ -37,28 +62,34 @@ Price price(const CollectiveCall& call, const Machine& machine) {
   return {};
 }
 
+}  // namespace
+
+Price price(const CollectiveCall& call, const Machine& machine) {
+  if (call.group.ranks <= 1) {
+    return {};
+  }
+  Price price = undeclined(call, machine);
+  if (machine.network.decline > 0 && call.group.hosts > 2 &&
+      measured_fit(call, machine) == nullptr) {
+    const std::int64_t rate = declined(machine.network, call.group.hosts);
+    for (int i = 0; i < price.count; ++i) {
+      Stage& stage = price.stages[static_cast<std::size_t>(i)];
+      if (stage.network_weight > 0) {
+        stage.limit_bytes_per_s = std::min(
+            stage.limit_bytes_per_s,
+            share(rate, network_weight(stage, call.group, machine.network)));
+      }
+    }
+  }
+  return price;
+}
+
 Picoseconds alone(const Price& price,
                   const Group& group,
                   const Machine& machine) {
-  const auto ways = [](const LinkModel& link) -> std::int64_t {
-    return link.full_duplex ? 1 : 2;
-  };
   const std::int64_t on_bus =
       machine.device.sharing == plan::LinkSharing::kDevice ? 1
                                                            : group.most_local;
-  // On one medium each host's bytes cross once; cards of devices split them.
-  const auto network_weight = [&](const Stage& stage) {
-    switch (machine.network.sharing) {
-      case plan::LinkSharing::kAll:
-        return stage.network_weight * group.hosts;
-      case plan::LinkSharing::kDevice:
-        return (stage.network_weight + group.most_local - 1) /
-               group.most_local * ways(machine.network);
-      case plan::LinkSharing::kHost:
-        break;
-    }
-    return stage.network_weight * ways(machine.network);
-  };
   Picoseconds total = 0;
   for (int i = 0; i < price.count; ++i) {
     const Stage& stage = price.stages[static_cast<std::size_t>(i)];
@@ -66,7 +97,8 @@ Picoseconds alone(const Price& price,
         std::min({stage.limit_bytes_per_s,
                   share(machine.device.bytes_per_s,
                         stage.device_weight * on_bus * ways(machine.device)),
-                  share(machine.network.bytes_per_s, network_weight(stage))});
+                  share(machine.network.bytes_per_s,
+                        network_weight(stage, group, machine.network))});
     total += stage.latency + transfer_time(stage.bytes, rate);
   }
   return total;

@@ -57,8 +57,7 @@ void check_fits(const plan::Cluster& cluster,
         {.code = "fits-of-another-engine",
          .seen = fmt::format(
              "the cluster file has fits of {}, none of {}", others, engine),
-         .why = "collectives are priced as rings on the links' rates and "
-                "latencies",
+         .why = "collectives are priced by the links' rates and latencies",
          .advice = fmt::format(
              "give --engine {}, or measure with {}", engines.front(), engine)});
   }

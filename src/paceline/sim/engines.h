@@ -13,6 +13,16 @@ struct EngineCosts {
   std::string_view name;
   std::string_view source;
   SoftwareCosts costs{};
+  Algorithm algorithm = Algorithm::kRing;  // where nothing was measured
+  bool from_python = false;  // so are the optimizer's kernels launched
+};
+
+/// Host and device time of an optimizer's kernels.
+struct OptimizerCosts {
+  std::string_view name;
+  std::string_view source;
+  Picoseconds launch_per_tensor = 0;  // behind the last collective
+  double passes = 0;  // over all tensors, per pass of the plan's update
 };
 
 /// ideal, nccl, gloo, link.
@@ -20,5 +30,8 @@ std::span<const EngineCosts> engine_costs();
 
 /// Throws UsageError with the known names.
 const EngineCosts& engine_costs_named(std::string_view name);
+
+/// sgd, adamw; others cost their passes alone.
+OptimizerCosts optimizer_costs_named(std::string_view name);
 
 }  // namespace paceline::sim

@@ -26,7 +26,8 @@ LinkModel model_of(const plan::ClusterLink& link) {
       .bytes_per_s = std::max<std::int64_t>(1, std::llround(link.bytes_per_s)),
       .latency = link.latency_ps,
       .sharing = link.sharing,
-      .full_duplex = link.full_duplex};
+      .full_duplex = link.full_duplex,
+      .decline = link.decline};
 }
 
 void check_share(const char* what, double share) {
@@ -52,6 +53,10 @@ void check_link(const char* what, const LinkModel& link) {
         link.bytes_per_s));
   }
   check_time(fmt::format("latency of the {} link", what).c_str(), link.latency);
+  if (!(link.decline >= 0 && link.decline <= 1)) {
+    throw UsageError(fmt::format(
+        "decline of the {} link = {}: must be 0 to 1", what, link.decline));
+  }
 }
 
 void check_noise(const Noise& noise) {
@@ -96,6 +101,10 @@ Machine machine_of(const plan::Cluster& cluster, std::string_view engine) {
   Machine machine;
   machine.network = model_of(network == nullptr ? *device : *network);
   machine.device = model_of(device == nullptr ? *network : *device);
+  if (device != nullptr) {
+    machine.interference.device_link_under_compute = device->under_compute;
+  }
+  machine.interference.compute_under_transfer = cluster.device.under_transfer;
   machine.fits = fits_with(network, engine);
   machine.device_fits = fits_with(device, engine);
   if (!machine.fits.empty() || !machine.device_fits.empty()) {

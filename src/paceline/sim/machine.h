@@ -22,6 +22,9 @@ struct LinkModel {
   Picoseconds latency = 0;                   // one way
   plan::LinkSharing sharing = plan::LinkSharing::kDevice;
   bool full_duplex = true;
+  // A collective among H hosts gets rate * (H / 2)^-decline of a network: its
+  // slowest link sets the pace.
+  double decline = 0;
 };
 
 /// What is left of a speed while something else runs on the same rank; 1:
@@ -68,9 +71,10 @@ struct Machine {
   Noise noise;
 };
 
-/// The links of a cluster, and their fits that were measured with `engine` or
-/// do not say with which.  A cluster that lacks a link uses the other for both;
-/// throws UsageError where it has none.
+/// The links of a cluster, what they and its devices lose to each other, and
+/// their fits that were measured with `engine` or do not say with which.  A
+/// cluster that lacks a link uses the other for both; throws UsageError where
+/// it has none.
 Machine machine_of(const plan::Cluster& cluster, std::string_view engine);
 
 /// ring, tree, halving-doubling, hierarchical, measured.  Throws UsageError.

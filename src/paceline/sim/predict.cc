@@ -40,14 +40,21 @@ plan::PlanInput input_of(const PredictRequest& request) {
 }
 
 /// Kernels take as long as the measured update; else the optimizer reads and
-/// writes its buffers at the speed of the memory.
+/// writes its buffers at the speed of the memory.  Launches hide behind the
+/// backward pass where nothing is waited for.
 KernelCost kernels_of(const PredictRequest& request,
+                      const EngineCosts& engine,
                       const plan::PlanInput& input) {
   if (request.update && *request.update > 0) {
     return {.bytes_per_s =
                 update_bytes(input) / plan::seconds_of(*request.update)};
   }
-  return {.bytes_per_s = request.cluster.device.memory_bytes_per_s.value_or(0)};
+  const OptimizerCosts optimizer = optimizer_costs_named(request.optimizer);
+  return {.launch_per_tensor = engine.from_python && request.ranks > 1
+                                   ? optimizer.launch_per_tensor
+                                   : 0,
+          .bytes_per_s = request.cluster.device.memory_bytes_per_s.value_or(0) /
+                         optimizer.passes};
 }
 
 constexpr double kLongestStep = 3600;  // picoseconds hold a thousand of them
@@ -78,10 +85,14 @@ Costs costs_of(const PredictRequest& request,
                const plan::PlanInput& input,
                std::vector<record::Warning>& warnings) {
   const std::string engine = engine_of(request.engine, request.cluster);
+  const EngineCosts& software = engine_costs_named(engine);
   Costs costs;
   costs.machine =
       request.machine ? *request.machine : machine_of(request.cluster, engine);
   costs.machine.noise = request.noise;
+  if (!request.machine && costs.machine.algorithm != Algorithm::kMeasured) {
+    costs.machine.algorithm = software.algorithm;
+  }
   if (request.algorithm) {
     costs.machine.algorithm = algorithm_named(*request.algorithm);
   }
@@ -91,23 +102,43 @@ Costs costs_of(const PredictRequest& request,
   if (request.software) {
     costs.software = *request.software;
   } else {
-    costs.software = engine_costs_named(engine).costs;
-    costs.software.kernels.push_back(kernels_of(request, input));
+    costs.software = software.costs;
+    costs.software.kernels.push_back(kernels_of(request, software, input));
   }
   return costs;
+}
+
+/// What one device's step leaves to forward and backward: its rate was measured
+/// with the update, whose memory passes come behind them.
+Picoseconds model_work_of(double samples_per_s,
+                          int batch_size,
+                          double update_s) {
+  const Picoseconds step = step_of(batch_size, samples_per_s);
+  const Picoseconds update = plan::picoseconds_of(update_s);
+  if (update >= step) {
+    throw UsageError(fmt::format(
+        "{} samples/s of one device, a step of {:.3f} ms: the update alone "
+        "takes {:.3f} ms at the device's memory bandwidth",
+        samples_per_s,
+        1e3 * plan::seconds_of(step),
+        1e3 * update_s));
+  }
+  return step - update;
 }
 
 /// Layer times; a warning where they rest on no measurement.
 plan::LayerProfile profile_of(const PredictRequest& request,
                               int batch_size,
+                              double update_s,
                               std::vector<record::Warning>& warnings) {
   if (request.profile) {
     plan::check_profile(request.network.model, *request.profile);
     if (!request.samples_per_s) {
       return *request.profile;
     }
-    return stretched(*request.profile,
-                     step_of(batch_size, *request.samples_per_s));
+    return stretched(
+        *request.profile,
+        model_work_of(*request.samples_per_s, batch_size, update_s));
   }
   plan::LayerProfile profile = roofline_profile(
       request.network, batch_size, roofline_of(request.cluster.device));
@@ -117,7 +148,8 @@ plan::LayerProfile profile_of(const PredictRequest& request,
     rate = row->samples_per_s;
   }
   if (rate) {
-    return stretched(std::move(profile), step_of(batch_size, *rate));
+    return stretched(std::move(profile),
+                     model_work_of(*rate, batch_size, update_s));
   }
   warnings.push_back(
       {.code = "no-throughput",
@@ -198,6 +230,14 @@ FreeSteps run_alone(Simulator& simulator, Prediction& prediction) {
   free.free_communication = true;
   prediction.compute_only = simulator.run(free);
   return free_steps(*prediction.job, simulator, prediction.compute_only);
+}
+
+/// Time in which one device's memory carries the update.
+double update_seconds(const Costs& costs, const plan::PlanInput& input) {
+  const auto& kernels = costs.software.kernels;
+  return kernels.empty() || kernels.back().bytes_per_s == 0
+             ? 0
+             : update_bytes(input) / kernels.back().bytes_per_s;
 }
 
 Group world_of(const plan::PlanInput& input) {
@@ -287,7 +327,8 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   std::vector<record::Warning> warnings;
   prediction.costs = costs_of(request, input, warnings);
   Costs& costs = prediction.costs;
-  costs.profile = profile_of(request, batch_size, warnings);
+  costs.profile =
+      profile_of(request, batch_size, update_seconds(costs, input), warnings);
   input.profile = costs.profile;
   input.alpha_beta =
       alpha_beta_of(costs.machine, costs.software, world_of(input));

@@ -45,6 +45,7 @@ void Simulator::State::reset() {
   item_ran.assign(item_.size(), {});
   transfer_ran.assign(job_.transfers.size(), {});
   actors_.assign(job_.actors.size(), {});
+  computing_.assign(actors_.size(), 0);
   queues_.assign(job_.queues.size(), {});
   circles_.assign(job_.transfer_queues, {});
   transfer_.assign(job_.transfers.size(), {});
@@ -270,18 +271,8 @@ void Simulator::State::settle_speeds(std::uint32_t actor) {
   const bool now_computes = state.model.busy;
   if (now_computes != state.computes) {
     state.computes = now_computes;
-    const LinkModel& device = costs_.machine.device;
-    if (lost.device_link_under_compute < 1 &&
-        device.sharing == plan::LinkSharing::kDevice) {
-      const auto rate = std::max<std::int64_t>(
-          1,
-          now_computes ? std::llround(static_cast<double>(device.bytes_per_s) *
-                                      lost.device_link_under_compute)
-                       : device.bytes_per_s);
-      const std::uint32_t ways = device.full_duplex ? 2 : 1;
-      for (std::uint32_t way = 0; way < ways; ++way) {
-        network_.set_capacity(ways * actor + way, rate);
-      }
+    if (lost.device_link_under_compute < 1) {
+      settle_device_link(actor, now_computes);
     }
   }
   if (varies_) {
@@ -291,6 +282,25 @@ void Simulator::State::settle_speeds(std::uint32_t actor) {
     set_speed(state.kernel,
               speed_of(now_computes ? lost.kernel_under_compute : 1),
               EventKind::kKernel);
+  }
+}
+
+/// A bus that devices share is slower while any of them computes.
+void Simulator::State::settle_device_link(std::uint32_t actor, bool computes) {
+  const LinkModel& device = costs_.machine.device;
+  const std::uint32_t link = device.sharing == plan::LinkSharing::kDevice
+                                 ? actor
+                                 : job_.actors[actor].host;
+  computing_[link] += computes ? 1 : -1;
+  const auto rate = std::max<std::int64_t>(
+      1,
+      computing_[link] > 0
+          ? std::llround(static_cast<double>(device.bytes_per_s) *
+                         costs_.machine.interference.device_link_under_compute)
+          : device.bytes_per_s);
+  const std::uint32_t ways = device.full_duplex ? 2 : 1;
+  for (std::uint32_t way = 0; way < ways; ++way) {
+    network_.set_capacity(ways * link + way, rate);
   }
 }
 

@@ -98,6 +98,7 @@ class Simulator::State {
   const std::vector<std::uint32_t>& take(std::vector<std::uint32_t>& dirty);
   void settle_actor(std::uint32_t actor);
   void settle_speeds(std::uint32_t actor);
+  void settle_device_link(std::uint32_t actor, bool computes);
   void step_ended(std::int32_t step);
   bool repeats(std::int32_t step) const;
   Picoseconds end_before(const Actor& actor, std::int32_t step) const;
@@ -138,6 +139,7 @@ class Simulator::State {
   Picoseconds now_ = 0;
   std::vector<ItemState> item_, fresh_item_;  // now, and before a run
   std::vector<ActorState> actors_;
+  std::vector<std::int32_t> computing_;  // ranks, by device link
   std::vector<QueueState> queues_;
   std::vector<Circle> circles_;
   std::vector<TransferState> transfer_;

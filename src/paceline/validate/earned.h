@@ -14,7 +14,9 @@ using LeftOut = std::map<std::pair<Table, std::string>, Errors>;
 
 /// The text of sim/examined.inc, from which `paceline advise` takes its error
 /// bars: the mean absolute error of each family of strategies on cells that the
-/// fit had not seen.  Throws UsageError where a family's is not there.
-std::string earned_rows(const LeftOut& left_out);
+/// fit had not seen, or that of `predict` with the files of clusters/
+/// (presets.h), whichever is larger.  Throws UsageError where a family has no
+/// cell of either.
+std::string earned_rows(const LeftOut& left_out, const Errors& presets);
 
 }  // namespace paceline::validate

@@ -12,6 +12,7 @@
 #include "paceline/validate/explanations.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/judged.h"
+#include "paceline/validate/presets.h"
 #include "paceline/validate/score.h"
 
 namespace paceline::validate {
@@ -314,6 +315,22 @@ void write_odd(Examinee& examinee,
   write_worst(errors, errors.size(), out);
 }
 
+/// The program's own predictions with the cluster files beside the tables.
+Errors of_presets(const std::vector<Cell>& cells,
+                  const std::filesystem::path& reference,
+                  Text out) {
+  Errors all;
+  write_header("predict with the files of clusters/, several nodes", out);
+  for (const Table table :
+       {Table::kSurvey, Table::kDdp, Table::kDecentralized}) {
+    const Errors errors = preset_errors(
+        cells, scorable(cells, table), reference.parent_path() / "clusters");
+    write_scores(errors, out);
+    all.insert(errors.begin(), errors.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string examine(const ExaminationOptions& options) {
@@ -343,7 +360,9 @@ std::string examine(const ExaminationOptions& options) {
         examinees.first(), cells, constants, *options.predictions);
   }
   if (options.earned.has_value()) {
-    write_atomically(*options.earned, earned_rows(left_out));
+    write_atomically(
+        *options.earned,
+        earned_rows(left_out, of_presets(cells, options.reference, out)));
   }
   return text;
 }

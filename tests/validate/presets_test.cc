@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/validate/presets.h"
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "paceline/sim/engines.h"
+#include "paceline/sim/examined.h"
+#include "paceline/validate/constants.h"
+#include "paceline/validate/fixed.h"
+
+namespace paceline::validate {
+namespace {
+
+using plan::picoseconds_of;
+
+sim::Machine machine_of(const std::string& file) {
+  return sim::machine_of(plan::read_cluster(std::string(PACELINE_SOURCE_DIR) +
+                                            "/clusters/" + file),
+                         "nccl");
+}
+
+// What the program tells users of NCCL is what the examination fitted.
+TEST(Presets, EngineCostsAreTheFittedOnes) {
+  const Constants fitted;
+  const sim::EngineCosts& nccl = sim::engine_costs_named("nccl");
+  EXPECT_EQ(nccl.costs.collective, 0);
+  EXPECT_EQ(nccl.costs.collective_per_rank,
+            picoseconds_of(fitted[Constant::kCollectivePerRank] * 1e-6));
+  EXPECT_EQ(nccl.costs.collective_under_compute,
+            picoseconds_of(fitted[Constant::kWaitUnderCompute] * 1e-3));
+  EXPECT_EQ(sim::optimizer_costs_named("adamw").launch_per_tensor,
+            picoseconds_of(fitted[Constant::kAdamLaunch] * 1e-3));
+  EXPECT_EQ(sim::optimizer_costs_named("adamw").passes, kAdamPasses / 8);
+  EXPECT_EQ(sim::optimizer_costs_named("sgd").launch_per_tensor,
+            picoseconds_of(kSgdLaunch));
+}
+
+TEST(Presets, LinksAreTheFittedOnes) {
+  const Constants fitted;
+  for (const char* file : {"8x4-2080ti-10gbe.toml",
+                           "8x4-2080ti-100gbe.toml",
+                           "8x4-2080ti-100gbib.toml"}) {
+    const sim::Machine machine = machine_of(file);
+    EXPECT_EQ(machine.device.sharing, plan::LinkSharing::kDevice);
+    EXPECT_EQ(machine.device.bytes_per_s,
+              std::llround(fitted[Constant::kBusRate] * 1e9));
+    EXPECT_EQ(machine.interference.device_link_under_compute,
+              fitted[Constant::kBusUnderCompute]);
+  }
+  const sim::LinkModel tcp = machine_of("8x4-2080ti-10gbe.toml").network;
+  EXPECT_EQ(tcp.bytes_per_s, std::llround(fitted[Constant::kTcp10Rate] * 1e9));
+  EXPECT_EQ(tcp.latency, picoseconds_of(kTcpStep));
+  const sim::LinkModel ipoib = machine_of("8x4-2080ti-100gbe.toml").network;
+  EXPECT_EQ(ipoib.bytes_per_s,
+            std::llround(fitted[Constant::kIpoibRate] * 1e9));
+  EXPECT_EQ(ipoib.decline, fitted[Constant::kIpoibDecline]);
+  EXPECT_EQ(ipoib.latency, picoseconds_of(kTcpStep));
+  const sim::LinkModel line = machine_of("8x4-2080ti-100gbib.toml").network;
+  EXPECT_EQ(line.bytes_per_s, std::llround(kInfiniBand));
+  const sim::Machine cloud = machine_of("16x8-v100-25gb.toml");
+  EXPECT_EQ(cloud.network.bytes_per_s,
+            std::llround(fitted[Constant::kCloudRate] * 1e9));
+  EXPECT_EQ(cloud.network.decline, fitted[Constant::kCloudDecline]);
+  EXPECT_EQ(cloud.interference.compute_under_transfer,
+            fitted[Constant::kCloudUnderTransfer]);
+  EXPECT_EQ(
+      machine_of("8x8-v100-4x100gbib.toml").interference.compute_under_transfer,
+      fitted[Constant::kDdpUnderTransfer]);
+}
+
+/// Mean absolute error of predict() over the cells of a family.
+double error_of(const sim::Examined& family, const Errors& errors) {
+  double sum = 0;
+  int count = 0;
+  for (const auto& [cell, error] : errors) {
+    const bool reducer = cell->table == Table::kDdp;
+    const bool neighbors = cell->table == Table::kDecentralized;
+    const bool servers = cell->key[0].ends_with("-PS");
+    const bool scheduled = cell->key[0] == "ByteScheduler-A2A";
+    const std::string_view name = reducer     ? "reducer"
+                                  : neighbors ? "neighbors"
+                                  : servers   ? "servers"
+                                  : scheduled ? "scheduled"
+                                              : "merged";
+    if (name == family.family) {
+      sum += std::abs(error);
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 1) << family.family;
+  RecordProperty(std::string(family.family), std::to_string(sum / count));
+  std::printf("%s %d cells: %.2f %%\n",
+              std::string(family.family).c_str(),
+              count,
+              sum / count);
+  return sum / count;
+}
+
+// The bars that `paceline advise` prints hold for what it prints them on.
+TEST(Presets, AdviceClaimsNoLessThanPredictIsOff) {
+  const std::string root = PACELINE_SOURCE_DIR;
+  const std::vector<Cell> cells = read_cells(root + "/reference");
+  std::vector<const Cell*> chosen;
+  for (const Table table :
+       {Table::kSurvey, Table::kDdp, Table::kDecentralized}) {
+    for (const Cell* cell : scorable(cells, table)) {
+      chosen.push_back(cell);
+    }
+  }
+  const Errors errors = preset_errors(cells, chosen, root + "/clusters");
+  for (const sim::Examined& family : sim::examined()) {
+    // Bars are printed to a tenth.
+    EXPECT_LE(error_of(family, errors), family.error_percent + 0.05)
+        << family.family;
+  }
+}
+
+}  // namespace
+}  // namespace paceline::validate
