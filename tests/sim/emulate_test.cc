@@ -28,10 +28,10 @@ Emulation emulated(const PredictRequest& job) {
 TEST(Emulate, TakesTheSlowerLinkThatRanksCross) {
   const Emulation across = emulated(job_of("bsp", 8));
   EXPECT_EQ(across.link.bytes_per_s, 1.212e9);
-  EXPECT_EQ(across.link.latency_ns, 25'000);
+  EXPECT_EQ(across.link.latency_ns, 27'400);
   const Emulation inside = emulated(job_of("bsp", 4));
   EXPECT_EQ(inside.link.bytes_per_s, 6.084e9);
-  EXPECT_EQ(inside.link.latency_ns, 5'000);
+  EXPECT_EQ(inside.link.latency_ns, 0);
 }
 
 TEST(Emulate, KeepsTheHostsOfAStrategyAndTheLayersOfTheJob) {
