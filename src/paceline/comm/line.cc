@@ -10,12 +10,12 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/stream.h"
 #include "paceline/comm/interface.h"
 
 namespace paceline::comm {
@@ -50,13 +50,6 @@ class Socket {
   int fd_;
 };
 
-void set_timeout(int fd, milliseconds timeout) {
-  const timeval limit{.tv_sec = timeout.count() / 1000,
-                      .tv_usec = timeout.count() % 1000 * 1000};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-}
-
 std::string wait_for(launch::Board& board,
                      const std::string& key,
                      milliseconds timeout) {
@@ -84,10 +77,10 @@ void send_stream(const std::string& address, milliseconds timeout) {
       htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
   inet_pton(AF_INET, address.substr(0, colon).c_str(), &peer.sin_addr);
   const Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  set_timeout(socket.fd(), timeout);
-  if (connect(socket.fd(),
-              reinterpret_cast<const sockaddr*>(&peer),
-              sizeof peer) != 0) {
+  if (connect_within(socket.fd(),
+                     reinterpret_cast<const sockaddr*>(&peer),
+                     sizeof peer,
+                     timeout) != 0) {
     refuse("connect");
   }
   const std::vector<char> chunk(kChunk, 'x');
@@ -96,7 +89,7 @@ void send_stream(const std::string& address, milliseconds timeout) {
   while (steady_ns() < end) {
     for (std::size_t sent = 0; sent < kChunk;) {
       const ssize_t n =
-          send(socket.fd(), chunk.data() + sent, kChunk - sent, MSG_NOSIGNAL);
+          send_within(socket.fd(), chunk.data() + sent, kChunk - sent, timeout);
       if (n < 0) {
         refuse("send");
       }
@@ -106,12 +99,13 @@ void send_stream(const std::string& address, milliseconds timeout) {
 }
 
 // The rate of the fastest stretch; of the whole stream where that is shorter.
-double receive_stream(int fd) {
+double receive_stream(int fd, milliseconds timeout) {
   std::vector<char> chunk(kChunk);
   std::vector<std::int64_t> arrived{steady_ns()};  // of every whole chunk
   std::size_t filled = 0;
   while (true) {
-    const ssize_t n = recv(fd, chunk.data() + filled, kChunk - filled, 0);
+    const ssize_t n =
+        receive_within(fd, chunk.data() + filled, kChunk - filled, timeout);
     if (n < 0) {
       refuse("receive");
     }
@@ -161,14 +155,8 @@ double serve_stream(launch::Board& board,
     refuse("listen");
   }
   board.post(key, fmt::format("{}:{}", address, ntohs(own.sin_port)));
-  pollfd ready{.fd = listener.fd(), .events = POLLIN, .revents = 0};
-  if (poll(&ready, 1, static_cast<int>(timeout.count())) != 1) {
-    errno = EAGAIN;
-    refuse("accept");
-  }
-  const Socket stream(accept(listener.fd(), nullptr, nullptr));
-  set_timeout(stream.fd(), timeout);
-  return receive_stream(stream.fd());
+  const Socket stream(accept_within(listener.fd(), timeout));
+  return receive_stream(stream.fd(), timeout);
 }
 
 LineStream pair_of(const World& world) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/stream.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include "paceline/base/clock.h"
+
+namespace paceline {
+namespace {
+
+constexpr std::int64_t kSliceMs = 100;  // that one wait counts at most
+
+// Whether `fd` is ready for `events` before the patience is over.  A wait that
+// a stop made longer than its slice counts as one slice.
+bool ready_within(int fd, short events, std::chrono::milliseconds patience) {
+  std::int64_t left_ns = std::chrono::nanoseconds(patience).count();
+  while (true) {
+    pollfd one{.fd = fd, .events = events, .revents = 0};
+    const std::int64_t began = steady_ns();
+    const int found = poll(&one, 1, static_cast<int>(kSliceMs));
+    if (found > 0) {
+      return true;
+    }
+    if (found < 0 && errno != EINTR) {
+      return false;
+    }
+    left_ns -=
+        std::clamp<std::int64_t>(steady_ns() - began, 1, kSliceMs * 1'000'000);
+    if (left_ns <= 0) {
+      errno = EAGAIN;
+      return false;
+    }
+  }
+}
+
+// `call` once the socket is ready, again where that was not so after all.
+template <class Call>
+ssize_t moved_within(int fd,
+                     short events,
+                     std::chrono::milliseconds patience,
+                     Call call) {
+  while (ready_within(fd, events, patience)) {
+    const ssize_t n = call();
+    if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
+      return n;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+int connect_within(int fd,
+                   const sockaddr* peer,
+                   socklen_t length,
+                   std::chrono::milliseconds patience) {
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) {
+    return -1;
+  }
+  int error = connect(fd, peer, length) == 0 ? 0 : errno;
+  if (error == EINPROGRESS || error == EINTR) {
+    socklen_t size = sizeof error;
+    if (!ready_within(fd, POLLOUT, patience) ||
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
+      error = errno;
+    }
+  }
+  if (fcntl(fd, F_SETFL, flags) != 0) {
+    return -1;
+  }
+  errno = error;
+  return error == 0 ? 0 : -1;
+}
+
+int accept_within(int listener, std::chrono::milliseconds patience) {
+  return static_cast<int>(moved_within(listener, POLLIN, patience, [&] {
+    return static_cast<ssize_t>(
+        accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  }));
+}
+
+ssize_t send_within(int fd,
+                    const char* data,
+                    std::size_t size,
+                    std::chrono::milliseconds patience) {
+  return moved_within(fd, POLLOUT, patience, [&] {
+    return send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+  });
+}
+
+ssize_t receive_within(int fd,
+                       char* data,
+                       std::size_t size,
+                       std::chrono::milliseconds patience) {
+  return moved_within(
+      fd, POLLIN, patience, [&] { return recv(fd, data, size, MSG_DONTWAIT); });
+}
+
+}  // namespace paceline
