@@ -26,6 +26,8 @@ TEST(Progress, says_where_a_rank_is) {
   EXPECT_EQ(whereabouts({1, 0, -1, "building resnet50", false}),
             "before its first step, building resnet50");
   EXPECT_EQ(whereabouts({1, 0, 3, "", false}), "at step 3");
+  EXPECT_EQ(whereabouts({1, 0, kNoSteps, "at all-reduce of 64 B", false}),
+            "at all-reduce of 64 B");
 }
 
 TEST(Heartbeat, posts_at_most_once_an_interval) {
@@ -38,6 +40,14 @@ TEST(Heartbeat, posts_at_most_once_an_interval) {
   EXPECT_EQ(read_progress(*board, 2)->step, 0);
   heart.finish();  // is not put off
   EXPECT_TRUE(read_progress(*board, 2)->done);
+}
+
+TEST(Heartbeat, says_at_once_where_it_arrived) {
+  const auto board = std::make_shared<MemoryBoard>();
+  Heartbeat heart(board, 0, 1h);
+  heart.arrive(kNoSteps, "at all-reduce of 64 B");
+  heart.arrive(kNoSteps, "at all-reduce of 256 B");
+  EXPECT_EQ(read_progress(*board, 0)->operation, "at all-reduce of 256 B");
 }
 
 TEST(Heartbeat, only_the_claimer_counts_while_there_is_one) {

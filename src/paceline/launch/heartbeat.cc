@@ -37,6 +37,9 @@ std::optional<Progress> decode_progress(std::string_view text) {
 }
 
 std::string whereabouts(const Progress& progress) {
+  if (progress.step == kNoSteps && !progress.operation.empty()) {
+    return progress.operation;
+  }
   const std::string step = progress.step < 0
                                ? "before its first step"
                                : fmt::format("at step {}", progress.step);
@@ -74,6 +77,13 @@ void Heartbeat::beat(std::int64_t step, std::string_view operation) {
   if (!due()) {
     return;
   }
+  const std::lock_guard lock(mutex_);
+  progress_.step = step;
+  progress_.operation = operation;
+  post();
+}
+
+void Heartbeat::arrive(std::int64_t step, std::string_view operation) {
   const std::lock_guard lock(mutex_);
   progress_.step = step;
   progress_.operation = operation;

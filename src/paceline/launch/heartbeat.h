@@ -14,11 +14,14 @@
 
 namespace paceline::launch {
 
+/// The step of work that has none: its words alone say where it is.
+inline constexpr std::int64_t kNoSteps = -2;
+
 /// What a rank last said of itself: its cell on the board.
 struct Progress {
   std::int64_t beats = 0;    // grows with every beat that was posted
   std::int64_t wall_ms = 0;  // since 1970, by that rank's clock
-  std::int64_t step = -1;    // -1: before the first
+  std::int64_t step = -1;    // -1: before the first; kNoSteps
   std::string operation;     // "all-reduce, 9.4 MB"; may be empty
   bool done = false;         // ended as it should
 
@@ -28,7 +31,8 @@ struct Progress {
 std::string encode(const Progress& progress);
 std::optional<Progress> decode_progress(std::string_view text);
 
-/// "at step 12, all-reduce, 9.4 MB", "before its first step".
+/// "at step 12, all-reduce, 9.4 MB", "before its first step";
+/// of work without steps its words, "all-reduce of 64 B".
 std::string whereabouts(const Progress& progress);
 
 std::optional<Progress> read_progress(Board& board, int rank);
@@ -48,6 +52,9 @@ class Heartbeat {
             std::chrono::milliseconds interval = std::chrono::seconds(1));
 
   void beat(std::int64_t step, std::string_view operation);
+
+  /// Beats at once, for what may hang before the next beat is due.
+  void arrive(std::int64_t step, std::string_view operation);
 
   /// Beats with what was last said, unless a claim is held.
   void beat_unless_claimed();
