@@ -52,7 +52,7 @@ TEST(CommFindings, OutliveTheRankOnTheBoard) {
               record::to_json(mine.records[i], environment));
     EXPECT_EQ(read.records[i].line_bytes_per_s, 2e9);
     EXPECT_EQ(read.records[i].link_slack_ns, -7);
-    EXPECT_FALSE(read.records[i].valid);
+    EXPECT_EQ(read.records[i].valid, false);
   }
   // 1.6 GB in 2 us are above any line, 96 B in 2 us are not.
   EXPECT_TRUE(read.records[0].warnings.empty());

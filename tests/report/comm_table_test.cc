@@ -44,6 +44,12 @@ TEST(CommRecord, WhatIsNotKnownIsNull) {
   EXPECT_TRUE(json.at("bytes_per_s").at("wire_share_of_line").is_null());
   EXPECT_TRUE(json.at("link").is_null());
   EXPECT_TRUE(json.at("link_slack_ns").is_null());
+  EXPECT_EQ(json.at("valid"), true);
+  r.valid.reset();
+  const auto unknown = record::to_json(r, {});
+  EXPECT_TRUE(unknown.at("valid").is_null());
+  EXPECT_FALSE(record::comm_record_from(unknown).valid.has_value());
+  EXPECT_TRUE(render_comm("csv", {{r}}, {}).ends_with(",0,\n"));
   EXPECT_EQ(json.at("iteration_ns").size(), 3U);
   EXPECT_EQ(json.at("duration_ns").at("p50"), 2e6);
 }

@@ -11,6 +11,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/bench/comm_rows.h"
 #include "paceline/bench/link_check.h"
 #include "paceline/bench/team.h"
 #include "paceline/comm/c10d_store.h"
@@ -70,11 +71,8 @@ class Operation {
     const auto type = c10::typeMetaToScalarType(options.dtype());
     modulus_ = modulus(type, world_);
     const auto size = static_cast<std::int64_t>(c10::elementSize(type));
-    count_ = std::max<std::int64_t>(1, bytes / size);
-    if (shards()) {
-      count_ = (count_ + world_ - 1) / world_ * world_;
-    }
-    bytes_ = count_ * size;
+    bytes_ = whole_bytes(name_, bytes, size, world_);
+    count_ = bytes_ / size;
     const std::int64_t shard = count_ / world_;
     in_ = at::zeros({name_ == "all-gather" ? shard : count_}, options);
     out_ = name_ == "all-gather"       ? at::zeros({count_}, options)
@@ -127,10 +125,6 @@ class Operation {
   }
 
  private:
-  bool shards() const {
-    return name_ == "reduce-scatter" || name_ == "all-gather";
-  }
-
   int neighbor(std::int64_t distance) const {
     return static_cast<int>((channel_.rank() + distance) % world_);
   }

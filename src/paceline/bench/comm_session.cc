@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/bench/bulletin.h"
+#include "paceline/bench/comm_rows.h"
 #include "paceline/bench/environment.h"
 #include "paceline/bench/host_cores.h"
 #include "paceline/bench/link_check.h"
@@ -46,17 +47,6 @@ CommSamples samples_from(const std::string& text) {
           .linked = linked_operations_from(all.at("linked"))};
 }
 
-std::vector<int> ranks_per_host(const std::vector<std::string>& hosts) {
-  std::vector<int> counts;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-    if (rank == 0 || hosts[rank] != hosts[rank - 1]) {
-      counts.push_back(0);
-    }
-    ++counts.back();
-  }
-  return counts;
-}
-
 // Adds a rank's samples: the longest duration of each iteration counts.
 void merge(const CommSamples& samples, record::CommRecord& record) {
   record.bytes = samples.bytes;
@@ -84,8 +74,14 @@ class CommSession {
       : world_(world),
         options_(options),
         findings_(findings),
-        bulletin_(world, "comm/", [this, &heart](const std::string& what) {
-          heart.beat(-1, "waiting for " + what);
+        heart_(heart),
+        rows_(comm_rows(options.operations,
+                        options.sizes,
+                        options.setting.dtype,
+                        world.place.world)),
+        bulletin_(world, "comm/", [this](const std::string& what) {
+          heart_.beat(launch::kNoSteps,
+                      fmt::format("{}, waiting for {}", where_, what));
           stop_if_asked();
         }) {}
 
@@ -100,16 +96,24 @@ class CommSession {
     CommCases cases(world_, options_.setting, "comm");
     interface_ = cases.interface();
     find_line("before");
-    for (const std::string& operation : options_.operations) {
-      for (const std::int64_t bytes : options_.sizes) {
-        collect(operation, measure(cases, operation, bytes));
-      }
+    for (const CommRow& row : rows_) {
+      arrive(fmt::format("at {} of {} B (row {} of {})",
+                         row.operation,
+                         row.bytes,
+                         collected_ + 1,
+                         rows_.size()));
+      collect(row.operation, measure(cases, row.operation, row.bytes));
     }
     find_line("after");
   }
 
  private:
   bool leads() const { return world_.place.rank == 0; }
+
+  void arrive(const std::string& where) {
+    where_ = where;
+    heart_.arrive(launch::kNoSteps, where);
+  }
 
   void stop_if_asked() const {
     const int signal = options_.stop_signal ? options_.stop_signal() : 0;
@@ -119,6 +123,7 @@ class CommSession {
   }
 
   void find_line(const std::string& when) {
+    arrive(fmt::format("at the line's measurement {} the rows", when));
     double bytes_per_s = 0;
     if (!options_.setting.link.empty()) {
       bytes_per_s =
@@ -138,13 +143,12 @@ class CommSession {
                       const std::string& operation,
                       std::int64_t bytes) {
     ProgressLine line(options_.progress && leads());
-    const auto title =
-        fmt::format("[{}/{}] {} of {} B ({} ranks)",
-                    collected_ + 1,
-                    options_.operations.size() * options_.sizes.size(),
-                    operation,
-                    bytes,
-                    world_.place.world);
+    const auto title = fmt::format("[{}/{}] {} of {} B ({} ranks)",
+                                   collected_ + 1,
+                                   rows_.size(),
+                                   operation,
+                                   bytes,
+                                   world_.place.world);
     return cases.run(
         operation,
         bytes,
@@ -170,7 +174,7 @@ class CommSession {
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     record.operation = operation;
     record.ranks = world_.place.world;
-    record.ranks_per_host = ranks_per_host(world_.hosts);
+    record.ranks_per_host = comm::ranks_per_host(world_.hosts);
     record.engine = options_.setting.engine;
     record.device = options_.setting.device;
     record.dtype = options_.setting.dtype;
@@ -197,10 +201,11 @@ class CommSession {
       const std::vector<std::vector<comm::LinkedOperation>>& linked,
       record::CommRecord& record) {
     const record::LinkCheck check = check_link(linked, 1);
+    record.valid.reset();
     if (check.operations > 0) {
       record.link_slack_ns = check.slack_ns;
+      record.valid = check.valid();
     }
-    record.valid = check.valid();
   }
 
   bool one_clock() const {
@@ -211,6 +216,9 @@ class CommSession {
   const comm::World& world_;
   const CommSessionOptions& options_;
   CommFindings& findings_;
+  launch::Heartbeat& heart_;
+  const std::vector<CommRow> rows_;
+  std::string where_ = "before the first operation";
   Bulletin bulletin_;
   std::string interface_;
   int collected_ = 0;

@@ -129,6 +129,17 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
   return world;
 }
 
+std::vector<int> ranks_per_host(std::span<const std::string> hosts) {
+  std::vector<int> counts;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (rank == 0 || hosts[rank] != hosts[rank - 1]) {
+      counts.push_back(0);
+    }
+    ++counts.back();
+  }
+  return counts;
+}
+
 void leave(const World& world, Milliseconds patience) {
   world.board->post(goodbye_key(world.place.rank), "1");
   if (!world.serves_store) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct World {
 /// UsageError for a port that is taken, WorldError that names who did not come
 /// within `timeout`.
 World join(const launch::Launch& launch, std::chrono::milliseconds timeout);
+
+/// How many ranks each host has, in rank order: {2, 1} of a, a, b.
+std::vector<int> ranks_per_host(std::span<const std::string> hosts);
 
 /// Says goodbye.  The rank that serves the store stays until all ranks have
 /// left, or `patience` is over, because their last words need the store.

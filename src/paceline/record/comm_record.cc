@@ -105,7 +105,7 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["wrong_elements"] = record.wrong_elements;
   json["link_slack_ns"] =
       record.link_slack_ns ? Json(*record.link_slack_ns) : Json(nullptr);
-  json["valid"] = record.valid;
+  json["valid"] = record.valid ? Json(*record.valid) : Json(nullptr);
   RunRecord shell;
   shell.environment = environment;
   shell.warnings = record.warnings;
@@ -134,10 +134,13 @@ CommRecord comm_record_from(const Json& json) {
                     .line_bytes_per_s = line.is_null() ? 0 : line.get<double>(),
                     .wrong_elements = json.at("wrong_elements"),
                     .link_slack_ns = {},
-                    .valid = json.at("valid"),
+                    .valid = {},
                     .warnings = {}};
   if (!slack.is_null()) {
     record.link_slack_ns = slack.get<std::int64_t>();
+  }
+  if (const Json& valid = json.at("valid"); !valid.is_null()) {
+    record.valid = valid.get<bool>();
   }
   for (const Json& warning : json.at("warnings")) {
     record.warnings.push_back({.code = warning.at("code"),

@@ -50,7 +50,7 @@ std::string remark(const CommRecord& record) {
   if (record.wrong_elements > 0) {
     return fmt::format("  {} WRONG ELEMENTS", record.wrong_elements);
   }
-  if (!record.valid) {
+  if (!record.valid.value_or(true)) {
     return "  INVALID: the engine is slower than the link";
   }
   return "";
@@ -176,7 +176,7 @@ std::string render_csv(std::span<const CommRecord> records) {
         r.wire_bandwidth(),
         r.line_bytes_per_s > 0 ? fmt::format("{:.0f}", r.line_bytes_per_s) : "",
         r.wrong_elements,
-        r.valid);
+        r.valid ? fmt::format("{}", *r.valid) : "");
   }
   return text;
 }
