@@ -128,6 +128,8 @@ TEST_F(Comm, BehindAModelledLinkTheLineIsTheLinks) {
   }
   EXPECT_TRUE(all.at(0).at("link_slack_ns").is_number());
   EXPECT_TRUE(all.at(1).at("link_slack_ns").is_null());
+  EXPECT_TRUE(all.at(0).at("valid").is_boolean());
+  EXPECT_TRUE(all.at(1).at("valid").is_null());
   EXPECT_NE(outcome.out.find("line: 0.013 GB/s, that of the modelled link\n"),
             std::string::npos)
       << outcome.out;
@@ -145,6 +147,59 @@ TEST_F(Comm, AnEngineThatIsSlowerThanTheLinkIsInvalid) {
   EXPECT_LT(records("r.jsonl").at(0).at("link_slack_ns"), 0);
 }
 
+// Another host's times would pass for those of the file's link.
+TEST_F(Comm, FitsOfOtherHostsAreRefusedBeforeTheMeasurement) {
+  const std::string text =
+      "[[hosts]]\nname = \"far\"\nslots = 2\n\n[[links]]\njoins = "
+      "\"devices\"\nrate = \"1GB/s\"\n";
+  std::ofstream(folder_ / "far.toml") << text;
+  const Outcome outcome =
+      run("comm --cluster far.toml -H localhost:2 --fit --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+  EXPECT_EQ(outcome.out.find("paceline: --fit: --hosts takes the place of the "
+                             "hosts of far.toml"),
+            0U)
+      << outcome.out;
+  EXPECT_EQ(this->text("far.toml"), text);
+}
+
+TEST_F(Comm, AFileThatFitsCannotGoIntoIsRefusedBeforeTheMeasurement) {
+  std::ofstream(folder_ / "lab.toml")
+      << "links = [{name = \"net\", rate = \"1Gbit\"}]\n"
+         "[[hosts]]\nname = \"localhost\"\nslots = 2\n";
+  const Outcome outcome =
+      run("comm --cluster lab.toml --fit --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+  EXPECT_NE(outcome.out.find("lab.toml takes no more [[links]]"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_TRUE(records("r.jsonl").empty());
+}
+
+TEST_F(Comm, ALatencyThatWasNotMeasuredIsLeftOut) {
+  const Outcome outcome =
+      run("comm --ranks 2 --max 16KiB --only all-reduce,all-reduce "
+          "--iterations 2 --cluster new.toml --fit --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(text("new.toml").find("latency"), std::string::npos);
+  EXPECT_NE(text("new.toml").find("ranks_per_host = [2]\n"), std::string::npos);
+  EXPECT_NE(outcome.out.find("the link's latency is left out"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(records("r.jsonl").size(), 7U);  // 4 B .. 16 KiB, each once
+}
+
+TEST_F(Comm, SizesThatRoundToTheSameAreMeasuredOnce) {
+  const Outcome outcome =
+      run("comm --ranks 2 --min 4 --max 12 --factor 1.1 --only all-reduce "
+          "--iterations 1 --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 2U);  // the last of the sizes is 11
+  EXPECT_EQ(all[0].at("bytes"), 4);
+  EXPECT_EQ(all[1].at("bytes"), 8);
+}
+
 TEST_F(Comm, BadRequestsAreOneSentence) {
   for (const auto& [flags, sentence] :
        {std::pair<std::string, std::string>{"--only alreduce",
@@ -153,6 +208,13 @@ TEST_F(Comm, BadRequestsAreOneSentence) {
         {"--factor 1", "--factor 1: must be above 1"},
         {"--min 0", "--min 0: must be 1 B to 16 GiB"},
         {"--fit", "--fit: needs --cluster FILE"},
+        {"--cluster new.toml --fit --link 1Gbit,1ms",
+         "--fit: behind --link 1Gbit,1ms times are a model's"},
+        {"--cluster new.toml --fit --dtype bf16",
+         "--fit: fits are of fp32, not of --dtype bf16"},
+        {"--cluster new.toml --fit --min 4 --max 4",
+         "--fit: a line needs two sizes of an operation"},
+        {"-H localhost:2:3", "--hosts localhost:2:3: 'localhost:2:3' has more"},
         {"--link 5", "--link = '5': must be a rate"},
         {"--engine nccl", "--engine: 'nccl'"},
         {"--format tab", "--format: unknown format"}}) {

@@ -124,6 +124,61 @@ TEST(ClusterEdit, RefusesWhatItCannotEdit) {
       "\"1us\"}]}]\n";
   EXPECT_THROW(with_fits(inline_fits, "net", {fit("message", 5)}, "lab.toml"),
                UsageError);
+  EXPECT_THROW(with_fits(inline_fits, "net", {}, "lab.toml"), UsageError);
+  EXPECT_EQ(with_fits(kText, "net", {}, "lab.toml"), kText);
+}
+
+TEST(ClusterEdit, AnotherPlacementIsAnotherFit) {
+  LinkFit spread = fit("all-reduce", 5);
+  spread.ranks_per_host = {1, 1};
+  std::string out = with_fits(kText, "net", {spread}, "lab.toml");
+  auto fits = parse_cluster(out, "lab.toml").links.at(0).fits;
+  ASSERT_EQ(fits.size(), 2U);  // the file's said nothing of hosts
+  EXPECT_EQ(fits[1].ranks_per_host, (std::vector<int>{1, 1}));
+  LinkFit packed = fit("all-reduce", 6);
+  packed.ranks_per_host = {2};
+  out = with_fits(out, "net", {packed}, "lab.toml");
+  fits = parse_cluster(out, "lab.toml").links.at(0).fits;
+  ASSERT_EQ(fits.size(), 3U);
+  EXPECT_EQ(fits[2].ranks_per_host, std::vector<int>{2});
+}
+
+TEST(ClusterEdit, ABracketInACommentIsNoHeader) {
+  std::string text = kText;
+  text.replace(text.find("[[links]]\nname"), 9, "[[ links ]]  # see [1]");
+  text.replace(text.find("[[links.fits]]          # old"),
+               29,
+               "[[links.fits]]  # old [2], of {a}");
+  const std::string out =
+      with_fits(text, "net", {fit("all-reduce", 123)}, "lab.toml");
+  EXPECT_EQ(parse_cluster(out, "lab.toml").links.at(0).fits.size(), 2U);
+  EXPECT_NE(out.find("[[ links ]]  # see [1]\n"), std::string::npos) << out;
+  EXPECT_EQ(out.find("# old [2]"), std::string::npos) << out;
+}
+
+std::string with_crlf(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '\n' ? "\r\n" : std::string(1, c);
+  }
+  return out;
+}
+
+TEST(ClusterEdit, LineEndsAreTheFilesOwn) {
+  const std::vector<LinkFit> fits{fit("all-reduce", 5)};
+  EXPECT_EQ(with_fits(with_crlf(kText), "net", fits, "lab.toml"),
+            with_crlf(with_fits(kText, "net", fits, "lab.toml")));
+  const ClusterLink link{.name = "l", .bytes_per_s = 1e9, .fits = fits};
+  const std::string hosts = "[[hosts]]\nname = \"a\"\n";
+  EXPECT_EQ(with_link(with_crlf(hosts), link),
+            with_crlf(with_link(hosts, link)));
+}
+
+TEST(ClusterEdit, ALatencyThatNobodyKnowsIsLeftOut) {
+  const ClusterLink link{.name = "l", .bytes_per_s = 1e9, .fits = {}};
+  const std::string text = with_link("[[hosts]]\nname = \"a\"", link);
+  EXPECT_EQ(text.find("latency"), std::string::npos) << text;
+  EXPECT_EQ(parse_cluster(text, "lab.toml").links.at(0).latency_ps, 0);
 }
 
 TEST(ClusterEdit, ALinkWrittenAsTextIsTheLink) {
@@ -135,7 +190,7 @@ TEST(ClusterEdit, ALinkWrittenAsTextIsTheLink) {
                    .full_duplex = true,
                    .fits = {fit("message", 5)}};
   const Cluster cluster = parse_cluster(
-      "[[hosts]]\nname = \"a\"\nslots = 2\n\n" + link_text(link), "lab.toml");
+      with_link("[[hosts]]\nname = \"a\"\nslots = 2\n", link), "lab.toml");
   ASSERT_EQ(cluster.links.size(), 1U);
   EXPECT_EQ(cluster.links[0].scope, LinkScope::kDevices);
   EXPECT_EQ(cluster.links[0].bytes_per_s, 2e9);

@@ -155,6 +155,61 @@ TEST(Cluster, NamesTheOffendingValue) {
   EXPECT_TRUE(message_of("[[hosts]").starts_with("c.toml:1: not TOML:"));
 }
 
+// A line and a value in each refusal.
+TEST(Cluster, NamesTheLineOfAFit) {
+  const std::string before =
+      "[[hosts]]\nname = 'a'\n[[links]]\nrate = '1Gbit'\n"
+      "[[links.fits]]\noperation = 'message'\n";  // 6 lines
+  const std::string pieces = "pieces = [{alpha = '1us'}]\n";
+  for (const auto& [line, why] :
+       {std::pair<std::string, std::string>{"engine = 'mpi'",
+                                            "engine = 'mpi': known are gloo, "
+                                            "nccl"},
+        {"device = 'gpu'", "device = 'gpu': known are cpu, cuda"},
+        {"error_percent = -1.5",
+         "error_percent = -1.5: must be a number, 0 or more"},
+        {"error_percent = nan",
+         "error_percent = nan: must be a number, 0 or more"},
+        {"ranks_per_host = [1, 2]",
+         "ranks_per_host = [1, 2]: the sum must be ranks, 2"},
+        {"ranks_per_host = [2, 0]",
+         "ranks_per_host = [ 2, 0 ]: must be whole numbers above 0, like [4, "
+         "4]"}}) {
+    EXPECT_EQ(message_of(before + line + "\n" + pieces),
+              "c.toml:7: [[links.fits]] " + why);
+  }
+  EXPECT_EQ(message_of(before + "pieces = []\n"),
+            "c.toml:7: [[links.fits]] pieces = []: a fit has at least one "
+            "piece");
+  EXPECT_EQ(message_of(before +
+                       "pieces = [{alpha = '1us', beta_ps_per_byte = -2}]\n"),
+            "c.toml:7: [[links.fits.pieces]] beta_ps_per_byte = -2: must be a "
+            "number, 0 or more");
+  EXPECT_EQ(
+      message_of("[[hosts]]\n[[links]]\nrate = '1Gbit'\n[[links.fits]]\n"
+                 "operation = 'allreduce'\n" +
+                 pieces),
+      "c.toml:5: [[links.fits]] operation = 'allreduce': known are all-reduce, "
+      "reduce-scatter, all-gather, broadcast, message");
+}
+
+TEST(Cluster, NamesTheLineOfAHostOrLink) {
+  EXPECT_EQ(message_of("[[hosts]]\nname = ''\n"),
+            "c.toml:2: [[hosts]] name = '': a name is not empty and does not "
+            "begin with '-'");
+  EXPECT_EQ(message_of("[[hosts]]\nname = '-l'\n"),
+            "c.toml:2: [[hosts]] name = '-l': a name is not empty and does not "
+            "begin with '-'");
+  const std::string links =
+      "[[hosts]]\n[[links]]\nname = 'n'\nrate = '1Gbit'\n[[links]]\n"
+      "rate = '1Gbit'\n";
+  EXPECT_EQ(message_of(links + "name = 'm'\njoins = 'hosts'\n"),
+            "c.toml:8: [[links]] joins = 'hosts': so does link 'n'; one link "
+            "each");
+  EXPECT_EQ(message_of(links + "name = 'n'\njoins = 'devices'\n"),
+            "c.toml:7: [[links]] name = 'n': a link before it has this name");
+}
+
 TEST(Cluster, RefusesImpossibleFits) {
   Cluster cluster = parse_cluster(kFile, "c.toml");
   auto& pieces = cluster.links[0].fits[0].line.pieces;
@@ -168,6 +223,21 @@ TEST(Cluster, RefusesImpossibleFits) {
   EXPECT_NO_THROW(check_cluster(cluster));
   pieces[1].from_bytes = 0;
   EXPECT_THROW(check_cluster(cluster), UsageError);
+  pieces[1].from_bytes = 65536;
+  LinkFit& fit = cluster.links[0].fits[0];
+  fit.engine = "mpi";
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+  fit.engine.clear();
+  fit.error_percent = -1;
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+  fit.error_percent.reset();
+  fit.ranks_per_host = {fit.ranks, 1};
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+  fit.ranks_per_host = {fit.ranks - 1, 1};
+  EXPECT_NO_THROW(check_cluster(cluster));
+  EXPECT_EQ(
+      parse_cluster(to_toml(cluster), "d.toml").links[0].fits[0].ranks_per_host,
+      fit.ranks_per_host);
 }
 
 TEST(Cluster, ReadsHostListsAndHostfiles) {
@@ -178,6 +248,12 @@ TEST(Cluster, ReadsHostListsAndHostfiles) {
   EXPECT_EQ(hosts[1].slots, 1);
   EXPECT_THROW(parse_host_list("a:0"), UsageError);
   EXPECT_THROW(parse_host_list("a,,b"), UsageError);
+  // A host that comes again adds its slots, as in a hostfile.
+  const auto again = parse_host_list("a:1,b,a:2");
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].slots, 3);
+  EXPECT_EQ(again[1].slots, 1);
+  EXPECT_THROW(parse_host_list("a:16777216,a:1"), UsageError);
   const auto filed = parse_hostfile("# mine\na slots=2\nb:3 # two\nc\n", "h");
   ASSERT_EQ(filed.size(), 3u);
   EXPECT_EQ(filed[0].slots, 2);
@@ -212,6 +288,29 @@ TEST(Cluster, HostfilesOfBothMpis) {
   }
 }
 
+TEST(Cluster, HostsThatNobodyCanReachAreRefused) {
+  const auto message = [](const ClusterChoice& choice) -> std::string {
+    try {
+      read_cluster(choice);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message({.hosts = "localhost:2:3"}),
+            "--hosts localhost:2:3: 'localhost:2:3' has more than one colon; "
+            "hosts are written a:4,b:4");
+  EXPECT_EQ(message({.hosts = "a,-oProxyCommand=x"}),
+            "--hosts a,-oProxyCommand=x: host '-oProxyCommand=x': a name that "
+            "begins with '-' would be an option of ssh");
+  try {
+    parse_hostfile(std::string_view("a\nb\0c\n", 6), "h");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "h:2: it has a NUL byte; a hostfile is text");
+  }
+}
+
 TEST(Cluster, HostsInPlaceOfTheFiles) {
   const std::string path = std::filesystem::path(PACELINE_SOURCE_DIR) /
                            "clusters/8x4-2080ti-10gbe.toml";
@@ -228,7 +327,7 @@ TEST(Cluster, HostsInPlaceOfTheFiles) {
   EXPECT_TRUE(alone.links.empty());
   for (const ClusterChoice& bad : {ClusterChoice{},
                                    ClusterChoice{.hosts = "a", .hostfile = "b"},
-                                   ClusterChoice{.hosts = "a,a"},
+                                   ClusterChoice{.hosts = "-a"},
                                    ClusterChoice{.hosts = "a:0"},
                                    ClusterChoice{.hostfile = "nosuch"}}) {
     EXPECT_THROW(read_cluster(bad), UsageError) << bad.hosts;

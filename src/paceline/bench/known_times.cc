@@ -148,6 +148,13 @@ void KnownTimes::say(const std::string& sentence) {
 std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
   const auto hosts =
       std::span(world_.hosts).first(static_cast<std::size_t>(c.ranks));
+  if (c.dtype == "bf16") {
+    say(
+        fmt::format("the fits of {} are of fp32, and the gradients are bf16; "
+                    "their times are measured before the run",
+                    file_));
+    return std::nullopt;
+  }
   const bool one_host = std::ranges::count(hosts, hosts[0]) == c.ranks;
   plan::ClusterTimes times = plan::times_for(
       plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}),
@@ -155,7 +162,8 @@ std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
       {.engine = c.engine,
        .device = c.device,
        .world = c.ranks,
-       .scope = one_host ? plan::LinkScope::kDevices : plan::LinkScope::kHosts},
+       .scope = one_host ? plan::LinkScope::kDevices : plan::LinkScope::kHosts,
+       .ranks_per_host = comm::ranks_per_host(hosts)},
       file_);
   if (!times.missing.empty()) {
     say(fmt::format("{}; they are measured before the run", times.missing));

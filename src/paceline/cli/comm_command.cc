@@ -16,7 +16,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/bench/comm_rows.h"
 #include "paceline/cli/catalogue.h"
+#include "paceline/cli/comm_fit.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/job_hosts.h"
 #include "paceline/cli/results.h"
@@ -78,7 +80,16 @@ std::vector<std::string> operations_of(const std::vector<std::string>& only) {
       throw UsageError("--only: " + unknown_name("operation", name, known));
     }
   }
-  return only.empty() ? known : only;
+  if (only.empty()) {
+    return known;
+  }
+  std::vector<std::string> once;
+  for (const std::string& name : only) {
+    if (std::ranges::find(once, name) == once.end()) {
+      once.push_back(name);
+    }
+  }
+  return once;
 }
 
 void check_link(bench::CommSetting& setting) {
@@ -186,18 +197,23 @@ void CommCommand::check(const launch::Launch& launch) {
     if (ranks_ == 0) {
       ranks_ = std::max(2, cluster_ ? cluster_->slots() : machine.cores);
     }
+    comm::LocalLaunch nothing;  // to refuse before anything is written
     if (cluster_) {
-      comm::LocalLaunch nothing;  // to refuse before anything is written
       place_ranks(*cluster_, ranks_, reach(), nothing);
     } else if (launch.place.launcher == "single") {
       experiment::check_ranks_here("--ranks", ranks_, machine.cores);
     }
     if (launch.place.launcher != "paceline") {
-      results_.emplace(CommResults::Options{
-          .format = format_,
-          .records = records_,
-          .fit_file = fit_ ? choice_.file : "",
-          .rows = options_.operations.size() * options_.sizes.size()});
+      const int world =
+          launch.place.launcher == "single" ? ranks_ : launch.place.world;
+      const auto rows = bench::comm_rows(
+          options_.operations, options_.sizes, options_.setting.dtype, world);
+      check_fit(rows, launch, nothing.hosts.size() > 1);
+      results_.emplace(
+          CommResults::Options{.format = format_,
+                               .records = records_,
+                               .fit_file = fit_ ? choice_.file : "",
+                               .rows = rows.size()});
     }
   }
   if (ranks_ == 0) {
@@ -218,11 +234,58 @@ void CommCommand::check_cluster(const launch::Launch& launch) {
   if (choice.empty() || launch.place.launcher == "paceline") {
     return;
   }
+  if (fit_ && !choice.file.empty() && choice.names_hosts()) {
+    throw UsageError(fmt::format(
+        "--fit: {} takes the place of the hosts of {}, so what is measured is "
+        "not that file's link; leave it out, or name a new file",
+        choice.hosts.empty() ? "--hostfile" : "--hosts",
+        choice.file));
+  }
   plan::Cluster cluster = plan::read_cluster(choice);
   if (launch.place.launcher == "single") {
     cluster_ = std::move(cluster);
   } else {
     refuse_hosts(choice, launch.place.launcher);
+  }
+}
+
+// Refuses what would be measured in vain.
+void CommCommand::check_fit(const std::vector<bench::CommRow>& rows,
+                            const launch::Launch& launch,
+                            bool several_hosts) const {
+  if (!fit_) {
+    return;
+  }
+  const auto& setting = options_.setting;
+  if (!setting.link.empty()) {
+    throw UsageError(fmt::format(
+        "--fit: behind --link {} times are a model's, not the cluster's; leave "
+        "one of the two out",
+        setting.link));
+  }
+  if (setting.dtype != "fp32") {
+    throw UsageError(
+        fmt::format("--fit: fits are of fp32, not of --dtype {}; leave it out",
+                    setting.dtype));
+  }
+  const bool a_line = std::ranges::any_of(rows, [&](const auto& row) {
+    return std::ranges::count(rows, row.operation, &bench::CommRow::operation) >
+           1;
+  });
+  if (!a_line) {
+    throw UsageError(
+        "--fit: a line needs two sizes of an operation; see --min, --max and "
+        "--factor");
+  }
+  const bool ours = launch.place.launcher == "single";
+  const bool unknown = !ours && !launch.local_known;
+  const bool several =
+      ours ? several_hosts : launch.place.local_world < launch.place.world;
+  if (several || unknown) {
+    check_fits(choice_.file, plan::LinkScope::kHosts);
+  }
+  if (!several || unknown) {
+    check_fits(choice_.file, plan::LinkScope::kDevices);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/bench/comm_rows.h"
 #include "paceline/bench/comm_session.h"
 #include "paceline/cli/comm_results.h"
 #include "paceline/cli/job_hosts.h"
@@ -31,6 +32,9 @@ class CommCommand {
  private:
   void check(const launch::Launch& launch);
   void check_cluster(const launch::Launch& launch);
+  void check_fit(const std::vector<bench::CommRow>& rows,
+                 const launch::Launch& launch,
+                 bool several_hosts) const;
   Reach reach() const;
   int run_local(const std::vector<std::string>& command_line);
   int run_rank(const launch::Launch& launch);

@@ -33,7 +33,8 @@ plan::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
                     .line = {},
                     .error_percent = fit.mean_error * 100,
                     .engine = of.engine,
-                    .device = of.device};
+                    .device = of.device,
+                    .ranks_per_host = of.ranks_per_host};
   for (const stats::LinePiece& piece : fit.pieces) {
     out.line.pieces.push_back(
         {.from_bytes = static_cast<std::int64_t>(piece.from_bytes),
@@ -43,13 +44,17 @@ plan::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
   return out;
 }
 
-// One way, of a link that no file describes: half of the smallest message's
-// time, since the message's two directions and the engine are in it.
+constexpr std::int64_t kShort = 1024;  // bytes whose time is all latency
+
+// One way, of a link that no file describes: half of the smallest short
+// message's time, since the message's two directions and the engine are in it;
+// 0 where none was measured.
 plan::Picoseconds latency_of(std::span<const CommRecord> records) {
   double least_ns = 0;
   std::int64_t bytes = 0;
   for (const CommRecord& r : records) {
-    if (r.operation == "message" && (bytes == 0 || r.bytes < bytes)) {
+    if (r.operation == "message" && r.wrong_elements == 0 &&
+        r.bytes <= kShort && (bytes == 0 || r.bytes < bytes)) {
       bytes = r.bytes;
       least_ns = r.quantile_ns(0);
     }
@@ -69,6 +74,18 @@ std::string new_file(const std::vector<plan::ClusterHost>& hosts) {
   return text;
 }
 
+plan::ClusterLink link_of(plan::LinkScope scope,
+                          double bytes_per_s,
+                          plan::Picoseconds latency) {
+  return {.name = scope == plan::LinkScope::kHosts ? "hosts" : "devices",
+          .scope = scope,
+          .sharing = plan::LinkSharing::kHost,
+          .bytes_per_s = bytes_per_s,
+          .latency_ps = latency,
+          .full_duplex = true,
+          .fits = {}};
+}
+
 plan::ClusterLink new_link(plan::LinkScope scope,
                            std::span<const CommRecord> records) {
   if (records.front().line_bytes_per_s <= 0) {
@@ -76,13 +93,27 @@ plan::ClusterLink new_link(plan::LinkScope scope,
         "--fit: the line was not measured, so a new link would "
         "have no rate; describe it in the cluster file");
   }
-  return {.name = scope == plan::LinkScope::kHosts ? "hosts" : "devices",
-          .scope = scope,
-          .sharing = plan::LinkSharing::kHost,
-          .bytes_per_s = records.front().line_bytes_per_s,
-          .latency_ps = latency_of(records),
-          .full_duplex = true,
-          .fits = {}};
+  return link_of(scope, records.front().line_bytes_per_s, latency_of(records));
+}
+
+// The text with a link of the scope, which `link` is where it has none.
+std::string linked(const std::string& text,
+                   const plan::ClusterLink& link,
+                   const std::string& path) {
+  if (plan::parse_cluster(text, path).link(link.scope) != nullptr) {
+    return text;
+  }
+  std::string with = plan::with_link(text, link);
+  try {
+    plan::parse_cluster(with, path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format(
+        "--fit: {} takes no more [[links]], and has none that joins {}: {}",
+        path,
+        link.scope == plan::LinkScope::kHosts ? "hosts" : "devices",
+        error.what()));
+  }
+  return with;
 }
 
 }  // namespace
@@ -93,7 +124,8 @@ std::vector<plan::LinkFit> fits_of(std::span<const CommRecord> records) {
     std::vector<stats::SizedTime> points;
     const CommRecord* of = nullptr;
     for (const CommRecord& r : records) {
-      if (r.operation == operation && r.wrong_elements == 0 && r.valid) {
+      if (r.operation == operation && r.wrong_elements == 0 &&
+          r.valid.value_or(false)) {
         points.push_back({static_cast<double>(r.bytes), r.median_ns() * 1e-9});
         of = &r;
       }
@@ -103,6 +135,15 @@ std::vector<plan::LinkFit> fits_of(std::span<const CommRecord> records) {
     }
   }
   return fits;
+}
+
+void check_fits(const std::string& path, plan::LinkScope scope) {
+  if (!std::filesystem::exists(path)) {
+    return;
+  }
+  const std::string text = linked(read_text(path), link_of(scope, 1, 0), path);
+  const plan::Cluster cluster = plan::parse_cluster(text, path);
+  plan::with_fits(text, cluster.link(scope)->name, {}, path);
 }
 
 std::string write_fits(const std::string& path,
@@ -118,11 +159,11 @@ std::string write_fits(const std::string& path,
   const auto scope = records.front().ranks_per_host.size() > 1
                          ? plan::LinkScope::kHosts
                          : plan::LinkScope::kDevices;
-  plan::Cluster cluster = plan::parse_cluster(text, path);
-  if (cluster.link(scope) == nullptr) {
-    text += "\n" + plan::link_text(new_link(scope, records));
-    cluster = plan::parse_cluster(text, path);
+  const bool fresh = plan::parse_cluster(text, path).link(scope) == nullptr;
+  if (fresh) {
+    text = linked(text, new_link(scope, records), path);
   }
+  const plan::Cluster cluster = plan::parse_cluster(text, path);
   const std::string& name = cluster.link(scope)->name;
   write_atomically(path, plan::with_fits(text, name, fits, path));
   std::string what;
@@ -131,6 +172,12 @@ std::string write_fits(const std::string& path,
                         what.empty() ? "" : ", ",
                         fit.operation,
                         fit.error_percent.value_or(0));
+  }
+  if (fresh && latency_of(records) == 0) {
+    what += fmt::format(
+        "; the link's latency is left out: no message of at most {} B was "
+        "measured",
+        kShort);
   }
   return fmt::format("fits of link '{}' in {}: {}", name, path, what);
 }

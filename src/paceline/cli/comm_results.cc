@@ -89,13 +89,13 @@ int CommResults::show(const bench::CommResult& result,
                                       : "recorded in " + options_.records);
     return code;
   }
+  fmt::print(stderr, "records: {}\n", options_.records);
   if (!options_.fit_file.empty()) {
     fmt::print(
         stderr,
         "{}\n",
         write_fits(options_.fit_file, hosts_of(result.hosts), result.records));
   }
-  fmt::print(stderr, "records: {}\n", options_.records);
   return code;
 }
 

@@ -2,10 +2,12 @@
 #include "paceline/plan/cluster.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <set>
+#include <span>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
@@ -27,12 +29,24 @@ int parse_slots(std::string_view host, std::string_view text) {
                     host,
                     text));
   }
+  if (slots > kMostSlots) {
+    throw UsageError(
+        fmt::format("host '{}' has {} slots; at most {} are "
+                    "supported",
+                    host,
+                    slots,
+                    kMostSlots));
+  }
   return slots;
 }
 
 /// "name", "name:4"
 ClusterHost parse_host(std::string_view text) {
-  const auto colon = text.rfind(':');
+  const auto colon = text.find(':');
+  if (colon != text.rfind(':')) {
+    throw UsageError(fmt::format(
+        "'{}' has more than one colon; hosts are written a:4,b:4", text));
+  }
   const std::string_view name = text.substr(0, colon);
   if (name.empty()) {
     throw UsageError(
@@ -78,6 +92,20 @@ ClusterHost read_host_line(std::string_view line) {
   return host;
 }
 
+/// A host that comes again adds its slots.
+void add_host(ClusterHost host, std::vector<ClusterHost>& hosts) {
+  const auto known = std::ranges::find(hosts, host.name, &ClusterHost::name);
+  if (known == hosts.end()) {
+    hosts.push_back(std::move(host));
+    return;
+  }
+  if (known->slots > kMostSlots - host.slots) {
+    throw UsageError(fmt::format(
+        "host '{}' has more than {} slots in all", host.name, kMostSlots));
+  }
+  known->slots += host.slots;
+}
+
 bool finite_and(double value, bool condition) {
   return std::isfinite(value) && condition;
 }
@@ -92,6 +120,11 @@ void check_hosts(const Cluster& cluster) {
     if (host.name.empty() || !names.insert(host.name).second) {
       throw UsageError(fmt::format(
           "[[hosts]] name = '{}': names are unique and not empty", host.name));
+    }
+    if (host.name.starts_with('-')) {
+      throw UsageError(fmt::format(
+          "host '{}': a name that begins with '-' would be an option of ssh",
+          host.name));
     }
     if (host.slots < 1) {
       throw UsageError(
@@ -109,28 +142,59 @@ void check_hosts(const Cluster& cluster) {
   }
 }
 
+void check_word(const std::string& where,
+                std::string_view key,
+                std::string_view value,
+                std::span<const std::string_view> known) {
+  if (std::ranges::find(known, value) == known.end()) {
+    throw UsageError(fmt::format("{}: {} = '{}'; known are {}",
+                                 where,
+                                 key,
+                                 value,
+                                 fmt::join(known, ", ")));
+  }
+}
+
+void check_placement(const LinkFit& fit, const std::string& where) {
+  const auto& counts = fit.ranks_per_host;
+  if (counts.empty()) {
+    return;
+  }
+  const auto total =
+      std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  if (total != fit.ranks ||
+      std::ranges::any_of(counts, [](int n) { return n < 1; })) {
+    throw UsageError(fmt::format(
+        "{}: ranks_per_host = [{}]; its numbers are above 0, their sum is the "
+        "ranks'",
+        where,
+        fmt::join(counts, ", ")));
+  }
+}
+
 void check_fit(const ClusterLink& link, const LinkFit& fit) {
-  constexpr std::array<std::string_view, 5> kOperations{
-      "all-reduce", "reduce-scatter", "all-gather", "broadcast", "message"};
   const std::string where = fmt::format(
       "link '{}', {} among {}", link.name, fit.operation, fit.ranks);
-  if (std::ranges::find(kOperations, fit.operation) == kOperations.end()) {
-    throw UsageError(
-        fmt::format("link '{}' has a fit of operation '{}'; known are {}",
-                    link.name,
-                    fit.operation,
-                    fmt::join(kOperations, ", ")));
-  }
+  check_word(where, "operation", fit.operation, kFitOperations);
   if (fit.ranks < 2) {
     throw UsageError(fmt::format("{} ranks: a fit needs at least 2", where));
   }
-  if (!fit.device.empty() && fit.device != "cpu" && fit.device != "cuda") {
-    throw UsageError(fmt::format(
-        "{}: device = '{}'; known are cpu, cuda", where, fit.device));
+  if (!fit.engine.empty()) {
+    check_word(where, "engine", fit.engine, kFitEngines);
+  }
+  if (!fit.device.empty()) {
+    check_word(where, "device", fit.device, kFitDevices);
+  }
+  if (fit.error_percent &&
+      !finite_and(*fit.error_percent, *fit.error_percent >= 0)) {
+    throw UsageError(fmt::format("{}: error_percent = {}; it must be 0 or more",
+                                 where,
+                                 *fit.error_percent));
   }
   if (!fit.line.known()) {
-    throw UsageError(fmt::format("{}: no [[links.fits.pieces]]", where));
+    throw UsageError(fmt::format("{}: pieces is empty; it needs one", where));
   }
+  check_placement(fit, where);
   check_line(fit.line, where);
 }
 
@@ -159,7 +223,12 @@ void check_slowing(const ClusterLink& link) {
 }
 
 void check_links(const Cluster& cluster) {
+  std::set<std::string_view> names;
   for (const ClusterLink& link : cluster.links) {
+    if (!names.insert(link.name).second) {
+      throw UsageError(fmt::format(
+          "two links have the name '{}'; give each its own", link.name));
+    }
     if (!finite_and(link.bytes_per_s, link.bytes_per_s >= kSlowestLink)) {
       throw UsageError(fmt::format(
           "link '{}' has a rate of {} bytes/s; it must be at least {}",
@@ -273,7 +342,7 @@ std::vector<ClusterHost> parse_host_list(std::string_view text) {
   std::vector<ClusterHost> hosts;
   while (true) {
     const auto comma = text.find(',');
-    hosts.push_back(parse_host(trimmed(text.substr(0, comma))));
+    add_host(parse_host(trimmed(text.substr(0, comma))), hosts);
     if (comma == std::string_view::npos) {
       return hosts;
     }
@@ -287,23 +356,20 @@ std::vector<ClusterHost> parse_hostfile(std::string_view text,
   int number = 0;
   for (const std::string& full : split_lines(text)) {
     ++number;
+    if (full.find('\0') != std::string::npos) {
+      throw UsageError(fmt::format(
+          "{}:{}: it has a NUL byte; a hostfile is text", file, number));
+    }
     const std::string_view line =
         trimmed(std::string_view(full).substr(0, full.find('#')));
     if (line.empty()) {
       continue;
     }
-    ClusterHost host;
     try {
-      host = read_host_line(line);
+      add_host(read_host_line(line), hosts);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()));
     }
-    const auto known = std::ranges::find(hosts, host.name, &ClusterHost::name);
-    if (known != hosts.end()) {
-      known->slots += host.slots;
-      continue;
-    }
-    hosts.push_back(std::move(host));
   }
   if (hosts.empty()) {
     throw UsageError(fmt::format("{}: names no host", file));

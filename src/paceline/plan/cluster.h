@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +36,12 @@ enum class LinkSharing : std::uint8_t {
   kAll      // everything in the cluster: one medium
 };
 
+// What a fit may say.
+inline constexpr std::array<std::string_view, 5> kFitOperations{
+    "all-reduce", "reduce-scatter", "all-gather", "broadcast", "message"};
+inline constexpr std::array<std::string_view, 2> kFitEngines{"gloo", "nccl"};
+inline constexpr std::array<std::string_view, 2> kFitDevices{"cpu", "cuda"};
+
 /// The measured time of one operation among `ranks` ranks on a link, by size.
 struct LinkFit {
   std::string operation;  // all-reduce, reduce-scatter, all-gather, broadcast,
@@ -44,6 +51,7 @@ struct LinkFit {
   std::optional<double> error_percent;  // of the fit, mean absolute
   std::string engine{};                 // gloo, nccl; empty: not said
   std::string device{};                 // cpu, cuda; empty: not said
+  std::vector<int> ranks_per_host{};    // in rank order; empty: not said
 };
 
 struct ClusterLink {
@@ -96,7 +104,8 @@ std::vector<Rank> ranks_per_host(const Cluster& cluster, Rank world);
 /// number and combination is one that a cluster can have.
 void check_cluster(const Cluster& cluster);
 
-/// Hosts of "a:4,b:4" (slots default to 1).  Throws UsageError.
+/// Hosts of "a:4,b:4" (slots default to 1).  A host that comes again adds its
+/// slots.  Throws UsageError.
 std::vector<ClusterHost> parse_host_list(std::string_view text);
 
 /// Hosts of an MPI hostfile: a line "name", "name slots=4" (Open MPI) or

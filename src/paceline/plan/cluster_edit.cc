@@ -25,6 +25,10 @@ std::string fit_text(const LinkFit& fit) {
   if (!fit.device.empty()) {
     text += fmt::format("device = \"{}\"\n", fit.device);
   }
+  if (!fit.ranks_per_host.empty()) {
+    text += fmt::format("ranks_per_host = [{}]\n",
+                        fmt::join(fit.ranks_per_host, ", "));
+  }
   if (fit.error_percent) {
     text += fmt::format("error_percent = {:.2f}\n", *fit.error_percent);
   }
@@ -40,22 +44,65 @@ std::string fit_text(const LinkFit& fit) {
   return text + "]\n";
 }
 
-// The table that a line begins: "[[links]]" of "[[links]]  # the network".
-std::string_view header_of(std::string_view line) {
+// The table that a line begins, without blanks: "[[links]]" of
+// "[[ links ]]  # see [1]"; empty where it begins none.
+std::string header_of(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with("[")) {
     return "";
   }
-  const auto last = line.find_last_of(']');
-  return last == std::string_view::npos ? "" : line.substr(0, last + 1);
+  const std::string_view close = line.starts_with("[[") ? "]]" : "]";
+  const auto at = line.find(close);
+  if (at == std::string_view::npos) {
+    return "";
+  }
+  const auto rest = trimmed(line.substr(at + close.size()));
+  std::string header(line.substr(0, at + close.size()));
+  if ((!rest.empty() && !rest.starts_with("#")) ||
+      header.find_first_of("\"'{,") != std::string::npos) {
+    return "";
+  }
+  std::erase_if(header, [](char c) { return c == ' ' || c == '\t'; });
+  return header;
 }
 
-bool is_header(const std::string& line) {
-  const auto header = header_of(line);
-  return header.size() > 2 && header.find('"') == std::string_view::npos &&
-         header.find('{') == std::string_view::npos &&
-         line.find_first_not_of(" \t") != std::string::npos &&
-         header.find(',') == std::string_view::npos;
+// Whether every line ends as on Windows.
+bool has_crlf(std::string_view text) {
+  std::size_t ends = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') {
+      if (i == 0 || text[i - 1] != '\r') {
+        return false;
+      }
+      ++ends;
+    }
+  }
+  return ends > 0;
+}
+
+std::string without_crlf(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!text.substr(i).starts_with("\r\n")) {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+std::string with_crlf(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '\n' ? "\r\n" : std::string(1, c);
+  }
+  return out;
+}
+
+// `edit` of the text with plain line ends; the file's come back.
+template <class Edit>
+std::string edited(std::string_view text, Edit edit) {
+  return has_crlf(text) ? with_crlf(edit(without_crlf(text)))
+                        : edit(std::string(text));
 }
 
 // A link's lines: its own keys, then its fits; lines [begin, end).
@@ -68,10 +115,10 @@ std::vector<Range> ranges_of(const std::vector<std::string>& lines,
                              std::string_view inner) {
   std::vector<Range> ranges;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!is_header(lines[i])) {
+    const std::string found = header_of(lines[i]);
+    if (found.empty()) {
       continue;
     }
-    const auto found = header_of(lines[i]);
     const bool inside = !inner.empty() && found.starts_with(inner);
     if (!ranges.empty() && ranges.back().end == lines.size() && !inside) {
       ranges.back().end = i;
@@ -112,7 +159,9 @@ bool same_or_unsaid(const std::string& fresh, const std::string& written) {
 bool replaces(const LinkFit& fresh, const LinkFit& written) {
   return fresh.operation == written.operation && fresh.ranks == written.ranks &&
          same_or_unsaid(fresh.engine, written.engine) &&
-         same_or_unsaid(fresh.device, written.device);
+         same_or_unsaid(fresh.device, written.device) &&
+         (written.ranks_per_host.empty() ||
+          written.ranks_per_host == fresh.ranks_per_host);
 }
 
 // The link's lines without the fits that `fits` replace.
@@ -151,29 +200,29 @@ std::vector<std::string> kept_lines(const std::vector<std::string>& lines,
   return kept;
 }
 
-}  // namespace
-
 std::string link_text(const ClusterLink& link) {
   std::string text = fmt::format(
       "[[links]]\nname = \"{}\"\njoins = \"{}\"\nsharing = \"{}\"\nrate = "
-      "\"{:.0f}B/s\"\nlatency = \"{}ps\"\n",
+      "\"{:.0f}B/s\"\n",
       link.name,
       link.scope == LinkScope::kHosts ? "hosts" : "devices",
       link.sharing == LinkSharing::kHost     ? "host"
       : link.sharing == LinkSharing::kDevice ? "device"
                                              : "all",
-      link.bytes_per_s,
-      link.latency_ps);
+      link.bytes_per_s);
+  if (link.latency_ps > 0) {
+    text += fmt::format("latency = \"{}ps\"\n", link.latency_ps);
+  }
   for (const LinkFit& fit : link.fits) {
     text += fmt::format("\n{}", fit_text(fit));
   }
   return text;
 }
 
-std::string with_fits(std::string_view text,
-                      std::string_view link,
-                      const std::vector<LinkFit>& fits,
-                      const std::string& file) {
+std::string fitted(const std::string& text,
+                   std::string_view link,
+                   const std::vector<LinkFit>& fits,
+                   const std::string& file) {
   const Cluster cluster = parse_cluster(text, file);
   const auto found = std::ranges::find(cluster.links, link, &ClusterLink::name);
   if (found == cluster.links.end()) {
@@ -201,6 +250,24 @@ std::string with_fits(std::string_view text,
   out += joined(lines, {end, lines.size()});
   parse_cluster(out, file);  // what is written can be read
   return out;
+}
+
+}  // namespace
+
+std::string with_link(std::string_view text, const ClusterLink& link) {
+  return edited(text, [&](std::string plain) {
+    plain += plain.empty() || plain.ends_with('\n') ? "\n" : "\n\n";
+    return plain + link_text(link);
+  });
+}
+
+std::string with_fits(std::string_view text,
+                      std::string_view link,
+                      const std::vector<LinkFit>& fits,
+                      const std::string& file) {
+  return edited(text, [&](const std::string& plain) {
+    return fitted(plain, link, fits, file);
+  });
 }
 
 }  // namespace paceline::plan

@@ -10,8 +10,10 @@
 namespace paceline::plan {
 
 /// The text of a cluster file with `fits` in its link `link`, and every other
-/// line as it was, comments too: fits of the same operation and ranks are
-/// replaced, other ones stay.  `file` is what errors name.
+/// line as it was, comments and line ends too: fits of the same operation,
+/// ranks, engine, device and ranks per host are replaced, other ones stay; a
+/// file's fit that is silent of one of these is the same.  `file` is what
+/// errors name.  Without fits the text comes back where it can be edited.
 ///
 /// Throws UsageError where the text is no cluster file, where it has no such
 /// link, and where the fits of that link are not written as [[links.fits]].
@@ -20,7 +22,8 @@ std::string with_fits(std::string_view text,
                       const std::vector<LinkFit>& fits,
                       const std::string& file);
 
-/// A `[[links]]` table as text, to be appended to a cluster file.
-std::string link_text(const ClusterLink& link);
+/// A cluster file's text with a `[[links]]` table appended.  A latency of 0 is
+/// left out, which reads as 0 and claims nothing.
+std::string with_link(std::string_view text, const ClusterLink& link);
 
 }  // namespace paceline::plan

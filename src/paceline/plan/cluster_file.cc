@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
-#include <span>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/text.h"
 #include "paceline/plan/cluster.h"
+#include "paceline/plan/cluster_section.h"
 #include "paceline/plan/cluster_units.h"
 
 namespace paceline::plan {
 namespace {
-
-template <class Value>
-struct Word {
-  std::string_view name;
-  Value value;
-};
 
 constexpr std::array<Word<LinkScope>, 2> kScopes{
     {{"hosts", LinkScope::kHosts}, {"devices", LinkScope::kDevices}}};
@@ -31,141 +25,6 @@ constexpr std::array<Word<LinkSharing>, 3> kSharings{
      {"all", LinkSharing::kAll}}};
 constexpr std::array<Word<bool>, 2> kDuplexes{
     {{"full", true}, {"half", false}}};
-
-template <class Value, std::size_t kCount>
-std::string_view word_of(const std::array<Word<Value>, kCount>& words,
-                         Value value) {
-  for (const auto& word : words) {
-    if (word.value == value) {
-      return word.name;
-    }
-  }
-  return "";
-}
-
-/// One table of the file, whose keys are all known.
-class Section {
- public:
-  Section(const toml::table& table,
-          std::string file,
-          std::string title,
-          std::vector<std::string> keys)
-      : table_(table), file_(std::move(file)), title_(std::move(title)) {
-    for (const auto& [key, node] : table_) {
-      if (std::ranges::find(keys, key.str()) == keys.end()) {
-        throw UsageError(fmt::format(
-            "{}: {}",
-            at(node),
-            unknown_name(fmt::format("key of {}", title_), key.str(), keys)));
-      }
-    }
-  }
-
-  bool has(std::string_view key) const { return table_.contains(key); }
-
-  std::string text(std::string_view key, std::string fallback = "") const {
-    return value<std::string>(key, "text").value_or(std::move(fallback));
-  }
-
-  std::optional<std::string> written(std::string_view key) const {
-    return value<std::string>(key, "text");
-  }
-
-  std::int64_t integer(std::string_view key, std::int64_t fallback) const {
-    return value<std::int64_t>(key, "a whole number").value_or(fallback);
-  }
-
-  std::optional<double> number(std::string_view key) const {
-    return value<double>(key, "a number");
-  }
-
-  template <class Value, std::size_t kCount>
-  Value word(std::string_view key,
-             const std::array<Word<Value>, kCount>& words) const {
-    const std::string given = text(key, std::string(words.front().name));
-    std::string known;
-    for (const auto& word : words) {
-      if (word.name == given) {
-        return word.value;
-      }
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", word.name);
-    }
-    throw UsageError(
-        fmt::format("{} = '{}': known are {}", where(key), given, known));
-  }
-
-  /// "cluster.toml:12: [[links]] rate"
-  std::string where(std::string_view key) const {
-    const toml::node* node = table_.get(key);
-    return fmt::format(
-        "{}: {} {}", node == nullptr ? at(table_) : at(*node), title_, key);
-  }
-
-  /// Calls `read` with each table of the array under `key`.
-  template <class Read>
-  void each(std::string_view key,
-            const std::string& title,
-            const std::vector<std::string>& keys,
-            Read read) const {
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) {
-      return;
-    }
-    const toml::array* array = node->as_array();
-    if (array == nullptr || !array->is_homogeneous<toml::table>()) {
-      throw UsageError(fmt::format(
-          "{}: {}: write each as a table of its own", at(*node), title));
-    }
-    for (const toml::node& element : *array) {
-      read(Section(*element.as_table(), file_, title, keys));
-    }
-  }
-
-  /// Calls `read` with the table under `key`.
-  template <class Read>
-  void table(std::string_view key,
-             const std::vector<std::string>& keys,
-             Read read) const {
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) {
-      return;
-    }
-    const std::string title = fmt::format("[{}]", key);
-    if (!node->is_table()) {
-      throw UsageError(fmt::format("{}: write it as {}", at(*node), title));
-    }
-    read(Section(*node->as_table(), file_, title, keys));
-  }
-
- private:
-  std::string at(const toml::node& node) const {
-    return fmt::format("{}:{}", file_, node.source().begin.line);
-  }
-
-  template <class Value>
-  std::optional<Value> value(std::string_view key,
-                             std::string_view expected) const {
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) {
-      return std::nullopt;
-    }
-    if (const auto found = node->value_exact<Value>()) {
-      return *found;
-    }
-    if constexpr (std::is_same_v<Value, double>) {
-      if (const auto whole = node->value_exact<std::int64_t>()) {
-        return static_cast<double>(*whole);
-      }
-    }
-    std::ostringstream shown;
-    node->visit([&](const auto& it) { shown << it; });
-    throw UsageError(
-        fmt::format("{} = {}: must be {}", where(key), shown.str(), expected));
-  }
-
-  const toml::table& table_;
-  std::string file_, title_;
-};
 
 void read_hosts(const Section& section, Cluster& cluster) {
   const std::int64_t count = section.integer("count", 1);
@@ -179,6 +38,11 @@ void read_hosts(const Section& section, Cluster& cluster) {
         "{} = {}: must be 1 to {}", section.where("slots"), slots, 1 << 20));
   }
   const std::string name = section.text("name", "host");
+  if (name.empty() || name.starts_with('-')) {
+    section.refuse("name",
+                   "'" + name + "'",
+                   "a name is not empty and does not begin with '-'");
+  }
   for (std::int64_t i = 0; i < count; ++i) {
     cluster.hosts.push_back(
         {.name = section.has("count") ? fmt::format("{}{}", name, i) : name,
@@ -189,27 +53,43 @@ void read_hosts(const Section& section, Cluster& cluster) {
 
 LinkFit read_fit(const Section& section) {
   LinkFit fit;
-  fit.operation = section.text("operation");
-  fit.engine = section.text("engine");
-  fit.device = section.text("device");
+  fit.operation = section.one_of("operation", kFitOperations).value_or("");
+  if (fit.operation.empty()) {
+    section.refuse("operation", "''", "a fit says its operation");
+  }
+  fit.engine = section.one_of("engine", kFitEngines).value_or("");
+  fit.device = section.one_of("device", kFitDevices).value_or("");
   const std::int64_t ranks = section.integer("ranks", 2);
-  if (ranks < 2 || ranks > 1 << 24) {
-    throw UsageError(fmt::format(
-        "{} = {}: must be 2 to {}", section.where("ranks"), ranks, 1 << 24));
+  if (ranks < 2 || ranks > kMostRanks) {
+    section.refuse("ranks",
+                   fmt::format("{}", ranks),
+                   fmt::format("must be 2 to {}", kMostRanks));
   }
   fit.ranks = static_cast<int>(ranks);
-  fit.error_percent = section.number("error_percent");
-  section.each(
-      "pieces",
-      "[[links.fits.pieces]]",
-      {"from_bytes", "alpha", "beta_ps_per_byte"},
-      [&](const Section& piece) {
-        fit.line.pieces.push_back(
-            {.from_bytes = piece.integer("from_bytes", 0),
-             .alpha = parse_duration_ps(piece.where("alpha"),
-                                        piece.text("alpha", "0s")),
-             .beta_ps_per_byte = piece.number("beta_ps_per_byte").value_or(0)});
-      });
+  fit.ranks_per_host = section.counts("ranks_per_host");
+  if (!fit.ranks_per_host.empty() &&
+      std::accumulate(fit.ranks_per_host.begin(),
+                      fit.ranks_per_host.end(),
+                      std::int64_t{0}) != ranks) {
+    section.refuse("ranks_per_host",
+                   fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
+                   fmt::format("the sum must be ranks, {}", ranks));
+  }
+  fit.error_percent = section.magnitude("error_percent");
+  section.each("pieces",
+               "[[links.fits.pieces]]",
+               {"from_bytes", "alpha", "beta_ps_per_byte"},
+               [&](const Section& piece) {
+                 fit.line.pieces.push_back(
+                     {.from_bytes = piece.integer("from_bytes", 0),
+                      .alpha = parse_duration_ps(piece.where("alpha"),
+                                                 piece.text("alpha", "0s")),
+                      .beta_ps_per_byte =
+                          piece.magnitude("beta_ps_per_byte").value_or(0)});
+               });
+  if (!fit.line.known()) {
+    section.refuse("pieces", "[]", "a fit has at least one piece");
+  }
   return fit;
 }
 
@@ -227,11 +107,16 @@ ClusterLink read_link(const Section& section) {
   if (link.name.empty()) {
     link.name = word_of(kScopes, link.scope);
   }
-  section.each(
-      "fits",
-      "[[links.fits]]",
-      {"operation", "ranks", "engine", "device", "error_percent", "pieces"},
-      [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
+  section.each("fits",
+               "[[links.fits]]",
+               {"operation",
+                "ranks",
+                "ranks_per_host",
+                "engine",
+                "device",
+                "error_percent",
+                "pieces"},
+               [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
   return link;
 }
 
@@ -262,6 +147,24 @@ ClusterDevice read_device(const Section& section) {
   return device;
 }
 
+// One link per scope, and per name.
+void add_link(const Section& section, Cluster& cluster) {
+  ClusterLink link = read_link(section);
+  for (const ClusterLink& other : cluster.links) {
+    if (other.name == link.name) {
+      section.refuse(
+          "name", "'" + link.name + "'", "a link before it has this name");
+    }
+    if (other.scope == link.scope) {
+      section.refuse(
+          "joins",
+          fmt::format("'{}'", word_of(kScopes, link.scope)),
+          fmt::format("so does link '{}'; one link each", other.name));
+    }
+  }
+  cluster.links.push_back(std::move(link));
+}
+
 Cluster read(const toml::table& table, const std::string& file) {
   const Section top(table,
                     file,
@@ -285,9 +188,7 @@ Cluster read(const toml::table& table, const std::string& file) {
             "under_compute",
             "decline",
             "fits"},
-           [&](const Section& section) {
-             cluster.links.push_back(read_link(section));
-           });
+           [&](const Section& section) { add_link(section, cluster); });
   top.table(
       "device",
       {"name",
@@ -327,6 +228,13 @@ toml::table table_of(const ClusterLink& link) {
                     {"pieces", std::move(pieces)}};
     if (fit.error_percent) {
       row.insert("error_percent", *fit.error_percent);
+    }
+    if (!fit.ranks_per_host.empty()) {
+      toml::array counts;
+      for (const int count : fit.ranks_per_host) {
+        counts.push_back(count);
+      }
+      row.insert("ranks_per_host", std::move(counts));
     }
     for (const auto& [key, text] :
          {std::pair{"engine", fit.engine}, {"device", fit.device}}) {

@@ -19,14 +19,20 @@ bool said_or_silent(const std::string& said, const std::string& asked) {
   return said.empty() || said == asked;
 }
 
+bool placed_as(const LinkFit& fit, const TimesAsked& asked) {
+  return fit.ranks_per_host.empty() || asked.ranks_per_host.empty() ||
+         fit.ranks_per_host == asked.ranks_per_host;
+}
+
 bool holds_for(const LinkFit& fit, const TimesAsked& asked) {
   return fit.ranks == asked.world && said_or_silent(fit.engine, asked.engine) &&
-         said_or_silent(fit.device, asked.device);
+         said_or_silent(fit.device, asked.device) && placed_as(fit, asked);
 }
 
 // How much of what was asked for the fit says itself.
 int said(const LinkFit& fit) {
-  return (fit.engine.empty() ? 0 : 1) + (fit.device.empty() ? 0 : 1);
+  return (fit.engine.empty() ? 0 : 1) + (fit.device.empty() ? 0 : 1) +
+         (fit.ranks_per_host.empty() ? 0 : 1);
 }
 
 AlphaBetaLine line_for(const ClusterLink& link,
@@ -42,20 +48,26 @@ AlphaBetaLine line_for(const ClusterLink& link,
   return best == nullptr ? AlphaBetaLine{} : best->line;
 }
 
-/// "gloo on cpu among 2"
+/// "gloo on cpu among 2", "gloo on cpu among 8 (4+4)" on several hosts.
 std::string words_for(const std::string& engine,
                       const std::string& device,
-                      int ranks) {
-  return fmt::format("{} on {} among {}",
-                     engine.empty() ? "any engine" : engine,
-                     device.empty() ? "any device" : device,
-                     ranks);
+                      int ranks,
+                      const std::vector<int>& ranks_per_host) {
+  return fmt::format(
+      "{} on {} among {}{}",
+      engine.empty() ? "any engine" : engine,
+      device.empty() ? "any device" : device,
+      ranks,
+      ranks_per_host.size() < 2
+          ? ""
+          : fmt::format(" ({})", fmt::join(ranks_per_host, "+")));
 }
 
 std::string others(const ClusterLink& link) {
   std::vector<std::string> known;
   for (const LinkFit& fit : link.fits) {
-    std::string words = words_for(fit.engine, fit.device, fit.ranks);
+    std::string words =
+        words_for(fit.engine, fit.device, fit.ranks, fit.ranks_per_host);
     if (std::ranges::find(known, words) == known.end()) {
       known.push_back(std::move(words));
     }
@@ -86,8 +98,10 @@ ClusterTimes times_of(const Cluster& cluster,
         file);
     return times;
   }
-  const std::string words =
-      words_for(asked.engine, asked.device, static_cast<int>(asked.world));
+  const std::string words = words_for(asked.engine,
+                                      asked.device,
+                                      static_cast<int>(asked.world),
+                                      asked.ranks_per_host);
   times.model = {
       .origin = fmt::format(
           "{}, fits of link '{}', {} ranks", file, link->name, words),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/cluster.h"
@@ -15,6 +16,7 @@ struct TimesAsked {
   std::string device;  // cpu, cuda
   Rank world = 2;
   LinkScope scope = LinkScope::kDevices;  // kHosts: ranks on several hosts
+  std::vector<int> ranks_per_host{};      // in rank order; empty: any
 };
 
 /// What a cluster file knows of such a job's communication.
@@ -24,8 +26,9 @@ struct ClusterTimes {
 };
 
 /// The fits of the link between the job's ranks that were measured with its
-/// engine, on its kind of device and among as many ranks.  A fit that does not
-/// say its engine or device holds for any, where no other does.  `file` is what
+/// engine, on its kind of device, among as many ranks and with as many on each
+/// host.  A fit that does not say its engine, device or hosts holds for any,
+/// where no other does.  `file` is what
 /// the origin and the reason name.
 ClusterTimes times_of(const Cluster& cluster,
                       const TimesAsked& asked,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/wire_bytes.h"
@@ -15,8 +18,15 @@ const plan::LinkFit* measured_fit(const CollectiveCall& call,
     return nullptr;
   }
   const plan::LinkFit* best = nullptr;
+  // Then as many hosts, then nothing said of them, then others.
   const auto distance = [&](const plan::LinkFit& fit) {
-    return std::abs(fit.ranks - call.group.ranks);
+    const bool silent = fit.ranks_per_host.empty();
+    const bool as_many =
+        std::ssize(fit.ranks_per_host) == std::int64_t{call.group.hosts};
+    return std::pair(std::abs(fit.ranks - call.group.ranks),
+                     as_many  ? 0
+                     : silent ? 1
+                              : 2);
   };
   const auto& fits = call.group.hosts > 1 ? machine.fits : machine.device_fits;
   for (const plan::LinkFit& fit : fits) {
