@@ -68,14 +68,16 @@ TEST(Predict, OneRankRunsAtTheMeasuredRate) {
   EXPECT_TRUE(alone.record.warnings.empty());
 }
 
-// The rate was measured with the update.
+// The rate was measured with the update, whose kernels, one a tensor, are
+// rounded to a picosecond each.
 TEST(Predict, OneRanksUpdateIsPartOfItsRate) {
   PredictRequest wanted = request("none", 1);
   wanted.engine = "nccl";
   wanted.optimizer = "adamw";
   wanted.cluster.device.memory_bytes_per_s = 500e9;
   const Prediction alone = predict(wanted);
-  EXPECT_EQ(alone.times.step, 256'000'000'000);
+  EXPECT_LE(std::abs(alone.times.step - 256'000'000'000),
+            std::ssize(wanted.network.model.parameters));
   EXPECT_LT(alone.costs.profile.forward_total() +
                 alone.costs.profile.backward_total(),
             256'000'000'000);

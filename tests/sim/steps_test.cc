@@ -121,7 +121,9 @@ TEST(Steps, ABoundKnowsNoNoise) {
 
 // Four of eight ranks serve.
 TEST(Steps, CountSamplesOfRanksThatTrain) {
-  const Prediction servers = predict(request("wfbp+ps:placement=apart", 8));
+  PredictRequest asked = request("wfbp+ps:placement=apart", 8);
+  asked.batch_size = 64;
+  const Prediction servers = predict(asked);
   EXPECT_EQ(servers.record.ranks.size(), 4U);
   EXPECT_DOUBLE_EQ(servers.samples_per_s(),
                    4 * 64 / plan::seconds_of(servers.times.step));
