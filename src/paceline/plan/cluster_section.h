@@ -97,7 +97,7 @@ class Section {
   /// One of `known`, or nothing where the key is not there.
   std::optional<std::string> one_of(
       std::string_view key, std::span<const std::string_view> known) const {
-    const auto given = written(key);
+    auto given = written(key);
     if (given && std::ranges::find(known, *given) == known.end()) {
       refuse(key, "'" + *given + "'", known_are(known));
     }

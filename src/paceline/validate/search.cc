@@ -27,10 +27,12 @@ class Walk {
   }
 
   std::vector<double> run() {
-    for (double step = options_.walk; step > options_.walk_end; step /= 2) {
+    double step = options_.walk;
+    while (step > options_.walk_end) {
       for (int sweep = 0; sweep < options_.sweeps && sweep_once(step);
            ++sweep) {
       }
+      step /= 2;
     }
     return values_;
   }
