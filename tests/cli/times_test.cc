@@ -47,7 +47,7 @@ class TimesOfPlans : public Program {
   }
 
   const std::string kReplay =
-      "run --replay theirs.json --ranks 2 --strategy optimal-merge --warmup 0 "
+      "run --replay theirs.json --ranks 2 --strategy mg-wfbp --warmup 0 "
       "--steps 2 --records r.jsonl --cluster ";
 };
 

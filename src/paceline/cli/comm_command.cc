@@ -19,6 +19,7 @@
 #include "paceline/bench/comm_rows.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/comm_fit.h"
+#include "paceline/cli/first_voice.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/job_hosts.h"
 #include "paceline/cli/results.h"
@@ -304,7 +305,7 @@ int CommCommand::run(const std::vector<std::string>& command_line) {
     check(launch);
   } catch (const UsageError&) {
     if (launch.place.rank > 0) {
-      return 2;  // rank 0 says why
+      return leave_it_to_the_first_rank();
     }
     throw;
   }

@@ -16,6 +16,7 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
+#include "paceline/cli/first_voice.h"
 #include "paceline/cli/job_hosts.h"
 #include "paceline/cli/joined.h"
 #include "paceline/cli/local.h"
@@ -133,7 +134,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     check_interface(order.settings.interface);
   } catch (const UsageError&) {
     if (launch.place.local_rank > 0) {
-      return 2;  // the first rank of this host says why
+      return leave_it_to_the_first_rank();
     }
     throw;
   }
