@@ -9,7 +9,7 @@ set -u
 PATH=$PATH:/usr/sbin:/sbin
 work=$(mktemp -d /tmp/paceline-slurm.XXXXXX)
 host=$(hostname -s)
-ports=$(( $$ % 2000 * 5 + 12000 ))
+ports=$(( $$ % 2000 * 5 + 12000 ))  # job ids differ too: ranks meet at a port of theirs
 export SLURM_CONF="$work/slurm.conf"
 
 # A step's own daemon outlives srun until it has told slurmctld of the end, and
@@ -54,6 +54,7 @@ chmod 400 "$work/munge/key"
 
 cat > "$SLURM_CONF" <<EOF
 ClusterName=paceline
+FirstJobId=$((1000 + $$ % 60000))
 SlurmctldHost=$host
 SlurmctldPort=$((ports + 1))
 SlurmdPort=$((ports + 2))
