@@ -56,6 +56,15 @@ const std::vector<std::pair<std::string, std::string>> kPublishedNames{
     {"BERT-Large", "bert-large"},
     {"BERT-Base-30522", "bert-base-30522"}};
 
+/// Counted by hand in torchvision's and NVIDIA's sources.
+TEST(Networks, CallModulesAsOftenAsPyTorch) {
+  EXPECT_EQ(network_shape("resnet50").leaf_calls, 107 + 49 + 2);
+  EXPECT_EQ(network_shape("resnet101").leaf_calls, 209 + 100 + 2);
+  EXPECT_EQ(network_shape("vgg16").leaf_calls, 16 + 15 + 2 + 6);
+  EXPECT_EQ(network_shape("bert-base").leaf_calls, 105 + 37 + 1);
+  EXPECT_EQ(network_shape("bert-large").leaf_calls, 201 + 73 + 1);
+}
+
 TEST(Networks, HaveThePublishedCounts) {
   const std::vector<Published> rows = published_models();
   for (const auto& [published, name] : kPublishedNames) {

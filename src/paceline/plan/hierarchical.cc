@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/plan/hosts.h"
+#include "paceline/plan/host_communicators.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
 
@@ -38,9 +38,7 @@ class Hierarchical final : public ExchangeRule {
               DType,
               Frame& frame) const override {
     const Hosts all = hosts(input);
-    for (Rank host = 0; all.local > 1 && host < all.count; ++host) {
-      frame.add_communicator(fmt::format("node{}", host), all.on_host(host));
-    }
+    add_host_communicators(all, frame);
     for (Rank place = 0; all.count > 1 && place < all.local; ++place) {
       frame.add_communicator(fmt::format("lane{}", place), all.at_place(place));
     }
@@ -57,7 +55,7 @@ class Hierarchical final : public ExchangeRule {
     const Slice wire = codec.wire(slice, program.setup());
     const Slice own = own_share(wire, all, program);
     if (all.local > 1) {
-      program.reduce_scatter(wire, own, node(all, program));
+      program.reduce_scatter(wire, own, reducing_on_host(all, program));
     }
     if (all.count > 1) {
       program.all_reduce(own, lane(all, program));
@@ -73,8 +71,9 @@ class Hierarchical final : public ExchangeRule {
     }
     const Slice wire = codec.wire(slice, program.setup());
     if (all.local > 1) {
-      program.all_gather(
-          own_share(wire, all, program), wire, node(all, program));
+      program.all_gather(own_share(wire, all, program),
+                         wire,
+                         gathering_on_host(all, program));
     }
     codec.decode(slice, program);
   }
@@ -94,11 +93,6 @@ class Hierarchical final : public ExchangeRule {
                          const Hosts& all,
                          const Program& program) {
     return shard_of(wire, all.place_of(program.input().rank), all.local);
-  }
-  static CommunicatorId node(const Hosts& all, const Program& program) {
-    return communicator_named(
-        program.setup(),
-        fmt::format("node{}", all.host_of(program.input().rank)));
   }
   static CommunicatorId lane(const Hosts& all, const Program& program) {
     return communicator_named(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "paceline/plan/hosts.h"
+#include "paceline/plan/host_communicators.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/plan/topology.h"
@@ -55,9 +55,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     for (std::size_t i = 0; i < degree(all); ++i) {
       frame.add_buffer({.name = inbox(i), .dtype = wire, .elements = share});
     }
-    for (Rank host = 0; all.local > 1 && host < all.count; ++host) {
-      frame.add_communicator(fmt::format("node{}", host), all.on_host(host));
-    }
+    add_host_communicators(all, frame);
     const Rank lanes = leader_ ? 1 : all.local;
     for (Rank place = 0; all.count > 1 && place < lanes; ++place) {
       frame.add_communicator(fmt::format("lane{}", place), all.at_place(place));
@@ -75,9 +73,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
       program.kernel("copy", {{wire}}, {{own}}, {1});
     }
     if (all.local > 1 && leader_) {
-      program.all_reduce(own, node(all, program));
+      program.all_reduce(own, reducing_on_host(all, program));
     } else if (all.local > 1) {
-      program.reduce_scatter(wire, own, node(all, program));
+      program.reduce_scatter(wire, own, reducing_on_host(all, program));
     }
     if (all.count > 1 && (!leader_ || place(all, program) == 0)) {
       exchange(own, all, program);
@@ -93,13 +91,14 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     if (leader_ && all.local > 1) {
       const Rank root = all.rank_of(all.host_of(program.input().rank), 0);
       for (std::size_t i = 0; i < degree(all); ++i) {
-        program.broadcast(received(own, i, program), root, node(all, program));
+        program.broadcast(
+            received(own, i, program), root, gathering_on_host(all, program));
       }
     }
     const bool gathers = !leader_ && all.local > 1;
     mix(own, gathers ? own : wire, all, program);
     if (gathers) {
-      program.all_gather(own, wire, node(all, program));
+      program.all_gather(own, wire, gathering_on_host(all, program));
     }
     codec.decode(slice, program);
   }
@@ -144,11 +143,6 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     return {buffer_named(program.setup(), kShare),
             wire.begin / pieces,
             wire.count / pieces};
-  }
-  static CommunicatorId node(const Hosts& all, const Program& program) {
-    return communicator_named(
-        program.setup(),
-        fmt::format("node{}", all.host_of(program.input().rank)));
   }
 
   /// With the same place of the neighboring hosts.

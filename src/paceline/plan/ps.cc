@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/hosts.h"
+#include "paceline/plan/host_communicators.h"
 #include "paceline/plan/partitions.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
@@ -87,11 +87,7 @@ class ParameterServer final : public ExchangeRule {
     }
     frame.add_buffer(
         {.name = kInbox, .dtype = wire, .elements = own * roles.copies()});
-    for (Rank host = 0; roles.hosts.local > 1 && host < roles.hosts.count;
-         ++host) {
-      frame.add_communicator(fmt::format("node{}", host),
-                             roles.hosts.on_host(host));
-    }
+    add_host_communicators(roles.hosts, frame);
     frame.add_world(kPush);
     frame.add_world(kPull);
   }
@@ -280,16 +276,18 @@ class ParameterServer final : public ExchangeRule {
                           const Roles& roles,
                           Program& program) {
     if (roles.hosts.local > 1) {
-      program.reduce_scatter(
-          wire, own_share(wire, roles, program), node(roles, program));
+      program.reduce_scatter(wire,
+                             own_share(wire, roles, program),
+                             reducing_on_host(roles.hosts, program));
     }
   }
   static void gather_on_host(const Slice& wire,
                              const Roles& roles,
                              Program& program) {
     if (roles.hosts.local > 1) {
-      program.all_gather(
-          own_share(wire, roles, program), wire, node(roles, program));
+      program.all_gather(own_share(wire, roles, program),
+                         wire,
+                         gathering_on_host(roles.hosts, program));
     }
   }
   static Slice own_share(const Slice& wire,
@@ -297,11 +295,6 @@ class ParameterServer final : public ExchangeRule {
                          const Program& program) {
     return shard_of(
         wire, roles.hosts.place_of(program.input().rank), roles.hosts.local);
-  }
-  static CommunicatorId node(const Roles& roles, const Program& program) {
-    return communicator_named(
-        program.setup(),
-        fmt::format("node{}", roles.hosts.host_of(program.input().rank)));
   }
 
   static Slice wire_of(const Slice& slice,

@@ -2,6 +2,7 @@
 #include "paceline/sim/predict.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
+#include "paceline/sim/hosted.h"
 #include "paceline/sim/roofline.h"
 
 namespace paceline::sim {
@@ -81,6 +83,22 @@ Picoseconds step_of(int batch_size, double samples_per_s) {
   return plan::picoseconds_of(seconds);
 }
 
+/// The cluster's links as the engine's collectives find them.
+Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
+  Machine machine = machine_of(request.cluster, engine.name);
+  machine.device.bytes_per_s = std::max<std::int64_t>(
+      1,
+      std::llround(static_cast<double>(machine.device.bytes_per_s) *
+                   engine.device_share));
+  if (engine.under_compute > 0) {
+    machine.interference.device_link_under_compute = engine.under_compute;
+  }
+  if (machine.algorithm != Algorithm::kMeasured) {
+    machine.algorithm = engine.algorithm;
+  }
+  return machine;
+}
+
 Costs costs_of(const PredictRequest& request,
                const plan::PlanInput& input,
                std::vector<record::Warning>& warnings) {
@@ -88,11 +106,8 @@ Costs costs_of(const PredictRequest& request,
   const EngineCosts& software = engine_costs_named(engine);
   Costs costs;
   costs.machine =
-      request.machine ? *request.machine : machine_of(request.cluster, engine);
+      request.machine ? *request.machine : machine_for(request, software);
   costs.machine.noise = request.noise;
-  if (!request.machine && costs.machine.algorithm != Algorithm::kMeasured) {
-    costs.machine.algorithm = software.algorithm;
-  }
   if (request.algorithm) {
     costs.machine.algorithm = algorithm_named(*request.algorithm);
   }
@@ -160,6 +175,23 @@ plan::LayerProfile profile_of(const PredictRequest& request,
               "program reaches",
        .advice = "measure one device and give --device-rate"});
   return profile;
+}
+
+/// Layer times as the engine's host launches them: while the device waits for
+/// it, the bus is not slowed.
+void launch_from_host(const PredictRequest& request, Costs& costs) {
+  const Picoseconds call =
+      request.software
+          ? 0
+          : engine_costs_named(engine_of(request.engine, request.cluster))
+                .module_call;
+  if (call == 0) {
+    return;
+  }
+  Hosted slowed = hosted(request.network, std::move(costs.profile), call);
+  costs.profile = std::move(slowed.profile);
+  double& left = costs.machine.interference.device_link_under_compute;
+  left = 1 - slowed.busy * (1 - left);
 }
 
 Step whole_periods(Step steps, Step period) {
@@ -329,6 +361,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   Costs& costs = prediction.costs;
   costs.profile =
       profile_of(request, batch_size, update_seconds(costs, input), warnings);
+  launch_from_host(request, costs);
   input.profile = costs.profile;
   input.alpha_beta =
       alpha_beta_of(costs.machine, costs.software, world_of(input));

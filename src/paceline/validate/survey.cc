@@ -11,10 +11,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/strategy.h"
+#include "paceline/sim/hosted.h"
 #include "paceline/validate/byteps.h"
 #include "paceline/validate/fenced.h"
 #include "paceline/validate/fixed.h"
-#include "paceline/validate/hosted.h"
 
 namespace paceline::validate {
 namespace {
@@ -28,14 +28,13 @@ struct Published {
   int batch_size = 1;
   double samples_per_s = 0;  // of one device
   bool adam = false;
-  int leaf_calls = 0;  // of modules without children, in a forward pass
 };
 
 /// reference/ddl_benchmarks_setup.csv, single_gpu_throughput and optimizer.
 constexpr Published kModels[] = {
-    {"ResNet-50", "resnet50", 64, 253.1, false, 158},
-    {"BERT-Base", "bert-base", 64, 212.8, true, 143},
-    {"BERT-Large", "bert-large", 8, 49, true, 275},
+    {"ResNet-50", "resnet50", 64, 253.1, false},
+    {"BERT-Base", "bert-base", 64, 212.8, true},
+    {"BERT-Large", "bert-large", 8, 49, true},
 };
 
 constexpr Rank kLocal = 4;
@@ -239,13 +238,12 @@ void set_ring_costs(const SurveyCell& cell,
 }
 
 /// Python launches the modules' calls one after another.
-Hosted slowed_by_python(const SurveyCell& cell, const Constants& constants) {
+sim::Hosted slowed_by_python(const SurveyCell& cell,
+                             const Constants& constants) {
   const TimedNetwork& network = timed(cell);
-  const auto modules = static_cast<double>(network.shape.model.modules.size());
-  const double call = constants[Constant::kSchedulerCall] * kMilli;
-  return hosted(network.shape.model,
-                network.profile,
-                ps(call * published(cell.model).leaf_calls / modules));
+  return sim::hosted(network.shape,
+                     network.profile,
+                     ps(constants[Constant::kSchedulerCall] * kMilli));
 }
 
 sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
@@ -258,7 +256,7 @@ sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
                   constants[cell.serves() ? Constant::kServerBusUnderCompute
                                           : Constant::kBusUnderCompute]);
   if (is_scheduled(cell)) {
-    Hosted slowed = slowed_by_python(cell, constants);
+    sim::Hosted slowed = slowed_by_python(cell, constants);
     costs.profile = std::move(slowed.profile);
     left = 1 - slowed.busy * (1 - left);
   }

@@ -69,6 +69,7 @@ class BertBuilder {
     embedding("token_type_embeddings", 2);
     norm("bert.embeddings.LayerNorm");
     passes(options_.hidden, 3);
+    builder_.call(1);  // dropout
   }
 
   void layer(const std::string& prefix) {
@@ -85,6 +86,7 @@ class BertBuilder {
     linear(prefix + "output.dense", options_.intermediate, hidden);
     passes(hidden, 6);
     norm(prefix + "output.LayerNorm");
+    builder_.call(3);  // dropout of the scores and of both outputs
   }
 
   /// Scores, scaling, mask, softmax, dropout and the weighted sum: part of the
@@ -103,6 +105,7 @@ class BertBuilder {
                               .flops = 2.0 * hidden * hidden,
                               .bytes = 2 * kActivationBytes * hidden};
     builder_.add("bert.pooler.dense", one_token, {hidden, hidden}, {hidden});
+    builder_.call(1);  // tanh
     linear("cls.predictions.transform.dense", hidden, hidden);
     passes(hidden, 2);
     norm("cls.predictions.transform.LayerNorm");

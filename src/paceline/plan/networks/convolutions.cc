@@ -112,6 +112,7 @@ Feature add_bottleneck(ShapeBuilder& builder,
   }
   elementwise(builder, at, 3);  // adds the identity
   elementwise(builder, at, 2);
+  builder.call(3);  // ReLU
   return at;
 }
 
@@ -127,6 +128,7 @@ NetworkShape resnet_shape(std::string name, const ResNetOptions& options) {
                                       {.kernel = 7, .stride = 2, .groups = 1});
   elementwise(builder, at, 2);
   elementwise(builder, at, 1.25);  // max pooling, 3x3 with stride 2
+  builder.call(2);
   at.side = (at.side + 1) / 2;
   int planes = 64;
   for (std::size_t stage = 0; stage < options.depths.size(); ++stage) {
@@ -143,6 +145,7 @@ NetworkShape resnet_shape(std::string name, const ResNetOptions& options) {
     planes *= 2;
   }
   elementwise(builder, at, 1);  // averages each channel
+  builder.call(1);
   builder.add("fc",
               linear(at.channels, options.classes),
               {options.classes, at.channels},
@@ -164,15 +167,18 @@ NetworkShape vgg16_shape(int image_size, int classes) {
                   {channels, at.channels, 3, 3},
                   {channels});
       elementwise(builder, out, 2);
+      builder.call(1);
       at = out;
       index += 2;
     }
     elementwise(builder, at, 1.25);  // max pooling, 2x2
+    builder.call(1);
     at.side /= 2;
     ++index;
   }
   const int flat = at.channels * at.side * at.side;
   const int hidden = 4096;
+  builder.call(5);  // averaging, and ReLU and dropout of two hidden layers
   builder.add("classifier.0", linear(flat, hidden), {hidden, flat}, {hidden});
   builder.add(
       "classifier.3", linear(hidden, hidden), {hidden, hidden}, {hidden});

@@ -36,6 +36,10 @@ struct LayerWork {
 struct NetworkShape {
   ModelShape model;
   std::vector<LayerWork> work;  // by ModuleId
+  /// Calls of modules without children in a forward pass, those without
+  /// parameters (activations, pooling, dropout) included, as the published
+  /// PyTorch model makes them.
+  int leaf_calls = 0;
 
   /// Of one sample's forward pass.
   double flops() const;

@@ -32,6 +32,7 @@ ShapeBuilder::ShapeBuilder(std::string name) {
 void ShapeBuilder::module(std::string_view name, const LayerWork& work) {
   shape_.model.modules.emplace_back(name);
   shape_.work.push_back(work);
+  ++shape_.leaf_calls;
 }
 
 void ShapeBuilder::parameter(std::string name, std::vector<Elements> sizes) {
@@ -66,6 +67,10 @@ void ShapeBuilder::also(double flops, double bytes) {
   PACELINE_CHECK(!shape_.work.empty());
   shape_.work.back().flops += flops;
   shape_.work.back().bytes += bytes;
+}
+
+void ShapeBuilder::call(int count) {
+  shape_.leaf_calls += count;
 }
 
 NetworkShape ShapeBuilder::finish(std::string_view order) {

@@ -29,6 +29,9 @@ class ShapeBuilder {
   /// More work of the module that was added last.
   void also(double flops, double bytes);
 
+  /// Calls of modules that have no parameters.
+  void call(int count);
+
   /// Gradients become final in the reverse of the forward order; within a
   /// module in that of `order`, "bw" or "wb".
   NetworkShape finish(std::string_view order);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/validate/hosted.h"
+#include "paceline/sim/hosted.h"
 
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace paceline::validate {
+namespace paceline::sim {
 namespace {
 
 using Times = std::vector<plan::Picoseconds>;
 
 /// Two modules, the second with a weight and a bias.
-plan::ModelShape two_modules() {
-  plan::ModelShape model;
+plan::NetworkShape two_modules(int leaf_calls = 2) {
+  plan::NetworkShape network{.leaf_calls = leaf_calls};
+  plan::ModelShape& model = network.model;
   model.modules = {"first", "second"};
   model.parameters = {{.name = "first.weight",
                        .sizes = {1},
@@ -29,7 +30,7 @@ plan::ModelShape two_modules() {
                        .module = plan::ModuleId{1}}};
   model.ready_order = {
       plan::ParameterId{2}, plan::ParameterId{1}, plan::ParameterId{0}};
-  return model;
+  return network;
 }
 
 /// Backward by parameter, as they are registered.
@@ -56,6 +57,15 @@ TEST(Hosted, TakesTheHostsTimeWhereTheDeviceWaits) {
   EXPECT_DOUBLE_EQ(slow.busy, 7.0 / 42);
 }
 
+TEST(Hosted, SpreadsCallsWithoutParametersOverTheModules) {
+  const Hosted three = hosted(two_modules(3), profile({1, 1}, {2, 1, 2}), 20);
+  const Hosted two = hosted(two_modules(), profile({1, 1}, {2, 1, 2}), 30);
+  const Hosted unsaid = hosted(two_modules(0), profile({1, 1}, {2, 1, 2}), 30);
+  EXPECT_EQ(three.profile.forward, two.profile.forward);
+  EXPECT_EQ(three.profile.backward, two.profile.backward);
+  EXPECT_EQ(unsaid.profile.backward, two.profile.backward);
+}
+
 TEST(Hosted, RunsAheadOfALongModule) {
   // Launched at 10, 20, 30, 40 while the first runs until 110: nothing waits.
   const Hosted ahead = hosted(two_modules(), profile({100, 3}, {5, 1, 4}), 10);
@@ -64,4 +74,4 @@ TEST(Hosted, RunsAheadOfALongModule) {
 }
 
 }  // namespace
-}  // namespace paceline::validate
+}  // namespace paceline::sim

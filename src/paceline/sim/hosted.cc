@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/validate/hosted.h"
+#include "paceline/sim/hosted.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "paceline/base/error.h"
 
-namespace paceline::validate {
+namespace paceline::sim {
 namespace {
 
 using plan::Picoseconds;
@@ -36,18 +37,26 @@ class Launches {
   Picoseconds per_module_, launched_ = 0, end_ = 0;
 };
 
+Picoseconds per_module(const plan::NetworkShape& network,
+                       Picoseconds per_call) {
+  const auto modules = static_cast<double>(network.model.modules.size());
+  const double calls = network.leaf_calls > 0 ? network.leaf_calls : modules;
+  return std::llround(static_cast<double>(per_call) * calls / modules);
+}
+
 Picoseconds total(const plan::LayerProfile& profile) {
   return profile.forward_total() + profile.backward_total();
 }
 
 }  // namespace
 
-Hosted hosted(const plan::ModelShape& model,
+Hosted hosted(const plan::NetworkShape& network,
               plan::LayerProfile profile,
-              Picoseconds per_module) {
-  PACELINE_CHECK(per_module >= 0);
+              Picoseconds per_call) {
+  PACELINE_CHECK(per_call >= 0);
+  const plan::ModelShape& model = network.model;
   const Picoseconds device = total(profile);
-  Launches launches(per_module);
+  Launches launches(per_module(network, per_call));
   for (Picoseconds& time : profile.forward) {
     launches.launch(time);
   }
@@ -68,4 +77,4 @@ Hosted hosted(const plan::ModelShape& model,
   return {std::move(profile), busy};
 }
 
-}  // namespace paceline::validate
+}  // namespace paceline::sim

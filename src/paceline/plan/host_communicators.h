@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "paceline/plan/hosts.h"
+#include "paceline/plan/program.h"
+
+namespace paceline::plan {
+
+/// Two communicators of the ranks of each host, where these are several: one
+/// in which they reduce and one in which they gather.  Operations of a
+/// communicator follow each other, and what is gathered has to cross between
+/// hosts first: on one communicator the next slice could not be reduced until
+/// then.
+void add_host_communicators(const Hosts& hosts, Frame& frame);
+
+/// Those of the program's rank.
+CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program);
+CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program);
+
+}  // namespace paceline::plan
