@@ -13,7 +13,8 @@ using Times = std::vector<plan::Picoseconds>;
 
 /// Two modules, the second with a weight and a bias.
 plan::NetworkShape two_modules(int leaf_calls = 2) {
-  plan::NetworkShape network{.leaf_calls = leaf_calls};
+  plan::NetworkShape network;
+  network.leaf_calls = leaf_calls;
   plan::ModelShape& model = network.model;
   model.modules = {"first", "second"};
   model.parameters = {{.name = "first.weight",
