@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/strategy.h"
 #include "paceline/validate/order_statistics.h"
 
 namespace paceline::validate {
@@ -87,16 +86,11 @@ double DdpModel::median_seconds(const std::string& model,
   costs.software.collective =
       plan::picoseconds_of(constants[Constant::kDdpLaunch] * 1e-6);
   const double step = plans_.step_seconds(
-      fmt::format("{} {} {} {}", model, machines, local, bucket_mb),
-      [&] {
-        Case one;
-        one.input = input_of(network, machines, local);
-        one.planner = plan::make_planner(plan::parse_strategy(
-            bucket_mb == 25 ? "ddp:bucket-mb=25,first-bucket-mb=1"
-                            : "ddp:bucket-mb=1,first-bucket-mb=1"));
-        one.steps = 4;
-        return one;
-      },
+      {.network = &network,
+       .hosts = machines,
+       .local = local,
+       .strategy = fmt::format("ddp:bucket-mb={},first-bucket-mb=1", bucket_mb),
+       .steps = 4},
       costs);
   return step *
          (1 + constants[Constant::kDdpStraggler] * 0.01 * slowest_of(world));

@@ -4,10 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "paceline/plan/strategy.h"
-
 namespace paceline::validate {
 namespace {
 
@@ -70,17 +66,13 @@ double DecentralizedModel::samples_per_s(const Cell& cell,
     costs.software.message =
         plan::picoseconds_of(constants[Constant::kCloudMessage] * 1e-3);
   }
-  const double step = plans_.step_seconds(
-      fmt::format("{} {} {}", cell.key[1], batch_size, gpus * local),
-      [&] {
-        Case one;
-        one.input = input_of(network, machines, gpus / machines);
-        one.planner = plan::make_planner(
-            plan::parse_strategy(strategy_of(cell.key[1], machines)));
-        one.steps = 8;
-        return one;
-      },
-      costs);
+  const double step =
+      plans_.step_seconds({.network = &network,
+                           .hosts = machines,
+                           .local = gpus / machines,
+                           .strategy = strategy_of(cell.key[1], machines),
+                           .steps = 8},
+                          costs);
   return gpus * batch_size / step;
 }
 

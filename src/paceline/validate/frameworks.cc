@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/strategy.h"
 #include "paceline/validate/csv.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/order_statistics.h"
@@ -163,16 +162,11 @@ double FrameworkModel::plan_seconds(const std::string& name,
     costs.software.collective_per_rank =
         plan::picoseconds_of(constants[Constant::kFrameworkPerRank] * 1e-6);
   }
-  return plans_.step_seconds(
-      fmt::format("{} {}", name, machines),
-      [&] {
-        Case made;
-        made.input = input_of(one.network, machines, kLocal);
-        made.planner =
-            plan::make_planner(plan::parse_strategy(strategy_of(one)));
-        return made;
-      },
-      costs);
+  return plans_.step_seconds({.network = &one.network,
+                              .hosts = machines,
+                              .local = kLocal,
+                              .strategy = strategy_of(one)},
+                             costs);
 }
 
 double FrameworkModel::samples_per_s(const Cell& cell,
