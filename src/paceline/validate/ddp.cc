@@ -51,10 +51,21 @@ DdpModel::DdpModel(const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
     if (is_input(cell) && cell.published.has_value()) {
       const double seconds = kBatch / *cell.published;
-      alone_[cell.key[0]] = seconds;
-      networks_[cell.key[0]] = timed_network(cell.key[0], kBatch, seconds);
+      alone_[cell.key[0]] = {seconds,
+                             timed_network(cell.key[0], kBatch, seconds)};
     }
   }
+}
+
+const DdpModel::Alone& DdpModel::alone(const std::string& model) const {
+  const auto found = alone_.find(model);
+  if (found == alone_.end()) {
+    throw UsageError(fmt::format(
+        "pytorch_ddp.csv has no row '{}|no ddp|p50', which the rest "
+        "of the model's rows are predicted from",
+        model));
+  }
+  return found->second;
 }
 
 double DdpModel::median_seconds(const std::string& model,
@@ -62,12 +73,7 @@ double DdpModel::median_seconds(const std::string& model,
                                 int local,
                                 int bucket_mb,
                                 const Constants& constants) {
-  const auto found = networks_.find(model);
-  if (found == networks_.end()) {
-    throw UsageError(
-        fmt::format("no step time of '{}' without DDP is known", model));
-  }
-  const TimedNetwork& network = found->second;
+  const TimedNetwork& network = alone(model).network;
   const int world = machines * local;
   sim::Costs costs;
   costs.profile = network.profile;
@@ -109,7 +115,7 @@ double DdpModel::samples_per_s(const Cell& cell, const Constants& constants) {
     local = cell.key[1][3] - '0';
   }
   const double median =
-      plain ? alone_.at(cell.key[0])
+      plain ? alone(cell.key[0]).seconds
             : median_seconds(
                   cell.key[0], machines, local, buckets ? 1 : 25, constants);
   const double late = machines > 1 ? constants[Constant::kDdpLateStep] : 0;

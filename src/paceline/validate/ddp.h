@@ -32,8 +32,15 @@ class DdpModel {
                         int bucket_mb,
                         const Constants& constants);
 
-  std::map<std::string, double> alone_;  // seconds, by model
-  std::map<std::string, TimedNetwork> networks_;
+  struct Alone {
+    double seconds = 0;  // a step without DDP
+    TimedNetwork network{};
+  };
+
+  /// Throws UsageError where the table has no such row.
+  const Alone& alone(const std::string& model) const;
+
+  std::map<std::string, Alone> alone_;  // by model
   PlanCache plans_;
 };
 

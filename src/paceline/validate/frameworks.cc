@@ -94,7 +94,9 @@ FrameworkModel::FrameworkModel(const std::vector<Cell>& cells,
   const Csv table = Csv::read(reference / "dlperf.csv");
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string& column = table.text(row, "framework");
-    Series& one = series_[table.text(row, "table_id") + "|" + column];
+    const std::string name = table.text(row, "table_id") + "|" + column;
+    Series& one = series_[name];
+    one.name = name;
     one.framework = framework_of(column);
     one.bert = table.text(row, "model") == "BERT-Base";
     one.half = table.text(row, "precision") == "amp";
@@ -103,7 +105,7 @@ FrameworkModel::FrameworkModel(const std::vector<Cell>& cells,
   for (const Cell& cell : cells) {
     if (cell.table == Table::kFrameworks && is_input(cell) &&
         cell.published.has_value()) {
-      series_[series_of(cell)].rate[cell.gpus()] = *cell.published;
+      series_.at(series_of(cell)).rate[cell.gpus()] = *cell.published;
     }
   }
   for (auto& [name, one] : series_) {
@@ -112,6 +114,27 @@ FrameworkModel::FrameworkModel(const std::vector<Cell>& cells,
         static_cast<int>(one.batch_size),
         one.seconds(over_tcp(one.bert, one.framework) ? 1 : kLocal));
   }
+}
+
+double FrameworkModel::Series::input(int gpus) const {
+  const auto found = rate.find(gpus);
+  if (found == rate.end()) {
+    throw UsageError(fmt::format(
+        "dlperf.csv has no row '{}|{}', which the rest of its series is "
+        "predicted from",
+        name,
+        gpus));
+  }
+  return found->second;
+}
+
+const FrameworkModel::Series& FrameworkModel::series(
+    const std::string& name) const {
+  const auto found = series_.find(name);
+  if (found == series_.end()) {
+    throw UsageError(fmt::format("dlperf.csv has no series '{}'", name));
+  }
+  return found->second;
 }
 
 std::string FrameworkModel::strategy_of(const Series& one) {
@@ -143,7 +166,7 @@ std::string FrameworkModel::strategy_of(const Series& one) {
 double FrameworkModel::plan_seconds(const std::string& name,
                                     int machines,
                                     const Constants& constants) {
-  const Series& one = series_.at(name);
+  const Series& one = series(name);
   const bool tcp = over_tcp(one.bert, one.framework);
   sim::Costs costs;
   costs.profile = tcp ? exposed(one.network.profile) : one.network.profile;
@@ -172,10 +195,10 @@ double FrameworkModel::plan_seconds(const std::string& name,
 double FrameworkModel::samples_per_s(const Cell& cell,
                                      const Constants& constants) {
   const std::string name = series_of(cell);
-  const Series& one = series_.at(name);
+  const Series& one = series(name);
   const int gpus = cell.gpus();
   if (is_input(cell)) {
-    return one.rate.at(gpus);
+    return one.input(gpus);
   }
   const int machines = gpus / kLocal;
   double wait = constants[Constant::kFrameworkJitter];

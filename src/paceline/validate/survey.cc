@@ -270,20 +270,6 @@ sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
 
 }  // namespace
 
-SurveyCell survey_cell(const Cell& cell) {
-  SurveyCell survey{.method = cell.key.at(0),
-                    .model = cell.key.at(1),
-                    .network = cell.key.at(2),
-                    .gpus = std::stoi(cell.key.at(3))};
-  return survey;
-}
-
-bool ran_over_10gbe(const SurveyCell& cell) {
-  return cell.network == "100GbE" && cell.gpus > 4 &&
-         (cell.method == "BSP-PS" || cell.method == "WFBP-PS") &&
-         cell.model != "BERT-Base";
-}
-
 bool depends_on(const SurveyCell& cell, Constant constant) {
   const bool serves = cell.serves();
   const bool scheduler = is_scheduled(cell);
