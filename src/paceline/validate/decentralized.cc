@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paceline/validate/published_setup.h"
+
 namespace paceline::validate {
 namespace {
 
 constexpr double kNvlink = 136.1e9;  // reference/peers_vtrain_nccl_fit.csv
-
-/// reference/setup_other_systems.csv, ideal_per_gpu.
-double alone(int batch_size) {
-  return batch_size == 64 ? 350.6 : 314.8;
-}
 
 /// Horovod fuses what is ready within a cycle of 5 ms: about 8 MiB of the 100
 /// that a backward pass of 70 to 120 ms leaves behind.  BlueFog sends
@@ -43,8 +40,8 @@ double DecentralizedModel::samples_per_s(const Cell& cell,
   const int machines = std::max(1, gpus / local);
   TimedNetwork& network = networks_[batch_size];
   if (network.profile.forward.empty()) {
-    network =
-        timed_network("resnet50", batch_size, batch_size / alone(batch_size));
+    network = timed_network(
+        "resnet50", batch_size, batch_size / bluefog_alone(batch_size));
   }
   sim::Costs costs;
   costs.profile = network.profile;
