@@ -10,6 +10,7 @@
 
 #include "paceline/validate/cell.h"
 #include "paceline/validate/csv.h"
+#include "paceline/validate/fixed.h"
 
 namespace paceline::validate {
 namespace {
@@ -95,6 +96,48 @@ TEST(PublishedSetup, FramesOfBlueFogAreTheFiles) {
         std::stod(other_setup(
             "bluefog", fmt::format("ideal_per_gpu_batch{}", batch_size))));
   }
+}
+
+TEST(PublishedSetup, FixedNumbersAreTheFiles) {
+  const auto methods = setup("method");
+  const auto method = [&](const std::string& item, const std::string& scope) {
+    return std::stod(methods.at({item, scope}));
+  };
+  EXPECT_EQ(kServerPartition, method("partition", "parameter_server"));
+  EXPECT_EQ(kSchedulerPartition, method("partition", "ByteScheduler-A2A"));
+  EXPECT_EQ(kSchedulerCredit, method("credit", "ByteScheduler-A2A"));
+  EXPECT_EQ(kMergedBelow, method("merge_when_below", "MG-WFBP"));
+  const auto lines = setup("network");
+  const auto rate = [](const std::string& gigabit) {
+    return std::stod(gigabit) * 1e9 / 8;
+  };
+  EXPECT_EQ(kTenGigabit, rate(lines.at({"line_rate", "10GbE"})));
+  EXPECT_EQ(kInfiniBand, rate(lines.at({"line_rate", "100GbIB"})));
+  EXPECT_EQ(kInfiniBand, rate(other_setup("dlperf", "network_line_rate")));
+  EXPECT_EQ(kInfiniBand,
+            rate(other_setup("pytorch_ddp", "network_line_rate_per_adapter")));
+  EXPECT_EQ(kAdapters,
+            std::stod(other_setup("pytorch_ddp", "adapters_per_machine")));
+  EXPECT_EQ(kReducerMebibytes,
+            std::stod(other_setup("pytorch_ddp", "bucket_cap_main")));
+  EXPECT_EQ(kFirstMebibytes,
+            std::stod(other_setup("pytorch_ddp", "first_bucket_cap")));
+  EXPECT_EQ(kMeasuredSteps,
+            std::stoi(other_setup("pytorch_ddp", "measured_iterations")));
+}
+
+TEST(PublishedSetup, NvlinkIsTheFiles) {
+  const Csv csv = Csv::read(kReference / "peers_vtrain_nccl_fit.csv");
+  std::map<double, double> busbw;  // of V100, by devices
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    if (csv.text(row, "gpu") == "V100") {
+      busbw[csv.number(row, "gpus").value()] =
+          csv.number(row, "busbw_gb_per_s").value();
+    }
+  }
+  EXPECT_DOUBLE_EQ(kNvlink2 / 1e9, busbw.at(2));
+  EXPECT_DOUBLE_EQ(kNvlink4 / 1e9, busbw.at(4));
+  EXPECT_DOUBLE_EQ(kNvlink / 1e9, busbw.at(8));
 }
 
 }  // namespace

@@ -6,17 +6,17 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/validate/fixed.h"
 #include "paceline/validate/order_statistics.h"
 
 namespace paceline::validate {
 namespace {
 
 constexpr int kBatch = 32;
-constexpr double kAdapters = 4 * 12.5e9;  // bytes/s of a machine
 
-/// NCCL inside a DGX-1, reference/peers_vtrain_nccl_fit.csv: bus bandwidth.
+/// NCCL inside a DGX-1: bus bandwidth.
 double nvlink(int local) {
-  return local <= 2 ? 22.6e9 : local <= 4 ? 85.8e9 : 136.1e9;
+  return local <= 2 ? kNvlink2 : local <= 4 ? kNvlink4 : kNvlink;
 }
 
 /// By what share a percentile of the pooled samples exceeds the median.
@@ -25,12 +25,11 @@ double nvlink(int local) {
 /// the slowest by `late` more.  Percentiles are numpy's: linear between the
 /// nearest two samples.
 double excess(int percentile, int world, double noise, double late) {
-  constexpr int kSteps = 10;
-  const double place = 0.01 * percentile * (kSteps * world - 1);
+  const double place = 0.01 * percentile * (kMeasuredSteps * world - 1);
   const auto at = [&](double sample) {
     const int rank = 1 + static_cast<int>(sample) / world;
-    return noise * normal_order_statistic(rank, kSteps) +
-           (rank == kSteps ? late : 0);
+    return noise * normal_order_statistic(rank, kMeasuredSteps) +
+           (rank == kMeasuredSteps ? late : 0);
   };
   const double below = std::floor(place);
   return std::lerp(at(below), at(below + 1), place - below);
@@ -71,7 +70,7 @@ const DdpModel::Alone& DdpModel::alone(const std::string& model) const {
 double DdpModel::median_seconds(const std::string& model,
                                 int machines,
                                 int local,
-                                int bucket_mb,
+                                double bucket_mb,
                                 const Constants& constants) {
   const TimedNetwork& network = alone(model).network;
   const int world = machines * local;
@@ -85,7 +84,7 @@ double DdpModel::median_seconds(const std::string& model,
     costs.profile.backward[p] += plan::picoseconds_of(hook + bytes / copy);
   }
   costs.machine.device = {.bytes_per_s = rate_of(nvlink(local))};
-  costs.machine.network = {.bytes_per_s = rate_of(kAdapters),
+  costs.machine.network = {.bytes_per_s = rate_of(kAdapters * kInfiniBand),
                            .sharing = plan::LinkSharing::kHost};
   costs.machine.interference.compute_under_transfer =
       std::min(1.0, constants[Constant::kDdpUnderTransfer]);
@@ -95,7 +94,8 @@ double DdpModel::median_seconds(const std::string& model,
       {.network = &network,
        .hosts = machines,
        .local = local,
-       .strategy = fmt::format("ddp:bucket-mb={},first-bucket-mb=1", bucket_mb),
+       .strategy = fmt::format(
+           "ddp:bucket-mb={},first-bucket-mb={}", bucket_mb, kFirstMebibytes),
        .steps = 4},
       costs);
   return step *
@@ -116,8 +116,11 @@ double DdpModel::samples_per_s(const Cell& cell, const Constants& constants) {
   }
   const double median =
       plain ? alone(cell.key[0]).seconds
-            : median_seconds(
-                  cell.key[0], machines, local, buckets ? 1 : 25, constants);
+            : median_seconds(cell.key[0],
+                             machines,
+                             local,
+                             buckets ? kSmallMebibytes : kReducerMebibytes,
+                             constants);
   const double late = machines > 1 ? constants[Constant::kDdpLateStep] : 0;
   return kBatch / (median * (1 + 0.01 * excess(percentile_of(cell),
                                                machines * local,

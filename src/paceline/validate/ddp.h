@@ -29,7 +29,7 @@ class DdpModel {
   double median_seconds(const std::string& model,
                         int machines,
                         int local,
-                        int bucket_mb,
+                        double bucket_mb,
                         const Constants& constants);
 
   struct Alone {

@@ -4,27 +4,30 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "paceline/validate/fixed.h"
 #include "paceline/validate/published_setup.h"
 
 namespace paceline::validate {
 namespace {
 
-constexpr double kNvlink = 136.1e9;  // reference/peers_vtrain_nccl_fit.csv
-
-/// Horovod fuses what is ready within a cycle of 5 ms: about 8 MiB of the 100
-/// that a backward pass of 70 to 120 ms leaves behind.  BlueFog sends
-/// parameters after the forward pass, 4 MiB fused, to one peer.
+/// Horovod fuses; BlueFog sends parameters after the forward pass, fused, to
+/// one peer.  How much each fuses is chosen by how well the cells are told.
 std::string strategy_of(const std::string& algorithm, int machines) {
   if (algorithm == "horovod") {
-    return "fusion:bucket-mb=8";
+    return fmt::format("fusion:bucket-mb={}", kCloudHorovodMebibytes);
   }
+  const std::string fused =
+      fmt::format("fusion:bucket-mb={}", kCloudFusedMebibytes);
   const std::string rest = "+awc:window=backward";
   if (algorithm == "neighbor_allreduce" || machines == 1) {
-    return "fusion:bucket-mb=4+neighbor-allreduce:topology=" +
+    return fused + "+neighbor-allreduce:topology=" +
            std::string(machines > 1 ? "inner-outer-exp" : "one-peer-exp") +
            rest;
   }
-  return "fusion:bucket-mb=4+hierarchical-neighbor-allreduce:topology="
+  return fused +
+         "+hierarchical-neighbor-allreduce:topology="
          "one-peer-exp,style=leader" +
          rest;
 }

@@ -14,7 +14,6 @@ namespace paceline::validate {
 namespace {
 
 constexpr int kLocal = 8;
-constexpr double kNvlink = 136.1e9;  // reference/peers_vtrain_nccl_fit.csv
 constexpr double kMebibyte = 1 << 20;
 
 std::string series_of(const Cell& cell) {
@@ -47,16 +46,16 @@ constexpr Habits kHabits[] = {
     {.framework = "MXNet", .horovod = true, .half_wire = true},
     {.framework = "MXNet W/O clip", .horovod = true, .half_wire = true},
     {.framework = "NGC MXNet",
-     .bucket_mib = 6.1,
+     .bucket_mib = kGroupMebibytes,
      .horovod = true,
      .half_wire = true},
     {.framework = "NGC PyTorch",
-     .bucket_mib = 38.1,
+     .bucket_mib = kApexMebibytes,
      .half_wire = true,
      .idle_loaders = true},
     {.framework = "NGC TensorFlow 1.x", .horovod = true},
-    {.framework = "PyTorch", .bucket_mib = 25},
-    {.framework = "TensorFlow 2.x", .bucket_mib = 50},
+    {.framework = "PyTorch", .bucket_mib = kReducerMebibytes},
+    {.framework = "TensorFlow 2.x", .bucket_mib = kTensorFlowMebibytes},
 };
 
 Habits habits_of(const std::string& framework) {

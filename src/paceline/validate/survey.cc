@@ -24,7 +24,6 @@ using plan::Picoseconds;
 using plan::Rank;
 
 constexpr Rank kLocal = 4;
-constexpr double kPlanPasses = 8;  // by the plan's one update
 constexpr double kGiga = 1e9, kMilli = 1e-3, kMicro = 1e-6;
 
 plan::AlphaBeta planned_with(const SurveyCell& cell) {
