@@ -20,7 +20,7 @@ TEST(Protocols, NeverScoreAnInput) {
   for (const Table table : kTables) {
     for (const Cell* cell : scorable(cells, table)) {
       EXPECT_FALSE(is_input(*cell)) << cell->id;
-      EXPECT_FALSE(contradicts_physics(*cell)) << cell->id;
+      EXPECT_FALSE(is_set_apart(*cell)) << cell->id;
       EXPECT_TRUE(cell->published.has_value()) << cell->id;
     }
   }

@@ -25,8 +25,7 @@ using report::Sheet;
 using validate::Judged;
 using validate::Table;
 
-/// A table's cells by family; those that are set apart, because they contradict
-/// physics or are of another set-up, are one of their own.
+/// A table's cells by family; those that are set apart are one of their own.
 using Families = std::map<std::string, std::vector<const Judged*>>;
 
 std::string unit_of(Table table) {
@@ -203,8 +202,9 @@ std::string validate_page(std::span<const Judged> cells) {
            .note =
                "Simulated from plans, with constants that were fitted to "
                "these cells; inputs are left out. What contradicts physics, "
-               "or is of another set-up, is set apart: never fitted to, and "
-               "not among the residuals; its cells say why.",
+               "seems bound by something else, or is of another set-up, is "
+               "set apart: never fitted to, and not among the residuals; its "
+               "cells say why.",
            .charts = {scatter(families, table), residuals(families)},
            .sheet = sheet_of(families)});
     }

@@ -279,6 +279,12 @@ void examine_table(Table table, const Desk& desk, Text out) {
                out);
   const Errors errors = errors_of(examinee, chosen, desk.constants);
   write_scores(errors, out);
+  Errors every =
+      errors_of(examinee, set_apart(desk.cells, table), desk.constants);
+  if (!every.empty()) {
+    every.insert(errors.begin(), errors.end());
+    write_score("all, with what is set apart", score(every), out);
+  }
   fmt::format_to(out, "\n{}, constants\n", name_of(table));
   write_constants(table, desk.constants, out);
   write_fixed(table, out);
@@ -305,29 +311,22 @@ void examine_table(Table table, const Desk& desk, Text out) {
   }
 }
 
-void write_odd(Examinee& examinee,
-               const std::vector<Cell>& cells,
-               const Constants& constants,
-               Text out) {
-  std::vector<const Cell*> odd;
-  for (const Cell& cell : cells) {
-    if (contradicts_physics(cell) && cell.published.has_value()) {
-      odd.push_back(&cell);
-    }
-  }
-  write_header("rows that contradict physics, never fitted to", out);
-  const Errors errors = errors_of(examinee, odd, constants);
+void write_apart(Examinee& examinee,
+                 const std::vector<Cell>& cells,
+                 const Constants& constants,
+                 Text out) {
+  write_header("rows set apart, never fitted to", out);
+  Errors all;
   const auto write = [&](const std::string& name, Table table) {
-    write_score(
-        name,
-        score(errors,
-              [table](const Cell& cell) { return cell.table == table; }),
-        out);
+    const Errors errors =
+        errors_of(examinee, set_apart(cells, table), constants);
+    write_score(name, score(errors), out);
+    all.insert(errors.begin(), errors.end());
   };
   write("survey, predicted as 10GbE", Table::kSurvey);
   write("frameworks, bound by something else", Table::kFrameworks);
   write("decentralized, another set-up", Table::kDecentralized);
-  write_worst(errors, errors.size(), out);
+  write_worst(all, all.size(), out);
 }
 
 /// The program's own predictions with the cluster files beside the tables.
@@ -368,7 +367,7 @@ std::string examine(const ExaminationOptions& options) {
     }
   }
   if (!options.table.has_value()) {
-    write_odd(examinees.first(), cells, constants, out);
+    write_apart(examinees.first(), cells, constants, out);
   }
   if (options.predictions.has_value()) {
     write_predictions(

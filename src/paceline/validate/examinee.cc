@@ -23,7 +23,7 @@ bool is_input(const Cell& cell) {
                                           : DdpModel::is_input(cell);
 }
 
-bool contradicts_physics(const Cell& cell) {
+bool is_set_apart(const Cell& cell) {
   if (cell.table == Table::kDecentralized) {
     return cell.key[0] == "text";  // another configuration than the charts'
   }

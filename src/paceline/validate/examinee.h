@@ -30,8 +30,10 @@ class Examinee {
 /// Whether a published number is an input of the models, and so never scored.
 bool is_input(const Cell& cell);
 
-/// Whether the row contradicts physics: named, and scored apart.
-bool contradicts_physics(const Cell& cell);
+/// Whether the row is named, never fitted to and scored apart: it contradicts
+/// physics (ran_over_10gbe()), something else than data parallelism seems to
+/// limit it (FrameworkModel::is_abnormal()), or it is of another set-up.
+bool is_set_apart(const Cell& cell);
 
 /// Whether the cell's prediction changes with the constant.
 bool depends_on(const Cell& cell, Constant constant);

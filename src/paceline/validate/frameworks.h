@@ -29,8 +29,8 @@ class FrameworkModel {
 
   static bool is_input(const Cell& cell) { return cell.gpus() <= 8; }
 
-  /// Whether something else than data parallelism limits the row: see
-  /// explanation_of().
+  /// Whether something else than data parallelism seems to limit the row: see
+  /// explanation_of().  No law forbids what such rows say.
   static bool is_abnormal(const Cell& cell);
 
  private:

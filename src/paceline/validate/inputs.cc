@@ -58,12 +58,23 @@ std::vector<const Cell*> scorable(const std::vector<Cell>& cells, Table table) {
   std::vector<const Cell*> chosen;
   for (const Cell& cell : cells) {
     if (cell.table == table && cell.published.has_value() && !is_input(cell) &&
-        !contradicts_physics(cell) &&
-        !cell.has_flag("same_run_as_bert_amp_b64")) {
+        !is_set_apart(cell) && !cell.has_flag("same_run_as_bert_amp_b64")) {
       chosen.push_back(&cell);
     }
   }
   return chosen;
+}
+
+std::vector<const Cell*> set_apart(const std::vector<Cell>& cells,
+                                   Table table) {
+  std::vector<const Cell*> apart;
+  for (const Cell& cell : cells) {
+    if (cell.table == table && cell.published.has_value() &&
+        is_set_apart(cell)) {
+      apart.push_back(&cell);
+    }
+  }
+  return apart;
 }
 
 }  // namespace paceline::validate

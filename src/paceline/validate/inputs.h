@@ -32,7 +32,10 @@ bool shown_of_new_network(const Cell& cell);
 std::vector<Constant> own_constants(std::string_view network);
 
 /// Cells that may be fitted to and scored: published, no inputs, nothing that
-/// contradicts physics, no run that stands in a table twice.
+/// is set apart, no run that stands in a table twice.
 std::vector<const Cell*> scorable(const std::vector<Cell>& cells, Table table);
+
+/// Published cells of a table that are set apart.
+std::vector<const Cell*> set_apart(const std::vector<Cell>& cells, Table table);
 
 }  // namespace paceline::validate

@@ -40,7 +40,7 @@ std::vector<Judged> judge(Examinee& examinee,
                      .multi_node = multi_node(cell),
                      .predicted = examinee.samples_per_s(cell, constants),
                      .published = *cell.published,
-                     .apart = contradicts_physics(cell),
+                     .apart = is_set_apart(cell),
                      .explanation = std::string(explanation_of(cell))});
     }
   }

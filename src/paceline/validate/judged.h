@@ -20,7 +20,7 @@ struct Judged {
   int gpus = 0;
   bool multi_node = false;
   double predicted = 0, published = 0;  // samples/s
-  bool apart = false;                   // contradicts physics: never fitted to
+  bool apart = false;                   // is_set_apart()
   std::string explanation{};
 
   /// Percent of the published throughput.
