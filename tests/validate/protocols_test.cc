@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/validate/score.h"
+#include "validate/slice.h"
 
 namespace paceline::validate {
 namespace {
@@ -68,51 +69,69 @@ std::vector<Cell> cells_with_other_numbers() {
   return cells;
 }
 
-TEST(Protocols, PredictWithoutThePublishedNumber) {
-  const std::vector<Cell> cells = read_cells(kReference);
-  Examinee examinee(cells, kReference);
+void expect_predicted_blind(const std::vector<Cell>& cells) {
+  Examinee examinee(read_cells(kReference), kReference);
   Examinee misled(cells_with_other_numbers(), kReference);
-  for (const char* id : {"MG-WFBP|BERT-Base|10GbE|8",
-                         "BSP-PS|ResNet-50|100GbIB|8",
-                         "resnet50|1M/4G|p50",
-                         "bf_full_benchmark1|horovod|16",
-                         "rn50_fp32_b128|PyTorch|16"}) {
-    const auto found = std::ranges::find(cells, id, &Cell::id);
-    ASSERT_NE(found, cells.end());
-    ASSERT_FALSE(is_input(*found)) << id;
-    Cell blind = *found;
+  for (const Cell& cell : cells) {
+    if (is_input(cell)) {
+      continue;
+    }
+    Cell blind = cell;
     blind.published.reset();
-    const Constants constants;
-    const double honest = examinee.samples_per_s(*found, constants);
-    EXPECT_EQ(examinee.samples_per_s(blind, constants), honest) << id;
-    EXPECT_EQ(misled.samples_per_s(blind, constants), honest) << id;
+    blind.spread.reset();
+    blind.flags.clear();
+    Cell other = cell;
+    other.published = 1;
+    const double honest = examinee.samples_per_s(blind, {});
+    EXPECT_EQ(examinee.samples_per_s(other, {}), honest) << cell.id;
+    EXPECT_EQ(misled.samples_per_s(blind, {}), honest) << cell.id;
   }
 }
 
+TEST(Protocols, PredictWithoutThePublishedNumber) {
+  expect_predicted_blind(slice_of(read_cells(kReference)));
+}
+
+TEST(ProtocolsNightly, PredictEveryCellWithoutThePublishedNumber) {
+  expect_predicted_blind(read_cells(kReference));
+}
+
 /// depends_on() saves simulations in fits: it must not save too many.
-TEST(Protocols, KnowWhichConstantsMatter) {
-  const std::vector<Cell> cells = read_cells(kReference);
-  Examinee examinee(cells, kReference);
-  for (const char* id : {"WFBP-A2A|BERT-Base|10GbE|8",
-                         "BSP-A2A|ResNet-50|100GbE|16",
-                         "ByteScheduler-A2A|ResNet-50|100GbIB|8",
-                         "WFBP-PS|ResNet-50|100GbE|16",
-                         "BSP-PS|ResNet-50|100GbIB|8"}) {
-    const auto cell = std::ranges::find(cells, id, &Cell::id);
-    ASSERT_NE(cell, cells.end());
-    const double before = examinee.samples_per_s(*cell, {});
-    for (const Constant constant : constants_of(Table::kSurvey)) {
-      if (!depends_on(*cell, constant)) {
-        Constants changed;
-        changed[constant] *= 1.5;
-        // Another model: what was simulated last is not asked.
-        Examinee fresh(cells, kReference);
-        EXPECT_EQ(fresh.samples_per_s(*cell, changed), before)
-            << id << " depends on constant "
-            << constant_table()[static_cast<std::size_t>(constant)].name;
+void expect_dependence_known(const std::vector<Cell>& cells) {
+  const std::vector<Cell> all = read_cells(kReference);
+  Examinee examinee(all, kReference);
+  Examinee other(all, kReference);  // never asked with the same constants
+  for (const Cell& cell : cells) {
+    Constants changed;
+    for (const ConstantInfo& info : constant_table()) {
+      if (!depends_on(cell, info.id)) {
+        changed[info.id] *= 1.5;
       }
     }
+    EXPECT_EQ(other.samples_per_s(cell, changed),
+              examinee.samples_per_s(cell, {}))
+        << cell.id << " depends on a constant that depends_on() does not name";
   }
+}
+
+TEST(Protocols, KnowWhichConstantsMatter) {
+  expect_dependence_known(slice_of(read_cells(kReference)));
+}
+
+TEST(ProtocolsNightly, KnowWhichConstantsMatterToEveryCell) {
+  expect_dependence_known(read_cells(kReference));
+}
+
+TEST(Protocols, SetApartTheRowsThatTheTableSuspects) {
+  std::size_t suspected = 0;
+  for (const Cell& cell : read_cells(kReference)) {
+    if (cell.table == Table::kSurvey && cell.published.has_value()) {
+      const bool suspect = cell.has_flag("suspect_ran_over_10gbe");
+      suspected += suspect ? 1 : 0;
+      EXPECT_EQ(ran_over_10gbe(survey_cell(cell)), suspect) << cell.id;
+    }
+  }
+  EXPECT_EQ(suspected, 12U);
 }
 
 /// Cells of a few cheap series, some of them doubled.

@@ -6,18 +6,17 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/strategy.h"
+#include "paceline/validate/fixed.h"
 #include "paceline/validate/order_statistics.h"
 
 namespace paceline::validate {
 namespace {
 
 constexpr int kBatch = 32;
-constexpr double kAdapters = 4 * 12.5e9;  // bytes/s of a machine
 
-/// NCCL inside a DGX-1, reference/peers_vtrain_nccl_fit.csv: bus bandwidth.
+/// NCCL inside a DGX-1: bus bandwidth.
 double nvlink(int local) {
-  return local <= 2 ? 22.6e9 : local <= 4 ? 85.8e9 : 136.1e9;
+  return local <= 2 ? kNvlink2 : local <= 4 ? kNvlink4 : kNvlink;
 }
 
 /// By what share a percentile of the pooled samples exceeds the median.
@@ -26,12 +25,11 @@ double nvlink(int local) {
 /// the slowest by `late` more.  Percentiles are numpy's: linear between the
 /// nearest two samples.
 double excess(int percentile, int world, double noise, double late) {
-  constexpr int kSteps = 10;
-  const double place = 0.01 * percentile * (kSteps * world - 1);
+  const double place = 0.01 * percentile * (kMeasuredSteps * world - 1);
   const auto at = [&](double sample) {
     const int rank = 1 + static_cast<int>(sample) / world;
-    return noise * normal_order_statistic(rank, kSteps) +
-           (rank == kSteps ? late : 0);
+    return noise * normal_order_statistic(rank, kMeasuredSteps) +
+           (rank == kMeasuredSteps ? late : 0);
   };
   const double below = std::floor(place);
   return std::lerp(at(below), at(below + 1), place - below);
@@ -52,23 +50,29 @@ DdpModel::DdpModel(const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
     if (is_input(cell) && cell.published.has_value()) {
       const double seconds = kBatch / *cell.published;
-      alone_[cell.key[0]] = seconds;
-      networks_[cell.key[0]] = timed_network(cell.key[0], kBatch, seconds);
+      alone_[cell.key[0]] = {seconds,
+                             timed_network(cell.key[0], kBatch, seconds)};
     }
   }
+}
+
+const DdpModel::Alone& DdpModel::alone(const std::string& model) const {
+  const auto found = alone_.find(model);
+  if (found == alone_.end()) {
+    throw UsageError(fmt::format(
+        "pytorch_ddp.csv has no row '{}|no ddp|p50', which the rest "
+        "of the model's rows are predicted from",
+        model));
+  }
+  return found->second;
 }
 
 double DdpModel::median_seconds(const std::string& model,
                                 int machines,
                                 int local,
-                                int bucket_mb,
+                                double bucket_mb,
                                 const Constants& constants) {
-  const auto found = networks_.find(model);
-  if (found == networks_.end()) {
-    throw UsageError(
-        fmt::format("no step time of '{}' without DDP is known", model));
-  }
-  const TimedNetwork& network = found->second;
+  const TimedNetwork& network = alone(model).network;
   const int world = machines * local;
   sim::Costs costs;
   costs.profile = network.profile;
@@ -80,23 +84,19 @@ double DdpModel::median_seconds(const std::string& model,
     costs.profile.backward[p] += plan::picoseconds_of(hook + bytes / copy);
   }
   costs.machine.device = {.bytes_per_s = rate_of(nvlink(local))};
-  costs.machine.network = {.bytes_per_s = rate_of(kAdapters),
+  costs.machine.network = {.bytes_per_s = rate_of(kAdapters * kInfiniBand),
                            .sharing = plan::LinkSharing::kHost};
   costs.machine.interference.compute_under_transfer =
       std::min(1.0, constants[Constant::kDdpUnderTransfer]);
   costs.software.collective =
       plan::picoseconds_of(constants[Constant::kDdpLaunch] * 1e-6);
   const double step = plans_.step_seconds(
-      fmt::format("{} {} {} {}", model, machines, local, bucket_mb),
-      [&] {
-        Case one;
-        one.input = input_of(network, machines, local);
-        one.planner = plan::make_planner(plan::parse_strategy(
-            bucket_mb == 25 ? "ddp:bucket-mb=25,first-bucket-mb=1"
-                            : "ddp:bucket-mb=1,first-bucket-mb=1"));
-        one.steps = 4;
-        return one;
-      },
+      {.network = &network,
+       .hosts = machines,
+       .local = local,
+       .strategy = fmt::format(
+           "ddp:bucket-mb={},first-bucket-mb={}", bucket_mb, kFirstMebibytes),
+       .steps = 4},
       costs);
   return step *
          (1 + constants[Constant::kDdpStraggler] * 0.01 * slowest_of(world));
@@ -115,9 +115,12 @@ double DdpModel::samples_per_s(const Cell& cell, const Constants& constants) {
     local = cell.key[1][3] - '0';
   }
   const double median =
-      plain ? alone_.at(cell.key[0])
-            : median_seconds(
-                  cell.key[0], machines, local, buckets ? 1 : 25, constants);
+      plain ? alone(cell.key[0]).seconds
+            : median_seconds(cell.key[0],
+                             machines,
+                             local,
+                             buckets ? kSmallMebibytes : kReducerMebibytes,
+                             constants);
   const double late = machines > 1 ? constants[Constant::kDdpLateStep] : 0;
   return kBatch / (median * (1 + 0.01 * excess(percentile_of(cell),
                                                machines * local,

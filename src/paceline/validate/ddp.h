@@ -29,11 +29,18 @@ class DdpModel {
   double median_seconds(const std::string& model,
                         int machines,
                         int local,
-                        int bucket_mb,
+                        double bucket_mb,
                         const Constants& constants);
 
-  std::map<std::string, double> alone_;  // seconds, by model
-  std::map<std::string, TimedNetwork> networks_;
+  struct Alone {
+    double seconds = 0;  // a step without DDP
+    TimedNetwork network{};
+  };
+
+  /// Throws UsageError where the table has no such row.
+  const Alone& alone(const std::string& model) const;
+
+  std::map<std::string, Alone> alone_;  // by model
   PlanCache plans_;
 };
 

@@ -6,32 +6,28 @@
 
 #include <fmt/format.h>
 
-#include "paceline/plan/strategy.h"
+#include "paceline/validate/fixed.h"
+#include "paceline/validate/published_setup.h"
 
 namespace paceline::validate {
 namespace {
 
-constexpr double kNvlink = 136.1e9;  // reference/peers_vtrain_nccl_fit.csv
-
-/// reference/setup_other_systems.csv, ideal_per_gpu.
-double alone(int batch_size) {
-  return batch_size == 64 ? 350.6 : 314.8;
-}
-
-/// Horovod fuses what is ready within a cycle of 5 ms: about 8 MiB of the 100
-/// that a backward pass of 70 to 120 ms leaves behind.  BlueFog sends
-/// parameters after the forward pass, 4 MiB fused, to one peer.
+/// Horovod fuses; BlueFog sends parameters after the forward pass, fused, to
+/// one peer.  How much each fuses is chosen by how well the cells are told.
 std::string strategy_of(const std::string& algorithm, int machines) {
   if (algorithm == "horovod") {
-    return "fusion:bucket-mb=8";
+    return fmt::format("fusion:bucket-mb={}", kCloudHorovodMebibytes);
   }
+  const std::string fused =
+      fmt::format("fusion:bucket-mb={}", kCloudFusedMebibytes);
   const std::string rest = "+awc:window=backward";
   if (algorithm == "neighbor_allreduce" || machines == 1) {
-    return "fusion:bucket-mb=4+neighbor-allreduce:topology=" +
+    return fused + "+neighbor-allreduce:topology=" +
            std::string(machines > 1 ? "inner-outer-exp" : "one-peer-exp") +
            rest;
   }
-  return "fusion:bucket-mb=4+hierarchical-neighbor-allreduce:topology="
+  return fused +
+         "+hierarchical-neighbor-allreduce:topology="
          "one-peer-exp,style=leader" +
          rest;
 }
@@ -47,8 +43,8 @@ double DecentralizedModel::samples_per_s(const Cell& cell,
   const int machines = std::max(1, gpus / local);
   TimedNetwork& network = networks_[batch_size];
   if (network.profile.forward.empty()) {
-    network =
-        timed_network("resnet50", batch_size, batch_size / alone(batch_size));
+    network = timed_network(
+        "resnet50", batch_size, batch_size / bluefog_alone(batch_size));
   }
   sim::Costs costs;
   costs.profile = network.profile;
@@ -70,17 +66,13 @@ double DecentralizedModel::samples_per_s(const Cell& cell,
     costs.software.message =
         plan::picoseconds_of(constants[Constant::kCloudMessage] * 1e-3);
   }
-  const double step = plans_.step_seconds(
-      fmt::format("{} {} {}", cell.key[1], batch_size, gpus * local),
-      [&] {
-        Case one;
-        one.input = input_of(network, machines, gpus / machines);
-        one.planner = plan::make_planner(
-            plan::parse_strategy(strategy_of(cell.key[1], machines)));
-        one.steps = 8;
-        return one;
-      },
-      costs);
+  const double step =
+      plans_.step_seconds({.network = &network,
+                           .hosts = machines,
+                           .local = gpus / machines,
+                           .strategy = strategy_of(cell.key[1], machines),
+                           .steps = 8},
+                          costs);
   return gpus * batch_size / step;
 }
 

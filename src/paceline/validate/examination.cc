@@ -14,6 +14,7 @@
 #include "paceline/validate/judged.h"
 #include "paceline/validate/presets.h"
 #include "paceline/validate/score.h"
+#include "paceline/validate/switches.h"
 
 namespace paceline::validate {
 namespace {
@@ -153,6 +154,15 @@ void write_fixed(Table table, Text out) {
   }
 }
 
+void write_switches(Table table, Text out) {
+  for (const SwitchInfo& info : switch_table()) {
+    if (info.table == table) {
+      fmt::format_to(
+          out, "  {:<32}{} ({})\n", info.name, info.what, info.source);
+    }
+  }
+}
+
 /// Cells of a table that are fitted, and so scored, together.
 std::vector<const Cell*> fitted_with(const std::vector<Cell>& cells,
                                      Table table) {
@@ -272,6 +282,11 @@ void examine_table(Table table, const Desk& desk, Text out) {
   fmt::format_to(out, "\n{}, constants\n", name_of(table));
   write_constants(table, desk.constants, out);
   write_fixed(table, out);
+  fmt::format_to(
+      out, "\n{}, switches chosen by looking at cells\n", name_of(table));
+  write_switches(table, out);
+  fmt::format_to(
+      out, "\n{}: {}\n", name_of(table), in_words(freedom_of(table)));
   fmt::format_to(out, "\n{}, worst cells\n", name_of(table));
   write_worst(errors, kWorst, out);
   if (table == Table::kDdp) {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/strategy.h"
 #include "paceline/validate/csv.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/order_statistics.h"
@@ -15,7 +14,6 @@ namespace paceline::validate {
 namespace {
 
 constexpr int kLocal = 8;
-constexpr double kNvlink = 136.1e9;  // reference/peers_vtrain_nccl_fit.csv
 constexpr double kMebibyte = 1 << 20;
 
 std::string series_of(const Cell& cell) {
@@ -48,16 +46,16 @@ constexpr Habits kHabits[] = {
     {.framework = "MXNet", .horovod = true, .half_wire = true},
     {.framework = "MXNet W/O clip", .horovod = true, .half_wire = true},
     {.framework = "NGC MXNet",
-     .bucket_mib = 6.1,
+     .bucket_mib = kGroupMebibytes,
      .horovod = true,
      .half_wire = true},
     {.framework = "NGC PyTorch",
-     .bucket_mib = 38.1,
+     .bucket_mib = kApexMebibytes,
      .half_wire = true,
      .idle_loaders = true},
     {.framework = "NGC TensorFlow 1.x", .horovod = true},
-    {.framework = "PyTorch", .bucket_mib = 25},
-    {.framework = "TensorFlow 2.x", .bucket_mib = 50},
+    {.framework = "PyTorch", .bucket_mib = kReducerMebibytes},
+    {.framework = "TensorFlow 2.x", .bucket_mib = kTensorFlowMebibytes},
 };
 
 Habits habits_of(const std::string& framework) {
@@ -95,7 +93,9 @@ FrameworkModel::FrameworkModel(const std::vector<Cell>& cells,
   const Csv table = Csv::read(reference / "dlperf.csv");
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string& column = table.text(row, "framework");
-    Series& one = series_[table.text(row, "table_id") + "|" + column];
+    const std::string name = table.text(row, "table_id") + "|" + column;
+    Series& one = series_[name];
+    one.name = name;
     one.framework = framework_of(column);
     one.bert = table.text(row, "model") == "BERT-Base";
     one.half = table.text(row, "precision") == "amp";
@@ -104,7 +104,7 @@ FrameworkModel::FrameworkModel(const std::vector<Cell>& cells,
   for (const Cell& cell : cells) {
     if (cell.table == Table::kFrameworks && is_input(cell) &&
         cell.published.has_value()) {
-      series_[series_of(cell)].rate[cell.gpus()] = *cell.published;
+      series_.at(series_of(cell)).rate[cell.gpus()] = *cell.published;
     }
   }
   for (auto& [name, one] : series_) {
@@ -113,6 +113,27 @@ FrameworkModel::FrameworkModel(const std::vector<Cell>& cells,
         static_cast<int>(one.batch_size),
         one.seconds(over_tcp(one.bert, one.framework) ? 1 : kLocal));
   }
+}
+
+double FrameworkModel::Series::input(int gpus) const {
+  const auto found = rate.find(gpus);
+  if (found == rate.end()) {
+    throw UsageError(fmt::format(
+        "dlperf.csv has no row '{}|{}', which the rest of its series is "
+        "predicted from",
+        name,
+        gpus));
+  }
+  return found->second;
+}
+
+const FrameworkModel::Series& FrameworkModel::series(
+    const std::string& name) const {
+  const auto found = series_.find(name);
+  if (found == series_.end()) {
+    throw UsageError(fmt::format("dlperf.csv has no series '{}'", name));
+  }
+  return found->second;
 }
 
 std::string FrameworkModel::strategy_of(const Series& one) {
@@ -144,7 +165,7 @@ std::string FrameworkModel::strategy_of(const Series& one) {
 double FrameworkModel::plan_seconds(const std::string& name,
                                     int machines,
                                     const Constants& constants) {
-  const Series& one = series_.at(name);
+  const Series& one = series(name);
   const bool tcp = over_tcp(one.bert, one.framework);
   sim::Costs costs;
   costs.profile = tcp ? exposed(one.network.profile) : one.network.profile;
@@ -163,25 +184,20 @@ double FrameworkModel::plan_seconds(const std::string& name,
     costs.software.collective_per_rank =
         plan::picoseconds_of(constants[Constant::kFrameworkPerRank] * 1e-6);
   }
-  return plans_.step_seconds(
-      fmt::format("{} {}", name, machines),
-      [&] {
-        Case made;
-        made.input = input_of(one.network, machines, kLocal);
-        made.planner =
-            plan::make_planner(plan::parse_strategy(strategy_of(one)));
-        return made;
-      },
-      costs);
+  return plans_.step_seconds({.network = &one.network,
+                              .hosts = machines,
+                              .local = kLocal,
+                              .strategy = strategy_of(one)},
+                             costs);
 }
 
 double FrameworkModel::samples_per_s(const Cell& cell,
                                      const Constants& constants) {
   const std::string name = series_of(cell);
-  const Series& one = series_.at(name);
+  const Series& one = series(name);
   const int gpus = cell.gpus();
   if (is_input(cell)) {
-    return one.rate.at(gpus);
+    return one.input(gpus);
   }
   const int machines = gpus / kLocal;
   double wait = constants[Constant::kFrameworkJitter];

@@ -35,14 +35,19 @@ class FrameworkModel {
 
  private:
   struct Series {
-    std::string framework;
+    std::string name, framework;
     bool bert = false, half = false;  // 16-bit compute
     double batch_size = 0;
     std::map<int, double> rate{};  // samples/s, by devices
     TimedNetwork network{};
 
-    double seconds(int gpus) const { return batch_size * gpus / rate.at(gpus); }
+    /// Throws UsageError where the table has no such row.
+    double input(int gpus) const;
+    double seconds(int gpus) const { return batch_size * gpus / input(gpus); }
   };
+
+  /// Throws UsageError for a series that the table has not.
+  const Series& series(const std::string& name) const;
 
   static std::string strategy_of(const Series& one);
 

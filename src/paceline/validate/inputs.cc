@@ -15,8 +15,6 @@ constexpr InputRule kInputs[] = {
      "the rates of one device (frames of the charts, no cells)"},
 };
 
-constexpr std::string_view kNetworks[] = {"10GbE", "100GbIB", "100GbE"};
-
 constexpr std::string_view kShown[] = {
     "BSP-A2A|BERT-Base|10GbE|8",
     "BSP-PS|BERT-Base|10GbE|8",
@@ -41,10 +39,6 @@ std::span<const std::string_view> shown_cells() {
 
 bool shown_of_new_network(const Cell& cell) {
   return std::ranges::find(kShown, cell.id) != std::end(kShown);
-}
-
-std::span<const std::string_view> survey_networks() {
-  return kNetworks;
 }
 
 std::vector<Constant> own_constants(std::string_view network) {

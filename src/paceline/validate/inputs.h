@@ -28,9 +28,6 @@ std::span<const InputRule> input_rules();
 std::span<const std::string_view> shown_cells();
 bool shown_of_new_network(const Cell& cell);
 
-/// The survey's networks, each of which is new in turn.
-std::span<const std::string_view> survey_networks();
-
 /// Constants that only a network's own cells can tell.
 std::vector<Constant> own_constants(std::string_view network);
 

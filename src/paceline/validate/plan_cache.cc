@@ -4,15 +4,33 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paceline/plan/strategy.h"
 #include "paceline/sim/roofline.h"
 #include "paceline/validate/fixed.h"
 
 namespace paceline::validate {
 
+double PlanCache::step_seconds(const PlanWords& words,
+                               const sim::Costs& costs) {
+  const auto make = [&] {
+    Case one;
+    one.input = input_of(*words.network, words.hosts, words.local);
+    one.planner = plan::make_planner(plan::parse_strategy(words.strategy));
+    one.steps = words.steps;
+    return one;
+  };
+  return run(worded_[words], make, costs);
+}
+
 double PlanCache::step_seconds(const std::string& key,
                                const std::function<Case()>& make,
                                const sim::Costs& costs) {
-  auto& entry = compiled_[key];
+  return run(compiled_[key], make, costs);
+}
+
+double PlanCache::run(Entry& entry,
+                      const std::function<Case()>& make,
+                      const sim::Costs& costs) {
   if (entry == nullptr) {
     const Case one = make();
     auto fresh = std::make_unique<Compiled>();

@@ -14,6 +14,7 @@
 #include "paceline/sim/hosted.h"
 #include "paceline/validate/fenced.h"
 #include "paceline/validate/fixed.h"
+#include "paceline/validate/published_setup.h"
 
 namespace paceline::validate {
 namespace {
@@ -21,46 +22,12 @@ namespace {
 using plan::Picoseconds;
 using plan::Rank;
 
-struct Published {
-  std::string_view model;
-  std::string_view shape;
-  int batch_size = 1;
-  double samples_per_s = 0;  // of one device
-  bool adam = false;
-};
-
-/// reference/ddl_benchmarks_setup.csv, single_gpu_throughput and optimizer.
-constexpr Published kModels[] = {
-    {"ResNet-50", "resnet50", 64, 253.1, false},
-    {"BERT-Base", "bert-base", 64, 212.8, true},
-    {"BERT-Large", "bert-large", 8, 49, true},
-};
-
 constexpr Rank kLocal = 4;
-constexpr double kPlanPasses = 8;  // by the plan's one update
 constexpr double kGiga = 1e9, kMilli = 1e-3, kMicro = 1e-6;
 
-/// The tables that the published MG-WFBP runs planned with, fudge factors
-/// included: reference/ddl_benchmarks_setup.csv, alpha_beta_table.
-struct Line {
-  int ranks = 0;
-  double alpha = 0, beta = 0;
-};
-constexpr Line kTable10[] = {
-    {4, 4.204298980348825e-05, 2.0589360830118177e-10},
-    {8, 0.0005230272768511732, 8.570746975492128e-10},
-    {16, 0.0009080981007148093, 7.395651186836712e-10},
-    {32, 0.004042923236574415, 8.643300782166769e-10},
-};
-constexpr Line kTable56[] = {
-    {4, 4.204298980348825e-05, 2.0589360830118177e-10},
-    {8, 9.75367204301171e-05, 3.0568230536676206e-10},
-    {16, 0.0007075103297974705, 4.0594787739537565e-10},
-    {32, 0.0004063207999629258, 4.906985929465796e-10},
-};
-
 plan::AlphaBeta planned_with(const SurveyCell& cell) {
-  for (const Line& line : cell.network == "10GbE" ? kTable10 : kTable56) {
+  for (const PublishedLine& line :
+       planning_lines(cell.network == "10GbE" ? "10GbE" : "56GbIB")) {
     if (line.ranks == cell.gpus) {
       plan::AlphaBeta model;
       model.origin = "ddl-benchmarks' tables";
@@ -74,15 +41,6 @@ plan::AlphaBeta planned_with(const SurveyCell& cell) {
 
 Picoseconds ps(double seconds) {
   return plan::picoseconds_of(seconds);
-}
-
-const Published& published(const std::string& model) {
-  for (const Published& one : kModels) {
-    if (one.model == model) {
-      return one;
-    }
-  }
-  throw UsageError(fmt::format("the survey has no model '{}'", model));
 }
 
 struct Timed {
@@ -107,7 +65,7 @@ bool is_scheduled(const SurveyCell& cell) {
 const TimedNetwork& timed(const SurveyCell& cell) {
   static const std::map<std::string, Timed> all = [] {
     std::map<std::string, Timed> networks;
-    for (const Published& one : kModels) {
+    for (const Published& one : published_models()) {
       networks.emplace(one.model, timed_of(one));
     }
     return networks;
@@ -274,20 +232,6 @@ sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
 }
 
 }  // namespace
-
-SurveyCell survey_cell(const Cell& cell) {
-  SurveyCell survey{.method = cell.key.at(0),
-                    .model = cell.key.at(1),
-                    .network = cell.key.at(2),
-                    .gpus = std::stoi(cell.key.at(3))};
-  return survey;
-}
-
-bool ran_over_10gbe(const SurveyCell& cell) {
-  return cell.network == "100GbE" && cell.gpus > 4 &&
-         (cell.method == "BSP-PS" || cell.method == "WFBP-PS") &&
-         cell.model != "BERT-Base";
-}
 
 bool depends_on(const SurveyCell& cell, Constant constant) {
   const bool serves = cell.serves();

@@ -8,25 +8,9 @@
 #include "paceline/validate/cell.h"
 #include "paceline/validate/constants.h"
 #include "paceline/validate/plan_cache.h"
+#include "paceline/validate/survey_cell.h"
 
 namespace paceline::validate {
-
-/// ddl-benchmarks' key: method, model, network, GPUs.
-struct SurveyCell {
-  std::string method, model, network;
-  int gpus = 4;
-
-  int nodes() const { return gpus / 4; }
-  bool serves() const { return method.ends_with("-PS"); }
-};
-
-/// Throws UsageError for a method, model or network that the survey has not.
-SurveyCell survey_cell(const Cell& cell);
-
-/// The rows that contradict physics: PS over "100GbE" that equal the 10GbE
-/// ones, while the same system with a server-side flag does not.  They are
-/// predicted as 10GbE, for they most likely ran over it.
-bool ran_over_10gbe(const SurveyCell& cell);
 
 /// Step times of the seven methods, by simulation of their plans on nodes of 4
 /// devices.

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "paceline/validate/cell.h"
+
+namespace paceline::validate {
+
+/// ddl-benchmarks' key: method, model, network, GPUs.
+struct SurveyCell {
+  std::string method, model, network;
+  int gpus = 4;
+
+  int nodes() const { return gpus / 4; }
+  bool serves() const { return method.ends_with("-PS"); }
+};
+
+/// The survey's networks, each of which is new in turn.
+std::span<const std::string_view> survey_networks();
+
+/// Throws UsageError for a method, model, network or number of devices that the
+/// survey has not.
+SurveyCell survey_cell(const Cell& cell);
+
+/// The rows that contradict physics: PS over "100GbE" that equal the 10GbE
+/// ones, while the same system with a server-side flag does not.  They are
+/// predicted as 10GbE, for they most likely ran over it.
+bool ran_over_10gbe(const SurveyCell& cell);
+
+}  // namespace paceline::validate
