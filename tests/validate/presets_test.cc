@@ -38,6 +38,18 @@ TEST(Presets, EngineCostsAreTheFittedOnes) {
             picoseconds_of(kSgdLaunch));
 }
 
+TEST(Presets, EnginesOfOneProgramAreTheFittedOnes) {
+  const Constants fitted;
+  const sim::EngineCosts& python = sim::engine_costs_named("bytescheduler");
+  EXPECT_EQ(python.module_call,
+            picoseconds_of(fitted[Constant::kSchedulerCall] * 1e-3));
+  const sim::EngineCosts& servers = sim::engine_costs_named("byteps");
+  EXPECT_EQ(servers.device_share,
+            fitted[Constant::kServerBusRate] / fitted[Constant::kBusRate]);
+  EXPECT_EQ(servers.under_compute, fitted[Constant::kServerBusUnderCompute]);
+  EXPECT_FALSE(servers.both_ways);
+}
+
 TEST(Presets, LinksAreTheFittedOnes) {
   const Constants fitted;
   for (const char* file : {"8x4-2080ti-10gbe.toml",

@@ -71,9 +71,8 @@ class Hierarchical final : public ExchangeRule {
     }
     const Slice wire = codec.wire(slice, program.setup());
     if (all.local > 1) {
-      program.all_gather(own_share(wire, all, program),
-                         wire,
-                         gathering_on_host(all, program));
+      program.all_gather(
+          own_share(wire, all, program), wire, gathering_on_host(all, program));
     }
     codec.decode(slice, program);
   }

@@ -43,7 +43,17 @@ OpIndex Program::forward(ModuleId module, int micro) {
 
 OpIndex Program::backward(ParameterId parameter, int micro) {
   last_backward_ = append({.work = Backward{parameter, micro}});
+  backwards_.resize(input_.model.parameters.size(), -1);
+  backwards_[index_of(parameter)] = *last_backward_;
   return *last_backward_;
+}
+
+std::optional<OpIndex> Program::last_backward(const Unit& unit) const {
+  OpIndex last = -1;
+  for (const ParameterId id : unit.parameters) {
+    last = backwards_.empty() ? last : std::max(last, backwards_[index_of(id)]);
+  }
+  return last < 0 ? std::nullopt : std::optional(last);
 }
 
 OpIndex Program::all_reduce(const Slice& slice,

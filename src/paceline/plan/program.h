@@ -206,6 +206,10 @@ class Program {
   /// The newest Backward; nothing before compute().
   std::optional<OpIndex> last_backward() const { return last_backward_; }
 
+  /// The newest Backward of the unit's gradients that is final last; nothing
+  /// before compute().
+  std::optional<OpIndex> last_backward(const Unit& unit) const;
+
   const PlanInput& input() const { return input_; }
   const Setup& setup() const { return setup_; }
 
@@ -220,6 +224,7 @@ class Program {
   std::vector<std::size_t> places_by_name_;
   CommPlan plan_;
   std::optional<OpIndex> last_backward_;
+  std::vector<OpIndex> backwards_;  // the newest, by ParameterId; -1: none
   bool counted_ = false, judged_ = false;
 };
 

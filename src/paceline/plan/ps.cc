@@ -52,9 +52,9 @@ std::uint64_t djb2(std::string_view text) {
 /// share in place.  assign=round-robin deals partitions out in turn;
 /// assign=hash takes BytePS's: djb2 of the decimal key modulo the servers, key
 /// = place of the unit among the sorted names * 2^16 + number of the partition.
-/// local=L lets the L ranks of a host sum and share out a slice first: each
+/// local=L lets the L ranks of a host sum and share out a partition first: each
 /// pushes and pulls its share, then the host gathers, as BytePS does; what
-/// crosses between hosts is S a host.
+/// crosses between hosts is S a host.  With one such host nothing is pushed.
 /// Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
@@ -83,7 +83,7 @@ class ParameterServer final : public ExchangeRule {
     Program program(input, frame.setup(), {.units = units});
     Elements own = 0;
     for (const Partition& part : partitions(program)) {
-      own += part.owner == input.rank ? part.count : 0;
+      own += roles.crosses() && part.owner == input.rank ? part.count : 0;
     }
     frame.add_buffer(
         {.name = kInbox, .dtype = wire, .elements = own * roles.copies()});
@@ -102,17 +102,21 @@ class ParameterServer final : public ExchangeRule {
     const Roles roles = roles_of(program.input());
     if (program.trains()) {
       codec.encode(slice, program);
-      sum_on_host(codec.wire(slice, program.setup()), roles, program);
     }
     const auto push = communicator_named(program.setup(), kPush);
-    for (const Partition& part : pieces_of(slice, roles, program)) {
-      const Slice wire = wire_of(slice, part, codec, program);
-      if (part.owner == me) {
-        receive_and_sum(wire, part, roles, push, program);
-      } else if (sends(part, roles, program)) {
-        program.exchange(push, {{part.owner, wire}}, {});
+    const OpIndex first = program.size();
+    for (const Partition& part : partitions_of(slice, program)) {
+      sum_on_host(wire_of(slice, part, codec, program), roles, program);
+      for (const Piece& piece : pieces_of(part, roles)) {
+        const Slice wire = wire_of(slice, piece, codec, program);
+        if (part.owner == me) {
+          receive_and_sum(wire, piece, roles, push, program);
+        } else if (sends(piece, roles, program)) {
+          program.exchange(push, {{part.owner, wire}}, {});
+        }
       }
     }
+    cross_whole(slice, first, program);
   }
 
   void take(const Slice& slice,
@@ -124,22 +128,18 @@ class ParameterServer final : public ExchangeRule {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(program.input());
     const auto pull = communicator_named(program.setup(), kPull);
-    for (const Partition& part : pieces_of(slice, roles, program)) {
-      const Slice wire = wire_of(slice, part, codec, program);
-      if (part.owner == me) {
-        std::vector<Message> sends;
-        for (const Rank worker : roles.hosts.at_place(part.place)) {
-          if (worker != me) {
-            sends.push_back({worker, wire});
-          }
+    for (const Partition& part : partitions_of(slice, program)) {
+      for (const Piece& piece : pieces_of(part, roles)) {
+        const Slice wire = wire_of(slice, piece, codec, program);
+        if (part.owner == me) {
+          program.exchange(pull, to_workers(wire, piece, roles, me), {});
+        } else if (sends(piece, roles, program)) {
+          program.exchange(pull, {}, {{part.owner, wire}});
         }
-        program.exchange(pull, std::move(sends), {});
-      } else if (sends(part, roles, program)) {
-        program.exchange(pull, {}, {{part.owner, wire}});
       }
+      gather_on_host(wire_of(slice, part, codec, program), roles, program);
     }
     if (program.trains()) {
-      gather_on_host(codec.wire(slice, program.setup()), roles, program);
       codec.decode(slice, program);
     }
   }
@@ -162,13 +162,26 @@ class ParameterServer final : public ExchangeRule {
       const bool colocated = first_server == 0;
       return colocated && hosts.local == 1 ? hosts.count - 1 : hosts.count;
     }
+
+    /// Whether anybody else has anything to add to the sum of a host.
+    bool crosses() const {
+      return first_server > 0 || hosts.local == 1 || hosts.count > 1;
+    }
   };
 
+  /// Within the layout of values; `inbox` is where the first sender's copy lies
+  /// at the owner.
   struct Partition {
-    Elements begin = 0, count = 0;  // within the layout of values
+    Elements begin = 0, count = 0;
     Rank owner = 0;
-    Elements inbox = 0;  // where the first sender's copy lies at the owner
-    Rank place = 0;      // on their hosts, of the workers who send it
+    Elements inbox = 0;
+  };
+
+  /// The share of a partition of the workers at one place of their hosts.
+  struct Piece {
+    Elements begin = 0, count = 0;
+    Elements inbox = 0;
+    Rank place = 0;
   };
 
   Roles roles_of(const PlanInput& input) const {
@@ -219,7 +232,7 @@ class ParameterServer final : public ExchangeRule {
     const Roles roles = roles_of(program.input());
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements longest = serving_.partition.longest(
-        program.units(), kAlignmentBytes / size, size);
+        program.units(), kAlignmentBytes / size * roles.hosts.local, size);
     std::vector<Elements> used(static_cast<std::size_t>(program.input().world));
     std::vector<Partition> all;
     for (std::size_t unit = 0; unit < program.units().size(); ++unit) {
@@ -240,42 +253,67 @@ class ParameterServer final : public ExchangeRule {
     return all;
   }
 
-  /// The pieces of a slice, each within one partition and one rank's share.
-  std::vector<Partition> pieces_of(const Slice& slice,
-                                   const Roles& roles,
-                                   Program& program) const {
-    std::vector<Partition> pieces;
+  /// What of the partitions lies in the slice.
+  std::vector<Partition> partitions_of(const Slice& slice,
+                                       Program& program) const {
+    const Elements copies = roles_of(program.input()).copies();
+    std::vector<Partition> inside;
     for (const Partition& part : partitions(program)) {
-      for (Rank place = 0; place < roles.hosts.local; ++place) {
-        const Slice share = shard_of(slice, place, roles.hosts.local);
-        const Elements begin = std::max(part.begin, share.begin);
-        const Elements end =
-            std::min(part.begin + part.count, share.begin + share.count);
-        if (begin < end) {
-          pieces.push_back(
-              {.begin = begin,
-               .count = end - begin,
-               .owner = part.owner,
-               .inbox = part.inbox + (begin - part.begin) * roles.copies(),
-               .place = place});
-        }
+      const Elements begin = std::max(part.begin, slice.begin);
+      const Elements end =
+          std::min(part.begin + part.count, slice.begin + slice.count);
+      if (begin < end) {
+        inside.push_back({.begin = begin,
+                          .count = end - begin,
+                          .owner = part.owner,
+                          .inbox = part.inbox + (begin - part.begin) * copies});
       }
+    }
+    return inside;
+  }
+
+  static std::vector<Piece> pieces_of(const Partition& part,
+                                      const Roles& roles) {
+    std::vector<Piece> pieces;
+    const Elements count = part.count / roles.hosts.local;
+    for (Rank place = 0; roles.crosses() && place < roles.hosts.local;
+         ++place) {
+      const Elements at = place * count;
+      pieces.push_back({.begin = part.begin + at,
+                        .count = count,
+                        .inbox = part.inbox + at * roles.copies(),
+                        .place = place});
     }
     return pieces;
   }
 
+  /// A unit that is cut into partitions crosses as a whole all the same: no
+  /// part of it leaves before its last gradient is final.
+  static void cross_whole(const Slice& slice, OpIndex first, Program& program) {
+    const Unit& unit = program.units()[program.unit_at(slice.begin)];
+    const auto last = program.last_backward(unit);
+    for (OpIndex op = first; last && op < program.size(); ++op) {
+      const Op& it = program.at(op);
+      const auto* exchange = std::get_if<Exchange>(&it.work);
+      if (std::holds_alternative<Collective>(it.work) ||
+          (exchange != nullptr && !exchange->sends.empty())) {
+        program.after(op, *last);
+      }
+    }
+  }
+
   /// Whether this rank pushes and pulls the piece.
-  static bool sends(const Partition& part,
+  static bool sends(const Piece& piece,
                     const Roles& roles,
                     const Program& program) {
     return program.trains() &&
-           roles.hosts.place_of(program.input().rank) == part.place;
+           roles.hosts.place_of(program.input().rank) == piece.place;
   }
 
   static void sum_on_host(const Slice& wire,
                           const Roles& roles,
                           Program& program) {
-    if (roles.hosts.local > 1) {
+    if (program.trains() && roles.hosts.local > 1) {
       program.reduce_scatter(wire,
                              own_share(wire, roles, program),
                              reducing_on_host(roles.hosts, program));
@@ -284,7 +322,7 @@ class ParameterServer final : public ExchangeRule {
   static void gather_on_host(const Slice& wire,
                              const Roles& roles,
                              Program& program) {
-    if (roles.hosts.local > 1) {
+    if (program.trains() && roles.hosts.local > 1) {
       program.all_gather(own_share(wire, roles, program),
                          wire,
                          gathering_on_host(roles.hosts, program));
@@ -297,31 +335,46 @@ class ParameterServer final : public ExchangeRule {
         wire, roles.hosts.place_of(program.input().rank), roles.hosts.local);
   }
 
+  /// `part`: a partition or a piece of one.
   static Slice wire_of(const Slice& slice,
-                       const Partition& part,
+                       const auto& part,
                        const CodecRule& codec,
                        const Program& program) {
     return codec.wire({slice.buffer, part.begin, part.count}, program.setup());
   }
 
+  /// The server's half of a pull.
+  static std::vector<Message> to_workers(const Slice& wire,
+                                         const Piece& piece,
+                                         const Roles& roles,
+                                         Rank server) {
+    std::vector<Message> sends;
+    for (const Rank worker : roles.hosts.at_place(piece.place)) {
+      if (worker != server) {
+        sends.push_back({worker, wire});
+      }
+    }
+    return sends;
+  }
+
   /// The server's half of a push: the sum replaces what lies in `wire`.
   static void receive_and_sum(const Slice& wire,
-                              const Partition& part,
+                              const Piece& piece,
                               const Roles& roles,
                               CommunicatorId push,
                               Program& program) {
     const BufferId inbox = buffer_named(program.setup(), kInbox);
     std::vector<Message> receives;
     std::vector<Access> reads;
-    if (sends(part, roles, program)) {
+    if (sends(piece, roles, program)) {
       reads.push_back({wire});
     }
-    Elements at = part.inbox;
-    for (const Rank worker : roles.hosts.at_place(part.place)) {
+    Elements at = piece.inbox;
+    for (const Rank worker : roles.hosts.at_place(piece.place)) {
       if (worker != program.input().rank) {
-        receives.push_back({worker, {inbox, at, part.count}});
+        receives.push_back({worker, {inbox, at, piece.count}});
         reads.push_back({receives.back().slice});
-        at += part.count;
+        at += piece.count;
       }
     }
     program.exchange(push, {}, std::move(receives));

@@ -14,11 +14,12 @@ struct EngineCosts {
   std::string_view source;
   SoftwareCosts costs{};
   Algorithm algorithm = Algorithm::kRing;  // where nothing was measured
-  bool from_python = false;  // so are the optimizer's kernels launched
+  bool from_python = false;     // so are the optimizer's kernels launched
   Picoseconds module_call = 0;  // host time, sim/hosted.h
   /// What its collectives reach of the rate between a host's devices, and what
   /// is left of that while devices compute; 0: as the cluster file has it.
   double device_share = 1, under_compute = 0;
+  bool both_ways = true;  // else a host sends and receives at one rate together
 };
 
 /// Host and device time of an optimizer's kernels.

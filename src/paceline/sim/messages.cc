@@ -170,7 +170,9 @@ void Messages::add_end(const Slot& slot, bool remote, Found& found) const {
     return end.actor == slot.actor && end.out == slot.send;
   };
   const auto device = std::ranges::find_if(found.device_ends, here);
-  if (device != found.device_ends.end()) {
+  if (!actor.trains) {
+    // What only serves keeps it in its host's memory.
+  } else if (device != found.device_ends.end()) {
     device->flows += 1;
     device->on_host += actor.on_host;
   } else {

@@ -90,6 +90,7 @@ Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
       1,
       std::llround(static_cast<double>(machine.device.bytes_per_s) *
                    engine.device_share));
+  machine.network.full_duplex &= engine.both_ways;
   if (engine.under_compute > 0) {
     machine.interference.device_link_under_compute = engine.under_compute;
   }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "paceline/validate/score.h"
 #include "paceline/validate/survey.h"
 
@@ -39,9 +41,9 @@ constexpr std::array<Words, 7> kMethods{
      {"ByteScheduler-A2A",  // 4 and 16 million parameters
       "bytescheduler:order=priority,partition-mb=15.2587890625,"
       "credit-mb=61.03515625"},
-     {"BSP-PS", "bsp+ps:local=0"},
-     {"WFBP-PS", "wfbp+ps:local=0"},
-     {"ByteScheduler-PS", "wfbp+ps:local=0"}}};
+     {"BSP-PS", "bsp"},
+     {"WFBP-PS", "wfbp"},
+     {"ByteScheduler-PS", "wfbp"}}};
 
 /// As docs/simulator.md's examination has them.
 constexpr std::array<Words, 3> kAlgorithms{
@@ -60,7 +62,27 @@ sim::PredictRequest survey_request(const Cell& cell) {
   request.batch_size = it.model == "BERT-Large" ? 8 : 64;
   request.optimizer = it.model != "ResNet-50" && !it.serves() ? "adamw" : "sgd";
   request.strategy = ours(kMethods, it.method);
+  if (it.method == "ByteScheduler-A2A") {
+    request.engine = "bytescheduler";
+  }
+  if (it.serves()) {
+    request.engine = "byteps";
+    request.strategy += fmt::format(
+        "+ps:local=0,placement=apart,assign=hash,servers={}", it.nodes());
+  }
   return request;
+}
+
+/// `-H node0:4,...,server0:1,...`: BytePS's servers are processes of their own,
+/// one for each host that works.
+void add_servers(int hosts, sim::PredictRequest& request) {
+  auto& all = request.cluster.hosts;
+  all.resize(static_cast<std::size_t>(hosts));
+  for (int i = 0; i < hosts; ++i) {
+    all.push_back(
+        {.name = fmt::format("server{}", i), .slots = 1, .interface = {}});
+  }
+  request.ranks += hosts;
 }
 
 sim::PredictRequest ddp_request(const Cell& cell,
@@ -117,6 +139,9 @@ std::optional<sim::PredictRequest> preset_request(
                                    : decentralized_request(cell);
   request.cluster = plan::read_cluster(clusters / file);
   request.ranks = cell.gpus();
+  if (cell.table == Table::kSurvey && survey_cell(cell).serves()) {
+    add_servers(survey_cell(cell).nodes(), request);
+  }
   return request;
 }
 

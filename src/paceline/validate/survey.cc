@@ -12,7 +12,6 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/hosted.h"
-#include "paceline/validate/byteps.h"
 #include "paceline/validate/fenced.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/published_setup.h"
@@ -85,11 +84,17 @@ const std::string& wire_of(const SurveyCell& cell) {
 }
 
 std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
-  const auto named = [](const char* text) {
+  const auto named = [](std::string_view text) {
     return plan::make_planner(plan::parse_strategy(text));
   };
   if (cell.serves()) {
-    return make_byteps({.fused = cell.method == "BSP-PS"});
+    const std::string schedule = cell.method == "BSP-PS" ? "bsp" : "wfbp";
+    const std::string servers =
+        cell.nodes() == 1
+            ? ""
+            : fmt::format(",placement=apart,assign=hash,servers={}",
+                          cell.nodes());
+    return named(fmt::format("{}+ps:local=0{}", schedule, servers));
   }
   if (is_scheduled(cell)) {  // 4 and 16 million parameters
     return named(
@@ -150,7 +155,7 @@ void set_server_costs(const SurveyCell& cell,
         constants[Constant::kServerIpoibRate] * kGiga *
             std::pow(servers / 2, constants[Constant::kServerIpoibGrowth])));
   }
-  if (servers > 1) {
+  if (depends_on(cell, Constant::kServerCardRate)) {
     machine.network_scale.assign(static_cast<std::size_t>(servers), 1);
     machine.network_scale.resize(2 * machine.network_scale.size(),
                                  constants[Constant::kServerCardRate]);
@@ -260,8 +265,9 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kServerIpoibRate:
     case Constant::kServerIpoibGrowth:
       return serves && network == "100GbE";
-    case Constant::kServerCardRate:
-      return serves && cell.nodes() > 1;
+    case Constant::kServerCardRate:  // where software limits, not the line
+      return serves && (network == "100GbE" ||
+                        (network == "10GbE" && !takes_turns(cell)));
     default:
       return false;
   }
