@@ -17,14 +17,14 @@ constexpr InputRule kInputs[] = {
 
 constexpr std::string_view kShown[] = {
     "BSP-A2A|BERT-Base|10GbE|8",
-    "BSP-PS|BERT-Base|10GbE|8",
-    "BSP-PS|BERT-Base|10GbE|16",
+    "WFBP-PS|BERT-Base|10GbE|8",
+    "WFBP-PS|BERT-Base|10GbE|16",
     "BSP-A2A|BERT-Base|100GbIB|8",
-    "BSP-PS|BERT-Base|100GbIB|8",
-    "BSP-PS|BERT-Base|100GbIB|16",
+    "WFBP-PS|BERT-Base|100GbIB|8",
+    "WFBP-PS|BERT-Base|100GbIB|16",
     "BSP-A2A|BERT-Base|100GbE|8",
-    "BSP-PS|BERT-Base|100GbE|8",
-    "BSP-PS|BERT-Base|100GbE|16",
+    "WFBP-PS|BERT-Base|100GbE|8",
+    "WFBP-PS|BERT-Base|100GbE|16",
 };
 
 }  // namespace
