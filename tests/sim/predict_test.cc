@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -84,6 +85,79 @@ TEST(Predict, OneRanksUpdateIsPartOfItsRate) {
   wanted.samples_per_s = 1e6;
   EXPECT_NE(message_of(wanted).find("the update alone takes"),
             std::string::npos);
+}
+
+/// How long each kernel of the name ran in the second step, and its shape.
+std::vector<std::pair<KernelShape, Picoseconds>> kernels_named(
+    const Prediction& prediction, std::string_view name) {
+  const Job& job = *prediction.job;
+  Simulator simulator(job);
+  simulator.run(prediction.costs);
+  const Actor& actor = job.actors.front();
+  std::vector<std::pair<KernelShape, Picoseconds>> found;
+  for (ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+    const Item& item = job.items[id];
+    if (item.kind != ItemKind::kKernel) {
+      continue;
+    }
+    const KernelShape& shape =
+        job.kernel_shapes[static_cast<std::size_t>(item.subject)];
+    if (shape.name == name) {
+      const Ran& ran = simulator.items()[id];
+      found.emplace_back(shape, ran.end - ran.begin);
+    }
+  }
+  return found;
+}
+
+// AdamW's launches and passes are its own; a codec's kernel is one launch.
+TEST(Predict, OnlyTheUpdateCostsWhatTheOptimizerDoes) {
+  PredictRequest wanted = request("fusion+fp16", 8);
+  wanted.engine = "nccl";
+  wanted.optimizer = "adamw";
+  wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
+  const Prediction adamw = predict(wanted);
+  const auto casts = kernels_named(adamw, "cast");
+  const auto updates = kernels_named(adamw, "update");
+  ASSERT_FALSE(casts.empty());
+  ASSERT_FALSE(updates.empty());
+  EXPECT_FALSE(kernels_named(adamw, "count").empty());
+  for (const auto& [shape, time] : casts) {
+    EXPECT_EQ(time,
+              20'000'000 + plan::picoseconds_of(
+                               static_cast<double>(shape.bytes) / 500e9));
+  }
+  for (const auto& [shape, time] : updates) {
+    EXPECT_EQ(time,
+              shape.tensors * 225'900'000 +
+                  plan::picoseconds_of(static_cast<double>(shape.bytes) * 22 /
+                                       8 / 500e9));
+  }
+  wanted.optimizer = "sgd";
+  EXPECT_EQ(kernels_named(predict(wanted), "cast"), casts);
+}
+
+// An update that was measured says nothing of other kernels, and no launches
+// are added to it.
+TEST(Predict, AMeasuredUpdateTakesItsTimeAndNoOther) {
+  PredictRequest wanted = request("wfbp+fp16", 8);
+  wanted.engine = "nccl";
+  wanted.optimizer = "adamw";
+  wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
+  wanted.update = 4'000'000'000;
+  const Prediction measured = predict(wanted);
+  Picoseconds sum = 0;
+  std::int64_t kernels = 0;
+  for (const char* name : {"update", "count"}) {
+    for (const auto& [shape, time] : kernels_named(measured, name)) {
+      sum += time;
+      ++kernels;
+    }
+  }
+  EXPECT_LE(std::abs(sum - *wanted.update), kernels);  // rounded, one by one
+  wanted.update.reset();
+  EXPECT_EQ(kernels_named(measured, "cast"),
+            kernels_named(predict(wanted), "cast"));
 }
 
 // One fused all-reduce behind backward, over a ring through both hosts: 14 hops

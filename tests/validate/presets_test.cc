@@ -8,6 +8,7 @@
 
 #include "paceline/sim/engines.h"
 #include "paceline/sim/examined.h"
+#include "paceline/sim/roofline.h"
 #include "paceline/validate/constants.h"
 #include "paceline/validate/fixed.h"
 
@@ -36,6 +37,18 @@ TEST(Presets, EngineCostsAreTheFittedOnes) {
   EXPECT_EQ(sim::optimizer_costs_named("adamw").passes, kAdamPasses / 8);
   EXPECT_EQ(sim::optimizer_costs_named("sgd").launch_per_tensor,
             picoseconds_of(kSgdLaunch));
+}
+
+// Layers share a device's time in `predict` as in the examination.
+TEST(Presets, TheRooflineIsTheExaminations) {
+  const plan::Cluster cluster =
+      plan::read_cluster(PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-10gbe.toml");
+  const sim::RooflineOptions options = sim::roofline_of(cluster.device);
+  EXPECT_DOUBLE_EQ(options.memory_bytes_per_s, kMemoryRate);
+  EXPECT_DOUBLE_EQ(options.flops_per_s, kFlops);
+  EXPECT_EQ(options.backward, kBackward);
+  EXPECT_EQ(options.winograd, kWinograd);
+  EXPECT_EQ(options.strided, kStrided);
 }
 
 TEST(Presets, LinksAreTheFittedOnes) {
