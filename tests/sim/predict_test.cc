@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -174,6 +175,17 @@ TEST(Predict, BspIsComputeAndOneRing) {
   EXPECT_EQ(bsp.bound.wire, ring - 14 * 25'000'000LL);
   EXPECT_FALSE(bsp.bound.crosses_step);
   EXPECT_LT(bsp.bound.step, bsp.times.step);
+}
+
+/// The recorded steps, ns, of the slowest rank each.
+std::vector<std::int64_t> slowest_of(const record::RunRecord& record) {
+  std::vector<std::int64_t> steps = record.ranks.front().step_ns;
+  for (const record::RankSamples& rank : record.ranks) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      steps[i] = std::max(steps[i], rank.step_ns[i]);
+    }
+  }
+  return steps;
 }
 
 /// The most collectives that the network carries at once.
@@ -342,6 +354,44 @@ TEST(Predict, SaysWhatRestsOnNoMeasurement) {
   ASSERT_EQ(prediction.record.warnings.size(), 1u);
   EXPECT_EQ(prediction.record.warnings[0].code, "no-throughput");
   EXPECT_EQ(prediction.record.configuration.batch_size, 32);
+}
+
+TEST(Predict, BoundsNameTheAlgorithmThatTheyHoldFor) {
+  PredictRequest asked = request("bsp", 8);
+  const auto bound = [&](const char* algorithm) {
+    asked.algorithm = algorithm;
+    const Prediction prediction = predict(asked);
+    EXPECT_NE(summary_of(prediction)
+                  .find(std::string(" ms with algorithm ") + algorithm + ":"),
+              std::string::npos);
+    return prediction.bound.wire;
+  };
+  EXPECT_GT(bound("ring"), bound("halving-doubling"));
+  const std::string alone = summary_of(predict(request("none", 1)));
+  EXPECT_EQ(alone.find("algorithm"), std::string::npos) << alone;
+}
+
+TEST(Predict, NoiseIsPrintedWithItsSeedAndSpread) {
+  PredictRequest noisy = request("fusion", 8);
+  EXPECT_EQ(summary_of(predict(noisy)).find("noise of seed"),
+            std::string::npos);
+  noisy.noise = {.seed = 7, .sigma = 0.05, .rank_factor = {}};
+  const Prediction prediction = predict(noisy);
+  ASSERT_EQ(prediction.times.window, 10);
+  double sum = 0, squares = 0;
+  for (std::int64_t ns : slowest_of(prediction.record)) {
+    sum += static_cast<double>(ns) * 1e-6;
+    squares += std::pow(static_cast<double>(ns) * 1e-6, 2);
+  }
+  const double variance = (squares - sum * sum / 10) / 9;
+  EXPECT_NE(
+      summary_of(prediction)
+          .find(fmt::format("  noise of seed 7: {:.3f} ± {:.3f} ms, mean and "
+                            "standard error of 10 steps\n",
+                            sum / 10,
+                            std::sqrt(variance / 10))),
+      std::string::npos)
+      << summary_of(prediction);
 }
 
 }  // namespace

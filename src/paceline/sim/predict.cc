@@ -345,36 +345,4 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   return prediction;
 }
 
-std::string summary_of(const Prediction& prediction) {
-  const auto ms = [](Picoseconds time) { return plan::seconds_of(time) * 1e3; };
-  const StepTimes& times = prediction.times;
-  const Bound& bound = prediction.bound;
-  const bool noisy = prediction.costs.machine.noise.any();
-  std::string text = fmt::format(
-      "step {:.3f} ms{}, {:.1f} samples/s\n"
-      "  model work {:.3f} ms, exposed communication {:.3f} ms\n"
-      "  bound{} {:.3f} ms: compute {:.3f} ms, wire {:.3f} ms{}\n",
-      ms(times.step),
-      times.steady
-          ? ""
-          : fmt::format(" (not steady: mean of {} steps)", times.window),
-      prediction.samples_per_s(),
-      ms(times.compute),
-      ms(prediction.exposed()),
-      noisy ? " without noise" : "",
-      ms(bound.step),
-      ms(bound.compute),
-      ms(bound.wire),
-      bound.crosses_step ? ", which may run under the next step"
-                         : ", which starts with the first gradient");
-  if (bound.gated > bound.step) {
-    text += fmt::format(
-        "  sharper bound{} {:.3f} ms: each gradient crosses after it is ready "
-        "and before the forward that waits for it\n",
-        noisy ? " without noise" : "",
-        ms(bound.gated));
-  }
-  return text;
-}
-
 }  // namespace paceline::sim
