@@ -356,6 +356,31 @@ TEST(Predict, SaysWhatRestsOnNoMeasurement) {
   EXPECT_EQ(prediction.record.configuration.batch_size, 32);
 }
 
+TEST(Predict, SaysWhereCostsAreTakenBeyondTheirFit) {
+  const auto warned = [](PredictRequest asked, Rank ranks) {
+    asked.cluster.hosts[0].slots = 512;
+    asked.ranks = ranks;
+    const auto warnings = predict(asked).record.warnings;
+    return std::ranges::any_of(warnings, [](const record::Warning& it) {
+      return it.code == "beyond-the-fit";
+    });
+  };
+  PredictRequest asked = request("fusion", 8);
+  asked.engine = "nccl";
+  EXPECT_FALSE(warned(asked, 32));
+  EXPECT_TRUE(warned(asked, 33));
+  const plan::LinkFit own{
+      .operation = "all-reduce",
+      .ranks = 64,
+      .line = {{{.alpha = 1'000'000, .beta_ps_per_byte = 100}}},
+      .error_percent = {},
+      .engine = "nccl"};
+  asked.cluster.links[1].fits = {own};
+  EXPECT_FALSE(warned(asked, 64));
+  asked = request("fusion", 8);
+  EXPECT_FALSE(warned(asked, 64));
+}
+
 TEST(Predict, BoundsNameTheAlgorithmThatTheyHoldFor) {
   PredictRequest asked = request("bsp", 8);
   const auto bound = [&](const char* algorithm) {

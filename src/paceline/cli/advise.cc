@@ -15,6 +15,7 @@
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/results.h"
 #include "paceline/cli/verify_advice.h"
+#include "paceline/cli/warnings.h"
 #include "paceline/record/store.h"
 #include "paceline/report/command.h"
 #include "paceline/sim/advise.h"
@@ -158,6 +159,7 @@ int AdviseCommand::run() const {
     options.records = prepared_records(records_);
   }
   const sim::AdviceTable table = sim::advise(request);
+  print_warnings(table.warnings);
   fmt::print("{}{}", rows_text(table, top_), buckets_text(table));
   if (const sim::Advice* winner = table.winner()) {
     fmt::print("\n  {}\n{}",

@@ -94,6 +94,15 @@ std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
 
 void check_request(const AdviseRequest& request) {
   if (request.error && !(*request.error >= 0 && *request.error < 1)) {
+void add_warnings(const std::vector<record::Warning>& warnings,
+                  AdviceTable& table) {
+  for (const record::Warning& warning : warnings) {
+    if (std::ranges::find(table.warnings, warning) == table.warnings.end()) {
+      table.warnings.push_back(warning);
+    }
+  }
+}
+
     throw UsageError(fmt::format(
         "an error of {} of the step: must be at least 0 and below 1",
         *request.error));
@@ -131,7 +140,9 @@ AdviceTable advise(const AdviseRequest& request) {
     PredictRequest job = request.job;
     job.strategy = strategy;
     try {
-      table.rows.push_back(advice_of(predict(job), request));
+      const Prediction prediction = predict(job);
+      table.rows.push_back(advice_of(prediction, request));
+      add_warnings(prediction.record.warnings, table);
     } catch (const UsageError& error) {
       table.unfit.push_back({strategy, error.what()});
     }

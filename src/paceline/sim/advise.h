@@ -56,6 +56,8 @@ struct AdviceTable {
   std::vector<Unfit> unfit;
   std::vector<BucketAdvice> buckets;  // by their best step
 
+  std::vector<record::Warning> warnings;  // of the predictions, once each
+
   /// The first row that runs; null: none does.
   const Advice* winner() const;
 };

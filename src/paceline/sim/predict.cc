@@ -97,6 +97,9 @@ Costs costs_of(const PredictRequest& request,
   if (!request.machine) {
     check_fits(request.cluster, engine, costs.machine, warnings);
   }
+  if (!request.machine && !request.software) {
+    check_scale(engine, request.ranks, costs.machine, warnings);
+  }
   if (request.software) {
     costs.software = *request.software;
   } else {
