@@ -308,6 +308,7 @@ TEST(Advice, RanksByStepAndSaysWhatIsAlike) {
                                            "/clusters/8x4-2080ti-10gbe.toml");
   request.job.ranks = 8;
   request.bucket_mb = {10, 25};
+  request.error = 0.05;
   const AdviceTable table = advise(request);
   ASSERT_GT(table.rows.size(), 5u);
   EXPECT_TRUE(table.rows.front().like_best);

@@ -96,8 +96,8 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
                "changes convergence");
   app.add_option("--error",
                  error_percent_,
-                 "error of a prediction, percent of the step [what the "
-                 "strategy's family has earned on published tables]")
+                 "error of a prediction, percent of the step [what nine of ten "
+                 "published cells of the strategy's family are within]")
       ->check(CLI::Range(0.0, 99.9));
   app.add_option("--top", top_, "rows that are printed; 0: all [20]");
   app.add_option("--verify",

@@ -46,13 +46,8 @@ const Examined* family_of(const plan::StrategySpec& strategy) {
                                                                  : "merged");
 }
 
-double earned_error(const plan::StrategySpec& strategy) {
-  const Examined* family = family_of(strategy);
-  return (family != nullptr ? family->error_percent
-                            : std::ranges::max_element(
-                                  kExamined, {}, &Examined::error_percent)
-                                  ->error_percent) /
-         100;
+const Examined& least_certain() {
+  return *std::ranges::max_element(kExamined, {}, &Examined::p90_percent);
 }
 
 }  // namespace paceline::sim

@@ -267,6 +267,11 @@ double Prediction::samples_per_s() const {
          plan::seconds_of(times.step);
 }
 
+bool is_timed(const PredictRequest& request) {
+  return request.profile || request.samples_per_s ||
+         throughput_of(request) != nullptr;
+}
+
 plan::AlphaBeta alpha_beta_of(const Machine& machine,
                               const SoftwareCosts& software,
                               const Group& group) {
@@ -331,6 +336,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   const auto planner = plan::make_planner(strategy);
   prediction.job = job_for(request, *planner, input, costs);
   prediction.bound = bound_of(*prediction.job, costs);
+  prediction.bar = error_bar_of(request, costs.machine);
   Simulator simulator(*prediction.job);
   const FreeSteps alone = run_alone(simulator, prediction);
   prediction.times = simulator.run(costs);

@@ -78,6 +78,7 @@ std::string summary_of(const Prediction& prediction) {
         noisy ? " without noise" : "",
         ms(bound.gated));
   }
+  text += text_of(prediction.bar, ms(times.step));
   if (noisy) {
     text += noise_text(prediction);
   }
