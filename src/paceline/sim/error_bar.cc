@@ -108,10 +108,11 @@ ErrorBar error_bar_of(const PredictRequest& request, const Machine& machine) {
   const std::string why = place == kPlaces.end()
                               ? "such strategies"
                               : unlike(*place, request, machine);
-  const Examined& of = why.empty() ? *family : least_certain();
-  return {.share = of.p90_percent / 100,
-          .examined = why.empty(),
-          .of = &of,
+  const bool examined = family != nullptr && why.empty();
+  const Examined* of = examined ? family : &least_certain();
+  return {.share = of->p90_percent / 100,
+          .examined = examined,
+          .of = of,
           .why = why};
 }
 
