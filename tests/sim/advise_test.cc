@@ -2,6 +2,7 @@
 #include "paceline/sim/advise.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -85,7 +86,7 @@ TEST(Advise, PricesServersWhichTheRuntimeDoesNotPerform) {
     if (serves) {
       ++servers;
       EXPECT_EQ(family_of(spec)->family, "servers");
-      EXPECT_TRUE(row.examined);
+      EXPECT_TRUE(row.bar.examined);
     }
   }
   EXPECT_EQ(servers, 6U);  // three schedules, with and without a sum on hosts
@@ -95,26 +96,85 @@ TEST(Advise, PricesServersWhichTheRuntimeDoesNotPerform) {
   EXPECT_FALSE(holds(candidates(request_of(33), 9), "ps"));
 }
 
-TEST(Advise, ErrorsAreThoseOfTheFamily) {
-  const auto error = [](const char* strategy) {
-    return earned_error(plan::parse_strategy(strategy));
+TEST(Advise, FamiliesAreThoseOfTheExamination) {
+  const auto family = [](const char* strategy) {
+    return family_of(plan::parse_strategy(strategy));
   };
-  EXPECT_EQ(error("bsp"), error("fusion"));
-  EXPECT_GT(error("bytescheduler"), error("bsp"));
-  EXPECT_EQ(family_of(plan::parse_strategy("ddp"))->family, "reducer");
-  EXPECT_EQ(family_of(plan::parse_strategy("wfbp+ps"))->family, "servers");
-  EXPECT_EQ(
-      family_of(plan::parse_strategy("fusion+neighbor-allreduce"))->family,
-      "neighbors");
-  EXPECT_EQ(family_of(plan::parse_strategy("fusion+fp16")), nullptr);
-  double largest = 0;
+  EXPECT_EQ(family("bsp"), family("fusion"));
+  EXPECT_EQ(family("bytescheduler")->family, "scheduled");
+  EXPECT_EQ(family("ddp")->family, "reducer");
+  EXPECT_EQ(family("wfbp+ps")->family, "servers");
+  EXPECT_EQ(family("fusion+neighbor-allreduce")->family, "neighbors");
+  EXPECT_EQ(family("fusion+fp16"), nullptr);
   for (const Examined& row : examined()) {
-    largest = std::max(largest, row.error_percent);
+    EXPECT_LE(row.p90_percent, least_certain().p90_percent);
+    EXPECT_LT(row.mean_percent, row.p90_percent);
   }
-  EXPECT_EQ(error("fusion+hierarchical"), largest / 100);
+}
+
+TEST(Advise, ErrorsAreThoseOfTheFamily) {
+  int examined = 0, others = 0;
   for (const Advice& row : table().rows) {
-    EXPECT_EQ(row.error, error(row.configuration.strategy.c_str()));
+    const plan::StrategySpec spec =
+        plan::parse_strategy(row.configuration.strategy);
+    ASSERT_TRUE(row.bar.known());
+    // PyTorch's reducer was examined on other machines.
+    const Examined* family = family_of(spec);
+    const bool known = family != nullptr && family->family != "reducer";
+    EXPECT_EQ(row.bar.examined, known) << row.configuration.strategy;
+    EXPECT_EQ(*row.bar.share,
+              (known ? *family : least_certain()).p90_percent / 100);
+    EXPECT_EQ(row.low,
+              std::llround(static_cast<double>(row.step) *
+                           std::max(0.0, 1 - *row.bar.share)));
+    (known ? examined : others) += 1;
   }
+  EXPECT_GT(examined, 0);
+  EXPECT_GT(others, 0);
+}
+
+Advice row_of(double step, double share, bool examined, bool runs = true) {
+  Advice row;
+  row.step = std::llround(step);
+  row.bar = {.share = share, .examined = examined};
+  row.like_best = true;
+  row.runs = runs;
+  return row;
+}
+
+TEST(Advise, PrefersWhatWasExaminedAmongWhatCannotBeToldApart) {
+  AdviceTable table;
+  table.rows = {row_of(1, 0.7, false),
+                row_of(2, 0.1, true, false),
+                row_of(3, 0.5, true),
+                row_of(4, 0.1, true),
+                row_of(5, 0.1, true)};
+  EXPECT_EQ(table.winner(), &table.rows[3]);
+  table.rows[3].like_best = table.rows[4].like_best = false;
+  EXPECT_EQ(table.winner(), &table.rows[2]);
+  table.rows[2].bar.examined = false;
+  EXPECT_EQ(table.winner(), &table.rows[0]);
+  table.rows = {row_of(1, 0.1, true, false)};
+  EXPECT_EQ(table.winner(), nullptr);
+}
+
+TEST(Advise, TellsNothingApartOnABareRoofline) {
+  AdviseRequest request = request_of(1);
+  request.job.network = plan::network_shape("vgg16");
+  const AdviceTable bare = advise(request);
+  for (const Advice& row : bare.rows) {
+    EXPECT_FALSE(row.bar.known());
+    EXPECT_FALSE(row.like_best);
+    EXPECT_EQ(row.low, row.high);
+  }
+  EXPECT_NE(bare.rows.front().bar.why.find("not measured"), std::string::npos);
+  ASSERT_EQ(bare.warnings.size(), 1U);  // of all predictions, once
+  EXPECT_EQ(bare.warnings.front().code, "no-throughput");
+  request.error = 0;
+  for (const Advice& row : advise(request).rows) {
+    EXPECT_TRUE(row.bar.known());
+  }
+  EXPECT_TRUE(table().warnings.empty());
 }
 
 TEST(Advise, SaysWhichBucketSizeToUse) {

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -86,6 +88,79 @@ TEST(Predict, OneRanksUpdateIsPartOfItsRate) {
             std::string::npos);
 }
 
+/// How long each kernel of the name ran in the second step, and its shape.
+std::vector<std::pair<KernelShape, Picoseconds>> kernels_named(
+    const Prediction& prediction, std::string_view name) {
+  const Job& job = *prediction.job;
+  Simulator simulator(job);
+  simulator.run(prediction.costs);
+  const Actor& actor = job.actors.front();
+  std::vector<std::pair<KernelShape, Picoseconds>> found;
+  for (ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+    const Item& item = job.items[id];
+    if (item.kind != ItemKind::kKernel) {
+      continue;
+    }
+    const KernelShape& shape =
+        job.kernel_shapes[static_cast<std::size_t>(item.subject)];
+    if (shape.name == name) {
+      const Ran& ran = simulator.items()[id];
+      found.emplace_back(shape, ran.end - ran.begin);
+    }
+  }
+  return found;
+}
+
+// AdamW's launches and passes are its own; a codec's kernel is one launch.
+TEST(Predict, OnlyTheUpdateCostsWhatTheOptimizerDoes) {
+  PredictRequest wanted = request("fusion+fp16", 8);
+  wanted.engine = "nccl";
+  wanted.optimizer = "adamw";
+  wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
+  const Prediction adamw = predict(wanted);
+  const auto casts = kernels_named(adamw, "cast");
+  const auto updates = kernels_named(adamw, "update");
+  ASSERT_FALSE(casts.empty());
+  ASSERT_FALSE(updates.empty());
+  EXPECT_FALSE(kernels_named(adamw, "count").empty());
+  for (const auto& [shape, time] : casts) {
+    EXPECT_EQ(time,
+              20'000'000 + plan::picoseconds_of(
+                               static_cast<double>(shape.bytes) / 500e9));
+  }
+  for (const auto& [shape, time] : updates) {
+    EXPECT_EQ(time,
+              shape.tensors * 225'900'000 +
+                  plan::picoseconds_of(static_cast<double>(shape.bytes) * 22 /
+                                       8 / 500e9));
+  }
+  wanted.optimizer = "sgd";
+  EXPECT_EQ(kernels_named(predict(wanted), "cast"), casts);
+}
+
+// An update that was measured says nothing of other kernels, and no launches
+// are added to it.
+TEST(Predict, AMeasuredUpdateTakesItsTimeAndNoOther) {
+  PredictRequest wanted = request("wfbp+fp16", 8);
+  wanted.engine = "nccl";
+  wanted.optimizer = "adamw";
+  wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
+  wanted.update = 4'000'000'000;
+  const Prediction measured = predict(wanted);
+  Picoseconds sum = 0;
+  std::int64_t kernels = 0;
+  for (const char* name : {"update", "count"}) {
+    for (const auto& [shape, time] : kernels_named(measured, name)) {
+      sum += time;
+      ++kernels;
+    }
+  }
+  EXPECT_LE(std::abs(sum - *wanted.update), kernels);  // rounded, one by one
+  wanted.update.reset();
+  EXPECT_EQ(kernels_named(measured, "cast"),
+            kernels_named(predict(wanted), "cast"));
+}
+
 // One fused all-reduce behind backward, over a ring through both hosts: 14 hops
 // and 14/8 of the padded model at the network's rate.
 TEST(Predict, BspIsComputeAndOneRing) {
@@ -100,6 +175,17 @@ TEST(Predict, BspIsComputeAndOneRing) {
   EXPECT_EQ(bsp.bound.wire, ring - 14 * 25'000'000LL);
   EXPECT_FALSE(bsp.bound.crosses_step);
   EXPECT_LT(bsp.bound.step, bsp.times.step);
+}
+
+/// The recorded steps, ns, of the slowest rank each.
+std::vector<std::int64_t> slowest_of(const record::RunRecord& record) {
+  std::vector<std::int64_t> steps = record.ranks.front().step_ns;
+  for (const record::RankSamples& rank : record.ranks) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      steps[i] = std::max(steps[i], rank.step_ns[i]);
+    }
+  }
+  return steps;
 }
 
 /// The most collectives that the network carries at once.
@@ -268,6 +354,69 @@ TEST(Predict, SaysWhatRestsOnNoMeasurement) {
   ASSERT_EQ(prediction.record.warnings.size(), 1u);
   EXPECT_EQ(prediction.record.warnings[0].code, "no-throughput");
   EXPECT_EQ(prediction.record.configuration.batch_size, 32);
+}
+
+TEST(Predict, SaysWhereCostsAreTakenBeyondTheirFit) {
+  const auto warned = [](PredictRequest asked, Rank ranks) {
+    asked.cluster.hosts[0].slots = 512;
+    asked.ranks = ranks;
+    const auto warnings = predict(asked).record.warnings;
+    return std::ranges::any_of(warnings, [](const record::Warning& it) {
+      return it.code == "beyond-the-fit";
+    });
+  };
+  PredictRequest asked = request("fusion", 8);
+  asked.engine = "nccl";
+  EXPECT_FALSE(warned(asked, 32));
+  EXPECT_TRUE(warned(asked, 33));
+  const plan::LinkFit own{
+      .operation = "all-reduce",
+      .ranks = 64,
+      .line = {{{.alpha = 1'000'000, .beta_ps_per_byte = 100}}},
+      .error_percent = {},
+      .engine = "nccl"};
+  asked.cluster.links[1].fits = {own};
+  EXPECT_FALSE(warned(asked, 64));
+  asked = request("fusion", 8);
+  EXPECT_FALSE(warned(asked, 64));
+}
+
+TEST(Predict, BoundsNameTheAlgorithmThatTheyHoldFor) {
+  PredictRequest asked = request("bsp", 8);
+  const auto bound = [&](const char* algorithm) {
+    asked.algorithm = algorithm;
+    const Prediction prediction = predict(asked);
+    EXPECT_NE(summary_of(prediction)
+                  .find(std::string(" ms with algorithm ") + algorithm + ":"),
+              std::string::npos);
+    return prediction.bound.wire;
+  };
+  EXPECT_GT(bound("ring"), bound("halving-doubling"));
+  const std::string alone = summary_of(predict(request("none", 1)));
+  EXPECT_EQ(alone.find("algorithm"), std::string::npos) << alone;
+}
+
+TEST(Predict, NoiseIsPrintedWithItsSeedAndSpread) {
+  PredictRequest noisy = request("fusion", 8);
+  EXPECT_EQ(summary_of(predict(noisy)).find("noise of seed"),
+            std::string::npos);
+  noisy.noise = {.seed = 7, .sigma = 0.05, .rank_factor = {}};
+  const Prediction prediction = predict(noisy);
+  ASSERT_EQ(prediction.times.window, 10);
+  double sum = 0, squares = 0;
+  for (std::int64_t ns : slowest_of(prediction.record)) {
+    sum += static_cast<double>(ns) * 1e-6;
+    squares += std::pow(static_cast<double>(ns) * 1e-6, 2);
+  }
+  const double variance = (squares - sum * sum / 10) / 9;
+  EXPECT_NE(
+      summary_of(prediction)
+          .find(fmt::format("  noise of seed 7: {:.3f} ± {:.3f} ms, mean and "
+                            "standard error of 10 steps\n",
+                            sum / 10,
+                            std::sqrt(variance / 10))),
+      std::string::npos)
+      << summary_of(prediction);
 }
 
 }  // namespace

@@ -17,7 +17,18 @@ Cell cell(Table table, std::vector<std::string> key) {
   return {.table = table, .id = "", .key = std::move(key)};
 }
 
-TEST(Earned, IsTheMeanOverAFamilysCells) {
+/// The numbers behind each `.field = ` of the text.
+std::vector<double> numbers(const std::string& text, const std::string& field) {
+  const std::string key = "." + field + " = ";
+  std::vector<double> found;
+  for (std::size_t at = text.find(key); at != std::string::npos;
+       at = text.find(key, at + 1)) {
+    found.push_back(std::stod(text.substr(at + key.size())));
+  }
+  return found;
+}
+
+TEST(Earned, IsMeanAndNinetiethPercentileOverAFamilysCells) {
   const Cell merged = cell(Table::kSurvey, {"BSP-A2A", "m", "n", "8"});
   const Cell more = cell(Table::kSurvey, {"MG-WFBP", "m", "n", "8"});
   const Cell servers = cell(Table::kSurvey, {"BSP-PS", "m", "n", "8"});
@@ -31,20 +42,19 @@ TEST(Earned, IsTheMeanOverAFamilysCells) {
       {&merged, -1}, {&more, 2}, {&servers, 7}, {&scheduled, 9}};
   all[{Table::kDdp, "a series"}] = {{&alone, 50}, {&several, -3}};
   all[{Table::kDecentralized, "a series"}] = {{&neighbors, 4.25}};
-  // What predict itself gets wrong stands where it is more.
-  const Errors presets = {{&merged, 1},
-                          {&more, -1},
+  // What predict itself gets wrong stands where more of it is worse.
+  const Errors presets = {{&merged, 1.8},
+                          {&more, -1.8},
                           {&servers, 6},
                           {&scheduled, -20},
                           {&several, 3},
                           {&neighbors, 5}};
   const std::string text = earned_rows(all, presets);
-  std::vector<double> errors;
-  for (std::size_t at = text.find(".error_percent = "); at != std::string::npos;
-       at = text.find(".error_percent = ", at + 1)) {
-    errors.push_back(std::stod(text.substr(at + 17)));
-  }
-  EXPECT_EQ(errors, (std::vector<double>{1.5, 20, 7, 3, 5}));
+  EXPECT_EQ(numbers(text, "mean_percent"),
+            (std::vector<double>{1.5, 20, 7, 3, 5}));
+  EXPECT_EQ(numbers(text, "p90_percent"),
+            (std::vector<double>{1.9, 20, 7, 3, 5}));
+  EXPECT_EQ(numbers(text, "cells"), (std::vector<double>{2, 1, 1, 1, 1}));
   all.erase({Table::kDdp, "a series"});
   EXPECT_THROW(earned_rows(all, presets), UsageError);
 }
@@ -54,7 +64,8 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The numbers that `paceline advise` prints are those of the protocols.
+// The numbers that `paceline predict` and `advise` print are those of the
+// protocols.
 TEST(EarnedNightly, StandsInTheProgramAsExamined) {
   const auto path =
       std::filesystem::path(testing::TempDir()) / "paceline_examined.inc";

@@ -15,6 +15,7 @@
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/results.h"
 #include "paceline/cli/verify_advice.h"
+#include "paceline/cli/warnings.h"
 #include "paceline/record/store.h"
 #include "paceline/report/command.h"
 #include "paceline/sim/advise.h"
@@ -95,8 +96,8 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
                "changes convergence");
   app.add_option("--error",
                  error_percent_,
-                 "error of a prediction, percent of the step [what the "
-                 "strategy's family has earned on published tables]")
+                 "error of a prediction, percent of the step [what nine of ten "
+                 "published cells of the strategy's family are within]")
       ->check(CLI::Range(0.0, 99.9));
   app.add_option("--top", top_, "rows that are printed; 0: all [20]");
   app.add_option("--verify",
@@ -158,6 +159,7 @@ int AdviseCommand::run() const {
     options.records = prepared_records(records_);
   }
   const sim::AdviceTable table = sim::advise(request);
+  print_warnings(table.warnings);
   fmt::print("{}{}", rows_text(table, top_), buckets_text(table));
   if (const sim::Advice* winner = table.winner()) {
     fmt::print("\n  {}\n{}",

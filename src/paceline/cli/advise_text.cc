@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ std::string remark_of(const sim::Advice& row) {
   if (!row.runs) {
     words.emplace_back(kSimulated);
   }
-  if (!row.examined) {
+  if (row.bar.known() && !row.bar.examined) {
     words.emplace_back(kNotExamined);
   }
   if (const auto caution = sim::caution(row.guarantee); !caution.empty()) {
@@ -33,25 +34,63 @@ std::string remark_of(const sim::Advice& row) {
   return words.empty() ? "" : fmt::format("  ({})", fmt::join(words, "; "));
 }
 
+/// What the intervals of the rows mean, or why there are none.
+std::string bars_text(std::span<const sim::Advice> rows) {
+  const auto barred = std::ranges::find_if(
+      rows, [](const sim::Advice& row) { return row.bar.known(); });
+  if (barred == rows.end()) {
+    return rows.front().bar.why.empty()
+               ? ""
+               : fmt::format("\nno error bars: {}\n", rows.front().bar.why);
+  }
+  return fmt::format(
+      "\n* cannot be told from the first: their intervals overlap\n{}",
+      barred->bar.of != nullptr
+          ? "[]: 9 of 10 published cells of such strategies are within\n"
+          : "");
+}
+
+/// Why rows are marked as not examined; empty: none is.
+std::string not_examined_text(std::span<const sim::Advice> rows) {
+  std::vector<std::string_view> whys;
+  bool largest = false;
+  for (const sim::Advice& row : rows) {
+    const sim::ErrorBar& bar = row.bar;
+    if (!bar.known() || bar.examined) {
+      continue;
+    }
+    largest = largest || bar.of != nullptr;
+    if (std::ranges::find(whys, bar.why) == whys.end()) {
+      whys.emplace_back(bar.why);
+    }
+  }
+  return whys.empty()
+             ? ""
+             : fmt::format(
+                   "{}: no published table tells of {}{}\n",
+                   kNotExamined,
+                   fmt::join(whys, ", nor of "),
+                   largest ? "; the largest known error stands there" : "");
+}
+
 /// The meaning of the marks that the first `count` rows bear.
 std::string marks_text(const sim::AdviceTable& table, std::size_t count) {
-  const auto first = table.rows.begin();
-  const auto end = first + static_cast<std::ptrdiff_t>(count);
-  std::string text =
-      "\n* cannot be told from the first: their intervals overlap\n";
-  if (std::any_of(first, end, [](const auto& row) { return !row.examined; })) {
-    text += fmt::format(
-        "{}: no published table tells how far such predictions are off, so the "
-        "largest known error stands there\n",
-        kNotExamined);
-  }
-  if (std::any_of(first, end, [](const auto& row) { return !row.runs; })) {
+  const std::span rows = std::span(table.rows).first(count);
+  std::string text = bars_text(rows) + not_examined_text(rows);
+  if (std::ranges::any_of(rows, [](const auto& row) { return !row.runs; })) {
     text += fmt::format(
         "{}: messages between two ranks, which `paceline run` does not "
         "perform\n",
         kSimulated);
   }
   return text;
+}
+
+/// The step with its error; a row without a bar has none.
+std::string interval_text(const sim::Advice& row) {
+  return row.bar.known()
+             ? fmt::format("[{:.2f}, {:.2f}]", ms(row.low), ms(row.high))
+             : "-";
 }
 
 /// Whether measured steps rise where predicted ones do.
@@ -96,14 +135,13 @@ std::string rows_text(const sim::AdviceTable& table, int top) {
       top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
   for (std::size_t i = 0; i < count; ++i) {
     const sim::Advice& row = table.rows[i];
-    text +=
-        fmt::format(" {} {:9.2f}  {:>21}  {:12.2f}  {}{}\n",
-                    row.like_best ? '*' : ' ',
-                    ms(row.step),
-                    fmt::format("[{:.2f}, {:.2f}]", ms(row.low), ms(row.high)),
-                    ms(row.exposed),
-                    row.configuration.strategy,
-                    remark_of(row));
+    text += fmt::format(" {} {:9.2f}  {:>21}  {:12.2f}  {}{}\n",
+                        row.like_best ? '*' : ' ',
+                        ms(row.step),
+                        interval_text(row),
+                        ms(row.exposed),
+                        row.configuration.strategy,
+                        remark_of(row));
   }
   if (count < all) {
     text +=

@@ -15,6 +15,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/cli/record_files.h"
+#include "paceline/cli/warnings.h"
 #include "paceline/record/store.h"
 #include "paceline/record/trace.h"
 #include "paceline/report/formats.h"
@@ -64,15 +65,7 @@ std::vector<std::string> strategies_of(const sim::Learned& learned) {
 
 void print_learned(const sim::Learned& learned) {
   fmt::print(stderr, "learned from records:\n{}", sim::summary_of(learned));
-  for (const record::Warning& warning : learned.family.warnings) {
-    fmt::print(stderr,
-               "{}: {}: {}{}{}\n",
-               warning.code,
-               warning.seen,
-               warning.why,
-               warning.advice.empty() ? "" : "; ",
-               warning.advice);
-  }
+  print_warnings(learned.family.warnings);
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/candidates.h"
-#include "paceline/sim/examined.h"
 
 namespace paceline::sim {
 namespace {
@@ -30,14 +29,17 @@ Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
   const plan::StrategySpec spec = plan::parse_strategy(
       configuration.strategy, {.bucket_mb = configuration.bucket_mb});
   const Picoseconds step = prediction.times.step;
-  const double error = request.error.value_or(earned_error(spec));
+  ErrorBar bar = prediction.bar;
+  if (request.error) {
+    bar.share = *request.error;
+    bar.of = nullptr;
+  }
   return {.configuration = configuration,
           .step = step,
           .exposed = prediction.exposed(),
-          .error = error,
-          .low = scaled(step, 1 - error),
-          .high = scaled(step, 1 + error),
-          .examined = family_of(spec) != nullptr,
+          .bar = bar,
+          .low = scaled(step, std::max(0.0, 1 - bar.share.value_or(0))),
+          .high = scaled(step, 1 + bar.share.value_or(0)),
           .guarantee = spec.guarantee(),
           .runs = !sends_messages(*prediction.job)};
 }
@@ -92,6 +94,15 @@ std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
   return all;
 }
 
+void add_warnings(const std::vector<record::Warning>& warnings,
+                  AdviceTable& table) {
+  for (const record::Warning& warning : warnings) {
+    if (std::ranges::find(table.warnings, warning) == table.warnings.end()) {
+      table.warnings.push_back(warning);
+    }
+  }
+}
+
 void check_request(const AdviseRequest& request) {
   if (request.error && !(*request.error >= 0 && *request.error < 1)) {
     throw UsageError(fmt::format(
@@ -103,8 +114,19 @@ void check_request(const AdviseRequest& request) {
 }  // namespace
 
 const Advice* AdviceTable::winner() const {
-  const auto found = std::ranges::find(rows, true, &Advice::runs);
-  return found == rows.end() ? nullptr : &*found;
+  const Advice* first = nullptr;  // that runs
+  const Advice* best = nullptr;
+  for (const Advice& row : rows) {
+    if (!row.runs) {
+      continue;
+    }
+    first = first == nullptr ? &row : first;
+    if (row.like_best && row.bar.examined &&
+        (best == nullptr || row.bar.share < best->bar.share)) {
+      best = &row;
+    }
+  }
+  return best != nullptr ? best : first;
 }
 
 std::string_view caution(plan::Guarantee guarantee) {
@@ -131,7 +153,9 @@ AdviceTable advise(const AdviseRequest& request) {
     PredictRequest job = request.job;
     job.strategy = strategy;
     try {
-      table.rows.push_back(advice_of(predict(job), request));
+      const Prediction prediction = predict(job);
+      table.rows.push_back(advice_of(prediction, request));
+      add_warnings(prediction.record.warnings, table);
     } catch (const UsageError& error) {
       table.unfit.push_back({strategy, error.what()});
     }
@@ -142,7 +166,7 @@ AdviceTable advise(const AdviseRequest& request) {
   }
   std::ranges::stable_sort(table.rows, {}, &Advice::step);
   for (Advice& row : table.rows) {
-    row.like_best = row.low <= table.rows.front().high;
+    row.like_best = row.bar.known() && row.low <= table.rows.front().high;
   }
   table.buckets = buckets_of(table.rows);
   return table;

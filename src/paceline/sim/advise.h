@@ -19,8 +19,8 @@ struct AdviseRequest {
   std::vector<double> partition_mb = {1, 4, 16};
   /// Strategies too after which parameters are not those of one large batch.
   bool any_update = false;
-  /// Of a prediction, as a share of the step; left out: what the strategy's
-  /// family has earned (sim/examined.h).  Two strategies whose intervals
+  /// Of a prediction, as a share of the step; left out: what is known of the
+  /// strategy's family (sim/error_bar.h).  Two strategies whose intervals
   /// overlap are not told apart.
   std::optional<double> error{};
 };
@@ -29,10 +29,9 @@ struct AdviseRequest {
 struct Advice {
   record::Configuration configuration;
   Picoseconds step = 0, exposed = 0;
-  double error = 0;               // share of the step
+  ErrorBar bar;
   Picoseconds low = 0, high = 0;  // step less and plus its error
-  bool like_best = false;         // its interval overlaps the best one's
-  bool examined = false;          // published tables tell of its family
+  bool like_best = false;         // its interval overlaps the first row's
   plan::Guarantee guarantee = plan::Guarantee::kExact;
   bool runs = true;  // else messages between two ranks, simulated only
 };
@@ -56,7 +55,11 @@ struct AdviceTable {
   std::vector<Unfit> unfit;
   std::vector<BucketAdvice> buckets;  // by their best step
 
-  /// The first row that runs; null: none does.
+  std::vector<record::Warning> warnings;  // of the predictions, once each
+
+  /// Of the rows that run and cannot be told from the first, the first of those
+  /// with the smallest bar that were examined; else the first that runs.  Null:
+  /// none does.
   const Advice* winner() const;
 };
 

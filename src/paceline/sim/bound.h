@@ -5,7 +5,8 @@
 
 namespace paceline::sim {
 
-/// What no execution of a plan can beat on these links.
+/// What no execution of a plan can beat on these links with this algorithm of
+/// collectives: another one may move fewer bytes over the slower link.
 struct Bound {
   Picoseconds compute = 0;  // model work of the slowest simulated rank
   Picoseconds wire = 0;     // the busiest link's bytes of one step at its rate

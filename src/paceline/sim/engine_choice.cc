@@ -11,6 +11,8 @@
 namespace paceline::sim {
 namespace {
 
+constexpr plan::Rank kMostFitted = 32;  // engines.cc
+
 /// The engines that the cluster's fits name.
 std::vector<std::string> fitted_engines(const plan::Cluster& cluster) {
   std::vector<std::string> engines;
@@ -61,6 +63,24 @@ void check_fits(const plan::Cluster& cluster,
          .advice = fmt::format(
              "give --engine {}, or measure with {}", engines.front(), engine)});
   }
+}
+
+void check_scale(const std::string& engine,
+                 plan::Rank ranks,
+                 const Machine& machine,
+                 std::vector<record::Warning>& warnings) {
+  const bool fitted = !machine.fits.empty() || !machine.device_fits.empty();
+  if (engine != "nccl" || ranks <= kMostFitted || fitted) {
+    return;
+  }
+  warnings.push_back(
+      {.code = "beyond-the-fit",
+       .seen = fmt::format("{} ranks with the costs of engine nccl", ranks),
+       .why = fmt::format("they are a fit to Horovod with 4 to {} ranks; how "
+                          "starts of collectives grow beyond is a guess",
+                          kMostFitted),
+       .advice = "measure there with paceline comm --fit, or bound it with "
+                 "--engine ideal"});
 }
 
 }  // namespace paceline::sim

@@ -21,4 +21,11 @@ void check_fits(const plan::Cluster& cluster,
                 const Machine& machine,
                 std::vector<record::Warning>& warnings);
 
+/// Warns where NCCL's costs, a fit to few ranks, are taken for many: no fits of
+/// the cluster's own stand in `machine`.
+void check_scale(const std::string& engine,
+                 plan::Rank ranks,
+                 const Machine& machine,
+                 std::vector<record::Warning>& warnings);
+
 }  // namespace paceline::sim

@@ -38,21 +38,20 @@ const Examined* family_of(const plan::StrategySpec& strategy) {
   if (strategy.exchange.row->parameters) {
     return named("neighbors");
   }
-  if (exchange == "ps") {
-    return named("servers");
+  if (exchange == "ps") {  // servers beside the workers were not published
+    return strategy.exchange.options.text("placement") == "apart"
+               ? named("servers")
+               : nullptr;
   }
   const std::string_view schedule = strategy.schedule.row->name;
-  return named(schedule == "bytescheduler" || schedule == "dear" ? "scheduled"
-                                                                 : "merged");
+  if (schedule == "dear") {
+    return nullptr;
+  }
+  return named(schedule == "bytescheduler" ? "scheduled" : "merged");
 }
 
-double earned_error(const plan::StrategySpec& strategy) {
-  const Examined* family = family_of(strategy);
-  return (family != nullptr ? family->error_percent
-                            : std::ranges::max_element(
-                                  kExamined, {}, &Examined::error_percent)
-                                  ->error_percent) /
-         100;
+const Examined& least_certain() {
+  return *std::ranges::max_element(kExamined, {}, &Examined::p90_percent);
 }
 
 }  // namespace paceline::sim

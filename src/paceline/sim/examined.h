@@ -6,7 +6,7 @@
 
 #include "paceline/plan/strategy.h"
 
-// How far predictions were off where published tables could tell: the error
+// How far predictions were off where published tables could tell: the errors
 // that a family of strategies has earned (docs/simulator.md, Examination).
 
 namespace paceline::sim {
@@ -14,8 +14,11 @@ namespace paceline::sim {
 /// Strategies whose predictions rest on the same parts of the model.
 struct Examined {
   std::string_view family;
-  double error_percent = 0;  // mean absolute, of the throughput
-  std::string_view how;      // on what, and what was left out of the fit
+  /// Absolute errors of the throughput: their mean, and what nine of ten are
+  /// below.
+  double mean_percent = 0, p90_percent = 0;
+  int cells = 0;         // published numbers that were compared
+  std::string_view how;  // on what, and what was left out of the fit
 };
 
 /// merged, scheduled, servers, reducer, neighbors.
@@ -25,7 +28,7 @@ std::span<const Examined> examined();
 /// largest error of the table is as good as any.
 const Examined* family_of(const plan::StrategySpec& strategy);
 
-/// The error of the family, as a share of the step.
-double earned_error(const plan::StrategySpec& strategy);
+/// The family of which nine of ten errors are below the largest number.
+const Examined& least_certain();
 
 }  // namespace paceline::sim

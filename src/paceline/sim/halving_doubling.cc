@@ -22,8 +22,11 @@ namespace paceline::sim {
 ///   reduce-scatter, all-gather  S + S/P
 ///   broadcast                   S, after only
 ///
-/// Hosts of an odd number of ranks part such neighbors, so that these bytes
-/// cross the network too.  Thakur, Rabenseifner and Gropp, IJHPCA 2005,
+/// These hops come before and after, one way each, so that no direction of a
+/// link carries more than S of them, at its full rate.  (What compute takes
+/// from a bus is felt there only where less than half is left.)  Hosts of an
+/// odd number of ranks part such neighbors, so that these bytes cross the
+/// network too.  Thakur, Rabenseifner and Gropp, IJHPCA 2005,
 /// doi:10.1177/1094342005051521, section 4.4.  A broadcast is a scatter and an
 /// all-gather.
 namespace {
@@ -51,6 +54,20 @@ bool parts_neighbors(const Group& group) {
   return group.hosts > 1 && (!equal || group.most_local % 2 != 0);
 }
 
+Stage folding_stage(const CollectiveCall& call,
+                    const Folding& extra,
+                    const Machine& machine) {
+  const bool parted = parts_neighbors(call.group);
+  const std::int64_t one_way = weight_of(call.bytes, extra.bytes);
+  return {.latency = extra.hops * hop(call.group, machine),
+          .bytes = extra.bytes,
+          .device_weight = one_way,
+          .network_weight = parted ? one_way : 0,
+          .limit_bytes_per_s = parted ? std::min(machine.device.bytes_per_s,
+                                                 machine.network.bytes_per_s)
+                                      : machine.device.bytes_per_s};
+}
+
 }  // namespace
 
 Price halving_doubling_price(const CollectiveCall& call,
@@ -62,14 +79,15 @@ Price halving_doubling_price(const CollectiveCall& call,
                           call.pattern == plan::Pattern::kBroadcast;
   const std::int64_t passes = two_passes ? 2 : 1;
   const Folding extra = ranks == call.group.ranks ? Folding{} : folding(call);
-  const std::int64_t bytes =
-      passes * (ranks - 1) * call.bytes / ranks + extra.bytes;
-  const std::int64_t outside = passes * (hosts - 1) * call.bytes / hosts +
-                               (parts_neighbors(call.group) ? extra.bytes : 0);
+  const std::int64_t bytes = passes * (ranks - 1) * call.bytes / ranks;
+  const std::int64_t outside = passes * (hosts - 1) * call.bytes / hosts;
   Price price;
-  price.add({.latency = (passes * log2 + extra.hops) * hop(call.group, machine),
+  price.add({.latency = passes * log2 * hop(call.group, machine),
              .bytes = bytes,
              .network_weight = weight_of(outside, bytes)});
+  if (extra.hops > 0) {
+    price.add(folding_stage(call, extra, machine));
+  }
   return price;
 }
 

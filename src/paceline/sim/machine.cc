@@ -124,6 +124,15 @@ Algorithm algorithm_named(const std::string& name) {
   throw UsageError(unknown_name("collective algorithm", name, known));
 }
 
+std::string_view name_of(Algorithm algorithm) {
+  for (const auto& [word, named] : kNames) {
+    if (named == algorithm) {
+      return word;
+    }
+  }
+  return "";
+}
+
 void check_costs(const Machine& machine, const SoftwareCosts& software) {
   check_link("device", machine.device);
   check_link("network", machine.network);

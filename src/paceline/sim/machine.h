@@ -79,6 +79,7 @@ Machine machine_of(const plan::Cluster& cluster, std::string_view engine);
 
 /// ring, tree, halving-doubling, hierarchical, measured.  Throws UsageError.
 Algorithm algorithm_named(const std::string& name);
+std::string_view name_of(Algorithm algorithm);
 
 /// Kernels whose name begins with `prefix`: launch + launch_per_tensor *
 /// tensors

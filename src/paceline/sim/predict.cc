@@ -11,6 +11,7 @@
 #include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
 #include "paceline/sim/hosted.h"
+#include "paceline/sim/kernel_costs.h"
 #include "paceline/sim/roofline.h"
 
 namespace paceline::sim {
@@ -39,24 +40,6 @@ plan::PlanInput input_of(const PredictRequest& request) {
   input.optimizer.name = request.optimizer;
   input.optimizer.state_buffers = request.optimizer == "adamw" ? 2 : 1;
   return input;
-}
-
-/// Kernels take as long as the measured update; else the optimizer reads and
-/// writes its buffers at the speed of the memory.  Launches hide behind the
-/// backward pass where nothing is waited for.
-KernelCost kernels_of(const PredictRequest& request,
-                      const EngineCosts& engine,
-                      const plan::PlanInput& input) {
-  if (request.update && *request.update > 0) {
-    return {.bytes_per_s =
-                update_bytes(input) / plan::seconds_of(*request.update)};
-  }
-  const OptimizerCosts optimizer = optimizer_costs_named(request.optimizer);
-  return {.launch_per_tensor = engine.from_python && request.ranks > 1
-                                   ? optimizer.launch_per_tensor
-                                   : 0,
-          .bytes_per_s = request.cluster.device.memory_bytes_per_s.value_or(0) /
-                         optimizer.passes};
 }
 
 constexpr double kLongestStep = 3600;  // picoseconds hold a thousand of them
@@ -115,11 +98,14 @@ Costs costs_of(const PredictRequest& request,
   if (!request.machine) {
     check_fits(request.cluster, engine, costs.machine, warnings);
   }
+  if (!request.machine && !request.software) {
+    check_scale(engine, request.ranks, costs.machine, warnings);
+  }
   if (request.software) {
     costs.software = *request.software;
   } else {
     costs.software = software.costs;
-    costs.software.kernels.push_back(kernels_of(request, software, input));
+    costs.software.kernels = kernels_of(request, input);
   }
   return costs;
 }
@@ -172,8 +158,8 @@ plan::LayerProfile profile_of(const PredictRequest& request,
        .seen = fmt::format("no throughput of {} at batch size {} is known",
                            request.network.model.name,
                            batch_size),
-       .why = "layer times are those of a device at its peak, which no "
-              "program reaches",
+       .why = "layer times follow from the device's data sheet, which programs "
+              "reach more or less of",
        .advice = "measure one device and give --device-rate"});
   return profile;
 }
@@ -265,14 +251,6 @@ FreeSteps run_alone(Simulator& simulator, Prediction& prediction) {
   return free_steps(*prediction.job, simulator, prediction.compute_only);
 }
 
-/// Time in which one device's memory carries the update.
-double update_seconds(const Costs& costs, const plan::PlanInput& input) {
-  const auto& kernels = costs.software.kernels;
-  return kernels.empty() || kernels.back().bytes_per_s == 0
-             ? 0
-             : update_bytes(input) / kernels.back().bytes_per_s;
-}
-
 Group world_of(const plan::PlanInput& input) {
   return {.ranks = input.world,
           .hosts = static_cast<Rank>(input.local_world.size()),
@@ -288,6 +266,11 @@ double Prediction::samples_per_s() const {
   }
   return static_cast<double>(record.configuration.batch_size) * trains /
          plan::seconds_of(times.step);
+}
+
+bool is_timed(const PredictRequest& request) {
+  return request.profile || request.samples_per_s ||
+         throughput_of(request) != nullptr;
 }
 
 plan::AlphaBeta alpha_beta_of(const Machine& machine,
@@ -329,23 +312,6 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
       .side_by_side = software.serial_collectives ? 1 : software.side_by_side};
 }
 
-double update_bytes(const plan::PlanInput& input) {
-  plan::PlanInput alone = input;
-  alone.world = 1;
-  alone.local_world = {1};
-  const auto planner = plan::make_planner(plan::parse_strategy("none"));
-  const Job job = compile(*planner, alone, {.steps = 3});
-  double bytes = 0;
-  for (ItemId id = job.actors[0].steps[1]; id < job.actors[0].steps[2]; ++id) {
-    const Item& item = job.items[id];
-    if (item.kind == ItemKind::kKernel) {
-      const auto shape = static_cast<std::size_t>(item.subject);
-      bytes += static_cast<double>(job.kernel_shapes[shape].bytes);
-    }
-  }
-  return bytes;
-}
-
 Prediction predict(const PredictRequest& request, bool with_spans) {
   Prediction prediction;
   if (request.steps < 3) {
@@ -360,8 +326,8 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   std::vector<record::Warning> warnings;
   prediction.costs = costs_of(request, input, warnings);
   Costs& costs = prediction.costs;
-  costs.profile =
-      profile_of(request, batch_size, update_seconds(costs, input), warnings);
+  costs.profile = profile_of(
+      request, batch_size, update_seconds(costs.software, input), warnings);
   launch_from_host(request, costs);
   input.profile = costs.profile;
   input.alpha_beta =
@@ -371,6 +337,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   const auto planner = plan::make_planner(strategy);
   prediction.job = job_for(request, *planner, input, costs);
   prediction.bound = bound_of(*prediction.job, costs);
+  prediction.bar = error_bar_of(request, costs.machine);
   Simulator simulator(*prediction.job);
   const FreeSteps alone = run_alone(simulator, prediction);
   prediction.times = simulator.run(costs);
@@ -386,38 +353,6 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
     prediction.spans = spans_of(*prediction.job, simulator);
   }
   return prediction;
-}
-
-std::string summary_of(const Prediction& prediction) {
-  const auto ms = [](Picoseconds time) { return plan::seconds_of(time) * 1e3; };
-  const StepTimes& times = prediction.times;
-  const Bound& bound = prediction.bound;
-  const bool noisy = prediction.costs.machine.noise.any();
-  std::string text = fmt::format(
-      "step {:.3f} ms{}, {:.1f} samples/s\n"
-      "  model work {:.3f} ms, exposed communication {:.3f} ms\n"
-      "  bound{} {:.3f} ms: compute {:.3f} ms, wire {:.3f} ms{}\n",
-      ms(times.step),
-      times.steady
-          ? ""
-          : fmt::format(" (not steady: mean of {} steps)", times.window),
-      prediction.samples_per_s(),
-      ms(times.compute),
-      ms(prediction.exposed()),
-      noisy ? " without noise" : "",
-      ms(bound.step),
-      ms(bound.compute),
-      ms(bound.wire),
-      bound.crosses_step ? ", which may run under the next step"
-                         : ", which starts with the first gradient");
-  if (bound.gated > bound.step) {
-    text += fmt::format(
-        "  sharper bound{} {:.3f} ms: each gradient crosses after it is ready "
-        "and before the forward that waits for it\n",
-        noisy ? " without noise" : "",
-        ms(bound.gated));
-  }
-  return text;
 }
 
 }  // namespace paceline::sim

@@ -11,6 +11,7 @@
 #include "paceline/record/run_record.h"
 #include "paceline/record/trace.h"
 #include "paceline/sim/bound.h"
+#include "paceline/sim/error_bar.h"
 #include "paceline/sim/run_record.h"
 
 namespace paceline::sim {
@@ -50,6 +51,7 @@ struct Prediction {
   StepTimes times;         // with communication
   StepTimes compute_only;  // the same without
   Bound bound;
+  ErrorBar bar;
   record::RunRecord record;
   std::vector<record::Span> spans;  // filled on request
 
@@ -67,6 +69,10 @@ struct Prediction {
 /// Throws UsageError for a request that cannot be.
 Prediction predict(const PredictRequest& request, bool with_spans = false);
 
+/// Whether layer times rest on a measurement: a profile, or a throughput of one
+/// device that the request or the cluster file gives.
+bool is_timed(const PredictRequest& request);
+
 /// Bytes that one rank's update reads and writes in a step.
 double update_bytes(const plan::PlanInput& input);
 
@@ -76,7 +82,7 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
                               const SoftwareCosts& software,
                               const Group& group);
 
-/// Lines for people: step, rate, where the time goes, the bound.
+/// Lines for people: step, rate, where the time goes, the bound, the error bar.
 std::string summary_of(const Prediction& prediction);
 
 }  // namespace paceline::sim

@@ -111,9 +111,12 @@ plan::LayerProfile stretched(plan::LayerProfile profile,
 
 RooflineOptions roofline_of(const plan::ClusterDevice& device) {
   RooflineOptions options;
-  options.flops_per_s = device.flops_per_s.value_or(options.flops_per_s);
-  options.memory_bytes_per_s =
-      device.memory_bytes_per_s.value_or(options.memory_bytes_per_s);
+  if (device.flops_per_s) {
+    options.flops_per_s = kProductShare * *device.flops_per_s;
+  }
+  if (device.memory_bytes_per_s) {
+    options.memory_bytes_per_s = kCopyShare * *device.memory_bytes_per_s;
+  }
   return options;
 }
 

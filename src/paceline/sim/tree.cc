@@ -4,16 +4,18 @@
 
 namespace paceline::sim {
 
-/// Two complementary binary trees over the hosts, pipelined, and a chain inside
-/// each host: the bytes of a ring with the latency of a tree.
+/// NCCL where nothing was measured: the bytes of its rings, which it takes for
+/// much data, with the latency of its trees, which it takes for little.  No one
+/// algorithm does both; each term counts where the other is small.
 ///
 ///   all-reduce   2 (ceil(log2 H) network hops + (L-1) device hops)
 ///   others         (ceil(log2 H) network hops + (L-1) device hops)
 ///   bytes        as a ring
 ///
-/// H hosts, L members on the fullest.  The time to fill the pipeline is left
-/// out.  Sanders, Speck and Traff, Parallel Computing 2009,
-/// doi:10.1016/j.parco.2009.09.001.
+/// H hosts, L members on the fullest: a tree over the hosts, a chain inside
+/// each.  Two complementary trees would move 2 S over an inner host's link
+/// instead of the ring's 2(P-1)/P S, and take time to fill: Sanders, Speck and
+/// Traff, Parallel Computing 2009, doi:10.1016/j.parco.2009.09.001.
 Price tree_price(const CollectiveCall& call, const Machine& machine) {
   const std::int64_t passes = call.pattern == plan::Pattern::kAllReduce ? 2 : 1;
   const Picoseconds one_pass =

@@ -87,11 +87,16 @@ std::string earned_rows(const LeftOut& left_out, const Errors& presets) {
       throw UsageError(
           fmt::format("--earned: no cluster file tells of '{}'", family.name));
     }
+    const bool more = unseen.p90 >= preset.p90;
+    const Score& larger = more ? unseen : preset;
     text += fmt::format(
-        "{{.family = \"{}\",\n .error_percent = {:.1f},\n .how = \"{}\"}},\n",
+        "{{.family = \"{}\",\n .mean_percent = {:.1f},\n .p90_percent = {:.1f},"
+        "\n .cells = {},\n .how = \"{}\"}},\n",
         family.name,
-        std::max(unseen.mean, preset.mean),
-        unseen.mean >= preset.mean ? family.how : family.preset);
+        larger.mean,
+        larger.p90,
+        larger.cells,
+        more ? family.how : family.preset);
   }
   return text;
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/record/run_record.h"
+
+namespace paceline::cli {
+
+/// One line each on standard error.
+inline void print_warnings(const std::vector<record::Warning>& warnings) {
+  for (const record::Warning& warning : warnings) {
+    fmt::print(stderr,
+               "{}: {}: {}{}{}\n",
+               warning.code,
+               warning.seen,
+               warning.why,
+               warning.advice.empty() ? "" : "; ",
+               warning.advice);
+  }
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/error_bar.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "paceline/plan/strategy.h"
+#include "paceline/sim/engine_choice.h"
+#include "paceline/sim/engines.h"
+#include "paceline/sim/predict.h"
+
+namespace paceline::sim {
+namespace {
+
+/// Where the cells of a family ran, as the files of clusters/ describe it.
+struct Place {
+  std::string_view family, device;
+  double least_bytes_per_s = 0, most_bytes_per_s = 0;  // of a host's network
+  Rank most_ranks = 0;
+  std::string_view engine;
+};
+
+constexpr double kGiga = 1e9;
+
+constexpr std::array<Place, 5> kPlaces{{
+    {.family = "merged",
+     .device = "RTX 2080 Ti",
+     .least_bytes_per_s = 1.2 * kGiga,
+     .most_bytes_per_s = 12.5 * kGiga,
+     .most_ranks = 32,
+     .engine = "nccl"},
+    {.family = "scheduled",
+     .device = "RTX 2080 Ti",
+     .least_bytes_per_s = 1.2 * kGiga,
+     .most_bytes_per_s = 12.5 * kGiga,
+     .most_ranks = 32,
+     .engine = "bytescheduler"},
+    {.family = "servers",
+     .device = "RTX 2080 Ti",
+     .least_bytes_per_s = 1.2 * kGiga,
+     .most_bytes_per_s = 12.5 * kGiga,
+     .most_ranks = 40,
+     .engine = "byteps"},
+    {.family = "reducer",
+     .device = "V100-SXM2-16GB",
+     .least_bytes_per_s = 50 * kGiga,
+     .most_bytes_per_s = 50 * kGiga,
+     .most_ranks = 16,
+     .engine = "nccl"},
+    {.family = "neighbors",
+     .device = "V100-SXM2-16GB",
+     .least_bytes_per_s = 2 * kGiga,
+     .most_bytes_per_s = 2.2 * kGiga,
+     .most_ranks = 128,
+     .engine = "nccl"},
+}};
+
+/// What of the request is not as at the place; empty: all of it is.
+std::string unlike(const Place& place,
+                   const PredictRequest& request,
+                   const Machine& machine) {
+  const std::string& device = request.cluster.device.name;
+  if (device != place.device) {
+    return device.empty() ? "devices without a name"
+                          : fmt::format("{}", device);
+  }
+  const auto rate = static_cast<double>(machine.network.bytes_per_s);
+  const bool crosses =
+      plan::ranks_per_host(request.cluster, request.ranks).size() > 1;
+  if (crosses &&
+      (rate < place.least_bytes_per_s || rate > place.most_bytes_per_s)) {
+    return fmt::format("{} behind {:.3g} GB/s", device, rate / kGiga);
+  }
+  const std::string engine = engine_of(request.engine, request.cluster);
+  if (engine != place.engine) {
+    return fmt::format("engine {}", engine);
+  }
+  if (machine.algorithm == Algorithm::kMeasured) {
+    return "a cluster's own fits";
+  }
+  if (machine.algorithm != engine_costs_named(engine).algorithm) {
+    return fmt::format("--algorithm {}", name_of(machine.algorithm));
+  }
+  if (request.ranks > place.most_ranks) {
+    return fmt::format("more than {} ranks", place.most_ranks);
+  }
+  return "";
+}
+
+}  // namespace
+
+ErrorBar error_bar_of(const PredictRequest& request, const Machine& machine) {
+  if (request.machine || request.software) {
+    return {};
+  }
+  if (!is_timed(request)) {
+    return {.why = "layer times are a device's data sheet, not measured"};
+  }
+  const Examined* family = family_of(
+      plan::parse_strategy(request.strategy, {.bucket_mb = request.bucket_mb}));
+  const auto* place =
+      family == nullptr
+          ? kPlaces.end()
+          : std::ranges::find(kPlaces, family->family, &Place::family);
+  const std::string why = place == kPlaces.end()
+                              ? "such strategies"
+                              : unlike(*place, request, machine);
+  const bool examined = family != nullptr && why.empty();
+  const Examined* of = examined ? family : &least_certain();
+  return {.share = of->p90_percent / 100,
+          .examined = examined,
+          .of = of,
+          .why = why};
+}
+
+std::string text_of(const ErrorBar& bar, double step_ms) {
+  if (!bar.known()) {
+    return bar.why.empty() ? "" : fmt::format("  no error bar: {}\n", bar.why);
+  }
+  const double share = *bar.share;
+  const std::string interval = fmt::format("±{:.1f} %: [{:.3f}, {:.3f}] ms",
+                                           share * 100,
+                                           step_ms * std::max(0.0, 1 - share),
+                                           step_ms * (1 + share));
+  if (!bar.examined) {
+    return fmt::format(
+        "  not examined: no published table tells of {}; the largest error "
+        "known of any strategy is {}\n",
+        bar.why,
+        interval);
+  }
+  return fmt::format(
+      "  error bar {}; 9 of 10 published cells are within ({}, {} cells)\n",
+      interval,
+      bar.of->how,
+      bar.of->cells);
+}
+
+}  // namespace paceline::sim

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "paceline/sim/examined.h"
+
+namespace paceline::sim {
+
+struct Machine;
+struct PredictRequest;
+
+/// How far a prediction may be off, as published tables have it.
+struct ErrorBar {
+  /// Of the step: nine of ten published cells are within.  Empty: nothing is
+  /// known.
+  std::optional<double> share{};
+  bool examined = false;         // on such a cluster, by such an engine
+  const Examined* of = nullptr;  // whose error it is; null: it was given
+  /// What no published table tells of; where nothing is known, why.
+  std::string why{};
+
+  bool known() const { return share.has_value(); }
+};
+
+/// The bar of the family of the request's strategy, where it was examined: on
+/// that device behind such networks, with that engine and on no more ranks.
+/// Elsewhere the largest bar of all families.  None where layer times are a
+/// roofline that no measurement stretches, and, with no word on why, where the
+/// request brings a machine or software of its own.  `machine` prices it.
+ErrorBar error_bar_of(const PredictRequest& request, const Machine& machine);
+
+/// A line for people: the bar and the interval of the step, in ms; empty where
+/// there is nothing to say.
+std::string text_of(const ErrorBar& bar, double step_ms);
+
+}  // namespace paceline::sim

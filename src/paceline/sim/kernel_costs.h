@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "paceline/sim/predict.h"
+
+// What a request's kernels cost: the optimizer's, and all others.
+
+namespace paceline::sim {
+
+/// First those of the update; the optimizer's count of steps is one of them.
+std::vector<KernelCost> kernels_of(const PredictRequest& request,
+                                   const plan::PlanInput& input);
+
+/// Time in which one device's memory carries the update.
+double update_seconds(const SoftwareCosts& software,
+                      const plan::PlanInput& input);
+
+}  // namespace paceline::sim

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/sim/predict.h"
+
+namespace paceline::sim {
+namespace {
+
+/// Another algorithm moves other bytes, so that its bound is another.
+std::string algorithm_text(const Prediction& prediction) {
+  const bool any = std::ranges::any_of(
+      prediction.job->collective_shapes,
+      [](const CollectiveCall& call) { return call.group.ranks > 1; });
+  return any ? fmt::format(" with algorithm {}",
+                           name_of(prediction.costs.machine.algorithm))
+             : "";
+}
+
+/// The mean of the shown steps, how sure it is, and what makes it again.
+std::string noise_text(const Prediction& prediction) {
+  const StepTimes& times = prediction.times;
+  const auto window = static_cast<std::ptrdiff_t>(times.window);
+  std::vector<double> shown;
+  for (auto it = times.steps.end() - window; it != times.steps.end(); ++it) {
+    shown.push_back(plan::seconds_of(*it) * 1e3);
+  }
+  const auto count = static_cast<double>(shown.size());
+  const double mean = std::accumulate(shown.begin(), shown.end(), 0.0) / count;
+  double squares = 0;
+  for (const double step : shown) {
+    squares += (step - mean) * (step - mean);
+  }
+  return fmt::format(
+      "  noise of seed {}: {:.3f} ± {:.3f} ms, mean and standard error of {} "
+      "steps\n",
+      prediction.costs.machine.noise.seed,
+      mean,
+      std::sqrt(squares / (count - 1) / count),
+      shown.size());
+}
+
+}  // namespace
+
+std::string summary_of(const Prediction& prediction) {
+  const auto ms = [](Picoseconds time) { return plan::seconds_of(time) * 1e3; };
+  const StepTimes& times = prediction.times;
+  const Bound& bound = prediction.bound;
+  const bool noisy = prediction.costs.machine.noise.any();
+  std::string text = fmt::format(
+      "step {:.3f} ms{}, {:.1f} samples/s\n"
+      "  model work {:.3f} ms, exposed communication {:.3f} ms\n"
+      "  bound{} {:.3f} ms{}: compute {:.3f} ms, wire {:.3f} ms{}\n",
+      ms(times.step),
+      times.steady
+          ? ""
+          : fmt::format(" (not steady: mean of {} steps)", times.window),
+      prediction.samples_per_s(),
+      ms(times.compute),
+      ms(prediction.exposed()),
+      noisy ? " without noise" : "",
+      ms(bound.step),
+      algorithm_text(prediction),
+      ms(bound.compute),
+      ms(bound.wire),
+      bound.crosses_step ? ", which may run under the next step"
+                         : ", which starts with the first gradient");
+  if (bound.gated > bound.step) {
+    text += fmt::format(
+        "  sharper bound{} {:.3f} ms: each gradient crosses after it is ready "
+        "and before the forward that waits for it\n",
+        noisy ? " without noise" : "",
+        ms(bound.gated));
+  }
+  text += text_of(prediction.bar, ms(times.step));
+  if (noisy) {
+    text += noise_text(prediction);
+  }
+  return text;
+}
+
+}  // namespace paceline::sim

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/error_bar.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "paceline/sim/predict.h"
+
+namespace paceline::sim {
+namespace {
+
+/// A job of which one device's rate is known.
+PredictRequest request_on(const std::string& file,
+                          const std::string& strategy,
+                          Rank ranks) {
+  return {.network = plan::network_shape("resnet50"),
+          .cluster = plan::read_cluster(std::string(PACELINE_SOURCE_DIR) +
+                                        "/clusters/" + file),
+          .strategy = strategy,
+          .ranks = ranks,
+          .samples_per_s = 300};
+}
+
+ErrorBar bar_of(const PredictRequest& request) {
+  return predict(request).bar;
+}
+
+constexpr auto kTenGigabit = "8x4-2080ti-10gbe.toml";
+
+TEST(ErrorBar, HoldsWhereItsFamilyWasExamined) {
+  for (const char* file :
+       {kTenGigabit, "8x4-2080ti-100gbe.toml", "8x4-2080ti-100gbib.toml"}) {
+    const ErrorBar bar = bar_of(request_on(file, "wfbp", 32));
+    EXPECT_TRUE(bar.examined) << file << ": " << bar.why;
+    EXPECT_EQ(bar.of->family, "merged");
+    EXPECT_EQ(bar.share, bar.of->p90_percent / 100);
+  }
+  EXPECT_TRUE(
+      bar_of(request_on("8x8-v100-4x100gbib.toml", "ddp", 16)).examined);
+  EXPECT_TRUE(
+      bar_of(
+          request_on("16x8-v100-25gb.toml", "fusion+neighbor-allreduce", 128))
+          .examined);
+}
+
+/// What is said of a request that is unlike what was examined.
+std::string why_not(const PredictRequest& request) {
+  const ErrorBar bar = bar_of(request);
+  EXPECT_FALSE(bar.examined);
+  EXPECT_EQ(bar.of, &least_certain());
+  EXPECT_EQ(bar.share, least_certain().p90_percent / 100);
+  return bar.why;
+}
+
+TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {
+  EXPECT_EQ(why_not(request_on(kTenGigabit, "fusion+fp16", 8)),
+            "such strategies");
+  EXPECT_EQ(why_not(request_on("8x8-h100-400gb.toml", "wfbp", 8)),
+            "H100-SXM5-80GB");
+  // The same devices, behind another network.
+  EXPECT_EQ(why_not(request_on("4x8-v100-100gbib.toml", "ddp", 16)),
+            "V100-SXM2-16GB behind 12.5 GB/s");
+  PredictRequest it = request_on(kTenGigabit, "wfbp", 8);
+  for (const char* engine : {"gloo", "ideal", "link", "byteps"}) {
+    it.engine = engine;
+    EXPECT_EQ(why_not(it), std::string("engine ") + engine);
+  }
+  it.engine = "nccl";
+  EXPECT_TRUE(bar_of(it).examined);
+  it.algorithm = "ring";
+  EXPECT_EQ(why_not(it), "--algorithm ring");
+  it.algorithm.reset();
+  it.cluster.hosts[0].slots = 64;
+  it.ranks = 64;
+  EXPECT_EQ(why_not(it), "more than 32 ranks");
+  it = request_on(kTenGigabit, "wfbp", 8);
+  it.cluster.device.name.clear();
+  EXPECT_EQ(why_not(it), "devices without a name");
+}
+
+TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
+  PredictRequest it = request_on(kTenGigabit, "wfbp", 8);
+  const ErrorBar bar = bar_of(it);
+  const std::string text = text_of(bar, 200);
+  EXPECT_NE(text.find("  error bar ±"), std::string::npos);
+  EXPECT_NE(text.find(" cells)\n"), std::string::npos);
+  EXPECT_NE(summary_of(predict(it)).find("  error bar ±"), std::string::npos);
+  it.network = plan::network_shape("vgg16");
+  it.samples_per_s.reset();
+  EXPECT_EQ(text_of(bar_of(it), 200),
+            "  no error bar: layer times are a device's data sheet, not "
+            "measured\n");
+  it.samples_per_s = 200;
+  EXPECT_TRUE(bar_of(it).known());
+  it.software = SoftwareCosts{};
+  EXPECT_EQ(text_of(bar_of(it), 200), "");
+}
+
+TEST(ErrorBar, IsPrintedAsAnInterval) {
+  const Examined of{.family = "merged",
+                    .mean_percent = 3,
+                    .p90_percent = 10,
+                    .cells = 57,
+                    .how = "BSP"};
+  EXPECT_EQ(text_of({.share = 0.1, .examined = true, .of = &of}, 200),
+            "  error bar ±10.0 %: [180.000, 220.000] ms; 9 of 10 published "
+            "cells are within (BSP, 57 cells)\n");
+  EXPECT_EQ(text_of({.share = 1.5, .of = &of, .why = "engine gloo"}, 200),
+            "  not examined: no published table tells of engine gloo; the "
+            "largest error known of any strategy is ±150.0 %: [0.000, 500.000] "
+            "ms\n");
+}
+
+}  // namespace
+}  // namespace paceline::sim
