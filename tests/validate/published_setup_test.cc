@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "paceline/plan/strategy.h"
 #include "paceline/validate/cell.h"
 #include "paceline/validate/csv.h"
 #include "paceline/validate/fixed.h"
@@ -124,6 +125,21 @@ TEST(PublishedSetup, FixedNumbersAreTheFiles) {
             std::stod(other_setup("pytorch_ddp", "first_bucket_cap")));
   EXPECT_EQ(kMeasuredSteps,
             std::stoi(other_setup("pytorch_ddp", "measured_iterations")));
+}
+
+// The survey's servers leave the partition at its default.
+TEST(PublishedSetup, ServersCutIntoBytePsPartitions) {
+  std::size_t found = 0;
+  for (const auto& row : plan::exchanges()) {
+    for (const plan::OptionInfo& option : row.options) {
+      if (row.name == "ps" && option.key == "partition-mb") {
+        ++found;
+        EXPECT_EQ(std::stod(std::string(option.fallback)) * (1 << 20),
+                  kServerPartition);
+      }
+    }
+  }
+  EXPECT_EQ(found, 1U);
 }
 
 TEST(PublishedSetup, NvlinkIsTheFiles) {

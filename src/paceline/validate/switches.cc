@@ -23,6 +23,11 @@ constexpr SwitchInfo kSwitches[] = {
      "100GbE, not over InfiniBand",
      "no source",
      Table::kSurvey},
+    {"BytePS's servers' cards",
+     "differ from workers' where software limits: over 100GbE, and over 10GbE "
+     "where gradients are pushed one by one",
+     "a line carries no more at a server; where software limits: no source",
+     Table::kSurvey},
     {"100GbE changes with hosts",
      "NCCL's rate falls and BytePS's grows with a power of the hosts; "
      "10GbE's and InfiniBand's stay",
