@@ -179,6 +179,42 @@ TEST(Predict, TheSameRequestGivesTheSameRecord) {
   EXPECT_NE(text(noisy), text(other));
 }
 
+TEST(Predict, OtherPricesAreAnotherCase) {
+  const auto key = [](const PredictRequest& it) {
+    return predict(it).record.configuration.key();
+  };
+  const std::string usual = key(request("fusion", 8));
+  EXPECT_EQ(usual, key(request("fusion", 8)));
+  EXPECT_NE(usual.find(" cluster=two nodes; prices "), std::string::npos)
+      << usual;
+  PredictRequest other = request("fusion", 8);
+  other.cluster.links[1].bytes_per_s *= 10;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.cluster.device.throughputs[0].samples_per_s = 251;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.samples_per_s = 300;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.profile = predict(other).costs.profile;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.algorithm = "ring";
+  EXPECT_NE(key(other).find("two nodes; ring; prices "), std::string::npos);
+  other.noise.sigma = 0.05;
+  other.noise.straggler_probability = 0.1;
+  other.noise.straggler_factor = 3;
+  EXPECT_NE(
+      key(other).find("two nodes; ring; noise 0.05; stragglers 0.1 x 3; "),
+      std::string::npos);
+  // Where hosts come from is no price.
+  other = request("fusion", 8);
+  other.cluster.source = "another test";
+  other.cluster.hosts[0].name = "m";
+  EXPECT_EQ(key(other), usual);
+}
+
 TEST(Predict, RecordsEveryRankAndStep) {
   PredictRequest asked = request("fusion", 6);
   asked.steps = 20;
@@ -192,7 +228,7 @@ TEST(Predict, RecordsEveryRankAndStep) {
     EXPECT_EQ(rank.phase_ns.at("forward").size(), 20u);
     EXPECT_EQ(rank.compute_only_step_ns.front(), 256'000'000);
   }
-  EXPECT_EQ(record.ranks[5].host, "host1");
+  EXPECT_EQ(record.ranks[5].host, "n1");  // the cluster file's
   EXPECT_EQ(record.ranks[5].local_rank, 1);
   EXPECT_EQ(record.configuration.ranks_per_host, (std::vector<int>{4, 2}));
   EXPECT_FALSE(prediction.spans.empty());

@@ -11,6 +11,7 @@
 #include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
 #include "paceline/sim/hosted.h"
+#include "paceline/sim/priced_on.h"
 #include "paceline/sim/roofline.h"
 
 namespace paceline::sim {
@@ -221,6 +222,7 @@ record::Configuration configuration_of(const PredictRequest& request,
   configuration.warmup = kWarmup;
   configuration.optimizer = request.optimizer;
   configuration.seed = request.noise.seed;
+  configuration.cluster = priced_on(request);
   return configuration;
 }
 
@@ -229,6 +231,15 @@ plan::AlphaBetaLine later(plan::AlphaBetaLine line, Picoseconds by) {
     piece.alpha += by;
   }
   return line;
+}
+
+/// Hosts are filled in the cluster's order.
+void name_hosts(const PredictRequest& request, Prediction& prediction) {
+  const Classes& classes = prediction.job->classes;
+  for (record::RankSamples& rank : prediction.record.ranks) {
+    const auto host = classes.host_of[static_cast<std::size_t>(rank.rank)];
+    rank.host = request.cluster.hosts[static_cast<std::size_t>(host)].name;
+  }
 }
 
 /// The plan of enough steps that what varies from step to step has been all it
@@ -379,6 +390,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
                 prediction.times,
                 alone,
                 configuration_of(request, strategy, prediction, batch_size));
+  name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);
   if (with_spans) {
