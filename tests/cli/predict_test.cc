@@ -126,6 +126,8 @@ TEST_F(Predict, AdviseSaysWhereRunHasNoSuchNetwork) {
                              "train: first write bert-base.profile.json"),
             std::string::npos)
       << outcome.out;
+  EXPECT_NE(outcome.out.find(" --device cpu --engine gloo "), std::string::npos)
+      << outcome.out;
   const Outcome trained =
       run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
   EXPECT_EQ(trained.out.find("--replay"), std::string::npos) << trained.out;
@@ -195,6 +197,11 @@ TEST_F(Predict, TakesAProfileForANetwork) {
       run("advise " + profile + kCluster + " --ranks 4 --bucket-mb 25");
   EXPECT_EQ(advice.exit_code, 0) << advice.err;
   EXPECT_NE(advice.out.find(" --replay " PACELINE_SOURCE_DIR),
+            std::string::npos)
+      << advice.out;
+  EXPECT_NE(advice.out.find(" --device cpu --engine gloo "), std::string::npos)
+      << advice.out;
+  EXPECT_NE(advice.out.find("\n  --replay sleeps through the profile's layers"),
             std::string::npos)
       << advice.out;
 }

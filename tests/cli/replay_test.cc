@@ -184,6 +184,11 @@ TEST_F(ReplayCommand, WhatCannotBeVerifiedIsRefusedBeforeAnythingIsPredicted) {
 TEST_F(ReplayCommand, ContradictionsAreRefused) {
   expect_refused("run --replay nowhere.json --ranks 2",
                  "paceline: cannot read nowhere.json");
+  for (const char* flag : {"--device cuda", "--engine nccl"}) {
+    expect_refused(
+        std::string("run --replay theirs.json --ranks 2 ") + flag,
+        std::string("paceline: ") + std::string(flag).substr(0, 8) + ": '");
+  }
   expect_refused("run --model lenet --link fast --ranks 2", "paceline: --link");
   expect_refused("run --model lenet --stretch 2 --ranks 2",
                  "paceline: --stretch: '2' slows compute and network alike");

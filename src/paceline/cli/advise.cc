@@ -27,21 +27,27 @@ std::string profile_to_write(const JobFlags& job) {
   return job.model() + ".profile.json";
 }
 
-/// What is to be done before the command runs; empty for nothing.
+/// What is to be done before the command runs, and what it does not do; empty
+/// for nothing.
 std::string condition_of(const JobFlags& job) {
-  if (names_profile(job.model()) || is_trainable(job.model())) {
+  if (is_trainable(job.model())) {
     return "";
+  }
+  if (names_profile(job.model())) {
+    return "  --replay sleeps through the profile's layers on the CPU, moves "
+           "real bytes with gloo\n  and trains nothing\n";
   }
   return fmt::format(
       "  `paceline run` has no network {} to train: first write {}, the "
       "profile of your\n  own, with adapters/torch_profile.py; --replay sleeps "
-      "through its layers\n",
+      "through its layers on the CPU, moves\n  real bytes with gloo and trains "
+      "nothing\n",
       job.model(),
       profile_to_write(job));
 }
 
 /// The command that runs a row: on the described hosts, with the device that
-/// the engine's costs are of.
+/// the engine's costs are of; a replay's ranks sleep on the CPU.
 std::string command_of(record::Configuration row, const JobFlags& job) {
   row.device = row.engine == "gloo" ? "cpu" : "cuda";
   row.engine = row.engine == "gloo" ? "gloo" : "nccl";
@@ -49,6 +55,10 @@ std::string command_of(record::Configuration row, const JobFlags& job) {
     row.replay = job.model();  // not built in: its layers are replayed
   } else if (!is_trainable(job.model())) {
     row.replay = profile_to_write(job);
+  }
+  if (!row.replay.empty()) {
+    row.device = "cpu";
+    row.engine = "gloo";
   }
   row.ranks_per_host.clear();  // the hosts' slots say it
   return fmt::format("{} {}",
