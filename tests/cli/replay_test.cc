@@ -134,6 +134,9 @@ TEST_F(ReplayCommand, AdviceIsVerifiedOnEmulatedLinks) {
                              "Gbit/s and 1000 us, compute replayed"),
             std::string::npos)
       << outcome.out;
+  EXPECT_NE(outcome.out.find("\npredicted for these links alone (engine link)"),
+            std::string::npos)
+      << outcome.out;
   EXPECT_NE(outcome.out.find("predicted, ms"), std::string::npos)
       << outcome.out;
   EXPECT_NE(outcome.err.find("verify: one strategy to run on this machine"),
@@ -148,6 +151,25 @@ TEST_F(ReplayCommand, AdviceIsVerifiedOnEmulatedLinks) {
   EXPECT_TRUE(fs::exists(folder_ / "r.profile.json"));
   EXPECT_TRUE(last.link_check.has_value());
   EXPECT_NE(outcome.out.find(last.configuration.strategy), std::string::npos);
+}
+
+// On the machine itself a profile's ranks sleep, and gloo moves their bytes.
+TEST_F(ReplayCommand, AdviceForThisMachineIsPricedForTheEngineThatRuns) {
+  std::string here = kTwoHosts;
+  here.replace(here.find("elsewhere"), 9, "localhost");
+  here.replace(here.find("count = 2"), 9, "slots = 2");
+  here.replace(here.find("\"hosts\""), 7, "\"devices\"");
+  write("here.toml", here);
+  const Outcome outcome =
+      run("advise theirs.json --cluster here.toml --bucket-mb 25 --top 1 "
+          "--verify 1 --records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("\npredicted for engine gloo, which runs here\n"),
+            std::string::npos)
+      << outcome.out;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].configuration.engine, "gloo");
 }
 
 TEST_F(ReplayCommand, VerificationStopsWithItsRuns) {
