@@ -106,8 +106,7 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
   app.add_option("--error",
                  error_percent_,
                  "error of a prediction, percent of the step [what the "
-                 "strategy's family has earned on published tables]")
-      ->check(CLI::Range(0.0, 99.9));
+                 "strategy's family has earned on published tables]");
   app.add_option("--top", top_, "rows that are printed; 0: all [20]");
   app.add_option("--verify",
                  verify_,
@@ -127,8 +126,12 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
 
 sim::AdviseRequest AdviseCommand::request() const {
   sim::AdviseRequest request{.job = job_.request(), .any_update = any_update_};
-  if (error_percent_ >= 0) {
-    request.error = error_percent_ / 100;
+  if (error_percent_) {
+    if (!(*error_percent_ >= 0 && *error_percent_ <= 99.9)) {
+      throw UsageError(
+          fmt::format("--error {:g}: must be from 0 to 99.9", *error_percent_));
+    }
+    request.error = *error_percent_ / 100;
   }
   const auto worlds = job_.worlds(request.job.cluster);
   if (worlds.size() > 1) {
@@ -154,7 +157,7 @@ sim::AdviseRequest AdviseCommand::request() const {
 int AdviseCommand::run() const {
   const sim::AdviseRequest request = this->request();
   VerifyOptions options{.count = verify_,
-                        .minutes = verify_minutes_,
+                        .minutes = verify_minutes_.value_or(30),
                         .model = job_.model(),
                         .cluster = job_.cluster(),
                         .records = records_};
@@ -163,6 +166,11 @@ int AdviseCommand::run() const {
     throw UsageError(
         "--records: only what --verify K runs leaves records; `paceline "
         "predict --records` writes a prediction's");
+  }
+  if (verify_ == 0 && verify_minutes_) {
+    throw UsageError(
+        fmt::format("--verify-minutes {:g}: needs --verify K, how many are run",
+                    *verify_minutes_));
   }
   if (verify_ > 0) {
     options.records = prepared_records(records_);
