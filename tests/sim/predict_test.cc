@@ -286,6 +286,30 @@ TEST(Predict, RefusesWhatCannotBe) {
             "one");
 }
 
+// Before any memory is taken.
+TEST(Predict, RefusesMoreThanMemoryHolds) {
+  PredictRequest much = request("fusion", 8);
+  much.steps = 100'000'000;
+  EXPECT_EQ(message_of(much),
+            "100000000 steps: a record of 8 ranks holds at most 625000");
+  much.steps = 600'000;
+  EXPECT_TRUE(
+      message_of(much).starts_with("600003 steps of 1 simulated rank with "))
+      << message_of(much);
+  much = request("fusion", 1'000'000);
+  for (plan::ClusterHost& host : much.cluster.hosts) {
+    host.slots = 500'000;
+  }
+  much.noise.sigma = 0.1;
+  const std::string message = message_of(much);
+  EXPECT_TRUE(message.starts_with("13 steps of 1000000 simulated ranks with "))
+      << message;
+  EXPECT_TRUE(message.ends_with(
+      "and at most 10000000 can be simulated: ask for fewer steps or ranks; "
+      "without noise, ranks that do alike count once"))
+      << message;
+}
+
 TEST(Predict, TakesADeviceAtEitherEndOfItsRange) {
   for (const auto& [rate, batch] :
        {std::pair{kLeastDeviceRate, 3}, {kMostDeviceRate, 1}}) {

@@ -233,6 +233,21 @@ plan::AlphaBetaLine later(plan::AlphaBetaLine line, Picoseconds by) {
   return line;
 }
 
+void check_steps(const PredictRequest& request) {
+  if (request.steps < 3) {
+    throw UsageError(
+        fmt::format("{} steps: at least 3 are needed", request.steps));
+  }
+  const Rank rows = std::clamp(request.ranks, Rank{1}, kMostRecorded);
+  if (request.steps > kMostSamples / rows) {
+    throw UsageError(fmt::format("{} steps: a record of {} {} holds at most {}",
+                                 request.steps,
+                                 rows,
+                                 rows == 1 ? "rank" : "ranks",
+                                 kMostSamples / rows));
+  }
+}
+
 /// Hosts are filled in the cluster's order.
 void name_hosts(const PredictRequest& request, Prediction& prediction) {
   const Classes& classes = prediction.job->classes;
@@ -358,10 +373,7 @@ double update_bytes(const plan::PlanInput& input) {
 
 Prediction predict(const PredictRequest& request, bool with_spans) {
   Prediction prediction;
-  if (request.steps < 3) {
-    throw UsageError(
-        fmt::format("{} steps: at least 3 are needed", request.steps));
-  }
+  check_steps(request);
   plan::PlanInput input = input_of(request);
   const plan::DeviceThroughput* row = throughput_of(request);
   const int batch_size = request.batch_size > 0 ? request.batch_size
