@@ -242,7 +242,12 @@ TEST_F(Predict, TakesAProfileForANetwork) {
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].configuration.model, "reader");
   EXPECT_EQ(records[0].configuration.batch_size, 6);
-  EXPECT_TRUE(records[0].warnings.empty());
+  ASSERT_EQ(records[0].warnings.size(), 1u);
+  EXPECT_EQ(records[0].warnings[0].code, "profile-of-another-device");
+  EXPECT_TRUE(
+      records[0].warnings[0].seen.ends_with("cpu, the cluster's device "
+                                            "is RTX 2080 Ti"))
+      << records[0].warnings[0].seen;
   expect_refused("predict " + profile + kCluster + " --batch-size 7",
                  "paceline: --batch-size 7: ");
   expect_refused("run --model " + profile, "paceline: --model: '");

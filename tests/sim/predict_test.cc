@@ -321,6 +321,33 @@ TEST(Predict, TakesADeviceAtEitherEndOfItsRange) {
   }
 }
 
+TEST(Predict, SaysWhereAProfileIsOfAnotherDevice) {
+  PredictRequest asked = request("bsp", 2);
+  asked.profile = predict(asked).costs.profile;
+  const auto codes = [&asked](const std::string& profiled,
+                              const std::string& device,
+                              const std::string& engine) {
+    asked.profile_device = profiled;
+    asked.cluster.device.name = device;
+    asked.engine = engine;
+    std::string all;
+    for (const record::Warning& warning : predict(asked).record.warnings) {
+      all += warning.code + " ";
+    }
+    return all;
+  };
+  const std::string other = "profile-of-another-device ";
+  EXPECT_EQ(codes("cpu", "gpu", "gloo"), other);
+  EXPECT_EQ(codes("cpu", "", "nccl"), other);
+  EXPECT_EQ(codes("cuda", "cpu", "gloo"), other);
+  EXPECT_EQ(codes("cpu", "cpu", "gloo"), "");
+  EXPECT_EQ(codes("cpu", "", "gloo"), "");
+  EXPECT_EQ(codes("cuda", "gpu", "nccl"), "");
+  EXPECT_EQ(codes("", "gpu", "nccl"), "");
+  asked.samples_per_s = 250;  // of the cluster's device
+  EXPECT_EQ(codes("cpu", "gpu", "gloo"), "");
+}
+
 TEST(Predict, SaysWhatRestsOnNoMeasurement) {
   PredictRequest asked = request("bsp", 2);
   asked.network = plan::network_shape("vgg16");

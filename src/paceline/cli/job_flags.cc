@@ -51,6 +51,7 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
   }
   request.network.model = std::move(profiled.model);
   request.profile = std::move(profiled.profile);
+  request.profile_device = profiled.device;
   request.update = profiled.update;
 }
 

@@ -114,6 +114,9 @@ Costs costs_of(const PredictRequest& request,
   }
   if (!request.machine) {
     check_fits(request.cluster, engine, costs.machine, warnings);
+    if (!request.samples_per_s) {
+      check_device(request.profile_device, request.cluster, engine, warnings);
+    }
   }
   if (request.software) {
     costs.software = *request.software;
