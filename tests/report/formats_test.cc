@@ -74,6 +74,7 @@ TEST(Heading, NamesABucketOnlyWhereAStrategyHasOne) {
 TEST(Heading, SaysTheBucketOfTheStrategyAndWhatNoRowNames) {
   RunRecord one =
       fixed_record({"16 ranks", "fusion:bucket-mb=50+ps:local=0", 2, 97.2});
+  one.source = record::Source::kPredicted;
   one.configuration.bucket_mb = 5;
   one.configuration.cluster = "two nodes; prices 0123abcd";
   const auto shown = [&] {

@@ -50,10 +50,12 @@ std::optional<std::string> common_bucket(const std::vector<Row>& rows) {
   return with_bucket.empty() ? std::nullopt : common(with_bucket, bucket_of);
 }
 
-// Where no row has it as its name.
+// Of predictions, whose names do not tell it; those of runs are called by it.
 std::optional<std::string> common_strategy(const std::vector<Row>& rows) {
-  const bool named = std::ranges::any_of(
-      rows, [](const Row& row) { return row.configuration.label.empty(); });
+  const bool named = std::ranges::any_of(rows, [](const Row& row) {
+    return row.source != record::Source::kPredicted ||
+           row.configuration.label.empty();
+  });
   return named ? std::nullopt
                : common(rows, [](const record::Configuration& c) {
                    return c.strategy;
