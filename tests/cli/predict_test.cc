@@ -107,6 +107,48 @@ TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
                  "paceline: --batch-size beside --from");
 }
 
+// What records say themselves, and what is for records alone.
+TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
+  const std::string from = "predict --from nowhere.jsonl --ranks 8 ";
+  for (const char* flag : {"--noise 0.1",
+                           "--stragglers 0.1",
+                           "--straggler-factor 2",
+                           "--seed 1",
+                           "--steps 20"}) {
+    const std::string name(flag, std::string(flag).find(' '));
+    expect_refused(from + flag,
+                   "paceline: " + name + " beside --from: the records say it");
+  }
+  expect_refused(from + "--bucket-mb 4",
+                 "paceline: --bucket-mb beside --from: the records' strategies "
+                 "say it; give --strategy too");
+  // Past the flags: the file is not there.
+  expect_refused(from + "--bucket-mb 4 --strategy fusion",
+                 "paceline: nowhere.jsonl: cannot be read");
+  const std::string job = "resnet50 " + kCluster;
+  expect_refused("predict " + job + " --profile p.json",
+                 "paceline: --profile: is for --from; ");
+  expect_refused("advise " + job + " --verify-minutes 3",
+                 "paceline: --verify-minutes 3: needs --verify K");
+}
+
+// Before the records are looked at, which may take long.
+TEST_F(Predict, RefusesWorldsFirst) {
+  const std::string from = "predict --from nowhere.jsonl ";
+  expect_refused(from + "--ranks 0",
+                 "paceline: --ranks 0: must be at least 1\n");
+  expect_refused(from + "--ranks 8,4,8",
+                 "paceline: --ranks: 8 is given twice\n");
+  expect_refused(from + "--ranks 1 4 32",
+                 "paceline: --ranks 1 4 32: a list has commas and no blanks: "
+                 "--ranks 1,4,32\n");
+  expect_refused("predict resnet50 " + kCluster + " --ranks 4,8 --trace t.json",
+                 "paceline: --trace is of one prediction; 2 were asked for\n");
+  const std::string help = run("predict --help").out;
+  EXPECT_NE(help.find("--ranks N,N "), std::string::npos) << help;
+  EXPECT_NE(help.find("--from RECORDS"), std::string::npos) << help;
+}
+
 TEST_F(Predict, AdviseEndsWithACommand) {
   const Outcome outcome =
       run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
@@ -159,6 +201,8 @@ TEST_F(Predict, AdviseSaysWhereRunHasNoSuchNetwork) {
                              "train: first write bert-base.profile.json"),
             std::string::npos)
       << outcome.out;
+  EXPECT_NE(outcome.out.find(" --device cpu --engine gloo "), std::string::npos)
+      << outcome.out;
   const Outcome trained =
       run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
   EXPECT_EQ(trained.out.find("--replay"), std::string::npos) << trained.out;
@@ -181,6 +225,18 @@ TEST_F(Predict, RefusesValuesThatCannotBe) {
                  "paceline: --straggler-factor: needs --stragglers, ");
   expect_refused(predict + "--stragglers 0.1 --straggler-factor 1",
                  "paceline: --straggler-factor 1: must be above 1\n");
+  expect_refused(predict + "--stragglers 1.5 --straggler-factor 2",
+                 "paceline: --stragglers 1.5: must be from 0 to 1\n");
+  expect_refused(predict + "--noise -1",
+                 "paceline: --noise -1: must be at least 0 and below 10\n");
+  expect_refused(predict + "--noise nan", "paceline: --noise nan: must be ");
+  expect_refused(predict + "--seed -1",
+                 "paceline: --seed: -1: must be 0 or more\n");
+  for (const char* error : {"nan", "-1", "100"}) {
+    expect_refused("advise resnet50 " + kCluster + " --error " + error,
+                   std::string("paceline: --error ") + error +
+                       ": must be from 0 to 99.9\n");
+  }
   for (const char* strategy : {"bytescheduler:partition-mb=0.0001",
                                "bytescheduler:partition-mb=1e-9,order=priority",
                                "wfbp+ps:partition-mb=0.0001"}) {
@@ -219,7 +275,12 @@ TEST_F(Predict, TakesAProfileForANetwork) {
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].configuration.model, "reader");
   EXPECT_EQ(records[0].configuration.batch_size, 6);
-  EXPECT_TRUE(records[0].warnings.empty());
+  ASSERT_EQ(records[0].warnings.size(), 1u);
+  EXPECT_EQ(records[0].warnings[0].code, "profile-of-another-device");
+  EXPECT_TRUE(
+      records[0].warnings[0].seen.ends_with("cpu, the cluster's device "
+                                            "is RTX 2080 Ti"))
+      << records[0].warnings[0].seen;
   expect_refused("predict " + profile + kCluster + " --batch-size 7",
                  "paceline: --batch-size 7: ");
   expect_refused("run --model " + profile, "paceline: --model: '");
@@ -230,6 +291,30 @@ TEST_F(Predict, TakesAProfileForANetwork) {
   EXPECT_NE(advice.out.find(" --replay " PACELINE_SOURCE_DIR),
             std::string::npos)
       << advice.out;
+  EXPECT_NE(advice.out.find(" --device cpu --engine gloo "), std::string::npos)
+      << advice.out;
+  EXPECT_NE(advice.out.find("\n  --replay sleeps through the profile's layers"),
+            std::string::npos)
+      << advice.out;
+}
+
+TEST_F(Predict, ClustersAreRowsOfTheirOwn) {
+  const std::string folder = PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-";
+  for (const char* network : {"10gbe", "100gbe"}) {
+    EXPECT_EQ(run("predict resnet50 --ranks 16 --records two.jsonl --cluster " +
+                  folder + network + ".toml")
+                  .exit_code,
+              0);
+  }
+  const auto records = record::read_records(folder_ / "two.jsonl").records;
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[1].ranks[15].host, "node3");
+  const std::string table = run("report two.jsonl").out;
+  for (const char* cluster :
+       {"cluster=8 nodes, 4 x RTX 2080 Ti, 10 Gb Ethernet; prices ",
+        "cluster=8 nodes, 4 x RTX 2080 Ti, 100 Gb Ethernet; prices "}) {
+    EXPECT_NE(table.find(cluster), std::string::npos) << table;
+  }
 }
 
 TEST_F(Predict, TakesHostsAsRunDoes) {

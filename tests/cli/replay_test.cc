@@ -134,6 +134,9 @@ TEST_F(ReplayCommand, AdviceIsVerifiedOnEmulatedLinks) {
                              "Gbit/s and 1000 us, compute replayed"),
             std::string::npos)
       << outcome.out;
+  EXPECT_NE(outcome.out.find("\npredicted for these links alone (engine link)"),
+            std::string::npos)
+      << outcome.out;
   EXPECT_NE(outcome.out.find("predicted, ms"), std::string::npos)
       << outcome.out;
   EXPECT_NE(outcome.err.find("verify: one strategy to run on this machine"),
@@ -148,6 +151,25 @@ TEST_F(ReplayCommand, AdviceIsVerifiedOnEmulatedLinks) {
   EXPECT_TRUE(fs::exists(folder_ / "r.profile.json"));
   EXPECT_TRUE(last.link_check.has_value());
   EXPECT_NE(outcome.out.find(last.configuration.strategy), std::string::npos);
+}
+
+// On the machine itself a profile's ranks sleep, and gloo moves their bytes.
+TEST_F(ReplayCommand, AdviceForThisMachineIsPricedForTheEngineThatRuns) {
+  std::string here = kTwoHosts;
+  here.replace(here.find("elsewhere"), 9, "localhost");
+  here.replace(here.find("count = 2"), 9, "slots = 2");
+  here.replace(here.find("\"hosts\""), 7, "\"devices\"");
+  write("here.toml", here);
+  const Outcome outcome =
+      run("advise theirs.json --cluster here.toml --bucket-mb 25 --top 1 "
+          "--verify 1 --records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("\npredicted for engine gloo, which runs here\n"),
+            std::string::npos)
+      << outcome.out;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].configuration.engine, "gloo");
 }
 
 TEST_F(ReplayCommand, VerificationStopsWithItsRuns) {
@@ -184,6 +206,11 @@ TEST_F(ReplayCommand, WhatCannotBeVerifiedIsRefusedBeforeAnythingIsPredicted) {
 TEST_F(ReplayCommand, ContradictionsAreRefused) {
   expect_refused("run --replay nowhere.json --ranks 2",
                  "paceline: cannot read nowhere.json");
+  for (const char* flag : {"--device cuda", "--engine nccl"}) {
+    expect_refused(
+        std::string("run --replay theirs.json --ranks 2 ") + flag,
+        std::string("paceline: ") + std::string(flag).substr(0, 8) + ": '");
+  }
   expect_refused("run --model lenet --link fast --ranks 2", "paceline: --link");
   expect_refused("run --model lenet --stretch 2 --ranks 2",
                  "paceline: --stretch: '2' slows compute and network alike");

@@ -49,6 +49,17 @@ class Replay : public ::testing::Test {
                       std::to_string(getpid()) + ".profile.json";
 };
 
+TEST_F(Replay, AGpuByNameIsRefused) {
+  for (const auto& [name, word] :
+       {std::pair{"device", "cuda"}, {"engine", "nccl"}}) {
+    EXPECT_EQ(refusal({{"replay", path_}, {name, word}}),
+              std::string("--") + name + ": '" + word +
+                  "', but the ranks of a replay sleep on the CPU and gloo "
+                  "moves their bytes; leave it out");
+    EXPECT_EQ(refusal({{"replay", path_}, {name, "auto"}}), "accepted");
+  }
+}
+
 TEST_F(Replay, TheProfileIsTheNetwork) {
   const auto all = cases({{"replay", path_}, {"ranks", "8"}});
   ASSERT_EQ(all.size(), 1U);

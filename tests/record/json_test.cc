@@ -126,12 +126,14 @@ TEST(RecordJson, RankThatTookNoPartHasNoSteps) {
 
 TEST(Json, InstrumentsAreWrittenWhereThereAreSome) {
   RunRecord record = full_record();
-  for (const char* key : {"\"link\"", "\"replay\"", "stretch", "link_check"}) {
+  for (const char* key :
+       {"\"link\"", "\"replay\"", "stretch", "\"cluster\"", "link_check"}) {
     EXPECT_EQ(to_line(record).find(key), std::string::npos) << key;
   }
   record.configuration.link = "1Gbit,50us";
   record.configuration.replay = "theirs.profile.json";
   record.configuration.stretch = 2.5;
+  record.configuration.cluster = "two nodes; prices 0123abcd";
   record.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
   EXPECT_EQ(from_line(to_line(record)), record);
   EXPECT_FALSE(record.valid());

@@ -71,6 +71,7 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   held.configuration.link = "1Gbit,50us";
   held.configuration.replay = "theirs.profile.json";
   held.configuration.stretch = 2.5;
+  held.configuration.cluster = "two nodes; prices 0123abcd";
   held.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
   for (const RunRecord& record :
        {full_record(), failed_record(), planned, held}) {

@@ -112,6 +112,22 @@ TEST(Pairing, WhatCouldBePairedInTwoWaysIsNotPaired) {
   EXPECT_EQ(pairing.only_test.size(), 2u);
 }
 
+// Keys of instruments are in a record only where it had one.
+TEST(Pairing, ALinkOnOneSideAloneIsADifferenceOfThePair) {
+  const std::vector<RunRecord> base{fixed_record({"1M/2G", "ddp", 2, 100})};
+  std::vector<RunRecord> test = base;
+  test[0].configuration.link = "1Gbit,50us";
+  test[0].configuration.stretch = 2;
+  const std::vector<Difference> forth{{"link", "-", "1Gbit,50us"},
+                                      {"stretch", "-", "2.0"}};
+  const std::vector<Difference> back{{"link", "1Gbit,50us", "-"},
+                                     {"stretch", "2.0", "-"}};
+  EXPECT_EQ(pair_cases(base, test).pairs.at(0).differences, forth);
+  EXPECT_EQ(pair_cases(test, base).pairs.at(0).differences, back);
+  EXPECT_EQ(select_records(test, "link", "1Gbit,50us").size(), 1u);
+  EXPECT_THROW(select_records(base, "link", "1Gbit,50us"), UsageError);
+}
+
 TEST(Pairing, SelectsByKey) {
   const std::vector<RunRecord> records = fixed_records();
   EXPECT_EQ(select_records(records, "ranks", "4").size(), 1u);

@@ -71,6 +71,49 @@ TEST(Heading, NamesABucketOnlyWhereAStrategyHasOne) {
   EXPECT_EQ(heading({none, ddp, other}), 0U);
 }
 
+TEST(Heading, SaysTheBucketOfTheStrategyAndWhatNoRowNames) {
+  RunRecord one =
+      fixed_record({"16 ranks", "fusion:bucket-mb=50+ps:local=0", 2, 97.2});
+  one.source = record::Source::kPredicted;
+  one.configuration.bucket_mb = 5;
+  one.configuration.cluster = "two nodes; prices 0123abcd";
+  const auto shown = [&] {
+    const std::string text = find_format("table").render({&one, 1});
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(shown(),
+            "resnet50, batch 32 per rank: fusion:bucket-mb=50+ps:local=0, fp32 "
+            "on cpu, gloo, cluster two nodes; prices 0123abcd, bucket 50 MiB, "
+            "1 thread per rank");
+  one.configuration.label.clear();  // the row is called as its strategy
+  EXPECT_EQ(shown(),
+            "resnet50, batch 32 per rank: fp32 on cpu, gloo, cluster two "
+            "nodes; prices 0123abcd, bucket 50 MiB, 1 thread per rank");
+}
+
+TEST(Intervals, OfPredictionsAreSaidToBeOfSimulatedSteps) {
+  std::vector<RunRecord> records{fixed_record({"a", "none", 1, 97.2}),
+                                 fixed_record({"b", "ddp", 2, 103.2})};
+  const auto shown = [&] {
+    std::string text = find_format("table").render(records);
+    for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos;) {
+      text.replace(
+          at, std::max(text.find_first_not_of(' ', at + 1), at + 1) - at, " ");
+    }
+    return text;
+  };
+  EXPECT_EQ(times(shown(), "simulated"), 0U);
+  records[1].source = record::Source::kPredicted;
+  const std::string mixed = shown();
+  EXPECT_EQ(times(mixed, "wall time of all measured steps"), 1U) << mixed;
+  records[0].source = record::Source::kPredicted;
+  const std::string all = shown();
+  EXPECT_EQ(times(all, "each simulated step"), 1U) << all;
+  EXPECT_EQ(times(all, "examples / simulated time"), 1U) << all;
+  EXPECT_EQ(times(all, "95 % interval from simulated steps"), 1U) << all;
+  EXPECT_EQ(times(all, "measured") + times(all, "--runs"), 0U) << all;
+}
+
 TEST(Intervals, OfOneRunAreMarkedWhereOthersAreOverRuns) {
   const std::string mixed =
       find_format("table").render(fixed_mixed_repetitions());

@@ -227,5 +227,21 @@ TEST(Summary, NamesakesAreToldApartByWhatDiffers) {
                                       "fusion"}));
 }
 
+TEST(Summary, PredictionsForOtherClustersAreOtherCases) {
+  std::vector<RunRecord> records{fixed_record({"16 ranks", "ddp", 2, 100}),
+                                 fixed_record({"16 ranks", "ddp", 2, 90}),
+                                 fixed_record({"1 rank", "ddp", 1, 80})};
+  records[0].configuration.cluster = "2 nodes, 10 Gb; prices 00000001";
+  records[1].configuration.cluster = "2 nodes, 40 Gb; prices 00000002";
+  records[2].configuration.cluster = "2 nodes, 40 Gb; prices 00000002";
+  const std::vector<Table> tables = summarize(records);
+  const std::vector<Row>& rows = tables.at(0).rows;
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].label, "16 ranks cluster=2 nodes, 10 Gb; prices 00000001");
+  EXPECT_EQ(rows[1].label, "16 ranks cluster=2 nodes, 40 Gb; prices 00000002");
+  EXPECT_FALSE(rows[0].baseline.has_value());
+  EXPECT_EQ(rows[1].baseline, "1 rank");
+}
+
 }  // namespace
 }  // namespace paceline::report

@@ -265,6 +265,42 @@ TEST(Predict, TheSameRequestGivesTheSameRecord) {
   EXPECT_NE(text(noisy), text(other));
 }
 
+TEST(Predict, OtherPricesAreAnotherCase) {
+  const auto key = [](const PredictRequest& it) {
+    return predict(it).record.configuration.key();
+  };
+  const std::string usual = key(request("fusion", 8));
+  EXPECT_EQ(usual, key(request("fusion", 8)));
+  EXPECT_NE(usual.find(" cluster=two nodes; prices "), std::string::npos)
+      << usual;
+  PredictRequest other = request("fusion", 8);
+  other.cluster.links[1].bytes_per_s *= 10;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.cluster.device.throughputs[0].samples_per_s = 251;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.samples_per_s = 300;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.profile = predict(other).costs.profile;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.algorithm = "ring";
+  EXPECT_NE(key(other).find("two nodes; ring; prices "), std::string::npos);
+  other.noise.sigma = 0.05;
+  other.noise.straggler_probability = 0.1;
+  other.noise.straggler_factor = 3;
+  EXPECT_NE(
+      key(other).find("two nodes; ring; noise 0.05; stragglers 0.1 x 3; "),
+      std::string::npos);
+  // Where hosts come from is no price.
+  other = request("fusion", 8);
+  other.cluster.source = "another test";
+  other.cluster.hosts[0].name = "m";
+  EXPECT_EQ(key(other), usual);
+}
+
 TEST(Predict, RecordsEveryRankAndStep) {
   PredictRequest asked = request("fusion", 6);
   asked.steps = 20;
@@ -278,7 +314,7 @@ TEST(Predict, RecordsEveryRankAndStep) {
     EXPECT_EQ(rank.phase_ns.at("forward").size(), 20u);
     EXPECT_EQ(rank.compute_only_step_ns.front(), 256'000'000);
   }
-  EXPECT_EQ(record.ranks[5].host, "host1");
+  EXPECT_EQ(record.ranks[5].host, "n1");  // the cluster file's
   EXPECT_EQ(record.ranks[5].local_rank, 1);
   EXPECT_EQ(record.configuration.ranks_per_host, (std::vector<int>{4, 2}));
   EXPECT_FALSE(prediction.spans.empty());
@@ -336,6 +372,30 @@ TEST(Predict, RefusesWhatCannotBe) {
             "one");
 }
 
+// Before any memory is taken.
+TEST(Predict, RefusesMoreThanMemoryHolds) {
+  PredictRequest much = request("fusion", 8);
+  much.steps = 100'000'000;
+  EXPECT_EQ(message_of(much),
+            "100000000 steps: a record of 8 ranks holds at most 625000");
+  much.steps = 600'000;
+  EXPECT_TRUE(
+      message_of(much).starts_with("600003 steps of 1 simulated rank with "))
+      << message_of(much);
+  much = request("fusion", 1'000'000);
+  for (plan::ClusterHost& host : much.cluster.hosts) {
+    host.slots = 500'000;
+  }
+  much.noise.sigma = 0.1;
+  const std::string message = message_of(much);
+  EXPECT_TRUE(message.starts_with("13 steps of 1000000 simulated ranks with "))
+      << message;
+  EXPECT_TRUE(message.ends_with(
+      "and at most 10000000 can be simulated: ask for fewer steps or ranks; "
+      "without noise, ranks that do alike count once"))
+      << message;
+}
+
 TEST(Predict, TakesADeviceAtEitherEndOfItsRange) {
   for (const auto& [rate, batch] :
        {std::pair{kLeastDeviceRate, 3}, {kMostDeviceRate, 1}}) {
@@ -345,6 +405,33 @@ TEST(Predict, TakesADeviceAtEitherEndOfItsRange) {
     const Prediction prediction = predict(asked);
     EXPECT_GE(prediction.times.step, plan::picoseconds_of(batch / rate));
   }
+}
+
+TEST(Predict, SaysWhereAProfileIsOfAnotherDevice) {
+  PredictRequest asked = request("bsp", 2);
+  asked.profile = predict(asked).costs.profile;
+  const auto codes = [&asked](const std::string& profiled,
+                              const std::string& device,
+                              const std::string& engine) {
+    asked.profile_device = profiled;
+    asked.cluster.device.name = device;
+    asked.engine = engine;
+    std::string all;
+    for (const record::Warning& warning : predict(asked).record.warnings) {
+      all += warning.code + " ";
+    }
+    return all;
+  };
+  const std::string other = "profile-of-another-device ";
+  EXPECT_EQ(codes("cpu", "gpu", "gloo"), other);
+  EXPECT_EQ(codes("cpu", "", "nccl"), other);
+  EXPECT_EQ(codes("cuda", "cpu", "gloo"), other);
+  EXPECT_EQ(codes("cpu", "cpu", "gloo"), "");
+  EXPECT_EQ(codes("cpu", "", "gloo"), "");
+  EXPECT_EQ(codes("cuda", "gpu", "nccl"), "");
+  EXPECT_EQ(codes("", "gpu", "nccl"), "");
+  asked.samples_per_s = 250;  // of the cluster's device
+  EXPECT_EQ(codes("cpu", "gpu", "gloo"), "");
 }
 
 TEST(Predict, SaysWhatRestsOnNoMeasurement) {

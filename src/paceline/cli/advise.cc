@@ -28,21 +28,27 @@ std::string profile_to_write(const JobFlags& job) {
   return job.model() + ".profile.json";
 }
 
-/// What is to be done before the command runs; empty for nothing.
+/// What is to be done before the command runs, and what it does not do; empty
+/// for nothing.
 std::string condition_of(const JobFlags& job) {
-  if (names_profile(job.model()) || is_trainable(job.model())) {
+  if (is_trainable(job.model())) {
     return "";
+  }
+  if (names_profile(job.model())) {
+    return "  --replay sleeps through the profile's layers on the CPU, moves "
+           "real bytes with gloo\n  and trains nothing\n";
   }
   return fmt::format(
       "  `paceline run` has no network {} to train: first write {}, the "
       "profile of your\n  own, with adapters/torch_profile.py; --replay sleeps "
-      "through its layers\n",
+      "through its layers on the CPU, moves\n  real bytes with gloo and trains "
+      "nothing\n",
       job.model(),
       profile_to_write(job));
 }
 
 /// The command that runs a row: on the described hosts, with the device that
-/// the engine's costs are of.
+/// the engine's costs are of; a replay's ranks sleep on the CPU.
 std::string command_of(record::Configuration row, const JobFlags& job) {
   row.device = row.engine == "gloo" ? "cpu" : "cuda";
   row.engine = row.engine == "gloo" ? "gloo" : "nccl";
@@ -50,6 +56,10 @@ std::string command_of(record::Configuration row, const JobFlags& job) {
     row.replay = job.model();  // not built in: its layers are replayed
   } else if (!is_trainable(job.model())) {
     row.replay = profile_to_write(job);
+  }
+  if (!row.replay.empty()) {
+    row.device = "cpu";
+    row.engine = "gloo";
   }
   row.ranks_per_host.clear();  // the hosts' slots say it
   return fmt::format("{} {}",
@@ -97,8 +107,7 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
   app.add_option("--error",
                  error_percent_,
                  "error of a prediction, percent of the step [what nine of ten "
-                 "published cells of the strategy's family are within]")
-      ->check(CLI::Range(0.0, 99.9));
+                 "published cells of the strategy's family are within]");
   app.add_option("--top", top_, "rows that are printed; 0: all [20]");
   app.add_option("--verify",
                  verify_,
@@ -118,8 +127,12 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
 
 sim::AdviseRequest AdviseCommand::request() const {
   sim::AdviseRequest request{.job = job_.request(), .any_update = any_update_};
-  if (error_percent_ >= 0) {
-    request.error = error_percent_ / 100;
+  if (error_percent_) {
+    if (!(*error_percent_ >= 0 && *error_percent_ <= 99.9)) {
+      throw UsageError(
+          fmt::format("--error {:g}: must be from 0 to 99.9", *error_percent_));
+    }
+    request.error = *error_percent_ / 100;
   }
   const auto worlds = job_.worlds(request.job.cluster);
   if (worlds.size() > 1) {
@@ -145,7 +158,7 @@ sim::AdviseRequest AdviseCommand::request() const {
 int AdviseCommand::run() const {
   const sim::AdviseRequest request = this->request();
   VerifyOptions options{.count = verify_,
-                        .minutes = verify_minutes_,
+                        .minutes = verify_minutes_.value_or(30),
                         .model = job_.model(),
                         .cluster = job_.cluster(),
                         .records = records_};
@@ -154,6 +167,11 @@ int AdviseCommand::run() const {
     throw UsageError(
         "--records: only what --verify K runs leaves records; `paceline "
         "predict --records` writes a prediction's");
+  }
+  if (verify_ == 0 && verify_minutes_) {
+    throw UsageError(
+        fmt::format("--verify-minutes {:g}: needs --verify K, how many are run",
+                    *verify_minutes_));
   }
   if (verify_ > 0) {
     options.records = prepared_records(records_);

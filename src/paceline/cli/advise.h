@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,11 @@ class AdviseCommand {
   sim::AdviseRequest request() const;
 
   JobFlags job_;
-  double error_percent_ = -1;  // below 0: what each family has earned
+  std::optional<double> error_percent_;  // left out: what families have earned
   std::vector<double> bucket_mb_;
   bool any_update_ = false;
   int top_ = 20, verify_ = 0;
-  double verify_minutes_ = 30;
+  std::optional<double> verify_minutes_;
   std::string records_;
 };
 

@@ -93,14 +93,49 @@ std::string interval_text(const sim::Advice& row) {
              : "-";
 }
 
-/// Whether measured steps rise where predicted ones do.
-bool same_order(const std::vector<Verified>& rows) {
-  std::vector<const Verified*> by_prediction;
-  for (const Verified& row : rows) {
-    by_prediction.push_back(&row);
+/// Seconds as they are printed: hundredths of a millisecond.
+long long printed(double seconds) {
+  return std::llround(seconds * 1e5);
+}
+
+/// Whether all measured steps of `one` are faster than those of `other`.
+bool measured_faster(const Verified& one, const Verified& other) {
+  return printed(one.slowest_s) < printed(other.fastest_s);
+}
+
+/// What measured steps say of the predicted order.  Two whose predictions are
+/// printed alike, or whose measured steps overlap, are not told apart.
+std::string order_text(const std::vector<Verified>& rows) {
+  std::size_t agree = 0, differ = 0;
+  for (const Verified& one : rows) {
+    for (const Verified& other : rows) {
+      if (printed(one.predicted_s) < printed(other.predicted_s)) {
+        agree += measured_faster(one, other) ? 1 : 0;
+        differ += measured_faster(other, one) ? 1 : 0;
+      }
+    }
   }
-  std::ranges::stable_sort(by_prediction, {}, &Verified::predicted_s);
-  return std::ranges::is_sorted(by_prediction, {}, &Verified::measured_s);
+  if (differ > 0) {
+    return "; the order differs from that of these predictions";
+  }
+  return agree > 0 ? "; the order is that of these predictions, as far as they "
+                     "can be told apart"
+                   : "; none can be told from another";
+}
+
+/// Where another than the first of the advice was the fastest for sure.
+std::string advised_text(const std::vector<Verified>& rows) {
+  const auto fastest =
+      std::ranges::min_element(rows, {}, &Verified::measured_s);
+  const Verified& first = rows.front();
+  return measured_faster(*fastest, first)
+             ? fmt::format(
+                   "  '{}', which the advice has before it, was {:.1f} "
+                   "% slower than '{}'\n",
+                   first.strategy,
+                   (first.measured_s / fastest->measured_s - 1) * 100,
+                   fastest->strategy)
+             : "";
 }
 
 std::string conclusion_text(const std::vector<Verified>& all) {
@@ -115,12 +150,10 @@ std::string conclusion_text(const std::vector<Verified>& all) {
   if (good.empty()) {
     return "  no valid comparison\n";
   }
-  return fmt::format("  largest error {:.1f} %{}\n",
+  return fmt::format("  largest error {:.1f} %{}\n{}",
                      worst * 100,
-                     good.size() < 2 ? ""
-                     : same_order(good)
-                         ? "; the order is the predicted one"
-                         : "; the order differs from the predicted one");
+                     good.size() < 2 ? "" : order_text(good),
+                     advised_text(good));
 }
 
 }  // namespace
@@ -178,13 +211,15 @@ std::string buckets_text(const sim::AdviceTable& table) {
 }
 
 std::string verified_text(const Verification& verification) {
-  std::string text =
-      fmt::format("\nrun on {}\n  {:>13}  {:>12}  {:>8}  {:>7}  strategy\n",
-                  verification.where,
-                  "predicted, ms",
-                  "measured, ms",
-                  "error, %",
-                  "stretch");
+  std::string text = fmt::format(
+      "\nrun on {}\n{}\n"
+      "  {:>13}  {:>12}  {:>8}  {:>7}  strategy\n",
+      verification.where,
+      verification.priced,
+      "predicted, ms",
+      "measured, ms",
+      "error, %",
+      "stretch");
   for (const Verified& row : verification.rows) {
     if (!row.error.empty()) {
       text += fmt::format("  {:>13}  {}: {}\n", "-", row.strategy, row.error);

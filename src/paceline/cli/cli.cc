@@ -61,7 +61,10 @@ std::optional<int> parse(CLI::App& app,
                          const std::vector<std::string>& arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
-      refuse_empty_values(*command, {arguments.begin() + 1, arguments.end()});
+      const std::vector<std::string> words(arguments.begin() + 1,
+                                           arguments.end());
+      refuse_empty_values(*command, words);
+      refuse_split_lists(*command, words);
     }
   }
   try {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 
@@ -13,6 +14,12 @@ namespace {
 
 bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
+}
+
+/// "8", "8,16", "0.5".
+bool is_numbers(const std::string& word) {
+  return !word.empty() &&
+         word.find_first_not_of("0123456789.,") == std::string::npos;
 }
 
 void refuse_empty(const CLI::Option& option, const std::string& value) {
@@ -49,6 +56,33 @@ void refuse_empty_values(const CLI::App& command,
       refuse_empty(*option, word.substr(equals + 1));
     } else if (i + 1 < arguments.size()) {
       refuse_empty(*option, arguments[++i]);
+    }
+  }
+}
+
+void refuse_split_lists(const CLI::App& command,
+                        const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i + 2 < arguments.size() && arguments[i] != "--";
+       ++i) {
+    const CLI::Option* option = arguments[i].starts_with("-")
+                                    ? command.get_option_no_throw(arguments[i])
+                                    : nullptr;
+    if (option == nullptr || option->get_delimiter() == '\0') {
+      continue;
+    }
+    std::size_t end = i + 1;
+    while (end < arguments.size() && is_numbers(arguments[end])) {
+      ++end;
+    }
+    if (end > i + 2) {
+      const std::vector<std::string> words(
+          arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+          arguments.begin() + static_cast<std::ptrdiff_t>(end));
+      throw UsageError(
+          fmt::format("{0} {1}: a list has commas and no blanks: {0} {2}",
+                      option->get_name(),
+                      fmt::join(words, " "),
+                      fmt::join(words, ",")));
     }
   }
 }

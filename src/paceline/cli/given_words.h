@@ -17,6 +17,11 @@ namespace paceline::cli {
 void refuse_empty_values(const CLI::App& command,
                          const std::vector<std::string>& arguments);
 
+/// Throws UsageError where numbers of a list are given with blanks between
+/// them, "--ranks 1 4 32", of which CLI11 would take the first.
+void refuse_split_lists(const CLI::App& command,
+                        const std::vector<std::string>& arguments);
+
 /// What CLI11 says, in our words where its own do not help: a missing value is
 /// "--ranks: 1 required N missing", a flag given twice "--ranks: At Most 1
 /// required but received 2".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/job_flags.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -50,6 +51,7 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
   }
   request.network.model = std::move(profiled.model);
   request.profile = std::move(profiled.profile);
+  request.profile_device = profiled.device;
   request.update = profiled.update;
 }
 
@@ -92,6 +94,7 @@ JobFlags::JobFlags(CLI::App& app) {
   add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
       ->delimiter(',')
+      ->type_name("N,N")
       ->allow_extra_args(false);
   of_records_ = {
       model,
@@ -150,6 +153,9 @@ std::vector<plan::Rank> JobFlags::worlds(const plan::Cluster& cluster) const {
   for (const int ranks : ranks_) {
     if (ranks < 1) {
       throw UsageError(fmt::format("--ranks {}: must be at least 1", ranks));
+    }
+    if (std::ranges::count(ranks_, ranks) > 1) {
+      throw UsageError(fmt::format("--ranks: {} is given twice", ranks));
     }
   }
   return {ranks_.begin(), ranks_.end()};

@@ -52,9 +52,10 @@ std::vector<record::RunRecord> read_all(const std::vector<std::string>& files) {
 }
 
 /// Those of the records that more than one rank ran, once each.
-std::vector<std::string> strategies_of(const sim::Learned& learned) {
+std::vector<std::string> strategies_of(
+    const std::vector<record::RunRecord>& records) {
   std::vector<std::string> strategies;
-  for (const sim::ExplainedCase& it : learned.cases) {
+  for (const sim::MeasuredCase& it : sim::family_of(records).together) {
     const std::string& strategy = it.configuration.strategy;
     if (std::ranges::find(strategies, strategy) == strategies.end()) {
       strategies.push_back(strategy);
@@ -74,30 +75,72 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
   app.add_option("--from",
                  from_,
                  "records of one's own runs on 1, 2 and 4 ranks, in place of "
-                 "MODEL and --cluster")
+                 "MODEL and --cluster; may come again")
+      ->type_name("RECORDS")
       ->allow_extra_args(false);
   app.add_option("--profile",
                  profile_,
-                 "with --from: the network's layers, where they are not known");
+                 "with --from: the network's layers, where they are not known")
+      ->type_name("PROFILE.json");
   app.add_option("--strategy",
                  strategy_,
                  "as in paceline run [fusion; with --from those of the "
                  "records]");
-  app.add_option("--bucket-mb", bucket_mb_, "MiB of a bucket [25]");
-  app.add_option("--steps", steps_, "steps of the record [10]");
-  app.add_option("--noise", sigma_, "sigma of log-normal compute times [0]");
-  app.add_option("--stragglers",
-                 straggler_probability_,
-                 "probability of a straggler per rank and step; with "
-                 "--straggler-factor");
-  app.add_option(
-      "--straggler-factor",
-      straggler_factor_,
-      "how many times slower its compute is, above 1; with --stragglers");
-  app.add_option("--seed", seed_, "of the noise [0]");
+  app.add_option("--bucket-mb",
+                 bucket_mb_,
+                 "MiB of a bucket [25]; with --from beside --strategy");
+  add_noise_flags(app);
   app.add_option("--trace", trace_, "write the timeline, for ui.perfetto.dev");
   app.add_option("--records", records_, "append the record to this file");
   app.add_option("--format", format_, "as in paceline run [table]");
+}
+
+void PredictCommand::add_noise_flags(CLI::App& app) {
+  simulated_ = {
+      app.add_option("--steps", steps_, "steps of the record [10]"),
+      app.add_option(
+          "--noise", sigma_, "sigma of log-normal compute times [0]"),
+      app.add_option("--stragglers",
+                     straggler_probability_,
+                     "probability of a straggler per rank and step; with "
+                     "--straggler-factor"),
+      app.add_option(
+          "--straggler-factor",
+          straggler_factor_,
+          "how many times slower its compute is, above 1; with --stragglers"),
+      app.add_option("--seed", seed_, "of the noise [0]")
+          ->check([](const std::string& text) -> std::string {
+            return text.starts_with("-")
+                       ? fmt::format("{}: must be 0 or more", text)
+                       : "";
+          })};
+}
+
+// Records have steps and noise of their own, and strategies with their buckets.
+void PredictCommand::check_from() const {
+  if (from_.empty()) {
+    if (!profile_.empty()) {
+      throw UsageError(
+          "--profile: is for --from; a prediction on a cluster takes a profile "
+          "as its network");
+    }
+    return;
+  }
+  job_.refuse_beside("--from");
+  for (const CLI::Option* option : simulated_) {
+    if (option->count() > 0) {
+      throw UsageError(fmt::format("{} beside --from: the records say it",
+                                   option->get_name()));
+    }
+  }
+  if (bucket_mb_ && strategy_.empty()) {
+    throw UsageError(
+        "--bucket-mb beside --from: the records' strategies say it; give "
+        "--strategy too");
+  }
+  if (job_.ranks().empty()) {
+    throw UsageError("--from wants worlds to predict: --ranks 8,16");
+  }
 }
 
 sim::Noise PredictCommand::noise() const {
@@ -112,6 +155,23 @@ sim::Noise PredictCommand::noise() const {
     throw UsageError(fmt::format("--straggler-factor {:g}: must be above 1",
                                  *straggler_factor_));
   }
+  if (straggler_factor_ && !(*straggler_factor_ < sim::kMostStragglerFactor)) {
+    throw UsageError(
+        fmt::format("--straggler-factor {:g}: must be below {:.0f}",
+                    *straggler_factor_,
+                    sim::kMostStragglerFactor));
+  }
+  if (straggler_probability_ &&
+      !(*straggler_probability_ >= 0 && *straggler_probability_ <= 1)) {
+    throw UsageError(fmt::format("--stragglers {:g}: must be from 0 to 1",
+                                 *straggler_probability_));
+  }
+  if (!(sigma_ >= 0 && sigma_ < sim::kMostNoise)) {
+    throw UsageError(
+        fmt::format("--noise {:g}: must be at least 0 and below {}",
+                    sigma_,
+                    sim::kMostNoise));
+  }
   return {.seed = seed_,
           .sigma = sigma_,
           .straggler_probability = straggler_probability_.value_or(0),
@@ -122,11 +182,13 @@ sim::Noise PredictCommand::noise() const {
 std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
   sim::PredictRequest request = job_.request();
   request.strategy = strategy_.empty() ? request.strategy : strategy_;
-  request.bucket_mb = bucket_mb_;
+  request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
   request.steps = steps_;
   request.noise = noise();
+  const std::vector<plan::Rank> worlds = job_.worlds(request.cluster);
+  check_traced(worlds.size());
   std::vector<Told> told;
-  for (const plan::Rank ranks : job_.worlds(request.cluster)) {
+  for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
     sim::Prediction prediction = sim::predict(request, !trace_.empty());
     std::string text = sim::summary_of(prediction);
@@ -136,10 +198,12 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
 }
 
 std::vector<PredictCommand::Told> PredictCommand::from_records() const {
-  job_.refuse_beside("--from");
-  if (job_.ranks().empty()) {
-    throw UsageError("--from wants worlds to predict: --ranks 8,16");
-  }
+  const std::vector<plan::Rank> worlds = job_.worlds({});
+  const std::vector<record::RunRecord> records = read_all(from_);
+  const auto strategies = strategy_.empty()
+                              ? strategies_of(records)
+                              : std::vector<std::string>{strategy_};
+  check_traced(worlds.size() * strategies.size());
   sim::LearnOptions options;
   if (!profile_.empty()) {
     options.profile = plan::read_profile(profile_);
@@ -147,16 +211,17 @@ std::vector<PredictCommand::Told> PredictCommand::from_records() const {
   if (!job_.cluster().empty()) {
     options.cluster = plan::read_cluster(job_.cluster());
   }
-  const sim::Learned learned = sim::learn(read_all(from_), options);
+  const sim::Learned learned = sim::learn(records, options);
   print_learned(learned);
-  const auto strategies = strategy_.empty()
-                              ? strategies_of(learned)
-                              : std::vector<std::string>{strategy_};
   std::vector<Told> told;
-  for (const plan::Rank ranks : job_.worlds({})) {
+  for (const plan::Rank ranks : worlds) {
     for (const std::string& strategy : strategies) {
       sim::Forecast forecast =
-          sim::forecast(learned, ranks, strategy, bucket_mb_, !trace_.empty());
+          sim::forecast(learned,
+                        ranks,
+                        strategy,
+                        bucket_mb_.value_or(learned.job.bucket_mb),
+                        !trace_.empty());
       std::string text = sim::summary_of(forecast, learned);
       told.push_back({std::move(forecast.prediction), std::move(text)});
     }
@@ -164,7 +229,16 @@ std::vector<PredictCommand::Told> PredictCommand::from_records() const {
   return told;
 }
 
+// Said before anything is simulated.
+void PredictCommand::check_traced(std::size_t predictions) const {
+  if (!trace_.empty() && predictions > 1) {
+    throw UsageError(fmt::format(
+        "--trace is of one prediction; {} were asked for", predictions));
+  }
+}
+
 int PredictCommand::run() const {
+  check_from();
   const report::Format& format = report::find_format(format_);
   for (const auto& [flag, path] :
        {std::pair{"--trace", trace_}, {"--records", records_}}) {
@@ -173,10 +247,6 @@ int PredictCommand::run() const {
     }
   }
   std::vector<Told> told = from_.empty() ? from_cluster() : from_records();
-  if (!trace_.empty() && told.size() > 1) {
-    throw UsageError(fmt::format(
-        "--trace is of one prediction; {} were asked for", told.size()));
-  }
   std::vector<record::RunRecord> records;
   for (Told& it : told) {
     it.prediction.record.started_at =

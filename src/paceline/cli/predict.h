@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ class PredictCommand {
     sim::Prediction prediction;
     std::string text;
   };
+  void add_noise_flags(CLI::App& app);
+  void check_from() const;
+  void check_traced(std::size_t predictions) const;
   std::vector<Told> from_cluster() const;
   std::vector<Told> from_records() const;
   sim::Noise noise() const;
@@ -35,10 +39,11 @@ class PredictCommand {
   std::vector<std::string> from_;
   std::string strategy_, format_ = "table", trace_, records_, profile_;
   int steps_ = 10;
-  double bucket_mb_ = 25;
+  std::optional<double> bucket_mb_;
   double sigma_ = 0;
   std::optional<double> straggler_probability_, straggler_factor_;
   std::uint64_t seed_ = 0;
+  std::vector<const CLI::Option*> simulated_;  // that no record is asked for
 };
 
 }  // namespace paceline::cli

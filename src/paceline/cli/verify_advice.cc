@@ -186,6 +186,11 @@ class Verifying {
                   "of {:.4g} Gbit/s and {:g} us, compute replayed",
                   link.bytes_per_s * 8e-9,
                   static_cast<double>(link.latency_ns) * 1e-3);
+    verification_.priced =
+        where_.here ? fmt::format("predicted for engine {}, which runs here",
+                                  where_.engine())
+                    : "predicted for these links alone (engine link), not with "
+                      "the costs of the engine that the advice is for";
     fmt::print(stderr,
                "verify: {} to run on {}",
                trials_.size() == 1

@@ -22,6 +22,7 @@ struct VerifyOptions {
 struct Verified {
   std::string strategy;
   double predicted_s = 0, measured_s = 0;
+  double fastest_s = 0, slowest_s = 0;    // of the measured steps
   double stretch = 1;                     // of the run
   std::int64_t operations = 0, late = 0;  // late: slower than the link
   std::string error;                      // why it did not run; empty: it did
@@ -32,7 +33,8 @@ struct Verified {
 /// Where the best strategies were run, and what came of it.
 struct Verification {
   std::string where;
-  std::vector<Verified> rows;
+  std::string priced;              // what `predicted_s` is a prediction for
+  std::vector<Verified> rows;      // in the advised order
   std::vector<std::string> notes;  // what was not run, and why; sentences
   int stop_signal = 0;             // we were told to stop by it
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/verify_trial.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -34,10 +35,11 @@ Where where_of(const sim::AdviseRequest& request,
                const VerifyOptions& options) {
   const bool here =
       launch::is_this_host(request.job.cluster.hosts.front().name);
+  const bool replays = !here || names_profile(options.model);
   return {.here = here,
-          .replays = !here || names_profile(options.model),
-          .on_gpus = here && sim::engine_of(request.job.engine,
-                                            request.job.cluster) == "nccl",
+          .replays = replays,
+          .on_gpus = !replays && sim::engine_of(request.job.engine,
+                                                request.job.cluster) == "nccl",
           .profile = std::filesystem::path(options.records)
                          .replace_extension("profile.json")};
 }
@@ -64,6 +66,9 @@ std::vector<Trial> trials_of(const sim::AdviceTable& table,
     }
     sim::PredictRequest job = request.job;
     job.strategy = strategy;
+    if (where.here) {
+      job.engine = where.engine();  // the one that runs
+    }
     Trial trial;
     trial.row.strategy = strategy;
     trial.prediction = sim::predict(job);
@@ -96,7 +101,7 @@ std::vector<std::string> command_of(const Trial& trial,
     add("--optimizer", c.optimizer);
   }
   add("--device", where.on_gpus ? "cuda" : "cpu");
-  add("--engine", where.on_gpus ? "nccl" : "gloo");
+  add("--engine", where.engine());
   if (where.here) {
     const auto hosts = cluster_words(options.cluster);
     words.insert(words.end(), hosts.begin(), hosts.end());
@@ -141,7 +146,10 @@ void take(const record::RunRecord& record, Verified& row) {
     row.error = record.error.value_or("it has no samples");
     return;
   }
-  row.measured_s = stats::median(stats::slowest_rank_seconds(steps));
+  const std::vector<double> slowest = stats::slowest_rank_seconds(steps);
+  row.measured_s = stats::median(slowest);
+  row.fastest_s = std::ranges::min(slowest);
+  row.slowest_s = std::ranges::max(slowest);
   if (record.link_check) {
     row.operations = record.link_check->operations;
     row.late = record.link_check->late;

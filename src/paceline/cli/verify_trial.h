@@ -18,6 +18,8 @@ struct Where {
   bool replays = true;   // compute is replayed
   bool on_gpus = false;  // the engine is NCCL's
   std::string profile;   // file of what is replayed, beside the records
+
+  const char* engine() const { return on_gpus ? "nccl" : "gloo"; }
 };
 
 Where where_of(const sim::AdviseRequest& request, const VerifyOptions& options);

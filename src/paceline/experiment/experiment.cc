@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,6 +46,32 @@ void take_network_of_profile(Configuration& c) {
   c.engine = c.engine == "nccl" ? "gloo" : c.engine;
 }
 
+// A GPU and its engine that are asked for by name are not taken for the CPU.
+void check_replay(const Values& block) {
+  const auto replay = block.find("replay");
+  if (replay == block.end() ||
+      std::ranges::all_of(replay->second,
+                          [](const Given& it) { return it.text.empty(); })) {
+    return;
+  }
+  for (const auto& [name, word] :
+       {std::pair{"device", "cuda"}, {"engine", "nccl"}}) {
+    const auto found = block.find(name);
+    if (found == block.end()) {
+      continue;
+    }
+    for (const Given& given : found->second) {
+      if (given.text == word) {
+        throw UsageError(fmt::format(
+            "{}: '{}', but the ranks of a replay sleep on the CPU and gloo "
+            "moves their bytes; leave it out",
+            given.where,
+            word));
+      }
+    }
+  }
+}
+
 /// The settled part of a case on the way through its keys.
 struct Partial {
   Configuration configuration;
@@ -57,7 +84,10 @@ class Expansion {
       : machine_(machine), ddp_protocol_(ddp_protocol) {}
 
   /// Appends the product of the values of one block.
-  void add(const Values& block) { vary(block, 0, {}); }
+  void add(const Values& block) {
+    check_replay(block);
+    vary(block, 0, {});
+  }
 
   std::vector<Configuration> finish() {
     int largest = 1;

@@ -284,7 +284,12 @@ ProfiledModel parse_profile(std::string_view text, const std::string& file) {
   try {
     json = Json::parse(text);
   } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("{}: not JSON: {}", file, error.what()));
+    const std::string_view said = error.what();
+    const std::size_t name_end = said.find("] ");  // "[json.exception...] "
+    throw UsageError(
+        fmt::format("{}: not JSON: {}",
+                    file,
+                    name_end == said.npos ? said : said.substr(name_end + 2)));
   }
   return Reader(json, file).read();
 }

@@ -44,6 +44,9 @@ std::string Configuration::key() const {
   if (stretch != 1) {
     key += fmt::format(" stretch={}", stretch);
   }
+  if (!cluster.empty()) {
+    key += fmt::format(" cluster={}", cluster);
+  }
   return key;
 }
 

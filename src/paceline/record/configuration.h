@@ -37,6 +37,9 @@ struct Configuration {
   std::string link{};    // modelled link, "1Gbit,50us"; empty: the engine's own
   std::string replay{};  // profile file that is slept through; empty: none
   double stretch = 1;    // link and replay run so many times slower
+  /// Of a prediction on a described cluster: what it was priced with, beside
+  /// the keys above (sim/priced_on.h); else empty.
+  std::string cluster{};
   bool discard = false;  // a warm-up case: run, never recorded
 
   /// Canonical text of everything that shapes the result.

@@ -134,6 +134,7 @@ void visit_fields(Visitor& visit, T& c) {
   visit("link", unless({}, c.link));
   visit("replay", unless({}, c.replay));
   visit("stretch", unless(1, c.stretch));
+  visit("cluster", unless({}, c.cluster));
   visit("discard", c.discard);
 }
 

@@ -14,14 +14,20 @@
 namespace paceline::report {
 namespace {
 
-// The "name=value" parts of a case's key.
+// The "name=value" parts of a case's key; a word without '=' goes on with the
+// value before it.
 std::vector<std::string> parts_of(const Case& one) {
   const std::string key = one.configuration().key();
   std::vector<std::string> parts;
   std::size_t begin = 0;
   while (begin < key.size()) {
     const std::size_t end = std::min(key.find(' ', begin), key.size());
-    parts.push_back(key.substr(begin, end - begin));
+    const std::string word = key.substr(begin, end - begin);
+    if (parts.empty() || word.find('=') != std::string::npos) {
+      parts.push_back(word);
+    } else {
+      parts.back() += " " + word;
+    }
     begin = end + 1;
   }
   parts.push_back("experiment=" + one.first().experiment);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,6 +43,30 @@ std::string efficiency_words(const std::vector<Row>& rows) {
                    fmt::join(baselines, "' or '")));
 }
 
+bool is_predicted(const Row& row) {
+  return row.source == record::Source::kPredicted;
+}
+
+// Simulated steps are equal but for noise that was asked for.
+std::string interval_text(const std::vector<Row>& rows, Detail detail) {
+  constexpr std::string_view kSimulated =
+      "95 % interval from simulated steps, which differ where noise is asked "
+      "for (--noise, --stragglers); how far the prediction is off it does not "
+      "say";
+  std::vector<Row> measured;
+  std::ranges::remove_copy_if(rows, std::back_inserter(measured), is_predicted);
+  const std::string words = interval_words(bases_of(measured, detail));
+  if (measured.size() == rows.size()) {
+    return words;
+  }
+  if (interval_words(bases_of(rows, detail)).empty()) {
+    return "";
+  }
+  return words.empty()
+             ? std::string(kSimulated)
+             : fmt::format("{}; of predicted cases: {}", words, kSimulated);
+}
+
 std::string wire_words(const std::vector<Row>& rows) {
   const bool planned = any(rows, [](const Row& row) {
     return !row.wire_bytes_per_step && row.planned_wire_bytes_per_step;
@@ -76,20 +102,24 @@ std::vector<Meaning> meanings_of(const std::vector<Row>& rows, Detail detail) {
       meanings.push_back({std::move(term), std::move(text)});
     }
   };
+  const bool simulated = std::ranges::all_of(rows, is_predicted);
   add("step time",
-      "of the slowest rank in each step; percentiles over " +
-          sample_words(rows));
+      fmt::format("of the slowest rank in each{} step; percentiles over {}",
+                  simulated ? " simulated" : "",
+                  sample_words(rows)));
   if (detail == Detail::kFull) {
     add("median", "over runs, of the median step of each run");
   }
-  add("examples/s", "examples / wall time of all measured steps");
+  add("examples/s",
+      simulated ? "examples / simulated time of all steps"
+                : "examples / wall time of all measured steps");
   add("efficiency", efficiency_words(rows));
   if (any(rows, [](const Row& row) { return row.exposed_s.has_value(); })) {
     add("exposed",
         "median step minus that of the same step without communication, all "
         "ranks computing at once");
   }
-  add("[low, high]", interval_words(bases_of(rows, detail)));
+  add("[low, high]", interval_text(rows, detail));
   add("wire", wire_words(rows));
   if (detail == Detail::kFull &&
       any(rows, [](const Row& r) { return r.peak_memory_bytes.has_value(); })) {

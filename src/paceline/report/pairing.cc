@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -53,6 +54,26 @@ Fields fields_of(const record::Configuration& configuration) {
   return fields;
 }
 
+// Keys of instruments are there only where one is (record/fields.h).
+std::string value_at(const Fields& fields, const std::string& name) {
+  const auto found =
+      std::ranges::find(fields, name, &Fields::value_type::first);
+  return found == fields.end() ? "-" : found->second;
+}
+
+// The names of both, each once.
+std::vector<std::string> names_of(const Fields& some, const Fields& others) {
+  std::vector<std::string> names;
+  for (const Fields* fields : {&some, &others}) {
+    for (const auto& [name, value] : *fields) {
+      if (!contains(names, name)) {
+        names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
 // "ddp" names "ddp:bucket-mb=25" too.
 bool names_strategy(std::string_view name, std::string_view strategy) {
   return strategy.starts_with(name) &&
@@ -91,9 +112,9 @@ std::optional<std::vector<Difference>> compare(const Case& base,
   const Fields before = fields_of(base.configuration());
   const Fields after = fields_of(test.configuration());
   std::vector<Difference> differences;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const auto& [name, value] = before[i];
-    const std::string& other = after[i].second;
+  for (const std::string& name : names_of(before, after)) {
+    const std::string value = value_at(before, name);
+    const std::string other = value_at(after, name);
     if (value == other || (imported && !contains(kImported, name)) ||
         (imported && name == "strategy" &&
          same_imported_strategy(value, other))) {
@@ -215,10 +236,11 @@ Pairing pair_cases(std::span<const RunRecord> base,
 std::vector<RunRecord> select_records(std::span<const RunRecord> records,
                                       std::string_view key,
                                       std::string_view value) {
-  std::vector<std::string> known;
-  for (const auto& [name, text] : fields_of({})) {
-    known.push_back(name);
+  Fields all = fields_of({});
+  for (const RunRecord& record : records) {
+    std::ranges::move(fields_of(record.configuration), std::back_inserter(all));
   }
+  const std::vector<std::string> known = names_of(all, {});
   if (!contains(known, key)) {
     throw UsageError(unknown_name("key", key, known));
   }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,19 +29,37 @@ std::optional<std::string> common(const std::vector<Row>& rows, Show show) {
              : std::nullopt;
 }
 
-// Of the cases whose strategy has a bucket, as its canonical text then tells.
+// Of a strategy that has a bucket its canonical text says which; the key
+// beside it is only what a strategy without one would have taken.
+std::string bucket_of(const record::Configuration& c) {
+  constexpr std::string_view kKey = "bucket-mb=";
+  const std::size_t at = c.strategy.find(kKey);
+  if (at == std::string::npos) {
+    return "";
+  }
+  const std::string rest = c.strategy.substr(at + kKey.size());
+  return fmt::format("bucket {} MiB", rest.substr(0, rest.find_first_of(",+")));
+}
+
 std::optional<std::string> common_bucket(const std::vector<Row>& rows) {
   std::vector<Row> with_bucket;
   std::ranges::copy_if(
       rows, std::back_inserter(with_bucket), [](const Row& row) {
-        return row.configuration.strategy.find("bucket-mb=") !=
-               std::string::npos;
+        return !bucket_of(row.configuration).empty();
       });
-  return with_bucket.empty()
-             ? std::nullopt
-             : common(with_bucket, [](const record::Configuration& c) {
-                 return fmt::format("bucket {} MiB", c.bucket_mb);
-               });
+  return with_bucket.empty() ? std::nullopt : common(with_bucket, bucket_of);
+}
+
+// Of predictions, whose names do not tell it; those of runs are called by it.
+std::optional<std::string> common_strategy(const std::vector<Row>& rows) {
+  const bool named = std::ranges::any_of(rows, [](const Row& row) {
+    return row.source != record::Source::kPredicted ||
+           row.configuration.label.empty();
+  });
+  return named ? std::nullopt
+               : common(rows, [](const record::Configuration& c) {
+                   return c.strategy;
+                 });
 }
 
 // What all cases of the table have in common.
@@ -53,6 +72,7 @@ std::string heading(const Table& table) {
       facts.push_back(*fact);
     }
   };
+  add(common_strategy(rows));
   add(common(rows, [](const Configuration& c) {
     return c.image_size == 0 ? ""
                              : fmt::format("{0} x {0} pixels", c.image_size);
@@ -61,6 +81,9 @@ std::string heading(const Table& table) {
     return fmt::format("{} on {}", c.dtype, c.device);
   }));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
+  add(common(rows, [](const Configuration& c) {
+    return c.cluster.empty() ? "" : fmt::format("cluster {}", c.cluster);
+  }));
   add(common(rows, [](const Configuration& c) {
     return c.link.empty() ? "" : fmt::format("link {}", c.link);
   }));

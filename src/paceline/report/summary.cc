@@ -51,7 +51,8 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
                     c.threads,
                     c.accumulate,
                     c.optimizer,
-                    c.sync_each_step);
+                    c.sync_each_step,
+                    c.cluster);
   };
   return one.ranks == 1 && shape(one) == shape(other);
 }

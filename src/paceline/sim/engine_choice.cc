@@ -83,4 +83,25 @@ void check_scale(const std::string& engine,
                  "--engine ideal"});
 }
 
+void check_device(const std::string& profiled,
+                  const plan::Cluster& cluster,
+                  const std::string& engine,
+                  std::vector<record::Warning>& warnings) {
+  const std::string& device = cluster.device.name;
+  const bool of_gpus = device.empty() ? engine == "nccl" : device != "cpu";
+  const bool differs = profiled == "cpu" ? of_gpus : device == "cpu";
+  if (profiled.empty() || !differs) {
+    return;
+  }
+  warnings.push_back(
+      {.code = "profile-of-another-device",
+       .seen = fmt::format(
+           "the profile's layers were timed on {}, the cluster's device is {}",
+           profiled,
+           device.empty() ? "one that engine nccl drives" : device),
+       .why = "compute takes the profile's times all the same",
+       .advice = "give --device-rate, samples/s of that device, or a profile "
+                 "measured there"});
+}
+
 }  // namespace paceline::sim

@@ -28,4 +28,12 @@ void check_scale(const std::string& engine,
                  const Machine& machine,
                  std::vector<record::Warning>& warnings);
 
+/// Warns where layers were measured on `profiled` (cpu, cuda) and the cluster's
+/// devices are others: by their name, or, where they have none, by an engine
+/// that moves GPUs' memory alone.
+void check_device(const std::string& profiled,
+                  const plan::Cluster& cluster,
+                  const std::string& engine,
+                  std::vector<record::Warning>& warnings);
+
 }  // namespace paceline::sim

@@ -79,6 +79,32 @@ class StepLinks {
   Step repeats_ = 0;
 };
 
+/// As many ops as rank 0's step has are taken for every rank's.
+void check_size(const plan::Planner& planner,
+                plan::PlanInput input,
+                const JobOptions& options,
+                Rank actors) {
+  input.rank = 0;
+  const auto ops = static_cast<std::int64_t>(
+      planner.plan(input, planner.setup(input), planner.variant(input, 1))
+          .ops.size());
+  const double items =
+      static_cast<double>(ops) * actors * static_cast<double>(options.steps);
+  if (items > static_cast<double>(kMostItems)) {
+    throw UsageError(fmt::format(
+        "{} steps of {} simulated {} with {} operations each are {:.0f} "
+        "operations, and at most {:.0f} can be simulated: ask for fewer steps "
+        "or ranks{}",
+        options.steps,
+        actors,
+        actors == 1 ? "rank" : "ranks",
+        ops,
+        items,
+        static_cast<double>(kMostItems),
+        options.fold ? "" : "; without noise, ranks that do alike count once"));
+  }
+}
+
 class Compiler {
  public:
   Compiler(const plan::Planner& planner,
@@ -90,6 +116,7 @@ class Compiler {
     job_.input = input;
     job_.options = options;
     job_.classes = options.fold ? folded(planner, input) : unfolded(input);
+    check_size(planner, input, options, job_.classes.count());
     job_.period = period_of(planner, input);
   }
 

@@ -324,6 +324,16 @@ void warn_of_gaps(Candidate& chosen,
          .why = "how costs grow with ranks is taken from the model of a ring",
          .advice = fmt::format("add runs of {} ranks", 2 * largest)});
   }
+  if (options.link && gives_links(options)) {
+    warnings.push_back(
+        {.code = "links-of-records",
+         .seen = fmt::format("the records ran behind a modelled link, and "
+                             "cluster '{}' has links of its own",
+                             options.cluster->name),
+         .why = "of the cluster only the hosts are taken",
+         .advice = "`paceline predict PROFILE --cluster FILE` prices its "
+                   "links"});
+  }
   const bool one_host =
       std::ranges::all_of(together, [](const MeasuredCase& it) {
         return it.configuration.ranks_per_host.size() < 2;

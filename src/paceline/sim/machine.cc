@@ -63,9 +63,10 @@ void check_noise(const Noise& noise) {
   const bool factors = std::ranges::all_of(
       noise.rank_factor,
       [](double factor) { return factor > 0 && std::isfinite(factor); });
-  if (!(noise.sigma >= 0 && noise.sigma < 10) || !factors ||
+  if (!(noise.sigma >= 0 && noise.sigma < kMostNoise) || !factors ||
       !(noise.straggler_probability >= 0 && noise.straggler_probability <= 1) ||
-      !(noise.straggler_factor >= 1 && noise.straggler_factor < 1e6)) {
+      !(noise.straggler_factor >= 1 &&
+        noise.straggler_factor < kMostStragglerFactor)) {
     throw UsageError(fmt::format(
         "noise: sigma = {}, straggler_probability = {}, straggler_factor = {}: "
         "sigma is 0 to 10, the probability 0 to 1, the factor at least 1, and "

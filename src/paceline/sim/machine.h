@@ -36,6 +36,9 @@ struct Interference {
   double kernel_under_compute = 1;
 };
 
+/// What Noise may be: sigma and the straggler's factor are below these.
+inline constexpr double kMostNoise = 10, kMostStragglerFactor = 1e6;
+
 /// How compute times of ranks and steps differ.  A pure function of seed, rank
 /// and step.
 struct Noise {

@@ -12,6 +12,7 @@
 #include "paceline/sim/engines.h"
 #include "paceline/sim/hosted.h"
 #include "paceline/sim/kernel_costs.h"
+#include "paceline/sim/priced_on.h"
 #include "paceline/sim/roofline.h"
 
 namespace paceline::sim {
@@ -97,6 +98,9 @@ Costs costs_of(const PredictRequest& request,
   }
   if (!request.machine) {
     check_fits(request.cluster, engine, costs.machine, warnings);
+    if (!request.samples_per_s) {
+      check_device(request.profile_device, request.cluster, engine, warnings);
+    }
   }
   if (!request.machine && !request.software) {
     check_scale(engine, request.ranks, costs.machine, warnings);
@@ -208,6 +212,7 @@ record::Configuration configuration_of(const PredictRequest& request,
   configuration.warmup = kWarmup;
   configuration.optimizer = request.optimizer;
   configuration.seed = request.noise.seed;
+  configuration.cluster = priced_on(request);
   return configuration;
 }
 
@@ -216,6 +221,30 @@ plan::AlphaBetaLine later(plan::AlphaBetaLine line, Picoseconds by) {
     piece.alpha += by;
   }
   return line;
+}
+
+void check_steps(const PredictRequest& request) {
+  if (request.steps < 3) {
+    throw UsageError(
+        fmt::format("{} steps: at least 3 are needed", request.steps));
+  }
+  const Rank rows = std::clamp(request.ranks, Rank{1}, kMostRecorded);
+  if (request.steps > kMostSamples / rows) {
+    throw UsageError(fmt::format("{} steps: a record of {} {} holds at most {}",
+                                 request.steps,
+                                 rows,
+                                 rows == 1 ? "rank" : "ranks",
+                                 kMostSamples / rows));
+  }
+}
+
+/// Hosts are filled in the cluster's order.
+void name_hosts(const PredictRequest& request, Prediction& prediction) {
+  const Classes& classes = prediction.job->classes;
+  for (record::RankSamples& rank : prediction.record.ranks) {
+    const auto host = classes.host_of[static_cast<std::size_t>(rank.rank)];
+    rank.host = request.cluster.hosts[static_cast<std::size_t>(host)].name;
+  }
 }
 
 /// The plan of enough steps that what varies from step to step has been all it
@@ -314,10 +343,7 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
 
 Prediction predict(const PredictRequest& request, bool with_spans) {
   Prediction prediction;
-  if (request.steps < 3) {
-    throw UsageError(
-        fmt::format("{} steps: at least 3 are needed", request.steps));
-  }
+  check_steps(request);
   plan::PlanInput input = input_of(request);
   const plan::DeviceThroughput* row = throughput_of(request);
   const int batch_size = request.batch_size > 0 ? request.batch_size
@@ -347,6 +373,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
                 prediction.times,
                 alone,
                 configuration_of(request, strategy, prediction, batch_size));
+  name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);
   if (with_spans) {

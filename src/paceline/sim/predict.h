@@ -33,6 +33,7 @@ struct PredictRequest {
   int batch_size = 0;                     // per rank; 0: the cluster's, or 32
   std::optional<double> samples_per_s{};  // of one device alone
   std::optional<plan::LayerProfile> profile{};  // measured layer times
+  std::string profile_device{};                 // on which; empty: not said
   std::optional<Picoseconds> update{};          // of all parameters, measured
   std::string optimizer = "sgd";
   std::string engine{};                    // sim/engine_choice.h

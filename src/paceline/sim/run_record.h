@@ -13,6 +13,10 @@ namespace paceline::sim {
 /// each class stands there.
 inline constexpr Rank kMostRecorded = 1024;
 
+/// Steps of all these rows together: each is five numbers, in memory and as
+/// text, so that a record stays below some 1 GB.
+inline constexpr std::int64_t kMostSamples = 5'000'000;
+
 /// The steps of a run, one by one, of every actor of the job.
 struct FreeSteps {
   std::vector<std::vector<Picoseconds>> steps;
