@@ -53,6 +53,11 @@ TEST(Presets, EnginesOfOneProgramAreTheFittedOnes) {
             fitted[Constant::kServerBusRate] / fitted[Constant::kBusRate]);
   EXPECT_EQ(servers.under_compute, fitted[Constant::kServerBusUnderCompute]);
   EXPECT_FALSE(servers.both_ways);
+  const sim::SoftwareCosts& cloud = sim::engine_costs_named("bluefog").costs;
+  EXPECT_EQ(cloud.collective_per_rank,
+            picoseconds_of(fitted[Constant::kCloudPerRank] * 1e-6));
+  EXPECT_EQ(cloud.message,
+            picoseconds_of(fitted[Constant::kCloudMessage] * 1e-3));
 }
 
 // Layers share a device's time in `predict` as in the examination.
@@ -112,7 +117,7 @@ TEST(Presets, LinksAreTheFittedOnes) {
   EXPECT_EQ(line.bytes_per_s, std::llround(kInfiniBand));
   const sim::Machine cloud = machine_of("16x8-v100-25gb.toml");
   EXPECT_EQ(cloud.network.bytes_per_s,
-            std::llround(fitted[Constant::kCloudRate] * 1e9));
+            std::llround(fitted[Constant::kCloudRingRate] * 1e9));
   EXPECT_EQ(cloud.network.decline, fitted[Constant::kCloudDecline]);
   EXPECT_EQ(cloud.interference.compute_under_transfer,
             fitted[Constant::kCloudUnderTransfer]);

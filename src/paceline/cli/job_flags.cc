@@ -106,9 +106,9 @@ JobFlags::JobFlags(CLI::App& app) {
       app.add_option("--optimizer", optimizer_, "sgd or adamw [sgd]"),
       app.add_option("--engine",
                      engine_,
-                     "whose fits and software costs: nccl, gloo, link, byteps, "
-                     "bytescheduler, ideal; left out: that of the cluster "
-                     "file's fits, else nccl"),
+                     "whose fits and software costs: nccl, gloo, link, ideal, "
+                     "bytescheduler, byteps, bluefog; left out: that of the "
+                     "cluster file's fits, else nccl"),
       app.add_option("--algorithm",
                      algorithm_,
                      "of collectives: ring, tree, halving-doubling, "

@@ -30,7 +30,8 @@ struct OptimizerCosts {
   double passes = 0;  // over all tensors, per pass of the plan's update
 };
 
-/// ideal, nccl, gloo, link.
+/// nccl, gloo, what one published program cost (bytescheduler, byteps,
+/// bluefog), link, ideal.
 std::span<const EngineCosts> engine_costs();
 
 /// Throws UsageError with the known names.

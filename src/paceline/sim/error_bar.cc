@@ -52,10 +52,10 @@ constexpr std::array<Place, 5> kPlaces{{
      .engine = "nccl"},
     {.family = "neighbors",
      .device = "V100-SXM2-16GB",
-     .least_bytes_per_s = 2 * kGiga,
+     .least_bytes_per_s = 1.9 * kGiga,
      .most_bytes_per_s = 2.2 * kGiga,
      .most_ranks = 128,
-     .engine = "nccl"},
+     .engine = "bluefog"},
 }};
 
 /// What of the request is not as at the place; empty: all of it is.

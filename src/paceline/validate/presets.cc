@@ -105,6 +105,9 @@ sim::PredictRequest decentralized_request(const Cell& cell) {
   request.network = plan::network_shape("resnet50");
   request.batch_size = cell.key[0] == "bf_full_benchmark2" ? 32 : 64;
   request.strategy = ours(kAlgorithms, cell.key[1]);
+  if (cell.key[1] != "horovod") {
+    request.engine = "bluefog";
+  }
   return request;
 }
 
