@@ -13,7 +13,7 @@ namespace paceline::sim {
 namespace {
 
 // Above it pricing them takes minutes.
-constexpr plan::Rank kMostServers = 32;
+constexpr plan::Rank kMostServers = 16;
 
 bool has_option(const plan::RowInfo& row, std::string_view key) {
   return std::ranges::any_of(

@@ -83,7 +83,8 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
                               const SoftwareCosts& software,
                               const Group& group);
 
-/// Lines for people: step, rate, where the time goes, the bound, the error bar.
+/// Lines for people: step, rate, where the time goes (model work and kernels
+/// without communication, and what that adds), the bound, the error bar.
 std::string summary_of(const Prediction& prediction);
 
 }  // namespace paceline::sim

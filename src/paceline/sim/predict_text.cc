@@ -55,22 +55,25 @@ std::string summary_of(const Prediction& prediction) {
   const bool noisy = prediction.costs.machine.noise.any();
   std::string text = fmt::format(
       "step {:.3f} ms{}, {:.1f} samples/s\n"
-      "  model work {:.3f} ms, exposed communication {:.3f} ms\n"
+      "  model work {:.3f} ms, update and other kernels {:.3f} ms, exposed "
+      "communication {:.3f} ms\n"
       "  bound{} {:.3f} ms{}: compute {:.3f} ms, wire {:.3f} ms{}\n",
       ms(times.step),
       times.steady
           ? ""
           : fmt::format(" (not steady: mean of {} steps)", times.window),
       prediction.samples_per_s(),
-      ms(times.compute),
+      ms(prediction.compute_only.compute),
+      ms(prediction.compute_only.step - prediction.compute_only.compute),
       ms(prediction.exposed()),
       noisy ? " without noise" : "",
       ms(bound.step),
       algorithm_text(prediction),
       ms(bound.compute),
       ms(bound.wire),
-      bound.crosses_step ? ", which may run under the next step"
-                         : ", which starts with the first gradient");
+      bound.wire == 0      ? ""
+      : bound.crosses_step ? ", which may run under the next step"
+                           : ", which starts with the first gradient");
   if (bound.gated > bound.step) {
     text += fmt::format(
         "  sharper bound{} {:.3f} ms: each gradient crosses after it is ready "
