@@ -62,10 +62,14 @@ TEST(Protocols, ShowCellsThatTellOfTheirNetwork) {
   const std::vector<Cell> cells = read_cells(kReference);
   for (const std::string_view network : survey_networks()) {
     for (const Constant own : own_constants(network)) {
-      EXPECT_TRUE(std::ranges::any_of(cells, [&](const Cell& cell) {
-        return cell.table == Table::kSurvey && cell.key[2] == network &&
-               shown_of_new_network(cell) && is_heard_on(cell, own);
-      })) << network << ": constant " << static_cast<int>(own);
+      EXPECT_TRUE(std::ranges::any_of(cells,
+                                      [&](const Cell& cell) {
+                                        return cell.table == Table::kSurvey &&
+                                               cell.key[2] == network &&
+                                               shown_of_new_network(cell) &&
+                                               is_heard_on(cell, own);
+                                      }))
+          << network << ": constant " << static_cast<int>(own);
     }
   }
 }
