@@ -64,15 +64,19 @@ std::string unlike(const Place& place,
                    const Machine& machine) {
   const std::string& device = request.cluster.device.name;
   if (device != place.device) {
-    return device.empty() ? "devices without a name"
-                          : fmt::format("{}", device);
+    return device.empty()
+               ? "devices without a name"
+               : fmt::format("family {} on {}", place.family, device);
   }
   const auto rate = static_cast<double>(machine.network.bytes_per_s);
   const bool crosses =
       plan::ranks_per_host(request.cluster, request.ranks).size() > 1;
   if (crosses &&
       (rate < place.least_bytes_per_s || rate > place.most_bytes_per_s)) {
-    return fmt::format("{} behind {:.3g} GB/s", device, rate / kGiga);
+    return fmt::format("family {} on {} behind {:.3g} GB/s",
+                       place.family,
+                       device,
+                       rate / kGiga);
   }
   const std::string engine = engine_of(request.engine, request.cluster);
   if (engine != place.engine) {
