@@ -55,7 +55,7 @@ std::string interval_text(const std::vector<Row>& rows, Detail detail) {
       "say";
   std::vector<Row> measured;
   std::ranges::remove_copy_if(rows, std::back_inserter(measured), is_predicted);
-  const std::string words = interval_words(bases_of(measured, detail));
+  std::string words = interval_words(bases_of(measured, detail));
   if (measured.size() == rows.size()) {
     return words;
   }
