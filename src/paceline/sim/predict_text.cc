@@ -55,8 +55,7 @@ std::string summary_of(const Prediction& prediction) {
   const bool noisy = prediction.costs.machine.noise.any();
   std::string text = fmt::format(
       "step {:.3f} ms{}, {:.1f} samples/s\n"
-      "  model work {:.3f} ms, update and other kernels {:.3f} ms, exposed "
-      "communication {:.3f} ms\n"
+      "  model work {:.3f} ms, {} {:.3f} ms, exposed communication {:.3f} ms\n"
       "  bound{} {:.3f} ms{}: compute {:.3f} ms, wire {:.3f} ms{}\n",
       ms(times.step),
       times.steady
@@ -64,6 +63,8 @@ std::string summary_of(const Prediction& prediction) {
           : fmt::format(" (not steady: mean of {} steps)", times.window),
       prediction.samples_per_s(),
       ms(prediction.compute_only.compute),
+      noisy ? "update, other kernels and slower ranks"
+            : "update and other kernels",
       ms(prediction.compute_only.step - prediction.compute_only.compute),
       ms(prediction.exposed()),
       noisy ? " without noise" : "",
