@@ -163,7 +163,7 @@ TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
       << outcome.err;
   outcome = run("predict resnet50 " + kCluster + " --ranks 8 --engine gloo");
   EXPECT_NE(outcome.err.find("  not examined: no published table tells of "
-                             "engine gloo; "),
+                             "family merged with engine gloo; "),
             std::string::npos)
       << outcome.err;
   outcome = run("predict vgg16 " + kCluster + " --ranks 8");

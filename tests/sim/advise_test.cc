@@ -85,8 +85,8 @@ TEST(Advise, PricesServersWhichTheRuntimeDoesNotPerform) {
     EXPECT_EQ(row.runs, !serves) << row.configuration.strategy;
     if (serves) {
       ++servers;
-      EXPECT_EQ(family_of(spec)->family, "servers");
-      EXPECT_TRUE(row.bar.examined);
+      EXPECT_EQ(family_of(spec), nullptr);  // servers beside the workers
+      EXPECT_FALSE(row.bar.examined);
     }
   }
   EXPECT_EQ(servers, 6U);  // three schedules, with and without a sum on hosts
@@ -103,7 +103,9 @@ TEST(Advise, FamiliesAreThoseOfTheExamination) {
   EXPECT_EQ(family("bsp"), family("fusion"));
   EXPECT_EQ(family("bytescheduler")->family, "scheduled");
   EXPECT_EQ(family("ddp")->family, "reducer");
-  EXPECT_EQ(family("wfbp+ps")->family, "servers");
+  EXPECT_EQ(family("dear"), nullptr);
+  EXPECT_EQ(family("wfbp+ps:placement=apart")->family, "servers");
+  EXPECT_EQ(family("wfbp+ps"), nullptr);
   EXPECT_EQ(family("fusion+neighbor-allreduce")->family, "neighbors");
   EXPECT_EQ(family("fusion+fp16"), nullptr);
   for (const Examined& row : examined()) {
@@ -118,9 +120,10 @@ TEST(Advise, ErrorsAreThoseOfTheFamily) {
     const plan::StrategySpec spec =
         plan::parse_strategy(row.configuration.strategy);
     ASSERT_TRUE(row.bar.known());
-    // PyTorch's reducer was examined on other machines.
+    // PyTorch's reducer was examined on other machines, ByteScheduler with its
+    // Python.
     const Examined* family = family_of(spec);
-    const bool known = family != nullptr && family->family != "reducer";
+    const bool known = family != nullptr && family->family == "merged";
     EXPECT_EQ(row.bar.examined, known) << row.configuration.strategy;
     EXPECT_EQ(*row.bar.share,
               (known ? *family : least_certain()).p90_percent / 100);

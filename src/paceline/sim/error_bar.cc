@@ -80,7 +80,7 @@ std::string unlike(const Place& place,
   }
   const std::string engine = engine_of(request.engine, request.cluster);
   if (engine != place.engine) {
-    return fmt::format("engine {}", engine);
+    return fmt::format("family {} with engine {}", place.family, engine);
   }
   if (machine.algorithm == Algorithm::kMeasured) {
     return "a cluster's own fits";
