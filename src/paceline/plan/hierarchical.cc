@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "paceline/plan/host_communicators.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
@@ -39,9 +37,7 @@ class Hierarchical final : public ExchangeRule {
               Frame& frame) const override {
     const Hosts all = hosts(input);
     add_host_communicators(all, frame);
-    for (Rank place = 0; all.count > 1 && place < all.local; ++place) {
-      frame.add_communicator(fmt::format("lane{}", place), all.at_place(place));
-    }
+    add_lane_communicators(all, all.local, frame);
   }
 
   void give(const Slice& slice,
@@ -58,7 +54,7 @@ class Hierarchical final : public ExchangeRule {
       program.reduce_scatter(wire, own, reducing_on_host(all, program));
     }
     if (all.count > 1) {
-      program.all_reduce(own, lane(all, program));
+      program.all_reduce(own, lane_of(all, program));
     }
   }
 
@@ -92,11 +88,6 @@ class Hierarchical final : public ExchangeRule {
                          const Hosts& all,
                          const Program& program) {
     return shard_of(wire, all.place_of(program.input().rank), all.local);
-  }
-  static CommunicatorId lane(const Hosts& all, const Program& program) {
-    return communicator_named(
-        program.setup(),
-        fmt::format("lane{}", all.place_of(program.input().rank)));
   }
 
   Rank local_;

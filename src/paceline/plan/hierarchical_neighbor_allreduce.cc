@@ -56,10 +56,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
       frame.add_buffer({.name = inbox(i), .dtype = wire, .elements = share});
     }
     add_host_communicators(all, frame);
-    const Rank lanes = leader_ ? 1 : all.local;
-    for (Rank place = 0; all.count > 1 && place < lanes; ++place) {
-      frame.add_communicator(fmt::format("lane{}", place), all.at_place(place));
-    }
+    add_lane_communicators(all, leader_ ? 1 : all.local, frame);
   }
 
   void give(const Slice& slice,
@@ -158,9 +155,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
           {all.rank_of(hosts.from[i].rank, here), received(own, i, program)});
     }
     program.exchange(
-        communicator_named(program.setup(), fmt::format("lane{}", here)),
-        std::move(sends),
-        std::move(receives));
+        lane_of(all, program), std::move(sends), std::move(receives));
   }
 
   /// What was exchanged are sums over hosts: their mean is taken here.

@@ -8,13 +8,12 @@ namespace {
 
 constexpr auto kReduce = "reduce{}";
 constexpr auto kGather = "gather{}";
+constexpr auto kLane = "lane{}";
 
-CommunicatorId of_host(const char* name,
-                       const Hosts& hosts,
-                       const Program& program) {
-  return communicator_named(
-      program.setup(),
-      fmt::format(fmt::runtime(name), hosts.host_of(program.input().rank)));
+/// `which`: a host, or a place.
+CommunicatorId numbered(const char* name, Rank which, const Program& program) {
+  return communicator_named(program.setup(),
+                            fmt::format(fmt::runtime(name), which));
 }
 
 }  // namespace
@@ -31,12 +30,22 @@ void add_host_communicators(const Hosts& hosts, Frame& frame) {
   }
 }
 
+void add_lane_communicators(const Hosts& hosts, Rank lanes, Frame& frame) {
+  for (Rank place = 0; hosts.count > 1 && place < lanes; ++place) {
+    frame.add_communicator(fmt::format(kLane, place), hosts.at_place(place));
+  }
+}
+
 CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program) {
-  return of_host(kReduce, hosts, program);
+  return numbered(kReduce, hosts.host_of(program.input().rank), program);
 }
 
 CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program) {
-  return of_host(kGather, hosts, program);
+  return numbered(kGather, hosts.host_of(program.input().rank), program);
+}
+
+CommunicatorId lane_of(const Hosts& hosts, const Program& program) {
+  return numbered(kLane, hosts.place_of(program.input().rank), program);
 }
 
 }  // namespace paceline::plan

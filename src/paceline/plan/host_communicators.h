@@ -13,8 +13,13 @@ namespace paceline::plan {
 /// then.
 void add_host_communicators(const Hosts& hosts, Frame& frame);
 
+/// A communicator across the hosts, where these are several, for each of the
+/// first `lanes` places: of the ranks at that place of every host.
+void add_lane_communicators(const Hosts& hosts, Rank lanes, Frame& frame);
+
 /// Those of the program's rank.
 CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program);
 CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program);
+CommunicatorId lane_of(const Hosts& hosts, const Program& program);
 
 }  // namespace paceline::plan
