@@ -80,14 +80,7 @@ class StepLinks {
 };
 
 /// As many ops as rank 0's step has are taken for every rank's.
-void check_size(const plan::Planner& planner,
-                plan::PlanInput input,
-                const JobOptions& options,
-                Rank actors) {
-  input.rank = 0;
-  const auto ops = static_cast<std::int64_t>(
-      planner.plan(input, planner.setup(input), planner.variant(input, 1))
-          .ops.size());
+void check_size(std::size_t ops, const JobOptions& options, Rank actors) {
   const double items =
       static_cast<double>(ops) * actors * static_cast<double>(options.steps);
   if (items > static_cast<double>(kMostItems)) {
@@ -116,7 +109,7 @@ class Compiler {
     job_.input = input;
     job_.options = options;
     job_.classes = options.fold ? folded(planner, input) : unfolded(input);
-    check_size(planner, input, options, job_.classes.count());
+    check_size(scripts_.ops_of_a_step(), options, job_.classes.count());
     job_.period = period_of(planner, input);
   }
 

@@ -26,28 +26,48 @@ Scripts::Scripts(const plan::Planner& planner,
   communicators_ = planner.setup(input_).communicators;
 }
 
-const Script& Scripts::of(Rank rank) {
-  const auto known = scripts_.find(rank);
-  if (known != scripts_.end()) {
-    return known->second;
+/// The rank's script with a setup, and maybe no steps yet.
+Script& Scripts::begun(Rank rank) {
+  const auto [at, fresh] = scripts_.try_emplace(rank);
+  if (fresh) {
+    input_.rank = rank;
+    at->second.setup = planner_.setup(input_);
   }
-  Script& script = scripts_[rank];
+  return at->second;
+}
+
+/// Of the rank in input_; each is planned once.
+const plan::CommPlan& Scripts::plan(Script& script, plan::Variant variant) {
+  const auto known = script.plans.find(variant);
+  return known != script.plans.end()
+             ? known->second
+             : script.plans
+                   .emplace(variant,
+                            planner_.plan(input_, script.setup, variant))
+                   .first->second;
+}
+
+std::size_t Scripts::ops_of_a_step() {
+  Script& script = begun(0);
+  input_.rank = 0;
+  return plan(script, planner_.variant(input_, 1)).ops.size();
+}
+
+const Script& Scripts::of(Rank rank) {
+  Script& script = begun(rank);
+  if (!script.begin.empty()) {
+    return script;
+  }
   input_.rank = rank;
-  script.setup = planner_.setup(input_);
   script.collectives.resize(communicators_.size());
   std::uint32_t item = 0;
   for (Step step = 0; step < steps_; ++step) {
     const plan::Variant variant = planner_.variant(input_, step);
-    auto at = script.plans.find(variant);
-    if (at == script.plans.end()) {
-      at = script.plans
-               .emplace(variant, planner_.plan(input_, script.setup, variant))
-               .first;
-    }
+    const plan::CommPlan& planned = plan(script, variant);
     script.variants.push_back(variant);
-    script.steps.push_back(&at->second);
+    script.steps.push_back(&planned);
     script.begin.push_back(item);
-    for (const plan::Op& op : at->second.ops) {
+    for (const plan::Op& op : planned.ops) {
       if (const auto* collective = std::get_if<Collective>(&op.work)) {
         script.collectives.at(plan::index_of(collective->on)).push_back(item);
       } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {

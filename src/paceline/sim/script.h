@@ -40,6 +40,10 @@ class Scripts {
           plan::Step steps);
 
   const Script& of(plan::Rank rank);
+
+  /// Ops of rank 0 in its second step, of which no more is planned.
+  std::size_t ops_of_a_step();
+
   const std::vector<plan::Communicator>& communicators() const {
     return communicators_;
   }
@@ -49,6 +53,9 @@ class Scripts {
   plan::PlanInput& input() { return input_; }
 
  private:
+  Script& begun(plan::Rank rank);
+  const plan::CommPlan& plan(Script& script, plan::Variant variant);
+
   const plan::Planner& planner_;
   plan::PlanInput input_;
   plan::Step steps_;
