@@ -13,6 +13,7 @@
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/engines.h"
 #include "paceline/sim/learn_fit.h"
+#include "paceline/sim/learn_warnings.h"
 #include "paceline/sim/roofline.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/quantile.h"
@@ -75,16 +76,12 @@ LinkModel own_link(const plan::LinkSpec& link) {
 }
 
 /// A cluster may be hosts alone.
-bool gives_links(const LearnOptions& options) {
-  return options.cluster && !options.cluster->links.empty();
-}
-
 /// `within`: who shares the link of a host's ranks, where nobody says.
 Machine machine_for(const LearnOptions& options, plan::LinkSharing within) {
   Machine machine;
   if (options.link) {
     machine.device = machine.network = own_link(*options.link);
-  } else if (gives_links(options)) {
+  } else if (options.gives_links()) {
     machine = machine_of(*options.cluster, "");
     machine.algorithm = Algorithm::kRing;
   } else {
@@ -163,13 +160,6 @@ constexpr Named kNames[] = {
 /// A figure of every resample, by name.
 using Series = std::vector<double>;
 
-/// One set of constants: those of the records, or of resampled ones.
-struct Fitted {
-  AloneTimes alone;
-  double factor = 1;
-  UnknownValues values;
-};
-
 Fitted fitted(LearnFit& fit,
               const MeasuredFamily& family,
               const UnknownValues& start,
@@ -213,7 +203,7 @@ Candidate best_candidate(const LearnFit::Setting& setting,
                          const LearnOptions& options) {
   Candidate own =
       candidate_of(setting, family, options, plan::LinkSharing::kDevice);
-  if (options.link || gives_links(options)) {
+  if (options.link || options.gives_links()) {
     return own;
   }
   Candidate shared =
@@ -297,88 +287,6 @@ void put_cases(Candidate& candidate, Learned& learned) {
   }
 }
 
-// What the records do not tell.
-void warn_of_gaps(Candidate& chosen,
-                  const LearnOptions& options,
-                  Learned& learned) {
-  const Fitted& best = chosen.best;
-  auto& warnings = learned.family.warnings;
-  constexpr double kHidden = 0.01;
-  const auto& together = learned.family.together;
-  if (!best.values.empty() &&
-      chosen.fit->most_exposed(learned.family, best.values) < kHidden) {
-    warnings.push_back(
-        {.code = "hidden-communication",
-         .seen = "communication costs no record 1 % of its step",
-         .why = "what hides under compute says little of the link",
-         .advice = "add runs that wait for it: --strategy bsp, or a smaller "
-                   "--batch-size for all"});
-  }
-  const int largest = together.back().configuration.ranks;
-  if (together.front().configuration.ranks == largest &&
-      best.values.contains(Unknown::kLatency)) {
-    warnings.push_back(
-        {.code = "one-world",
-         .seen = fmt::format("{} ranks are the only world of more than one",
-                             largest),
-         .why = "how costs grow with ranks is taken from the model of a ring",
-         .advice = fmt::format("add runs of {} ranks", 2 * largest)});
-  }
-  if (options.link && gives_links(options)) {
-    warnings.push_back(
-        {.code = "links-of-records",
-         .seen = fmt::format("the records ran behind a modelled link, and "
-                             "cluster '{}' has links of its own",
-                             options.cluster->name),
-         .why = "of the cluster only the hosts are taken",
-         .advice = "`paceline predict PROFILE --cluster FILE` prices its "
-                   "links"});
-  }
-  const bool one_host =
-      std::ranges::all_of(together, [](const MeasuredCase& it) {
-        return it.configuration.ranks_per_host.size() < 2;
-      });
-  if (one_host && !options.link && !gives_links(options)) {
-    warnings.push_back(
-        {.code = "one-host",
-         .seen = "all runs were on one host",
-         .why = "nothing is known of a network; larger worlds are taken to "
-                "stand on one host as well",
-         .advice = "add runs on two hosts, or say with --cluster where ranks "
-                   "would be"});
-  }
-}
-
-// What its fit shows: how well records are explained, and what they share.
-void warn_of_fit(const Fitted& best, Learned& learned) {
-  auto& warnings = learned.family.warnings;
-  const int largest = learned.family.together.back().configuration.ranks;
-  double worst = 0;
-  for (const ExplainedCase& it : learned.cases) {
-    worst = std::max(worst, std::abs(it.simulated_s / it.measured_s - 1));
-  }
-  constexpr double kPoor = 0.05;
-  if (worst > kPoor) {
-    warnings.push_back(
-        {.code = "poor-fit",
-         .seen =
-             fmt::format("a record is explained to {:.0f} % only", worst * 100),
-         .why = "something that the simulator does not know shaped it",
-         .advice = "trust the interval, not the figure"});
-  }
-  constexpr double kCrowded = 1.05;
-  if (best.factor > kCrowded) {
-    warnings.push_back(
-        {.code = "shared-compute",
-         .seen = fmt::format("{} ranks compute {:.2f} times as long as one",
-                             largest,
-                             best.factor),
-         .why = "they share cores or memory; a larger world is taken to share "
-                "them as much",
-         .advice = "predict worlds that have as many ranks a host"});
-  }
-}
-
 }  // namespace
 
 Learned learn(std::span<const record::RunRecord> records,
@@ -402,7 +310,7 @@ Learned learn(std::span<const record::RunRecord> records,
        .update_bytes = update_bytes(input),
        .link = options.link,
        .machine = {},
-       .one_link = !gives_links(options) || options.link,
+       .one_link = !options.gives_links() || options.link,
        .software = engine_costs_named(options.link ? "link" : c.engine).costs},
       learned.family,
       options);
@@ -418,7 +326,11 @@ Learned learn(std::span<const record::RunRecord> records,
   }
   put_constants(chosen, again, options, learned);
   put_cases(chosen, learned);
-  warn_of_gaps(chosen, options, learned);
+  const double exposed =
+      chosen.best.values.empty()
+          ? 1
+          : chosen.fit->most_exposed(learned.family, chosen.best.values);
+  warn_of_gaps(chosen.best, exposed, options, learned);
   warn_of_fit(chosen.best, learned);
   return learned;
 }

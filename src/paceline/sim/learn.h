@@ -30,6 +30,8 @@ struct LearnOptions {
   std::size_t resamples = 100;
   double level = 0.95;
   std::uint64_t seed = 0;
+
+  bool gives_links() const { return cluster && !cluster->links.empty(); }
 };
 
 struct LearnedConstant {

@@ -33,6 +33,13 @@ struct AloneTimes {
 /// From the runs without an exchange where there are some, else from all.
 AloneTimes alone_times(const std::vector<MeasuredCase>& alone);
 
+/// One set of constants: those of the records, or of resampled ones.
+struct Fitted {
+  AloneTimes alone;
+  double factor = 1;
+  UnknownValues values;
+};
+
 /// Cases of more than one rank, compiled once, priced under any constants.
 class LearnFit {
  public:
