@@ -164,7 +164,8 @@ TEST(Cluster, NamesTheLineOfAFit) {
   for (const auto& [line, why] :
        {std::pair<std::string, std::string>{"engine = 'mpi'",
                                             "engine = 'mpi': known are gloo, "
-                                            "nccl"},
+                                            "nccl, bytescheduler, byteps, "
+                                            "bluefog"},
         {"device = 'gpu'", "device = 'gpu': known are cpu, cuda"},
         {"error_percent = -1.5",
          "error_percent = -1.5: must be a number, 0 or more"},

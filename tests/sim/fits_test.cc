@@ -86,6 +86,29 @@ TEST(Fits, OfAnotherEngineAreLeftOutAndNamed) {
   }
 }
 
+// What messages take says nothing of collectives, and what a published program
+// measured nothing of another one.
+TEST(Fits, OfMessagesLeaveCollectivesAlone) {
+  const auto with_fit_of = [](const std::string& engine) {
+    PredictRequest job = request("", "", 4);
+    for (plan::ClusterLink& link : job.cluster.links) {
+      link.fits = {{.operation = "message",
+                    .ranks = 2,
+                    .line = {{{.alpha = kMs, .beta_ps_per_byte = 900}}},
+                    .error_percent = {},
+                    .engine = engine}};
+    }
+    return predict(job);
+  };
+  const Prediction published = with_fit_of("bluefog");
+  EXPECT_EQ(published.record.configuration.engine, "nccl");
+  EXPECT_TRUE(published.record.warnings.empty());
+  EXPECT_EQ(published.costs.machine.algorithm, Algorithm::kTree);
+  const Prediction own = with_fit_of("gloo");
+  EXPECT_EQ(own.record.configuration.engine, "gloo");
+  EXPECT_EQ(own.costs.machine.algorithm, Algorithm::kRing);
+}
+
 // A run reads the file's fit for as many ranks whole, so a prediction's planner
 // must: a line through two points would be another one.
 TEST(Fits, PlannersGetTheirPieces) {

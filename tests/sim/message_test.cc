@@ -68,6 +68,27 @@ TEST(Messages, ShareOneMedium) {
   EXPECT_EQ(simulate(Neighbors({1}), input, costs).step, 30 * kUs + 4 * kModel);
 }
 
+// One connection may reach less than the card: a fit of messages limits each
+// flow, holds its latency and what software costs, and is read whatever the
+// algorithm of collectives.
+TEST(Messages, AFitLimitsEachFlow) {
+  const auto input = on_hosts(1, 16, 4);
+  Costs costs = toy_costs(input);
+  costs.machine.network.sharing = plan::LinkSharing::kHost;
+  costs.machine.network.latency = 7 * kUs;
+  costs.software.message = kUs;
+  costs.machine.fits = {
+      {.operation = "message",
+       .ranks = 2,
+       .line = {{{.alpha = 3 * kUs, .beta_ps_per_byte = 2000}}},
+       .error_percent = {}}};
+  EXPECT_EQ(simulate(Neighbors({1}), input, costs).step,
+            30 * kUs + 3 * kUs + 2 * kModel);
+  // Four flows at half the card's rate: the card is what limits them.
+  EXPECT_EQ(simulate(Neighbors({4}), input, costs).step,
+            30 * kUs + 3 * kUs + 4 * kModel);
+}
+
 TEST(Messages, OnePeerRepeatsWithItsPeriod) {
   const auto input = on_hosts(1, 8, 1);
   const StepTimes times =

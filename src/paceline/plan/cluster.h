@@ -39,7 +39,8 @@ enum class LinkSharing : std::uint8_t {
 // What a fit may say.
 inline constexpr std::array<std::string_view, 5> kFitOperations{
     "all-reduce", "reduce-scatter", "all-gather", "broadcast", "message"};
-inline constexpr std::array<std::string_view, 2> kFitEngines{"gloo", "nccl"};
+inline constexpr std::array<std::string_view, 5> kFitEngines{
+    "gloo", "nccl", "bytescheduler", "byteps", "bluefog"};
 inline constexpr std::array<std::string_view, 2> kFitDevices{"cpu", "cuda"};
 
 /// The measured time of one operation among `ranks` ranks on a link, by size.

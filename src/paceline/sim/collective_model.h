@@ -70,6 +70,23 @@ Price measured_price(const CollectiveCall& call, const Machine& machine);
 const plan::LinkFit* measured_fit(const CollectiveCall& call,
                                   const Machine& machine);
 
+/// The price of a message from rank to rank, alone on the machine, without what
+/// software adds.  `remote`: between hosts.
+Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine);
+
+/// The fit that prices a message whatever the algorithm of collectives, or
+/// null.  What software costs is in it.
+const plan::LinkFit* message_fit(bool remote, const Machine& machine);
+
+/// The piece of a fit that holds for `bytes`.
+const plan::AlphaBetaPiece& piece_of(const plan::LinkFit& fit,
+                                     std::int64_t bytes);
+
+/// What keeps `flow` bytes flowing for as long as the piece says of `bytes`.
+std::int64_t limit_of(const plan::AlphaBetaPiece& piece,
+                      std::int64_t bytes,
+                      std::int64_t flow);
+
 /// Whole logarithm to base 2, rounded up: rounds of a binary tree.
 constexpr std::int64_t log2_up(std::int64_t value) {
   std::int64_t rounds = 0;

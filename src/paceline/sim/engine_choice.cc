@@ -7,18 +7,20 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/sim/engines.h"
 
 namespace paceline::sim {
 namespace {
 
 constexpr plan::Rank kMostFitted = 32;  // engines.cc
 
-/// The engines that the cluster's fits name.
+/// The engines that the cluster's fits name, without published programs: what
+/// those measured is theirs alone.
 std::vector<std::string> fitted_engines(const plan::Cluster& cluster) {
   std::vector<std::string> engines;
   for (const plan::ClusterLink& link : cluster.links) {
     for (const plan::LinkFit& fit : link.fits) {
-      if (!fit.engine.empty() &&
+      if (!fit.engine.empty() && !engine_costs_named(fit.engine).published &&
           std::ranges::find(engines, fit.engine) == engines.end()) {
         engines.push_back(fit.engine);
       }
@@ -41,7 +43,7 @@ void check_fits(const plan::Cluster& cluster,
                 const std::string& engine,
                 const Machine& machine,
                 std::vector<record::Warning>& warnings) {
-  if (!machine.fits.empty() || !machine.device_fits.empty()) {
+  if (prices_collectives(machine)) {
     return;
   }
   const auto engines = fitted_engines(cluster);
@@ -69,7 +71,7 @@ void check_scale(const std::string& engine,
                  plan::Rank ranks,
                  const Machine& machine,
                  std::vector<record::Warning>& warnings) {
-  const bool fitted = !machine.fits.empty() || !machine.device_fits.empty();
+  const bool fitted = prices_collectives(machine);
   if (engine != "nccl" || ranks <= kMostFitted || fitted) {
     return;
   }

@@ -32,7 +32,8 @@ const std::array<EngineCosts, 7>& table() {
                  "its collectives",
        .costs = {},
        .algorithm = Algorithm::kTree,
-       .module_call = 1'163'000'000},
+       .module_call = 1'163'000'000,
+       .published = true},
       {.name = "byteps",
        .source = "the same fit: sums inside a host at 3.966 of 6.084 GB/s, of "
                  "which 0.5303 are left while devices compute; ps-lite's "
@@ -41,12 +42,14 @@ const std::array<EngineCosts, 7>& table() {
        .from_python = true,
        .device_share = 3.966 / 6.084,
        .under_compute = 0.5303,
+       .published = true,
        .both_ways = false},
       {.name = "bluefog",
        .source = "the examination's fit to BlueFog's charts: 331.8 us per rank "
                  "of a collective, 0.6666 ms for a message",
        .costs = {.collective_per_rank = 331'800'000, .message = 666'600'000},
-       .from_python = true},
+       .from_python = true,
+       .published = true},
       {.name = "gloo",
        .source = "measured on loopback, 2 ranks, 4 bytes: 0.35 ms; several "
                  "collectives run side by side",

@@ -19,6 +19,8 @@ struct EngineCosts {
   /// What its collectives reach of the rate between a host's devices, and what
   /// is left of that while devices compute; 0: as the cluster file has it.
   double device_share = 1, under_compute = 0;
+  bool published =
+      false;              // one program's that was published, asked for by name
   bool both_ways = true;  // else a host sends and receives at one rate together
 };
 

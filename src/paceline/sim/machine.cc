@@ -108,10 +108,18 @@ Machine machine_of(const plan::Cluster& cluster, std::string_view engine) {
   machine.interference.compute_under_transfer = cluster.device.under_transfer;
   machine.fits = fits_with(network, engine);
   machine.device_fits = fits_with(device, engine);
-  if (!machine.fits.empty() || !machine.device_fits.empty()) {
+  if (prices_collectives(machine)) {
     machine.algorithm = Algorithm::kMeasured;
   }
   return machine;
+}
+
+bool prices_collectives(const Machine& machine) {
+  const auto of_collectives = [](const plan::LinkFit& fit) {
+    return fit.operation != "message";
+  };
+  return std::ranges::any_of(machine.fits, of_collectives) ||
+         std::ranges::any_of(machine.device_fits, of_collectives);
 }
 
 Algorithm algorithm_named(const std::string& name) {

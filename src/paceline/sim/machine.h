@@ -66,7 +66,8 @@ struct Machine {
   LinkModel device;   // between the devices of a host
   LinkModel network;  // between hosts
   Algorithm algorithm = Algorithm::kRing;
-  // For kMeasured: whole operations, with what the engine's software costs.
+  // Whole operations, with what the engine's software costs: collectives for
+  // kMeasured, messages always.
   std::vector<plan::LinkFit> fits;         // among several hosts
   std::vector<plan::LinkFit> device_fits;  // inside one
   std::vector<double> network_scale;       // of the rate, by host; empty: all 1
@@ -79,6 +80,10 @@ struct Machine {
 /// cluster that lacks a link uses the other for both; throws UsageError where
 /// it has none.
 Machine machine_of(const plan::Cluster& cluster, std::string_view engine);
+
+/// Whether a fit of the machine is of a collective: those of messages say
+/// nothing of what collectives take.
+bool prices_collectives(const Machine& machine);
 
 /// ring, tree, halving-doubling, hierarchical, measured.  Throws UsageError.
 Algorithm algorithm_named(const std::string& name);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -38,6 +39,25 @@ const plan::LinkFit* measured_fit(const CollectiveCall& call,
   return best;
 }
 
+const plan::AlphaBetaPiece& piece_of(const plan::LinkFit& fit,
+                                     std::int64_t bytes) {
+  const auto& pieces = fit.line.pieces;
+  PACELINE_CHECK(!pieces.empty());
+  const auto above = std::ranges::find_if(
+      pieces, [&](const auto& it) { return bytes < it.from_bytes; });
+  return above == pieces.begin() ? *above : *(above - 1);
+}
+
+std::int64_t limit_of(const plan::AlphaBetaPiece& piece,
+                      std::int64_t bytes,
+                      std::int64_t flow) {
+  const double seconds =
+      piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes);
+  return seconds > 0 ? std::max<std::int64_t>(
+                           1, std::llround(static_cast<double>(flow) / seconds))
+                     : std::numeric_limits<std::int64_t>::max();
+}
+
 /// t = alpha + beta S, by pieces of the size, as measured on the cluster
 /// (`paceline comm --fit`, or a published table) among the nearest number of
 /// ranks.  beta limits the flow, whose bytes are those of a ring, so that what
@@ -48,20 +68,11 @@ Price measured_price(const CollectiveCall& call, const Machine& machine) {
   if (fit == nullptr) {
     return ring_price(call, machine);
   }
-  const auto& pieces = fit->line.pieces;
-  PACELINE_CHECK(!pieces.empty());
-  auto piece = std::ranges::find_if(
-      pieces, [&](const auto& it) { return call.bytes < it.from_bytes; });
-  piece -= piece == pieces.begin() ? 0 : 1;
+  const plan::AlphaBetaPiece& piece = piece_of(*fit, call.bytes);
   Price price = ring_price(call, machine);
   Stage& stage = price.stages[0];
-  stage.latency = piece->alpha;
-  const double seconds =
-      piece->beta_ps_per_byte * 1e-12 * static_cast<double>(call.bytes);
-  if (seconds > 0) {
-    stage.limit_bytes_per_s = std::max<std::int64_t>(
-        1, std::llround(static_cast<double>(stage.bytes) / seconds));
-  }
+  stage.latency = piece.alpha;
+  stage.limit_bytes_per_s = limit_of(piece, call.bytes, stage.bytes);
   return price;
 }
 

@@ -171,12 +171,11 @@ void Simulator::State::set_prices() {
   for (const MessageShape& shape : job_.message_shapes) {
     message_prices_.emplace_back();
     if (!costs_.free_communication) {
-      message_prices_.back().add(
-          {.latency =
-               software.message + (shape.remote ? machine.network.latency
-                                                : machine.device.latency),
-           .bytes = shape.bytes,
-           .network_weight = shape.remote ? kWeightOne : 0});
+      Stage stage = message_stage(shape.bytes, shape.remote, machine);
+      if (message_fit(shape.remote, machine) == nullptr) {
+        stage.latency += software.message;
+      }
+      message_prices_.back().add(stage);
     }
   }
   kernel_times_.clear();

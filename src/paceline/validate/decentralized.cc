@@ -49,22 +49,25 @@ double DecentralizedModel::samples_per_s(const Cell& cell,
   sim::Costs costs;
   costs.profile = network.profile;
   costs.machine.device = {.bytes_per_s = rate_of(kNvlink)};
-  const bool ring = cell.key[1] == "horovod";
-  const double rate = ring ? constants[Constant::kCloudRingRate] *
-                                 std::pow(std::max(1.0, machines / 2.0),
-                                          -constants[Constant::kCloudDecline])
-                           : constants[Constant::kCloudRate];
-  costs.machine.network = {.bytes_per_s = rate_of(rate * 1e9),
-                           .sharing = plan::LinkSharing::kHost};
+  costs.machine.network = {
+      .bytes_per_s = rate_of(constants[Constant::kCloudRingRate] * 1e9),
+      .sharing = plan::LinkSharing::kHost,
+      .decline = std::min(1.0, constants[Constant::kCloudDecline])};
+  const double message = constants[Constant::kCloudMessage] * 1e-3;
+  costs.machine.fits = {
+      {.operation = "message",
+       .ranks = 2,
+       .line =
+           plan::line_of(message, 1 / (constants[Constant::kCloudRate] * 1e9)),
+       .error_percent = {}}};
   costs.machine.interference.compute_under_transfer =
       std::min(1.0, constants[Constant::kCloudUnderTransfer]);
   if (machines > 1) {
-    if (!ring) {
+    costs.software.message = plan::picoseconds_of(message);
+    if (cell.key[1] != "horovod") {
       costs.software.collective_per_rank =
           plan::picoseconds_of(constants[Constant::kCloudPerRank] * 1e-6);
     }
-    costs.software.message =
-        plan::picoseconds_of(constants[Constant::kCloudMessage] * 1e-3);
   }
   const double step =
       plans_.step_seconds({.network = &network,
