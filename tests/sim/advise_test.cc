@@ -136,6 +136,24 @@ TEST(Advise, ErrorsAreThoseOfTheFamily) {
   EXPECT_GT(others, 0);
 }
 
+// Two of one family are told apart by less than their bars, of which much is
+// common to both.
+TEST(Advise, MarksWhatCannotBeToldFromTheFirst) {
+  const Advice& first = table().rows.front();
+  int by_pairs = 0, by_intervals = 0;
+  for (const Advice& row : table().rows) {
+    const auto apart = told_apart_by(first.bar, row.bar);
+    const double ratio =
+        static_cast<double>(row.step) / static_cast<double>(first.step);
+    EXPECT_EQ(row.like_best,
+              apart ? ratio <= 1 + *apart : row.low <= first.high)
+        << row.configuration.strategy;
+    (apart ? by_pairs : by_intervals) += 1;
+  }
+  EXPECT_GT(by_pairs, 0);
+  EXPECT_GT(by_intervals, 0);
+}
+
 Advice row_of(double step, double share, bool examined, bool runs = true) {
   Advice row;
   row.step = std::llround(step);

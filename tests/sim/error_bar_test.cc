@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/sim/error_bar.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -95,6 +96,41 @@ TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
   EXPECT_TRUE(bar_of(it).known());
   it.software = SoftwareCosts{};
   EXPECT_EQ(text_of(bar_of(it), 200), "");
+}
+
+TEST(ErrorBar, StrategiesOfAFamilyAreComparedByItsPairs) {
+  const Examined merged{
+      .family = "merged", .how = "", .apart_percent = 6, .pairs = 3};
+  const Examined alone{.family = "scheduled", .how = ""};
+  const ErrorBar bar{.share = 0.1, .examined = true, .of = &merged};
+  EXPECT_DOUBLE_EQ(told_apart_by(bar, bar).value(), 0.06);
+  const ErrorBar other{.share = 0.1, .examined = true, .of = &alone};
+  EXPECT_EQ(told_apart_by(bar, other), std::nullopt);
+  EXPECT_EQ(told_apart_by(other, other), std::nullopt);
+  EXPECT_EQ(told_apart_by({.share = 0.1}, {.share = 0.1}), std::nullopt);
+  const ErrorBar elsewhere{.share = 0.1, .of = &merged};
+  EXPECT_EQ(told_apart_by(bar, elsewhere), std::nullopt);
+}
+
+TEST(ErrorBar, SizesAreComparedByPairsOfSizes) {
+  const Examined sizes{.family = "merged",
+                       .how = "",
+                       .apart_percent = 6,
+                       .pairs = 3,
+                       .of_sizes = true};
+  const Examined others{
+      .family = "servers", .how = "", .apart_percent = 60, .pairs = 3};
+  const auto apart = [](const Examined* of, bool examined) {
+    return sizes_told_apart_by({.share = 0.1, .examined = examined, .of = of});
+  };
+  EXPECT_DOUBLE_EQ(apart(&sizes, true).value(), 0.06);
+  EXPECT_EQ(apart(nullptr, true), std::nullopt);
+  double largest = 0;
+  for (const Examined& row : examined()) {
+    largest = std::max(largest, row.of_sizes ? row.apart_percent : 0);
+  }
+  EXPECT_DOUBLE_EQ(apart(&sizes, false).value(), largest / 100);
+  EXPECT_DOUBLE_EQ(apart(&others, true).value(), largest / 100);
 }
 
 TEST(ErrorBar, IsPrintedAsAnInterval) {

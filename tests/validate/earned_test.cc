@@ -55,8 +55,37 @@ TEST(Earned, IsMeanAndNinetiethPercentileOverAFamilysCells) {
   EXPECT_EQ(numbers(text, "p90_percent"),
             (std::vector<double>{1.9, 20, 7, 3, 5}));
   EXPECT_EQ(numbers(text, "cells"), (std::vector<double>{2, 1, 1, 1, 1}));
+  // Two strategies of a family on one job: 1.018 / 0.982.
+  EXPECT_EQ(numbers(text, "apart_percent"),
+            (std::vector<double>{3.7, 0, 0, 0, 0}));
+  EXPECT_EQ(numbers(text, "pairs"), (std::vector<double>{1, 0, 0, 0, 0}));
   all.erase({Table::kDdp, "a series"});
   EXPECT_THROW(earned_rows(all, presets), UsageError);
+}
+
+// One strategy that was published twice, and two percentiles, are no pairs; two
+// bucket sizes are.
+TEST(Earned, ComparesStrategiesOnOneJob) {
+  const Cell wfbp = cell(Table::kSurvey, {"WFBP-PS", "m", "n", "8"});
+  const Cell again = cell(Table::kSurvey, {"ByteScheduler-PS", "m", "n", "8"});
+  const Cell more = cell(Table::kSurvey, {"BSP-PS", "m", "n", "16"});
+  const Cell merged = cell(Table::kSurvey, {"BSP-A2A", "m", "n", "8"});
+  const Cell scheduled =
+      cell(Table::kSurvey, {"ByteScheduler-A2A", "", "", "8"});
+  const Cell large = cell(Table::kDdp, {"m", "2M/8G", "p75"});
+  const Cell other = cell(Table::kDdp, {"m", "2M/8G", "p95"});
+  const Cell small = cell(Table::kDdpBuckets, {"m", "16", "p75"});
+  const Cell neighbors = cell(Table::kDecentralized, {"c", "horovod", "16"});
+  LeftOut all;
+  all[{Table::kSurvey, "a model"}] = {{&wfbp, 3}, {&again, -9}, {&more, 5}};
+  all[{Table::kDdp, "a series"}] = {{&large, 2}, {&other, 9}, {&small, 0}};
+  all[{Table::kDecentralized, "a series"}] = {{&neighbors, 4.25}};
+  const Errors presets = {
+      {&merged, 0}, {&wfbp, 0}, {&scheduled, 0}, {&large, 0}, {&neighbors, 0}};
+  const std::string text = earned_rows(all, presets);
+  EXPECT_EQ(numbers(text, "pairs"), (std::vector<double>{0, 0, 0, 1, 0}));
+  EXPECT_EQ(numbers(text, "apart_percent"),
+            (std::vector<double>{0, 0, 0, 2, 0}));
 }
 
 std::string text_of(const std::filesystem::path& path) {

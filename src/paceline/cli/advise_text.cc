@@ -43,8 +43,14 @@ std::string bars_text(std::span<const sim::Advice> rows) {
                ? ""
                : fmt::format("\nno error bars: {}\n", rows.front().bar.why);
   }
+  const auto apart = sim::told_apart_by(rows.front().bar, rows.front().bar);
   return fmt::format(
-      "\n* cannot be told from the first: their intervals overlap\n{}",
+      "\n* cannot be told from the first: {}\n{}",
+      apart ? fmt::format("at most {:.1f} % slower, which published pairs of "
+                          "such strategies do not tell apart, or of another "
+                          "kind with an interval that overlaps",
+                          *apart * 100)
+            : "their intervals overlap",
       barred->bar.of != nullptr
           ? "[]: 9 of 10 published cells of such strategies are within\n"
           : "");

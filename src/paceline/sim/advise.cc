@@ -62,6 +62,15 @@ std::optional<Sized> sized(const std::string& strategy) {
                                         nullptr)};
 }
 
+/// Whether a row cannot be told from one that is as fast or faster; `apart`:
+/// by what share of the step they must differ, where that is known.
+bool alike(const Advice& faster,
+           const Advice& row,
+           const std::optional<double>& apart) {
+  return apart ? row.step <= scaled(faster.step, 1 + *apart)
+               : row.low <= faster.high;
+}
+
 /// `rows` are sorted by step.
 std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
   std::vector<BucketAdvice> all;
@@ -81,7 +90,7 @@ std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
       bests.push_back(&row);
     }
     const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
-    if (row.low <= best.high) {
+    if (alike(best, row, sizes_told_apart_by(row.bar))) {
       found->like.push_back(of->mebibytes);
     }
     found->worst_mb = of->mebibytes;
@@ -167,7 +176,9 @@ AdviceTable advise(const AdviseRequest& request) {
   }
   std::ranges::stable_sort(table.rows, {}, &Advice::step);
   for (Advice& row : table.rows) {
-    row.like_best = row.bar.known() && row.low <= table.rows.front().high;
+    const Advice& first = table.rows.front();
+    row.like_best =
+        row.bar.known() && alike(first, row, told_apart_by(first.bar, row.bar));
   }
   table.buckets = buckets_of(table.rows);
   return table;

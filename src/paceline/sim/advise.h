@@ -20,8 +20,8 @@ struct AdviseRequest {
   /// Strategies too after which parameters are not those of one large batch.
   bool any_update = false;
   /// Of a prediction, as a share of the step; left out: what is known of the
-  /// strategy's family (sim/error_bar.h).  Two strategies whose intervals
-  /// overlap are not told apart.
+  /// strategy's family (sim/error_bar.h).  Two strategies are told apart where
+  /// told_apart_by() says so, else where their intervals do not overlap.
   std::optional<double> error{};
 };
 
@@ -31,7 +31,7 @@ struct Advice {
   Picoseconds step = 0, exposed = 0;
   ErrorBar bar;
   Picoseconds low = 0, high = 0;  // step less and plus its error
-  bool like_best = false;         // its interval overlaps the first row's
+  bool like_best = false;         // it cannot be told from the first row
   plan::Guarantee guarantee = plan::Guarantee::kExact;
   bool runs = true;  // else messages between two ranks, simulated only
 };

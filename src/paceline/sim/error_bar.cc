@@ -120,6 +120,29 @@ ErrorBar error_bar_of(const PredictRequest& request, const Machine& machine) {
           .why = why};
 }
 
+std::optional<double> told_apart_by(const ErrorBar& one,
+                                    const ErrorBar& other) {
+  const bool compared = one.examined && other.examined && one.of != nullptr &&
+                        one.of == other.of && one.of->pairs > 0;
+  return compared ? std::optional(one.of->apart_percent / 100) : std::nullopt;
+}
+
+std::optional<double> sizes_told_apart_by(const ErrorBar& bar) {
+  if (bar.of == nullptr) {
+    return std::nullopt;
+  }
+  if (bar.examined && bar.of->of_sizes) {
+    return told_apart_by(bar, bar);
+  }
+  double largest = 0;
+  for (const Examined& family : examined()) {
+    if (family.of_sizes) {
+      largest = std::max(largest, family.apart_percent);
+    }
+  }
+  return largest / 100;
+}
+
 std::string text_of(const ErrorBar& bar, double step_ms) {
   if (!bar.known()) {
     return bar.why.empty() ? "" : fmt::format("  no error bar: {}\n", bar.why);

@@ -31,6 +31,16 @@ struct ErrorBar {
 /// request brings a machine or software of its own.  `machine` prices it.
 ErrorBar error_bar_of(const PredictRequest& request, const Machine& machine);
 
+/// By what share of the faster two predicted steps of one job must differ to be
+/// told apart, as published pairs of strategies of one family have it; empty:
+/// the two were not examined as one family, or no pair of it was published.
+std::optional<double> told_apart_by(const ErrorBar& one, const ErrorBar& other);
+
+/// The same of two sizes of one strategy's buckets; where no sizes of its
+/// family were published, the largest of those that were.  Empty: the bar was
+/// given.
+std::optional<double> sizes_told_apart_by(const ErrorBar& bar);
+
 /// A line for people: the bar and the interval of the step, in ms; empty where
 /// there is nothing to say.
 std::string text_of(const ErrorBar& bar, double step_ms);

@@ -19,6 +19,11 @@ struct Examined {
   double mean_percent = 0, p90_percent = 0;
   int cells = 0;         // published numbers that were compared
   std::string_view how;  // on what, and what was left out of the fit
+  /// Errors of the ratio of two of the strategies on one job: what nine of ten
+  /// are below, and how many there are.
+  double apart_percent = 0;
+  int pairs = 0;
+  bool of_sizes = false;  // the pairs merge gradients into more or fewer
 };
 
 /// merged, scheduled, servers, reducer, neighbors.

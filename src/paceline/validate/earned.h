@@ -16,7 +16,8 @@ using LeftOut = std::map<std::pair<Table, std::string>, Errors>;
 /// take their error bars: mean and 90th percentile of the absolute errors of
 /// each family of strategies on cells that the fit had not seen, or those of
 /// `predict` with the files of clusters/ (presets.h), whichever has the larger
-/// percentile.  Throws UsageError where a family has no cell of either.
+/// percentile, and the same of the ratio of two strategies on one job.  Throws
+/// UsageError where a family has no cell of either.
 std::string earned_rows(const LeftOut& left_out, const Errors& presets);
 
 }  // namespace paceline::validate
