@@ -52,7 +52,8 @@ Outcome feed(const std::string& line) {
 TEST(RecordFuzz, DamagedTextIsTakenOrRefused) {
   Random random(1);
   const std::vector<std::string> lines{to_line(full_record()),
-                                       to_line(failed_record())};
+                                       to_line(failed_record()),
+                                       to_line(predicted_record())};
   int refused = 0;
   for (int i = 0; i < 1000; ++i) {
     std::string line = lines[below(random, lines.size())];
@@ -66,7 +67,7 @@ TEST(RecordFuzz, DamagedTextIsTakenOrRefused) {
 
 TEST(RecordFuzz, DamagedValuesAreTakenOrRefused) {
   Random random(2);
-  const std::string line = to_line(full_record());
+  const std::string line = to_line(predicted_record());
   int refused = 0;
   for (int i = 0; i < 1000; ++i) {
     refused += feed(damage_values(line, random)) == Outcome::kRefused ? 1 : 0;

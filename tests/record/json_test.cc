@@ -139,6 +139,28 @@ TEST(Json, InstrumentsAreWrittenWhereThereAreSome) {
   EXPECT_FALSE(record.valid());
 }
 
+TEST(Json, WhatAPredictionSaysIsWrittenWhereItSaysAny) {
+  EXPECT_EQ(to_line(full_record()).find("\"bound\""), std::string::npos);
+  RunRecord record = predicted_record();
+  EXPECT_EQ(from_line(to_line(record)), record);
+  EXPECT_EQ(to_json(record)["predicted"]["bound"]["sharper_step_ns"],
+            9'007'199'254'740'993);
+  record.predicted->bound.sharper_ns.reset();
+  record.predicted->bound.algorithm.clear();
+  *record.predicted->error_bar = {.why = "layer times are not measured"};
+  EXPECT_EQ(from_line(to_line(record)), record);
+  const json unknown = to_json(record)["predicted"];
+  for (const char* path : {"/bound/sharper_step_ns",
+                           "/bound/algorithm",
+                           "/error_bar/share",
+                           "/error_bar/low_ns",
+                           "/error_bar/of"}) {
+    EXPECT_TRUE(unknown.at(json::json_pointer(path)).is_null()) << path;
+  }
+  record.predicted->error_bar.reset();
+  EXPECT_EQ(from_line(to_line(record)), record);
+}
+
 TEST(Json, WhatAPlanWasMadeByIsWrittenWhereThereIsSome) {
   RunRecord record = full_record();
   EXPECT_EQ(to_line(record).find("\"planned_by\""), std::string::npos);

@@ -74,7 +74,7 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   held.configuration.cluster = "two nodes; prices 0123abcd";
   held.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
   for (const RunRecord& record :
-       {full_record(), failed_record(), planned, held}) {
+       {full_record(), failed_record(), planned, held, predicted_record()}) {
     EXPECT_EQ(checker_.check(json::parse(to_line(record))),
               std::vector<std::string>{});
   }
@@ -93,12 +93,13 @@ TEST_F(Schema, HoldsForEverySource) {
 }
 
 TEST_F(Schema, EveryKeyIsRequiredByItAndByTheReader) {
-  const json record = to_json(full_record());
+  const json record = to_json(predicted_record());
   std::vector<json::json_pointer> keys;
   collect_keys(record, json::json_pointer(), keys);
   int required = 0;
   for (const json::json_pointer& key : keys) {
-    if (has_free_keys(key.parent_pointer())) {
+    if (has_free_keys(key.parent_pointer()) ||
+        key == json::json_pointer("/predicted")) {
       continue;
     }
     json damaged = record;
@@ -107,7 +108,7 @@ TEST_F(Schema, EveryKeyIsRequiredByItAndByTheReader) {
     EXPECT_FALSE(reader_takes(damaged)) << key;
     ++required;
   }
-  EXPECT_GT(required, 70);
+  EXPECT_GT(required, 85);
 }
 
 TEST_F(Schema, UnknownKeysAreRefusedByItAndByTheReader) {
@@ -117,8 +118,11 @@ TEST_F(Schema, UnknownKeysAreRefusedByItAndByTheReader) {
                             "/environment/hosts/0",
                             "/ranks/0",
                             "/wire",
+                            "/predicted",
+                            "/predicted/bound",
+                            "/predicted/error_bar",
                             "/warnings/0"}) {
-    json damaged = to_json(full_record());
+    json damaged = to_json(predicted_record());
     damaged[json::json_pointer(place)]["stranger"] = 1;
     EXPECT_FALSE(checker_.check(damaged).empty()) << place;
     EXPECT_FALSE(reader_takes(damaged)) << place;
@@ -131,7 +135,7 @@ TEST_F(Schema, UnknownKeysAreRefusedByItAndByTheReader) {
 TEST_F(Schema, AgreesWithTheReaderOnTypes) {
   const std::vector<json> values{
       nullptr, true, -1, 0.5, "text", json::array(), 7, json::object(), {true}};
-  const json record = to_json(full_record());
+  const json record = to_json(predicted_record());
   std::vector<json::json_pointer> keys;
   collect_keys(record, json::json_pointer(), keys);
   for (const json::json_pointer& key : keys) {

@@ -82,20 +82,19 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {
 
 TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
   PredictRequest it = request_on(kTenGigabit, "wfbp", 8);
-  const ErrorBar bar = bar_of(it);
-  const std::string text = text_of(bar, 200);
-  EXPECT_NE(text.find("  error bar ±"), std::string::npos);
-  EXPECT_NE(text.find(" cells)\n"), std::string::npos);
   EXPECT_NE(summary_of(predict(it)).find("  error bar ±"), std::string::npos);
   it.network = plan::network_shape("vgg16");
   it.samples_per_s.reset();
-  EXPECT_EQ(text_of(bar_of(it), 200),
-            "  no error bar: layer times are a device's data sheet, not "
-            "measured\n");
+  EXPECT_NE(summary_of(predict(it))
+                .find("  no error bar: layer times are a device's data sheet, "
+                      "not measured\n"),
+            std::string::npos);
   it.samples_per_s = 200;
   EXPECT_TRUE(bar_of(it).known());
   it.software = SoftwareCosts{};
-  EXPECT_EQ(text_of(bar_of(it), 200), "");
+  const Prediction silent = predict(it);
+  EXPECT_EQ(summary_of(silent).find("error bar"), std::string::npos);
+  EXPECT_EQ(silent.record.predicted->error_bar, std::nullopt);
 }
 
 TEST(ErrorBar, StrategiesOfAFamilyAreComparedByItsPairs) {
@@ -133,19 +132,29 @@ TEST(ErrorBar, SizesAreComparedByPairsOfSizes) {
   EXPECT_DOUBLE_EQ(apart(&others, true).value(), largest / 100);
 }
 
-TEST(ErrorBar, IsPrintedAsAnInterval) {
+TEST(ErrorBar, IsRecordedWithItsIntervalAndItsFamily) {
   const Examined of{.family = "merged",
                     .mean_percent = 3,
                     .p90_percent = 10,
                     .cells = 57,
                     .how = "BSP"};
-  EXPECT_EQ(text_of({.share = 0.1, .examined = true, .of = &of}, 200),
-            "  error bar ±10.0 %: [180.000, 220.000] ms; 9 of 10 published "
-            "cells are within (BSP, 57 cells)\n");
-  EXPECT_EQ(text_of({.share = 1.5, .of = &of, .why = "engine gloo"}, 200),
-            "  not examined: no published table tells of engine gloo; the "
-            "largest error known of any strategy is ±150.0 %: [0.000, 500.000] "
-            "ms\n");
+  const std::int64_t step_ns = 200'000'000;
+  EXPECT_EQ(recorded({.share = 0.1, .examined = true, .of = &of}, step_ns),
+            (record::ErrorBar{.share = 0.1,
+                              .low_ns = 180'000'000,
+                              .high_ns = 220'000'000,
+                              .level = 0.9,
+                              .examined = true,
+                              .of = "merged",
+                              .how = "BSP",
+                              .cells = 57}));
+  const auto wide = recorded({.share = 1.5, .of = &of, .why = "x"}, step_ns);
+  EXPECT_EQ(wide->low_ns, 0);
+  EXPECT_EQ(wide->high_ns, 500'000'000);
+  EXPECT_FALSE(wide->examined);
+  EXPECT_EQ(recorded({.why = "no rate"}, step_ns),
+            (record::ErrorBar{.why = "no rate"}));
+  EXPECT_EQ(recorded({}, step_ns), std::nullopt);
 }
 
 }  // namespace

@@ -214,6 +214,13 @@ TEST(Learn, IntervalsHoldTheScatterOfRuns) {
   const Forecast at = forecast(learned, 8, "bsp", 25);
   const double width = (at.step_s.high - at.step_s.low) /
                        plan::seconds_of(at.prediction.times.step);
+  const auto& bar = at.prediction.record.predicted->error_bar;
+  ASSERT_TRUE(bar && bar->known());
+  EXPECT_EQ(*bar->low_ns, std::llround(at.step_s.low * 1e9));
+  EXPECT_EQ(*bar->high_ns, std::llround(at.step_s.high * 1e9));
+  EXPECT_EQ(bar->level, learned.level);
+  EXPECT_TRUE(summary_of(at).starts_with(
+      "8 ranks, bsp: " + record::words_of(*bar) + "\n"));
   EXPECT_GT(width, 0.005);
   EXPECT_LT(width, 0.1);
 }

@@ -199,6 +199,39 @@ TEST(Predict, NamesTheSharperBoundWhereItSaysMore) {
   EXPECT_TRUE(says(gated));
 }
 
+TEST(Predict, RecordsHoldTheBoundAndTheBar) {
+  const auto ns = [](Picoseconds time) { return (time + 500) / 1000; };
+  PredictRequest slow = request("bytescheduler", 8);
+  slow.cluster.links[1].bytes_per_s = 1e8;
+  slow.algorithm = "ring";
+  for (const PredictRequest& asked : {request("wfbp", 8), slow}) {
+    const Prediction at = predict(asked);
+    ASSERT_TRUE(at.record.predicted);
+    const record::StepBound& bound = at.record.predicted->bound;
+    EXPECT_EQ(bound.step_ns, ns(at.bound.step));
+    EXPECT_EQ(bound.compute_ns, ns(at.bound.compute));
+    EXPECT_EQ(bound.wire_ns, ns(at.bound.wire));
+    EXPECT_EQ(bound.best_ns(), ns(at.bound.gated));
+    EXPECT_EQ(bound.sharper_ns.has_value(), at.bound.gated > at.bound.step);
+    EXPECT_EQ(bound.crosses_step, at.bound.crosses_step);
+    EXPECT_EQ(bound.algorithm, name_of(at.costs.machine.algorithm));
+    EXPECT_EQ(at.record.predicted->error_bar,
+              recorded(at.bar, ns(at.times.step)));
+  }
+  const Prediction alone = predict(request("none", 1));
+  EXPECT_EQ(alone.record.predicted->bound.algorithm, "");
+}
+
+// What the record says of exposed communication is what is printed.
+TEST(Predict, ExposedCommunicationFollowsFromTheRecord) {
+  const Prediction at = predict(request("wfbp", 8));
+  const record::RankSamples& rank = at.record.ranks.front();
+  EXPECT_NEAR(static_cast<double>(rank.step_ns.back() -
+                                  rank.compute_only_step_ns.back()),
+              static_cast<double>(at.exposed()) / 1000,
+              1);
+}
+
 TEST(Predict, TheSameRequestGivesTheSameRecord) {
   PredictRequest noisy = request("fusion", 8);
   noisy.noise = {.seed = 7, .sigma = 0.05, .rank_factor = {}};

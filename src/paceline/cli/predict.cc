@@ -222,7 +222,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_records() const {
                         strategy,
                         bucket_mb_.value_or(learned.job.bucket_mb),
                         !trace_.empty());
-      std::string text = sim::summary_of(forecast, learned);
+      std::string text = sim::summary_of(forecast);
       told.push_back({std::move(forecast.prediction), std::move(text)});
     }
   }

@@ -213,6 +213,38 @@ void visit_fields(Visitor& visit, T& l) {
 }
 
 template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, StepBound>
+void visit_fields(Visitor& visit, T& b) {
+  visit("step_ns", b.step_ns);
+  visit("compute_ns", b.compute_ns);
+  visit("wire_ns", b.wire_ns);
+  visit("sharper_step_ns", b.sharper_ns);
+  visit("crosses_step", b.crosses_step);
+  visit("algorithm", or_null(b.algorithm));
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, ErrorBar>
+void visit_fields(Visitor& visit, T& e) {
+  visit("share", e.share);
+  visit("low_ns", e.low_ns);
+  visit("high_ns", e.high_ns);
+  visit("level", or_null(e.level));
+  visit("examined", e.examined);
+  visit("of", or_null(e.of));
+  visit("how", or_null(e.how));
+  visit("cells", or_null(e.cells));
+  visit("why", or_null(e.why));
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Predicted>
+void visit_fields(Visitor& visit, T& p) {
+  visit("bound", p.bound);
+  visit("error_bar", p.error_bar);
+}
+
+template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Warning>
 void visit_fields(Visitor& visit, T& w) {
   visit("code", w.code);
@@ -238,6 +270,7 @@ void visit_fields(Visitor& visit, T& r) {
   visit("error", r.error);
   visit("planned_by", if_any(r.planned_by));
   visit("link_check", if_any(r.link_check));
+  visit("predicted", if_any(r.predicted));
 }
 
 }  // namespace paceline::record::detail

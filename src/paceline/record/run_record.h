@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/record/configuration.h"
+#include "paceline/record/predicted.h"
 
 namespace paceline::record {
 
@@ -129,6 +130,7 @@ struct RunRecord {
   std::optional<std::string> error;  // the case failed: why; no samples
   std::optional<PlannedBy> planned_by{};
   std::optional<LinkCheck> link_check{};  // of cases behind a modelled link
+  std::optional<Predicted> predicted{};   // bound and error bar
 
   /// Whether the figures are those of the case: its engine was as fast as the
   /// link that it should have been behind.

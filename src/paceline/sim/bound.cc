@@ -104,6 +104,11 @@ Bound bound_of(const Job& job, const Costs& costs) {
   bare.machine.interference = {};
   Simulator simulator(job);
   simulator.run(bare);
+  if (std::ranges::any_of(
+          job.collective_shapes,
+          [](const CollectiveCall& call) { return call.group.ranks > 1; })) {
+    bound.algorithm = costs.machine.algorithm;
+  }
   bound.wire = simulator.busiest_link();
   Picoseconds before_wire = 0;
   for (const Actor& actor : job.actors) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "paceline/sim/simulate.h"
 
 namespace paceline::sim {
@@ -13,6 +15,7 @@ struct Bound {
   Picoseconds step = 0;     // of these two
   Picoseconds gated = 0;    // sharper: never below `step`
   bool crosses_step = false;  // communication may run under the next step
+  std::optional<Algorithm> algorithm{};  // empty: no collective of several
 };
 
 /// Where all communication of a step must end before the next one's first

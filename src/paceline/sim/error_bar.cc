@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -143,27 +144,27 @@ std::optional<double> sizes_told_apart_by(const ErrorBar& bar) {
   return largest / 100;
 }
 
-std::string text_of(const ErrorBar& bar, double step_ms) {
-  if (!bar.known()) {
-    return bar.why.empty() ? "" : fmt::format("  no error bar: {}\n", bar.why);
+std::optional<record::ErrorBar> recorded(const ErrorBar& bar,
+                                         std::int64_t step_ns) {
+  if (bar.silent()) {
+    return std::nullopt;
   }
-  const double share = *bar.share;
-  const std::string interval = fmt::format("±{:.1f} %: [{:.3f}, {:.3f}] ms",
-                                           share * 100,
-                                           step_ms * std::max(0.0, 1 - share),
-                                           step_ms * (1 + share));
-  if (!bar.examined) {
-    return fmt::format(
-        "  not examined: no published table tells of {}; the largest error "
-        "known of any strategy is {}\n",
-        bar.why,
-        interval);
+  record::ErrorBar out{.share = bar.share, .examined = bar.examined};
+  out.why = bar.why;
+  if (bar.known()) {
+    const auto times = [step_ns](double factor) {
+      return std::llround(static_cast<double>(step_ns) * factor);
+    };
+    out.low_ns = times(std::max(0.0, 1 - *bar.share));
+    out.high_ns = times(1 + *bar.share);
   }
-  return fmt::format(
-      "  error bar {}; 9 of 10 published cells are within ({}, {} cells)\n",
-      interval,
-      bar.of->how,
-      bar.of->cells);
+  if (bar.of != nullptr) {
+    out.level = kExaminedLevel;
+    out.of = bar.of->family;
+    out.how = bar.of->how;
+    out.cells = bar.of->cells;
+  }
+  return out;
 }
 
 }  // namespace paceline::sim

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "paceline/record/predicted.h"
 #include "paceline/sim/examined.h"
 
 namespace paceline::sim {
@@ -22,6 +24,8 @@ struct ErrorBar {
   std::string why{};
 
   bool known() const { return share.has_value(); }
+  /// Nothing is to be said, not even why nothing is known.
+  bool silent() const { return !known() && why.empty(); }
 };
 
 /// The bar of the family of the request's strategy, where it was examined: on
@@ -41,8 +45,9 @@ std::optional<double> told_apart_by(const ErrorBar& one, const ErrorBar& other);
 /// given.
 std::optional<double> sizes_told_apart_by(const ErrorBar& bar);
 
-/// A line for people: the bar and the interval of the step, in ms; empty where
-/// there is nothing to say.
-std::string text_of(const ErrorBar& bar, double step_ms);
+/// As a record of a step of `step_ns` holds it; empty where there is nothing to
+/// say.
+std::optional<record::ErrorBar> recorded(const ErrorBar& bar,
+                                         std::int64_t step_ns);
 
 }  // namespace paceline::sim

@@ -11,11 +11,13 @@
 
 namespace paceline::sim {
 
+inline constexpr double kExaminedLevel = 0.9;
+
 /// Strategies whose predictions rest on the same parts of the model.
 struct Examined {
   std::string_view family;
-  /// Absolute errors of the throughput: their mean, and what nine of ten are
-  /// below.
+  /// Absolute errors of the throughput: their mean, and what `kExaminedLevel`
+  /// of them are below.
   double mean_percent = 0, p90_percent = 0;
   int cells = 0;         // published numbers that were compared
   std::string_view how;  // on what, and what was left out of the fit

@@ -38,6 +38,17 @@ plan::Cluster cluster_for(const Learned& learned, Rank ranks) {
   return cluster;
 }
 
+/// What resampled runs say of the step.
+record::ErrorBar bar_of(const stats::Interval& step_s, double level) {
+  const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
+  return {.low_ns = ns(step_s.low),
+          .high_ns = ns(step_s.high),
+          .level = level,
+          .examined = true,
+          .of = "the records",
+          .how = "fits to resampled runs and their residuals"};
+}
+
 /// As the records' own cases, so that a run of it can be paired with it.
 void name_case(const Learned& learned, record::Configuration& predicted) {
   record::Configuration c = learned.family.common();
@@ -84,20 +95,21 @@ Forecast forecast(const Learned& learned,
   forecast.step_s = steps.empty()
                         ? stats::Interval{step, step}
                         : stats::percentile_interval(steps, learned.level);
+  if (!steps.empty()) {
+    prediction.record.predicted->error_bar =
+        bar_of(forecast.step_s, learned.level);
+  }
   return forecast;
 }
 
-std::string summary_of(const Forecast& forecast, const Learned& learned) {
-  const record::Configuration& c = forecast.prediction.record.configuration;
-  return fmt::format(
-      "{} ranks, {}: {:.0f} % interval of the step [{:.3f}, "
-      "{:.3f}] ms\n{}",
-      c.ranks,
-      c.strategy,
-      learned.level * 100,
-      forecast.step_s.low * 1e3,
-      forecast.step_s.high * 1e3,
-      summary_of(forecast.prediction));
+std::string summary_of(const Forecast& forecast) {
+  const record::RunRecord& record = forecast.prediction.record;
+  const auto& bar = record.predicted->error_bar;
+  return fmt::format("{} ranks, {}: {}\n{}",
+                     record.configuration.ranks,
+                     record.configuration.strategy,
+                     bar ? record::words_of(*bar) : "no interval",
+                     summary_of(forecast.prediction));
 }
 
 std::string summary_of(const Learned& learned) {

@@ -94,7 +94,7 @@ Forecast forecast(const Learned& learned,
                   bool with_spans = false);
 
 /// summary_of its prediction, with the interval.
-std::string summary_of(const Forecast& forecast, const Learned& learned);
+std::string summary_of(const Forecast& forecast);
 
 /// Constants and explained cases, for people.
 std::string summary_of(const Learned& learned);

@@ -376,6 +376,8 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);
+  prediction.record.predicted =
+      predicted_of(prediction.bound, prediction.bar, prediction.times.step);
   if (with_spans) {
     prediction.spans = spans_of(*prediction.job, simulator);
   }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -12,16 +11,6 @@
 
 namespace paceline::sim {
 namespace {
-
-/// Another algorithm moves other bytes, so that its bound is another.
-std::string algorithm_text(const Prediction& prediction) {
-  const bool any = std::ranges::any_of(
-      prediction.job->collective_shapes,
-      [](const CollectiveCall& call) { return call.group.ranks > 1; });
-  return any ? fmt::format(" with algorithm {}",
-                           name_of(prediction.costs.machine.algorithm))
-             : "";
-}
 
 /// The mean of the shown steps, how sure it is, and what makes it again.
 std::string noise_text(const Prediction& prediction) {
@@ -51,12 +40,12 @@ std::string noise_text(const Prediction& prediction) {
 std::string summary_of(const Prediction& prediction) {
   const auto ms = [](Picoseconds time) { return plan::seconds_of(time) * 1e3; };
   const StepTimes& times = prediction.times;
-  const Bound& bound = prediction.bound;
+  const record::Predicted& predicted = *prediction.record.predicted;
   const bool noisy = prediction.costs.machine.noise.any();
   std::string text = fmt::format(
       "step {:.3f} ms{}, {:.1f} samples/s\n"
       "  model work {:.3f} ms, {} {:.3f} ms, exposed communication {:.3f} ms\n"
-      "  bound{} {:.3f} ms{}: compute {:.3f} ms, wire {:.3f} ms{}\n",
+      "  bound{} {}\n",
       ms(times.step),
       times.steady
           ? ""
@@ -68,21 +57,15 @@ std::string summary_of(const Prediction& prediction) {
       ms(prediction.compute_only.step - prediction.compute_only.compute),
       ms(prediction.exposed()),
       noisy ? " without noise" : "",
-      ms(bound.step),
-      algorithm_text(prediction),
-      ms(bound.compute),
-      ms(bound.wire),
-      bound.wire == 0      ? ""
-      : bound.crosses_step ? ", which may run under the next step"
-                           : ", which starts with the first gradient");
-  if (bound.gated > bound.step) {
-    text += fmt::format(
-        "  sharper bound{} {:.3f} ms: each gradient crosses after it is ready "
-        "and before the forward that waits for it\n",
-        noisy ? " without noise" : "",
-        ms(bound.gated));
+      record::words_of(predicted.bound));
+  if (predicted.bound.sharper_ns) {
+    text += fmt::format("  sharper bound{} {}\n",
+                        noisy ? " without noise" : "",
+                        record::sharper_words(predicted.bound));
   }
-  text += text_of(prediction.bar, ms(times.step));
+  if (!prediction.bar.silent()) {
+    text += fmt::format("  {}\n", record::words_of(*predicted.error_bar));
+  }
   if (noisy) {
     text += noise_text(prediction);
   }

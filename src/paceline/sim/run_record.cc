@@ -159,6 +159,23 @@ record::RunRecord record_of(const Job& job,
   return record;
 }
 
+record::Predicted predicted_of(const Bound& bound,
+                               const ErrorBar& bar,
+                               Picoseconds step) {
+  record::Predicted out{.bound = {.step_ns = ns(bound.step),
+                                  .compute_ns = ns(bound.compute),
+                                  .wire_ns = ns(bound.wire),
+                                  .crosses_step = bound.crosses_step},
+                        .error_bar = recorded(bar, ns(step))};
+  if (bound.gated > bound.step) {
+    out.bound.sharper_ns = ns(bound.gated);
+  }
+  if (bound.algorithm) {
+    out.bound.algorithm = name_of(*bound.algorithm);
+  }
+  return out;
+}
+
 std::vector<record::Span> spans_of(const Job& job, const Simulator& simulator) {
   std::vector<record::Span> spans;
   for (ItemId id = 0; id < simulator.items().size(); ++id) {

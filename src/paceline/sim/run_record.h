@@ -5,6 +5,8 @@
 
 #include "paceline/record/run_record.h"
 #include "paceline/record/trace.h"
+#include "paceline/sim/bound.h"
+#include "paceline/sim/error_bar.h"
 #include "paceline/sim/simulate.h"
 
 namespace paceline::sim {
@@ -37,6 +39,11 @@ record::RunRecord record_of(const Job& job,
                             const StepTimes& times,
                             const FreeSteps& compute_only,
                             const record::Configuration& configuration);
+
+/// The bound and the bar of a step that takes `step` on average.
+record::Predicted predicted_of(const Bound& bound,
+                               const ErrorBar& bar,
+                               Picoseconds step);
 
 /// What the simulated ranks did in the last run, on the tracks that a measured
 /// trace has.
