@@ -103,6 +103,47 @@ inline std::vector<record::RunRecord> fixed_mixed_repetitions() {
   return records;
 }
 
+/// Two measured cases, and predictions: of an examined kind, of one that was
+/// not, of a device without a measured rate, and of records' own error.
+inline std::vector<record::RunRecord> fixed_predictions() {
+  std::vector<record::RunRecord> records{
+      fixed_record({"no ddp", "none", 1, 97.2}),
+      fixed_record({"1M/2G", "ddp", 2, 103.2})};
+  const auto add = [&records](int ranks, const record::ErrorBar& bar) {
+    records.push_back(fixed_record({"", "ddp", ranks, 100.0 + ranks}));
+    record::RunRecord& r = records.back();
+    r.source = record::Source::kPredicted;
+    r.predicted = record::Predicted{.bound = {.step_ns = 90'000'000,
+                                              .compute_ns = 90'000'000,
+                                              .wire_ns = 40'000'000,
+                                              .algorithm = "ring"},
+                                    .error_bar = bar};
+  };
+  record::ErrorBar bar{.share = 0.075,
+                       .low_ns = 96'200'000,
+                       .high_ns = 111'800'000,
+                       .level = 0.9,
+                       .examined = true,
+                       .of = "merged",
+                       .how = "BSP on a ring",
+                       .cells = 57};
+  add(4, bar);
+  bar.examined = false;
+  bar.share = 0.261;
+  bar.why = "more than 32 ranks";
+  add(8, bar);
+  records.back().predicted->bound.sharper_ns = 95'000'000;
+  add(16, {.why = "layer times are a data sheet's"});
+  add(32,
+      {.low_ns = 130'000'000,
+       .high_ns = 140'000'000,
+       .level = 0.95,
+       .examined = true,
+       .of = "the records",
+       .how = "resampled runs"});
+  return records;
+}
+
 /// Replays behind three links, a factor of ten apart; what the engine of one
 /// case left of its link's time is negative.  Noise is the same in all of
 /// them, so medians differ by what `step_ms` differ.

@@ -3,6 +3,7 @@
 // golden/.  PACELINE_UPDATE_GOLDEN=1 in the environment rewrites the files.
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/report/ddp.h"
@@ -32,6 +33,13 @@ TEST(Golden, TablesOfCasesThatWereRepeatedAndOthers) {
   for (const char* const name : {"table", "markdown"}) {
     expect_golden(std::string("mixed.") + name + ".txt",
                   find_format(name).render(fixed_mixed_repetitions()));
+  }
+}
+
+TEST(Golden, TablesOfPredictionsWithTheirErrorBars) {
+  for (const char* const name : {"table", "markdown", "csv"}) {
+    expect_golden(fmt::format("predicted.{}.txt", name),
+                  find_format(name).render(fixed_predictions()));
   }
 }
 

@@ -187,6 +187,23 @@ TEST(Page, PredictedFiguresStandInASeriesOfTheirOwn) {
   EXPECT_EQ(charts[0]["series"][1]["look"], "other");
 }
 
+TEST(Page, SaysBoundAndErrorBarOfEveryPrediction) {
+  const std::string text = stub_page(fixed_predictions());
+  EXPECT_EQ(count(text, "<h4>Prediction</h4>"), 4);
+  EXPECT_EQ(count(text,
+                  "<dt>bound</dt><dd>90.000 ms with algorithm ring: compute "
+                  "90.000 ms, wire 40.000 ms, which starts with the first "
+                  "gradient</dd>"),
+            4);
+  EXPECT_EQ(count(text, "<dt>sharper bound</dt><dd>95.000 ms: "), 1);
+  EXPECT_EQ(count(text,
+                  "<dt>how far off</dt><dd>error bar ±7.5 %: [96.200, 111.800] "
+                  "ms; 9 of 10 published cells are within"),
+            1);
+  EXPECT_EQ(count(text, "<td>±26.1 %?</td><td>95.00</td>"), 1);
+  EXPECT_EQ(count(stub_page(fixed_records()), "bound"), 0);
+}
+
 TEST(Page, NumbersThatAreNotFiniteAreLeftOut) {
   const Chart chart{.kind = ChartKind::kPoints,
                     .title = "t",

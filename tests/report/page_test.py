@@ -126,6 +126,22 @@ class Failures(list):
                    f"{what}: the page shows {shown!r}, the records say {value}")
 
 
+def check_prediction(failures, cells, case, scale):
+    """The error bar and the bound, where the record has them."""
+    name, predicted = cells["case"], case.runs[0].get("predicted")
+    shown = {key.split(",")[0]: cell for key, cell in cells.items() if key.startswith("prediction ")}
+    if not predicted:
+        failures.check(set(shown.values()) <= {"-"}, f"{name}: a bar or a bound of no prediction")
+        return
+    bound = predicted["bound"]
+    failures.near(shown["prediction bound"],
+                  (bound["sharper_step_ns"] or bound["step_ns"]) / 1e9 * scale, f"{name} bound")
+    bar = predicted["error_bar"]
+    words = f"±{100 * bar['share']:.1f} %" + ("" if bar["examined"] else "?")
+    failures.check(shown["prediction error bar"] == words,
+                   f"{name}: the page shows {shown['prediction error bar']!r}, not {words!r}")
+
+
 def check_row(failures, cells, case, scale):
     name = cells["case"]
     if not case.runs:
@@ -135,6 +151,7 @@ def check_row(failures, cells, case, scale):
         failures.near(cells["step " + header], case.percentile(p) * scale, f"{name} {header}")
     failures.near(cells["step median"], case.median() * scale, f"{name} median")
     failures.near(cells["examples all ranks"], case.rate(), f"{name} rate")
+    check_prediction(failures, cells, case, scale)
     ranks = case.configuration["ranks"]
     failures.near(cells["examples per rank"], case.rate() / ranks, f"{name} rate per rank")
     if cells["exposed"] != "-":

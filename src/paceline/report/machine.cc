@@ -50,6 +50,16 @@ ordered_json median_end(const Row& row) {
              : ordered_json();
 }
 
+template <std::optional<std::int64_t> record::ErrorBar::*end>
+ordered_json bar_end(const Row& row) {
+  const bool known = row.predicted && row.predicted->error_bar &&
+                     (*row.predicted->error_bar).*end;
+  return known ? ordered_json(
+                     static_cast<double>(*((*row.predicted->error_bar).*end)) *
+                     1e-9)
+               : ordered_json();
+}
+
 constexpr auto kLow = &stats::Interval::low;
 constexpr auto kHigh = &stats::Interval::high;
 
@@ -124,6 +134,22 @@ constexpr auto kColumns = std::to_array<Column>({
          -> ordered_json { return or_null(r.planned_wire_bytes_per_step); }},
     {"peak_memory_bytes",
      [](const Row& r) -> ordered_json { return or_null(r.peak_memory_bytes); }},
+    {"error_bar_low_s", bar_end<&record::ErrorBar::low_ns>},
+    {"error_bar_high_s", bar_end<&record::ErrorBar::high_ns>},
+    {"error_bar_examined",
+     [](const Row& r) -> ordered_json {
+       return r.predicted && r.predicted->error_bar
+                  ? ordered_json(r.predicted->error_bar->examined)
+                  : ordered_json();
+     }},
+    {"bound_s",
+     [](const Row& r) -> ordered_json {
+       return r.predicted
+                  ? ordered_json(
+                        static_cast<double>(r.predicted->bound.best_ns()) *
+                        1e-9)
+                  : ordered_json();
+     }},
 });
 
 std::string csv_value(const ordered_json& value) {

@@ -67,6 +67,26 @@ std::string interval_text(const std::vector<Row>& rows, Detail detail) {
              : fmt::format("{}; of predicted cases: {}", words, kSimulated);
 }
 
+std::string error_bar_words(const std::vector<Row>& rows) {
+  const auto some = [&rows](bool (*holds)(const record::ErrorBar& bar)) {
+    return std::ranges::any_of(rows, [holds](const Row& row) {
+      return row.predicted && row.predicted->error_bar &&
+             row.predicted->error_bar->known() &&
+             holds(*row.predicted->error_bar);
+    });
+  };
+  if (!some([](const record::ErrorBar&) { return true; })) {
+    return "";
+  }
+  return std::string(
+             "how far the predicted step may be off; the note says "
+             "whose error it is") +
+         (some([](const record::ErrorBar& bar) { return !bar.examined; })
+              ? "; with ? no published table tells of such a case, and the "
+                "error of the least certain kind stands there"
+              : "");
+}
+
 std::string wire_words(const std::vector<Row>& rows) {
   const bool planned = any(rows, [](const Row& row) {
     return !row.wire_bytes_per_step && row.planned_wire_bytes_per_step;
@@ -109,6 +129,12 @@ std::vector<Meaning> meanings_of(const std::vector<Row>& rows, Detail detail) {
                   sample_words(rows)));
   if (detail == Detail::kFull) {
     add("median", "over runs, of the median step of each run");
+  }
+  add("error bar", error_bar_words(rows));
+  if (any(rows, [](const Row& row) { return row.predicted.has_value(); })) {
+    add("bound",
+        "what no execution of the plan can beat on the described links, with "
+        "the algorithm of collectives that was priced and without noise");
   }
   add("examples/s",
       simulated ? "examples / simulated time of all steps"

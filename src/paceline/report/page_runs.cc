@@ -87,6 +87,13 @@ Sheet runs_sheet(const Case& one, const Page& page, const Machines& machines) {
   return sheet;
 }
 
+std::string fact_html(std::string_view name, const std::string& value) {
+  return value.empty() ? ""
+                       : fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n",
+                                     name,
+                                     html_text(value));
+}
+
 std::string configuration_html(const record::Configuration& configuration) {
   const nlohmann::ordered_json values = record::to_json(configuration);
   std::string text;
@@ -94,13 +101,29 @@ std::string configuration_html(const record::Configuration& configuration) {
     if (!value.is_null() && key != "discard") {
       std::string words = key;
       std::replace(words.begin(), words.end(), '_', ' ');
-      text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n",
-                          html_text(words),
-                          html_text(value.is_string() ? value.get<std::string>()
-                                                      : value.dump()));
+      text += fact_html(
+          html_text(words),
+          value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
   return "<dl class=\"facts\">\n" + text + "</dl>\n";
+}
+
+/// What the first run that predicts says beside its steps; empty: none does.
+std::string prediction_html(const Case& one) {
+  const auto found = std::ranges::find_if(one.runs, [](const RunRecord* run) {
+    return run->predicted.has_value();
+  });
+  if (found == one.runs.end()) {
+    return "";
+  }
+  const record::Predicted& it = *(*found)->predicted;
+  return "<h4>Prediction</h4>\n<dl class=\"facts\">\n" +
+         fact_html("bound", record::words_of(it.bound)) +
+         fact_html("sharper bound", record::sharper_words(it.bound)) +
+         fact_html("how far off",
+                   it.error_bar ? record::words_of(*it.error_bar) : "") +
+         "</dl>\n";
 }
 
 std::string case_html(const Case& one,
@@ -123,8 +146,8 @@ std::string case_html(const Case& one,
                         html_text(command_of(one.configuration())));
   }
   return text + sheet_html(runs_sheet(one, page, machines)) +
-         "<h4>Configuration</h4>\n" + configuration_html(one.configuration()) +
-         "</details>\n";
+         prediction_html(one) + "<h4>Configuration</h4>\n" +
+         configuration_html(one.configuration()) + "</details>\n";
 }
 
 }  // namespace

@@ -30,6 +30,10 @@ class Footnotes {
                                               warning.why,
                                               warning.advice)));
     }
+    if (row.predicted && row.predicted->error_bar) {
+      numbers.push_back(number_of(
+          "error bar: " + record::basis_words(*row.predicted->error_bar)));
+    }
     if (row.failed_runs > 0 && !row.failed()) {
       numbers.push_back(number_of(fmt::format(
           "{} runs failed: {}", row.failed_runs, fmt::join(row.errors, "; "))));
@@ -60,6 +64,25 @@ std::string wire_bytes(const Row& row) {
              : std::string(kMissing);
 }
 
+/// Percent of the step; with ? where it is that of another kind of case.
+std::string error_bar(const Row& row) {
+  if (!row.predicted || !row.predicted->error_bar ||
+      !row.predicted->error_bar->known()) {
+    return std::string(kMissing);
+  }
+  const record::ErrorBar& bar = *row.predicted->error_bar;
+  const char* const mark = bar.examined ? "" : "?";
+  if (bar.share) {
+    return fmt::format("±{:.1f} %{}", *bar.share * 100, mark);
+  }
+  const auto beyond = [&row](std::int64_t ns) {
+    return 100 *
+           (static_cast<double>(ns) * 1e-9 / row.step_s->median.value - 1);
+  };
+  return fmt::format(
+      "{:+.1f}, {:+.1f} %{}", beyond(*bar.low_ns), beyond(*bar.high_ns), mark);
+}
+
 /// The columns of one table, and the cells of a row in them.
 class Writer {
  public:
@@ -71,6 +94,9 @@ class Writer {
         rate_(rate_scale(table.rows)),
         share_(percent_scale()),
         full_(detail == Detail::kFull),
+        predicted_(std::ranges::any_of(
+            table.rows,
+            [](const Row& row) { return row.predicted.has_value(); })),
         footnotes_(footnotes) {
     for (Scale* scale : {&time_, &rate_, &share_}) {
       scale->within_run_mark = within_run_mark;
@@ -83,12 +109,16 @@ class Writer {
     if (full_) {
       columns.push_back({step, "median"});
     }
+    columns.insert(
+        columns.end(),
+        {{step, "p50"}, {step, "p75"}, {step, "p90"}, {step, "p95"}});
+    if (predicted_) {
+      columns.insert(columns.end(),
+                     {{"prediction", "error bar"},
+                      {"prediction", fmt::format("bound, {}", time_.unit)}});
+    }
     columns.insert(columns.end(),
-                   {{step, "p50"},
-                    {step, "p75"},
-                    {step, "p90"},
-                    {step, "p95"},
-                    {"examples/s", "per rank"},
+                   {{"examples/s", "per rank"},
                     {"examples/s", "all ranks"},
                     {"efficiency", "%"},
                     {"exposed comm.", std::string(time_.unit)},
@@ -140,6 +170,14 @@ class Writer {
     for (const double seconds : {p.p50, p.p75, p.p90, p.p95}) {
       cells.push_back(time_.show(seconds));
     }
+    if (predicted_) {
+      cells.push_back(error_bar(row));
+      cells.push_back(
+          row.predicted
+              ? time_.show(static_cast<double>(row.predicted->bound.best_ns()) *
+                           1e-9)
+              : std::string(kMissing));
+    }
   }
   std::string all_ranks(const Row& row) const {
     if (full_ || !row.examples_per_s) {
@@ -152,6 +190,7 @@ class Writer {
   Scale rate_;
   Scale share_;
   bool full_ = false;
+  bool predicted_ = false;  // some row has a bound
   Footnotes& footnotes_;
 };
 

@@ -172,6 +172,9 @@ void add_runs(Row& row, const Case& one) {
                                                    row.link_check->slack_ns)) {
       row.link_check = run->link_check;
     }
+    if (!row.predicted) {
+      row.predicted = run->predicted;
+    }
     take_largest(row.wire_bytes_per_step, run->wire.measured_per_step);
     take_largest(row.planned_wire_bytes_per_step, run->wire.planned_per_step);
     for (const record::RankSamples& rank : run->ranks) {

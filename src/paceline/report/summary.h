@@ -39,6 +39,8 @@ struct Row {
   std::vector<record::Warning> warnings;          // each once
   /// Of runs behind a modelled link: the one with the least slack.
   std::optional<record::LinkCheck> link_check;
+  /// Of predictions: what the first run that says any of it says.
+  std::optional<record::Predicted> predicted;
 
   /// Examples per second and rank.
   std::optional<double> examples_per_s_per_rank() const;
