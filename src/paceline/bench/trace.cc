@@ -3,42 +3,40 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::bench {
 namespace {
 
+record::Activity activity_of(const runtime::OpSpan& op, const plan::Op& what) {
+  if (op.kind == runtime::OpSpan::Kind::kWait) {
+    return record::Activity::kWait;
+  }
+  return std::holds_alternative<plan::Collective>(what.work)
+             ? record::Activity::kTransfer
+             : record::Activity::kUpdate;
+}
+
 record::Span span_of(const runtime::OpSpan& op,
                      const plan::Op& what,
                      const plan::ModelShape& model,
-                     const plan::Setup& setup,
-                     int rank) {
-  record::Span span;
-  span.name = plan::describe(what, model, setup);
-  span.rank = rank;
+                     const plan::Setup& setup) {
+  const record::Activity activity = activity_of(op, what);
+  record::SpanArgs args{.step = op.ref.step};
+  if (activity == record::Activity::kTransfer) {
+    args.bytes = plan::bytes_in_flight(setup, what);
+  }
+  record::Span span =
+      record::make_span(activity, plan::describe(what, model, setup), args);
   span.duration_ns = op.end_ns - op.start_ns;
-  span.args["step"] = op.ref.step;
-  if (op.kind == runtime::OpSpan::Kind::kWait) {
-    span.category = "wait";
-    span.track = record::Track::kForward;
-    span.name = "wait for " + span.name;
-    return span;
-  }
-  if (const auto* collective = std::get_if<plan::Collective>(&what.work)) {
-    span.category = "transfer";
-    span.track = record::Track::kComm;
-    const auto& buffer = setup.buffers[plan::index_of(collective->in.buffer)];
-    span.args["bytes"] = collective->in.count * plan::size_of(buffer.dtype);
-    return span;
-  }
-  span.category = "update";
-  span.track = record::Track::kUpdate;
   return span;
 }
 
@@ -56,20 +54,24 @@ std::optional<std::int64_t> step_at(const std::vector<train::PhaseSpan>& phases,
 }
 
 record::Span span_of(const comm::Transfer& transfer,
-                     const std::vector<train::PhaseSpan>& phases,
-                     int rank) {
-  record::Span span;
-  span.name = fmt::format("{}, {}, by the Reducer",
-                          plan::name_of(transfer.pattern),
-                          plan::bytes_text(transfer.payload_bytes));
-  span.category = "transfer";
-  span.rank = rank;
-  span.track = record::Track::kComm;
+                     const std::vector<train::PhaseSpan>& phases) {
+  record::Span span =
+      record::make_span(record::Activity::kTransfer,
+                        fmt::format("{}, {}, by the Reducer",
+                                    plan::name_of(transfer.pattern),
+                                    plan::bytes_text(transfer.payload_bytes)),
+                        {.step = step_at(phases, transfer.start_ns),
+                         .bytes = transfer.payload_bytes});
   span.duration_ns = transfer.end_ns - transfer.start_ns;
-  span.args["bytes"] = transfer.payload_bytes;
-  if (const auto step = step_at(phases, transfer.start_ns)) {
-    span.args["step"] = *step;
-  }
+  return span;
+}
+
+record::Span span_of(const train::PhaseSpan& phase) {
+  record::Span span = record::make_span(
+      phase.forward ? record::Activity::kForward : record::Activity::kBackward,
+      phase.forward ? "forward" : "backward",
+      {.step = phase.step});
+  span.duration_ns = phase.end_ns - phase.start_ns;
   return span;
 }
 
@@ -81,27 +83,21 @@ std::vector<record::Span> spans_of(const Recording& recording,
                                    int rank,
                                    std::int64_t origin_ns) {
   std::vector<record::Span> spans;
+  const auto add = [&](record::Span span, std::int64_t start_ns) {
+    span.rank = rank;
+    span.start_ns = start_ns - origin_ns;
+    spans.push_back(std::move(span));
+  };
   for (const runtime::OpSpan& op : recording.ops) {
     const plan::Op& what =
         recording.plan_of(op.ref.step).ops[static_cast<std::size_t>(op.ref.op)];
-    spans.push_back(span_of(op, what, model, setup, rank));
-    spans.back().start_ns = op.start_ns - origin_ns;
+    add(span_of(op, what, model, setup), op.start_ns);
   }
   for (const comm::Transfer& transfer : recording.transfers) {
-    spans.push_back(span_of(transfer, recording.phases, rank));
-    spans.back().start_ns = transfer.start_ns - origin_ns;
+    add(span_of(transfer, recording.phases), transfer.start_ns);
   }
   for (const train::PhaseSpan& phase : recording.phases) {
-    record::Span span;
-    span.name = phase.forward ? "forward" : "backward";
-    span.category = span.name;
-    span.rank = rank;
-    span.track =
-        phase.forward ? record::Track::kForward : record::Track::kBackward;
-    span.start_ns = phase.start_ns - origin_ns;
-    span.duration_ns = phase.end_ns - phase.start_ns;
-    span.args["step"] = phase.step;
-    spans.push_back(span);
+    add(span_of(phase), phase.start_ns);
   }
   return spans;
 }

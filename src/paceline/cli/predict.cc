@@ -259,7 +259,8 @@ int PredictCommand::run() const {
     fmt::print(stderr, "{}", it.text);
   }
   if (!trace_.empty()) {
-    record::write_trace_file(trace_, told.front().prediction.spans);
+    const sim::Prediction& traced = told.front().prediction;
+    record::write_trace_file(trace_, traced.spans, traced.rank_names);
     fmt::print(stderr, "trace: {}\n", trace_);
   }
   if (!records_.empty()) {

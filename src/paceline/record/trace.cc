@@ -23,6 +23,20 @@ constexpr std::array<std::string_view, 4> kTrackNames{
     "forward", "backward", "update", "communication"};
 constexpr int kMostLanes = 1000;  // thread ids of a track
 
+struct Kind {
+  std::string_view category;
+  Track track;
+  std::string_view before;  // the name
+};
+
+constexpr std::array<Kind, 5> kKinds{{
+    {"forward", Track::kForward, ""},
+    {"backward", Track::kBackward, ""},
+    {"wait", Track::kForward, "wait for "},
+    {"update", Track::kUpdate, ""},
+    {"transfer", Track::kComm, ""},
+}};
+
 // The spans that are open in one row, as the ends of those around the next.
 using Lane = std::vector<std::int64_t>;
 
@@ -142,6 +156,21 @@ std::int64_t earliest(const std::vector<Span>& spans) {
 }
 
 }  // namespace
+
+Span make_span(Activity activity, std::string name, const SpanArgs& args) {
+  const Kind& kind = kKinds.at(static_cast<std::size_t>(activity));
+  Span span{.name = std::string(kind.before) + std::move(name),
+            .category = std::string(kind.category),
+            .track = kind.track,
+            .args = {}};
+  if (args.step) {
+    span.args["step"] = *args.step;
+  }
+  if (args.bytes) {
+    span.args["bytes"] = *args.bytes;
+  }
+  return span;
+}
 
 void write_trace(std::ostream& out,
                  std::vector<Span> spans,

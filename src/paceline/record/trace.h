@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,25 @@ struct Span {
   std::int64_t duration_ns = 0;
   std::map<std::string, std::int64_t> args;  // {"bytes", ...}, units in keys
 };
+
+/// What a rank did.  A span's track, its category, the beginning of its name
+/// and the keys of its args follow from it, so that measured and predicted
+/// traces have the same.
+enum class Activity : std::uint8_t {
+  kForward,   // of the training thread, waits included
+  kBackward,  // likewise
+  kWait,      // the training thread stood before what the name says
+  kUpdate,    // a kernel beside model work
+  kTransfer   // from its issue to the engine's report
+};
+
+struct SpanArgs {
+  std::optional<std::int64_t> step{};
+  std::optional<std::int64_t> bytes{};  // of a transfer: its payload
+};
+
+/// A span without rank and times.
+Span make_span(Activity activity, std::string name, const SpanArgs& args);
 
 /// Writes the spans of all ranks as one file in the Trace Event Format (JSON
 /// object form), which ui.perfetto.dev and chrome://tracing open: a process

@@ -380,6 +380,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
       predicted_of(prediction.bound, prediction.bar, prediction.times.step);
   if (with_spans) {
     prediction.spans = spans_of(*prediction.job, simulator);
+    prediction.rank_names = rank_names(*prediction.job, request.cluster);
   }
   return prediction;
 }

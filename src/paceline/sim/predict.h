@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,10 +10,10 @@
 #include "paceline/plan/cluster.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/record/run_record.h"
-#include "paceline/record/trace.h"
 #include "paceline/sim/bound.h"
 #include "paceline/sim/error_bar.h"
 #include "paceline/sim/run_record.h"
+#include "paceline/sim/trace.h"
 
 namespace paceline::sim {
 
@@ -54,7 +55,8 @@ struct Prediction {
   Bound bound;
   ErrorBar bar;
   record::RunRecord record;
-  std::vector<record::Span> spans;  // filled on request
+  std::vector<record::Span> spans;  // filled on request, with rank_names
+  std::map<int, std::string> rank_names{};
 
   /// Of all ranks that train, in the steady state.
   double samples_per_s() const;

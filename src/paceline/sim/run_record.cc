@@ -4,15 +4,9 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/describe.h"
-#include "paceline/sim/script.h"
 
 namespace paceline::sim {
 namespace {
-
-std::int64_t ns(Picoseconds time) {
-  return (time + 500) / plan::kPicosecondsPerNanosecond;
-}
 
 /// One step of one simulated rank.
 struct Phases {
@@ -60,43 +54,6 @@ record::RankSamples samples_of(const std::vector<Phases>& phases,
     samples.window_ns += samples.step_ns.back();
   }
   return samples;
-}
-
-record::Span span_of(const Job& job, const Simulator& simulator, ItemId id) {
-  const Item& item = job.items[id];
-  const Ran& ran = simulator.items()[id];
-  const Rank rank = job.actors[item.actor].rank;
-  record::Span span;
-  span.rank = rank;
-  span.start_ns = ns(ran.begin);
-  span.duration_ns = ns(ran.end) - span.start_ns;
-  span.args["step"] = item.step;
-  const Script& script = job.scripts->of(rank);
-  plan::Setup setup = script.setup;
-  setup.communicators = job.scripts->communicators();
-  const plan::Op& op = script.op(id - job.actors[item.actor].first);
-  span.name = plan::describe(op, job.input.model, setup);
-  switch (item.kind) {
-    case ItemKind::kForward:
-      span.category = "forward";
-      span.track = record::Track::kForward;
-      break;
-    case ItemKind::kBackward:
-      span.category = "backward";
-      span.track = record::Track::kBackward;
-      break;
-    case ItemKind::kKernel:
-      span.category = "update";
-      span.track = record::Track::kUpdate;
-      break;
-    case ItemKind::kCollective:
-    case ItemKind::kExchange:
-      span.category = "transfer";
-      span.track = record::Track::kComm;
-      span.args["bytes"] = item.bytes;
-      break;
-  }
-  return span;
 }
 
 }  // namespace
@@ -174,16 +131,6 @@ record::Predicted predicted_of(const Bound& bound,
     out.bound.algorithm = name_of(*bound.algorithm);
   }
   return out;
-}
-
-std::vector<record::Span> spans_of(const Job& job, const Simulator& simulator) {
-  std::vector<record::Span> spans;
-  for (ItemId id = 0; id < simulator.items().size(); ++id) {
-    if (simulator.items()[id].end >= 0) {
-      spans.push_back(span_of(job, simulator, id));
-    }
-  }
-  return spans;
 }
 
 }  // namespace paceline::sim

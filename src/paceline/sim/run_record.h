@@ -4,12 +4,16 @@
 #include <vector>
 
 #include "paceline/record/run_record.h"
-#include "paceline/record/trace.h"
 #include "paceline/sim/bound.h"
 #include "paceline/sim/error_bar.h"
 #include "paceline/sim/simulate.h"
 
 namespace paceline::sim {
+
+/// As records and traces have it.
+inline std::int64_t ns(Picoseconds time) {
+  return (time + 500) / plan::kPicosecondsPerNanosecond;
+}
 
 /// Rows of a record name at most so many ranks; of larger worlds one rank of
 /// each class stands there.
@@ -44,9 +48,5 @@ record::RunRecord record_of(const Job& job,
 record::Predicted predicted_of(const Bound& bound,
                                const ErrorBar& bar,
                                Picoseconds step);
-
-/// What the simulated ranks did in the last run, on the tracks that a measured
-/// trace has.
-std::vector<record::Span> spans_of(const Job& job, const Simulator& simulator);
 
 }  // namespace paceline::sim
