@@ -229,6 +229,9 @@ TEST_F(Program, ValidateWantsTheTablesAndShowsTheOneThatIsNamed) {
   const std::string page(std::istreambuf_iterator<char>(file), {});
   EXPECT_NE(page.find("BlueFog: neighbor averaging"), std::string::npos);
   EXPECT_EQ(page.find("DLPerf: frameworks"), std::string::npos);
+  EXPECT_NE(outcome.out.find("decentralized: 6 constants fitted"),
+            std::string::npos);
+  EXPECT_NE(page.find("Of this table: 6 constants fitted"), std::string::npos);
 }
 
 TEST_F(Program, RefusesBadFiles) {

@@ -215,6 +215,23 @@ TEST(Page, NumbersThatAreNotFiniteAreLeftOut) {
   EXPECT_EQ(chart_json(chart)["series"][0]["points"].size(), 1U);
 }
 
+TEST(Page, ListsPointsThatNothingJoinsByTheirNames) {
+  const Chart chart{
+      .kind = ChartKind::kPoints,
+      .title = "t",
+      .value = {"y"},
+      .series = {{.name = "s", .points = {{.name = "cell", .value = 2}}},
+                 {.name = "equal",
+                  .look = Look::kReference,
+                  .points = {{.along = 1, .value = 1}}}}};
+  const Sheet sheet = chart_sheet(chart);
+  ASSERT_EQ(sheet.columns.size(), 4U);
+  EXPECT_EQ(sheet.columns[1].header, "point");
+  ASSERT_EQ(sheet.lines.size(), 1U);
+  EXPECT_EQ(sheet.lines[0].cells,
+            (std::vector<std::string>{"s", "cell", "0", "2"}));
+}
+
 TEST(Page, ShowsSectionsOfOthers) {
   const std::vector<RunRecord> records;
   Page page = page_of(records);

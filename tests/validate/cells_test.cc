@@ -30,22 +30,6 @@ TEST(Csv, RefusesWhatIsNoTable) {
   EXPECT_THROW(csv.text(0, "c"), UsageError);
 }
 
-TEST(Cells, OfOneTableAreThoseThatAreExaminedTogether) {
-  const auto tables = [](std::optional<Table> table) {
-    std::set<Table> found;
-    for (const Cell& cell : examined_with(read_cells(kReference), table)) {
-      found.insert(cell.table);
-    }
-    return found;
-  };
-  using Tables = std::set<Table>;
-  EXPECT_EQ(tables(std::nullopt),
-            Tables(std::begin(kTables), std::end(kTables)));
-  EXPECT_EQ(tables(Table::kDdp), (Tables{Table::kDdp, Table::kDdpBuckets}));
-  EXPECT_EQ(tables(Table::kSurvey), Tables{Table::kSurvey});
-  EXPECT_EQ(tables(Table::kDecentralized), Tables{Table::kDecentralized});
-}
-
 TEST(Cells, AreThoseThatCanBePredicted) {
   std::map<Table, int> all, published;
   std::set<std::string> ids;

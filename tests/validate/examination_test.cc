@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/validate/examination.h"
 
+#include <cmath>
 #include <regex>
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/validate/inputs.h"
@@ -44,7 +46,7 @@ TEST(Examination, SetsFewRowsApart) {
 
 TEST(Examination, PrintsBothTotalsWhereRowsAreSetApart) {
   const auto text_of = [](Table table) {
-    return examine({.reference = kReference, .table = table});
+    return examine({.reference = kReference, .table = table}).text;
   };
   const std::vector<Cell> cells = read_cells(kReference);
   const std::string frameworks = text_of(Table::kFrameworks);
@@ -55,6 +57,32 @@ TEST(Examination, PrintsBothTotalsWhereRowsAreSetApart) {
   const std::string ddp = text_of(Table::kDdp);
   EXPECT_GT(cells_of(ddp, "all"), 0U);
   EXPECT_EQ(cells_of(ddp, "all, with what is set apart"), 0U);
+}
+
+// Who shows the results elsewhere has the very cells that the text counts.
+TEST(Examination, GivesTheCellsThatItsTextCounts) {
+  const Examination found =
+      examine({.reference = kReference, .table = Table::kFrameworks});
+  ASSERT_EQ(found.tables.size(), 1U);
+  EXPECT_TRUE(found.tables[0].unseen.empty());
+  EXPECT_EQ(found.tables[0].cells.size(),
+            cells_of(found.text, "all, with what is set apart"));
+  const Examination ddp =
+      examine({.reference = kReference, .table = Table::kDdp});
+  ASSERT_EQ(ddp.tables.size(), 1U);
+  EXPECT_EQ(ddp.tables[0].cells.size(), cells_of(ddp.text, "all"));
+  std::set<Table> tables;
+  double sum = 0;
+  for (const Judged& cell : ddp.tables[0].cells) {
+    tables.insert(cell.table);
+    sum += std::abs(cell.error());
+  }
+  EXPECT_EQ(tables, (std::set<Table>{Table::kDdp, Table::kDdpBuckets}));
+  const double mean = sum / static_cast<double>(ddp.tables[0].cells.size());
+  EXPECT_NE(
+      ddp.text.find(fmt::format(
+          "  {:<34}{:>5}{:>8.2f}", "all", ddp.tables[0].cells.size(), mean)),
+      std::string::npos);
 }
 
 }  // namespace

@@ -6,24 +6,30 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/validate/inputs.h"
+
 namespace paceline::validate {
 namespace {
 
 constexpr auto kReference = PACELINE_SOURCE_DIR "/reference";
 
-TEST(Judged, HoldsPublishedCellsThatAreNoInputs) {
-  std::vector<Cell> cells = read_cells(kReference);
-  Examinee examinee(cells, kReference);
-  std::erase_if(cells, [](const Cell& cell) {
-    return cell.table != Table::kFrameworks || cell.gpus() > 16;
-  });
-  const std::vector<Judged> all = judge(examinee, cells, {});
-  // 42 series, one of which stands in two tables; two are apart.
-  EXPECT_EQ(all.size(), 41U);
-  EXPECT_EQ(std::ranges::count(all, true, &Judged::apart), 2);
+TEST(Judged, IsWhatTheErrorsSay) {
+  const std::vector<Cell> cells = read_cells(kReference);
+  Errors errors;
+  for (const Cell* cell : scorable(cells, Table::kFrameworks)) {
+    errors[cell] = 25;
+  }
+  const std::vector<const Cell*> apart = set_apart(cells, Table::kFrameworks);
+  for (const Cell* cell : apart) {
+    errors[cell] = -50;
+  }
+  const std::vector<Judged> all = judged(errors);
+  ASSERT_EQ(all.size(), errors.size());
+  EXPECT_EQ(std::ranges::count(all, true, &Judged::apart), apart.size());
   for (const Judged& one : all) {
-    EXPECT_EQ(one.gpus, 16) << one.id;
-    EXPECT_GT(one.predicted, 0) << one.id;
+    EXPECT_NEAR(one.error(), one.apart ? -50 : 25, 1e-9) << one.id;
+    EXPECT_GT(one.published, 0) << one.id;
+    EXPECT_EQ(one.table, Table::kFrameworks);
   }
 }
 

@@ -75,19 +75,13 @@ int ValidateCommand::run() const {
     options.earned = earned_;
   }
   if (!page_.empty()) {
-    if (fit_) {
-      throw UsageError(
-          "--page shows the constants of the program, not those of --fit");
-    }
     check_writable("--page", page_);
-    const std::vector<validate::Cell> cells = validate::read_cells(reference_);
-    validate::Examinee examinee(cells, reference_);
-    write_atomically(
-        page_,
-        validate_page(validate::judge(
-            examinee, validate::examined_with(cells, options.table), {})));
   }
-  fmt::print("{}", validate::examine(options));
+  const validate::Examination found = validate::examine(options);
+  if (!page_.empty()) {
+    write_atomically(page_, validate_page(found));
+  }
+  fmt::print("{}", found.text);
   return 0;
 }
 

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
-#include <map>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "paceline/cli/validate_sheets.h"
 #include "paceline/report/page.h"
-#include "paceline/stats/quantile.h"
+#include "paceline/validate/switches.h"
 
 namespace paceline::cli {
 namespace {
@@ -20,13 +19,11 @@ using report::Chart;
 using report::ChartKind;
 using report::Look;
 using report::Point;
+using report::Section;
 using report::Series;
-using report::Sheet;
 using validate::Judged;
 using validate::Table;
-
-/// A table's cells by family; those that are set apart are one of their own.
-using Families = std::map<std::string, std::vector<const Judged*>>;
+using validate::TableResult;
 
 std::string unit_of(Table table) {
   return table == Table::kDdp || table == Table::kDdpBuckets
@@ -50,7 +47,6 @@ std::string title_of(Table table) {
   return "";
 }
 
-constexpr const char* kApart = "set apart";
 constexpr double kLarge = 5;  // percent: errors that want an explanation
 
 Point point_of(const Judged& cell, double along, double value) {
@@ -132,81 +128,78 @@ Chart residuals(Families families) {
   return chart;
 }
 
-Sheet::Line line_of(const std::string& name,
-                    const std::vector<const Judged*>& cells) {
-  std::vector<double> sizes;
-  double sum = 0;
-  const Judged* worst = cells.front();
-  for (const Judged* cell : cells) {
-    sizes.push_back(std::abs(cell->error()));
-    sum += sizes.back();
-    if (sizes.back() > std::abs(worst->error())) {
-      worst = cell;
+/// Those of `cells` that stand in `table`.
+Families families_of(const std::vector<Judged>& cells, Table table) {
+  Families families;
+  for (const Judged& cell : cells) {
+    if (cell.table == table) {
+      families[cell.apart ? kApart : cell.family].push_back(&cell);
     }
   }
-  constexpr double kTail = 0.9;
-  Sheet::Line line;
-  line.cells = {name,
-                fmt::format("{}", cells.size()),
-                fmt::format("{:.1f}", sum / static_cast<double>(cells.size())),
-                fmt::format("{:.1f}", stats::median(sizes)),
-                fmt::format("{:.1f}", stats::quantile(sizes, kTail)),
-                fmt::format("{:+.1f}", worst->error()),
-                worst->id};
-  return line;
+  return families;
 }
 
-Sheet sheet_of(const Families& families) {
-  Sheet sheet;
-  sheet.heading = "absolute error";
-  sheet.columns = {{"", "rows"},
-                   {"", "cells"},
-                   {"%", "mean"},
-                   {"%", "median"},
-                   {"%", "p90"},
-                   {"%", "worst"},
-                   {"", "worst cell"}};
-  std::vector<const Judged*> all, multi_node;
-  for (const auto& [name, cells] : families) {
-    sheet.lines.push_back(line_of(name, cells));
-    if (!cells.front()->apart) {
-      all.insert(all.end(), cells.begin(), cells.end());
-    }
+/// Of whatever table.
+Families families_of(const std::vector<Judged>& cells) {
+  Families families;
+  for (const Judged& cell : cells) {
+    families[cell.family].push_back(&cell);
   }
-  std::ranges::copy_if(
-      all, std::back_inserter(multi_node), &Judged::multi_node);
-  if (!all.empty()) {
-    sheet.lines.push_back(line_of("all, but what is set apart", all));
-  }
-  if (!multi_node.empty()) {
-    sheet.lines.push_back(line_of("multi-node of them", multi_node));
-  }
-  return sheet;
+  return families;
+}
+
+Section table_section(const Families& families,
+                      Table table,
+                      const TableResult& result) {
+  const std::string decided =
+      table == result.table
+          ? fmt::format("Of this table: {}.",
+                        in_words(validate::freedom_of(table)))
+          : fmt::format("Fitted and counted with {}.", title_of(result.table));
+  return {.title = title_of(table),
+          .note = fmt::format(
+              "Simulated from plans, with constants that were fitted to these "
+              "cells; inputs are left out. {} What contradicts physics, seems "
+              "bound by something else, or is of another set-up, is set apart: "
+              "never fitted to, and not among the residuals; its cells say "
+              "why.",
+              decided),
+          .charts = {scatter(families, table), residuals(families)},
+          .sheet = sheet_of(families)};
+}
+
+Section unseen_section(Table table, const validate::Unseen& unseen) {
+  const Families families = families_of(unseen.cells);
+  return {.title = fmt::format(
+              "{}, left out: {}", validate::name_of(table), unseen.left_out),
+          .note =
+              "Each cell predicted by constants that were fitted without "
+              "it. The choice of fixed numbers and switches had seen it.",
+          .charts = {residuals(families)},
+          .sheet = sheet_of(families),
+          .inner = true};
 }
 
 }  // namespace
 
-std::string validate_page(std::span<const Judged> cells) {
+std::string validate_page(const validate::Examination& examination) {
   report::Page page;
   page.title = "Published tables, predicted";
-  for (const Table table : validate::kTables) {
-    Families families;
-    for (const Judged& cell : cells) {
-      if (cell.table == table) {
-        families[cell.apart ? kApart : cell.family].push_back(&cell);
+  page.sections.push_back(
+      {.title = "Errors, and what cells have decided",
+       .note = "Absolute errors; what is set apart is not counted. The fewer "
+               "constants are fitted, and numbers and switches chosen, the "
+               "more the errors say.",
+       .sheet = overview_sheet(examination.tables)});
+  for (const TableResult& result : examination.tables) {
+    for (const Table table : validate::kTables) {
+      const Families families = families_of(result.cells, table);
+      if (!families.empty()) {
+        page.sections.push_back(table_section(families, table, result));
       }
     }
-    if (!families.empty()) {
-      page.sections.push_back(
-          {.title = title_of(table),
-           .note =
-               "Simulated from plans, with constants that were fitted to "
-               "these cells; inputs are left out. What contradicts physics, "
-               "seems bound by something else, or is of another set-up, is "
-               "set apart: never fitted to, and not among the residuals; its "
-               "cells say why.",
-           .charts = {scatter(families, table), residuals(families)},
-           .sheet = sheet_of(families)});
+    for (const validate::Unseen& unseen : result.unseen) {
+      page.sections.push_back(unseen_section(result.table, unseen));
     }
   }
   return report::render_page(page);

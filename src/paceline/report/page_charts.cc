@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chart as what page/charts.js reads, and as a table.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -131,11 +132,27 @@ void add_points(const Chart& chart, Sheet& sheet) {
   sheet.columns = {{"", "series"},
                    {"", header_of(chart.along)},
                    {"", header_of(chart.value)}};
+  // Points that nothing joins have names of their own.
+  const bool named =
+      chart.kind == ChartKind::kPoints &&
+      std::ranges::any_of(chart.series, [](const Series& series) {
+        return std::ranges::any_of(
+            series.points, [](const Point& it) { return !it.name.empty(); });
+      });
+  if (named) {
+    sheet.columns.insert(sheet.columns.begin() + 1, {"", "point"});
+  }
   for (const Series& series : chart.series) {
     for (const Point& point : series.points) {
-      sheet.lines.push_back({.cells = {series.name,
-                                       fmt::format("{:.4g}", point.along),
-                                       text_of(point)}});
+      if (named && series.look == Look::kReference) {
+        continue;  // a line without points
+      }
+      Sheet::Line& line = sheet.lines.emplace_back();
+      line.cells = {
+          series.name, fmt::format("{:.4g}", point.along), text_of(point)};
+      if (named) {
+        line.cells.insert(line.cells.begin() + 1, point.name);
+      }
     }
   }
 }

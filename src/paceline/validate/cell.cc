@@ -124,17 +124,6 @@ bool Cell::has_flag(std::string_view flag) const {
   return false;
 }
 
-std::vector<Cell> examined_with(std::vector<Cell> cells,
-                                const std::optional<Table>& table) {
-  if (table) {
-    std::erase_if(cells, [&](const Cell& cell) {
-      return cell.table != *table &&
-             (*table != Table::kDdp || cell.table != Table::kDdpBuckets);
-    });
-  }
-  return cells;
-}
-
 std::vector<Cell> read_cells(const std::filesystem::path& reference) {
   const Csv keys = Csv::read(reference / "prediction_keys.csv");
   std::vector<Cell> cells;

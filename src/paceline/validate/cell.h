@@ -44,11 +44,6 @@ struct Cell {
   bool has_flag(std::string_view flag) const;
 };
 
-/// Those of one table, that of PyTorch with both its bucket caps; all of them
-/// where no table is named.
-std::vector<Cell> examined_with(std::vector<Cell> cells,
-                                const std::optional<Table>& table);
-
 /// Every cell that can be predicted, published or not.
 std::vector<Cell> read_cells(const std::filesystem::path& reference);
 

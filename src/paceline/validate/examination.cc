@@ -27,22 +27,35 @@ std::vector<const Cell*> fitted_with(const std::vector<Cell>& cells,
   return chosen;
 }
 
-void write_protocols(Examinees& examinees,
-                     const std::vector<const Cell*>& cells,
-                     LeftOut& left_out,
-                     Text out) {
+/// What every table is examined with.
+struct Desk {
+  const ExaminationOptions& options;
+  const std::vector<Cell>& cells;
+  Examinees& examinees;
+  Constants& constants;
+  LeftOut& left_out;
+};
+
+std::vector<Unseen> write_protocols(const Desk& desk,
+                                    const std::vector<const Cell*>& cells,
+                                    Text out) {
   constexpr std::size_t kFolds = 6;
   const Table table = cells.front()->table;
+  std::vector<Unseen> unseen;
   for (const auto& [what, group] : leavings_of(table)) {
     write_header(fmt::format("{}, left out: {}", name_of(table), what), out);
-    const Errors errors = cross_validate(examinees, cells, group, kFolds);
+    const Errors errors = cross_validate(desk.examinees, cells, group, kFolds);
     write_scores(errors, out);
-    left_out[{table, what}] = errors;
+    desk.left_out[{table, what}] = errors;
+    unseen.push_back({what, judged(errors)});
   }
   if (table == Table::kSurvey) {
     write_header("survey, a new network from 3 cells of it", out);
-    write_scores(new_network(examinees, cells), out);
+    const Errors errors = new_network(desk.examinees, cells);
+    write_scores(errors, out);
+    unseen.push_back({"a network but for 3 of its cells", judged(errors)});
   }
+  return unseen;
 }
 
 void write_predictions(Examinee& examinee,
@@ -69,16 +82,7 @@ void fit_table(Examinee& examinee,
   }
 }
 
-/// What every table is examined with.
-struct Desk {
-  const ExaminationOptions& options;
-  const std::vector<Cell>& cells;
-  Examinees& examinees;
-  Constants& constants;
-  LeftOut& left_out;
-};
-
-void examine_table(Table table, const Desk& desk, Text out) {
+TableResult examine_table(Table table, const Desk& desk, Text out) {
   const ExaminationOptions& options = desk.options;
   Examinee& examinee = desk.examinees.first();
   const std::vector<const Cell*> chosen = fitted_with(desk.cells, table);
@@ -94,8 +98,9 @@ void examine_table(Table table, const Desk& desk, Text out) {
   write_scores(errors, out);
   Errors every =
       errors_of(examinee, set_apart(desk.cells, table), desk.constants);
-  if (!every.empty()) {
-    every.insert(errors.begin(), errors.end());
+  const bool apart = !every.empty();
+  every.insert(errors.begin(), errors.end());
+  if (apart) {
     write_score("all, with what is set apart", score(every), out);
   }
   write_freedom(table, desk.constants, out);
@@ -112,9 +117,11 @@ void examine_table(Table table, const Desk& desk, Text out) {
     fmt::format_to(out, "\n{}, predicted, published, error\n", name_of(table));
     write_cells(errors, out);
   }
+  TableResult result{.table = table, .cells = judged(every)};
   if (options.protocols) {
-    write_protocols(desk.examinees, chosen, desk.left_out, out);
+    result.unseen = write_protocols(desk, chosen, out);
   }
+  return result;
 }
 
 void write_apart(Examinee& examinee,
@@ -153,13 +160,13 @@ Errors of_presets(const std::vector<Cell>& cells,
 
 }  // namespace
 
-std::string examine(const ExaminationOptions& options) {
+Examination examine(const ExaminationOptions& options) {
   const std::vector<Cell> cells = read_cells(options.reference);
   Examinees examinees(cells, options.reference, options.threads);
   Constants constants;
   LeftOut left_out;
-  std::string text;
-  const Text out = std::back_inserter(text);
+  Examination found;
+  const Text out = std::back_inserter(found.text);
   for (const InputRule& rule : input_rules()) {
     fmt::format_to(out, "input of {}: {}\n", name_of(rule.table), rule.what);
   }
@@ -168,8 +175,8 @@ std::string examine(const ExaminationOptions& options) {
   for (const Table table : kTables) {
     // The comparison of buckets stands with kDdp.
     if (table != Table::kDdpBuckets && options.table.value_or(table) == table) {
-      examine_table(
-          table, {options, cells, examinees, constants, left_out}, out);
+      found.tables.push_back(examine_table(
+          table, {options, cells, examinees, constants, left_out}, out));
     }
   }
   if (!options.table.has_value()) {
@@ -184,7 +191,7 @@ std::string examine(const ExaminationOptions& options) {
         *options.earned,
         earned_rows(left_out, of_presets(cells, options.reference, out)));
   }
-  return text;
+  return found;
 }
 
 }  // namespace paceline::validate

@@ -5,8 +5,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "paceline/validate/protocols.h"
+#include "paceline/validate/judged.h"
 
 namespace paceline::validate {
 
@@ -21,8 +22,27 @@ struct ExaminationOptions {
   std::optional<std::filesystem::path> earned{};  // sim/examined.inc
 };
 
+/// One protocol's cells, predicted by fits that have not seen them.
+struct Unseen {
+  std::string left_out;  // "a series"
+  std::vector<Judged> cells;
+};
+
+/// What was found of a table; both bucket sizes of PyTorch's, whose cells are
+/// fitted together, are one.
+struct TableResult {
+  Table table{};
+  std::vector<Judged> cells;     // what is set apart too
+  std::vector<Unseen> unseen{};  // with options.protocols
+};
+
+struct Examination {
+  std::string text;  // says all of it
+  std::vector<TableResult> tables;
+};
+
 /// Predicts every cell of the published tables and says how far off that is.
 /// Writes `row_id,predicted_throughput` where asked to.
-std::string examine(const ExaminationOptions& options);
+Examination examine(const ExaminationOptions& options);
 
 }  // namespace paceline::validate

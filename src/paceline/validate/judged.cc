@@ -23,26 +23,18 @@ std::string family_of(const Cell& cell) {
   return "";
 }
 
-std::vector<Judged> judge(Examinee& examinee,
-                          const std::vector<Cell>& cells,
-                          const Constants& constants) {
+std::vector<Judged> judged(const Errors& errors) {
   std::vector<Judged> all;
-  for (const Table table : kTables) {
-    for (const Cell& cell : cells) {
-      if (cell.table != table || !cell.published.has_value() ||
-          is_input(cell) || cell.has_flag("same_run_as_bert_amp_b64")) {
-        continue;
-      }
-      all.push_back({.id = cell.id,
-                     .table = table,
-                     .family = family_of(cell),
-                     .gpus = cell.gpus(),
-                     .multi_node = multi_node(cell),
-                     .predicted = examinee.samples_per_s(cell, constants),
-                     .published = *cell.published,
-                     .apart = is_set_apart(cell),
-                     .explanation = std::string(explanation_of(cell))});
-    }
+  for (const auto& [cell, error] : errors) {
+    all.push_back({.id = cell->id,
+                   .table = cell->table,
+                   .family = family_of(*cell),
+                   .gpus = cell->gpus(),
+                   .multi_node = multi_node(*cell),
+                   .predicted = *cell->published * (1 + error / 100),
+                   .published = *cell->published,
+                   .apart = is_set_apart(*cell),
+                   .explanation = std::string(explanation_of(*cell))});
   }
   return all;
 }

@@ -27,11 +27,8 @@ struct Judged {
   double error() const { return 100 * (predicted / published - 1); }
 };
 
-/// Every published cell that is no input, under these constants, in the order
-/// of the tables.
-std::vector<Judged> judge(Examinee& examinee,
-                          const std::vector<Cell>& cells,
-                          const Constants& constants);
+/// The cells that were predicted so far off, in the order of the tables.
+std::vector<Judged> judged(const Errors& errors);
 
 /// A comparison of two bucket sizes: by how many percent the larger one's
 /// iterations are faster.
