@@ -32,6 +32,24 @@ TEST(Counted, SaysOneOrMany) {
   EXPECT_EQ(counted(2, "case"), "2 cases");
 }
 
+TEST(Shown, IsPrintableAndShort) {
+  EXPECT_EQ(shown("a\x1b[31mb\n"), "a?[31mb?");
+  EXPECT_EQ(shown(std::string(121, 'x')), std::string(120, 'x') + "...");
+}
+
+// What nlohmann's library says of a text, behind its own name of the error.
+TEST(NotJson, SaysWhereAndWhy) {
+  const auto said = [](std::string_view place) {
+    return "[json.exception.parse_error.101] parse error at " +
+           std::string(place) + ": unexpected '\x07'";
+  };
+  EXPECT_EQ(not_json("{,}\n", said("line 1, column 2")),
+            "not JSON: column 2: unexpected '?'");
+  EXPECT_EQ(not_json("{\n,}", said("line 2, column 1")),
+            "not JSON: line 2, column 1: unexpected '?'");
+  EXPECT_EQ(not_json("{", "something else"), "not JSON: something else");
+}
+
 TEST(Trimmed, CutsBlanksAtBothEndsOnly) {
   EXPECT_EQ(trimmed(" \ta b\n"), "a b");
   EXPECT_EQ(trimmed(" \n"), "");

@@ -62,6 +62,23 @@ std::string counted(std::int64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
+std::string shown(std::string_view text) {
+  constexpr std::size_t kLongest = 120;
+  std::string out;
+  for (const char c : text.substr(0, kLongest)) {
+    out += c >= ' ' && c <= '~' ? c : '?';
+  }
+  return text.size() > kLongest ? out + "..." : out;
+}
+
+std::string not_json(std::string_view text, std::string_view said) {
+  const bool lines = trimmed(text).find('\n') != std::string_view::npos;
+  const auto where = said.find(lines ? "line " : "column ");
+  return fmt::format(
+      "not JSON: {}",
+      shown(where == std::string_view::npos ? said : said.substr(where)));
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   const auto first = text.find_first_not_of(kBlank);

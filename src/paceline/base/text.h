@@ -28,6 +28,15 @@ std::string unknown_name(std::string_view kind,
 /// "1 case", "3 cases".
 std::string counted(std::int64_t number, std::string_view noun);
 
+/// Text of a stranger's file, fit for a terminal: printable and short.
+std::string shown(std::string_view text);
+
+/// The words of an error about `text`, which is not JSON, from what nlohmann's
+/// library said of it:
+///   not JSON: column 2: syntax error while parsing object key
+/// With the line where there are several.
+std::string not_json(std::string_view text, std::string_view said);
+
 /// `text` without blanks and newlines at both ends.
 std::string_view trimmed(std::string_view text);
 

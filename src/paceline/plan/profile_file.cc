@@ -14,6 +14,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/text.h"
 
 namespace paceline::plan {
 namespace {
@@ -284,12 +285,7 @@ ProfiledModel parse_profile(std::string_view text, const std::string& file) {
   try {
     json = Json::parse(text);
   } catch (const Json::exception& error) {
-    const std::string_view said = error.what();
-    const std::size_t name_end = said.find("] ");  // "[json.exception...] "
-    throw UsageError(
-        fmt::format("{}: not JSON: {}",
-                    file,
-                    name_end == said.npos ? said : said.substr(name_end + 2)));
+    throw UsageError(fmt::format("{}: {}", file, not_json(text, error.what())));
   }
   return Reader(json, file).read();
 }

@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/record/fields.h"
 #include "paceline/record/json.h"
 
@@ -22,16 +23,6 @@ namespace {
 
 using detail::Traits;
 using Json = nlohmann::json;
-
-// Text of a stranger's file, fit for a terminal: printable and short.
-std::string shown(std::string_view text) {
-  constexpr std::size_t kLongest = 120;
-  std::string out;
-  for (const char c : text.substr(0, kLongest)) {
-    out += c >= ' ' && c <= '~' ? c : '?';
-  }
-  return text.size() > kLongest ? out + "..." : out;
-}
 
 // A value and the way to it, spelled out only when something is wrong there.
 struct Place {
@@ -307,12 +298,7 @@ RunRecord from_line(std::string_view line) {
   try {
     json = Json::parse(line);
   } catch (const Json::exception& error) {
-    // Behind the library's name of the error and its own count of lines.
-    const std::string_view said = error.what();
-    const std::size_t column = said.find("column");
-    throw UsageError(
-        fmt::format("not JSON: {}",
-                    shown(column == said.npos ? said : said.substr(column))));
+    throw UsageError(not_json(line, error.what()));
   }
   return from_json(json);
 }
