@@ -42,10 +42,14 @@ OpIndex Program::forward(ModuleId module, int micro) {
 }
 
 OpIndex Program::backward(ParameterId parameter, int micro) {
-  last_backward_ = append({.work = Backward{parameter, micro}});
   backwards_.resize(input_.model.parameters.size(), -1);
-  backwards_[index_of(parameter)] = *last_backward_;
-  return *last_backward_;
+  return backwards_[index_of(parameter)] =
+             append({.work = Backward{parameter, micro}});
+}
+
+std::optional<OpIndex> Program::last_backward() const {
+  return backwards_.empty() ? std::nullopt
+                            : std::optional(std::ranges::max(backwards_));
 }
 
 std::optional<OpIndex> Program::last_backward(const Unit& unit) const {

@@ -204,7 +204,7 @@ class Program {
   const std::vector<std::size_t>& places_by_name();
 
   /// The newest Backward; nothing before compute().
-  std::optional<OpIndex> last_backward() const { return last_backward_; }
+  std::optional<OpIndex> last_backward() const;
 
   /// The newest Backward of the unit's gradients that is final last; nothing
   /// before compute().
@@ -223,7 +223,6 @@ class Program {
   Scene scene_;
   std::vector<std::size_t> places_by_name_;
   CommPlan plan_;
-  std::optional<OpIndex> last_backward_;
   std::vector<OpIndex> backwards_;  // the newest, by ParameterId; -1: none
   bool counted_ = false, judged_ = false;
 };

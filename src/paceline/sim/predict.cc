@@ -85,10 +85,10 @@ Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
 }
 
 Costs costs_of(const PredictRequest& request,
+               const EngineCosts& software,
                const plan::PlanInput& input,
                std::vector<record::Warning>& warnings) {
-  const std::string engine = engine_of(request.engine, request.cluster);
-  const EngineCosts& software = engine_costs_named(engine);
+  const std::string engine(software.name);
   Costs costs;
   costs.machine =
       request.machine ? *request.machine : machine_for(request, software);
@@ -170,12 +170,10 @@ plan::LayerProfile profile_of(const PredictRequest& request,
 
 /// Layer times as the engine's host launches them: while the device waits for
 /// it, the bus is not slowed.
-void launch_from_host(const PredictRequest& request, Costs& costs) {
-  const Picoseconds call =
-      request.software
-          ? 0
-          : engine_costs_named(engine_of(request.engine, request.cluster))
-                .module_call;
+void launch_from_host(const PredictRequest& request,
+                      const EngineCosts& engine,
+                      Costs& costs) {
+  const Picoseconds call = request.software ? 0 : engine.module_call;
   if (call == 0) {
     return;
   }
@@ -191,6 +189,7 @@ Step whole_periods(Step steps, Step period) {
 
 record::Configuration configuration_of(const PredictRequest& request,
                                        const plan::StrategySpec& strategy,
+                                       const EngineCosts& engine,
                                        const Prediction& prediction,
                                        int batch_size) {
   const plan::PlanInput& input = prediction.job->input;
@@ -203,7 +202,7 @@ record::Configuration configuration_of(const PredictRequest& request,
                                   input.local_world.end()};
   configuration.strategy = strategy.text();
   configuration.bucket_mb = request.bucket_mb;
-  configuration.engine = engine_of(request.engine, request.cluster);
+  configuration.engine = engine.name;
   configuration.device = request.cluster.device.name.empty()
                              ? "device"
                              : request.cluster.device.name;
@@ -350,11 +349,13 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
                          : row != nullptr       ? row->batch_size
                                                 : kBatch;
   std::vector<record::Warning> warnings;
-  prediction.costs = costs_of(request, input, warnings);
+  const EngineCosts& engine =
+      engine_costs_named(engine_of(request.engine, request.cluster));
+  prediction.costs = costs_of(request, engine, input, warnings);
   Costs& costs = prediction.costs;
   costs.profile = profile_of(
       request, batch_size, update_seconds(costs.software, input), warnings);
-  launch_from_host(request, costs);
+  launch_from_host(request, engine, costs);
   input.profile = costs.profile;
   input.alpha_beta =
       alpha_beta_of(costs.machine, costs.software, world_of(input));
@@ -367,12 +368,12 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   Simulator simulator(*prediction.job);
   const FreeSteps alone = run_alone(simulator, prediction);
   prediction.times = simulator.run(costs);
-  prediction.record =
-      record_of(*prediction.job,
-                simulator,
-                prediction.times,
-                alone,
-                configuration_of(request, strategy, prediction, batch_size));
+  prediction.record = record_of(
+      *prediction.job,
+      simulator,
+      prediction.times,
+      alone,
+      configuration_of(request, strategy, engine, prediction, batch_size));
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);
