@@ -37,13 +37,16 @@ TEST_F(Predict, RefusesInOneSentence) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_NE(outcome.err.find("or give a profile, FILE.json"), std::string::npos)
       << outcome.err;
-  expect_refused("predict resnet18 " + kCluster,
-                 "paceline: no shape of 'resnet18' is built in, though "
-                 "`paceline run` trains it: profile it (`paceline profile "
-                 "resnet18`) and give resnet18.profile.json as the network; "
-                 "shapes are known of resnet50, ");
   expect_refused("predict resnet50 " + kCluster + " --strategy nosuch",
                  "paceline: unknown ");
+}
+
+TEST_F(Predict, KnowsTheLayersOfWhatRunTrains) {
+  for (const std::string model : {"resnet18", "lenet", "mlp"}) {
+    const Outcome outcome = run("predict " + model + " " + kCluster);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("step "), std::string::npos) << outcome.out;
+  }
 }
 
 TEST_F(Predict, RefusesALinkThatIsASlip) {

@@ -8,6 +8,7 @@
 #include "paceline/model/layer.h"
 #include "paceline/model/network.h"
 #include "paceline/model/precision.h"
+#include "paceline/plan/networks/network_shape.h"
 
 namespace paceline::model {
 namespace {
@@ -36,6 +37,22 @@ TEST_P(EveryNetwork, EveryParameterBelongsToAGatedLayer) {
     }
   }
   EXPECT_EQ(gated, network->parameters().size());
+}
+
+// What `paceline predict` knows of it without tensors.
+TEST_P(EveryNetwork, HasTheShapeThatIsPredicted) {
+  const auto network = GetParam().make({});
+  const auto shape = plan::network_shape(GetParam().name).model;
+  const auto named = network->named_parameters();
+  ASSERT_EQ(named.size(), shape.parameters.size());
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const plan::ParameterShape& predicted = shape.parameters[i];
+    EXPECT_EQ(predicted.name, named[i].key());
+    EXPECT_EQ(predicted.sizes, named[i].value().sizes().vec())
+        << predicted.name;
+    const std::string& module = shape.modules[plan::index_of(predicted.module)];
+    EXPECT_EQ(module, predicted.name.substr(0, predicted.name.rfind('.')));
+  }
 }
 
 TEST_P(EveryNetwork, TakesOtherImageSizesAndClasses) {

@@ -58,6 +58,7 @@ const std::vector<std::pair<std::string, std::string>> kPublishedNames{
 
 /// Counted by hand in torchvision's and NVIDIA's sources.
 TEST(Networks, CallModulesAsOftenAsPyTorch) {
+  EXPECT_EQ(network_shape("resnet18").leaf_calls, 41 + 17 + 2);
   EXPECT_EQ(network_shape("resnet50").leaf_calls, 107 + 49 + 2);
   EXPECT_EQ(network_shape("resnet101").leaf_calls, 209 + 100 + 2);
   EXPECT_EQ(network_shape("vgg16").leaf_calls, 16 + 15 + 2 + 6);
@@ -85,6 +86,13 @@ TEST(Networks, HaveThePublishedCounts) {
 
 // docs of the survey: modules that own parameters, and the other networks.
 TEST(Networks, HaveTheModulesThatOwnParameters) {
+  EXPECT_EQ(network_shape("resnet18").model.modules.size(), 41U);
+  EXPECT_EQ(network_shape("resnet18").elements(), 11'689'512);
+  EXPECT_EQ(network_shape("resnet34").model.modules.size(), 73U);
+  EXPECT_EQ(network_shape("resnet34").elements(), 21'797'672);
+  EXPECT_EQ(network_shape("lenet").elements(), 61'706);
+  EXPECT_EQ(network_shape("mlp").elements(), 1'055'242);
+  EXPECT_EQ(network_shape("mlp-large").elements(), 25'102'312);
   EXPECT_EQ(network_shape("resnet50").model.modules.size(), 107U);
   EXPECT_EQ(network_shape("resnet101").model.modules.size(), 209U);
   EXPECT_EQ(network_shape("resnet152").model.modules.size(), 311U);
@@ -95,9 +103,11 @@ TEST(Networks, HaveTheModulesThatOwnParameters) {
   EXPECT_EQ(network_shape("bert-large").model.modules.size(), 201U);
 }
 
-// Known to a per cent: 4.09 and 15.5 billion multiply-adds of the ImageNet
+// Known to a per cent: 1.81, 4.09 and 15.5 billion multiply-adds of ImageNet
 // networks; BERT's linear layers have 2 operations a weight and token.
 TEST(Networks, HaveTheKnownArithmetic) {
+  EXPECT_NEAR(network_shape("resnet18").flops(), 2 * 1.81e9, 0.1e9);
+  EXPECT_NEAR(network_shape("resnet34").flops(), 2 * 3.66e9, 0.1e9);
   EXPECT_NEAR(network_shape("resnet50").flops(), 2 * 4.09e9, 0.2e9);
   EXPECT_NEAR(network_shape("resnext101_32x8d").flops(), 2 * 16.4e9, 0.5e9);
   EXPECT_NEAR(network_shape("vgg16").flops(), 2 * 15.47e9, 0.2e9);

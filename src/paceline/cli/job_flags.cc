@@ -6,10 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/cli/catalogue.h"
 #include "paceline/plan/profile_file.h"
 
 namespace paceline::cli {
@@ -20,16 +18,6 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
     try {
       request.network = plan::network_shape(model);
     } catch (const UsageError& error) {
-      if (is_trainable(model)) {
-        throw UsageError(fmt::format(
-            "no shape of '{}' is built in, though `paceline run` trains it: "
-            "profile it (`paceline profile {}`) and give "
-            "{}.profile.json as the network; shapes are known of {}",
-            model,
-            model,
-            model,
-            fmt::join(plan::network_names(), ", ")));
-      }
       throw UsageError(
           fmt::format("{}; or give a profile, FILE.json (`paceline profile`, "
                       "adapters/torch_profile.py)",

@@ -1,64 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "paceline/plan/networks/layers.h"
 #include "paceline/plan/networks/shape_builder.h"
 
 namespace paceline::plan {
 namespace {
 
-/// A stack of images: channels and side.
-struct Feature {
-  int channels = 0;
-  int side = 0;
-
-  double elements() const {
-    return static_cast<double>(channels) * side * side;
-  }
-  double bytes() const { return elements() * kActivationBytes; }
-};
-
-struct Window {
-  int kernel = 1;
-  int stride = 1;
-  int groups = 1;
-};
-
 /// Padded to half the window, so that stride alone changes the side.
 Feature after(const Feature& in, int channels, const Window& window) {
   return {.channels = channels,
           .side = (in.side + window.stride - 1) / window.stride};
-}
-
-LayerWork convolution(const Feature& in,
-                      const Feature& out,
-                      const Window& window) {
-  const double taps = static_cast<double>(in.channels) / window.groups *
-                      window.kernel * window.kernel;
-  return {.kind = LayerKind::kConvolution,
-          .flops = 2 * taps * out.elements(),
-          .bytes = in.bytes() + out.bytes(),
-          .kernel = window.kernel,
-          .stride = window.stride,
-          .groups = window.groups};
-}
-
-/// Batch norm reads twice (statistics, then values) and writes once; 8
-/// operations an element.
-LayerWork normalization(const Feature& at) {
-  return {.kind = LayerKind::kNormalization,
-          .flops = 8 * at.elements(),
-          .bytes = 3 * at.bytes()};
-}
-
-LayerWork linear(int in, int out) {
-  return {.kind = LayerKind::kLinear,
-          .flops = 2.0 * in * out,
-          .bytes = kActivationBytes * (in + out)};
-}
-
-/// Rectifying in place, pooling, adding: an operation an element, bytes moved.
-void elementwise(ShapeBuilder& builder, const Feature& at, double passes) {
-  builder.also(at.elements(), passes * at.bytes());
 }
 
 struct NormalizedNames {
@@ -79,39 +31,72 @@ Feature normalized_convolution(ShapeBuilder& builder,
   return out;
 }
 
-struct Bottleneck {
+struct Block {
   std::string name;
-  int width = 0;
-  int channels = 0;
+  int width = 0;     // inside
+  int channels = 0;  // that it gives
   int stride = 1;
   int groups = 1;
+
+  std::string part(const char* what) const { return name + "." + what; }
 };
 
-Feature add_bottleneck(ShapeBuilder& builder,
-                       const Bottleneck& block,
-                       const Feature& in) {
-  const auto part = [&](const char* what) { return block.name + "." + what; };
+/// The projection of the identity where its shape changes, the sum and ReLU.
+void add_identity(ShapeBuilder& builder,
+                  const Block& block,
+                  const Feature& in,
+                  const Feature& out) {
+  if (block.stride != 1 || in.channels != block.channels) {
+    normalized_convolution(
+        builder,
+        {block.part("downsample.0"), block.part("downsample.1")},
+        in,
+        block.channels,
+        {.kernel = 1, .stride = block.stride, .groups = 1});
+  }
+  elementwise(builder, out, 3);  // adds the identity
+  elementwise(builder, out, 2);
+}
+
+Feature add_basic(ShapeBuilder& builder,
+                  const Block& block,
+                  const Feature& in) {
   Feature at = normalized_convolution(
-      builder, {part("conv1"), part("bn1")}, in, block.width, {});
+      builder,
+      {block.part("conv1"), block.part("bn1")},
+      in,
+      block.channels,
+      {.kernel = 3, .stride = block.stride, .groups = 1});
+  elementwise(builder, at, 2);
+  at = normalized_convolution(builder,
+                              {block.part("conv2"), block.part("bn2")},
+                              at,
+                              block.channels,
+                              {.kernel = 3, .stride = 1, .groups = 1});
+  add_identity(builder, block, in, at);
+  builder.call(2);  // ReLU
+  return at;
+}
+
+Feature add_bottleneck(ShapeBuilder& builder,
+                       const Block& block,
+                       const Feature& in) {
+  Feature at = normalized_convolution(
+      builder, {block.part("conv1"), block.part("bn1")}, in, block.width, {});
   elementwise(builder, at, 2);
   at = normalized_convolution(
       builder,
-      {part("conv2"), part("bn2")},
+      {block.part("conv2"), block.part("bn2")},
       at,
       block.width,
       {.kernel = 3, .stride = block.stride, .groups = block.groups});
   elementwise(builder, at, 2);
-  at = normalized_convolution(
-      builder, {part("conv3"), part("bn3")}, at, block.channels, {});
-  if (block.stride != 1 || in.channels != block.channels) {
-    normalized_convolution(builder,
-                           {part("downsample.0"), part("downsample.1")},
-                           in,
-                           block.channels,
-                           {.kernel = 1, .stride = block.stride, .groups = 1});
-  }
-  elementwise(builder, at, 3);  // adds the identity
-  elementwise(builder, at, 2);
+  at = normalized_convolution(builder,
+                              {block.part("conv3"), block.part("bn3")},
+                              at,
+                              block.channels,
+                              {});
+  add_identity(builder, block, in, at);
   builder.call(3);  // ReLU
   return at;
 }
@@ -133,14 +118,15 @@ NetworkShape resnet_shape(std::string name, const ResNetOptions& options) {
   int planes = 64;
   for (std::size_t stage = 0; stage < options.depths.size(); ++stage) {
     for (int block = 0; block < options.depths[stage]; ++block) {
-      at = add_bottleneck(
-          builder,
-          {.name = fmt::format("layer{}.{}", stage + 1, block),
-           .width = planes * options.width_per_group / 64 * options.groups,
-           .channels = planes * 4,
-           .stride = stage > 0 && block == 0 ? 2 : 1,
-           .groups = options.groups},
-          at);
+      const bool basic = options.block == ResNetBlock::kBasic;
+      const Block shape{
+          .name = fmt::format("layer{}.{}", stage + 1, block),
+          .width = planes * options.width_per_group / 64 * options.groups,
+          .channels = planes * (basic ? 1 : 4),
+          .stride = stage > 0 && block == 0 ? 2 : 1,
+          .groups = options.groups};
+      at = basic ? add_basic(builder, shape, at)
+                 : add_bottleneck(builder, shape, at);
     }
     planes *= 2;
   }

@@ -46,8 +46,12 @@ struct NetworkShape {
   std::int64_t elements() const;
 };
 
-/// Stages of bottleneck blocks, as torchvision's resnet50 and its relatives.
+/// Two convolutions of 3x3, or one of them between two of 1x1.
+enum class ResNetBlock : std::uint8_t { kBasic, kBottleneck };
+
+/// Stages of blocks, as torchvision's resnet50 and its relatives.
 struct ResNetOptions {
+  ResNetBlock block = ResNetBlock::kBottleneck;
   std::vector<int> depths = {3, 4, 6, 3};
   int groups = 1;
   int width_per_group = 64;
@@ -68,6 +72,10 @@ struct BertOptions {
 
 NetworkShape resnet_shape(std::string name, const ResNetOptions& options);
 NetworkShape vgg16_shape(int image_size = 224, int classes = 1000);
+/// LeNet-5 with ReLU and max pooling.
+NetworkShape lenet_shape(int classes = 10);
+/// Three hidden layers of one width.
+NetworkShape mlp_shape(std::string name, int width, int classes);
 NetworkShape bert_shape(std::string name, const BertOptions& options);
 
 /// Throws UsageError for a name that `network_names` does not list.

@@ -19,6 +19,15 @@ constexpr BertOptions kBertLarge{
 /// Names as in the table of models with tensors; BERT for sequences of 64
 /// tokens, as ddl-benchmarks runs it, and of 128, as DLPerf does.
 constexpr Row kRows[] = {
+    {"resnet18",
+     [](const std::string& name) {
+       return resnet_shape(
+           name, {.block = ResNetBlock::kBasic, .depths = {2, 2, 2, 2}});
+     }},
+    {"resnet34",
+     [](const std::string& name) {
+       return resnet_shape(name, {.block = ResNetBlock::kBasic});
+     }},
     {"resnet50",
      [](const std::string& name) { return resnet_shape(name, {}); }},
     {"resnet101",
@@ -39,6 +48,10 @@ constexpr Row kRows[] = {
            name, {.depths = {3, 4, 23, 3}, .groups = 32, .width_per_group = 8});
      }},
     {"vgg16", [](const std::string&) { return vgg16_shape(); }},
+    {"lenet", [](const std::string&) { return lenet_shape(); }},
+    {"mlp", [](const std::string& name) { return mlp_shape(name, 512, 10); }},
+    {"mlp-large",
+     [](const std::string& name) { return mlp_shape(name, 3072, 1000); }},
     {"bert-base", [](const std::string& name) { return bert_shape(name, {}); }},
     {"bert-base-30522",
      [](const std::string& name) {
