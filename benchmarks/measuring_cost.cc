@@ -68,8 +68,8 @@ class WithoutKernels final : public plan::Planner {
     }
     return kept;
   }
-  plan::Rank stand_in(const plan::PlanInput& input) const override {
-    return planner_->stand_in(input);
+  plan::Symmetry symmetry(const plan::PlanInput& input) const override {
+    return planner_->symmetry(input);
   }
 
  private:

@@ -68,7 +68,7 @@ plan::PlanInput input_of(const plan::NetworkShape& network,
   input.model = network.model;
   input.profile = sim::roofline_profile(network, 64);
   input.world = world;
-  input.local_world.assign(static_cast<std::size_t>(world / local), local);
+  input.local_world.add(world / local, local);
   return input;
 }
 
@@ -102,18 +102,21 @@ void unfolded(const std::string& strategy, plan::Rank world) {
       empty / seconds);
 }
 
+// Ranks on hosts of 4, two of the planner's periods of steps at least.
 void folded(const std::string& strategy, plan::Rank world) {
   const auto network = plan::network_shape("resnet50");
   const auto planner = plan::make_planner(plan::parse_strategy(strategy));
-  const plan::PlanInput input = input_of(network, world, 8);
+  const plan::PlanInput input = input_of(network, world, 4);
   const sim::Costs costs = costs_of(network);
   std::size_t actors = 0;
   const double seconds = shortest_s([&] {
-    const sim::Job job = sim::compile(*planner, input);
+    const plan::Step period = sim::period_of(*planner, input);
+    const sim::Job job = sim::compile(
+        *planner, input, {.steps = std::max<plan::Step>(8, 2 * period + 2)});
     actors = job.actors.size();
     sim::Simulator(job).run(costs);
   });
-  fmt::print("{:24} {:7} ranks folded to {}: {:.3f} s with planning\n",
+  fmt::print("{:57} {:7} ranks folded to {}: {:.3f} s with planning\n",
              strategy,
              world,
              actors,
@@ -169,6 +172,18 @@ int main() {
   unfolded("fusion", 64);
   unfolded("wfbp+neighbor-allreduce+atc", 64);
   unfolded("wfbp+ps", 16);
-  folded("wfbp", 1'000'000);
+  for (const char* strategy :
+       {"wfbp",
+        "fusion+hierarchical",
+        "wfbp+hierarchical",
+        "fusion+neighbor-allreduce:topology=ring+atc",
+        "fusion+neighbor-allreduce:topology=exp+atc",
+        "fusion+neighbor-allreduce+atc",
+        "wfbp+neighbor-allreduce+atc",
+        "fusion+neighbor-allreduce:topology=inner-outer-exp+atc",
+        "fusion+hierarchical-neighbor-allreduce+atc",
+        "fusion+hierarchical-neighbor-allreduce:style=leader+atc"}) {
+    folded(strategy, 1'000'000);
+  }
   return 0;
 }

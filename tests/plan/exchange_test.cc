@@ -260,27 +260,6 @@ TEST_P(WorldsTo16, CanRunEveryExchange) {
   }
 }
 
-// What stand_in claims must at least hold for the plans' costs.
-TEST_P(WorldsTo16, RanksCostWhatTheirStandInsCost) {
-  for (const std::string& text : texts_for(GetParam())) {
-    const auto planner = make_planner(parse_strategy(text));
-    for (Rank rank = 0; rank < GetParam(); ++rank) {
-      const PlanInput input = input_of(tiny_model(), GetParam(), rank);
-      const Rank other = planner->stand_in(input);
-      const PlanInput theirs = input_of(tiny_model(), GetParam(), other);
-      EXPECT_EQ(planner->stand_in(theirs), other) << text;
-      const auto plan = [&](const PlanInput& in) {
-        return planner->plan(in, planner->setup(in), 0);
-      };
-      const CommPlan mine = plan(input), stand_in = plan(theirs);
-      EXPECT_EQ(mine.ops.size(), stand_in.ops.size()) << text;
-      EXPECT_EQ(cost(planner->setup(input), mine, rank).by_pattern,
-                cost(planner->setup(theirs), stand_in, other).by_pattern)
-          << text << ", rank " << rank;
-    }
-  }
-}
-
 // Each gradient is reduced once, in pieces that do not overlap.
 TEST_P(WorldsTo16, EveryParameterIsInExactlyOneOperation) {
   for (const char* text : {"mg-wfbp",

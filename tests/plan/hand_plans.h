@@ -36,7 +36,6 @@ class HandPlanner final : public Planner {
     write_(program, variant);
     return std::move(program).finish();
   }
-  Rank stand_in(const PlanInput& input) const override { return input.rank; }
 
  private:
   MakeSetup make_setup_;

@@ -193,7 +193,7 @@ bool RandomExecutor::order_allows(const Place& place) {
   if (!on) {
     return true;
   }
-  const Communicator& communicator = world_.communicator(*on);
+  const Communicator& communicator = world_.communicator(place.rank, *on);
   const bool orders_alone = std::holds_alternative<Exchange>(op(place).work);
   if (communicator.order == Order::kProgram) {
     const auto& before = side(place.rank).issued_after[place.item];
@@ -212,9 +212,8 @@ bool RandomExecutor::order_allows(const Place& place) {
 bool RandomExecutor::leader_allows(const Place& place, const Communicator& on) {
   const CommunicatorId id = *communicator_of(op(place));
   if (place.rank != on.members.front()) {
-    const auto member = static_cast<std::size_t>(
-        std::ranges::find(on.members, place.rank) - on.members.begin());
-    for (const std::size_t pick : picks_[id]) {
+    const std::size_t member = *on.members.place_of(place.rank);
+    for (const std::size_t pick : picks_[{id, on.members.front()}]) {
       const std::size_t next = world_.meetings()[pick].items[member];
       if (side(place.rank).tasks[next].state == State::kWaiting) {
         return next == place.item;

@@ -94,7 +94,8 @@ class RandomExecutor {
   std::mt19937 rng_;
   std::optional<ToyMemory> memory_;
   std::vector<bool> moved_mail_, moved_meeting_;
-  std::map<CommunicatorId, std::vector<std::size_t>> picks_;  // meetings
+  // Of a communicator, by its first member: meetings.
+  std::map<std::pair<CommunicatorId, Rank>, std::vector<std::size_t>> picks_;
   std::vector<double> seen_;
 };
 

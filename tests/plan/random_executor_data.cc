@@ -52,10 +52,10 @@ void RandomExecutor::issue(const Place& place) {
     read_inputs(place);
   }
   if (const auto on = communicator_of(work)) {
-    const Communicator& communicator = world_.communicator(*on);
+    const Communicator& communicator = world_.communicator(place.rank, *on);
     if (place.rank == communicator.members.front() &&
         std::holds_alternative<Collective>(work.work)) {
-      picks_[*on].push_back(item(place).meeting);
+      picks_[{*on, place.rank}].push_back(item(place).meeting);
     }
   }
   if (side(place.rank).relaxed[place.item]) {
@@ -89,7 +89,7 @@ bool RandomExecutor::transfer(const Place& place) {
   if (std::holds_alternative<Collective>(op(place).work)) {
     const std::size_t number = item(place).meeting;
     const PlanWorld::Meeting& meeting = world_.meetings()[number];
-    const Communicator& on = world_.communicator(meeting.on);
+    const Communicator& on = world_.communicator(meeting);
     std::vector<const Collective*> parts;
     std::vector<Values> inputs;
     for (std::size_t m = 0; m < on.members.size(); ++m) {

@@ -176,8 +176,7 @@ std::vector<Values> toy_collective(const Communicator& on,
       all.insert(all.end(), input.begin(), input.end());
     }
   } else if (first.pattern == Pattern::kBroadcast) {
-    const auto root = std::ranges::find(on.members, first.root);
-    all = inputs[static_cast<std::size_t>(root - on.members.begin())];
+    all = inputs[*on.members.place_of(first.root)];
   } else {
     all.assign(inputs.front().size(), 0.0);
     for (const Values& input : inputs) {

@@ -70,6 +70,48 @@ TEST(Verify, FollowsTheLeaderWhereTheOrderIsByPriority) {
   EXPECT_EQ(verdict(3, urgent_last, by_priority), "fine");
 }
 
+/// Under one number each pair of ranks has a group of its own.
+Setup pairs_by_priority(const PlanInput& input) {
+  Setup setup = by_priority(input);
+  setup.communicators[0].name = "pair" + std::to_string(input.rank / 2);
+  setup.communicators[0].members = Members::spaced(input.rank / 2 * 2, 2);
+  return setup;
+}
+
+TEST(Verify, FollowsTheLeaderOfEachGroup) {
+  const auto urgent_last = [](Program& program, Variant) {
+    program.compute();
+    program.at(program.all_reduce(x_of(program), kAll)).priority = 1;
+    program.at(program.all_reduce(y_of(program), kAll)).priority = 0;
+    program.update(units_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+  };
+  EXPECT_EQ(verdict(4, urgent_last, pairs_by_priority), "fine");
+}
+
+TEST(Verify, MembersSeeOneGroup) {
+  const auto alone = [](Program& program, Variant) {
+    program.compute();
+    program.update(units_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+  };
+  const auto other_on_rank_1 = [](const PlanInput& input) {
+    plan::Setup setup = pairs_by_priority(input);
+    if (input.rank == 1) {
+      setup.communicators[0].members = {1};
+    }
+    return setup;
+  };
+  EXPECT_EQ(verdict(2, alone, other_on_rank_1),
+            "rank 1, a member of communicator 'pair0', sees other members of "
+            "'pair0'");
+  const auto outside = [](const PlanInput& input) {
+    plan::Setup setup = pairs_by_priority(input);
+    setup.communicators[0].members = {0, 1, 2};
+    return setup;
+  };
+  EXPECT_EQ(verdict(2, alone, outside),
+            "communicator 'pair0' has a member outside the world of 2");
+}
+
 // The leader picks y first, which on rank 1 waits for x: rank 1 cannot follow,
 // though in program order all is well.
 TEST(Verify, FindsAMemberThatCannotFollowTheLeader) {

@@ -40,7 +40,7 @@ TEST(Emulate, KeepsTheHostsOfAStrategyAndTheLayersOfTheJob) {
   const Emulation it = emulate(job, on_cluster);
   EXPECT_EQ(it.request.strategy, "bsp+hierarchical:local=4");
   const Prediction here = predict(it.request);
-  EXPECT_EQ(here.job->input.local_world, (std::vector<Rank>{8}));
+  EXPECT_EQ(here.job->input.local_world, plan::RanksPerHost{8});
   EXPECT_EQ(here.compute_only.step, on_cluster.compute_only.step);
   // Each link carries both stages inside the host and the one between.
   const auto wire = [&](plan::Pattern pattern, Rank ranks) {

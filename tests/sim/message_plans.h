@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "paceline/plan/plan_input.h"
 #include "paceline/plan/program.h"
 
 // Plans with messages, written by hand.
@@ -23,7 +24,9 @@ class Neighbors final : public plan::Planner {
   plan::CommPlan plan(const plan::PlanInput& input,
                       const plan::Setup& setup,
                       plan::Variant variant) const override;
-  plan::Rank stand_in(const plan::PlanInput&) const override { return 0; }
+  plan::Symmetry symmetry(const plan::PlanInput& input) const override {
+    return plan::in_a_ring(input.world);
+  }
 
  private:
   std::vector<plan::Rank> distances_;
@@ -39,7 +42,9 @@ class OnePeer final : public plan::Planner {
   plan::CommPlan plan(const plan::PlanInput& input,
                       const plan::Setup& setup,
                       plan::Variant variant) const override;
-  plan::Rank stand_in(const plan::PlanInput&) const override { return 0; }
+  plan::Symmetry symmetry(const plan::PlanInput& input) const override {
+    return plan::in_a_ring(input.world);
+  }
 };
 
 /// The last `servers` ranks hold the parameters, tensor i on server i mod
@@ -55,8 +60,8 @@ class Servers final : public plan::Planner {
   plan::CommPlan plan(const plan::PlanInput& input,
                       const plan::Setup& setup,
                       plan::Variant variant) const override;
-  plan::Rank stand_in(const plan::PlanInput& input) const override {
-    return input.rank < input.world - servers_ ? 0 : input.rank;
+  plan::Symmetry symmetry(const plan::PlanInput& input) const override {
+    return plan::any_order(input.world - servers_);
   }
 
  private:
@@ -73,9 +78,6 @@ class Crossed final : public plan::Planner {
   plan::CommPlan plan(const plan::PlanInput& input,
                       const plan::Setup& setup,
                       plan::Variant variant) const override;
-  plan::Rank stand_in(const plan::PlanInput& input) const override {
-    return input.rank;
-  }
 };
 
 }  // namespace paceline::sim

@@ -107,9 +107,6 @@ class Forgetful final : public plan::Planner {
     }
     return all;
   }
-  plan::Rank stand_in(const plan::PlanInput& input) const override {
-    return input.rank;
-  }
 
  private:
   std::shared_ptr<const plan::Planner> inner_;

@@ -91,9 +91,6 @@ class ScatterGather final : public plan::Planner {
     }
     return std::move(program).finish();
   }
-  plan::Rank stand_in(const plan::PlanInput& /*input*/) const override {
-    return 0;
-  }
 
  private:
   static plan::Groups groups(const plan::PlanInput& input) {

@@ -19,7 +19,8 @@ constexpr auto kOn = "grad";
 class AllReduce final : public ExchangeRule {
  public:
   Terms terms(const PlanInput& input) const override {
-    return {.divisor = static_cast<double>(input.world)};
+    return {.divisor = static_cast<double>(input.world),
+            .symmetry = any_order(input.world)};
   }
 
   void extend(const PlanInput& input,

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "paceline/plan/members.h"
+
 // The plan language.  A plan is one rank's training step, written as a
 // sequential program over slices of flat buffers; executors overlap whatever
 // the program's own reads and writes allow.  No op says what it waits for: it
@@ -20,7 +22,6 @@ namespace paceline::plan {
 
 struct PlanInput;  // plan/plan_input.h
 
-using Rank = std::int32_t;
 using Step = std::int64_t;
 using Variant = std::int64_t;
 using Elements = std::int64_t;
@@ -61,10 +62,13 @@ struct Placement {
 
 enum class Order : std::uint8_t { kProgram, kPriority };
 
-/// A group of ranks, an issue order, bytes allowed in flight.
+/// A group of ranks, an issue order, bytes allowed in flight.  It may be one
+/// of several disjoint groups, one a host say: then a rank's setup shows the
+/// one that it is a member of, under the same number on every rank, and no
+/// members where it is in none.
 struct Communicator {
-  std::string name;
-  std::vector<Rank> members;
+  std::string name;  // differs between groups
+  Members members;
   Order order = Order::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
 };
@@ -74,7 +78,7 @@ struct Setup {
   std::vector<Placement> parameters;  // by ParameterId
   std::vector<Slice> statistics;      // by ModuleId; Forward updates them
   std::vector<Buffer> buffers;
-  std::vector<Communicator> communicators;  // the same list on every rank
+  std::vector<Communicator> communicators;  // as many on every rank
 };
 
 struct Access {
@@ -144,6 +148,26 @@ struct CommPlan {
   std::vector<Op> ops;
 };
 
+/// Ranks that may change places: of `count` ranks from `first` on, in blocks
+/// of `block` neighbors, the blocks.  All plans are then what they were, but
+/// that they name other ranks, and other shares of equal size.
+struct Symmetry {
+  Rank first = 0;
+  Rank count = 0;  // 0: nobody may; else a multiple of `block`
+  Rank block = 1;
+  bool in_any_order = false;  // else blocks only move on in a ring
+};
+
+/// The first `count` ranks, in blocks of `block`, may change places at will.
+constexpr Symmetry any_order(Rank count, Rank block = 1) {
+  return {.count = count, .block = block, .in_any_order = true};
+}
+
+/// They may move on in a ring.
+constexpr Symmetry in_a_ring(Rank count, Rank block = 1) {
+  return {.count = count, .block = block};
+}
+
 /// Writes one rank's training step as a sequential program over flat buffers.
 ///
 /// A planner touches no tensor and opens no socket, so the runtime, the
@@ -165,9 +189,9 @@ class Planner {
                         const Setup& setup,
                         Variant variant) const = 0;
 
-  /// The representative of `input.rank`'s class of symmetric ranks (the rank
-  /// itself where none is claimed); the simulator folds by it.
-  virtual Rank stand_in(const PlanInput& input) const = 0;
+  /// Which ranks are alike, whatever the hosts; the simulator folds by it.
+  /// It does not depend on input.rank.
+  virtual Symmetry symmetry(const PlanInput& /*input*/) const { return {}; }
 
   /// What the planner has to say about its choices, in one line for people;
   /// empty where it chooses nothing.

@@ -89,8 +89,8 @@ class Composed final : public Planner {
     return std::move(program).finish();
   }
 
-  Rank stand_in(const PlanInput& input) const override {
-    return exchange_->terms(input).stand_in;
+  Symmetry symmetry(const PlanInput& input) const override {
+    return exchange_->terms(input).symmetry;
   }
 
   std::string remark(const PlanInput& input) const override {

@@ -19,11 +19,6 @@ std::int64_t expected_bytes(const Setup& setup, const Slice& slice) {
          size_of(buffer.dtype);
 }
 
-bool is_member(const Communicator& communicator, Rank rank) {
-  return std::ranges::find(communicator.members, rank) !=
-         communicator.members.end();
-}
-
 void book(Cost& cost, std::string_view kind, std::int64_t bytes) {
   Traffic& traffic = cost.by_pattern[std::string(kind)];
   traffic.bytes += bytes;
@@ -44,7 +39,7 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
   for (const Op& op : plan.ops) {
     if (const auto* collective = std::get_if<Collective>(&op.work)) {
       const Communicator& on = setup.communicators[index_of(collective->on)];
-      PACELINE_CHECK(is_member(on, rank));
+      PACELINE_CHECK(on.members.contains(rank));
       book(total,
            name_of(collective->pattern),
            wire_bytes(collective->pattern,

@@ -90,7 +90,9 @@ class Ddp final : public Planner {
     return std::move(program).finish();
   }
 
-  Rank stand_in(const PlanInput&) const override { return 0; }
+  Symmetry symmetry(const PlanInput& input) const override {
+    return any_order(input.world);
+  }
 
  private:
   struct Bucket {

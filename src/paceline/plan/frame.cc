@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "paceline/base/error.h"
@@ -172,10 +171,9 @@ BufferId Frame::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::int32_t>(setup_.buffers.size() - 1)};
 }
 
-CommunicatorId Frame::add_communicator(std::string name,
-                                       std::vector<Rank> members) {
+CommunicatorId Frame::add_communicator(std::string name, Members members) {
   setup_.communicators.push_back({.name = std::move(name),
-                                  .members = std::move(members),
+                                  .members = members,
                                   .order = order_,
                                   .credit_bytes = credit_bytes_});
   return CommunicatorId{
@@ -183,9 +181,7 @@ CommunicatorId Frame::add_communicator(std::string name,
 }
 
 CommunicatorId Frame::add_world(std::string name) {
-  std::vector<Rank> members(static_cast<std::size_t>(input_.world));
-  std::iota(members.begin(), members.end(), 0);
-  return add_communicator(std::move(name), std::move(members));
+  return add_communicator(std::move(name), Members::spaced(0, input_.world));
 }
 
 void Frame::set_discipline(Order order, std::int64_t credit_bytes) {

@@ -27,8 +27,10 @@ class Hierarchical final : public ExchangeRule {
   explicit Hierarchical(Rank local) : local_(local) {}
 
   Terms terms(const PlanInput& input) const override {
-    return {.shards = hosts(input).local,
-            .divisor = static_cast<double>(input.world)};
+    const Rank local = hosts(input).local;
+    return {.shards = local,
+            .divisor = static_cast<double>(input.world),
+            .symmetry = any_order(input.world, local)};
   }
 
   void extend(const PlanInput& input,

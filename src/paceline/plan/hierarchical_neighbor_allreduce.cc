@@ -39,7 +39,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   Terms terms(const PlanInput& input) const override {
     const Hosts all = hosts(input);
     return {.shards = leader_ ? 1 : all.local,
-            .stand_in = leader_ && all.place_of(input.rank) > 0 ? 1 : 0,
+            .symmetry = in_a_ring(input.world, all.local),
             .period = period_of(topology_, all.count, 1)};
   }
 

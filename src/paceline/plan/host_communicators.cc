@@ -6,14 +6,17 @@
 namespace paceline::plan {
 namespace {
 
-constexpr auto kReduce = "reduce{}";
-constexpr auto kGather = "gather{}";
-constexpr auto kLane = "lane{}";
+constexpr auto kReduce = "reduce";
+constexpr auto kGather = "gather";
+constexpr auto kLane = "lane";
 
 /// `which`: a host, or a place.
-CommunicatorId numbered(const char* name, Rank which, const Program& program) {
-  return communicator_named(program.setup(),
-                            fmt::format(fmt::runtime(name), which));
+std::string numbered(const char* name, Rank which) {
+  return fmt::format("{}{}", name, which);
+}
+
+CommunicatorId found(const char* name, Rank which, const Program& program) {
+  return communicator_named(program.setup(), numbered(name, which));
 }
 
 }  // namespace
@@ -22,30 +25,34 @@ void add_host_communicators(const Hosts& hosts, Frame& frame) {
   if (hosts.local == 1) {
     return;
   }
+  const Rank host = hosts.host_of(frame.rank());
+  const bool member = hosts.hold(frame.rank());
   for (const char* name : {kReduce, kGather}) {
-    for (Rank host = 0; host < hosts.count; ++host) {
-      frame.add_communicator(fmt::format(fmt::runtime(name), host),
-                             hosts.on_host(host));
-    }
+    frame.add_communicator(member ? numbered(name, host) : name,
+                           member ? hosts.on_host(host) : Members());
   }
 }
 
 void add_lane_communicators(const Hosts& hosts, Rank lanes, Frame& frame) {
-  for (Rank place = 0; hosts.count > 1 && place < lanes; ++place) {
-    frame.add_communicator(fmt::format(kLane, place), hosts.at_place(place));
+  if (hosts.count == 1) {
+    return;
   }
+  const Rank place = hosts.place_of(frame.rank());
+  const bool member = hosts.hold(frame.rank()) && place < lanes;
+  frame.add_communicator(member ? numbered(kLane, place) : kLane,
+                         member ? hosts.at_place(place) : Members());
 }
 
 CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program) {
-  return numbered(kReduce, hosts.host_of(program.input().rank), program);
+  return found(kReduce, hosts.host_of(program.input().rank), program);
 }
 
 CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program) {
-  return numbered(kGather, hosts.host_of(program.input().rank), program);
+  return found(kGather, hosts.host_of(program.input().rank), program);
 }
 
 CommunicatorId lane_of(const Hosts& hosts, const Program& program) {
-  return numbered(kLane, hosts.place_of(program.input().rank), program);
+  return found(kLane, hosts.place_of(program.input().rank), program);
 }
 
 }  // namespace paceline::plan

@@ -6,15 +6,15 @@
 
 namespace paceline::plan {
 
-/// Two communicators of the ranks of each host, where these are several: one
-/// in which they reduce and one in which they gather.  Operations of a
+/// Two communicators of the ranks of a host, where these are several: one in
+/// which they reduce and one in which they gather.  Operations of a
 /// communicator follow each other, and what is gathered has to cross between
 /// hosts first: on one communicator the next slice could not be reduced until
 /// then.
 void add_host_communicators(const Hosts& hosts, Frame& frame);
 
-/// A communicator across the hosts, where these are several, for each of the
-/// first `lanes` places: of the ranks at that place of every host.
+/// A communicator across the hosts, where these are several, of the ranks at
+/// one place of every host; for the first `lanes` places.
 void add_lane_communicators(const Hosts& hosts, Rank lanes, Frame& frame);
 
 /// Those of the program's rank.

@@ -2,26 +2,17 @@
 #include "paceline/plan/hosts.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 
 namespace paceline::plan {
 
-std::vector<Rank> Hosts::on_host(Rank host) const {
-  std::vector<Rank> ranks;
-  for (Rank place = 0; place < local; ++place) {
-    ranks.push_back(rank_of(host, place));
-  }
-  return ranks;
+Members Hosts::on_host(Rank host) const {
+  return Members::spaced(rank_of(host, 0), local);
 }
 
-std::vector<Rank> Hosts::at_place(Rank place) const {
-  std::vector<Rank> ranks;
-  for (Rank host = 0; host < count; ++host) {
-    ranks.push_back(rank_of(host, place));
-  }
-  return ranks;
+Members Hosts::at_place(Rank place) const {
+  return Members::spaced(place, count, local);
 }
 
 Hosts hosts_of(const PlanInput& input,
@@ -32,16 +23,12 @@ Hosts hosts_of(const PlanInput& input,
     return {ranks, 1};
   }
   if (local == 0) {
-    local = input.local_world.front();
-    Rank placed = 0;
-    for (const Rank here : input.local_world) {
-      if (placed < ranks && here != local) {
-        throw UsageError(
-            fmt::format("'{}' wants hosts with equally many ranks; here are {}",
-                        who,
-                        fmt::join(input.local_world, ", ")));
-      }
-      placed += here;
+    local = input.local_world.runs().front().ranks;
+    if (!input.local_world.equal_up_to(ranks)) {
+      throw UsageError(
+          fmt::format("'{}' wants hosts with equally many ranks; here are {}",
+                      who,
+                      text_of(input.local_world)));
     }
   }
   if (local < 1 || ranks % local != 0) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "paceline/plan/plan_input.h"
 
@@ -13,13 +12,16 @@ struct Hosts {
   Rank local = 1;  // ranks a host
   Rank count = 1;  // hosts
 
+  /// Other ranks come behind those on these hosts.
+  bool hold(Rank rank) const { return rank < local * count; }
+
   Rank host_of(Rank rank) const { return rank / local; }
   Rank place_of(Rank rank) const { return rank % local; }
   Rank rank_of(Rank host, Rank place) const { return host * local + place; }
 
   /// The ranks of a host, or those at one place of every host.
-  std::vector<Rank> on_host(Rank host) const;
-  std::vector<Rank> at_place(Rank place) const;
+  Members on_host(Rank host) const;
+  Members at_place(Rank place) const;
 };
 
 /// The first `ranks` ranks on hosts of `local` each, or, where `local` is 0,

@@ -65,7 +65,7 @@ class InOrder {
 
   bool meet(const PlanWorld::Item& item) {
     const PlanWorld::Meeting& meeting = world_.meetings()[item.meeting];
-    const Communicator& on = world_.communicator(meeting.on);
+    const Communicator& on = world_.communicator(meeting);
     std::vector<const Collective*> parts;
     for (std::size_t m = 0; m < on.members.size(); ++m) {
       if (position(on.members[m]) != meeting.items[m]) {
@@ -112,7 +112,7 @@ class InOrder {
     const PlanWorld::Item& item = world_.items(rank)[position(rank)];
     if (std::holds_alternative<Collective>(item.op->work)) {
       const PlanWorld::Meeting& meeting = world_.meetings()[item.meeting];
-      const auto& members = world_.communicator(meeting.on).members;
+      const auto& members = world_.communicator(meeting).members;
       for (std::size_t m = 0; m < members.size(); ++m) {
         if (position(members[m]) != meeting.items[m]) {
           return members[m];

@@ -27,12 +27,10 @@ class NeighborAllreduce final : public ExchangeRule {
   NeighborAllreduce(std::string topology, Rank local)
       : topology_(std::move(topology)), local_(local) {}
 
-  /// Hosts make ranks unequal: those at the same place are alike.
   Terms terms(const PlanInput& input) const override {
-    const bool turns = topology_ == "inner-outer-exp";
     const Rank local = hosts(input).local;
-    return {.stand_in =
-                !input.local_world.empty() || turns ? input.rank % local : 0,
+    const bool by_host = topology_ == "inner-outer-exp";
+    return {.symmetry = in_a_ring(input.world, by_host ? local : 1),
             .period = period_of(topology_, input.world, local)};
   }
 

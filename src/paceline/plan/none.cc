@@ -32,7 +32,9 @@ class None final : public Planner {
     return std::move(program).finish();
   }
 
-  Rank stand_in(const PlanInput&) const override { return 0; }
+  Symmetry symmetry(const PlanInput& input) const override {
+    return any_order(input.world);
+  }
 };
 
 }  // namespace

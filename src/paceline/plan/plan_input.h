@@ -8,6 +8,7 @@
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/profile.h"
+#include "paceline/plan/ranks_per_host.h"
 
 namespace paceline::plan {
 
@@ -40,8 +41,7 @@ struct PlanInput {
   OptimizerShape optimizer;
   Rank rank = 0;
   Rank world = 1;
-  std::vector<Rank>
-      local_world{};          // ranks per host, in rank order; may be empty
+  RanksPerHost local_world{};
   int micro_batches = 1;      // gradient accumulation
   bool loss_scaling = false;  // the loss is scaled, Note [Loss scaling]
   std::optional<LayerProfile> profile{};  // for planners that look at times,

@@ -108,24 +108,40 @@ void PlanWorld::check_setups() const {
     const auto& mine = side(rank).setup.communicators;
     const bool same = std::ranges::equal(
         mine, first, [](const Communicator& left, const Communicator& right) {
-          return std::tie(left.name, left.members, left.order) ==
-                 std::tie(right.name, right.members, right.order);
+          return left.order == right.order;
         });
     if (!same) {
       throw PlanError(
           fmt::format("rank {} has other communicators than rank 0", rank));
     }
   }
-  for (const Communicator& communicator : first) {
-    std::vector<Rank> members = communicator.members;
-    std::ranges::sort(members);
-    if (members.empty() || members.front() < 0 || members.back() >= ranks() ||
-        std::ranges::adjacent_find(members) != members.end()) {
+  for (Rank rank = 0; rank < ranks(); ++rank) {
+    const auto& mine = side(rank).setup.communicators;
+    for (std::size_t on = 0; on < mine.size(); ++on) {
+      check_members(mine[on], on);
+    }
+  }
+}
+
+/// All members see the same group.
+void PlanWorld::check_members(const Communicator& communicator,
+                              std::size_t on) const {
+  const Members& members = communicator.members;
+  if (!members.empty() && (members.front() < 0 || members.back() >= ranks())) {
+    throw PlanError(
+        fmt::format("communicator '{}' has a member outside the world of {}",
+                    communicator.name,
+                    ranks()));
+  }
+  for (const Rank member : members) {
+    const Communicator& theirs = side(member).setup.communicators[on];
+    if (std::tie(theirs.name, theirs.members) !=
+        std::tie(communicator.name, members)) {
       throw PlanError(fmt::format(
-          "communicator '{}' has no members, one twice, or one outside the "
-          "world of {}",
+          "rank {}, a member of communicator '{}', sees other members of '{}'",
+          member,
           communicator.name,
-          ranks()));
+          theirs.name));
     }
   }
 }
@@ -153,7 +169,7 @@ void PlanWorld::check_member(const Place& place, CommunicatorId on) const {
         fmt::format("rank {}: no communicator {}", place.rank, index_of(on)));
   }
   const auto& members = all[index_of(on)].members;
-  if (std::ranges::find(members, place.rank) == members.end()) {
+  if (!members.contains(place.rank)) {
     refuse(place, "the rank is no member of the communicator");
   }
 }
@@ -179,8 +195,8 @@ void PlanWorld::check_ops(Rank rank) const {
     }
     if (const auto* collective = std::get_if<Collective>(&item.op->work)) {
       check_member(place, collective->on);
-      const auto members =
-          static_cast<Elements>(communicator(collective->on).members.size());
+      const auto members = static_cast<Elements>(
+          communicator(rank, collective->on).members.size());
       if (!counts_fit(*collective, members)) {
         refuse(place,
                fmt::format("{} elements in, {} out",

@@ -41,6 +41,7 @@ class PlanWorld {
   /// A collective: one item per member of the communicator, in its order.
   struct Meeting {
     CommunicatorId on{};
+    Rank first = 0;  // member
     std::vector<std::size_t> items;
   };
   /// A message: the items that send and receive it.
@@ -68,8 +69,12 @@ class PlanWorld {
   const std::vector<Item>& items(Rank rank) const { return side(rank).items; }
   const std::vector<Meeting>& meetings() const { return meetings_; }
   const std::vector<Mail>& mails() const { return mails_; }
-  const Communicator& communicator(CommunicatorId id) const {
-    return sides_.front().setup.communicators[index_of(id)];
+  /// As a rank sees it.
+  const Communicator& communicator(Rank rank, CommunicatorId id) const {
+    return side(rank).setup.communicators[index_of(id)];
+  }
+  const Communicator& communicator(const Meeting& meeting) const {
+    return communicator(meeting.first, meeting.on);
   }
 
   /// By item, the items of the same rank that it waits for, or excludes.
@@ -98,7 +103,9 @@ class PlanWorld {
   void check_parameters(Rank rank) const;
   void check_slice(const Place& place, const Slice& slice) const;
   void check_member(const Place& place, CommunicatorId on) const;
+  void check_members(const Communicator& communicator, std::size_t on) const;
   void match_collectives();
+  void match_group(const Communicator& group, CommunicatorId on);
   void match_messages();
   void check_agreement(const Place& first, const Place& other) const;
   [[noreturn]] void refuse(const Place& place, const std::string& why) const;

@@ -34,44 +34,52 @@ void PlanWorld::check_agreement(const Place& first, const Place& other) const {
 }
 
 void PlanWorld::match_collectives() {
-  // By communicator and member: the items, in program order.
-  const auto& communicators = sides_.front().setup.communicators;
-  for (std::size_t c = 0; c < communicators.size(); ++c) {
-    const std::vector<Rank>& members = communicators[c].members;
-    std::vector<std::vector<std::size_t>> lists;
-    for (const Rank rank : members) {
-      lists.emplace_back();
-      for (std::size_t i = 0; i < items(rank).size(); ++i) {
-        const auto* work = std::get_if<Collective>(&items(rank)[i].op->work);
-        if (work != nullptr && index_of(work->on) == c) {
-          lists.back().push_back(i);
-        }
+  const std::size_t count = sides_.front().setup.communicators.size();
+  for (std::size_t c = 0; c < count; ++c) {
+    const CommunicatorId on{static_cast<std::int32_t>(c)};
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      const Communicator& group = communicator(rank, on);
+      if (group.members.place_of(rank) == std::size_t{0}) {
+        match_group(group, on);
       }
     }
-    std::size_t longest = 0;
-    for (const auto& list : lists) {
-      longest = std::max(longest, list.size());
-    }
-    for (std::size_t n = 0; n < longest; ++n) {
-      Meeting meeting{CommunicatorId{static_cast<std::int32_t>(c)}, {}};
-      for (std::size_t m = 0; m < members.size(); ++m) {
-        if (n >= lists[m].size()) {
-          throw PlanError(fmt::format(
-              "communicator '{}': rank {} has only {} collectives, another "
-              "member has {}",
-              communicators[c].name,
-              members[m],
-              lists[m].size(),
-              longest));
-        }
-        check_agreement({members[0], lists[0][n]}, {members[m], lists[m][n]});
-        meeting.items.push_back(lists[m][n]);
-        sides_[static_cast<std::size_t>(members[m])]
-            .items[lists[m][n]]
-            .meeting = meetings_.size();
+  }
+}
+
+void PlanWorld::match_group(const Communicator& group, CommunicatorId on) {
+  const Members& members = group.members;
+  std::vector<std::vector<std::size_t>> lists;  // items, in program order
+  for (const Rank rank : members) {
+    lists.emplace_back();
+    for (std::size_t i = 0; i < items(rank).size(); ++i) {
+      const auto* work = std::get_if<Collective>(&items(rank)[i].op->work);
+      if (work != nullptr && work->on == on) {
+        lists.back().push_back(i);
       }
-      meetings_.push_back(std::move(meeting));
     }
+  }
+  std::size_t longest = 0;
+  for (const auto& list : lists) {
+    longest = std::max(longest, list.size());
+  }
+  for (std::size_t n = 0; n < longest; ++n) {
+    Meeting meeting{on, members.front(), {}};
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      if (n >= lists[m].size()) {
+        throw PlanError(fmt::format(
+            "communicator '{}': rank {} has only {} collectives, another "
+            "member has {}",
+            group.name,
+            members[m],
+            lists[m].size(),
+            longest));
+      }
+      check_agreement({members[0], lists[0][n]}, {members[m], lists[m][n]});
+      meeting.items.push_back(lists[m][n]);
+      sides_[static_cast<std::size_t>(members[m])].items[lists[m][n]].meeting =
+          meetings_.size();
+    }
+    meetings_.push_back(std::move(meeting));
   }
 }
 
@@ -108,7 +116,7 @@ void PlanWorld::match_messages() {
       throw PlanError(fmt::format(
           "communicator '{}': rank {} sends {} messages to rank {}, which "
           "receives {}",
-          communicator(on).name,
+          communicator(from, on).name,
           from,
           sent.size(),
           to,

@@ -100,6 +100,16 @@ OpIndex Program::broadcast(const Slice& slice, Rank root, CommunicatorId on) {
 OpIndex Program::exchange(CommunicatorId on,
                           std::vector<Message> sends,
                           std::vector<Message> receives) {
+  messages_ += sends.size() + receives.size();
+  if (messages_ > kMostMessages) {
+    throw UsageError(fmt::format(
+        "rank {} of {} would send and receive more than {} messages in a "
+        "step, as one that serves many ranks does: choose fewer ranks, or an "
+        "exchange without servers",
+        input_.rank,
+        input_.world,
+        kMostMessages));
+  }
   return append({.work = Exchange{on, std::move(sends), std::move(receives)}});
 }
 

@@ -75,7 +75,7 @@ class Frame {
   Frame(const PlanInput& input, const Groups& groups, Rank shards = 1);
 
   BufferId add_buffer(Buffer buffer);
-  CommunicatorId add_communicator(std::string name, std::vector<Rank> members);
+  CommunicatorId add_communicator(std::string name, Members members);
 
   /// A communicator of all ranks.
   CommunicatorId add_world(std::string name);
@@ -84,6 +84,7 @@ class Frame {
   void set_discipline(Order order, std::int64_t credit_bytes);
 
   const Setup& setup() const { return setup_; }
+  Rank rank() const { return input_.rank; }
 
   Setup finish() && { return std::move(setup_); }
 
@@ -112,6 +113,10 @@ struct Scene {
   Rank shards = 1;          // units are a multiple of so many aligned pieces
   Step phase = 0;           // the step within the period of what varies
 };
+
+/// Most messages that one rank may send and receive in a step: a server of a
+/// million workers would have more with its second partition.
+inline constexpr std::size_t kMostMessages = 1'000'000;
 
 /// Builds a CommPlan, op by op, in program order.
 ///
@@ -165,6 +170,7 @@ class Program {
                          Reduce reduce = Reduce::kSum);
   OpIndex all_gather(const Slice& in, const Slice& out, CommunicatorId on);
   OpIndex broadcast(const Slice& slice, Rank root, CommunicatorId on);
+  /// Throws UsageError above kMostMessages in one step.
   OpIndex exchange(CommunicatorId on,
                    std::vector<Message> sends,
                    std::vector<Message> receives);
@@ -223,6 +229,7 @@ class Program {
   Scene scene_;
   std::vector<std::size_t> places_by_name_;
   CommPlan plan_;
+  std::size_t messages_ = 0;
   std::vector<OpIndex> backwards_;  // the newest, by ParameterId; -1: none
   bool counted_ = false, judged_ = false;
 };

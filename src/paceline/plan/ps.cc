@@ -60,16 +60,15 @@ class ParameterServer final : public ExchangeRule {
  public:
   explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}
 
-  /// Workers apart are alike; servers hold different partitions.
+  /// Hosts of workers without servers are alike; servers hold different
+  /// partitions.
   Terms terms(const PlanInput& input) const override {
     const Roles roles = roles_of(input);
     const bool trains = input.rank < roles.workers;
     return {.shards = roles.hosts.local,
             .divisor = static_cast<double>(roles.workers),
             .trains = trains,
-            .stand_in = trains && !serving_.colocated
-                            ? roles.hosts.place_of(input.rank)
-                            : input.rank};
+            .symmetry = only_working(roles)};
   }
 
   void extend(const PlanInput& input,
@@ -216,6 +215,16 @@ class ParameterServer final : public ExchangeRule {
             .hosts = hosts_of(input, world - servers, serving_.local, "ps")};
   }
 
+  static Symmetry only_working(const Roles& roles) {
+    const Rank local = roles.hosts.local;
+    const Rank serving = roles.first_server > 0 ? 0 : roles.servers;
+    const Rank first = (serving + local - 1) / local * local;
+    return {.first = first,
+            .count = roles.workers - first,
+            .block = local,
+            .in_any_order = true};
+  }
+
   Rank owner_of(std::size_t place,
                 std::size_t part,
                 std::size_t number,
@@ -233,7 +242,7 @@ class ParameterServer final : public ExchangeRule {
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements longest = serving_.partition.longest(
         program.units(), kAlignmentBytes / size * roles.hosts.local, size);
-    std::vector<Elements> used(static_cast<std::size_t>(program.input().world));
+    std::vector<Elements> used(static_cast<std::size_t>(roles.servers));
     std::vector<Partition> all;
     for (std::size_t unit = 0; unit < program.units().size(); ++unit) {
       const Slice& values = program.units()[unit].values;
@@ -244,7 +253,8 @@ class ParameterServer final : public ExchangeRule {
                        .count = std::min(longest, values.count - at)};
         part.owner = owner_of(
             place, static_cast<std::size_t>(at / longest), all.size(), roles);
-        auto& inbox = used[static_cast<std::size_t>(part.owner)];
+        auto& inbox =
+            used[static_cast<std::size_t>(part.owner - roles.first_server)];
         part.inbox = inbox;
         inbox += part.count * roles.copies();
         all.push_back(part);

@@ -20,7 +20,9 @@ constexpr auto kOn = "grad";
 class RsAg final : public ExchangeRule {
  public:
   Terms terms(const PlanInput& input) const override {
-    return {.shards = input.world, .divisor = static_cast<double>(input.world)};
+    return {.shards = input.world,
+            .divisor = static_cast<double>(input.world),
+            .symmetry = any_order(input.world)};
   }
 
   void extend(const PlanInput& input,

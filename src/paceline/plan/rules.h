@@ -40,11 +40,11 @@ class CodecRule {
 
 /// What an exchange says of itself, seen from one rank.
 struct Terms {
-  Rank shards = 1;     // pieces of a unit, which is padded to a multiple
-  double divisor = 1;  // what is taken, divided by this, is the mean
-  bool trains = true;  // else the rank has no model work: it serves
-  Rank stand_in = 0;   // as Planner::stand_in
-  Step period = 1;     // after how many steps its programs repeat
+  Rank shards = 1;      // pieces of a unit, which is padded to a multiple
+  double divisor = 1;   // what is taken, divided by this, is the mean
+  bool trains = true;   // else the rank has no model work: it serves
+  Symmetry symmetry{};  // as Planner::symmetry
+  Step period = 1;      // after how many steps its programs repeat
 };
 
 /// With whom a slice is exchanged, in two halves that a schedule may part.

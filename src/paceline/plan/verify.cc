@@ -104,7 +104,7 @@ class Overlapped {
       if (on) {
         auto& queue = mine.queues[*on].items;
         if (!queue.empty() &&
-            world_.communicator(*on).order == Order::kProgram) {
+            world_.communicator(rank, *on).order == Order::kProgram) {
           mine.issued_after[i] = queue.back();
         }
         queue.push_back(i);
@@ -154,11 +154,11 @@ class Overlapped {
     if (collective == nullptr) {
       return std::nullopt;
     }
-    const Communicator& on = world_.communicator(collective->on);
+    const Communicator& on = world_.communicator(place.rank, collective->on);
     if (on.order == Order::kProgram || on.members.front() == place.rank) {
       return std::nullopt;
     }
-    const auto& picks = picks_[collective->on];
+    const auto& picks = picks_[{collective->on, on.members.front()}];
     const std::size_t followed = queue_of(place)->followed;
     if (followed == picks.size()) {
       return Place{on.members.front(),
@@ -167,8 +167,7 @@ class Overlapped {
     if (picks[followed] == item.meeting) {
       return std::nullopt;
     }
-    const auto member = static_cast<std::size_t>(
-        std::ranges::find(on.members, place.rank) - on.members.begin());
+    const std::size_t member = *on.members.place_of(place.rank);
     return Place{place.rank, world_.meetings()[picks[followed]].items[member]};
   }
 
@@ -178,9 +177,11 @@ class Overlapped {
   Place most_urgent(const Place& place) {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     const auto* collective = std::get_if<Collective>(&item.op->work);
-    if (collective == nullptr ||
-        world_.communicator(collective->on).order == Order::kProgram ||
-        world_.communicator(collective->on).members.front() != place.rank) {
+    if (collective == nullptr) {
+      return place;
+    }
+    const Communicator& on = world_.communicator(place.rank, collective->on);
+    if (on.order == Order::kProgram || on.members.front() != place.rank) {
       return place;
     }
     const auto urgency = [&](std::size_t i) {
@@ -214,7 +215,7 @@ class Overlapped {
       return std::nullopt;
     }
     const std::int64_t credit =
-        world_.communicator(*communicator_of(op)).credit_bytes;
+        world_.communicator(place.rank, *communicator_of(op)).credit_bytes;
     if (credit == std::numeric_limits<std::int64_t>::max()) {
       return std::nullopt;
     }
@@ -239,19 +240,19 @@ class Overlapped {
     }
     const CommunicatorId on =
         *communicator_of(*world_.items(place.rank)[place.item].op);
-    const Communicator& communicator = world_.communicator(on);
+    const Communicator& communicator = world_.communicator(place.rank, on);
     if (communicator.order == Order::kProgram) {
       if (queue->issued.size() < queue->items.size()) {
         queue_.push_back({place.rank, queue->items[queue->issued.size()]});
       }
       return;
     }
-    if (queue->followed < picks_[on].size()) {
-      const auto member = static_cast<std::size_t>(
-          std::ranges::find(communicator.members, place.rank) -
-          communicator.members.begin());
-      const auto& meeting = world_.meetings()[picks_[on][queue->followed]];
-      queue_.push_back({place.rank, meeting.items[member]});
+    const auto& picks = picks_[{on, communicator.members.front()}];
+    if (queue->followed < picks.size()) {
+      const auto& meeting = world_.meetings()[picks[queue->followed]];
+      queue_.push_back(
+          {place.rank,
+           meeting.items[*communicator.members.place_of(place.rank)]});
     }
     for (const std::size_t item : queue->items) {
       if (!is_issued({place.rank, item}) && is_ready({place.rank, item})) {
@@ -267,7 +268,7 @@ class Overlapped {
     std::vector<Place> all;
     if (std::holds_alternative<Collective>(item.op->work)) {
       const PlanWorld::Meeting& meeting = world_.meetings()[item.meeting];
-      const auto& members = world_.communicator(meeting.on).members;
+      const auto& members = world_.communicator(meeting).members;
       for (std::size_t m = 0; m < members.size(); ++m) {
         all.push_back({members[m], meeting.items[m]});
       }
@@ -333,13 +334,13 @@ class Overlapped {
     if (collective == nullptr) {
       return;
     }
-    const Communicator& on = world_.communicator(collective->on);
+    const Communicator& on = world_.communicator(place.rank, collective->on);
     if (on.order == Order::kProgram) {
       return;
     }
     ++queue->followed;
     if (on.members.front() == place.rank) {
-      picks_[collective->on].push_back(item.meeting);
+      picks_[{collective->on, place.rank}].push_back(item.meeting);
       for (const Place& partner : partners(place)) {
         queue_.push_back(partner);
       }
@@ -383,7 +384,8 @@ class Overlapped {
   const PlanWorld& world_;
   std::vector<Side> sides_;
   std::deque<Place> queue_;
-  std::map<CommunicatorId, std::vector<std::size_t>> picks_;  // meetings
+  // Of a communicator, by its first member: meetings.
+  std::map<std::pair<CommunicatorId, Rank>, std::vector<std::size_t>> picks_;
   std::vector<std::size_t> absent_;  // by meeting: members that have not issued
 };
 

@@ -41,7 +41,8 @@ Executor::Executor(const Parts& parts, Options options)
   slowest_step_ns_ = options_.first_step.count();
   mailbox_->owner = this;
   for (const plan::Communicator& group : parts_.memory.setup().communicators) {
-    queues_.emplace_back(group, group.members.front() == parts_.input.rank);
+    queues_.emplace_back(
+        group, group.members.place_of(parts_.input.rank) == std::size_t{0});
     if (queues_.back().by_priority() && streams_.asynchronous()) {
       throw UsageError(
           "The order of collectives by priority is chosen on the host, which "

@@ -2,12 +2,10 @@
 #include "paceline/sim/classes.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <set>
-#include <tuple>
 
 #include "paceline/base/error.h"
+#include "paceline/sim/job.h"
 #include "paceline/sim/script.h"
 
 namespace paceline::sim {
@@ -15,49 +13,26 @@ namespace {
 
 using plan::Rank;
 
-/// Up to here plans of all ranks may be made to find the classes.
-constexpr Rank kMostRefined = 4096;
+/// Most ops and messages, of all ranks and steps, that are planned to find the
+/// classes.
+constexpr std::int64_t kMostRefined = 4'000'000;
 
-/// Numbers the hosts' classes by what ranks they hold.  False: ranks of one
-/// class live on hosts of different classes.
-bool class_hosts(Classes& classes) {
-  std::vector<std::vector<Rank>> held(classes.host_size.size());
-  for (Rank rank = 0; rank < classes.world(); ++rank) {
+/// Whether `steps` steps of the first of each orbit are few enough; asks rank 0
+/// before the others.
+bool is_small(Scripts& scripts, const Classes& classes, Step steps) {
+  const auto work_of = [&](Rank rank) {
+    const plan::CommPlan& plan = scripts.a_step(rank);
+    return steps *
+           (static_cast<std::int64_t>(plan.ops.size()) + messages_of(plan));
+  };
+  std::int64_t work = work_of(0);
+  bool small = work <= kMostRefined / classes.count();
+  for (Rank rank = 1; small && rank < classes.world(); ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    held[static_cast<std::size_t>(classes.host_of[r])].push_back(
-        classes.stand_in[r]);
+    work += classes.orbits.first[r] == rank ? work_of(rank) : 0;
+    small = work <= kMostRefined;
   }
-  std::map<std::vector<Rank>, std::int32_t> known;
-  classes.host_class.clear();
-  for (std::vector<Rank>& ranks : held) {
-    std::ranges::sort(ranks);
-    const auto number = static_cast<std::int32_t>(known.size());
-    classes.host_class.push_back(
-        known.try_emplace(std::move(ranks), number).first->second);
-  }
-  classes.host_classes = static_cast<std::int32_t>(known.size());
-  std::vector<std::int32_t> home(classes.stand_in.size(), -1);
-  for (const auto& [ranks, number] : known) {
-    for (const Rank rank : ranks) {
-      std::int32_t& mine = home[static_cast<std::size_t>(rank)];
-      if (mine >= 0 && mine != number) {
-        return false;
-      }
-      mine = number;
-    }
-  }
-  return true;
-}
-
-/// The classes of equal keys; each is represented by its first rank.
-template <class KeyOf>
-Classes by_key(Classes classes, KeyOf key_of) {
-  std::map<decltype(key_of(Rank{})), Rank> first;
-  for (Rank rank = 0; rank < classes.world(); ++rank) {
-    classes.stand_in[static_cast<std::size_t>(rank)] =
-        first.try_emplace(key_of(rank), rank).first->second;
-  }
-  return classes;
+  return small;
 }
 
 }  // namespace
@@ -70,81 +45,75 @@ Rank Classes::count() const {
   return count;
 }
 
+/// Hosts that hold a rank of one class hold the same of all classes, so the
+/// smallest stand-in on a host tells its class.
+void Classes::follow_orbits() {
+  std::vector<Rank> smallest(host_size.size(), world());
+  for (Rank rank = 0; rank < world(); ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    stand_in[r] = stand_in[static_cast<std::size_t>(orbits.first[r])];
+    Rank& least = smallest[static_cast<std::size_t>(host_of[r])];
+    least = std::min(least, stand_in[r]);
+  }
+  std::vector<std::int32_t> known(stand_in.size(), -1);
+  host_classes = 0;
+  for (std::size_t host = 0; host < host_size.size(); ++host) {
+    std::int32_t& number = known[static_cast<std::size_t>(smallest[host])];
+    if (number < 0) {
+      number = host_classes++;
+    }
+    host_class[host] = number;
+  }
+}
+
 Classes unfolded(const plan::PlanInput& input) {
+  plan::RanksPerHost hosts = input.local_world;
+  if (hosts.empty()) {
+    hosts.add(1, input.world);
+  }
+  if (hosts.ranks() != input.world) {
+    throw UsageError(
+        fmt::format("{} hosts with {} ranks in all cannot hold a world of {}",
+                    hosts.hosts(),
+                    hosts.ranks(),
+                    input.world));
+  }
   Classes classes;
   classes.stand_in.resize(static_cast<std::size_t>(input.world));
   std::iota(classes.stand_in.begin(), classes.stand_in.end(), 0);
-  std::vector<Rank> local_world = input.local_world;
-  if (local_world.empty()) {
-    local_world.push_back(input.world);
-  }
-  for (const Rank size : local_world) {
-    for (Rank i = 0;
-         i < size && classes.host_of.size() < classes.stand_in.size();
-         ++i) {
-      classes.host_of.push_back(
-          static_cast<std::int32_t>(classes.host_size.size()));
-      classes.local.push_back(i);
+  classes.host_size = hosts.sizes();
+  classes.host_of.reserve(classes.stand_in.size());
+  classes.local.reserve(classes.stand_in.size());
+  for (std::size_t host = 0; host < classes.host_size.size(); ++host) {
+    for (Rank place = 0; place < classes.host_size[host]; ++place) {
+      classes.host_of.push_back(static_cast<std::int32_t>(host));
+      classes.local.push_back(place);
     }
-    classes.host_size.push_back(size);
-  }
-  if (classes.host_of.size() != classes.stand_in.size() ||
-      std::accumulate(local_world.begin(), local_world.end(), Rank{0}) !=
-          input.world) {
-    throw UsageError(fmt::format(
-        "{} hosts with {} ranks in all cannot hold a world of {}",
-        local_world.size(),
-        std::accumulate(local_world.begin(), local_world.end(), Rank{0}),
-        input.world));
   }
   classes.host_class.resize(classes.host_size.size());
   std::iota(classes.host_class.begin(), classes.host_class.end(), 0);
   classes.host_classes = static_cast<std::int32_t>(classes.host_size.size());
+  classes.orbits.first = classes.stand_in;
   return classes;
 }
 
 Classes folded(const plan::Planner& planner, const plan::PlanInput& input) {
-  Classes alone = unfolded(input);
-  plan::PlanInput asked = input;
-  std::vector<Rank> claimed;
-  std::set<Rank> representatives;
-  for (Rank rank = 0; rank < input.world; ++rank) {
-    asked.rank = rank;
-    claimed.push_back(planner.stand_in(asked));
-    representatives.insert(claimed.back());
+  Classes classes = unfolded(input);
+  plan::RanksPerHost hosts = input.local_world;
+  if (hosts.empty()) {
+    hosts.add(1, input.world);
   }
-  Scripts scripts(planner, input, 2);
-  const bool exchanges = std::ranges::any_of(
-      representatives,
-      [&](const Rank rank) { return scripts.of(rank).exchanges(); });
-  const bool equal_hosts = std::ranges::all_of(
-      alone.host_size,
-      [&](const std::int32_t size) { return size == alone.host_size.front(); });
-  const bool flat = alone.host_size.size() == 1 ||
-                    (equal_hosts && alone.host_size.front() == 1);
-  Classes classes;
-  bool sure = true;
-  if (!exchanges || flat) {
-    classes = by_key(alone, [&](const Rank rank) {
-      const auto r = static_cast<std::size_t>(rank);
-      return std::pair(
-          claimed[r],
-          alone.host_size[static_cast<std::size_t>(alone.host_of[r])]);
-    });
-  } else {
-    sure = equal_hosts && representatives.size() == 1;
-    classes = by_key(alone, [&](const Rank rank) {
-      const auto r = static_cast<std::size_t>(rank);
-      return std::pair(claimed[r], alone.local[r]);
-    });
+  classes.orbits = orbits_of(planner.symmetry(input), hosts);
+  classes.stand_in = classes.orbits.first;
+  const Step steps = period_of(planner, input) + 1;
+  if (classes.count() > 1) {
+    Scripts scripts(planner, input, steps);
+    if (is_small(scripts, classes, steps)) {
+      return refined(scripts, classes);
+    }
   }
-  if (class_hosts(classes) && sure) {
-    return classes;
-  }
-  if (input.world > kMostRefined) {
-    return alone;
-  }
-  return refined(planner, input, classes, 2);
+  classes.follow_orbits();
+  return classes;
 }
 
 }  // namespace paceline::sim

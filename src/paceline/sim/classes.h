@@ -6,8 +6,11 @@
 
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
+#include "paceline/sim/orbits.h"
 
 namespace paceline::sim {
+
+class Scripts;  // sim/script.h
 
 /// Which ranks behave alike, so that one is simulated for all of them.
 ///
@@ -20,29 +23,26 @@ struct Classes {
   std::vector<std::int32_t> host_size;   // by host
   std::vector<std::int32_t> host_class;  // by host
   std::int32_t host_classes = 0;
+  Orbits orbits;  // of each, all are in one class
 
   plan::Rank world() const { return static_cast<plan::Rank>(stand_in.size()); }
   plan::Rank count() const;  // of classes
+
+  /// Gives each rank the stand-in of its orbit's first, then hosts the class
+  /// of the ranks that they hold.
+  void follow_orbits();
 };
 
 /// Every rank for itself.
 Classes unfolded(const plan::PlanInput& input);
 
-/// What the planner claims, Planner::stand_in, cut by where ranks live.
-///
-/// Where only collectives are used, ranks differ by the size of their host.
-/// Where messages are, links inside and between hosts matter: ranks at the
-/// same place on hosts of the same size are alike where the planner says that
-/// all ranks are, and otherwise the classes are refined.
+/// The orbits of the planner's symmetry, Planner::symmetry, where hosts keep
+/// their ranks together, joined by refined() where these are few.
 Classes folded(const plan::Planner& planner, const plan::PlanInput& input);
 
-/// The coarsest classes not coarser than `start` in which equal ranks have
-/// equal plans up to partners of equal class, at equal distance.  Colour
-/// refinement: McKay, Congressus Numerantium 30, 1981.  Plans `steps` steps
-/// of every rank.
-Classes refined(const plan::Planner& planner,
-                const plan::PlanInput& input,
-                const Classes& start,
-                plan::Step steps);
+/// The coarsest classes in which equal ranks have equal plans up to partners of
+/// equal class, at equal distance.  Colour refinement: McKay, Congressus
+/// Numerantium 30, 1981.  Plans the steps of the first of each orbit.
+Classes refined(Scripts& scripts, const Classes& start);
 
 }  // namespace paceline::sim

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/access.h"
@@ -11,6 +10,7 @@
 #include "paceline/plan/describe.h"
 #include "paceline/plan/linker.h"
 #include "paceline/plan/program.h"
+#include "paceline/sim/job_size.h"
 #include "paceline/sim/meetings.h"
 #include "paceline/sim/script.h"
 
@@ -79,25 +79,6 @@ class StepLinks {
   Step repeats_ = 0;
 };
 
-/// As many ops as rank 0's step has are taken for every rank's.
-void check_size(std::size_t ops, const JobOptions& options, Rank actors) {
-  const double items =
-      static_cast<double>(ops) * actors * static_cast<double>(options.steps);
-  if (items > static_cast<double>(kMostItems)) {
-    throw UsageError(fmt::format(
-        "{} steps of {} simulated {} with {} operations each are {:.0f} "
-        "operations, and at most {:.0f} can be simulated: ask for fewer steps "
-        "or ranks{}",
-        options.steps,
-        actors,
-        actors == 1 ? "rank" : "ranks",
-        ops,
-        items,
-        static_cast<double>(kMostItems),
-        options.fold ? "" : "; without noise, ranks that do alike count once"));
-  }
-}
-
 class Compiler {
  public:
   Compiler(const plan::Planner& planner,
@@ -109,7 +90,7 @@ class Compiler {
     job_.input = input;
     job_.options = options;
     job_.classes = options.fold ? folded(planner, input) : unfolded(input);
-    check_size(scripts_.ops_of_a_step(), options, job_.classes.count());
+    check_size(scripts_, job_.classes, options);
     job_.period = period_of(planner, input);
   }
 
@@ -121,10 +102,8 @@ class Compiler {
     index_behind();
     Meetings(scripts_, job_).add();
     const Script& first = scripts_.of(job_.actors.front().rank);
-    plan::Setup setup = first.setup;
-    setup.communicators = scripts_.communicators();
     const plan::Cost cost =
-        plan::cost(setup, *first.steps.back(), job_.actors.front().rank);
+        plan::cost(first.setup, *first.steps.back(), job_.actors.front().rank);
     job_.wire_bytes = cost.wire_bytes;
     job_.calls = cost.calls;
     return std::move(job_);
@@ -208,13 +187,12 @@ class Compiler {
       const auto id = static_cast<std::uint32_t>(job_.queues.size());
       queue_of_[plan::index_of(on)] = static_cast<std::int32_t>(id);
       actor.queues.push_back(id);
-      job_.queues.push_back(
-          {.actor = a,
-           .order = scripts_.on(on).order,
-           .credit = scripts_.on(on).credit_bytes,
-           .leader = id,
-           .items = {},
-           .collectives = !script.collectives[plan::index_of(on)].empty()});
+      job_.queues.push_back({.actor = a,
+                             .order = script.on(on).order,
+                             .credit = script.on(on).credit_bytes,
+                             .leader = id,
+                             .items = {},
+                             .collectives = script.collectives.contains(on)});
     };
     for (const auto& [variant, plan] : script.plans) {
       for (const Op& op : plan.ops) {
@@ -255,19 +233,7 @@ class Compiler {
 
   std::int32_t kernel_shape(const plan::Kernel& kernel,
                             const plan::Setup& setup) {
-    KernelShape shape{.name = std::string(kernel.name)};
-    for (const auto* list : {&kernel.reads, &kernel.writes}) {
-      for (const plan::Access& access : *list) {
-        const plan::Buffer& buffer =
-            setup.buffers[plan::index_of(access.slice.buffer)];
-        shape.bytes += access.slice.count * plan::size_of(buffer.dtype);
-      }
-    }
-    for (const plan::Access& access : kernel.writes) {
-      for (const plan::Placement& placement : setup.parameters) {
-        shape.tensors += plan::overlap(placement.value, access.slice) ? 1 : 0;
-      }
-    }
+    const KernelShape shape = shape_of(kernel, setup);
     const auto next = static_cast<std::int32_t>(kernel_shapes_.size());
     const auto [found, fresh] = kernel_shapes_.emplace(shape, next);
     if (fresh) {
@@ -305,11 +271,26 @@ class Compiler {
 
 }  // namespace
 
+KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup) {
+  KernelShape shape{.name = std::string(kernel.name)};
+  for (const auto* list : {&kernel.reads, &kernel.writes}) {
+    for (const plan::Access& access : *list) {
+      const plan::Buffer& buffer =
+          setup.buffers[plan::index_of(access.slice.buffer)];
+      shape.bytes += access.slice.count * plan::size_of(buffer.dtype);
+    }
+  }
+  for (const plan::Access& access : kernel.writes) {
+    for (const plan::Placement& placement : setup.parameters) {
+      shape.tensors += plan::overlap(placement.value, access.slice) ? 1 : 0;
+    }
+  }
+  return shape;
+}
+
 std::string describe(const Job& job, ItemId id) {
   const Item& item = job.items[id];
   const Script& script = job.scripts->of(job.actors[item.actor].rank);
-  plan::Setup setup = script.setup;
-  setup.communicators = job.scripts->communicators();
   return fmt::format(
       "rank {}, step {}, op {}: {}",
       job.actors[item.actor].rank,
@@ -317,7 +298,7 @@ std::string describe(const Job& job, ItemId id) {
       item.op,
       plan::describe(script.op(id - job.actors[item.actor].first),
                      job.input.model,
-                     setup));
+                     script.setup));
 }
 
 Step period_of(const plan::Planner& planner, const plan::PlanInput& input) {

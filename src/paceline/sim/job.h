@@ -54,6 +54,8 @@ struct KernelShape {
   friend auto operator<=>(const KernelShape&, const KernelShape&) = default;
 };
 
+KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup);
+
 /// Where a transfer loads a device link.  Under folding several ranks may be
 /// meant: `flows` of them at this device, `on_host` on the host.
 struct DeviceEnd {
@@ -163,15 +165,16 @@ std::string describe(const Job& job, ItemId item);
 Step period_of(const plan::Planner& planner, const plan::PlanInput& input);
 inline constexpr Step kLongestPeriod = 2048;
 
-/// Most items that a job may have.  One takes some 240 bytes where ranks meet
-/// in collectives (measured: ResNet-50, an all-reduce per tensor, 32 unfolded
-/// ranks) and up to twice that with messages: 2.4 to 5 GB in all, and minutes.
+/// Most items that a job may have, and messages.  One takes some 240 bytes
+/// where ranks meet in collectives (measured: ResNet-50, an all-reduce per
+/// tensor, 32 unfolded ranks) and up to twice that with messages: 2.4 to 5 GB
+/// in all, and minutes.
 inline constexpr std::int64_t kMostItems = 10'000'000;
 
 /// Plans and links `options.steps` steps of every simulated rank.  Throws
 /// PlanError where ranks do not match, UsageError where input.local_world
 /// holds fewer ranks than the world, or, before anything is planned but one
-/// step of rank 0, where there would be more than kMostItems.
+/// step of a rank, where there would be more than kMostItems, or messages.
 Job compile(const plan::Planner& planner,
             const plan::PlanInput& input,
             const JobOptions& options = {});

@@ -49,7 +49,7 @@ void put_times(const record::PlannedBy& by, plan::PlanInput& input) {
 Job job_of(const MeasuredCase& measured, plan::PlanInput input) {
   const record::Configuration& c = measured.configuration;
   input.world = c.ranks;
-  input.local_world = {c.ranks_per_host.begin(), c.ranks_per_host.end()};
+  input.local_world = c.ranks_per_host;
   if (input.local_world.empty()) {
     input.local_world = {c.ranks};
   }

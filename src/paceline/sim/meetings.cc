@@ -33,13 +33,11 @@ std::int32_t Meetings::host_of(Rank rank) const {
 
 void Meetings::refuse(Rank rank, std::uint32_t item, const char* why) {
   const Script& script = scripts_.of(rank);
-  plan::Setup setup = script.setup;
-  setup.communicators = scripts_.communicators();
-  throw plan::PlanError(
-      fmt::format("rank {}: {}: {}",
-                  rank,
-                  plan::describe(script.op(item), job_.input.model, setup),
-                  why));
+  throw plan::PlanError(fmt::format(
+      "rank {}: {}: {}",
+      rank,
+      plan::describe(script.op(item), job_.input.model, script.setup),
+      why));
 }
 
 void Meetings::add() {
@@ -78,31 +76,39 @@ std::int32_t Meetings::collective_shape(const CollectiveCall& call) {
 
 const Meetings::Circle& Meetings::circle_of(std::uint32_t actor,
                                             plan::CommunicatorId on) {
-  const auto [found, fresh] = circles_.try_emplace({actor, plan::index_of(on)});
+  const auto [found, fresh] = circles_.try_emplace({actor, on});
   Circle& circle = found->second;
   if (!fresh) {
     return circle;
   }
   circle.group = {.ranks = 0, .hosts = 0, .most_local = 0};
-  std::vector<Rank> on_host(job_.classes.host_size.size(), 0);
-  const auto members_at = [&](Rank rank) -> Rank& {
-    return on_host[static_cast<std::size_t>(host_of(rank))];
-  };
+  const plan::Members& members =
+      scripts_.of(job_.actors[actor].rank).on(on).members;
+  circle.group.ranks = static_cast<Rank>(members.size());
   std::map<std::uint32_t, Part> parts;
-  for (const Rank rank : scripts_.on(on).members) {
-    circle.group.hosts += members_at(rank) == 0 ? 1 : 0;
+  // Members on one host follow each other.
+  for (std::size_t begin = 0, end = 0; begin < members.size(); begin = end) {
+    const std::int32_t host = host_of(members[begin]);
+    while (end < members.size() && host_of(members[end]) == host) {
+      ++end;
+    }
+    circle.group.hosts += 1;
     circle.group.most_local =
-        std::max(circle.group.most_local, ++members_at(rank));
-    Part& part = parts
-                     .try_emplace(actor_of(rank),
-                                  Part{.actor = actor_of(rank), .member = rank})
-                     .first->second;
-    part.members += 1;
-    part.on_host += host_of(rank) == host_of(part.member) ? 1 : 0;
+        std::max(circle.group.most_local, static_cast<Rank>(end - begin));
+    for (std::size_t m = begin; m < end; ++m) {
+      const Rank rank = members[m];
+      Part& part =
+          parts
+              .try_emplace(actor_of(rank),
+                           Part{.actor = actor_of(rank),
+                                .member = rank,
+                                .local = static_cast<Rank>(end - begin)})
+              .first->second;
+      part.members += 1;
+      part.on_host += host_of(part.member) == host ? 1 : 0;
+    }
   }
-  circle.group.ranks = static_cast<Rank>(scripts_.on(on).members.size());
-  for (auto& [key, part] : parts) {
-    part.local = members_at(part.member);
+  for (const auto& [key, part] : parts) {
     circle.parts.push_back(part);
   }
   circle.queue = job_.transfer_queues++;
@@ -116,8 +122,7 @@ void Meetings::add_collective(std::uint32_t actor, std::uint32_t item) {
   const Rank rank = job_.actors[actor].rank;
   const Script& mine = scripts_.of(rank);
   const auto& work = std::get<Collective>(mine.op(item).work);
-  const std::size_t on = plan::index_of(work.on);
-  const std::uint32_t n = place_of(mine.collectives[on], item);
+  const std::uint32_t n = place_of(mine.collectives.at(work.on), item);
   const Circle& circle = circle_of(actor, work.on);
   const auto id = static_cast<TransferId>(job_.transfers.size());
   std::set<ItemId> items;
@@ -125,10 +130,11 @@ void Meetings::add_collective(std::uint32_t actor, std::uint32_t item) {
     // A member of my own class is where I am.
     const Script& theirs =
         part.actor == actor ? mine : scripts_.of(part.member);
-    if (n >= theirs.collectives[on].size()) {
+    const auto found = theirs.collectives.find(work.on);
+    if (found == theirs.collectives.end() || n >= found->second.size()) {
       refuse(rank, item, "another member has fewer collectives");
     }
-    const std::uint32_t j = theirs.collectives[on][n];
+    const std::uint32_t j = found->second[n];
     const auto& other = std::get<Collective>(theirs.op(j).work);
     if (std::tie(work.pattern, work.in.count, work.out.count, work.root) !=
         std::tie(other.pattern, other.in.count, other.out.count, other.root)) {
@@ -194,14 +200,15 @@ void Meetings::follow_leaders() {
   for (const auto& [key, circle] : circles_) {
     const auto actor = key.first;
     const auto on = key.second;
-    const Rank first = scripts_.communicators()[on].members.front();
+    const Rank first =
+        scripts_.of(job_.actors[actor].rank).on(on).members.front();
     const std::uint32_t leader = actor_of(first);
     const auto queue_of = [&](std::uint32_t a) -> std::int64_t {
       for (const std::uint32_t queue : job_.actors[a].queues) {
         const ItemId item = job_.queues[queue].items.front();
         const Script& script = scripts_.of(job_.actors[a].rank);
         const plan::Op& op = script.op(item - job_.actors[a].first);
-        if (plan::index_of(*plan::communicator_of(op)) == on) {
+        if (*plan::communicator_of(op) == on) {
           return queue;
         }
       }

@@ -57,7 +57,7 @@ class Meetings {
   Scripts& scripts_;
   Job& job_;
   std::map<Rank, std::uint32_t> actor_of_;
-  std::map<std::pair<std::uint32_t, std::size_t>, Circle> circles_;
+  std::map<std::pair<std::uint32_t, plan::CommunicatorId>, Circle> circles_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, TransferId> collectives_;
   std::vector<std::set<ItemId>> items_of_;           // by transfer
   std::vector<std::set<TransferId>> transfers_of_;   // by item

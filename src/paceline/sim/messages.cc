@@ -85,32 +85,31 @@ Messages::Slot Messages::partner_of(const Slot& slot) {
       here, std::pair(slot.item, slot.slot), {}, [](const Script::End& end) {
         return std::pair(end.item, end.slot);
       });
-  const auto n = static_cast<std::size_t>(at - here.begin());
-  const Script& theirs = scripts_.of(message.peer);
-  const auto& lists = slot.send ? theirs.receives : theirs.sends;
-  const auto there = lists.find({work.on, me});
+  const auto [theirs, end] =
+      scripts_.partner_of(me,
+                          {work.on, message.peer},
+                          slot.send,
+                          static_cast<std::size_t>(at - here.begin()),
+                          job_.classes.orbits);
   const auto refuse = [&](const char* why) {
-    plan::Setup setup = mine.setup;
-    setup.communicators = scripts_.communicators();
-    throw plan::PlanError(
-        fmt::format("rank {}: {}: {} rank {}",
-                    me,
-                    plan::describe(mine.op(slot.item), job_.input.model, setup),
-                    why,
-                    message.peer));
+    throw plan::PlanError(fmt::format(
+        "rank {}: {}: {} rank {}",
+        me,
+        plan::describe(mine.op(slot.item), job_.input.model, mine.setup),
+        why,
+        message.peer));
   };
-  if (there == lists.end() || n >= there->second.size()) {
+  if (end == nullptr) {
     refuse("a message has no other end on");
   }
-  const Script::End& end = there->second[n];
-  const auto& other = std::get<Exchange>(theirs.op(end.item).work);
-  if ((slot.send ? other.receives : other.sends)[end.slot].slice.count !=
+  const auto& other = std::get<Exchange>(theirs.op(end->item).work);
+  if ((slot.send ? other.receives : other.sends)[end->slot].slice.count !=
       message.slice.count) {
     refuse("a message has another size on");
   }
   const Rank stand_in =
       job_.classes.stand_in[static_cast<std::size_t>(message.peer)];
-  return {actor_of_.at(stand_in), end.item, end.slot, !slot.send};
+  return {actor_of_.at(stand_in), end->item, end->slot, !slot.send};
 }
 
 Messages::Found Messages::found(const std::vector<Slot>& slots) {

@@ -198,8 +198,7 @@ record::Configuration configuration_of(const PredictRequest& request,
   configuration.model = request.network.model.name;
   configuration.batch_size = batch_size;
   configuration.ranks = request.ranks;
-  configuration.ranks_per_host = {input.local_world.begin(),
-                                  input.local_world.end()};
+  configuration.ranks_per_host = input.local_world.sizes();
   configuration.strategy = strategy.text();
   configuration.bucket_mb = request.bucket_mb;
   configuration.engine = engine.name;
@@ -281,8 +280,8 @@ FreeSteps run_alone(Simulator& simulator, Prediction& prediction) {
 
 Group world_of(const plan::PlanInput& input) {
   return {.ranks = input.world,
-          .hosts = static_cast<Rank>(input.local_world.size()),
-          .most_local = *std::ranges::max_element(input.local_world)};
+          .hosts = static_cast<Rank>(input.local_world.hosts()),
+          .most_local = input.local_world.most()};
 }
 
 }  // namespace

@@ -21,10 +21,7 @@ const plan::Op& Script::op(std::uint32_t item) const {
 Scripts::Scripts(const plan::Planner& planner,
                  plan::PlanInput input,
                  Step steps)
-    : planner_(planner), input_(std::move(input)), steps_(steps) {
-  input_.rank = 0;
-  communicators_ = planner.setup(input_).communicators;
-}
+    : planner_(planner), input_(std::move(input)), steps_(steps) {}
 
 /// The rank's script with a setup, and maybe no steps yet.
 Script& Scripts::begun(Rank rank) {
@@ -47,10 +44,36 @@ const plan::CommPlan& Scripts::plan(Script& script, plan::Variant variant) {
                    .first->second;
 }
 
-std::size_t Scripts::ops_of_a_step() {
-  Script& script = begun(0);
-  input_.rank = 0;
-  return plan(script, planner_.variant(input_, 1)).ops.size();
+const plan::CommPlan& Scripts::a_step(Rank rank) {
+  Script& script = begun(rank);
+  input_.rank = rank;
+  return plan(script, planner_.variant(input_, 1));
+}
+
+std::int64_t messages_of(const plan::CommPlan& plan) {
+  std::size_t messages = 0;
+  for (const plan::Op& op : plan.ops) {
+    if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
+      messages += exchange->sends.size() + exchange->receives.size();
+    }
+  }
+  return static_cast<std::int64_t>(messages);
+}
+
+Scripts::Partner Scripts::partner_of(Rank rank,
+                                     const Script::Peer& peer,
+                                     bool send,
+                                     std::size_t n,
+                                     const Orbits& orbits) {
+  // Seen from the first of the peer's orbit, the rank is another one.
+  const std::optional<Rank> moved = orbits.moved(rank, peer.second);
+  const Script& theirs =
+      of(moved ? orbits.first[static_cast<std::size_t>(peer.second)]
+               : peer.second);
+  const auto& lists = send ? theirs.receives : theirs.sends;
+  const auto found = lists.find({peer.first, moved.value_or(rank)});
+  const bool is_there = found != lists.end() && n < found->second.size();
+  return {theirs, is_there ? &found->second[n] : nullptr};
 }
 
 const Script& Scripts::of(Rank rank) {
@@ -59,7 +82,6 @@ const Script& Scripts::of(Rank rank) {
     return script;
   }
   input_.rank = rank;
-  script.collectives.resize(communicators_.size());
   std::uint32_t item = 0;
   for (Step step = 0; step < steps_; ++step) {
     const plan::Variant variant = planner_.variant(input_, step);
@@ -69,7 +91,7 @@ const Script& Scripts::of(Rank rank) {
     script.begin.push_back(item);
     for (const plan::Op& op : planned.ops) {
       if (const auto* collective = std::get_if<Collective>(&op.work)) {
-        script.collectives.at(plan::index_of(collective->on)).push_back(item);
+        script.collectives[collective->on].push_back(item);
       } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
         for (std::uint32_t s = 0; s < exchange->sends.size(); ++s) {
           script.sends[{exchange->on, exchange->sends[s].peer}].push_back(
@@ -84,7 +106,6 @@ const Script& Scripts::of(Rank rank) {
     }
   }
   script.begin.push_back(item);
-  script.setup.communicators = {};  // one list is enough for all ranks
   return script;
 }
 

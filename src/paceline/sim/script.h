@@ -9,6 +9,7 @@
 
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
+#include "paceline/sim/orbits.h"
 
 namespace paceline::sim {
 
@@ -20,16 +21,18 @@ struct Script {
   };
   using Peer = std::pair<plan::CommunicatorId, plan::Rank>;
 
-  plan::Setup setup;  // its communicators are those of Scripts
+  plan::Setup setup;
   std::map<plan::Variant, plan::CommPlan> plans;
   std::vector<const plan::CommPlan*> steps;
   std::vector<plan::Variant> variants;  // by step
   std::vector<std::uint32_t> begin;     // by step: its first item; then the end
-  std::vector<std::vector<std::uint32_t>> collectives;  // by communicator
+  std::map<plan::CommunicatorId, std::vector<std::uint32_t>> collectives;
   std::map<Peer, std::vector<End>> sends, receives;
 
   const plan::Op& op(std::uint32_t item) const;
-  bool exchanges() const { return !sends.empty() || !receives.empty(); }
+  const plan::Communicator& on(plan::CommunicatorId id) const {
+    return setup.communicators[plan::index_of(id)];
+  }
 };
 
 /// Plans ranks when they are first asked for.
@@ -41,15 +44,22 @@ class Scripts {
 
   const Script& of(plan::Rank rank);
 
-  /// Ops of rank 0 in its second step, of which no more is planned.
-  std::size_t ops_of_a_step();
+  /// The other end of the n-th message that `rank` sends to its peer, or
+  /// receives from it; no end where there is none.  The peer's script may be
+  /// that of the first of its orbit.
+  struct Partner {
+    const Script& script;
+    const Script::End* end = nullptr;
+  };
+  Partner partner_of(plan::Rank rank,
+                     const Script::Peer& peer,
+                     bool send,
+                     std::size_t n,
+                     const Orbits& orbits);
 
-  const std::vector<plan::Communicator>& communicators() const {
-    return communicators_;
-  }
-  const plan::Communicator& on(plan::CommunicatorId id) const {
-    return communicators_[plan::index_of(id)];
-  }
+  /// The second step of a rank, of which no more is planned.
+  const plan::CommPlan& a_step(plan::Rank rank);
+
   plan::PlanInput& input() { return input_; }
 
  private:
@@ -59,8 +69,10 @@ class Scripts {
   const plan::Planner& planner_;
   plan::PlanInput input_;
   plan::Step steps_;
-  std::vector<plan::Communicator> communicators_;
   std::map<plan::Rank, Script> scripts_;
 };
+
+/// That a rank sends and receives in a step.
+std::int64_t messages_of(const plan::CommPlan& plan);
 
 }  // namespace paceline::sim

@@ -41,15 +41,12 @@ class Row {
       : job_(job),
         actor_(actor),
         script_(job.scripts->of(actor.rank)),
-        setup_(script_.setup),
-        spans_(spans) {
-    setup_.communicators = job.scripts->communicators();
-  }
+        spans_(spans) {}
 
   void add(ItemId id, const Ran& ran) {
     const Item& item = job_.items[id];
-    std::string name =
-        plan::describe(script_.op(id - actor_.first), job_.input.model, setup_);
+    std::string name = plan::describe(
+        script_.op(id - actor_.first), job_.input.model, script_.setup);
     if (is_model_work(item)) {
       open_phase(item);
       if (ran.begin > free_) {
@@ -100,7 +97,6 @@ class Row {
   const Job& job_;
   const Actor& actor_;
   const Script& script_;
-  plan::Setup setup_;
   std::vector<record::Span>& spans_;
   std::optional<Item> phase_;  // its last item so far
   Picoseconds phase_began_ = 0;

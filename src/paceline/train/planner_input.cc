@@ -126,14 +126,13 @@ plan::ModelShape shape_of(const record::Configuration& configuration) {
 
 plan::PlanInput plan_input_of(const record::Configuration& configuration,
                               plan::ModelShape shape) {
-  const auto& hosts = configuration.ranks_per_host;
   const at::Device device(configuration.device);
   return {.model = std::move(shape),
           .optimizer = {.name = configuration.optimizer,
                         .state_buffers =
                             configuration.optimizer == "adamw" ? 2 : 1},
           .world = configuration.ranks,
-          .local_world = {hosts.begin(), hosts.end()},
+          .local_world = configuration.ranks_per_host,
           .micro_batches = configuration.accumulate,
           .loss_scaling =
               configuration.replay.empty() &&

@@ -110,7 +110,7 @@ class Trainer final : public Steps {
   void trace_network();
   void make_plan();
   void measure_times();
-  std::vector<plan::Rank> everybody() const;
+  plan::Members everybody() const;
   std::unique_ptr<comm::Channel> connect_to(const plan::Communicator& group);
   void connect();
   void start_from_rank_zero();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trainer makes before its first step: network, plan, connections.
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -172,24 +171,21 @@ void Trainer::measure_times() {
   }
 }
 
-std::vector<plan::Rank> Trainer::everybody() const {
-  std::vector<plan::Rank> ranks(static_cast<std::size_t>(team_.world));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
+plan::Members Trainer::everybody() const {
+  return plan::Members::spaced(0, team_.world);
 }
 
 // Null where this rank is no member.
 std::unique_ptr<comm::Channel> Trainer::connect_to(
     const plan::Communicator& group) {
-  const auto me =
-      std::find(group.members.begin(), group.members.end(), team_.rank);
-  if (me == group.members.end()) {
+  const auto me = group.members.place_of(team_.rank);
+  if (!me) {
     return nullptr;
   }
   return team_.engine->connect(
       {.name = fmt::format("{}/{}", team_.name, group.name),
        .store = team_.store,
-       .rank = static_cast<int>(me - group.members.begin()),
+       .rank = static_cast<int>(*me),
        .world = static_cast<int>(group.members.size()),
        .interface = team_.interface,
        .device = team_.device});

@@ -29,8 +29,8 @@ class Changed : public plan::Planner {
                         plan::Step step) const override {
     return planner_->variant(input, step);
   }
-  plan::Rank stand_in(const plan::PlanInput& input) const override {
-    return planner_->stand_in(input);
+  plan::Symmetry symmetry(const plan::PlanInput& input) const override {
+    return planner_->symmetry(input);
   }
 
   plan::CommPlan plan(const plan::PlanInput& input,

@@ -63,7 +63,7 @@ plan::PlanInput input_of(const TimedNetwork& network, int hosts, int local) {
   input.model = network.shape.model;
   input.optimizer = {.name = "sgd", .state_buffers = 0};
   input.world = hosts * local;
-  input.local_world.assign(static_cast<std::size_t>(hosts), local);
+  input.local_world.add(hosts, local);
   input.profile = network.profile;
   return input;
 }

@@ -116,7 +116,7 @@ Case case_of(const SurveyCell& cell) {
   }
   if (cell.serves() && cell.nodes() > 1) {  // as many servers
     one.input.world += cell.nodes();
-    one.input.local_world.resize(one.input.local_world.size() * 2, 1);
+    one.input.local_world.add(cell.nodes(), 1);
   }
   one.planner = planner_of(cell);
   if (cell.serves()) {

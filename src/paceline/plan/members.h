@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+
+namespace paceline::plan {
+
+using Rank = std::int32_t;
+
+/// The ranks of a group: none, or some at equal distances.  Three numbers, so
+/// that a group of a million costs no more than one of two.
+class Members {
+ public:
+  class Iterator {
+   public:
+    using value_type = Rank;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::forward_iterator_tag;
+    using pointer = const Rank*;
+    using reference = Rank;
+
+    Iterator() = default;
+    Iterator(Rank rank, Rank stride) : rank_(rank), stride_(stride) {}
+
+    Rank operator*() const { return rank_; }
+    Iterator& operator++() {
+      rank_ += stride_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    Rank rank_ = 0, stride_ = 1;
+  };
+
+  Members() = default;
+  /// Those ranks, which lie at equal distances, smallest first.
+  Members(std::initializer_list<Rank> ranks);
+  /// first, first + stride, ...: `count` of them.
+  static Members spaced(Rank first, Rank count, Rank stride = 1);
+
+  std::size_t size() const { return static_cast<std::size_t>(count_); }
+  bool empty() const { return count_ == 0; }
+  Rank front() const { return first_; }
+  Rank back() const { return (*this)[size() - 1]; }
+  Rank operator[](std::size_t place) const {
+    return first_ + static_cast<Rank>(place) * stride_;
+  }
+  Iterator begin() const { return {first_, stride_}; }
+  Iterator end() const { return {(*this)[size()], stride_}; }
+
+  /// At which place the rank is among them; nothing where it is not.
+  std::optional<std::size_t> place_of(Rank rank) const;
+  bool contains(Rank rank) const { return place_of(rank).has_value(); }
+
+  friend bool operator==(const Members&, const Members&) = default;
+
+ private:
+  Rank first_ = 0, count_ = 0, stride_ = 1;
+};
+
+}  // namespace paceline::plan
