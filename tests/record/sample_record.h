@@ -71,7 +71,8 @@ inline RunRecord full_record() {
 inline RunRecord predicted_record() {
   RunRecord r = full_record();
   r.source = Source::kPredicted;
-  r.predicted = Predicted{.bound = {.step_ns = 251'638'001,
+  r.predicted = Predicted{.training_ranks = 4,
+                          .bound = {.step_ns = 251'638'001,
                                     .compute_ns = 251'638'001,
                                     .wire_ns = 158'150'002,
                                     .sharper_ns = 9'007'199'254'740'993,

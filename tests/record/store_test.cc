@@ -101,6 +101,14 @@ TEST_F(Store, BrokenLineInTheMiddleIsAnErrorWithItsNumber) {
   EXPECT_THROW(read_records(path_, BrokenTail::kSkip), UsageError);
 }
 
+TEST_F(Store, ForeignFileIsNotAppendedTo) {
+  for (const char* text : {"name = \"a cluster\"\n", "a,b\n1,2\n\n", "{}\n"}) {
+    put(text);
+    EXPECT_THROW(RecordWriter{path_}, UsageError) << text;
+    EXPECT_EQ(this->text(), text);
+  }
+}
+
 TEST_F(Store, ForeignFileIsNotCut) {
   put("notes\nof somebody");
   EXPECT_THROW(RecordWriter writer(path_), UsageError);

@@ -113,7 +113,8 @@ inline std::vector<record::RunRecord> fixed_predictions() {
     records.push_back(fixed_record({"", "ddp", ranks, 100.0 + ranks}));
     record::RunRecord& r = records.back();
     r.source = record::Source::kPredicted;
-    r.predicted = record::Predicted{.bound = {.step_ns = 90'000'000,
+    r.predicted = record::Predicted{.training_ranks = ranks,
+                                    .bound = {.step_ns = 90'000'000,
                                               .compute_ns = 90'000'000,
                                               .wire_ns = 40'000'000,
                                               .algorithm = "ring"},

@@ -45,6 +45,17 @@ TEST(Summary, RateIsExamplesOverTheLongestWindow) {
   EXPECT_DOUBLE_EQ(*row.examples_per_s_per_rank(), 100);
 }
 
+// A prediction for many ranks has samples of a few.
+TEST(Summary, RateOfAPredictionIsOfAllRanksThatTrain) {
+  RunRecord few = alternating();
+  few.source = record::Source::kPredicted;
+  few.configuration.ranks = 4000;
+  few.predicted = record::Predicted{.training_ranks = 4000, .bound = {}};
+  const Row row = only_row({few});
+  EXPECT_DOUBLE_EQ(row.examples_per_s->value, 4000 * 32 * 2 / 0.64);
+  EXPECT_DOUBLE_EQ(*row.examples_per_s_per_rank(), 100);
+}
+
 TEST(Summary, ExposedIsStepMinusTheStepWithoutCommunication) {
   // Medians over steps of the slowest rank: 0.25 s with, 0.10 s without.
   EXPECT_DOUBLE_EQ(only_row({alternating()}).exposed_s->value, 0.15);

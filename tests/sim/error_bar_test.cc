@@ -72,12 +72,27 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {
   it.algorithm = "ring";
   EXPECT_EQ(why_not(it), "--algorithm ring");
   it.algorithm.reset();
-  it.cluster.hosts[0].slots = 64;
+  it.cluster.hosts[0].slots = it.cluster.hosts[1].slots = 32;
   it.ranks = 64;
   EXPECT_EQ(why_not(it), "more than 32 ranks");
   it = request_on(kTenGigabit, "wfbp", 8);
   it.cluster.device.name.clear();
   EXPECT_EQ(why_not(it), "devices without a name");
+  EXPECT_EQ(why_not(request_on(kTenGigabit, "wfbp+rs-ag", 8)),
+            "such strategies");
+  it = request_on(kTenGigabit, "wfbp", 4);
+  EXPECT_EQ(why_not(it), "ranks on one host");
+  it.ranks = 8;
+  it.noise.sigma = 0.1;
+  EXPECT_EQ(why_not(it), "noise");
+  it.noise = {};
+  it.profile_device = "cpu";
+  EXPECT_TRUE(bar_of(it).examined);  // stretched to a rate of the device
+  it.profile = predict(it).costs.profile;
+  it.samples_per_s.reset();
+  EXPECT_EQ(why_not(it), "layers timed on cpu");
+  it.profile_device = "NVIDIA GeForce RTX 2080 Ti";
+  EXPECT_TRUE(bar_of(it).examined);
 }
 
 TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {

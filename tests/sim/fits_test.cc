@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits of a cluster file, as predictions use them.
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/sim/collective_model.h"
 #include "paceline/sim/predict.h"
 #include "paceline/sim/whole.h"
 
@@ -72,7 +75,7 @@ TEST(Fits, OfAnotherEngineAreLeftOutAndNamed) {
   ASSERT_EQ(other.record.warnings.size(), 1U);
   EXPECT_EQ(other.record.warnings[0].code, "fits-of-another-engine");
   EXPECT_EQ(other.record.warnings[0].seen,
-            "the cluster file has fits of gloo, none of nccl");
+            "the cluster file has fits of gloo, none of collectives with nccl");
 
   PredictRequest wanted = request("gloo", "nccl", 4);
   wanted.algorithm = "measured";
@@ -81,8 +84,9 @@ TEST(Fits, OfAnotherEngineAreLeftOutAndNamed) {
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "--algorithm measured: cluster 'two' has no fits of engine nccl, "
-              "only of gloo; paceline comm --fit writes them");
+              "--algorithm measured: cluster 'two' has no fits of collectives "
+              "with engine nccl, only of gloo; paceline comm --fit writes "
+              "them");
   }
 }
 
@@ -107,6 +111,36 @@ TEST(Fits, OfMessagesLeaveCollectivesAlone) {
   const Prediction own = with_fit_of("gloo");
   EXPECT_EQ(own.record.configuration.engine, "gloo");
   EXPECT_EQ(own.costs.machine.algorithm, Algorithm::kRing);
+  EXPECT_TRUE(own.record.warnings.empty());
+}
+
+// Planners cut by the times that price what they cut.
+TEST(Fits, OfMessagesAreThePlanners) {
+  Machine machine;
+  machine.fits = {{.operation = "message",
+                   .ranks = 2,
+                   .line = {{{.alpha = 9000, .beta_ps_per_byte = 3}}},
+                   .error_percent = {}}};
+  const SoftwareCosts software{.message = 700};
+  const Group group{.ranks = 4, .hosts = 2, .most_local = 2};
+  EXPECT_EQ(alpha_beta_of(machine, software, group).message.time(100),
+            9000 + 300);
+  machine.network.latency = 50;
+  machine.fits.clear();
+  EXPECT_EQ(alpha_beta_of(machine, software, group).message.time(0), 0);
+  EXPECT_EQ(alpha_beta_of(machine, software, group).message.pieces[0].alpha,
+            750);
+}
+
+// A flow that next to nothing holds back is held back by links alone.
+TEST(Fits, OfMessagesMayBeFasterThanAnyLink) {
+  Machine machine;
+  machine.fits = {{.operation = "message",
+                   .ranks = 2,
+                   .line = {{{.alpha = 0, .beta_ps_per_byte = 1e-9}}},
+                   .error_percent = {}}};
+  EXPECT_EQ(message_stage(4096, true, machine).limit_bytes_per_s,
+            std::numeric_limits<std::int64_t>::max());
 }
 
 // A run reads the file's fit for as many ranks whole, so a prediction's planner

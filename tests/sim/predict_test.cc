@@ -21,6 +21,24 @@
 namespace paceline::sim {
 namespace {
 
+// A record of many ranks holds one of each kind, and says how many train.
+TEST(Predict, CountsTheRanksThatItsRecordLeavesOut) {
+  PredictRequest job{
+      .network = plan::network_shape("resnet50"),
+      .cluster = plan::parse_cluster(
+          "name = \"many\"\n[[hosts]]\nname = \"n\"\ncount = 512\n"
+          "slots = 4\n[[links]]\njoins = \"hosts\"\nrate = \"1GB/s\"\n",
+          "many.toml"),
+      .ranks = 2048,
+      .samples_per_s = 300};
+  const Prediction many = predict(job);
+  EXPECT_EQ(many.record.ranks.size(), 1U);
+  EXPECT_EQ(many.record.predicted->training_ranks, 2048);
+  job.strategy = "bsp+ps:placement=apart,servers=2";
+  job.ranks = 6;
+  EXPECT_EQ(predict(job).record.predicted->training_ranks, 4);
+}
+
 TEST(Predict, OneRankRunsAtTheMeasuredRate) {
   const Prediction alone = predict(request("none", 1));
   EXPECT_EQ(alone.times.step, 256'000'000'000);  // 64 / 250 s

@@ -240,6 +240,7 @@ void visit_fields(Visitor& visit, T& e) {
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Predicted>
 void visit_fields(Visitor& visit, T& p) {
+  visit("training_ranks", positive(p.training_ranks));
   visit("bound", p.bound);
   visit("error_bar", p.error_bar);
 }

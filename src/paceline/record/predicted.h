@@ -45,6 +45,8 @@ struct ErrorBar {
 
 /// What a prediction says beside its steps.
 struct Predicted {
+  /// Of the job; a record of many ranks holds one of each kind.
+  std::int64_t training_ranks = 1;
   StepBound bound;
   std::optional<ErrorBar> error_bar{};  // empty: nobody asked
 

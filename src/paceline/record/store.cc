@@ -30,16 +30,27 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-// The text after the last line break, "" when the file ends with one.
-std::string read_tail(const std::string& path) {
+struct Tail {
+  std::string unfinished;  // after the last line break
+  std::string whole;       // the last whole line that is not blank
+};
+
+Tail read_tail(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
+  Tail tail;
   std::string line;
   while (std::getline(in, line)) {
     if (in.eof()) {
-      return line;
+      tail.unfinished = line;
+    } else if (!is_blank(line)) {
+      tail.whole.swap(line);
     }
   }
-  return "";
+  return tail;
+}
+
+bool begins_like_a_record(std::string_view line) {
+  return line.starts_with(kBegin.substr(0, line.size()));
 }
 
 }  // namespace
@@ -72,17 +83,23 @@ void RecordWriter::repair_tail() {
   if (fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
     return;
   }
-  const std::string tail = read_tail(path_);
+  const auto refuse = [this] {
+    throw UsageError(fmt::format(
+        "--records {}: its last line is no record; it is left as it is",
+        path_));
+  };
+  const auto [tail, last] = read_tail(path_);
+  if (!begins_like_a_record(last)) {
+    refuse();
+  }
   if (tail.empty()) {
     return;
   }
   try {
     from_line(tail);
   } catch (const UsageError&) {
-    if (!tail.starts_with(kBegin.substr(0, tail.size()))) {
-      throw UsageError(fmt::format(
-          "--records {}: its last line is no record; it is left as it is",
-          path_));
+    if (!begins_like_a_record(tail)) {
+      refuse();
     }
     const auto whole = info.st_size - static_cast<off_t>(tail.size());
     if (ftruncate(file_, whole) != 0) {

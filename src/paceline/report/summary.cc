@@ -111,7 +111,9 @@ std::optional<stats::Estimate> rate(const Case& one) {
           return !steps.empty();
         });
     window.samples_per_step =
-        static_cast<double>(trained) * one.configuration().batch_size;
+        static_cast<double>(run->predicted ? run->predicted->training_ranks
+                                           : trained) *
+        one.configuration().batch_size;
     windows.push_back(std::move(window));
   }
   return stats::aggregate_rate(windows);

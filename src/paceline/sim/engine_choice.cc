@@ -46,11 +46,13 @@ void check_fits(const plan::Cluster& cluster,
   if (prices_collectives(machine)) {
     return;
   }
-  const auto engines = fitted_engines(cluster);
+  auto engines = fitted_engines(cluster);
+  std::erase(engines, engine);  // of messages
   const std::string others = fmt::format("{}", fmt::join(engines, ", "));
   if (machine.algorithm == Algorithm::kMeasured) {
     throw UsageError(fmt::format(
-        "--algorithm measured: cluster '{}' has no fits of engine {}{}; "
+        "--algorithm measured: cluster '{}' has no fits of collectives with "
+        "engine {}{}; "
         "paceline comm --fit writes them",
         cluster.name,
         engine,
@@ -60,7 +62,9 @@ void check_fits(const plan::Cluster& cluster,
     warnings.push_back(
         {.code = "fits-of-another-engine",
          .seen = fmt::format(
-             "the cluster file has fits of {}, none of {}", others, engine),
+             "the cluster file has fits of {}, none of collectives with {}",
+             others,
+             engine),
          .why = "collectives are priced by the links' rates and latencies",
          .advice = fmt::format(
              "give --engine {}, or measure with {}", engines.front(), engine)});
@@ -85,16 +89,23 @@ void check_scale(const std::string& engine,
                  "--engine ideal"});
 }
 
+bool is_of_another_device(const std::string& profiled,
+                          const plan::Cluster& cluster,
+                          const std::string& engine) {
+  const std::string& device = cluster.device.name;
+  const bool of_gpus = device.empty() ? engine == "nccl" : device != "cpu";
+  const bool differs = profiled == "cpu" ? of_gpus : device == "cpu";
+  return !profiled.empty() && differs;
+}
+
 void check_device(const std::string& profiled,
                   const plan::Cluster& cluster,
                   const std::string& engine,
                   std::vector<record::Warning>& warnings) {
-  const std::string& device = cluster.device.name;
-  const bool of_gpus = device.empty() ? engine == "nccl" : device != "cpu";
-  const bool differs = profiled == "cpu" ? of_gpus : device == "cpu";
-  if (profiled.empty() || !differs) {
+  if (!is_of_another_device(profiled, cluster, engine)) {
     return;
   }
+  const std::string& device = cluster.device.name;
   warnings.push_back(
       {.code = "profile-of-another-device",
        .seen = fmt::format(

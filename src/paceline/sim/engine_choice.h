@@ -28,6 +28,12 @@ void check_scale(const std::string& engine,
                  const Machine& machine,
                  std::vector<record::Warning>& warnings);
 
+/// Whether a profile of `profiled` (cpu, or a GPU's name; empty: not said) is
+/// not of the cluster's kind of device.
+bool is_of_another_device(const std::string& profiled,
+                          const plan::Cluster& cluster,
+                          const std::string& engine);
+
 /// Warns where layers were measured on `profiled` (cpu, cuda) and the cluster's
 /// devices are others: by their name, or, where they have none, by an engine
 /// that moves GPUs' memory alone.

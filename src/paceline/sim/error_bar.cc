@@ -72,14 +72,23 @@ std::string unlike(const Place& place,
   const auto rate = static_cast<double>(machine.network.bytes_per_s);
   const bool crosses =
       plan::ranks_per_host(request.cluster, request.ranks).size() > 1;
-  if (crosses &&
-      (rate < place.least_bytes_per_s || rate > place.most_bytes_per_s)) {
+  if (!crosses) {
+    return "ranks on one host";
+  }
+  if (request.noise.any()) {
+    return "noise";
+  }
+  const std::string engine = engine_of(request.engine, request.cluster);
+  if (!request.samples_per_s &&
+      is_of_another_device(request.profile_device, request.cluster, engine)) {
+    return fmt::format("layers timed on {}", request.profile_device);
+  }
+  if (rate < place.least_bytes_per_s || rate > place.most_bytes_per_s) {
     return fmt::format("family {} on {} behind {:.3g} GB/s",
                        place.family,
                        device,
                        rate / kGiga);
   }
-  const std::string engine = engine_of(request.engine, request.cluster);
   if (engine != place.engine) {
     return fmt::format("family {} with engine {}", place.family, engine);
   }
@@ -129,7 +138,7 @@ std::optional<double> told_apart_by(const ErrorBar& one,
 }
 
 std::optional<double> sizes_told_apart_by(const ErrorBar& bar) {
-  if (bar.of == nullptr) {
+  if (bar.known() && bar.of == nullptr) {
     return std::nullopt;
   }
   if (bar.examined && bar.of->of_sizes) {

@@ -44,7 +44,7 @@ const Examined* family_of(const plan::StrategySpec& strategy) {
                : nullptr;
   }
   const std::string_view schedule = strategy.schedule.row->name;
-  if (schedule == "dear") {
+  if (exchange != "all-reduce" || schedule == "dear") {
     return nullptr;
   }
   return named(schedule == "bytescheduler" ? "scheduled" : "merged");

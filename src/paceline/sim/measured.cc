@@ -53,9 +53,11 @@ std::int64_t limit_of(const plan::AlphaBetaPiece& piece,
                       std::int64_t flow) {
   const double seconds =
       piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes);
-  return seconds > 0 ? std::max<std::int64_t>(
-                           1, std::llround(static_cast<double>(flow) / seconds))
-                     : std::numeric_limits<std::int64_t>::max();
+  constexpr double kUnlimited = 1e15;  // bytes/s, above every link's rate
+  const double rate = static_cast<double>(flow) / seconds;
+  return seconds > 0 && rate < kUnlimited
+             ? std::max<std::int64_t>(1, std::llround(rate))
+             : std::numeric_limits<std::int64_t>::max();
 }
 
 /// t = alpha + beta S, by pieces of the size, as measured on the cluster

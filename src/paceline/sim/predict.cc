@@ -287,12 +287,8 @@ Group world_of(const plan::PlanInput& input) {
 }  // namespace
 
 double Prediction::samples_per_s() const {
-  Rank trains = 0;
-  for (const Actor& actor : job->actors) {
-    trains += actor.trains ? actor.stands_for : 0;
-  }
-  return static_cast<double>(record.configuration.batch_size) * trains /
-         plan::seconds_of(times.step);
+  return static_cast<double>(record.configuration.batch_size) *
+         training_ranks(*job) / plan::seconds_of(times.step);
 }
 
 bool is_timed(const PredictRequest& request) {
@@ -325,7 +321,9 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
           .beta_ps_per_byte = static_cast<double>(time(kMuch) - start) /
                               static_cast<double>(kMuch)}}};
   };
-  const LinkModel& wire = group.hosts > 1 ? machine.network : machine.device;
+  const bool remote = group.hosts > 1;
+  const LinkModel& wire = remote ? machine.network : machine.device;
+  const plan::LinkFit* message = message_fit(remote, machine);
   return {
       .origin = "the cluster's links",
       .world = group.ranks,
@@ -333,9 +331,13 @@ plan::AlphaBeta alpha_beta_of(const Machine& machine,
       .reduce_scatter = line(plan::Pattern::kReduceScatter),
       .all_gather = line(plan::Pattern::kAllGather),
       .broadcast = line(plan::Pattern::kBroadcast),
-      .message = {{{.alpha = software.message + wire.latency,
-                    .beta_ps_per_byte =
-                        1e12 / static_cast<double>(wire.bytes_per_s)}}},
+      .message =
+          message != nullptr
+              ? message->line
+              : plan::AlphaBetaLine{{{.alpha = software.message + wire.latency,
+                                      .beta_ps_per_byte =
+                                          1e12 / static_cast<double>(
+                                                     wire.bytes_per_s)}}},
       .side_by_side = software.serial_collectives ? 1 : software.side_by_side};
 }
 
@@ -376,8 +378,8 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);
-  prediction.record.predicted =
-      predicted_of(prediction.bound, prediction.bar, prediction.times.step);
+  prediction.record.predicted = predicted_of(
+      *prediction.job, prediction.bound, prediction.bar, prediction.times.step);
   if (with_spans) {
     prediction.spans = spans_of(*prediction.job, simulator);
     prediction.rank_names = rank_names(*prediction.job, request.cluster);

@@ -16,6 +16,9 @@ namespace {
 using plan::Rank;
 using Key = std::vector<std::uint64_t>;
 
+/// Orbits, times rounds in which they are compared: some seconds.
+constexpr std::size_t kMostCompared = 4'000'000;
+
 /// FNV-1a over whole words.
 class Digest {
  public:
@@ -133,10 +136,16 @@ class Refinement {
     }
   }
 
+  /// Where chains of ranks differ one after another, each round joins one
+  /// rank less: then orbits are left as they are.
   Classes run() {
     std::size_t before = 0;
     std::size_t now = number();
-    while (now != before) {
+    for (std::size_t compared = 0; now != before; compared += firsts_.size()) {
+      if (compared > kMostCompared) {
+        keep_orbits();
+        break;
+      }
       before = now;
       std::vector<Key> keys;
       known_hosts_.clear();
@@ -167,6 +176,12 @@ class Refinement {
       classes_.stand_in[static_cast<std::size_t>(firsts_[i])] = found.second;
     }
     return known.size();
+  }
+
+  void keep_orbits() {
+    for (const Rank first : firsts_) {
+      classes_.stand_in[static_cast<std::size_t>(first)] = first;
+    }
   }
 
   static std::uint64_t color(Colors& known, Key key) {

@@ -58,6 +58,14 @@ record::RankSamples samples_of(const std::vector<Phases>& phases,
 
 }  // namespace
 
+Rank training_ranks(const Job& job) {
+  Rank count = 0;
+  for (const Actor& actor : job.actors) {
+    count += actor.trains ? actor.stands_for : 0;
+  }
+  return count;
+}
+
 FreeSteps free_steps(const Job& job,
                      const Simulator& simulator,
                      const StepTimes& times) {
@@ -116,10 +124,12 @@ record::RunRecord record_of(const Job& job,
   return record;
 }
 
-record::Predicted predicted_of(const Bound& bound,
+record::Predicted predicted_of(const Job& job,
+                               const Bound& bound,
                                const ErrorBar& bar,
                                Picoseconds step) {
-  record::Predicted out{.bound = {.step_ns = ns(bound.step),
+  record::Predicted out{.training_ranks = training_ranks(job),
+                        .bound = {.step_ns = ns(bound.step),
                                   .compute_ns = ns(bound.compute),
                                   .wire_ns = ns(bound.wire),
                                   .crosses_step = bound.crosses_step},

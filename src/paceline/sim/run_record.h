@@ -44,8 +44,13 @@ record::RunRecord record_of(const Job& job,
                             const FreeSteps& compute_only,
                             const record::Configuration& configuration);
 
-/// The bound and the bar of a step that takes `step` on average.
-record::Predicted predicted_of(const Bound& bound,
+/// Ranks of the job that compute, those that are not simulated included.
+Rank training_ranks(const Job& job);
+
+/// What is said beside the samples; the bar is of a step that takes `step` on
+/// average.
+record::Predicted predicted_of(const Job& job,
+                               const Bound& bound,
                                const ErrorBar& bar,
                                Picoseconds step);
 
