@@ -43,6 +43,8 @@ std::string bars_text(std::span<const sim::Advice> rows) {
                ? ""
                : fmt::format("\nno error bars: {}\n", rows.front().bar.why);
   }
+  const bool examined = std::ranges::any_of(
+      rows, [](const sim::Advice& row) { return row.bar.examined; });
   const auto apart = sim::told_apart_by(rows.front().bar, rows.front().bar);
   return fmt::format(
       "\n* cannot be told from the first: {}\n{}",
@@ -51,9 +53,8 @@ std::string bars_text(std::span<const sim::Advice> rows) {
                           "kind with an interval that overlaps",
                           *apart * 100)
             : "their intervals overlap",
-      barred->bar.of != nullptr
-          ? "[]: 9 of 10 published cells of such strategies are within\n"
-          : "");
+      examined ? "[]: 9 of 10 published cells of such strategies are within\n"
+               : "");
 }
 
 /// Why rows are marked as not examined; empty: none is.
