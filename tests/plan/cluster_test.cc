@@ -225,6 +225,13 @@ TEST(Cluster, RefusesImpossibleFits) {
   pieces[1].from_bytes = 0;
   EXPECT_THROW(check_cluster(cluster), UsageError);
   pieces[1].from_bytes = 65536;
+  pieces[1].beta_ps_per_byte = 1.1e9;  // slower than a link may be
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+  pieces[1].beta_ps_per_byte = 1000;
+  pieces[1].alpha = 61 * kPicosecondsPerSecond;
+  EXPECT_THROW(check_cluster(cluster), UsageError);
+  pieces[1].alpha = 60 * kPicosecondsPerSecond;
+  EXPECT_NO_THROW(check_cluster(cluster));
   LinkFit& fit = cluster.links[0].fits[0];
   fit.engine = "mpi";
   EXPECT_THROW(check_cluster(cluster), UsageError);

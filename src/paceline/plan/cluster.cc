@@ -172,6 +172,24 @@ void check_placement(const LinkFit& fit, const std::string& where) {
   }
 }
 
+/// As links are checked: what is slower ends in no time that can be counted.
+void check_pace(const AlphaBetaLine& line, const std::string& where) {
+  constexpr double kSlowestBeta = 1e12 / kSlowestLink;
+  constexpr Picoseconds kLongestStart = 60 * kPicosecondsPerSecond;
+  for (const AlphaBetaPiece& piece : line.pieces) {
+    if (piece.alpha > kLongestStart || piece.beta_ps_per_byte > kSlowestBeta) {
+      throw UsageError(fmt::format(
+          "{}: a piece of alpha {:g} s and beta_ps_per_byte {:g}; they may be "
+          "at most {:g} s and {:g}",
+          where,
+          seconds_of(piece.alpha),
+          piece.beta_ps_per_byte,
+          seconds_of(kLongestStart),
+          kSlowestBeta));
+    }
+  }
+}
+
 void check_fit(const ClusterLink& link, const LinkFit& fit) {
   const std::string where = fmt::format(
       "link '{}', {} among {}", link.name, fit.operation, fit.ranks);
@@ -196,6 +214,7 @@ void check_fit(const ClusterLink& link, const LinkFit& fit) {
   }
   check_placement(fit, where);
   check_line(fit.line, where);
+  check_pace(fit.line, where);
 }
 
 bool is_share(double value) {
