@@ -24,7 +24,7 @@ COMPILER_HEADERS = subprocess.run(
     ["g++", "-print-file-name=include"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
 KEPT_FLAGS = re.compile(r"-D.*|-std=.*|-isystem.*")
 CANNOT_STAND_TOGETHER = re.compile(
-    r"error: (redefinition|conflicting|.*is ambiguous)")
+    r"error: ((type alias )?redefinition|conflicting|.*is ambiguous)")
 DIAGNOSTIC = re.compile(r"(/[^:]+):\d+:\d+: (?:error|warning):")
 
 
