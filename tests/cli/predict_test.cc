@@ -176,7 +176,7 @@ TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
 
 TEST_F(Predict, AdviseSaysWhatItsBarsAre) {
   Outcome outcome =
-      run("advise resnet50 " + kCluster + " --ranks 2 --bucket-mb 25");
+      run("advise resnet50 " + kCluster + " --ranks 8 --bucket-mb 25");
   EXPECT_EQ(outcome.err.find("no-throughput"), std::string::npos);
   EXPECT_NE(outcome.out.find("\n[]: 9 of 10 published cells"),
             std::string::npos)

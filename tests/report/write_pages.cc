@@ -24,6 +24,7 @@ std::vector<RunRecord> scaling_records() {
     records.push_back(fixed_record({"", "ddp", ranks, 97.2 + 3.2 * ranks}));
     records.back().source = record::Source::kPredicted;
     records.back().predicted = fixed_predictions()[2].predicted;
+    records.back().predicted->training_ranks = ranks;
     records.back().predicted->error_bar->examined = ranks == 16;
   }
   return records;
