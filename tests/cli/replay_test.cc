@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/inputs.h"
 #include "cli/program.h"
 #include "paceline/base/clock.h"
 #include "paceline/record/store.h"
@@ -110,19 +111,6 @@ TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
   EXPECT_NE((diff.out + diff.err).find("slower-than-link"), std::string::npos)
       << diff.out << diff.err;
 }
-
-// A cluster that is not this machine, whose links are slow enough for any.
-constexpr const char* kTwoHosts = R"(
-name = "two"
-source = "a test"
-[[hosts]]
-name = "elsewhere"
-count = 2
-[[links]]
-joins = "hosts"
-rate = "10Mbit"
-latency = "1ms"
-)";
 
 TEST_F(ReplayCommand, AdviceIsVerifiedOnEmulatedLinks) {
   write("two.toml", kTwoHosts);

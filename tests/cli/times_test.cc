@@ -4,19 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/inputs.h"
 #include "cli/program.h"
 #include "paceline/record/store.h"
 
 namespace paceline {
 namespace {
-
-constexpr const char* kTwoTensors = R"({"paceline_profile": 1,
- "model": "theirs", "batch_size": 2, "update_us": 100,
- "modules": [{"name": "a", "forward_us": 2000}, {"name": "b", "forward_us": 1000}],
- "parameters": [
-  {"name": "a.w", "sizes": [300, 20], "module": "a", "backward_us": 4000},
-  {"name": "b.w", "sizes": [7000], "module": "b", "backward_us": 3000}],
- "ready_order": ["b.w", "a.w"]})";
 
 class TimesOfPlans : public Program {
  protected:

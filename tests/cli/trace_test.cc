@@ -10,32 +10,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/inputs.h"
 #include "cli/program.h"
 
 namespace paceline {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* kProfile = R"({"paceline_profile": 1,
- "model": "theirs", "batch_size": 2, "update_us": 100,
- "modules": [{"name": "a", "forward_us": 2000}, {"name": "b", "forward_us": 1000}],
- "parameters": [
-  {"name": "a.w", "sizes": [300, 20], "module": "a", "backward_us": 4000},
-  {"name": "b.w", "sizes": [7000], "module": "b", "backward_us": 3000}],
- "ready_order": ["b.w", "a.w"]})";
-
-constexpr const char* kTwoHosts = R"(
-name = "two"
-source = "a test"
-[[hosts]]
-name = "elsewhere"
-count = 2
-[[links]]
-joins = "hosts"
-rate = "10Mbit"
-latency = "1ms"
-)";
 
 /// What a viewer shows of a trace, but for times.
 struct Shown {
@@ -96,7 +77,7 @@ Shown shown(const fs::path& path) {
 class Traces : public Program {
  protected:
   Traces() {
-    write("theirs.json", kProfile);
+    write("theirs.json", kTwoTensors);
     write("two.toml", kTwoHosts);
   }
 };

@@ -17,6 +17,15 @@ using plan::Rank;
 /// classes.
 constexpr std::int64_t kMostRefined = 4'000'000;
 
+/// All ranks on one host where the input does not say.
+plan::RanksPerHost hosts_of(const plan::PlanInput& input) {
+  plan::RanksPerHost hosts = input.local_world;
+  if (hosts.empty()) {
+    hosts.add(1, input.world);
+  }
+  return hosts;
+}
+
 /// Whether `steps` steps of the first of each orbit are few enough; asks rank 0
 /// before the others.
 bool is_small(Scripts& scripts, const Classes& classes, Step steps) {
@@ -67,10 +76,7 @@ void Classes::follow_orbits() {
 }
 
 Classes unfolded(const plan::PlanInput& input) {
-  plan::RanksPerHost hosts = input.local_world;
-  if (hosts.empty()) {
-    hosts.add(1, input.world);
-  }
+  const plan::RanksPerHost hosts = hosts_of(input);
   if (hosts.ranks() != input.world) {
     throw UsageError(
         fmt::format("{} hosts with {} ranks in all cannot hold a world of {}",
@@ -99,10 +105,7 @@ Classes unfolded(const plan::PlanInput& input) {
 
 Classes folded(const plan::Planner& planner, const plan::PlanInput& input) {
   Classes classes = unfolded(input);
-  plan::RanksPerHost hosts = input.local_world;
-  if (hosts.empty()) {
-    hosts.add(1, input.world);
-  }
+  const plan::RanksPerHost hosts = hosts_of(input);
   classes.orbits = orbits_of(planner.symmetry(input), hosts);
   classes.stand_in = classes.orbits.first;
   const Step steps = period_of(planner, input) + 1;

@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/validate/score.h"
+#include "paceline/validate/survey_cell.h"
 
 namespace paceline::validate {
 namespace {
@@ -86,8 +87,8 @@ std::string job_of(const Cell& cell) {
 
 std::string strategy_of(const Cell& cell) {
   switch (cell.table) {
-    case Table::kSurvey:  // ByteScheduler on servers is WFBP with a flag
-      return cell.key[0] == "ByteScheduler-PS" ? "WFBP-PS" : cell.key[0];
+    case Table::kSurvey:
+      return std::string(simulated_as(cell.key[0]));
     case Table::kDecentralized:
       return cell.key[1];
     case Table::kDdp:

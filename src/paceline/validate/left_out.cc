@@ -2,6 +2,7 @@
 #include "paceline/validate/left_out.h"
 
 #include "paceline/validate/score.h"
+#include "paceline/validate/survey_cell.h"
 
 namespace paceline::validate {
 namespace {
@@ -12,9 +13,8 @@ constexpr int kMost = 32;  // devices
 /// those of one node, which stand under every network, and WFBP and
 /// ByteScheduler on servers.
 std::string survey_series(const Cell& cell) {
-  const std::string& method =
-      cell.key[0] == "ByteScheduler-PS" ? "WFBP-PS" : cell.key[0];
-  return method + cell.key[1] + (multi_node(cell) ? cell.key[2] : "one node");
+  return std::string(simulated_as(cell.key[0])) + cell.key[1] +
+         (multi_node(cell) ? cell.key[2] : "one node");
 }
 
 std::string series_of(const Cell& cell) {

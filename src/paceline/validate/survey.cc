@@ -275,12 +275,9 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
 
 double SurveyModel::step_seconds(const SurveyCell& cell,
                                  const Constants& constants) {
-  // ByteScheduler-PS is BytePS with a flag of its servers only.
-  const std::string method =
-      cell.method == "ByteScheduler-PS" ? "WFBP-PS" : cell.method;
   const char* table = cell.network == "10GbE" ? "10" : "56";
-  const std::string plan =
-      fmt::format("{} {} {} {}", method, cell.model, cell.gpus, table);
+  const std::string plan = fmt::format(
+      "{} {} {} {}", simulated_as(cell.method), cell.model, cell.gpus, table);
   std::vector<double> used;
   for (const Constant constant : constants_of(Table::kSurvey)) {
     if (depends_on(cell, constant)) {

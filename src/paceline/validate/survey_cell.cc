@@ -63,6 +63,10 @@ SurveyCell survey_cell(const Cell& cell) {
           .gpus = std::stoi(cell.key[3])};
 }
 
+std::string_view simulated_as(std::string_view method) {
+  return method == "ByteScheduler-PS" ? "WFBP-PS" : method;
+}
+
 bool ran_over_10gbe(const SurveyCell& cell) {
   return cell.network == "100GbE" && cell.gpus > 4 &&
          (cell.method == "BSP-PS" || cell.method == "WFBP-PS") &&

@@ -25,6 +25,10 @@ std::span<const std::string_view> survey_networks();
 /// survey has not.
 SurveyCell survey_cell(const Cell& cell);
 
+/// The method whose simulation a row is: ByteScheduler on servers is BytePS
+/// with a flag of its servers only, so that of WFBP on servers.
+std::string_view simulated_as(std::string_view method);
+
 /// The rows that contradict physics: PS over "100GbE" that equal the 10GbE
 /// ones, while the same system with a server-side flag does not.  They are
 /// predicted as 10GbE, for they most likely ran over it.
