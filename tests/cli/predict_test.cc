@@ -129,6 +129,14 @@ TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
   expect_refused(from + "--bucket-mb 4 --strategy fusion",
                  "paceline: nowhere.jsonl: cannot be read");
   const std::string job = "resnet50 " + kCluster;
+  for (const char* strategy : {"bsp", "fusion:bucket-mb=8"}) {
+    expect_refused(
+        "predict " + job + " --bucket-mb 4 --strategy " + strategy,
+        std::string("paceline: --bucket-mb 4: ") + strategy +
+            " has no buckets, or says their size\n");
+  }
+  expect_refused("predict " + job + " --trace a.json --records ./a.json",
+                 "paceline: --trace a.json: is the file of --records too\n");
   expect_refused("predict " + job + " --profile p.json",
                  "paceline: --profile: is for --from; ");
   expect_refused("advise " + job + " --verify-minutes 3",
@@ -234,7 +242,14 @@ TEST_F(Predict, RefusesValuesThatCannotBe) {
                  "paceline: --noise -1: must be at least 0 and below 10\n");
   expect_refused(predict + "--noise nan", "paceline: --noise nan: must be ");
   expect_refused(predict + "--seed -1",
-                 "paceline: --seed: -1: must be 0 or more\n");
+                 "paceline: --seed -1: must be 0 or more\n");
+  expect_refused(predict + "--seed 18446744073709551616",
+                 "paceline: --seed 18446744073709551616: must be at most "
+                 "18446744073709551615\n");
+  expect_refused(predict + "--seed one",
+                 "paceline: --seed one: must be a number\n");
+  expect_refused(predict + "--steps 2.5",
+                 "paceline: --steps 2.5: must be a whole number\n");
   for (const char* error : {"nan", "-1", "100"}) {
     expect_refused("advise resnet50 " + kCluster + " --error " + error,
                    std::string("paceline: --error ") + error +

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/given_words.h"
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <string_view>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,9 +44,41 @@ void refuse_empty(const CLI::Option& option, const std::string& value) {
   }
 }
 
+/// CLI11 takes the largest number that there is.
+void refuse_beyond_64_bits(const CLI::Option& option,
+                           const std::string& value) {
+  std::uint64_t number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  if (stop == end && error == std::errc::result_out_of_range) {
+    throw UsageError(fmt::format("{} {}: must be at most {}",
+                                 option.get_name(),
+                                 value,
+                                 std::numeric_limits<std::uint64_t>::max()));
+  }
+}
+
+void check_value(const CLI::Option& option, const std::string& value) {
+  refuse_empty(option, value);
+  refuse_beyond_64_bits(option, value);
+}
+
+/// What is wrong with a value that was to be a number.
+std::string_view why_no_number(const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != '\0' || !std::isfinite(number)) {
+    return "must be a number";
+  }
+  if (number != std::floor(number)) {
+    return "must be a whole number";
+  }
+  return number < 0 ? "must be 0 or more" : "is too large";
+}
+
 }  // namespace
 
-void refuse_empty_values(const CLI::App& command,
+void check_values(const CLI::App& command,
                          const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& word = arguments[i];
@@ -53,9 +91,9 @@ void refuse_empty_values(const CLI::App& command,
       continue;
     }
     if (equals != std::string::npos) {
-      refuse_empty(*option, word.substr(equals + 1));
+      check_value(*option, word.substr(equals + 1));
     } else if (i + 1 < arguments.size()) {
-      refuse_empty(*option, arguments[++i]);
+      check_value(*option, arguments[++i]);
     }
   }
 }
@@ -89,6 +127,16 @@ void refuse_split_lists(const CLI::App& command,
 
 std::string sentence_of(const CLI::ParseError& error) {
   const std::string text = error.what();
+  constexpr std::string_view kConversion = "Could not convert: ";
+  const std::size_t equals = text.find(" = ");
+  if (text.starts_with(kConversion) && equals != std::string::npos) {
+    const std::string value = text.substr(equals + 3);
+    return fmt::format(
+        "{} {}: {}",
+        text.substr(kConversion.size(), equals - kConversion.size()),
+        value,
+        why_no_number(value));
+  }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) {
     return text;
   }

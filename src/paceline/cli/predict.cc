@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/file.h"
+#include "paceline/cli/outputs.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
 #include "paceline/record/store.h"
@@ -49,6 +49,19 @@ std::vector<record::RunRecord> read_all(const std::vector<std::string>& files) {
     std::ranges::move(read, std::back_inserter(records));
   }
   return records;
+}
+
+/// A size of buckets that nothing asks for would change nothing, unsaid.
+void check_buckets(const std::string& strategy, double mebibytes) {
+  const auto with = [&](double size) {
+    return plan::parse_strategy(strategy, {.bucket_mb = size}).text();
+  };
+  if (with(mebibytes) == with(2 * mebibytes)) {
+    throw UsageError(
+        fmt::format("--bucket-mb {:g}: {} has no buckets, or says their size",
+                    mebibytes,
+                    strategy));
+  }
 }
 
 /// Those of the records that more than one rank ran, once each.
@@ -108,12 +121,7 @@ void PredictCommand::add_noise_flags(CLI::App& app) {
           "--straggler-factor",
           straggler_factor_,
           "how many times slower its compute is, above 1; with --stragglers"),
-      app.add_option("--seed", seed_, "of the noise [0]")
-          ->check([](const std::string& text) -> std::string {
-            return text.starts_with("-")
-                       ? fmt::format("{}: must be 0 or more", text)
-                       : "";
-          })};
+      app.add_option("--seed", seed_, "of the noise [0]")};
 }
 
 // Records have steps and noise of their own, and strategies with their buckets.
@@ -137,6 +145,9 @@ void PredictCommand::check_from() const {
     throw UsageError(
         "--bucket-mb beside --from: the records' strategies say it; give "
         "--strategy too");
+  }
+  if (bucket_mb_) {
+    check_buckets(strategy_, *bucket_mb_);
   }
   if (job_.ranks().empty()) {
     throw UsageError("--from wants worlds to predict: --ranks 8,16");
@@ -183,6 +194,9 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
   sim::PredictRequest request = job_.request();
   request.strategy = strategy_.empty() ? request.strategy : strategy_;
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
+  if (bucket_mb_) {
+    check_buckets(request.strategy, *bucket_mb_);
+  }
   request.steps = steps_;
   request.noise = noise();
   const std::vector<plan::Rank> worlds = job_.worlds(request.cluster);
@@ -240,12 +254,7 @@ void PredictCommand::check_traced(std::size_t predictions) const {
 int PredictCommand::run() const {
   check_from();
   const report::Format& format = report::find_format(format_);
-  for (const auto& [flag, path] :
-       {std::pair{"--trace", trace_}, {"--records", records_}}) {
-    if (!path.empty()) {
-      check_writable(flag, path);
-    }
-  }
+  check_outputs({{"--records", records_}, {"--trace", trace_}});
   std::vector<Told> told = from_.empty() ? from_cluster() : from_records();
   std::vector<record::RunRecord> records;
   for (Told& it : told) {

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/alternate.h"
+#include "paceline/cli/outputs.h"
 #include "paceline/launch/launch_line.h"
 #include "paceline/record/store.h"
 #include "paceline/report/ddp.h"
@@ -48,39 +48,9 @@ std::string signal_name(int signal) {
                          : fmt::format("SIG{}", name);
 }
 
-namespace {
-
-/// One file for two outputs would keep the later one.  Devices may be shared.
-void check_apart(const experiment::Settings& settings) {
-  const std::vector<std::pair<std::string, std::string>> outputs = {
-      {"--records", settings.records},
-      {"--json", settings.json},
-      {"--trace", settings.trace}};
-  std::map<fs::path, std::string> taken;
-  for (const auto& [flag, path] : outputs) {
-    std::error_code error;
-    if (path.empty() || fs::is_character_file(path, error)) {
-      continue;
-    }
-    const auto [other, is_new] =
-        taken.emplace(fs::weakly_canonical(fs::absolute(path), error), flag);
-    if (!is_new) {
-      throw UsageError(fmt::format(
-          "{} {}: is the file of {} too", flag, path, other->second));
-    }
-  }
-}
-
-}  // namespace
-
 Results::Results(experiment::Settings& settings) {
   report::find_format(settings.format);
-  for (const auto& [flag, path] :
-       {std::pair{"--json", settings.json}, {"--trace", settings.trace}}) {
-    if (!path.empty()) {
-      check_writable(flag, path);
-    }
-  }
+  check_outputs({{"--json", settings.json}, {"--trace", settings.trace}});
   if (settings.records.empty() && settings.resume) {
     throw UsageError(
         "--resume: needs --records FILE, the file of the run to go on with");
@@ -89,7 +59,9 @@ Results::Results(experiment::Settings& settings) {
       named != nullptr && settings.records.empty()) {
     settings.records = named;
   }
-  check_apart(settings);
+  check_apart({{"--records", settings.records},
+               {"--json", settings.json},
+               {"--trace", settings.trace}});
   if (settings.records.empty()) {
     settings.records = default_records_path(settings.name);
     std::error_code error;

@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/cli/outputs.h"
 #include "paceline/cli/validate_page.h"
 #include "paceline/validate/examination.h"
 
@@ -63,19 +64,17 @@ int ValidateCommand::run() const {
   if (!table_.empty()) {
     options.table = validate::table_named(table_);
   }
+  if (!earned_.empty() && (!protocols_ || !table_.empty())) {
+    throw UsageError("--earned needs --protocols and all tables");
+  }
+  check_outputs({{"--predictions", predictions_},
+                 {"--earned", earned_},
+                 {"--page", page_}});
   if (!predictions_.empty()) {
-    check_writable("--predictions", predictions_);
     options.predictions = predictions_;
   }
   if (!earned_.empty()) {
-    if (!protocols_ || !table_.empty()) {
-      throw UsageError("--earned needs --protocols and all tables");
-    }
-    check_writable("--earned", earned_);
     options.earned = earned_;
-  }
-  if (!page_.empty()) {
-    check_writable("--page", page_);
   }
   const validate::Examination found = validate::examine(options);
   if (!page_.empty()) {

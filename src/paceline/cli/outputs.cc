@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/outputs.h"
+
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+
+namespace paceline::cli {
+
+namespace fs = std::filesystem;
+
+void check_apart(const std::vector<Output>& outputs) {
+  std::map<fs::path, std::string_view> taken;
+  for (const auto& [flag, path] : outputs) {
+    std::error_code error;
+    if (path.empty() || fs::is_character_file(path, error)) {
+      continue;
+    }
+    const auto [other, is_new] =
+        taken.emplace(fs::weakly_canonical(fs::absolute(path), error), flag);
+    if (!is_new) {
+      throw UsageError(fmt::format(
+          "{} {}: is the file of {} too", flag, path, other->second));
+    }
+  }
+}
+
+void check_outputs(const std::vector<Output>& outputs) {
+  check_apart(outputs);
+  for (const auto& [flag, path] : outputs) {
+    if (!path.empty()) {
+      check_writable(flag, path);
+    }
+  }
+}
+
+}  // namespace paceline::cli

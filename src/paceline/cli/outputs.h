@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paceline::cli {
+
+/// A file that a command is to write; no path: it is not asked for.
+struct Output {
+  std::string_view flag;
+  std::string path;
+};
+
+/// Throws UsageError where two outputs are one file, of which the later one
+/// would be kept.  Devices may be shared.
+void check_apart(const std::vector<Output>& outputs);
+
+/// The same, and where one cannot be written.
+void check_outputs(const std::vector<Output>& outputs);
+
+}  // namespace paceline::cli
