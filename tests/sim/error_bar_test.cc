@@ -45,6 +45,13 @@ TEST(ErrorBar, HoldsWhereItsFamilyWasExamined) {
   EXPECT_TRUE(bar_of(neighbors).examined);
 }
 
+plan::LinkFit message_at(double bytes_per_s) {
+  return {.operation = "message",
+          .ranks = 2,
+          .line = plan::line_of(0, 1 / bytes_per_s),
+          .error_percent = {}};
+}
+
 /// What is said of a request that is unlike what was examined.
 std::string why_not(const PredictRequest& request) {
   const ErrorBar bar = bar_of(request);
@@ -52,6 +59,21 @@ std::string why_not(const PredictRequest& request) {
   EXPECT_EQ(bar.of, &least_certain());
   EXPECT_EQ(bar.share, least_certain().p90_percent / 100);
   return bar.why;
+}
+
+TEST(ErrorBar, ClaimsNothingOfOnesOwnFitsOfMessages) {
+  PredictRequest neighbors =
+      request_on("16x8-v100-25gb.toml", "fusion+neighbor-allreduce", 128);
+  neighbors.engine = "bluefog";
+  plan::ClusterLink& line = neighbors.cluster.links.at(1);
+  line.fits = {message_at(0.5e9)};
+  EXPECT_EQ(why_not(neighbors), "messages at 0.5 GB/s");
+  PredictRequest servers = request_on(
+      kTenGigabit, "bsp+ps:placement=apart,assign=hash,local=0,servers=4", 12);
+  servers.engine = "byteps";
+  EXPECT_TRUE(bar_of(servers).examined) << bar_of(servers).why;
+  servers.cluster.links.at(1).fits = {message_at(0.5e9)};
+  EXPECT_EQ(why_not(servers), "a cluster's own fits of messages");
 }
 
 TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {

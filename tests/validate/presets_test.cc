@@ -82,9 +82,9 @@ TEST(Presets, EveryCellIsWhereItsFamilyWasExamined) {
     if (!request || cell.key[1] == "horovod") {  // its rows are of BlueFog's
       continue;
     }
-    sim::Machine machine = sim::machine_of(request->cluster, "nccl");
     const std::string engine =
         sim::engine_of(request->engine, request->cluster);
+    sim::Machine machine = sim::machine_of(request->cluster, engine);
     machine.algorithm = sim::engine_costs_named(engine).algorithm;
     const sim::ErrorBar bar = sim::error_bar_of(*request, machine);
     EXPECT_TRUE(bar.examined) << cell.id << ": " << bar.why;

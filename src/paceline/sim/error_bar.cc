@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "paceline/plan/strategy.h"
+#include "paceline/sim/collective_model.h"
 #include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
 #include "paceline/sim/predict.h"
@@ -22,6 +23,9 @@ struct Place {
   double least_bytes_per_s = 0, most_bytes_per_s = 0;  // of a host's network
   Rank most_ranks = 0;
   std::string_view engine;
+  bool messages = false;  // it sends some
+  // Of one of 25 MiB, its start included; 0: links price them.
+  double least_message_bytes_per_s = 0, most_message_bytes_per_s = 0;
 };
 
 constexpr double kGiga = 1e9;
@@ -44,7 +48,8 @@ constexpr std::array<Place, 5> kPlaces{{
      .least_bytes_per_s = 1.2 * kGiga,
      .most_bytes_per_s = 12.5 * kGiga,
      .most_ranks = 40,
-     .engine = "byteps"},
+     .engine = "byteps",
+     .messages = true},
     {.family = "reducer",
      .device = "V100-SXM2-16GB",
      .least_bytes_per_s = 50 * kGiga,
@@ -56,8 +61,34 @@ constexpr std::array<Place, 5> kPlaces{{
      .least_bytes_per_s = 1.9 * kGiga,
      .most_bytes_per_s = 2.2 * kGiga,
      .most_ranks = 128,
-     .engine = "bluefog"},
+     .engine = "bluefog",
+     .messages = true,
+     .least_message_bytes_per_s = 1.0 * kGiga,
+     .most_message_bytes_per_s = 1.2 * kGiga},
 }};
+
+/// Where a fit prices messages otherwise than at the place; empty: nowhere.
+std::string unlike_messages(const Place& place, const Machine& machine) {
+  if (!place.messages) {
+    return "";
+  }
+  const plan::LinkFit* fit = message_fit(true, machine);
+  if (place.most_message_bytes_per_s == 0) {
+    return fit == nullptr ? "" : "a cluster's own fits of messages";
+  }
+  constexpr std::int64_t kBytes = 25 << 20;
+  const Stage message = message_stage(kBytes, true, machine);
+  const std::int64_t limit =
+      std::min(message.limit_bytes_per_s, machine.network.bytes_per_s);
+  const double seconds =
+      static_cast<double>(message.latency) * 1e-12 +
+      static_cast<double>(kBytes) / static_cast<double>(limit);
+  const double rate = kBytes / seconds;
+  return rate < place.least_message_bytes_per_s ||
+                 rate > place.most_message_bytes_per_s
+             ? fmt::format("messages at {:.3g} GB/s", rate / kGiga)
+             : "";
+}
 
 /// What of the request is not as at the place; empty: all of it is.
 std::string unlike(const Place& place,
@@ -101,7 +132,7 @@ std::string unlike(const Place& place,
   if (request.ranks > place.most_ranks) {
     return fmt::format("more than {} ranks", place.most_ranks);
   }
-  return "";
+  return unlike_messages(place, machine);
 }
 
 }  // namespace
