@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cstdint>
+#include <memory>
 #include <utility>
+#include <variant>
+#include <vector>
 
-#include <fmt/format.h>
-
-#include "paceline/base/error.h"
 #include "paceline/plan/host_communicators.h"
-#include "paceline/plan/partitions.h"
 #include "paceline/plan/rows.h"
+#include "paceline/plan/serving.h"
 #include "paceline/plan/strategy.h"
 
 namespace paceline::plan {
@@ -17,23 +15,6 @@ namespace {
 constexpr auto kPush = "push";
 constexpr auto kPull = "pull";
 constexpr auto kInbox = "inbox";
-
-struct Serving {
-  Rank servers = 0;  // 0: as many as workers
-  bool colocated = true;
-  bool hashed = false;
-  Rank local = 1;  // ranks a host that sum first; 0: as the hosts have
-  PartitionLimit partition;
-};
-
-/// Daniel J. Bernstein's string hash, modulo 2^64 as BytePS computes it.
-std::uint64_t djb2(std::string_view text) {
-  std::uint64_t hash = 5381;
-  for (const char c : text) {
-    hash = hash * 33 + static_cast<unsigned char>(c);
-  }
-  return hash;
-}
 
 /// Workers push their slices to servers, partition by partition; the server of
 /// a partition sums what all workers pushed; workers pull the sum.
@@ -63,12 +44,12 @@ class ParameterServer final : public ExchangeRule {
   /// Hosts of workers without servers are alike; servers hold different
   /// partitions.
   Terms terms(const PlanInput& input) const override {
-    const Roles roles = roles_of(input);
+    const Roles roles = roles_of(serving_, input);
     const bool trains = input.rank < roles.workers;
     return {.shards = roles.hosts.local,
             .divisor = static_cast<double>(roles.workers),
             .trains = trains,
-            .symmetry = only_working(roles)};
+            .symmetry = roles.only_working()};
   }
 
   void extend(const PlanInput& input,
@@ -78,10 +59,10 @@ class ParameterServer final : public ExchangeRule {
     if (input.world == 1) {
       return;
     }
-    const Roles roles = roles_of(input);
+    const Roles roles = roles_of(serving_, input);
     Program program(input, frame.setup(), {.units = units});
     Elements own = 0;
-    for (const Partition& part : partitions(program)) {
+    for (const Partition& part : all_partitions(serving_, program)) {
       own += roles.crosses() && part.owner == input.rank ? part.count : 0;
     }
     frame.add_buffer(
@@ -98,13 +79,13 @@ class ParameterServer final : public ExchangeRule {
       return;
     }
     const Rank me = program.input().rank;
-    const Roles roles = roles_of(program.input());
+    const Roles roles = roles_of(serving_, program.input());
     if (program.trains()) {
       codec.encode(slice, program);
     }
     const auto push = communicator_named(program.setup(), kPush);
     const OpIndex first = program.size();
-    for (const Partition& part : partitions_of(slice, program)) {
+    for (const Partition& part : partitions_of(serving_, slice, program)) {
       sum_on_host(wire_of(slice, part, codec, program), roles, program);
       for (const Piece& piece : pieces_of(part, roles)) {
         const Slice wire = wire_of(slice, piece, codec, program);
@@ -125,9 +106,9 @@ class ParameterServer final : public ExchangeRule {
       return;
     }
     const Rank me = program.input().rank;
-    const Roles roles = roles_of(program.input());
+    const Roles roles = roles_of(serving_, program.input());
     const auto pull = communicator_named(program.setup(), kPull);
-    for (const Partition& part : partitions_of(slice, program)) {
+    for (const Partition& part : partitions_of(serving_, slice, program)) {
       for (const Piece& piece : pieces_of(part, roles)) {
         const Slice wire = wire_of(slice, piece, codec, program);
         if (part.owner == me) {
@@ -150,153 +131,6 @@ class ParameterServer final : public ExchangeRule {
   }
 
  private:
-  struct Roles {
-    Rank workers = 1, servers = 1, first_server = 0;
-    Hosts hosts;  // of the workers
-
-    /// How many copies of a piece a server receives, at most: its own share,
-    /// which it has already, is one of those that it serves where every rank
-    /// is a host.
-    Rank copies() const {
-      const bool colocated = first_server == 0;
-      return colocated && hosts.local == 1 ? hosts.count - 1 : hosts.count;
-    }
-
-    /// Whether anybody else has anything to add to the sum of a host.
-    bool crosses() const {
-      return first_server > 0 || hosts.local == 1 || hosts.count > 1;
-    }
-  };
-
-  /// Within the layout of values; `inbox` is where the first sender's copy lies
-  /// at the owner.
-  struct Partition {
-    Elements begin = 0, count = 0;
-    Rank owner = 0;
-    Elements inbox = 0;
-  };
-
-  /// The share of a partition of the workers at one place of their hosts.
-  struct Piece {
-    Elements begin = 0, count = 0;
-    Elements inbox = 0;
-    Rank place = 0;
-  };
-
-  Roles roles_of(const PlanInput& input) const {
-    const Rank world = input.world;
-    if (world == 1) {
-      return {};
-    }
-    if (serving_.colocated) {
-      if (serving_.servers > world) {
-        throw UsageError(
-            fmt::format("ps: {} servers on {} colocated ranks; at most one a "
-                        "rank",
-                        serving_.servers,
-                        world));
-      }
-      return {.workers = world,
-              .servers = serving_.servers == 0 ? world : serving_.servers,
-              .hosts = hosts_of(input, world, serving_.local, "ps")};
-    }
-    const Rank servers = serving_.servers == 0 ? world / 2 : serving_.servers;
-    if (servers >= world || (serving_.servers == 0 && world % 2 != 0)) {
-      throw UsageError(fmt::format(
-          "ps:placement=apart: {} servers leave no worker of {} ranks, or the "
-          "ranks are not half servers; give servers=N below {}",
-          servers,
-          world,
-          world));
-    }
-    return {.workers = world - servers,
-            .servers = servers,
-            .first_server = world - servers,
-            .hosts = hosts_of(input, world - servers, serving_.local, "ps")};
-  }
-
-  static Symmetry only_working(const Roles& roles) {
-    const Rank local = roles.hosts.local;
-    const Rank serving = roles.first_server > 0 ? 0 : roles.servers;
-    const Rank first = (serving + local - 1) / local * local;
-    return {.first = first,
-            .count = roles.workers - first,
-            .block = local,
-            .in_any_order = true};
-  }
-
-  Rank owner_of(std::size_t place,
-                std::size_t part,
-                std::size_t number,
-                const Roles& roles) const {
-    const auto servers = static_cast<std::uint64_t>(roles.servers);
-    const std::uint64_t chosen =
-        serving_.hashed ? djb2(std::to_string((place << 16U) + part)) % servers
-                        : number % servers;
-    return roles.first_server + static_cast<Rank>(chosen);
-  }
-
-  /// All of them, in the order of the layout.
-  std::vector<Partition> partitions(Program& program) const {
-    const Roles roles = roles_of(program.input());
-    const std::int64_t size = size_of(program.input().model.dtype);
-    const Elements longest = serving_.partition.longest(
-        program.units(), kAlignmentBytes / size * roles.hosts.local, size);
-    std::vector<Elements> used(static_cast<std::size_t>(roles.servers));
-    std::vector<Partition> all;
-    for (std::size_t unit = 0; unit < program.units().size(); ++unit) {
-      const Slice& values = program.units()[unit].values;
-      const std::size_t place =
-          serving_.hashed ? program.places_by_name()[unit] : unit;
-      for (Elements at = 0; at < values.count; at += longest) {
-        Partition part{.begin = values.begin + at,
-                       .count = std::min(longest, values.count - at)};
-        part.owner = owner_of(
-            place, static_cast<std::size_t>(at / longest), all.size(), roles);
-        auto& inbox =
-            used[static_cast<std::size_t>(part.owner - roles.first_server)];
-        part.inbox = inbox;
-        inbox += part.count * roles.copies();
-        all.push_back(part);
-      }
-    }
-    return all;
-  }
-
-  /// What of the partitions lies in the slice.
-  std::vector<Partition> partitions_of(const Slice& slice,
-                                       Program& program) const {
-    const Elements copies = roles_of(program.input()).copies();
-    std::vector<Partition> inside;
-    for (const Partition& part : partitions(program)) {
-      const Elements begin = std::max(part.begin, slice.begin);
-      const Elements end =
-          std::min(part.begin + part.count, slice.begin + slice.count);
-      if (begin < end) {
-        inside.push_back({.begin = begin,
-                          .count = end - begin,
-                          .owner = part.owner,
-                          .inbox = part.inbox + (begin - part.begin) * copies});
-      }
-    }
-    return inside;
-  }
-
-  static std::vector<Piece> pieces_of(const Partition& part,
-                                      const Roles& roles) {
-    std::vector<Piece> pieces;
-    const Elements count = part.count / roles.hosts.local;
-    for (Rank place = 0; roles.crosses() && place < roles.hosts.local;
-         ++place) {
-      const Elements at = place * count;
-      pieces.push_back({.begin = part.begin + at,
-                        .count = count,
-                        .inbox = part.inbox + at * roles.copies(),
-                        .place = place});
-    }
-    return pieces;
-  }
-
   /// A unit that is cut into partitions crosses as a whole all the same: no
   /// part of it leaves before its last gradient is final.
   static void cross_whole(const Slice& slice, OpIndex first, Program& program) {
