@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -35,6 +37,34 @@ std::string noise_text(const Prediction& prediction) {
       shown.size());
 }
 
+/// The mean of what the slowest rank of each recorded step takes.
+double slowest_ns(const record::RunRecord& record) {
+  const std::size_t steps = record.ranks.front().step_ns.size();
+  double sum = 0;
+  for (std::size_t k = 0; k < steps; ++k) {
+    std::int64_t most = 0;
+    for (const record::RankSamples& rank : record.ranks) {
+      most = std::max(most, rank.step_ns[k]);
+    }
+    sum += static_cast<double>(most);
+  }
+  return sum / static_cast<double>(steps);
+}
+
+/// Where ranks are late in turn, the job is faster than the slowest of each
+/// step, which tables show.
+std::string drift_text(const Prediction& prediction) {
+  constexpr double kNoticed = 1.01;
+  const double slowest = slowest_ns(prediction.record);
+  const double step = plan::seconds_of(prediction.times.step) * 1e9;
+  return slowest > kNoticed * step
+             ? fmt::format(
+                   "  ranks are late in turn: the slowest of each step takes "
+                   "{:.3f} ms, which is the step of tables\n",
+                   slowest / 1e6)
+             : "";
+}
+
 }  // namespace
 
 std::string summary_of(const Prediction& prediction) {
@@ -66,9 +96,7 @@ std::string summary_of(const Prediction& prediction) {
   if (!prediction.bar.silent()) {
     text += fmt::format("  {}\n", record::words_of(*predicted.error_bar));
   }
-  if (noisy) {
-    text += noise_text(prediction);
-  }
+  text += noisy ? noise_text(prediction) : drift_text(prediction);
   return text;
 }
 
