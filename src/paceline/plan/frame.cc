@@ -184,6 +184,13 @@ CommunicatorId Frame::add_world(std::string name) {
   return add_communicator(std::move(name), Members::spaced(0, input_.world));
 }
 
+CommunicatorId Frame::add_world_as_ready(std::string name) {
+  const CommunicatorId added = add_world(std::move(name));
+  setup_.communicators.back().order = Order::kPriority;
+  setup_.communicators.back().credit_bytes = Communicator{}.credit_bytes;
+  return added;
+}
+
 void Frame::set_discipline(Order order, std::int64_t credit_bytes) {
   order_ = order;
   credit_bytes_ = credit_bytes;

@@ -80,6 +80,11 @@ class Frame {
   /// A communicator of all ranks.
   CommunicatorId add_world(std::string name);
 
+  /// The same, for messages that a rank issues as they become ready, smallest
+  /// priority first, whatever the discipline.  It has no credit: two ranks that
+  /// spend theirs in different orders wait for each other.
+  CommunicatorId add_world_as_ready(std::string name);
+
   /// How the communicators added from here on issue.
   void set_discipline(Order order, std::int64_t credit_bytes);
 
