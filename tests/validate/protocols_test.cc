@@ -204,7 +204,7 @@ TEST(Protocols, CrossValidateWithoutTheCellsAsked) {
   const auto network = [](const Cell& cell) { return cell.key[2]; };
   expect_blind(
       [&](Examinees& examinees, std::span<const Cell* const> cells) {
-        const Errors all = cross_validate(examinees, cells, network, 6);
+        const Errors all = cross_validate(examinees, cells, network);
         EXPECT_EQ(all.size(), cells.size());
         return all;
       },
@@ -215,10 +215,9 @@ TEST(Protocols, LeaveOutOnlyWhatHasAGroup) {
   const std::vector<Cell> cells = few_cells([](const Cell&) { return false; });
   Examinees examinees(read_cells(kReference), kReference, 1);
   const Errors errors = cross_validate(
-      examinees,
-      scorable(cells, Table::kSurvey),
-      [](const Cell& cell) { return cell.gpus() == 32 ? "32" : ""; },
-      6);
+      examinees, scorable(cells, Table::kSurvey), [](const Cell& cell) {
+        return cell.gpus() == 32 ? "32" : "";
+      });
   EXPECT_FALSE(errors.empty());
   for (const auto& [cell, error] : errors) {
     EXPECT_EQ(cell->gpus(), 32);

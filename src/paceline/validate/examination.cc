@@ -39,12 +39,11 @@ struct Desk {
 std::vector<Unseen> write_protocols(const Desk& desk,
                                     const std::vector<const Cell*>& cells,
                                     Text out) {
-  constexpr std::size_t kFolds = 6;
   const Table table = cells.front()->table;
   std::vector<Unseen> unseen;
   for (const auto& [what, group] : leavings_of(table)) {
     write_header(fmt::format("{}, left out: {}", name_of(table), what), out);
-    const Errors errors = cross_validate(desk.examinees, cells, group, kFolds);
+    const Errors errors = cross_validate(desk.examinees, cells, group);
     write_scores(errors, out);
     desk.left_out[{table, what}] = errors;
     unseen.push_back({what, judged(errors)});

@@ -60,6 +60,31 @@ std::vector<Part> parts_of(std::span<const Cell* const> cells,
   return parts;
 }
 
+/// Those of the parts on whose constants the predictions of `asked` depend,
+/// and those on which these depend in turn.
+std::vector<Part> needed(std::vector<Part> parts,
+                         std::span<const Cell* const> asked) {
+  const auto tells = [](const Part& part, std::span<const Cell* const> cells) {
+    return std::ranges::any_of(cells, [&](const Cell* cell) {
+      return std::ranges::any_of(
+          part.ids, [&](Constant id) { return depends_on(*cell, id); });
+    });
+  };
+  std::vector<Part> chosen;
+  // What a part depends on stands before it.
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    const bool wanted = tells(*part, asked) ||
+                        std::ranges::any_of(chosen, [&](const Part& behind) {
+                          return tells(*part, behind.cells);
+                        });
+    if (wanted) {
+      chosen.push_back(std::move(*part));
+    }
+  }
+  std::ranges::reverse(chosen);
+  return chosen;
+}
+
 /// The best fit of one part; the other constants stay as `base` has them.
 void fit_part(Examinee& examinee,
               const Part& part,
@@ -175,33 +200,26 @@ Errors errors_of(Examinee& examinee,
 
 Errors cross_validate(Examinees& examinees,
                       std::span<const Cell* const> cells,
-                      const std::function<std::string(const Cell&)>& group,
-                      std::size_t folds) {
-  std::set<std::string> names;
+                      const std::function<std::string(const Cell&)>& group) {
+  std::set<std::string> groups;
   for (const Cell* cell : cells) {
-    names.insert(group(*cell));
+    groups.insert(group(*cell));
   }
-  names.erase("");
-  std::vector<std::string> shuffled(names.begin(), names.end());
-  Random random(1, 0);
-  shuffle(std::span(shuffled), random);
-  const std::size_t count = std::min(folds, shuffled.size());
-  std::map<std::string, std::size_t> fold_of;
-  for (std::size_t i = 0; i < shuffled.size(); ++i) {
-    fold_of[shuffled[i]] = i % count;
-  }
-  std::vector<Errors> errors(count);
+  groups.erase("");
+  const std::vector<std::string> names(groups.begin(), groups.end());
+  std::vector<Errors> errors(names.size());
   const std::vector<Constants> from = fit_starts();
-  examinees.for_each(count, [&](Examinee& examinee, std::size_t fold) {
+  examinees.for_each(names.size(), [&](Examinee& examinee, std::size_t index) {
     std::vector<const Cell*> known, asked;
     for (const Cell* cell : cells) {
-      const auto of = fold_of.find(group(*cell));
-      const bool left_out = of != fold_of.end() && of->second == fold;
-      (left_out ? asked : known).push_back(cell);
+      (group(*cell) == names[index] ? asked : known).push_back(cell);
     }
     const auto ids = constants_of(cells.front()->table);
-    errors[fold] =
-        errors_of(examinee, asked, fit_to(examinee, known, ids, from));
+    Constants fitted = from.front();
+    for (const Part& part : needed(parts_of(known, ids), asked)) {
+      fit_part(examinee, part, from, fitted);
+    }
+    errors[index] = errors_of(examinee, asked, fitted);
   });
   Errors all;
   for (Errors& some : errors) {

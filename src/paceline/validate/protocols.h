@@ -51,13 +51,12 @@ Errors errors_of(Examinee& examinee,
                  std::span<const Cell* const> cells,
                  const Constants& constants);
 
-/// Cross-validation: cells of equal group stay together, in at most `folds`
-/// folds; each fold is predicted by constants fitted to all other cells, from
-/// fit_starts() on.  Cells whose group is empty are never left out nor scored.
+/// Cross-validation: each group of cells in turn is predicted by constants
+/// fitted to all other cells, from fit_starts() on.  Cells whose group is empty
+/// are never left out nor scored.
 Errors cross_validate(Examinees& examinees,
                       std::span<const Cell* const> cells,
-                      const std::function<std::string(const Cell&)>& group,
-                      std::size_t folds);
+                      const std::function<std::string(const Cell&)>& group);
 
 /// Each network in turn: constants that do not belong to it come from the
 /// other networks' cells, its own from the three that are shown.
