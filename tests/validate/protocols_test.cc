@@ -211,6 +211,36 @@ TEST(Protocols, CrossValidateWithoutTheCellsAsked) {
       [](const Cell& cell) { return cell.key[2] == "10GbE"; });
 }
 
+// ByteScheduler's rows depend on what the ring's tell, and the ring's on
+// nothing of ByteScheduler's: that part alone is fitted for each.
+TEST(Protocols, FitWhatTellsOfTheCellsAskedAsIfAllWereFitted) {
+  std::vector<Cell> few;
+  for (const Cell& cell : read_cells(kReference)) {
+    if (cell.table == Table::kSurvey && cell.published.has_value() &&
+        (cell.key[0] == "BSP-A2A" || cell.key[0] == "ByteScheduler-A2A") &&
+        cell.key[1] == "ResNet-50") {
+      few.push_back(cell);
+    }
+  }
+  const auto group = [](const Cell& cell) { return cell.key[0] + cell.key[2]; };
+  Examinees examinees(read_cells(kReference), kReference, 2);
+  const auto cells = scorable(few, Table::kSurvey);
+  const Errors errors = cross_validate(examinees, cells, group);
+  for (const char* asked : {"BSP-A2A10GbE", "ByteScheduler-A2A10GbE"}) {
+    std::vector<const Cell*> known, left_out;
+    for (const Cell* cell : cells) {
+      (group(*cell) == asked ? left_out : known).push_back(cell);
+    }
+    const Constants all = fit_to(
+        examinees.first(), known, constants_of(Table::kSurvey), fit_starts());
+    ASSERT_FALSE(left_out.empty());
+    for (const auto& [cell, error] :
+         errors_of(examinees.first(), left_out, all)) {
+      EXPECT_EQ(errors.at(cell), error) << cell->id;
+    }
+  }
+}
+
 TEST(Protocols, LeaveOutOnlyWhatHasAGroup) {
   const std::vector<Cell> cells = few_cells([](const Cell&) { return false; });
   Examinees examinees(read_cells(kReference), kReference, 1);
