@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/report/scale.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
@@ -252,6 +253,15 @@ TEST(Summary, PredictionsForOtherClustersAreOtherCases) {
   EXPECT_EQ(rows[1].label, "16 ranks cluster=2 nodes, 40 Gb; prices 00000002");
   EXPECT_FALSE(rows[0].baseline.has_value());
   EXPECT_EQ(rows[1].baseline, "1 rank");
+}
+
+TEST(Scale, ShowsWhatIsFarBelowItsColumn) {
+  const Scale seconds = time_scale(1564.0);
+  EXPECT_EQ(seconds.show(0.256), "0");
+  EXPECT_EQ(seconds.show_small(0.256), "0.256");
+  EXPECT_EQ(seconds.show_small(1200), "1200");
+  EXPECT_EQ(seconds.show_small(0), "0");
+  EXPECT_EQ(time_scale(0.1).show_small(0.0999), "99.9");
 }
 
 }  // namespace

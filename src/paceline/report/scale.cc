@@ -2,6 +2,7 @@
 #include "paceline/report/scale.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,18 @@ int decimals_for(double smallest) {
 
 std::string Scale::show(double value) const {
   return fmt::format("{:.{}f}", value * factor, decimals);
+}
+
+std::string Scale::show_small(double value) const {
+  constexpr int kMostDecimals = 9;
+  constexpr double kThreeFigures = 99.5;
+  Scale finer = *this;
+  double last = value * factor * std::pow(10, decimals);  // in last digits
+  while (last > 0 && last < kThreeFigures && finer.decimals < kMostDecimals) {
+    ++finer.decimals;
+    last *= 10;
+  }
+  return finer.show(value);
 }
 
 std::string Scale::show(const std::optional<double>& value) const {

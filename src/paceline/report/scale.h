@@ -22,6 +22,8 @@ struct Scale {
   std::string_view within_run_mark = "";  // see Bases::mark
 
   std::string show(double value) const;
+  /// Three figures at least, for what may be far below the rest of the row.
+  std::string show_small(double value) const;
   std::string show(const std::optional<double>& value) const;
   /// With its interval where it has one: "90.9 [85.0, 95.4]".
   std::string show(const std::optional<stats::Estimate>& estimate) const;

@@ -174,8 +174,8 @@ class Writer {
       cells.push_back(error_bar(row));
       cells.push_back(
           row.predicted
-              ? time_.show(static_cast<double>(row.predicted->bound.best_ns()) *
-                           1e-9)
+              ? time_.show_small(
+                    static_cast<double>(row.predicted->bound.best_ns()) * 1e-9)
               : std::string(kMissing));
     }
   }
