@@ -130,13 +130,20 @@ TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
                  "paceline: nowhere.jsonl: cannot be read");
   const std::string job = "resnet50 " + kCluster;
   for (const char* strategy : {"bsp", "fusion:bucket-mb=8"}) {
-    expect_refused(
-        "predict " + job + " --bucket-mb 4 --strategy " + strategy,
-        std::string("paceline: --bucket-mb 4: ") + strategy +
-            " has no buckets, or says their size\n");
+    expect_refused("predict " + job + " --bucket-mb 4 --strategy " + strategy,
+                   std::string("paceline: --bucket-mb 4: ") + strategy +
+                       " has no buckets, or says their size\n");
   }
+  EXPECT_EQ(run("predict " + job + " --bucket-mb 0 --ranks 4").exit_code, 0);
+  EXPECT_EQ(run("predict " + job + " --bucket-mb 600000 --ranks 4").exit_code,
+            0);
+  expect_refused("predict " + job + " --bucket-mb -1",
+                 "paceline: strategy option fusion:bucket-mb=-1: a number of "
+                 "MiB from 0 to 1000000 is wanted");
   expect_refused("predict " + job + " --trace a.json --records ./a.json",
                  "paceline: --trace a.json: is the file of --records too\n");
+  expect_refused("predict resnet50 --cluster c.toml --trace ./c.toml",
+                 "paceline: --trace ./c.toml: is the file of --cluster too\n");
   expect_refused("predict " + job + " --profile p.json",
                  "paceline: --profile: is for --from; ");
   expect_refused("advise " + job + " --verify-minutes 3",
@@ -242,14 +249,23 @@ TEST_F(Predict, RefusesValuesThatCannotBe) {
                  "paceline: --noise -1: must be at least 0 and below 10\n");
   expect_refused(predict + "--noise nan", "paceline: --noise nan: must be ");
   expect_refused(predict + "--seed -1",
-                 "paceline: --seed -1: must be 0 or more\n");
-  expect_refused(predict + "--seed 18446744073709551616",
-                 "paceline: --seed 18446744073709551616: must be at most "
+                 "paceline: --seed: -1: must be a whole number from 0 to "
                  "18446744073709551615\n");
-  expect_refused(predict + "--seed one",
-                 "paceline: --seed one: must be a number\n");
-  expect_refused(predict + "--steps 2.5",
-                 "paceline: --steps 2.5: must be a whole number\n");
+  for (const char* seed : {"18446744073709551616", "+1", "0x10", "one"}) {
+    expect_refused(predict + "--seed " + seed,
+                   std::string("paceline: --seed: ") + seed +
+                       ": must be a whole number from 0 to "
+                       "18446744073709551615\n");
+  }
+  for (const char* steps : {"2.5", "2.0", "1e3"}) {
+    expect_refused(predict + "--steps " + steps,
+                   std::string("paceline: --steps ") + steps +
+                       ": must be a whole number, in digits alone\n");
+  }
+  expect_refused(predict + "--steps ten",
+                 "paceline: --steps ten: must be a number\n");
+  expect_refused(predict + "--steps 99999999999999999999",
+                 "paceline: --steps 99999999999999999999: is too large\n");
   for (const char* error : {"nan", "-1", "100"}) {
     expect_refused("advise resnet50 " + kCluster + " --error " + error,
                    std::string("paceline: --error ") + error +

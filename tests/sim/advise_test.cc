@@ -104,9 +104,20 @@ TEST(Advise, FamiliesAreThoseOfTheExamination) {
   EXPECT_EQ(family("bytescheduler")->family, "scheduled");
   EXPECT_EQ(family("ddp")->family, "reducer");
   EXPECT_EQ(family("dear"), nullptr);
-  EXPECT_EQ(family("wfbp+ps:placement=apart")->family, "servers");
+  EXPECT_EQ(family("wfbp+ps:placement=apart,assign=hash,local=0")->family,
+            "servers");
+  EXPECT_EQ(family("wfbp+ps:placement=apart"), nullptr);
   EXPECT_EQ(family("wfbp+ps"), nullptr);
-  EXPECT_EQ(family("fusion+neighbor-allreduce")->family, "neighbors");
+  EXPECT_EQ(family("fusion+neighbor-allreduce:topology=inner-outer-exp"
+                   "+awc:window=backward")
+                ->family,
+            "neighbors");
+  EXPECT_EQ(family("fusion+hierarchical-neighbor-allreduce:"
+                   "topology=one-peer-exp,style=leader+awc:window=backward")
+                ->family,
+            "neighbors");
+  EXPECT_EQ(family("fusion+neighbor-allreduce"), nullptr);
+  EXPECT_EQ(family("fusion+neighbor-allreduce:topology=ring+awc"), nullptr);
   EXPECT_EQ(family("fusion+fp16"), nullptr);
   for (const Examined& row : examined()) {
     EXPECT_LE(row.p90_percent, least_certain().p90_percent);

@@ -28,6 +28,8 @@ ErrorBar bar_of(const PredictRequest& request) {
 }
 
 constexpr auto kTenGigabit = "8x4-2080ti-10gbe.toml";
+constexpr auto kBlueFog =
+    "fusion+neighbor-allreduce:topology=inner-outer-exp+awc:window=backward";
 
 TEST(ErrorBar, HoldsWhereItsFamilyWasExamined) {
   for (const char* file :
@@ -39,16 +41,15 @@ TEST(ErrorBar, HoldsWhereItsFamilyWasExamined) {
   }
   EXPECT_TRUE(
       bar_of(request_on("8x8-v100-4x100gbib.toml", "ddp", 16)).examined);
-  PredictRequest neighbors =
-      request_on("16x8-v100-25gb.toml", "fusion+neighbor-allreduce", 128);
+  PredictRequest neighbors = request_on("16x8-v100-25gb.toml", kBlueFog, 128);
   neighbors.engine = "bluefog";
   EXPECT_TRUE(bar_of(neighbors).examined);
 }
 
-plan::LinkFit message_at(double bytes_per_s) {
+plan::LinkFit message_of(double start_s, double bytes_per_s) {
   return {.operation = "message",
           .ranks = 2,
-          .line = plan::line_of(0, 1 / bytes_per_s),
+          .line = plan::line_of(start_s, 1 / bytes_per_s),
           .error_percent = {}};
 }
 
@@ -62,17 +63,20 @@ std::string why_not(const PredictRequest& request) {
 }
 
 TEST(ErrorBar, ClaimsNothingOfOnesOwnFitsOfMessages) {
-  PredictRequest neighbors =
-      request_on("16x8-v100-25gb.toml", "fusion+neighbor-allreduce", 128);
+  PredictRequest neighbors = request_on("16x8-v100-25gb.toml", kBlueFog, 128);
   neighbors.engine = "bluefog";
   plan::ClusterLink& line = neighbors.cluster.links.at(1);
-  line.fits = {message_at(0.5e9)};
-  EXPECT_EQ(why_not(neighbors), "messages at 0.5 GB/s");
+  line.fits = {message_of(0.5862e-3, 0.5e9)};
+  EXPECT_EQ(why_not(neighbors), "messages of 64 KiB that take 0.717 ms");
+  line.fits = {message_of(0.62e-3, 0.5e9)};
+  EXPECT_EQ(why_not(neighbors), "messages of 64 KiB that take 0.751 ms");
+  line.fits = {message_of(0.02, 1.5e9)};  // as long as ever, of 25 MiB
+  EXPECT_EQ(why_not(neighbors), "messages of 64 KiB that take 20 ms");
   PredictRequest servers = request_on(
       kTenGigabit, "bsp+ps:placement=apart,assign=hash,local=0,servers=4", 12);
   servers.engine = "byteps";
   EXPECT_TRUE(bar_of(servers).examined) << bar_of(servers).why;
-  servers.cluster.links.at(1).fits = {message_at(0.5e9)};
+  servers.cluster.links.at(1).fits = {message_of(0, 0.5e9)};
   EXPECT_EQ(why_not(servers), "a cluster's own fits of messages");
 }
 

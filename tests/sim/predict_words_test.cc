@@ -42,22 +42,21 @@ TEST(Predict, SaysWhereAProfileIsOfAnotherDevice) {
 
 TEST(Predict, SaysWhereTablesShowALongerStep) {
   const auto said = [](const std::string& strategy) {
-    const Prediction prediction =
-        predict({.network = plan::network_shape("resnet50"),
-                 .cluster = plan::read_cluster(
-                     std::string(PACELINE_SOURCE_DIR) +
-                     "/clusters/16x8-v100-25gb.toml"),
-                 .strategy = strategy,
-                 .ranks = 16,
-                 .engine = "bluefog"});
+    const Prediction prediction = predict(
+        {.network = plan::network_shape("resnet50"),
+         .cluster = plan::read_cluster(std::string(PACELINE_SOURCE_DIR) +
+                                       "/clusters/16x8-v100-25gb.toml"),
+         .strategy = strategy,
+         .ranks = 16,
+         .engine = "bluefog"});
     const record::RunRecord& record = prediction.record;
     std::int64_t slowest = 0;
     for (const record::RankSamples& rank : record.ranks) {
       slowest = std::max(slowest, rank.step_ns.front());
     }
-    const std::string words = fmt::format(
-        "the slowest of each step takes {:.3f} ms",
-        static_cast<double>(slowest) / 1e6);
+    const std::string words =
+        fmt::format("the slowest of each step takes {:.3f} ms",
+                    static_cast<double>(slowest) / 1e6);
     return summary_of(prediction).find(words) != std::string::npos;
   };
   EXPECT_TRUE(said("fusion+neighbor-allreduce:topology=inner-outer-exp"));

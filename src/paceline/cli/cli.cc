@@ -63,7 +63,7 @@ std::optional<int> parse(CLI::App& app,
     if (command->get_name() == arguments.front()) {
       const std::vector<std::string> words(arguments.begin() + 1,
                                            arguments.end());
-      check_values(*command, words);
+      refuse_empty_values(*command, words);
       refuse_split_lists(*command, words);
     }
   }

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cli/given_words.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/record/import_ddp.h"
 #include "paceline/report/diff_formats.h"
@@ -100,7 +101,8 @@ DiffFlags::DiffFlags(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--format", format_, format_help())->capture_default_str();
   app.add_option("--seed", seed_, "of what is drawn by chance")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(refusal_of_seed);
 }
 
 void DiffFlags::check() const {

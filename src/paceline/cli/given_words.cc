@@ -44,41 +44,27 @@ void refuse_empty(const CLI::Option& option, const std::string& value) {
   }
 }
 
-/// CLI11 takes the largest number that there is.
-void refuse_beyond_64_bits(const CLI::Option& option,
-                           const std::string& value) {
-  std::uint64_t number = 0;
-  const char* const end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, number);
-  if (stop == end && error == std::errc::result_out_of_range) {
-    throw UsageError(fmt::format("{} {}: must be at most {}",
-                                 option.get_name(),
-                                 value,
-                                 std::numeric_limits<std::uint64_t>::max()));
-  }
-}
-
-void check_value(const CLI::Option& option, const std::string& value) {
-  refuse_empty(option, value);
-  refuse_beyond_64_bits(option, value);
+bool is_whole(std::string_view word) {
+  const std::size_t sign = word.starts_with('-') || word.starts_with('+');
+  return word.size() > sign &&
+         word.find_first_not_of("0123456789", sign) == std::string_view::npos;
 }
 
 /// What is wrong with a value that was to be a number.
 std::string_view why_no_number(const std::string& value) {
+  if (is_whole(value)) {
+    return value.starts_with('-') ? "must be 0 or more" : "is too large";
+  }
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
-  if (value.empty() || *end != '\0' || !std::isfinite(number)) {
-    return "must be a number";
-  }
-  if (number != std::floor(number)) {
-    return "must be a whole number";
-  }
-  return number < 0 ? "must be 0 or more" : "is too large";
+  return value.empty() || *end != '\0' || !std::isfinite(number)
+             ? "must be a number"
+             : "must be a whole number, in digits alone";
 }
 
 }  // namespace
 
-void check_values(const CLI::App& command,
+void refuse_empty_values(const CLI::App& command,
                          const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& word = arguments[i];
@@ -91,9 +77,9 @@ void check_values(const CLI::App& command,
       continue;
     }
     if (equals != std::string::npos) {
-      check_value(*option, word.substr(equals + 1));
+      refuse_empty(*option, word.substr(equals + 1));
     } else if (i + 1 < arguments.size()) {
-      check_value(*option, arguments[++i]);
+      refuse_empty(*option, arguments[++i]);
     }
   }
 }
@@ -123,6 +109,17 @@ void refuse_split_lists(const CLI::App& command,
                       fmt::join(words, ",")));
     }
   }
+}
+
+std::string refusal_of_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  return stop == end && error == std::errc{}
+             ? ""
+             : fmt::format("{}: must be a whole number from 0 to {}",
+                           text,
+                           std::numeric_limits<std::uint64_t>::max());
 }
 
 std::string sentence_of(const CLI::ParseError& error) {

@@ -11,17 +11,20 @@ class ParseError;
 
 namespace paceline::cli {
 
-/// Throws UsageError where a flag of `command` is given an empty value, a list
-/// with nothing between two commas, which CLI11 passes over, or a whole number
-/// above 2^64 - 1, of which CLI11 makes that.  `arguments`: those of the
-/// command, before they are parsed.
-void check_values(const CLI::App& command,
+/// Throws UsageError where a flag of `command` is given an empty value, or a
+/// list with nothing between two commas, which CLI11 passes over.
+/// `arguments`: those of the command, before they are parsed.
+void refuse_empty_values(const CLI::App& command,
                          const std::vector<std::string>& arguments);
 
 /// Throws UsageError where numbers of a list are given with blanks between
 /// them, "--ranks 1 4 32", of which CLI11 would take the first.
 void refuse_split_lists(const CLI::App& command,
                         const std::vector<std::string>& arguments);
+
+/// A check of CLI11 for a seed, of which it would take what fits in 64 bits:
+/// what is wrong with it; empty: nothing.
+std::string refusal_of_seed(const std::string& text);
 
 /// What CLI11 says, in our words where its own do not help: a missing value is
 /// "--ranks: 1 required N missing", a flag given twice "--ranks: At Most 1

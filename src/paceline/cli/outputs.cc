@@ -18,7 +18,7 @@ void check_apart(const std::vector<Output>& outputs) {
   std::map<fs::path, std::string_view> taken;
   for (const auto& [flag, path] : outputs) {
     std::error_code error;
-    if (path.empty() || fs::is_character_file(path, error)) {
+    if (path.empty() || fs::is_other(path, error)) {
       continue;
     }
     const auto [other, is_new] =
@@ -30,8 +30,16 @@ void check_apart(const std::vector<Output>& outputs) {
   }
 }
 
-void check_outputs(const std::vector<Output>& outputs) {
+void check_outputs(const std::vector<Output>& outputs,
+                   const std::vector<Output>& inputs) {
   check_apart(outputs);
+  for (const Output& output : outputs) {
+    for (const Output& input : inputs) {
+      if (!output.path.empty()) {
+        check_apart({input, output});
+      }
+    }
+  }
   for (const auto& [flag, path] : outputs) {
     if (!path.empty()) {
       check_writable(flag, path);

@@ -14,10 +14,11 @@ struct Output {
 };
 
 /// Throws UsageError where two outputs are one file, of which the later one
-/// would be kept.  Devices may be shared.
+/// would be kept.  Devices and pipes may be shared.
 void check_apart(const std::vector<Output>& outputs);
 
-/// The same, and where one cannot be written.
-void check_outputs(const std::vector<Output>& outputs);
+/// The same, and where one cannot be written, or is a file that is read.
+void check_outputs(const std::vector<Output>& outputs,
+                   const std::vector<Output>& inputs = {});
 
 }  // namespace paceline::cli

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cli/given_words.h"
 #include "paceline/cli/outputs.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
@@ -56,7 +57,8 @@ void check_buckets(const std::string& strategy, double mebibytes) {
   const auto with = [&](double size) {
     return plan::parse_strategy(strategy, {.bucket_mb = size}).text();
   };
-  if (with(mebibytes) == with(2 * mebibytes)) {
+  const std::string given = with(mebibytes);  // refuses what is no size
+  if (given == with(1) && given == with(2)) {
     throw UsageError(
         fmt::format("--bucket-mb {:g}: {} has no buckets, or says their size",
                     mebibytes,
@@ -121,7 +123,8 @@ void PredictCommand::add_noise_flags(CLI::App& app) {
           "--straggler-factor",
           straggler_factor_,
           "how many times slower its compute is, above 1; with --stragglers"),
-      app.add_option("--seed", seed_, "of the noise [0]")};
+      app.add_option("--seed", seed_, "of the noise [0]")
+          ->check(refusal_of_seed)};
 }
 
 // Records have steps and noise of their own, and strategies with their buckets.
@@ -254,7 +257,13 @@ void PredictCommand::check_traced(std::size_t predictions) const {
 int PredictCommand::run() const {
   check_from();
   const report::Format& format = report::find_format(format_);
-  check_outputs({{"--records", records_}, {"--trace", trace_}});
+  std::vector<Output> inputs{{"--cluster", job_.cluster().file},
+                             {"--hostfile", job_.cluster().hostfile},
+                             {"--profile", profile_}};
+  for (const std::string& file : from_) {
+    inputs.push_back({"--from", file});
+  }
+  check_outputs({{"--records", records_}, {"--trace", trace_}}, inputs);
   std::vector<Told> told = from_.empty() ? from_cluster() : from_records();
   std::vector<record::RunRecord> records;
   for (Told& it : told) {

@@ -24,8 +24,8 @@ struct Place {
   Rank most_ranks = 0;
   std::string_view engine;
   bool messages = false;  // it sends some
-  // Of one of 25 MiB, its start included; 0: links price them.
-  double least_message_bytes_per_s = 0, most_message_bytes_per_s = 0;
+  // What they take; 0: links price them.
+  double message_start_s = 0, message_bytes_per_s = 0;
 };
 
 constexpr double kGiga = 1e9;
@@ -63,31 +63,39 @@ constexpr std::array<Place, 5> kPlaces{{
      .most_ranks = 128,
      .engine = "bluefog",
      .messages = true,
-     .least_message_bytes_per_s = 1.0 * kGiga,
-     .most_message_bytes_per_s = 1.2 * kGiga},
+     .message_start_s = 0.5862e-3,
+     .message_bytes_per_s = 1.095 * kGiga},
 }};
+
+double message_seconds(std::int64_t bytes, const Machine& machine) {
+  const Stage message = message_stage(bytes, true, machine);
+  const std::int64_t limit =
+      std::min(message.limit_bytes_per_s, machine.network.bytes_per_s);
+  return plan::seconds_of(message.latency) +
+         static_cast<double>(bytes) / static_cast<double>(limit);
+}
 
 /// Where a fit prices messages otherwise than at the place; empty: nowhere.
 std::string unlike_messages(const Place& place, const Machine& machine) {
   if (!place.messages) {
     return "";
   }
-  const plan::LinkFit* fit = message_fit(true, machine);
-  if (place.most_message_bytes_per_s == 0) {
-    return fit == nullptr ? "" : "a cluster's own fits of messages";
+  if (place.message_bytes_per_s == 0) {
+    return message_fit(true, machine) == nullptr
+               ? ""
+               : "a cluster's own fits of messages";
   }
-  constexpr std::int64_t kBytes = 25 << 20;
-  const Stage message = message_stage(kBytes, true, machine);
-  const std::int64_t limit =
-      std::min(message.limit_bytes_per_s, machine.network.bytes_per_s);
-  const double seconds =
-      static_cast<double>(message.latency) * 1e-12 +
-      static_cast<double>(kBytes) / static_cast<double>(limit);
-  const double rate = kBytes / seconds;
-  return rate < place.least_message_bytes_per_s ||
-                 rate > place.most_message_bytes_per_s
-             ? fmt::format("messages at {:.3g} GB/s", rate / kGiga)
-             : "";
+  constexpr double kAlike = 0.1;
+  for (const std::int64_t bytes : {64 << 10, 4 << 20, 25 << 20}) {
+    const double there = place.message_start_s +
+                         static_cast<double>(bytes) / place.message_bytes_per_s;
+    const double here = message_seconds(bytes, machine);
+    if (std::abs(here / there - 1) > kAlike) {
+      return fmt::format(
+          "messages of {} KiB that take {:.3g} ms", bytes >> 10, here * 1e3);
+    }
+  }
+  return "";
 }
 
 /// What of the request is not as at the place; empty: all of it is.

@@ -21,6 +21,26 @@ const Examined* named(std::string_view family) {
   return found;
 }
 
+/// BlueFog's: every rank with neighbors inside and outside its host, or hosts
+/// with one each by a leader; the exchange behind the forward pass.
+bool as_bluefog(const plan::StrategySpec& strategy) {
+  const plan::Options& exchange = strategy.exchange.options;
+  const bool flat = strategy.exchange.row->name == "neighbor-allreduce" &&
+                    exchange.text("topology") == "inner-outer-exp";
+  const bool by_leader =
+      strategy.exchange.row->name == "hierarchical-neighbor-allreduce" &&
+      exchange.text("topology") == "one-peer-exp" &&
+      exchange.text("style") == "leader";
+  return (flat || by_leader) && strategy.update.row->name == "awc" &&
+         strategy.update.options.text("window") == "backward";
+}
+
+/// BytePS's: servers of their own, found by hash, behind a sum on each host.
+bool as_byteps(const plan::Options& exchange) {
+  return exchange.text("placement") == "apart" &&
+         exchange.text("assign") == "hash" && exchange.text("local") == "0";
+}
+
 }  // namespace
 
 std::span<const Examined> examined() {
@@ -36,12 +56,10 @@ const Examined* family_of(const plan::StrategySpec& strategy) {
     return nullptr;
   }
   if (strategy.exchange.row->parameters) {
-    return named("neighbors");
+    return as_bluefog(strategy) ? named("neighbors") : nullptr;
   }
-  if (exchange == "ps") {  // servers beside the workers were not published
-    return strategy.exchange.options.text("placement") == "apart"
-               ? named("servers")
-               : nullptr;
+  if (exchange == "ps") {
+    return as_byteps(strategy.exchange.options) ? named("servers") : nullptr;
   }
   const std::string_view schedule = strategy.schedule.row->name;
   if (exchange != "all-reduce" || schedule == "dear") {

@@ -60,7 +60,8 @@ std::string drift_text(const Prediction& prediction) {
   return slowest > kNoticed * step
              ? fmt::format(
                    "  ranks are late in turn: the slowest of each step takes "
-                   "{:.3f} ms, which is the step of tables\n",
+                   "{:.3f} ms, which is the step of tables, and exposes more; "
+                   "the error bar is of the job's step\n",
                    slowest / 1e6)
              : "";
 }
