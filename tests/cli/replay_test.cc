@@ -14,19 +14,11 @@
 namespace paceline {
 namespace {
 
-constexpr const char* kProfile = R"({"paceline_profile": 1,
- "model": "theirs", "batch_size": 2, "update_us": 100,
- "modules": [{"name": "a", "forward_us": 2000}, {"name": "b", "forward_us": 1000}],
- "parameters": [
-  {"name": "a.w", "sizes": [300, 20], "module": "a", "backward_us": 4000},
-  {"name": "b.w", "sizes": [7000], "module": "b", "backward_us": 3000}],
- "ready_order": ["b.w", "a.w"]})";
-
 constexpr std::int64_t kComputeNs = 10'000'000;
 
 class ReplayCommand : public Program {
  protected:
-  ReplayCommand() { write("theirs.json", kProfile); }
+  ReplayCommand() { write("theirs.json", kTwoTensors); }
 
   std::vector<record::RunRecord> records(const std::string& name) const {
     return record::read_records((folder_ / name).string()).records;

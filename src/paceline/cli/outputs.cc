@@ -14,6 +14,8 @@ namespace paceline::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
 void check_apart(const std::vector<Output>& outputs) {
   std::map<fs::path, std::string_view> taken;
   for (const auto& [flag, path] : outputs) {
@@ -29,6 +31,8 @@ void check_apart(const std::vector<Output>& outputs) {
     }
   }
 }
+
+}  // namespace
 
 void check_outputs(const std::vector<Output>& outputs,
                    const std::vector<Output>& inputs) {

@@ -14,10 +14,8 @@ struct Output {
 };
 
 /// Throws UsageError where two outputs are one file, of which the later one
-/// would be kept.  Devices and pipes may be shared.
-void check_apart(const std::vector<Output>& outputs);
-
-/// The same, and where one cannot be written, or is a file that is read.
+/// would be kept, and where one is a file that is read, or cannot be written.
+/// Devices and pipes may be shared.
 void check_outputs(const std::vector<Output>& outputs,
                    const std::vector<Output>& inputs = {});
 

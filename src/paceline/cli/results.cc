@@ -50,7 +50,6 @@ std::string signal_name(int signal) {
 
 Results::Results(experiment::Settings& settings) {
   report::find_format(settings.format);
-  check_outputs({{"--json", settings.json}, {"--trace", settings.trace}});
   if (settings.records.empty() && settings.resume) {
     throw UsageError(
         "--resume: needs --records FILE, the file of the run to go on with");
@@ -59,15 +58,15 @@ Results::Results(experiment::Settings& settings) {
       named != nullptr && settings.records.empty()) {
     settings.records = named;
   }
-  check_apart({{"--records", settings.records},
-               {"--json", settings.json},
-               {"--trace", settings.trace}});
+  check_outputs({{"--records", settings.records},
+                 {"--json", settings.json},
+                 {"--trace", settings.trace}});
   if (settings.records.empty()) {
     settings.records = default_records_path(settings.name);
     std::error_code error;
     makes_folder_ = fs::create_directories("results", error);
+    check_writable("--records", settings.records);
   }
-  check_writable("--records", settings.records);
   makes_file_ = !fs::exists(settings.records);
   if (!makes_file_) {
     const record::RecordFile file =

@@ -23,9 +23,8 @@ struct Place {
   double least_bytes_per_s = 0, most_bytes_per_s = 0;  // of a host's network
   Rank most_ranks = 0;
   std::string_view engine;
-  bool messages = false;  // it sends some
-  // What they take; 0: links price them.
-  double message_start_s = 0, message_bytes_per_s = 0;
+  bool messages = false;           // it sends some
+  double message_bytes_per_s = 0;  // behind the engine's start; 0: links price
 };
 
 constexpr double kGiga = 1e9;
@@ -63,16 +62,13 @@ constexpr std::array<Place, 5> kPlaces{{
      .most_ranks = 128,
      .engine = "bluefog",
      .messages = true,
-     .message_start_s = 0.5862e-3,
      .message_bytes_per_s = 1.095 * kGiga},
 }};
 
 double message_seconds(std::int64_t bytes, const Machine& machine) {
-  const Stage message = message_stage(bytes, true, machine);
-  const std::int64_t limit =
-      std::min(message.limit_bytes_per_s, machine.network.bytes_per_s);
-  return plan::seconds_of(message.latency) +
-         static_cast<double>(bytes) / static_cast<double>(limit);
+  Price price;
+  price.add(message_stage(bytes, true, machine));
+  return plan::seconds_of(alone(price, {.ranks = 2, .hosts = 2}, machine));
 }
 
 /// Where a fit prices messages otherwise than at the place; empty: nowhere.
@@ -86,9 +82,11 @@ std::string unlike_messages(const Place& place, const Machine& machine) {
                : "a cluster's own fits of messages";
   }
   constexpr double kAlike = 0.1;
+  const double start =
+      plan::seconds_of(engine_costs_named(place.engine).costs.message);
   for (const std::int64_t bytes : {64 << 10, 4 << 20, 25 << 20}) {
-    const double there = place.message_start_s +
-                         static_cast<double>(bytes) / place.message_bytes_per_s;
+    const double there =
+        start + static_cast<double>(bytes) / place.message_bytes_per_s;
     const double here = message_seconds(bytes, machine);
     if (std::abs(here / there - 1) > kAlike) {
       return fmt::format(
