@@ -226,6 +226,7 @@ std::vector<std::string> texts_for(Rank world) {
                                  "wfbp+ps",
                                  "dear+ps:servers=1",
                                  "wfbp+ps:assign=hash,partition-mb=0.0001",
+                                 "bytescheduler:order=priority,credit-mb=0+ps",
                                  "bytescheduler+ps:placement=apart,servers=1",
                                  "fusion+hierarchical",
                                  "fusion+neighbor-allreduce",
@@ -361,6 +362,18 @@ TEST(ParameterServer, RefusesRolesThatCannotBeFilled) {
   refuses("ps:servers=3", 2);
   refuses("ps:placement=apart,servers=2", 2);
   refuses("ps:placement=apart", 3);
+}
+
+// Each could hold back what the other waits for.
+TEST(Neighbors, RefuseACreditWhereRanksChooseTheirOrder) {
+  for (const char* text : {"bytescheduler:order=priority+neighbor-allreduce",
+                           "bytescheduler:order=priority+hierarchical-neighbor-"
+                           "allreduce:local=2"}) {
+    const auto planner = make_planner(parse_strategy(text));
+    const PlanInput input = input_of(tiny_model(), 4);
+    const paceline::plan::Setup own = planner->setup(input);
+    EXPECT_THROW((void)planner->plan(input, own, 0), UsageError) << text;
+  }
 }
 
 TEST(Hierarchical, RefusesUnequalHosts) {

@@ -182,7 +182,7 @@ std::int64_t RandomExecutor::in_flight(Rank rank, CommunicatorId on) {
   for (std::size_t i = 0; i < mine.tasks.size(); ++i) {
     if (mine.tasks[i].state == State::kActive &&
         communicator_of(op({rank, i})) == on) {
-      bytes += bytes_in_flight(world_.setup(rank), op({rank, i}));
+      bytes += bytes_on_credit(world_.setup(rank), op({rank, i}));
     }
   }
   return bytes;
@@ -204,7 +204,8 @@ bool RandomExecutor::order_allows(const Place& place) {
   } else if (!orders_alone && !leader_allows(place, communicator)) {
     return false;
   }
-  return in_flight(place.rank, *on) < communicator.credit_bytes;
+  return bytes_on_credit(world_.setup(place.rank), op(place)) == 0 ||
+         in_flight(place.rank, *on) < communicator.credit_bytes;
 }
 
 /// The leader picks its ready op of smallest (priority, step, index); the

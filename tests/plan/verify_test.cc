@@ -144,7 +144,7 @@ TEST(Verify, PassesEveryStrategyInEveryWorld) {
         "bytescheduler:partition-mb=0.00005,credit-mb=0,queue=module",
         "bytescheduler:order=priority,credit-mb=0+rs-ag",
         "bytescheduler:order=priority+hierarchical:local=1",
-        "bytescheduler:order=priority+ps"}) {
+        "bytescheduler:order=priority,credit-mb=0+ps"}) {
     for (const Rank world : {1, 2, 3, 4, 7}) {
       const auto planner = make_planner(parse_strategy(text));
       EXPECT_NO_THROW(verify(*planner, input_of(small_model(), world)));
@@ -191,13 +191,15 @@ TEST(Verify, ReportsADeadlockThatCreditMakes) {
         program.exchange(kAll, {{1, x}}, {});
         program.exchange(kAll, {{2, x}}, {});
         break;
-      case 1:
-        program.exchange(kAll, {}, {{2, x}});
-        program.exchange(kAll, {}, {{0, y}});
+      case 1: {
+        const OpIndex first = program.exchange(kAll, {}, {{2, x}});
+        program.after(program.exchange(kAll, {}, {{0, y}}), first);
         break;
-      default:
-        program.exchange(kAll, {}, {{0, x}});
-        program.exchange(kAll, {{1, y}}, {});
+      }
+      default: {
+        const OpIndex first = program.exchange(kAll, {}, {{0, x}});
+        program.after(program.exchange(kAll, {{1, y}}, {}), first);
+      }
     }
   };
   EXPECT_EQ(verdict(3, write), "fine");

@@ -40,6 +40,17 @@ TEST(IssueQueue, CreditHoldsBackUntilBytesHaveEnded) {
   EXPECT_TRUE(queue.pop(all).has_value());
 }
 
+TEST(IssueQueue, WhatCountsNothingIsNotHeldBack) {
+  IssueQueue queue(group(plan::Order::kPriority, 10), true);
+  const auto all = [](OpRef) { return true; };
+  queue.push({0, 1}, 0, 10);
+  queue.push({0, 2}, 1, 10);
+  queue.push({0, 3}, 2, 0);
+  EXPECT_EQ(queue.pop(all), (OpRef{0, 1}));
+  EXPECT_EQ(queue.pop(all), (OpRef{0, 3}));
+  EXPECT_FALSE(queue.pop(all).has_value());
+}
+
 TEST(IssueQueue, TheFirstMemberPicksTheMostUrgentReadyOp) {
   IssueQueue queue(group(plan::Order::kPriority, 1000), true);
   queue.push({0, 1}, 5, 10);

@@ -43,6 +43,7 @@ const std::vector<std::string> kOptions{
     "wfbp+hierarchical-neighbor-allreduce:style=leader",
     "wfbp+ps:placement=apart,servers=1",
     "wfbp+ps:placement=apart,assign=hash,local=1",
+    "bytescheduler:order=priority,credit-mb=0+ps:servers=1",
     "bsp+ps:assign=hash,local=0"};
 
 class Folding : public testing::TestWithParam<std::string> {};

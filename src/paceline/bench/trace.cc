@@ -32,7 +32,7 @@ record::Span span_of(const runtime::OpSpan& op,
   const record::Activity activity = activity_of(op, what);
   record::SpanArgs args{.step = op.ref.step};
   if (activity == record::Activity::kTransfer) {
-    args.bytes = plan::bytes_in_flight(setup, what);
+    args.bytes = plan::payload_bytes(setup, what);
   }
   record::Span span =
       record::make_span(activity, plan::describe(what, model, setup), args);

@@ -19,6 +19,15 @@ std::int64_t expected_bytes(const Setup& setup, const Slice& slice) {
          size_of(buffer.dtype);
 }
 
+std::int64_t expected_bytes(const Setup& setup,
+                            const std::vector<Message>& messages) {
+  std::int64_t bytes = 0;
+  for (const Message& message : messages) {
+    bytes += expected_bytes(setup, message.slice);
+  }
+  return bytes;
+}
+
 void book(Cost& cost, std::string_view kind, std::int64_t bytes) {
   Traffic& traffic = cost.by_pattern[std::string(kind)];
   traffic.bytes += bytes;
@@ -43,7 +52,7 @@ Cost cost(const Setup& setup, const CommPlan& plan, Rank rank) {
       book(total,
            name_of(collective->pattern),
            wire_bytes(collective->pattern,
-                      bytes_in_flight(setup, op),
+                      payload_bytes(setup, op),
                       static_cast<std::int64_t>(on.members.size())));
     } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
       for (const Message& message : exchange->sends) {
@@ -69,20 +78,21 @@ bool has_performer(const CommPlan& plan) {
       plan.ops, [](const Op& op) { return !op.performer.empty(); });
 }
 
-std::int64_t bytes_in_flight(const Setup& setup, const Op& op) {
+std::int64_t payload_bytes(const Setup& setup, const Op& op) {
+  std::int64_t bytes = bytes_on_credit(setup, op);
+  if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
+    bytes += expected_bytes(setup, exchange->receives);
+  }
+  return bytes;
+}
+
+std::int64_t bytes_on_credit(const Setup& setup, const Op& op) {
   if (const auto* collective = std::get_if<Collective>(&op.work)) {
     return std::max(expected_bytes(setup, collective->in),
                     expected_bytes(setup, collective->out));
   }
-  std::int64_t bytes = 0;
-  if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
-    for (const auto* messages : {&exchange->sends, &exchange->receives}) {
-      for (const Message& message : *messages) {
-        bytes += expected_bytes(setup, message.slice);
-      }
-    }
-  }
-  return bytes;
+  const auto* exchange = std::get_if<Exchange>(&op.work);
+  return exchange != nullptr ? expected_bytes(setup, exchange->sends) : 0;
 }
 
 std::int64_t rounds(const ModelShape& model,

@@ -37,9 +37,14 @@ bool communicates(const CommPlan& plan);
 /// Whether some ops are issued by a performer, not by the plan's executor.
 bool has_performer(const CommPlan& plan);
 
+/// The payload of a collective, all that an exchange sends and receives.
+std::int64_t payload_bytes(const Setup& setup, const Op& op);
+
 /// What an op counts against its communicator's credit: the payload of a
-/// collective, all that an exchange sends and receives.
-std::int64_t bytes_in_flight(const Setup& setup, const Op& op);
+/// collective, what an exchange sends.  An op that counts nothing, as one that
+/// only receives, is not held back either: a rank whose credit is spent on
+/// what others must receive would else not receive what they sent it.
+std::int64_t bytes_on_credit(const Setup& setup, const Op& op);
 
 /// The longest chain of communication within a step of which each waits for
 /// the one before.

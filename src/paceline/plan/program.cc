@@ -100,6 +100,15 @@ OpIndex Program::broadcast(const Slice& slice, Rank root, CommunicatorId on) {
 OpIndex Program::exchange(CommunicatorId on,
                           std::vector<Message> sends,
                           std::vector<Message> receives) {
+  const Communicator& group = setup_.communicators[index_of(on)];
+  if (!sends.empty() && !receives.empty() && group.order == Order::kPriority &&
+      group.credit_bytes < Communicator{}.credit_bytes) {
+    throw UsageError(fmt::format(
+        "messages on '{}' go both ways at once, so two ranks that choose their "
+        "order themselves (order=priority) could each hold back, for want of "
+        "credit, what the other waits for: choose order=program",
+        group.name));
+  }
   messages_ += sends.size() + receives.size();
   if (messages_ > kMostMessages) {
     throw UsageError(fmt::format(

@@ -216,7 +216,8 @@ class Overlapped {
     }
     const std::int64_t credit =
         world_.communicator(place.rank, *communicator_of(op)).credit_bytes;
-    if (credit == std::numeric_limits<std::int64_t>::max()) {
+    if (credit == std::numeric_limits<std::int64_t>::max() ||
+        bytes_on_credit(world_.setup(place.rank), op) == 0) {
       return std::nullopt;
     }
     std::optional<Place> oldest;
@@ -224,7 +225,7 @@ class Overlapped {
     for (const std::size_t item : queue->issued) {
       const Place other{place.rank, item};
       if (!side(place.rank).complete[other.item]) {
-        bytes += bytes_in_flight(world_.setup(place.rank),
+        bytes += bytes_on_credit(world_.setup(place.rank),
                                  *world_.items(place.rank)[other.item].op);
         oldest = oldest.value_or(other);
       }

@@ -136,7 +136,7 @@ void Executor::begin_step() {
       queues_[plan::index_of(c->on)].push(
           {step_, static_cast<plan::OpIndex>(i)},
           op.priority,
-          plan::bytes_in_flight(parts_.memory.setup(), op));
+          plan::bytes_on_credit(parts_.memory.setup(), op));
     }
   }
   advance(lock);

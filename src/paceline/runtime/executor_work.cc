@@ -179,7 +179,7 @@ void Executor::ended(plan::OpRef ref) {
   const plan::Op& op = frontier_.op(ref);
   in_flight_.erase(ref);
   queues_[plan::index_of(*plan::communicator_of(op))].end(
-      plan::bytes_in_flight(parts_.memory.setup(), op));
+      plan::bytes_on_credit(parts_.memory.setup(), op));
 }
 
 void Executor::watch(plan::OpRef ref, const comm::Channel::Work& work) {

@@ -18,24 +18,22 @@ void IssueQueue::push(plan::OpRef ref,
 std::deque<IssueQueue::Waiting>::iterator IssueQueue::next(
     const IsReady& is_ready) {
   const auto none = waiting_.end();
-  if (!by_priority()) {
-    const bool ready = !waiting_.empty() && is_ready(waiting_.front().ref);
-    return ready ? waiting_.begin() : none;
-  }
-  if (!leads_) {
-    if (picks_.empty() || !is_ready(picks_.front())) {
-      return none;
+  if (!by_priority() || !leads_) {
+    auto turn = waiting_.begin();
+    if (by_priority()) {
+      turn = std::find_if(turn, none, [&](const Waiting& waiting) {
+        return !picks_.empty() && waiting.ref == picks_.front();
+      });
     }
-    return std::find_if(waiting_.begin(), none, [&](const Waiting& waiting) {
-      return waiting.ref == picks_.front();
-    });
+    const bool goes = turn != none && !is_held(*turn) && is_ready(turn->ref);
+    return goes ? turn : none;
   }
   auto first = none;
   for (auto it = waiting_.begin(); it != none; ++it) {
     const bool sooner =
         first == none ||
         std::tie(it->priority, it->ref) < std::tie(first->priority, first->ref);
-    if (sooner && is_ready(it->ref)) {
+    if (sooner && !is_held(*it) && is_ready(it->ref)) {
       first = it;
     }
   }
@@ -57,9 +55,6 @@ void IssueQueue::follow(plan::OpRef pick) {
 }
 
 std::optional<plan::OpRef> IssueQueue::pop(const IsReady& is_ready) {
-  if (under_way_bytes_ >= credit_bytes_) {
-    return std::nullopt;
-  }
   const auto found = next(is_ready);
   if (found == waiting_.end()) {
     return std::nullopt;

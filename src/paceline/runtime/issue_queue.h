@@ -17,8 +17,8 @@ namespace paceline::runtime {
 ///
 /// kProgram: in program order.  kPriority: the communicator's first member
 /// picks the ready one of smallest (priority, step, index) and the others
-/// follow its picks, in its order.  Either way nothing is issued while the
-/// bytes under way reach the credit.
+/// follow its picks, in its order.  Either way nothing that counts bytes is
+/// issued while the bytes under way reach the credit.
 class IssueQueue {
  public:
   using IsReady = std::function<bool(plan::OpRef)>;
@@ -55,6 +55,9 @@ class IssueQueue {
     std::int64_t bytes = 0;
   };
   std::deque<Waiting>::iterator next(const IsReady& is_ready);
+  bool is_held(const Waiting& waiting) const {
+    return waiting.bytes > 0 && under_way_bytes_ >= credit_bytes_;
+  }
 
   plan::Order order_ = plan::Order::kProgram;
   bool leads_ = true;

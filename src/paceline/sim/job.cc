@@ -226,7 +226,7 @@ class Compiler {
                       ? ItemKind::kCollective
                       : ItemKind::kExchange;
       item.queue = queue_of_.at(plan::index_of(*plan::communicator_of(op)));
-      item.bytes = plan::bytes_in_flight(script.setup, op);
+      item.bytes = plan::bytes_on_credit(script.setup, op);
     }
     return item;
   }

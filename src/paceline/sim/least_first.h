@@ -16,6 +16,11 @@ class LeastFirst {
   bool empty() const { return heap_.empty(); }
   std::uint32_t first() const { return heap_.front().second; }
 
+  /// Whether its first goes before that of `other`; neither is empty.
+  bool goes_before(const LeastFirst& other) const {
+    return heap_.front() < other.heap_.front();
+  }
+
   void add(std::int64_t order, std::uint32_t id) {
     heap_.emplace_back(order, id);
     std::ranges::push_heap(heap_, std::greater{});

@@ -148,7 +148,7 @@ void Meetings::add_collective(std::uint32_t actor, std::uint32_t item) {
       .order = n,
       .shape = collective_shape(
           {.pattern = work.pattern,
-           .bytes = plan::bytes_in_flight(mine.setup, mine.op(item)),
+           .bytes = plan::payload_bytes(mine.setup, mine.op(item)),
            .group = circle.group})};
   items_of_.push_back(std::move(items));
   device_ends_.emplace_back();

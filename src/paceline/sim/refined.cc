@@ -104,7 +104,9 @@ std::uint64_t digest_of(Scripts& scripts, Rank rank, const Orbits& orbits) {
       add_work(digest, op, script.setup, rank);
       digest.add(static_cast<std::uint64_t>(op.priority));
       digest.add(
-          static_cast<std::uint64_t>(plan::bytes_in_flight(script.setup, op)));
+          static_cast<std::uint64_t>(plan::payload_bytes(script.setup, op)));
+      digest.add(
+          static_cast<std::uint64_t>(plan::bytes_on_credit(script.setup, op)));
       for (const plan::Edge& edge : links.waits_for[i]) {
         digest.add(static_cast<std::uint64_t>(edge.step));
         digest.add(static_cast<std::uint64_t>(edge.op));

@@ -168,7 +168,7 @@ void Simulator::State::ready(ItemId id) {
       const auto queue = static_cast<std::uint32_t>(item.queue);
       ++queues_[queue].ready;
       if (chooses(queue)) {
-        queues_[queue].choice.add(item.priority, id);
+        choice_of(item).add(item.priority, id);
       }
       touch(item.actor);
       break;

@@ -51,10 +51,12 @@ class Simulator::State {
     LeastFirst kernels;          // ready
   };
   struct QueueState {
-    std::size_t next = 0;            // kProgram, or the leader's pick to follow
-    std::int64_t in_flight = 0;      // bytes
-    std::int32_t ready = 0;          // items that are not issued yet
-    LeastFirst choice;               // they, where the queue chooses
+    std::size_t next = 0;        // kProgram, or the leader's pick to follow
+    std::int64_t in_flight = 0;  // bytes
+    std::int32_t ready = 0;      // items that are not issued yet
+    // They, where the queue chooses: those that count against the credit, and
+    // those that are never held.
+    LeastFirst counted, uncounted;
     std::vector<std::size_t> picks;  // places in `items`
     std::vector<std::uint32_t> followers;
   };
@@ -111,6 +113,7 @@ class Simulator::State {
   // simulator_transfers.cc
   void issue_ready(std::uint32_t actor);
   bool chooses(std::uint32_t queue) const;
+  LeastFirst& choice_of(const Item& item);
   bool next_to_issue(std::uint32_t queue, ItemId& item) const;
   void take_from_queue(std::uint32_t queue, ItemId item);
   void issued(ItemId id);

@@ -14,15 +14,25 @@ bool Simulator::State::chooses(std::uint32_t queue) const {
          (fixed.leader == queue || !fixed.collectives);
 }
 
+LeastFirst& Simulator::State::choice_of(const Item& item) {
+  QueueState& state = queues_[static_cast<std::size_t>(item.queue)];
+  return item.bytes > 0 ? state.counted : state.uncounted;
+}
+
 /// The item that the order of `queue` allows next, if it can go now.
 bool Simulator::State::next_to_issue(std::uint32_t queue, ItemId& item) const {
   const IssueQueue& fixed = job_.queues[queue];
   const QueueState& state = queues_[queue];
-  if (state.in_flight >= fixed.credit) {
-    return false;
-  }
+  const bool spent = state.in_flight >= fixed.credit;
   if (chooses(queue)) {
-    item = state.choice.first();
+    const bool counted =
+        !spent && !state.counted.empty() &&
+        (state.uncounted.empty() || state.counted.goes_before(state.uncounted));
+    const LeastFirst& choice = counted ? state.counted : state.uncounted;
+    if (choice.empty()) {
+      return false;
+    }
+    item = choice.first();
     return true;
   }
   std::size_t place = state.next;
@@ -37,7 +47,7 @@ bool Simulator::State::next_to_issue(std::uint32_t queue, ItemId& item) const {
     return false;
   }
   item = fixed.items[place];
-  return item_[item].ready;
+  return item_[item].ready && !(spent && job_.items[item].bytes > 0);
 }
 
 void Simulator::State::take_from_queue(std::uint32_t queue, ItemId item) {
@@ -45,7 +55,7 @@ void Simulator::State::take_from_queue(std::uint32_t queue, ItemId item) {
   QueueState& state = queues_[queue];
   --state.ready;
   if (chooses(queue)) {
-    state.choice.remove_first();
+    choice_of(job_.items[item]).remove_first();
   }
   state.in_flight += job_.items[item].bytes;
   ++state.next;
