@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/patience.h"
 #include "paceline/cli/advise_text.h"
 #include "paceline/cli/alternate.h"
 #include "paceline/cli/catalogue.h"
@@ -176,7 +177,14 @@ int AdviseCommand::run() const {
   if (verify_ > 0) {
     options.records = prepared_records(records_);
   }
-  const sim::AdviceTable table = sim::advise(request);
+  const sim::AdviceTable table = [&request] {
+    const Patience patience(kSilence, [] {
+      fmt::print(stderr,
+                 "paceline: still simulating; strategies with servers take "
+                 "longest\n");
+    });
+    return sim::advise(request);
+  }();
   print_warnings(table.warnings);
   fmt::print("{}{}", rows_text(table, top_), buckets_text(table));
   if (const sim::Advice* winner = table.winner()) {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/patience.h"
 #include "paceline/cli/given_words.h"
 #include "paceline/cli/outputs.h"
 #include "paceline/cli/record_files.h"
@@ -207,6 +208,13 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
+    const Patience patience(kSilence, [ranks, &request] {
+      fmt::print(stderr,
+                 "paceline: still simulating {} ranks under {}; what passes "
+                 "between ranks one by one, as with servers, takes longest\n",
+                 ranks,
+                 request.strategy);
+    });
     sim::Prediction prediction = sim::predict(request, !trace_.empty());
     std::string text = sim::summary_of(prediction);
     told.push_back({std::move(prediction), std::move(text)});

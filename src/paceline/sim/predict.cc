@@ -245,13 +245,20 @@ void name_hosts(const PredictRequest& request, Prediction& prediction) {
   }
 }
 
+/// A job and what became of it.
+struct Simulated {
+  std::unique_ptr<Job> job;
+  Simulator simulator;
+  StepTimes times;
+};
+
 /// The plan of enough steps that what varies from step to step has been all it
 /// can be, and that steps repeat.  Where two periods do not tell, more are
 /// simulated; a period of one step that does not repeat then never will.
-std::unique_ptr<Job> job_for(const PredictRequest& request,
-                             const plan::Planner& planner,
-                             const plan::PlanInput& input,
-                             const Costs& costs) {
+Simulated simulate_enough(const PredictRequest& request,
+                          const plan::Planner& planner,
+                          const plan::PlanInput& input,
+                          const Costs& costs) {
   const Step period = period_of(planner, input);
   const Step shown = whole_periods(request.steps, period);
   const Step most = (period > 1 ? kMostPeriods : 2) * period + 2;
@@ -262,16 +269,18 @@ std::unique_ptr<Job> job_for(const PredictRequest& request,
                                              {.steps = steps,
                                               .fold = !request.noise.any(),
                                               .warmup = steps - 1 - shown}));
-    if (steps >= most || request.noise.any() ||
-        Simulator(*job).run(costs).steady) {
-      return job;
+    Simulator simulator(*job);
+    StepTimes times = simulator.run(costs);
+    if (steps >= most || request.noise.any() || times.steady) {
+      return {std::move(job), std::move(simulator), std::move(times)};
     }
     steps = std::min(2 * steps, most);
   }
 }
 
 /// The job without communication.
-FreeSteps run_alone(Simulator& simulator, Prediction& prediction) {
+FreeSteps run_alone(Prediction& prediction) {
+  Simulator simulator(*prediction.job);
   Costs free = prediction.costs;
   free.free_communication = true;
   prediction.compute_only = simulator.run(free);
@@ -363,12 +372,13 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   const plan::StrategySpec strategy =
       plan::parse_strategy(request.strategy, {.bucket_mb = request.bucket_mb});
   const auto planner = plan::make_planner(strategy);
-  prediction.job = job_for(request, *planner, input, costs);
+  auto [job, simulator, times] =
+      simulate_enough(request, *planner, input, costs);
+  prediction.job = std::move(job);
+  prediction.times = std::move(times);
   prediction.bound = bound_of(*prediction.job, costs);
   prediction.bar = error_bar_of(request, costs.machine);
-  Simulator simulator(*prediction.job);
-  const FreeSteps alone = run_alone(simulator, prediction);
-  prediction.times = simulator.run(costs);
+  const FreeSteps alone = run_alone(prediction);
   prediction.record = record_of(
       *prediction.job,
       simulator,
