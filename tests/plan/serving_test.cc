@@ -3,6 +3,8 @@
 
 #include <limits>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,8 +20,9 @@ PlanInput input_of(Rank world) {
   return input;
 }
 
-Serving serving_of(Rank servers, bool colocated) {
-  const std::string mebibytes = "1";
+Serving serving_of(Rank servers,
+                   bool colocated,
+                   const std::string& mebibytes = "1") {
   return {.servers = servers,
           .colocated = colocated,
           .partition =
@@ -42,6 +45,53 @@ TEST(Serving, OnlyRanksWithoutPartitionsMayChangePlaces) {
   EXPECT_EQ(roles.copies(), 7);  // its own is there
   EXPECT_EQ(roles.only_working().first, 2);
   EXPECT_EQ(roles.only_working().count, 6);
+}
+
+using Spans = std::vector<std::vector<Elements>>;
+
+Spans numbers(const std::vector<Partition>& parts) {
+  Spans all;
+  for (const Partition& part : parts) {
+    all.push_back({part.begin, part.count, part.owner, part.inbox});
+  }
+  return all;
+}
+
+// Two hosts of two ranks; tensors of 16 and 40 elements, padded to 32 and 64.
+TEST(Serving, HostsShareOutThePartitionsOfAServer) {
+  PlanInput input = plan::input_of(toy_model({{40}, {16}}), 4);
+  const Groups tensors{{ParameterId{1}}, {ParameterId{0}}};
+  Serving serving = serving_of(2, true, "0.00012207031");  // 32 elements
+  serving.local = 2;
+  Frame frame(input, tensors, serving.local);
+  const std::vector<Unit> units = units_of(frame.setup(), tensors);
+  Program program(input, frame.setup(), {.units = units});
+
+  EXPECT_EQ(numbers(all_partitions(serving, program)),
+            (Spans{{0, 32, 0, 0}, {32, 32, 1, 0}, {64, 32, 0, 64}}));
+  const Slice amid{units[0].values.buffer, 48, 32};
+  const auto inside = partitions_of(serving, amid, program);
+  EXPECT_EQ(numbers(inside), (Spans{{48, 16, 1, 32}, {64, 16, 0, 64}}));
+
+  const Roles roles = roles_of(serving, input);
+  EXPECT_EQ(roles.copies(), 2);
+  const std::vector<Piece> pieces = pieces_of({64, 32, 0, 64}, roles);
+  ASSERT_EQ(pieces.size(), 2U);
+  EXPECT_EQ(std::tie(pieces[0].begin, pieces[0].count, pieces[0].inbox),
+            std::tuple(64, 16, 64));
+  EXPECT_EQ(std::tie(pieces[1].begin, pieces[1].count, pieces[1].inbox),
+            std::tuple(80, 16, 96));
+  EXPECT_EQ(pieces[0].place, 0);
+  EXPECT_EQ(pieces[1].place, 1);
+}
+
+// One host sums and shares out alone.
+TEST(Serving, NothingCrossesOnOneHost) {
+  Serving serving = serving_of(2, true);
+  serving.local = 4;
+  const Roles roles = roles_of(serving, input_of(4));
+  EXPECT_FALSE(roles.crosses());
+  EXPECT_TRUE(pieces_of({0, 64, 0, 0}, roles).empty());
 }
 
 TEST(Serving, ALateServerHoldsUpNoOther) {

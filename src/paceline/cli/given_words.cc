@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -60,6 +61,21 @@ std::string_view why_no_number(const std::string& value) {
   return value.empty() || *end != '\0' || !std::isfinite(number)
              ? "must be a number"
              : "must be a whole number, in digits alone";
+}
+
+/// The same of a list: of its first value that no option takes.
+std::string why_no_numbers(const std::string& list) {
+  constexpr std::size_t kDigits = 9;  // any number of so many fits
+  if (list.find(',') == std::string::npos) {
+    return std::string(why_no_number(list));
+  }
+  std::string value;
+  for (std::istringstream values(list); std::getline(values, value, ',');) {
+    if (!is_whole(value) || value.starts_with('-') || value.size() > kDigits) {
+      return fmt::format("'{}' {}", value, why_no_number(value));
+    }
+  }
+  return "must be numbers";
 }
 
 }  // namespace
@@ -132,7 +148,7 @@ std::string sentence_of(const CLI::ParseError& error) {
         "{} {}: {}",
         text.substr(kConversion.size(), equals - kConversion.size()),
         value,
-        why_no_number(value));
+        why_no_numbers(value));
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) {
     return text;

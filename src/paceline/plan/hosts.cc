@@ -25,10 +25,13 @@ Hosts hosts_of(const PlanInput& input,
   if (local == 0) {
     local = input.local_world.runs().front().ranks;
     if (!input.local_world.equal_up_to(ranks)) {
-      throw UsageError(
-          fmt::format("'{}' wants hosts with equally many ranks; here are {}",
-                      who,
-                      text_of(input.local_world)));
+      throw UsageError(fmt::format(
+          "'{}' wants {}hosts with equally many ranks; here are {}",
+          who,
+          ranks < input.world
+              ? fmt::format("the first {} ranks, which work, on ", ranks)
+              : "",
+          text_of(input.local_world)));
     }
   }
   if (local < 1 || ranks % local != 0) {

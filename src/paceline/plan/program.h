@@ -175,7 +175,9 @@ class Program {
                          Reduce reduce = Reduce::kSum);
   OpIndex all_gather(const Slice& in, const Slice& out, CommunicatorId on);
   OpIndex broadcast(const Slice& slice, Rank root, CommunicatorId on);
-  /// Throws UsageError above kMostMessages in one step.
+  /// Throws UsageError above kMostMessages in one step, and where messages both
+  /// ways meet a credit under kPriority: two ranks could each hold back what
+  /// the other waits for.
   OpIndex exchange(CommunicatorId on,
                    std::vector<Message> sends,
                    std::vector<Message> receives);

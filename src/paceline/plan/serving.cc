@@ -52,13 +52,20 @@ Roles colocated_roles(const Serving& serving, const PlanInput& input) {
 Roles roles_apart(const Serving& serving, const PlanInput& input) {
   const Rank world = input.world;
   const Rank servers = serving.servers == 0 ? world / 2 : serving.servers;
-  if (servers >= world || (serving.servers == 0 && world % 2 != 0)) {
+  if (serving.servers == 0 && world % 2 != 0) {
     throw UsageError(fmt::format(
-        "ps:placement=apart: {} servers leave no worker of {} ranks, or the "
-        "ranks are not half servers; give servers=N below {}",
+        "ps:placement=apart: {} ranks cannot be half servers, as without "
+        "servers=N; give servers=N from 1 to {}",
+        world,
+        world - 1));
+  }
+  if (servers >= world) {
+    throw UsageError(fmt::format(
+        "ps:placement=apart: {} servers leave no worker of {} ranks; give "
+        "servers=N from 1 to {}",
         servers,
         world,
-        world));
+        world - 1));
   }
   return {.workers = world - servers,
           .servers = servers,
