@@ -74,5 +74,18 @@ TEST(Hosted, RunsAheadOfALongModule) {
   EXPECT_EQ(ahead.profile.backward, (Times{5, 1, 4}));
 }
 
+TEST(Hosted, TheSlowestRankSetsThePace) {
+  EXPECT_EQ(slowest_call(10, 0, 8), 10);
+  EXPECT_EQ(slowest_call(10, 0.1, 1), 10);
+  EXPECT_NEAR(slowest_call(10, 0.1, 4), 11.02938, 1e-5);
+  EXPECT_EQ(slowest_call(10, 0.1, 1000), slowest_call(10, 0.1, 64));
+}
+
+// 1 byte a ns beside the line's 1 byte a ns.
+TEST(Hosted, AHostsTimePerByteComesOnTop) {
+  EXPECT_EQ(slowed_rate(1'000'000'000, 0), 1'000'000'000);
+  EXPECT_EQ(slowed_rate(1'000'000'000, 1e-9), 500'000'000);
+}
+
 }  // namespace
 }  // namespace paceline::sim

@@ -163,13 +163,15 @@ TEST(Learn, SaysWhatRecordsDoNotTell) {
     return all;
   };
   EXPECT_EQ(codes(learn(runs_of(truth, {2}, {"bsp", "wfbp"}), few())),
-            "one-world one-host ");
+            "unknown-sharing one-world one-host ");
+  EXPECT_EQ(codes(learn(runs_of(truth, {2}, {"bsp"}), few())),
+            "unknown-sharing one-world one-host ");
   Truth fast = truth;
   fast.link.bytes_per_s = 100'000'000'000;
   fast.link.latency = fast.start = 0;
   fast.slowdown = 1e-9;
   EXPECT_EQ(codes(learn(runs_of(fast, {2, 4}, {"wfbp"}), few())),
-            "hidden-communication one-host ");
+            "unknown-sharing hidden-communication one-host ");
 }
 
 TEST(Learn, RefusesInOneSentence) {

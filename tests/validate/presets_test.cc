@@ -48,6 +48,10 @@ TEST(Presets, EnginesOfOneProgramAreTheFittedOnes) {
   const sim::EngineCosts& python = sim::engine_costs_named("bytescheduler");
   EXPECT_EQ(python.module_call,
             picoseconds_of(fitted[Constant::kSchedulerCall] * 1e-3));
+  EXPECT_DOUBLE_EQ(python.module_call_spread,
+                   fitted[Constant::kSchedulerSpread] / 100);
+  EXPECT_DOUBLE_EQ(python.tcp_s_per_byte,
+                   fitted[Constant::kSchedulerTcp] * 1e-9);
   const sim::EngineCosts& servers = sim::engine_costs_named("byteps");
   EXPECT_EQ(servers.device_share,
             fitted[Constant::kServerBusRate] / fitted[Constant::kBusRate]);

@@ -26,6 +26,18 @@
 namespace paceline::cli {
 namespace {
 
+/// Says what takes long.
+Patience patience_with(plan::Rank ranks, const std::string& strategy) {
+  return {kSilence, [ranks, strategy] {
+            fmt::print(
+                stderr,
+                "paceline: still simulating {} ranks under {}; what passes "
+                "between ranks one by one, as with servers, takes longest\n",
+                ranks,
+                strategy);
+          }};
+}
+
 /// A simulation would only be told what it said itself.
 void refuse_predicted(const std::string& file,
                       const std::vector<record::RunRecord>& records) {
@@ -208,13 +220,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
-    const Patience patience(kSilence, [ranks, &request] {
-      fmt::print(stderr,
-                 "paceline: still simulating {} ranks under {}; what passes "
-                 "between ranks one by one, as with servers, takes longest\n",
-                 ranks,
-                 request.strategy);
-    });
+    const Patience patience = patience_with(ranks, request.strategy);
     sim::Prediction prediction = sim::predict(request, !trace_.empty());
     std::string text = sim::summary_of(prediction);
     told.push_back({std::move(prediction), std::move(text)});
@@ -241,6 +247,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_records() const {
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     for (const std::string& strategy : strategies) {
+      const Patience patience = patience_with(ranks, strategy);
       sim::Forecast forecast =
           sim::forecast(learned,
                         ranks,

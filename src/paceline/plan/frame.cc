@@ -25,10 +25,9 @@ std::vector<std::string_view> state_names(const OptimizerShape& optimizer) {
     return {"exp_avg", "exp_avg_sq"};
   }
   throw UsageError(
-      fmt::format("optimizer '{}' with {} state buffers: known are sgd with 0 "
-                  "or 1 (momentum) and adamw with 2",
-                  optimizer.name,
-                  optimizer.state_buffers));
+      fmt::format("optimizer '{}': known are sgd, with momentum or without, "
+                  "and adamw",
+                  optimizer.name));
 }
 
 std::optional<BufferId> find_buffer(const Setup& setup, std::string_view name) {

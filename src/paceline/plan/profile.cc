@@ -37,7 +37,13 @@ void check_times(const ModelShape& model,
 
 Picoseconds picoseconds_of(double seconds) {
   const double time = std::round(seconds * 1e12);
-  PACELINE_CHECK(time >= 0 && time <= kLongest);
+  PACELINE_CHECK(time >= 0);
+  if (time > kLongest) {
+    throw UsageError(
+        fmt::format("a time of {:g} s: virtual time ends after {:g}",
+                    seconds,
+                    kLongest * 1e-12));
+  }
   return static_cast<Picoseconds>(time);
 }
 

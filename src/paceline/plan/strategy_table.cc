@@ -37,7 +37,10 @@ constexpr std::array kByteSchedulerOptions{
         .summary =
             "MiB of a partition, at most; no more than 20,000 partitions",
         .positive = true},
-    OptionInfo{"credit-mb", "16", "MiB under way at which no more start"},
+    OptionInfo{
+        "credit-mb",
+        "16",
+        "MiB a rank has under way on a communicator at which no more start"},
     OptionInfo{"order",
                "program",
                "program: the queue's order on the profile; priority: the first "

@@ -14,8 +14,10 @@ struct EngineCosts {
   std::string_view source;
   SoftwareCosts costs{};
   Algorithm algorithm = Algorithm::kRing;  // where nothing was measured
-  bool from_python = false;     // so are the optimizer's kernels launched
-  Picoseconds module_call = 0;  // host time, sim/hosted.h
+  bool from_python = false;       // so are the optimizer's kernels launched
+  Picoseconds module_call = 0;    // host time, sim/hosted.h
+  double module_call_spread = 0;  // between ranks, share of it
+  double tcp_s_per_byte = 0;      // of a host's own time, beside the card's
   /// What its collectives reach of the rate between a host's devices, and what
   /// is left of that while devices compute; 0: as the cluster file has it.
   double device_share = 1, under_compute = 0;

@@ -96,6 +96,24 @@ std::string unlike_messages(const Place& place, const Machine& machine) {
   return "";
 }
 
+/// How the cluster file's network is not as at the place, whatever an engine
+/// makes of it.
+std::string unlike_network(const Place& place, const LinkModel& network) {
+  const auto rate = static_cast<double>(network.bytes_per_s);
+  if (rate < place.least_bytes_per_s || rate > place.most_bytes_per_s) {
+    return fmt::format("family {} on {} behind {:.3g} GB/s",
+                       place.family,
+                       place.device,
+                       rate / kGiga);
+  }
+  constexpr Picoseconds kMostLatency = 100'000'000;
+  if (network.latency > kMostLatency) {
+    return fmt::format("networks of {:.0f} us a hop",
+                       plan::seconds_of(network.latency) * 1e6);
+  }
+  return network.full_duplex ? "" : "half-duplex networks";
+}
+
 /// What of the request is not as at the place; empty: all of it is.
 std::string unlike(const Place& place,
                    const PredictRequest& request,
@@ -106,7 +124,6 @@ std::string unlike(const Place& place,
                ? "devices without a name"
                : fmt::format("family {} on {}", place.family, device);
   }
-  const auto rate = static_cast<double>(machine.network.bytes_per_s);
   const bool crosses =
       plan::ranks_per_host(request.cluster, request.ranks).size() > 1;
   if (!crosses) {
@@ -120,11 +137,10 @@ std::string unlike(const Place& place,
       is_of_another_device(request.profile_device, request.cluster, engine)) {
     return fmt::format("layers timed on {}", request.profile_device);
   }
-  if (rate < place.least_bytes_per_s || rate > place.most_bytes_per_s) {
-    return fmt::format("family {} on {} behind {:.3g} GB/s",
-                       place.family,
-                       device,
-                       rate / kGiga);
+  const std::string why =
+      unlike_network(place, machine_of(request.cluster, place.engine).network);
+  if (!why.empty()) {
+    return why;
   }
   if (engine != place.engine) {
     return fmt::format("family {} with engine {}", place.family, engine);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "paceline/base/error.h"
+#include "paceline/stats/order_statistics.h"
 
 namespace paceline::sim {
 namespace {
@@ -75,6 +76,16 @@ Hosted hosted(const plan::NetworkShape& network,
   const double busy =
       all > 0 ? static_cast<double>(device) / static_cast<double>(all) : 1;
   return {std::move(profile), busy};
+}
+
+double slowest_call(double per_call, double spread, plan::Rank ranks) {
+  constexpr plan::Rank kMost = 64;
+  return per_call * (1 + spread * stats::slowest_of(std::min(ranks, kMost)));
+}
+
+std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte) {
+  const double rate = static_cast<double>(bytes_per_s);
+  return std::llround(rate / (1 + rate * seconds_per_byte));
 }
 
 }  // namespace paceline::sim

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/profile.h"
 
@@ -28,5 +30,14 @@ struct Hosted {
 Hosted hosted(const plan::NetworkShape& network,
               plan::LayerProfile profile,
               plan::Picoseconds per_call);
+
+/// What a call takes on the slowest of `ranks`, who sets the pace, where it
+/// takes `per_call` in the mean and `spread` of that is the standard deviation
+/// between ranks (normal; more than 64 ranks count as 64).
+double slowest_call(double per_call, double spread, plan::Rank ranks);
+
+/// The rate of a card whose host spends `seconds_per_byte` of its own on every
+/// byte, which the card does not hide.
+std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte);
 
 }  // namespace paceline::sim

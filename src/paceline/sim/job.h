@@ -81,7 +81,6 @@ struct NetworkEnd {
 /// A collective of one communicator, or a message.
 struct Transfer {
   std::uint32_t queue = 0;  // transfers of one queue may go one by one
-  std::uint32_t order = 0;  // within the queue
   std::int32_t shape = 0;   // in Job::collective_shapes or message_shapes
   bool message = false;
   std::uint32_t first_item = 0;  // in Job::participants

@@ -197,10 +197,11 @@ Candidate candidate_of(LearnFit::Setting setting,
   return candidate;
 }
 
-/// Where nobody says whether ranks of a host share its link, the records do.
+/// Where nobody says whether ranks of a host share its link, the records do;
+/// where they do not either, as those of one world do not, `warnings` say so.
 Candidate best_candidate(const LearnFit::Setting& setting,
-                         const MeasuredFamily& family,
-                         const LearnOptions& options) {
+                         const LearnOptions& options,
+                         MeasuredFamily& family) {
   Candidate own =
       candidate_of(setting, family, options, plan::LinkSharing::kDevice);
   if (options.link || options.gives_links()) {
@@ -208,6 +209,19 @@ Candidate best_candidate(const LearnFit::Setting& setting,
   }
   Candidate shared =
       candidate_of(setting, family, options, plan::LinkSharing::kHost);
+  const auto error = [&](const Candidate& it) {
+    return std::sqrt(it.squares / static_cast<double>(family.together.size()));
+  };
+  constexpr double kTold = 0.002;  // of a step
+  if (std::abs(error(shared) - error(own)) < kTold) {
+    family.warnings.push_back(
+        {.code = "unknown-sharing",
+         .seen = "the records do not tell whether ranks of a host share its "
+                 "link",
+         .why = "each is taken to have one of its own",
+         .advice = "add runs of other worlds, or give the links of --cluster"});
+    return own;
+  }
   return shared.squares < own.squares ? std::move(shared) : std::move(own);
 }
 
@@ -257,7 +271,9 @@ void put_constants(const Candidate& chosen,
     if (best.values.contains(named.unknown)) {
       add(named.name,
           named.unit,
-          fmt::format("fit to {} cases", learned.family.together.size()),
+          fmt::format("fit to {} {}",
+                      learned.family.together.size(),
+                      learned.family.together.size() == 1 ? "case" : "cases"),
           [&](const Fitted& it) {
             return it.values.at(named.unknown) / named.unit_size;
           });
@@ -312,8 +328,8 @@ Learned learn(std::span<const record::RunRecord> records,
        .machine = {},
        .one_link = !options.gives_links() || options.link,
        .software = engine_costs_named(options.link ? "link" : c.engine).costs},
-      learned.family,
-      options);
+      options,
+      learned.family);
   std::vector<Fitted> again;
   for (std::size_t i = 0; i < options.resamples; ++i) {
     Random random(options.seed, i);
@@ -330,7 +346,7 @@ Learned learn(std::span<const record::RunRecord> records,
       chosen.best.values.empty()
           ? 1
           : chosen.fit->most_exposed(learned.family, chosen.best.values);
-  warn_of_gaps(chosen.best, exposed, options, learned);
+  warn_of_gaps(exposed, options, learned);
   warn_of_fit(chosen.best, learned);
   return learned;
 }

@@ -8,8 +8,7 @@
 
 namespace paceline::sim {
 
-void warn_of_gaps(const Fitted& best,
-                  double most_exposed,
+void warn_of_gaps(double most_exposed,
                   const LearnOptions& options,
                   Learned& learned) {
   auto& warnings = learned.family.warnings;
@@ -24,8 +23,8 @@ void warn_of_gaps(const Fitted& best,
                    "--batch-size for all"});
   }
   const int largest = together.back().configuration.ranks;
-  if (together.front().configuration.ranks == largest &&
-      best.values.contains(Unknown::kLatency)) {
+  if (together.front().configuration.ranks == largest && !options.link &&
+      !options.gives_links()) {
     warnings.push_back(
         {.code = "one-world",
          .seen = fmt::format("{} ranks are the only world of more than one",

@@ -11,8 +11,7 @@ namespace paceline::sim {
 
 /// What the records do not tell.  `most_exposed` is the largest share of a
 /// record's step that communication takes; 1 where none was fitted.
-void warn_of_gaps(const Fitted& best,
-                  double most_exposed,
+void warn_of_gaps(double most_exposed,
                   const LearnOptions& options,
                   Learned& learned);
 

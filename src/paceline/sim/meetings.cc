@@ -145,7 +145,6 @@ void Meetings::add_collective(std::uint32_t actor, std::uint32_t item) {
   }
   const Transfer transfer{
       .queue = circle.queue,
-      .order = n,
       .shape = collective_shape(
           {.pattern = work.pattern,
            .bytes = plan::payload_bytes(mine.setup, mine.op(item)),
@@ -198,29 +197,28 @@ void Meetings::add_messages() {
 /// Followers of a kPriority communicator take the order of its first member.
 void Meetings::follow_leaders() {
   for (const auto& [key, circle] : circles_) {
-    const auto actor = key.first;
-    const auto on = key.second;
+    const auto& [actor, on] = key;
     const Rank first =
         scripts_.of(job_.actors[actor].rank).on(on).members.front();
-    const std::uint32_t leader = actor_of(first);
-    const auto queue_of = [&](std::uint32_t a) -> std::int64_t {
-      for (const std::uint32_t queue : job_.actors[a].queues) {
-        const ItemId item = job_.queues[queue].items.front();
-        const Script& script = scripts_.of(job_.actors[a].rank);
-        const plan::Op& op = script.op(item - job_.actors[a].first);
-        if (*plan::communicator_of(op) == on) {
-          return queue;
-        }
-      }
-      return -1;
-    };
-    const std::int64_t mine = queue_of(actor);
-    const std::int64_t theirs = leader == actor ? mine : queue_of(leader);
-    if (mine >= 0 && theirs >= 0) {
-      job_.queues[static_cast<std::size_t>(mine)].leader =
-          static_cast<std::uint32_t>(theirs);
+    const std::uint32_t leader = queue_of(actor_of(first), on);
+    for (const Part& part : circle.parts) {
+      job_.queues[queue_of(part.actor, on)].leader = leader;
     }
   }
+}
+
+/// Of an actor that has issued something there.
+std::uint32_t Meetings::queue_of(std::uint32_t actor,
+                                 plan::CommunicatorId on) const {
+  const auto& queues = job_.actors[actor].queues;
+  const auto found = std::ranges::find_if(queues, [&](std::uint32_t queue) {
+    const ItemId item = job_.queues[queue].items.front();
+    const Script& script = scripts_.of(job_.actors[actor].rank);
+    const plan::Op& op = script.op(item - job_.actors[actor].first);
+    return *plan::communicator_of(op) == on;
+  });
+  PACELINE_CHECK(found != queues.end());
+  return *found;
 }
 
 void Meetings::finish() {

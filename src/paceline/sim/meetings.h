@@ -45,6 +45,7 @@ class Meetings {
   const Circle& circle_of(std::uint32_t actor, plan::CommunicatorId on);
   void add_collective_ends(const Circle& circle);
   void follow_leaders();
+  std::uint32_t queue_of(std::uint32_t actor, plan::CommunicatorId on) const;
   void finish();
 
   std::uint32_t actor_of(Rank rank) const;

@@ -118,7 +118,6 @@ Messages::Found Messages::found(const std::vector<Slot>& slots) {
   Found found;
   found.transfer.message = true;
   found.transfer.queue = channel_of(first);
-  found.transfer.order = first.item;
   found.transfer.shape = shape_of(first);
   const bool remote =
       job_.message_shapes[static_cast<std::size_t>(found.transfer.shape)]

@@ -67,6 +67,9 @@ Picoseconds step_of(int batch_size, double samples_per_s) {
   return plan::picoseconds_of(seconds);
 }
 
+/// A hop that takes so long is TCP/IP's; over RDMA it takes 1 to 3 us.
+constexpr Picoseconds kTcpLatency = 10'000'000;
+
 /// The cluster's links as the engine's collectives find them.
 Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
   Machine machine = machine_of(request.cluster, engine.name);
@@ -75,6 +78,10 @@ Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
       std::llround(static_cast<double>(machine.device.bytes_per_s) *
                    engine.device_share));
   machine.network.full_duplex &= engine.both_ways;
+  if (engine.tcp_s_per_byte > 0 && machine.network.latency >= kTcpLatency) {
+    machine.network.bytes_per_s =
+        slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
+  }
   if (engine.under_compute > 0) {
     machine.interference.device_link_under_compute = engine.under_compute;
   }
@@ -173,10 +180,13 @@ plan::LayerProfile profile_of(const PredictRequest& request,
 void launch_from_host(const PredictRequest& request,
                       const EngineCosts& engine,
                       Costs& costs) {
-  const Picoseconds call = request.software ? 0 : engine.module_call;
-  if (call == 0) {
+  if (request.software || engine.module_call == 0) {
     return;
   }
+  const Picoseconds call =
+      plan::picoseconds_of(slowest_call(plan::seconds_of(engine.module_call),
+                                        engine.module_call_spread,
+                                        request.ranks));
   Hosted slowed = hosted(request.network, std::move(costs.profile), call);
   costs.profile = std::move(slowed.profile);
   double& left = costs.machine.interference.device_link_under_compute;

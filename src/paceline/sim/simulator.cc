@@ -117,7 +117,7 @@ void Simulator::State::handle(const Event& event) {
       const Transfer& transfer = job_.transfers[event.index()];
       Circle& circle = circles_[transfer.queue];
       circle.agreeing = false;
-      circle.to_start.add(transfer.order, event.index());
+      circle.to_start.add(transfer_[event.index()].turn, event.index());
       touch_circle(transfer.queue);
       break;
     }

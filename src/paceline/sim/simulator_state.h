@@ -64,6 +64,7 @@ class Simulator::State {
     LeastFirst to_agree, to_start;
     bool agreeing = false, dirty = false;
     std::int32_t carrying = 0;  // transfers under way
+    std::int64_t complete = 0;  // transfers that all have issued
   };
   struct RawLoad {  // of a link by a transfer, whatever its stage
     std::uint32_t link = 0;
@@ -77,6 +78,7 @@ class Simulator::State {
   struct TransferState {
     std::uint32_t absent = 0;
     std::int32_t stage = -1;
+    std::int64_t turn = 0;  // in its circle: who is complete first goes first
   };
 
   // simulator_costs.cc

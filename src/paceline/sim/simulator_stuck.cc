@@ -25,11 +25,21 @@ ItemId Simulator::State::blocker(ItemId id) const {
     }
   }
   if (item.queue >= 0 && !item_[id].issued) {
-    const auto& all = job_.queues[static_cast<std::size_t>(item.queue)].items;
-    for (const ItemId other : all) {
-      if (other != id && item_ran[other].end < 0) {
-        return other;
-      }
+    const auto queue = static_cast<std::uint32_t>(item.queue);
+    const IssueQueue& fixed = job_.queues[queue];
+    const auto in_the_way = [&](ItemId other) {
+      const bool under_way = item_[other].issued && item_ran[other].end < 0;
+      const bool earlier = fixed.order == plan::Order::kProgram && other < id &&
+                           item_ran[other].end < 0;
+      return other != id && (under_way || earlier);
+    };
+    const auto other = std::ranges::find_if(fixed.items, in_the_way);
+    if (other != fixed.items.end()) {
+      return *other;
+    }
+    const auto& picks = queues_[fixed.leader].picks;
+    if (!chooses(queue) && queues_[queue].next < picks.size()) {
+      return fixed.items[picks[queues_[queue].next]];
     }
   }
   for (std::int32_t i = 0; i < item.transfers; ++i) {

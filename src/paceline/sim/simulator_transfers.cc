@@ -117,9 +117,10 @@ void Simulator::State::issued(ItemId id) {
     const TransferId t =
         job_.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
     if (--transfer_[t].absent == 0) {
-      const Transfer& transfer = job_.transfers[t];
-      circles_[transfer.queue].to_agree.add(transfer.order, t);
-      touch_circle(transfer.queue);
+      const std::uint32_t queue = job_.transfers[t].queue;
+      transfer_[t].turn = circles_[queue].complete++;
+      circles_[queue].to_agree.add(transfer_[t].turn, t);
+      touch_circle(queue);
     }
   }
 }
@@ -148,7 +149,7 @@ void Simulator::State::settle_circle(std::uint32_t index) {
                  : 0;
     }
     if (cost == 0) {
-      circle.to_start.add(transfer.order, id);
+      circle.to_start.add(transfer_[id].turn, id);
       continue;
     }
     circle.agreeing = software.serial_negotiation;

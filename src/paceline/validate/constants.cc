@@ -72,10 +72,26 @@ constexpr std::array<ConstantInfo, kConstants> kTable{{
      "ByteScheduler, per module call",
      "ms",
      1,
-     1.163,
+     0.9845,
      "Python's time per call of a module without children (158 in ResNet-50, "
      "143 and 275 in BERT) in either pass: its hooks surround each, and a "
      "poller that never sleeps contends with them for the interpreter's lock"},
+    {Constant::kSchedulerSpread,
+     Table::kSurvey,
+     "ByteScheduler, ranks' spread",
+     "%",
+     10,
+     14.47,
+     "standard deviation of that time between ranks, of which the slowest of "
+     "4, 8, 16 and 32, who sets the pace, is 1.03, 1.42, 1.77 and 2.07 late"},
+    {Constant::kSchedulerTcp,
+     Table::kSurvey,
+     "ByteScheduler over TCP/IP",
+     "ns/B",
+     0.1,
+     0.0956,
+     "a host's time per byte beside the line's: its cores copy what TCP/IP "
+     "carries, and Python's pollers of four ranks keep them busy"},
     {Constant::kServerBusRate,
      Table::kSurvey,
      "BytePS bus rate",

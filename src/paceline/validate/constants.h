@@ -23,6 +23,8 @@ enum class Constant : std::uint8_t {
   kIpoibDecline,
   // survey, ByteScheduler on all-reduce
   kSchedulerCall,
+  kSchedulerSpread,
+  kSchedulerTcp,
   // survey, BytePS
   kServerBusRate,
   kServerBusUnderCompute,

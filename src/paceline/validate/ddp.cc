@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/stats/order_statistics.h"
 #include "paceline/validate/fixed.h"
-#include "paceline/validate/order_statistics.h"
 
 namespace paceline::validate {
 namespace {
@@ -28,7 +28,7 @@ double excess(int percentile, int world, double noise, double late) {
   const double place = 0.01 * percentile * (kMeasuredSteps * world - 1);
   const auto at = [&](double sample) {
     const int rank = 1 + static_cast<int>(sample) / world;
-    return noise * normal_order_statistic(rank, kMeasuredSteps) +
+    return noise * stats::normal_order_statistic(rank, kMeasuredSteps) +
            (rank == kMeasuredSteps ? late : 0);
   };
   const double below = std::floor(place);
@@ -98,8 +98,8 @@ double DdpModel::median_seconds(const std::string& model,
            "ddp:bucket-mb={},first-bucket-mb={}", bucket_mb, kFirstMebibytes),
        .steps = 4},
       costs);
-  return step *
-         (1 + constants[Constant::kDdpStraggler] * 0.01 * slowest_of(world));
+  return step * (1 + constants[Constant::kDdpStraggler] * 0.01 *
+                         stats::slowest_of(world));
 }
 
 double DdpModel::samples_per_s(const Cell& cell, const Constants& constants) {

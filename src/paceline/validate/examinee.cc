@@ -45,7 +45,10 @@ bool depends_on(const Cell& cell, Constant constant) {
 
 bool is_heard_on(const Cell& cell, Constant constant) {
   if (cell.table == Table::kSurvey && cell.key[0] == "ByteScheduler-A2A") {
-    return constant == Constant::kSchedulerCall;
+    return depends_on(cell, constant) &&
+           (constant == Constant::kSchedulerCall ||
+            constant == Constant::kSchedulerSpread ||
+            constant == Constant::kSchedulerTcp);
   }
   return depends_on(cell, constant);
 }

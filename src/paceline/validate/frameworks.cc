@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/stats/order_statistics.h"
 #include "paceline/validate/csv.h"
 #include "paceline/validate/fixed.h"
-#include "paceline/validate/order_statistics.h"
 
 namespace paceline::validate {
 namespace {
@@ -205,7 +205,7 @@ double FrameworkModel::samples_per_s(const Cell& cell,
   if (one.half && !one.bert && !habits.idle_loaders) {
     wait += constants[Constant::kFrameworkInput];
   }
-  wait *= slowest_of(machines);
+  wait *= stats::slowest_of(machines);
   if (habits.horovod) {
     wait += constants[Constant::kFrameworkAgreement];
   }

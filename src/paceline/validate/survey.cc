@@ -181,6 +181,10 @@ void set_ring_costs(const SurveyCell& cell,
         constants[Constant::kIpoibRate] * kGiga *
         std::pow(cell.nodes() / 2.0, -constants[Constant::kIpoibDecline]));
   }
+  if (depends_on(cell, Constant::kSchedulerTcp)) {
+    machine.network.bytes_per_s = sim::slowed_rate(
+        machine.network.bytes_per_s, constants[Constant::kSchedulerTcp] * 1e-9);
+  }
   if (is_scheduled(cell)) {
     return;  // Horovod's fusion is on: a start carries up to 64 MB
   }
@@ -200,13 +204,17 @@ void set_ring_costs(const SurveyCell& cell,
        .bytes_per_s = adam ? kMemoryRate * kPlanPasses / kAdamPasses : 0}};
 }
 
-/// Python launches the modules' calls one after another.
+/// Python launches the modules' calls one after another, and the slowest rank
+/// sets the pace.
 sim::Hosted slowed_by_python(const SurveyCell& cell,
                              const Constants& constants) {
   const TimedNetwork& network = timed(cell);
-  return sim::hosted(network.shape,
-                     network.profile,
-                     ps(constants[Constant::kSchedulerCall] * kMilli));
+  return sim::hosted(
+      network.shape,
+      network.profile,
+      ps(sim::slowest_call(constants[Constant::kSchedulerCall] * kMilli,
+                           constants[Constant::kSchedulerSpread] * 0.01,
+                           cell.gpus)));
 }
 
 sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
@@ -255,7 +263,10 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kIpoibDecline:
       return !serves && network == "100GbE";
     case Constant::kSchedulerCall:
+    case Constant::kSchedulerSpread:
       return scheduler;
+    case Constant::kSchedulerTcp:
+      return scheduler && (network == "10GbE" || network == "100GbE");
     case Constant::kServerBusRate:
       return serves;
     case Constant::kServerBusUnderCompute:

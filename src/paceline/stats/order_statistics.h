@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace paceline::validate {
+namespace paceline::stats {
 
 /// The mean of the k-th smallest of n independent standard normal variables,
 /// 1 <= k <= n <= 64, to 1e-6: Harter, Biometrika 48, 1961,
@@ -13,4 +13,4 @@ inline double slowest_of(int n) {
   return normal_order_statistic(n, n);
 }
 
-}  // namespace paceline::validate
+}  // namespace paceline::stats

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/validate/order_statistics.h"
+#include "paceline/stats/order_statistics.h"
 
 #include <cmath>
 #include <numbers>
 
 #include <gtest/gtest.h>
 
-namespace paceline::validate {
+namespace paceline::stats {
 namespace {
 
 TEST(OrderStatistics, AreThoseOfTheTables) {
@@ -31,4 +31,4 @@ TEST(OrderStatistics, AreSymmetric) {
 }
 
 }  // namespace
-}  // namespace paceline::validate
+}  // namespace paceline::stats

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/validate/order_statistics.h"
+#include "paceline/stats/order_statistics.h"
 
 #include <cmath>
 #include <map>
@@ -8,7 +8,7 @@
 
 #include "paceline/base/error.h"
 
-namespace paceline::validate {
+namespace paceline::stats {
 namespace {
 
 /// The trapezoidal rule, which converges fast where the integrand vanishes at
@@ -41,4 +41,4 @@ double normal_order_statistic(int k, int n) {
   return found->second;
 }
 
-}  // namespace paceline::validate
+}  // namespace paceline::stats
