@@ -137,7 +137,7 @@ std::string unlike(const Place& place,
       is_of_another_device(request.profile_device, request.cluster, engine)) {
     return fmt::format("layers timed on {}", request.profile_device);
   }
-  const std::string why =
+  std::string why =
       unlike_network(place, machine_of(request.cluster, place.engine).network);
   if (!why.empty()) {
     return why;

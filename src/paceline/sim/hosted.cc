@@ -84,7 +84,7 @@ double slowest_call(double per_call, double spread, plan::Rank ranks) {
 }
 
 std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte) {
-  const double rate = static_cast<double>(bytes_per_s);
+  const auto rate = static_cast<double>(bytes_per_s);
   return std::llround(rate / (1 + rate * seconds_per_byte));
 }
 
