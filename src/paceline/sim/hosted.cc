@@ -83,6 +83,20 @@ double slowest_call(double per_call, double spread, plan::Rank ranks) {
   return per_call * (1 + spread * stats::slowest_of(std::min(ranks, kMost)));
 }
 
+void launch_from_host(const plan::NetworkShape& network,
+                      double seconds_per_call,
+                      double spread,
+                      plan::Rank ranks,
+                      Costs& costs) {
+  Hosted slowed = hosted(
+      network,
+      std::move(costs.profile),
+      plan::picoseconds_of(slowest_call(seconds_per_call, spread, ranks)));
+  costs.profile = std::move(slowed.profile);
+  double& left = costs.machine.interference.device_link_under_compute;
+  left = 1 - slowed.busy * (1 - left);
+}
+
 std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte) {
   const auto rate = static_cast<double>(bytes_per_s);
   return std::llround(rate / (1 + rate * seconds_per_byte));

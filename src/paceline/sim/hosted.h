@@ -5,6 +5,7 @@
 
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/profile.h"
+#include "paceline/sim/simulate.h"
 
 namespace paceline::sim {
 
@@ -35,6 +36,14 @@ Hosted hosted(const plan::NetworkShape& network,
 /// takes `per_call` in the mean and `spread` of that is the standard deviation
 /// between ranks (normal; more than 64 ranks count as 64).
 double slowest_call(double per_call, double spread, plan::Rank ranks);
+
+/// Puts such a host into the costs of a job of `ranks`: the layers take what it
+/// makes of them, and the bus is not slowed while the device waits for it.
+void launch_from_host(const plan::NetworkShape& network,
+                      double seconds_per_call,
+                      double spread,
+                      plan::Rank ranks,
+                      Costs& costs);
 
 /// The rate of a card whose host spends `seconds_per_byte` of its own on every
 /// byte, which the card does not hide.

@@ -175,24 +175,6 @@ plan::LayerProfile profile_of(const PredictRequest& request,
   return profile;
 }
 
-/// Layer times as the engine's host launches them: while the device waits for
-/// it, the bus is not slowed.
-void launch_from_host(const PredictRequest& request,
-                      const EngineCosts& engine,
-                      Costs& costs) {
-  if (request.software || engine.module_call == 0) {
-    return;
-  }
-  const Picoseconds call =
-      plan::picoseconds_of(slowest_call(plan::seconds_of(engine.module_call),
-                                        engine.module_call_spread,
-                                        request.ranks));
-  Hosted slowed = hosted(request.network, std::move(costs.profile), call);
-  costs.profile = std::move(slowed.profile);
-  double& left = costs.machine.interference.device_link_under_compute;
-  left = 1 - slowed.busy * (1 - left);
-}
-
 Step whole_periods(Step steps, Step period) {
   return (steps + period - 1) / period * period;
 }
@@ -375,7 +357,13 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   Costs& costs = prediction.costs;
   costs.profile = profile_of(
       request, batch_size, update_seconds(costs.software, input), warnings);
-  launch_from_host(request, engine, costs);
+  if (!request.software && engine.module_call > 0) {
+    launch_from_host(request.network,
+                     plan::seconds_of(engine.module_call),
+                     engine.module_call_spread,
+                     request.ranks,
+                     costs);
+  }
   input.profile = costs.profile;
   input.alpha_beta =
       alpha_beta_of(costs.machine, costs.software, world_of(input));

@@ -204,19 +204,6 @@ void set_ring_costs(const SurveyCell& cell,
        .bytes_per_s = adam ? kMemoryRate * kPlanPasses / kAdamPasses : 0}};
 }
 
-/// Python launches the modules' calls one after another, and the slowest rank
-/// sets the pace.
-sim::Hosted slowed_by_python(const SurveyCell& cell,
-                             const Constants& constants) {
-  const TimedNetwork& network = timed(cell);
-  return sim::hosted(
-      network.shape,
-      network.profile,
-      ps(sim::slowest_call(constants[Constant::kSchedulerCall] * kMilli,
-                           constants[Constant::kSchedulerSpread] * 0.01,
-                           cell.gpus)));
-}
-
 sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
   sim::Costs costs;
   costs.profile = timed(cell).profile;
@@ -226,10 +213,12 @@ sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
   left = std::min(1.0,
                   constants[cell.serves() ? Constant::kServerBusUnderCompute
                                           : Constant::kBusUnderCompute]);
-  if (is_scheduled(cell)) {
-    sim::Hosted slowed = slowed_by_python(cell, constants);
-    costs.profile = std::move(slowed.profile);
-    left = 1 - slowed.busy * (1 - left);
+  if (is_scheduled(cell)) {  // Python launches its modules' calls
+    sim::launch_from_host(timed(cell).shape,
+                          constants[Constant::kSchedulerCall] * kMilli,
+                          constants[Constant::kSchedulerSpread] * 0.01,
+                          cell.gpus,
+                          costs);
   }
   if (cell.serves()) {
     set_server_costs(cell, constants, costs);

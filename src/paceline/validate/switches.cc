@@ -47,7 +47,7 @@ constexpr SwitchInfo kSwitches[] = {
     {"ByteScheduler's Python",
      "every call of a module without children costs host time in "
      "either pass, and the host runs ahead",
-     "its hooks and poller; the form is the best of twelve",
+     "its hooks and poller; for the form: no source",
      Table::kSurvey},
     {"ByteScheduler's TCP/IP",
      "a byte costs its hosts time beside the line's, over InfiniBand none",
