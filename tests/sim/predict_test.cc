@@ -154,35 +154,6 @@ TEST(Predict, BspIsComputeAndOneRing) {
   EXPECT_LT(bsp.bound.step, bsp.times.step);
 }
 
-/// The most collectives that the network carries at once.
-std::int64_t most_side_by_side(const std::string& engine) {
-  PredictRequest it = request("wfbp", 8);
-  it.engine = engine;
-  const Prediction prediction = predict(it);
-  Simulator simulator(*prediction.job);
-  simulator.run(prediction.costs);
-  std::vector<std::pair<Picoseconds, int>> events;  // ends before starts
-  for (const Ran& transfer : simulator.transfers()) {
-    if (transfer.end > transfer.begin) {
-      events.emplace_back(transfer.begin, 1);
-      events.emplace_back(transfer.end, -1);
-    }
-  }
-  std::ranges::sort(events);
-  std::int64_t now = 0, most = 0;
-  for (const auto& [time, change] : events) {
-    now += change;
-    most = std::max(most, now);
-  }
-  return most;
-}
-
-TEST(Predict, EnginesCarryAsManyCollectivesAtOnceAsTheyDo) {
-  EXPECT_EQ(most_side_by_side("ideal"), 1);
-  EXPECT_EQ(most_side_by_side("link"), 2);
-  EXPECT_GT(most_side_by_side("gloo"), 2);
-}
-
 TEST(Predict, NothingBeatsItsBound) {
   for (const char* strategy : {"bsp",
                                "wfbp",

@@ -56,7 +56,7 @@ TEST(Presets, EnginesOfOneProgramAreTheFittedOnes) {
   EXPECT_EQ(servers.device_share,
             fitted[Constant::kServerBusRate] / fitted[Constant::kBusRate]);
   EXPECT_EQ(servers.under_compute, fitted[Constant::kServerBusUnderCompute]);
-  EXPECT_FALSE(servers.both_ways);
+  EXPECT_FALSE(servers.tcp_both_ways);
   const sim::SoftwareCosts& cloud = sim::engine_costs_named("bluefog").costs;
   EXPECT_EQ(cloud.collective_per_rank,
             picoseconds_of(fitted[Constant::kCloudPerRank] * 1e-6));

@@ -40,13 +40,13 @@ const std::array<EngineCosts, 7>& table() {
       {.name = "byteps",
        .source = "the same fit: sums inside a host at 3.964 of 6.084 GB/s, of "
                  "which 0.534 are left while devices compute; ps-lite's "
-                 "messages both ways share a host's rate",
+                 "messages both ways share a host's rate over TCP/IP",
        .costs = {},
        .from_python = true,
        .device_share = 3.964 / 6.084,
        .under_compute = 0.534,
        .published = true,
-       .both_ways = false},
+       .tcp_both_ways = false},
       {.name = "bluefog",
        .source = "the examination's fit to BlueFog's charts: 292.1 us per rank "
                  "of a collective, 0.5862 ms for a message",

@@ -21,9 +21,9 @@ struct EngineCosts {
   /// What its collectives reach of the rate between a host's devices, and what
   /// is left of that while devices compute; 0: as the cluster file has it.
   double device_share = 1, under_compute = 0;
-  bool published =
-      false;              // one program's that was published, asked for by name
-  bool both_ways = true;  // else a host sends and receives at one rate together
+  bool published = false;  // one published program's, asked for by name
+  /// Else a host sends and receives at one rate together, over TCP/IP.
+  bool tcp_both_ways = true;
 };
 
 /// Host and device time of an optimizer's kernels.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
@@ -77,8 +78,9 @@ Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
       1,
       std::llround(static_cast<double>(machine.device.bytes_per_s) *
                    engine.device_share));
-  machine.network.full_duplex &= engine.both_ways;
-  if (engine.tcp_s_per_byte > 0 && machine.network.latency >= kTcpLatency) {
+  const bool tcp = machine.network.latency >= kTcpLatency;
+  machine.network.full_duplex &= engine.tcp_both_ways || !tcp;
+  if (engine.tcp_s_per_byte > 0 && tcp) {
     machine.network.bytes_per_s =
         slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
   }
@@ -186,7 +188,7 @@ record::Configuration configuration_of(const PredictRequest& request,
                                        int batch_size) {
   const plan::PlanInput& input = prediction.job->input;
   record::Configuration configuration;
-  configuration.label = fmt::format("{} ranks", request.ranks);
+  configuration.label = counted(request.ranks, "rank");
   configuration.model = request.network.model.name;
   configuration.batch_size = batch_size;
   configuration.ranks = request.ranks;

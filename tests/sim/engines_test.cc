@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/sim/engines.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "paceline/sim/predict.h"
+#include "sim/two_nodes.h"
+
+namespace paceline::sim {
+namespace {
+
+/// The most collectives that the network carries at once.
+std::int64_t most_side_by_side(const std::string& engine) {
+  PredictRequest it = request("wfbp", 8);
+  it.engine = engine;
+  const Prediction prediction = predict(it);
+  Simulator simulator(*prediction.job);
+  simulator.run(prediction.costs);
+  std::vector<std::pair<Picoseconds, int>> events;  // ends before starts
+  for (const Ran& transfer : simulator.transfers()) {
+    if (transfer.end > transfer.begin) {
+      events.emplace_back(transfer.begin, 1);
+      events.emplace_back(transfer.end, -1);
+    }
+  }
+  std::ranges::sort(events);
+  std::int64_t now = 0, most = 0;
+  for (const auto& [time, change] : events) {
+    now += change;
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+TEST(Engines, CarryAsManyCollectivesAtOnceAsTheyDo) {
+  EXPECT_EQ(most_side_by_side("ideal"), 1);
+  EXPECT_EQ(most_side_by_side("link"), 2);
+  EXPECT_GT(most_side_by_side("gloo"), 2);
+}
+
+// ps-lite over TCP/IP, whose hops take tens of microseconds, and over RDMA.
+TEST(Engines, ShareARateBothWaysOverTcpAlone) {
+  PredictRequest it = request("bsp", 8);
+  plan::ClusterLink& network = it.cluster.links.back();
+  ASSERT_EQ(network.latency_ps, 25'000'000);
+  it.engine = "byteps";
+  EXPECT_FALSE(predict(it).costs.machine.network.full_duplex);
+  it.engine = "nccl";
+  EXPECT_TRUE(predict(it).costs.machine.network.full_duplex);
+  it.engine = "byteps";
+  network.latency_ps = 2'000'000;
+  EXPECT_TRUE(predict(it).costs.machine.network.full_duplex);
+  network.full_duplex = false;
+  EXPECT_FALSE(predict(it).costs.machine.network.full_duplex);
+}
+
+}  // namespace
+}  // namespace paceline::sim
