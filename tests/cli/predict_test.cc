@@ -38,7 +38,7 @@ TEST_F(Predict, RefusesInOneSentence) {
   EXPECT_NE(outcome.err.find("or give a profile, FILE.json"), std::string::npos)
       << outcome.err;
   expect_refused("predict resnet50 " + kCluster + " --strategy nosuch",
-                 "paceline: unknown ");
+                 "paceline: unknown strategy part 'nosuch'");
 }
 
 TEST_F(Predict, KnowsTheLayersOfWhatRunTrains) {
@@ -107,7 +107,7 @@ TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
   expect_refused("predict --from r.jsonl",
                  "paceline: --from wants worlds to predict");
   expect_refused("predict --from r.jsonl --ranks 4 --batch-size 8",
-                 "paceline: --batch-size beside --from");
+                 "paceline: --batch-size 8 beside --from: the records say it");
 }
 
 // What records say themselves, and what is for records alone.
@@ -118,9 +118,9 @@ TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
                            "--straggler-factor 2",
                            "--seed 1",
                            "--steps 20"}) {
-    const std::string name(flag, std::string(flag).find(' '));
     expect_refused(from + flag,
-                   "paceline: " + name + " beside --from: the records say it");
+                   "paceline: " + std::string(flag) +
+                       " beside --from: the records say it");
   }
   expect_refused(from + "--bucket-mb 4",
                  "paceline: --bucket-mb beside --from: the records' strategies "
@@ -138,8 +138,11 @@ TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
   EXPECT_EQ(run("predict " + job + " --bucket-mb 600000 --ranks 4").exit_code,
             0);
   expect_refused("predict " + job + " --bucket-mb -1",
-                 "paceline: strategy option fusion:bucket-mb=-1: a number of "
-                 "MiB from 0 to 1000000 is wanted");
+                 "paceline: --bucket-mb -1: must be from 0 to 1000000\n");
+  expect_refused("predict " + job + " --bucket-mb 4 --strategy fusoin",
+                 "paceline: unknown strategy part 'fusoin'");
+  expect_refused("predict " + job + " --seed 3",
+                 "paceline: --seed 3: of noise that is not asked for; give ");
   expect_refused("predict " + job + " --trace a.json --records ./a.json",
                  "paceline: --trace a.json: is the file of --records too\n");
   expect_refused("predict resnet50 --cluster c.toml --trace ./c.toml",

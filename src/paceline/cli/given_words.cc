@@ -138,6 +138,11 @@ std::string refusal_of_seed(const std::string& text) {
                            std::numeric_limits<std::uint64_t>::max());
 }
 
+std::string as_given(const CLI::Option& option) {
+  return fmt::format(
+      "{} {}", option.get_name(), fmt::join(option.results(), ","));
+}
+
 std::string sentence_of(const CLI::ParseError& error) {
   const std::string text = error.what();
   constexpr std::string_view kConversion = "Could not convert: ";

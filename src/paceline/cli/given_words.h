@@ -6,6 +6,7 @@
 
 namespace CLI {
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -25,6 +26,9 @@ void refuse_split_lists(const CLI::App& command,
 /// A check of CLI11 for a seed, of which it would take what fits in 64 bits:
 /// what is wrong with it; empty: nothing.
 std::string refusal_of_seed(const std::string& text);
+
+/// A flag and its values: "--ranks 4,8".
+std::string as_given(const CLI::Option& option);
 
 /// What CLI11 says, in our words where its own do not help: a missing value is
 /// "--ranks: 1 required N missing", a flag given twice "--ranks: At Most 1

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cli/given_words.h"
 #include "paceline/plan/profile_file.h"
 
 namespace paceline::cli {
@@ -153,7 +154,7 @@ void JobFlags::refuse_beside(const std::string& other) const {
   for (const CLI::Option* option : of_records_) {
     if (option->count() > 0) {
       throw UsageError(fmt::format(
-          "{} beside {}: the records say it", option->get_name(), other));
+          "{} beside {}: the records say it", as_given(*option), other));
     }
   }
 }

@@ -70,8 +70,13 @@ void check_buckets(const std::string& strategy, double mebibytes) {
   const auto with = [&](double size) {
     return plan::parse_strategy(strategy, {.bucket_mb = size}).text();
   };
-  const std::string given = with(mebibytes);  // refuses what is no size
-  if (given == with(1) && given == with(2)) {
+  const std::string one = with(1);
+  if (!(mebibytes >= 0 && mebibytes <= plan::kMostMebibytes)) {
+    throw UsageError(fmt::format("--bucket-mb {:g}: must be from 0 to {:.0f}",
+                                 mebibytes,
+                                 plan::kMostMebibytes));
+  }
+  if (one == with(2) && one == with(mebibytes)) {
     throw UsageError(
         fmt::format("--bucket-mb {:g}: {} has no buckets, or says their size",
                     mebibytes,
@@ -154,7 +159,7 @@ void PredictCommand::check_from() const {
   for (const CLI::Option* option : simulated_) {
     if (option->count() > 0) {
       throw UsageError(fmt::format("{} beside --from: the records say it",
-                                   option->get_name()));
+                                   as_given(*option)));
     }
   }
   if (bucket_mb_ && strategy_.empty()) {
@@ -199,7 +204,13 @@ sim::Noise PredictCommand::noise() const {
                     sigma_,
                     sim::kMostNoise));
   }
-  return {.seed = seed_,
+  if (seed_ && !straggler_probability_ && sigma_ == 0) {
+    throw UsageError(fmt::format(
+        "--seed {}: of noise that is not asked for; give --noise or "
+        "--stragglers",
+        *seed_));
+  }
+  return {.seed = seed_.value_or(0),
           .sigma = sigma_,
           .straggler_probability = straggler_probability_.value_or(0),
           .straggler_factor = straggler_factor_.value_or(1),

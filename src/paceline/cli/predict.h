@@ -42,7 +42,7 @@ class PredictCommand {
   std::optional<double> bucket_mb_;
   double sigma_ = 0;
   std::optional<double> straggler_probability_, straggler_factor_;
-  std::uint64_t seed_ = 0;
+  std::optional<std::uint64_t> seed_;
   std::vector<const CLI::Option*> simulated_;  // that no record is asked for
 };
 

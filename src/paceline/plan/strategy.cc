@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -69,11 +68,12 @@ double parse_mebibytes(std::string_view where, std::string_view text) {
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() ||
-      !std::isfinite(value) || value < 0 || value > 1e6) {
+      !(value >= 0 && value <= kMostMebibytes)) {
     throw UsageError(fmt::format(
-        "strategy option {}={}: a number of MiB from 0 to 1000000 is wanted",
+        "strategy option {}={}: a number of MiB from 0 to {:.0f} is wanted",
         where,
-        text));
+        text,
+        kMostMebibytes));
   }
   return value;
 }

@@ -31,6 +31,9 @@ enum class Guarantee : std::uint8_t {
   kNeutral     // that of the strategy's other parts
 };
 
+/// The largest size that a strategy may name, MiB.
+inline constexpr double kMostMebibytes = 1e6;
+
 /// How an option's text is read.
 enum class OptionKind : std::uint8_t {
   kMebibytes,
