@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "paceline/plan/cost.h"
+#include "paceline/plan/deadlock.h"
 #include "paceline/plan/verify.h"
 
 namespace paceline::plan {
@@ -48,7 +49,10 @@ class Overlapped {
     for (Rank rank = 0; rank < world_.ranks(); ++rank) {
       for (std::size_t i = 0; i < world_.items(rank).size(); ++i) {
         if (!side(rank).complete[i]) {
-          throw PlanError(chain({rank, i}));
+          throw PlanError(deadlock(
+              Place{rank, i},
+              [this](const Place& at) { return blocker(at); },
+              [this](const Place& at) { return world_.describe(at); }));
         }
       }
     }
@@ -353,19 +357,6 @@ class Overlapped {
       return issue_blocker(place).value();
     }
     return absent_partner(place).value();
-  }
-
-  std::string chain(Place place) {
-    std::vector<Place> seen;
-    while (std::ranges::find(seen, place) == seen.end()) {
-      seen.push_back(place);
-      place = blocker(place);
-    }
-    std::string text = "ops wait for each other: ";
-    for (auto it = std::ranges::find(seen, place); it != seen.end(); ++it) {
-      text += world_.describe(*it) + "; waits for ";
-    }
-    return text + world_.describe(place);
   }
 
   const PlanWorld& world_;

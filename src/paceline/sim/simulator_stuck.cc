@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/deadlock.h"
 #include "paceline/plan/plan_world.h"
 #include "paceline/sim/script.h"
 #include "paceline/sim/simulator_state.h"
@@ -62,16 +63,10 @@ void Simulator::State::stuck() const {
     ++id;
   }
   PACELINE_CHECK(id < item_ran.size());
-  std::vector<ItemId> seen;
-  while (std::ranges::find(seen, id) == seen.end()) {
-    seen.push_back(id);
-    id = blocker(id);
-  }
-  std::string text = "ops wait for each other: ";
-  for (auto it = std::ranges::find(seen, id); it != seen.end(); ++it) {
-    text += describe(job_, *it) + "; waits for ";
-  }
-  throw plan::PlanError(text + describe(job_, id));
+  throw plan::PlanError(plan::deadlock(
+      id,
+      [this](ItemId at) { return blocker(at); },
+      [this](ItemId at) { return describe(job_, at); }));
 }
 
 }  // namespace paceline::sim

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace paceline::plan {
+
+/// A sentence that names the ops which wait for each other: the circle that
+/// `blocker`, what a place waits for, leads into from `first` on.
+template <typename Place, typename Blocker, typename Describe>
+std::string deadlock(Place first,
+                     const Blocker& blocker,
+                     const Describe& describe) {
+  std::vector<Place> seen;
+  while (std::ranges::find(seen, first) == seen.end()) {
+    seen.push_back(first);
+    first = blocker(first);
+  }
+  std::string text = "ops wait for each other: ";
+  for (auto it = std::ranges::find(seen, first); it != seen.end(); ++it) {
+    text += describe(*it) + "; waits for ";
+  }
+  return text + describe(first);
+}
+
+}  // namespace paceline::plan
