@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/sim/predict.h"
 
-#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <string>

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <utility>
 
 #include <fmt/format.h>
 
