@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -344,12 +345,25 @@ TEST(ParameterServer, HashesTheKeysOfSortedNames) {
     return to;
   };
   EXPECT_EQ(owners(*planner), (std::vector<Rank>{3, 3, 3, 3}));
-  std::vector<Rank> expected;
-  for (const char* key : {"131072", "65536", "65537", "0"}) {
-    expected.push_back(2 + static_cast<Rank>(djb2(key) % 2));
-  }
-  EXPECT_EQ(owners(*two), expected);
-  EXPECT_NE(expected[1], expected[2]) << "the last digit alone differs";
+  using Keys = std::array<const char*, 4>;
+  const auto expected = [&](const Keys& keys) {
+    std::vector<Rank> servers;
+    for (const char* key : keys) {
+      servers.push_back(2 + static_cast<Rank>(djb2(key) % 2));
+    }
+    return servers;
+  };
+  const std::vector<Rank> first =
+      expected(Keys{"131072", "65536", "65537", "0"});
+  EXPECT_EQ(owners(*two), first);
+  EXPECT_NE(first[1], first[2]) << "the last digit alone differs";
+  // Behind 2 other names: 4, 3 and 2 times 65536.
+  const auto behind =
+      make_planner(parse_strategy("wfbp+ps:assign=hash,first-key=2,servers=2,"
+                                  "placement=apart,partition-mb=0.00007"));
+  EXPECT_EQ(owners(*behind),
+            expected(Keys{"262144", "196608", "196609", "131072"}));
+  EXPECT_NE(owners(*behind), first);
 }
 
 TEST(ParameterServer, RefusesRolesThatCannotBeFilled) {

@@ -32,7 +32,8 @@ constexpr auto kInbox = "inbox";
 /// colocated makes the first ranks serve beside their work and sum their own
 /// share in place.  assign=round-robin deals partitions out in turn;
 /// assign=hash takes BytePS's: djb2 of the decimal key modulo the servers, key
-/// = place of the unit among the sorted names * 2^16 + number of the partition.
+/// = (first-key + place of the unit among the sorted names) * 2^16 + number of
+/// the partition; first-key=N: N names are declared before.
 /// local=L lets the L ranks of a host sum and share out a partition first: each
 /// pushes and pulls its share, then the host gathers, as BytePS does; what
 /// crosses between hosts is S a host.  With one such host nothing is pushed.
@@ -237,6 +238,7 @@ std::unique_ptr<ExchangeRule> make_ps(const Options& options) {
       Serving{.servers = static_cast<Rank>(options.count("servers")),
               .colocated = options.text("placement") == "colocated",
               .hashed = options.text("assign") == "hash",
+              .first_key = static_cast<std::size_t>(options.count("first-key")),
               .local = static_cast<Rank>(options.count("local")),
               .partition = PartitionLimit("ps", options)});
 }

@@ -113,7 +113,8 @@ std::vector<Partition> all_partitions(const Serving& serving,
   for (std::size_t unit = 0; unit < program.units().size(); ++unit) {
     const Slice& values = program.units()[unit].values;
     const std::size_t place =
-        serving.hashed ? program.places_by_name()[unit] : unit;
+        serving.hashed ? serving.first_key + program.places_by_name()[unit]
+                       : unit;
     for (Elements at = 0; at < values.count; at += longest) {
       Partition part{.begin = values.begin + at,
                      .count = std::min(longest, values.count - at)};

@@ -151,6 +151,10 @@ constexpr std::array kServerOptions{
                "round-robin: partitions in turn; hash: BytePS's key hash",
                OptionKind::kWord,
                kAssignments},
+    OptionInfo{"first-key",
+               "0",
+               "names that are declared before these, which assign=hash counts",
+               OptionKind::kCount},
     OptionInfo{
         .key = "partition-mb",
         .fallback = "3.90625",
