@@ -27,10 +27,10 @@ Emulation emulated(const PredictRequest& job) {
 
 TEST(Emulate, TakesTheSlowerLinkThatRanksCross) {
   const Emulation across = emulated(job_of("bsp", 8));
-  EXPECT_EQ(across.link.bytes_per_s, 1.212e9);
+  EXPECT_EQ(across.link.bytes_per_s, 1.215e9);
   EXPECT_EQ(across.link.latency_ns, 27'400);
   const Emulation inside = emulated(job_of("bsp", 4));
-  EXPECT_EQ(inside.link.bytes_per_s, 6.084e9);
+  EXPECT_EQ(inside.link.bytes_per_s, 6.171e9);
   EXPECT_EQ(inside.link.latency_ns, 0);
 }
 
@@ -68,7 +68,7 @@ TEST(Emulate, StretchesAsFarAsTheEngineIsSlower) {
   const double link_s =
       14 * 27.4e-6 + static_cast<double>(plan::wire_bytes(
                          plan::Pattern::kAllReduce, bytes, 8)) /
-                         1.212e9;
+                         1.215e9;
   const auto time = [&](double seconds) {
     return plan::picoseconds_of(seconds);
   };
@@ -109,7 +109,7 @@ TEST(Emulate, FewerRanksSaveTheirShareOfTheStart) {
     const double link_s =
         rounds * 27.4e-6 + static_cast<double>(plan::wire_bytes(
                                call.pattern, call.bytes, call.group.ranks)) /
-                               1.212e9;
+                               1.215e9;
     largest = std::max(largest, rounds * each / link_s);
   }
   ASSERT_GT(largest, 1);

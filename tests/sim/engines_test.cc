@@ -45,19 +45,18 @@ TEST(Engines, CarryAsManyCollectivesAtOnceAsTheyDo) {
 }
 
 // ps-lite over TCP/IP, whose hops take tens of microseconds, and over RDMA.
-TEST(Engines, ShareARateBothWaysOverTcpAlone) {
+TEST(Engines, CopyMessagesOverTcpAlone) {
   PredictRequest it = request("bsp", 8);
   plan::ClusterLink& network = it.cluster.links.back();
   ASSERT_EQ(network.latency_ps, 25'000'000);
-  it.engine = "byteps";
-  EXPECT_FALSE(predict(it).costs.machine.network.full_duplex);
-  it.engine = "nccl";
-  EXPECT_TRUE(predict(it).costs.machine.network.full_duplex);
-  it.engine = "byteps";
+  const auto copied = [&](const char* engine) {
+    it.engine = engine;
+    return predict(it).costs.machine.copies_bytes_per_s;
+  };
+  EXPECT_EQ(copied("byteps"), network.bytes_per_s);
+  EXPECT_EQ(copied("nccl"), 0);
   network.latency_ps = 2'000'000;
-  EXPECT_TRUE(predict(it).costs.machine.network.full_duplex);
-  network.full_duplex = false;
-  EXPECT_FALSE(predict(it).costs.machine.network.full_duplex);
+  EXPECT_EQ(copied("byteps"), 0);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "paceline/base/error.h"
 #include "paceline/plan/plan_world.h"
+#include "paceline/plan/strategy.h"
 #include "paceline/plan/verify.h"
+#include "paceline/sim/whole.h"
 #include "sim/agree.h"
 #include "sim/message_plans.h"
 #include "sim/toy.h"
@@ -115,16 +118,47 @@ TEST(Messages, ServersWorkSideBySide) {
             60 * kUs + 2 * (3 * kTensor + 1));
 }
 
-TEST(Messages, SlowLinksLeaveTheOthersTheirShare) {
+// Three workers push and pull a tensor, each at a sixth of a card's rate; half
+// the server's card is idle.
+TEST(Messages, AreCopiedWhereARankComputes) {
   const auto input = on_hosts(1, 4, 1);
   Costs costs = toy_costs(input);
-  // Workers on 0, 1, 2; worker 0's card has half the rate of a fair share.
-  costs.machine.network_scale = {1.0 / 6, 1, 1, 1};
-  const Job job = compile(Servers(1), input, {.fold = false});
-  Simulator simulator(job);
-  // Push and pull: worker 0 needs 6 tensor times; the other two then share
-  // 5/6 of the server's card and are done before it.
-  EXPECT_EQ(simulator.run(costs).step, 30 * kUs + 2 * 6 * kTensor);
+  const std::int64_t sixth = costs.machine.network.bytes_per_s / 6;
+  costs.machine.copies_bytes_per_s = sixth;
+  EXPECT_EQ(simulate(Servers(1), input, costs).step,
+            30 * kUs + 2 * transfer_time(1000, sixth));
+}
+
+// What a host copies is what it sends and what it receives; a card carries
+// both at once, and one way alone no more than its rate.
+TEST(Messages, AreCopiedBothWaysTogether) {
+  const auto input = on_hosts(1, 4, 1);
+  Costs costs = toy_costs(input);
+  const std::int64_t card = costs.machine.network.bytes_per_s;
+  const auto step_at = [&](std::int64_t copied) {
+    costs.machine.copies_bytes_per_s = copied;
+    return simulate(Neighbors({1}), input, costs).step - 30 * kUs;
+  };
+  EXPECT_EQ(step_at(0), kModel);
+  EXPECT_EQ(step_at(2 * card), kModel);
+  EXPECT_EQ(step_at(card), 2 * kModel);
+  EXPECT_EQ(step_at(card / 2), 4 * kModel);
+}
+
+TEST(Messages, AloneAreCopied) {
+  const auto input = on_hosts(1, 4, 1);
+  const auto planner = plan::make_planner(plan::parse_strategy("bsp"));
+  Costs costs = toy_costs(input);
+  const Picoseconds step = simulate(*planner, input, costs).step;
+  costs.machine.copies_bytes_per_s = 1000;
+  EXPECT_EQ(simulate(*planner, input, costs).step, step);
+}
+
+TEST(Messages, RefuseANegativeRateOfCopies) {
+  const auto input = on_hosts(1, 4, 1);
+  Costs costs = toy_costs(input);
+  costs.machine.copies_bytes_per_s = -1;
+  EXPECT_THROW(simulate(Neighbors({1}), input, costs), UsageError);
 }
 
 TEST(Messages, CrossedReceivesNameEachOther) {
@@ -158,6 +192,8 @@ TEST(Messages, FoldExactly) {
         Costs costs = rough_costs(input);
         costs.machine.network.sharing = sharing;
         costs.machine.network.full_duplex = local != 4;
+        costs.machine.copies_bytes_per_s =
+            local == 1 ? costs.machine.network.bytes_per_s : 0;
         {
           SCOPED_TRACE("neighbors");
           expect_equal(Neighbors({1}), input, costs);

@@ -56,7 +56,7 @@ TEST(Presets, EnginesOfOneProgramAreTheFittedOnes) {
   EXPECT_EQ(servers.device_share,
             fitted[Constant::kServerBusRate] / fitted[Constant::kBusRate]);
   EXPECT_EQ(servers.under_compute, fitted[Constant::kServerBusUnderCompute]);
-  EXPECT_FALSE(servers.tcp_both_ways);
+  EXPECT_TRUE(servers.tcp_copies);
   const sim::SoftwareCosts& cloud = sim::engine_costs_named("bluefog").costs;
   EXPECT_EQ(cloud.collective_per_rank,
             picoseconds_of(fitted[Constant::kCloudPerRank] * 1e-6));
@@ -104,8 +104,9 @@ TEST(Presets, LinksAreTheFittedOnes) {
                            "8x4-2080ti-100gbib.toml"}) {
     const sim::Machine machine = machine_of(file);
     EXPECT_EQ(machine.device.sharing, plan::LinkSharing::kDevice);
+    EXPECT_FALSE(machine.device.full_duplex);
     EXPECT_EQ(machine.device.bytes_per_s,
-              std::llround(fitted[Constant::kBusRate] * 1e9));
+              std::llround(2 * fitted[Constant::kBusRate] * 1e9));
     EXPECT_EQ(machine.interference.device_link_under_compute,
               fitted[Constant::kBusUnderCompute]);
   }

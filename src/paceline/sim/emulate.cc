@@ -15,13 +15,19 @@
 namespace paceline::sim {
 namespace {
 
+/// An emulated link carries as much each way as the other.
+std::int64_t each_way(const LinkModel& link) {
+  return link.full_duplex ? link.bytes_per_s
+                          : std::max<std::int64_t>(1, link.bytes_per_s / 2);
+}
+
 plan::LinkSpec link_of(const PredictRequest& job) {
   const Machine machine =
       machine_of(job.cluster, engine_of(job.engine, job.cluster));
   const bool several = plan::ranks_per_host(job.cluster, job.ranks).size() > 1;
   const LinkModel& link = several ? machine.network : machine.device;
   return {.bytes_per_s = static_cast<double>(
-              std::min(link.bytes_per_s, machine.device.bytes_per_s)),
+              std::min(each_way(link), each_way(machine.device))),
           .latency_ns = link.latency / plan::kPicosecondsPerNanosecond};
 }
 

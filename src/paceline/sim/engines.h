@@ -22,8 +22,9 @@ struct EngineCosts {
   /// is left of that while devices compute; 0: as the cluster file has it.
   double device_share = 1, under_compute = 0;
   bool published = false;  // one published program's, asked for by name
-  /// Else a host sends and receives at one rate together, over TCP/IP.
-  bool tcp_both_ways = true;
+  /// A host that computes sends and receives messages over TCP/IP at one rate
+  /// together, the network's.
+  bool tcp_copies = false;
 };
 
 /// Host and device time of an optimizer's kernels.

@@ -145,12 +145,11 @@ std::string_view name_of(Algorithm algorithm) {
 void check_costs(const Machine& machine, const SoftwareCosts& software) {
   check_link("device", machine.device);
   check_link("network", machine.network);
-  for (const double scale : machine.network_scale) {
-    if (!(scale > 0 && std::isfinite(scale))) {
-      throw UsageError(fmt::format(
-          "the network rate of a host is scaled by {}: must be above 0",
-          scale));
-    }
+  if (machine.copies_bytes_per_s < 0) {
+    throw UsageError(
+        fmt::format("a host copies {} bytes/s of messages: must not be "
+                    "negative",
+                    machine.copies_bytes_per_s));
   }
   const Interference& lost = machine.interference;
   check_share("device_link_under_compute", lost.device_link_under_compute);

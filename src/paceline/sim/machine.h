@@ -70,7 +70,9 @@ struct Machine {
   // kMeasured, messages always.
   std::vector<plan::LinkFit> fits;         // among several hosts
   std::vector<plan::LinkFit> device_fits;  // inside one
-  std::vector<double> network_scale;       // of the rate, by host; empty: all 1
+  // What a host that computes sends and receives together in messages over the
+  // network, bytes/s: its processors copy them; 0: what the network carries.
+  std::int64_t copies_bytes_per_s = 0;
   Interference interference;
   Noise noise;
 };

@@ -79,7 +79,9 @@ Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
       std::llround(static_cast<double>(machine.device.bytes_per_s) *
                    engine.device_share));
   const bool tcp = machine.network.latency >= kTcpLatency;
-  machine.network.full_duplex &= engine.tcp_both_ways || !tcp;
+  if (tcp && engine.tcp_copies) {
+    machine.copies_bytes_per_s = machine.network.bytes_per_s;
+  }
   if (engine.tcp_s_per_byte > 0 && tcp) {
     machine.network.bytes_per_s =
         slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);

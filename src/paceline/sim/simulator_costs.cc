@@ -44,6 +44,11 @@ bool same_layout(const LinkModel& a, const LinkModel& b) {
   return a.sharing == b.sharing && a.full_duplex == b.full_duplex;
 }
 
+bool same_layout(const Machine& a, const Machine& b) {
+  return same_layout(a.device, b.device) && same_layout(a.network, b.network) &&
+         (a.copies_bytes_per_s > 0) == (b.copies_bytes_per_s > 0);
+}
+
 }  // namespace
 
 void Simulator::State::set_costs(const Costs& costs) {
@@ -61,9 +66,7 @@ void Simulator::State::set_costs(const Costs& costs) {
   varies_ = lost.compute_under_transfer < 1 || lost.compute_under_kernel < 1 ||
             lost.kernel_under_compute < 1;
   set_links();
-  if (first_load_.empty() ||
-      !same_layout(linked_.first, costs.machine.device) ||
-      !same_layout(linked_.second, costs.machine.network)) {
+  if (first_load_.empty() || !same_layout(linked_, costs.machine)) {
     set_loads();
   }
   set_prices();
@@ -78,47 +81,18 @@ void Simulator::State::set_links() {
   capacities_.assign(network_links_, machine.device.bytes_per_s);
   capacities_.resize(network_links_ + links_of(machine.network, actors, hosts),
                      machine.network.bytes_per_s);
-  if (machine.network_scale.empty()) {
-    return;
-  }
-  const Classes& classes = job_.classes;
-  if (machine.network_scale.size() != classes.host_size.size()) {
-    throw UsageError(fmt::format("{} network scales are given for {} hosts",
-                                 machine.network_scale.size(),
-                                 classes.host_size.size()));
-  }
-  std::vector<double> scale(hosts, 0);
-  for (std::size_t h = 0; h < classes.host_size.size(); ++h) {
-    double& known = scale[static_cast<std::size_t>(classes.host_class[h])];
-    if (known != 0 && known != machine.network_scale[h]) {
-      throw UsageError(fmt::format(
-          "host {} has a network scale of {}, a host that is folded with it "
-          "{}; compile the job with fold off",
-          h,
-          machine.network_scale[h],
-          known));
-    }
-    known = machine.network_scale[h];
-  }
-  for (std::uint32_t a = 0; a < actors; ++a) {
-    const std::uint32_t host = job_.actors[a].host;
-    for (const bool out : {true, false}) {
-      if (machine.network.sharing != LinkSharing::kAll) {
-        capacities_[network_links_ + link_of(machine.network, a, host, out)] =
-            std::max<std::int64_t>(
-                1,
-                std::llround(static_cast<double>(machine.network.bytes_per_s) *
-                             scale[host]));
-      }
-    }
+  first_copies_ = static_cast<std::uint32_t>(capacities_.size());
+  if (machine.copies_bytes_per_s > 0) {
+    capacities_.resize(capacities_.size() + hosts, machine.copies_bytes_per_s);
   }
 }
 
 void Simulator::State::set_loads() {
   const Machine& machine = costs_.machine;
-  linked_ = {machine.device, machine.network};
+  linked_ = machine;
   loads_.clear();
   first_load_.clear();
+  const std::vector<bool> copying = copying_hosts();
   for (const Transfer& transfer : job_.transfers) {
     first_load_.push_back(static_cast<std::uint32_t>(loads_.size()));
     for (std::uint32_t i = 0; i < transfer.device_ends; ++i) {
@@ -131,28 +105,51 @@ void Simulator::State::set_loads() {
     }
     for (std::uint32_t i = 0; i < transfer.network_ends; ++i) {
       const NetworkEnd& end = job_.network_ends[transfer.first_network_end + i];
-      RawLoad load{
-          .link = network_links_ +
-                  link_of(machine.network, end.actor, end.host, end.out),
-          .device = false};
-      switch (machine.network.sharing) {
-        case LinkSharing::kDevice:
-          load.times = end.device_flows;
-          load.of = end.cards;
-          break;
-        case LinkSharing::kHost:
-          load.times = end.first_on_host ? end.flows : 0;
-          break;
-        case LinkSharing::kAll:
-          load.times = end.first_of_all ? end.all : 0;
-          break;
-      }
+      const RawLoad load = network_load(end);
       if (load.times > 0) {
         loads_.push_back(load);
+      }
+      if (transfer.message && end.first_on_host && copying[end.host]) {
+        loads_.push_back({.link = first_copies_ + end.host,
+                          .device = false,
+                          .times = end.flows});
       }
     }
   }
   first_load_.push_back(static_cast<std::uint32_t>(loads_.size()));
+}
+
+/// Which of the folded hosts copy messages at a rate: those that compute.
+std::vector<bool> Simulator::State::copying_hosts() const {
+  std::vector<bool> copying(
+      static_cast<std::size_t>(job_.classes.host_classes));
+  if (costs_.machine.copies_bytes_per_s > 0) {
+    for (const Actor& actor : job_.actors) {
+      copying[actor.host] = copying[actor.host] || actor.trains;
+    }
+  }
+  return copying;
+}
+
+Simulator::State::RawLoad Simulator::State::network_load(
+    const NetworkEnd& end) const {
+  const LinkModel& network = costs_.machine.network;
+  RawLoad load{
+      .link = network_links_ + link_of(network, end.actor, end.host, end.out),
+      .device = false};
+  switch (network.sharing) {
+    case LinkSharing::kDevice:
+      load.times = end.device_flows;
+      load.of = end.cards;
+      break;
+    case LinkSharing::kHost:
+      load.times = end.first_on_host ? end.flows : 0;
+      break;
+    case LinkSharing::kAll:
+      load.times = end.first_of_all ? end.all : 0;
+      break;
+  }
+  return load;
 }
 
 void Simulator::State::set_prices() {

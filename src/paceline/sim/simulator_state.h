@@ -85,6 +85,8 @@ class Simulator::State {
   void set_costs(const Costs& costs);
   void set_links();
   void set_loads();
+  std::vector<bool> copying_hosts() const;
+  RawLoad network_load(const NetworkEnd& end) const;
   void set_prices();
   Picoseconds duration_of(const Item& item) const;
   Picoseconds kernel_time(const KernelShape& shape) const;
@@ -160,10 +162,11 @@ class Simulator::State {
   std::vector<Price> prices_, message_prices_;
   std::vector<std::int64_t> capacities_;
   std::uint32_t network_links_ = 0;  // where they begin
+  std::uint32_t first_copies_ = 0;   // where what copies begins, by host
   std::vector<RawLoad> loads_;       // of all transfers
   std::vector<std::uint32_t> first_load_;
   std::vector<Load> stage_loads_;
-  std::pair<LinkModel, LinkModel> linked_;  // loads_ were made for
+  Machine linked_;  // loads_ were made for
 };
 
 }  // namespace paceline::sim

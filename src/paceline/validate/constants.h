@@ -31,7 +31,6 @@ enum class Constant : std::uint8_t {
   kServerTcp10Rate,
   kServerIpoibRate,
   kServerIpoibGrowth,
-  kServerCardRate,
   // frameworks
   kFrameworkTcpRate,
   kFrameworkPerRank,

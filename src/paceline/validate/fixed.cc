@@ -73,6 +73,18 @@ constexpr FixedInfo kTable[] = {
      kServerPartition / 1e6,
      "byteps/launch.sh of the survey",
      Table::kSurvey},
+    {"BytePS's keys, ResNet-50",
+     "tensors",
+     kImageState,
+     "mean, variance and count of 53 normalizations: declared with its 161 "
+     "parameters and their gradients before a fused tensor's name",
+     Table::kSurvey},
+    {"BytePS's keys, BERT",
+     "tensors",
+     kTextState,
+     "the decoder's tied weight, twice in a state dict; from transformers 2.4 "
+     "on its bias is too",
+     Table::kSurvey},
     {"ByteScheduler's partition",
      "Mparam",
      kSchedulerPartition / 1e6,

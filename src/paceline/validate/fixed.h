@@ -24,9 +24,11 @@ inline constexpr double kBackward = 2;         // forward passes
 inline constexpr double kWinograd = 2.25;      // times fewer operations
 inline constexpr double kStrided = 1.5;        // times the arithmetic's time
 inline constexpr double kServerPartition = 4'096'000;  // bytes, of BytePS
-inline constexpr double kSchedulerPartition = 4e6;     // parameters
-inline constexpr double kSchedulerCredit = 16e6;       // parameters
-inline constexpr double kMergedBelow = 8192;           // elements, by MG-WFBP
+inline constexpr int kImageState = 159;  // tensors of ResNet-50's state dict
+inline constexpr int kTextState = 1;     // beside the parameters; of BERT's
+inline constexpr double kSchedulerPartition = 4e6;  // parameters
+inline constexpr double kSchedulerCredit = 16e6;    // parameters
+inline constexpr double kMergedBelow = 8192;        // elements, by MG-WFBP
 
 // machines of V100: bytes/s that NCCL reaches in an all-reduce
 inline constexpr double kNvlink2 = 22.6e9;  // of 2 devices

@@ -34,16 +34,13 @@ constexpr std::array<Words, 3> kModels{{{"ResNet-50", "resnet50"},
                                         {"BERT-Base", "bert-base"},
                                         {"BERT-Large", "bert-large"}}};
 
-constexpr std::array<Words, 7> kMethods{
+constexpr std::array<Words, 4> kMethods{
     {{"BSP-A2A", "bsp"},
      {"WFBP-A2A", "wfbp"},
      {"MG-WFBP", "mg-wfbp:small-elements=8192"},
      {"ByteScheduler-A2A",  // 4 and 16 million parameters
       "bytescheduler:order=priority,partition-mb=15.2587890625,"
-      "credit-mb=61.03515625"},
-     {"BSP-PS", "bsp"},
-     {"WFBP-PS", "wfbp"},
-     {"ByteScheduler-PS", "wfbp"}}};
+      "credit-mb=61.03515625"}}};
 
 /// As docs/simulator.md's examination has them.
 constexpr std::array<Words, 3> kAlgorithms{
@@ -61,14 +58,13 @@ sim::PredictRequest survey_request(const Cell& cell) {
   request.network = plan::network_shape(ours(kModels, it.model));
   request.batch_size = it.model == "BERT-Large" ? 8 : 64;
   request.optimizer = it.model != "ResNet-50" && !it.serves() ? "adamw" : "sgd";
-  request.strategy = ours(kMethods, it.method);
+  request.strategy =
+      it.serves() ? server_strategy(it) : ours(kMethods, it.method);
   if (it.method == "ByteScheduler-A2A") {
     request.engine = "bytescheduler";
   }
   if (it.serves()) {
     request.engine = "byteps";
-    request.strategy += fmt::format(
-        "+ps:local=0,placement=apart,assign=hash,servers={}", it.nodes());
   }
   return request;
 }

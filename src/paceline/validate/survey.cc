@@ -82,18 +82,21 @@ const std::string& wire_of(const SurveyCell& cell) {
   return cell.nodes() == 1 ? none : ran_over_10gbe(cell) ? tcp10 : cell.network;
 }
 
+bool is_fused(const SurveyCell& cell) {  // behind all computing
+  return cell.method.starts_with("BSP");
+}
+
+std::string server_schedule(const SurveyCell& cell) {
+  return is_fused(cell) ? "bsp" : "wfbp";
+}
+
 std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
   const auto named = [](std::string_view text) {
     return plan::make_planner(plan::parse_strategy(text));
   };
   if (cell.serves()) {
-    const std::string schedule = cell.method == "BSP-PS" ? "bsp" : "wfbp";
-    const std::string servers =
-        cell.nodes() == 1
-            ? ""
-            : fmt::format(",placement=apart,assign=hash,servers={}",
-                          cell.nodes());
-    return named(fmt::format("{}+ps:local=0{}", schedule, servers));
+    return named(cell.nodes() > 1 ? server_strategy(cell)
+                                  : server_schedule(cell) + "+ps:local=0");
   }
   if (is_scheduled(cell)) {  // 4 and 16 million parameters
     return named(
@@ -103,7 +106,7 @@ std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
   if (cell.method == "MG-WFBP") {
     return fenced(named("mg-wfbp:small-elements=8192"));
   }
-  return named(cell.method == "BSP-A2A" ? "bsp" : "wfbp");
+  return named(is_fused(cell) ? "bsp" : "wfbp");
 }
 
 Case case_of(const SurveyCell& cell) {
@@ -127,37 +130,52 @@ Case case_of(const SurveyCell& cell) {
   return one;
 }
 
-/// Over TCP a worker's requests to pull stand behind its pushes on the one
-/// connection to a server.  A fused tensor is pushed at once: pushes and pulls
-/// take turns, and of 10GbE the line limits them, not what copies both ways.
-bool takes_turns(const SurveyCell& cell) {
-  return cell.method == "BSP-PS" && wire_of(cell) == "10GbE";
+bool over_tcp(const SurveyCell& cell) {
+  return !wire_of(cell).empty() && wire_of(cell) != "100GbIB";
 }
 
-/// BytePS: a bus, a network card of the transport, another at the servers.
+/// Over TCP a worker's requests to pull stand behind its pushes on the one
+/// connection to a server.  A fused tensor is pushed at once: pushes and pulls
+/// take turns, and one way alone carries less than both together.
+bool takes_turns(const SurveyCell& cell) {
+  return cell.method == "BSP-PS" && over_tcp(cell);
+}
+
+/// Bytes/s that the processors of a host that computes send and receive; beyond
+/// both ways of the fastest line they limit nothing.
+std::int64_t copied_by_worker(const SurveyCell& cell,
+                              const Constants& constants) {
+  const double slow = constants[Constant::kServerTcp10Rate] * kGiga;
+  const double rate =
+      wire_of(cell) == "10GbE"
+          ? slow
+          : constants[Constant::kServerIpoibRate] * kGiga *
+                std::pow(cell.nodes() / 2.0,
+                         constants[Constant::kServerIpoibGrowth]);
+  const double share = takes_turns(cell) ? kTenGigabit / slow : 1;
+  return rate_of(std::min(2 * kInfiniBand, share * rate));
+}
+
+/// No device reaches another's memory: all passes the host's, which carries
+/// both ways together.  An all-reduce sends as much as it receives.
+void set_bus(double gigabytes_each_way, sim::Machine& machine) {
+  machine.device.full_duplex = false;
+  machine.device.bytes_per_s = rate_of(2 * gigabytes_each_way * kGiga);
+}
+
+/// BytePS: a bus, a line, and over TCP/IP what a worker copies.
 void set_server_costs(const SurveyCell& cell,
                       const Constants& constants,
                       sim::Costs& costs) {
   sim::Machine& machine = costs.machine;
-  machine.device.bytes_per_s =
-      rate_of(constants[Constant::kServerBusRate] * kGiga);
+  set_bus(constants[Constant::kServerBusRate], machine);
   const std::string& wire = wire_of(cell);
-  const double servers = cell.nodes();
-  machine.network.full_duplex = wire == "100GbIB";
   if (wire == "10GbE") {
-    machine.network.bytes_per_s = rate_of(
-        takes_turns(cell) ? kTenGigabit
-                          : constants[Constant::kServerTcp10Rate] * kGiga);
-  } else if (wire == "100GbE") {
-    machine.network.bytes_per_s = rate_of(std::min(
-        2 * kInfiniBand,
-        constants[Constant::kServerIpoibRate] * kGiga *
-            std::pow(servers / 2, constants[Constant::kServerIpoibGrowth])));
+    machine.network.bytes_per_s = rate_of(kTenGigabit);
   }
-  if (depends_on(cell, Constant::kServerCardRate)) {
-    machine.network_scale.assign(static_cast<std::size_t>(servers), 1);
-    machine.network_scale.resize(2 * machine.network_scale.size(),
-                                 constants[Constant::kServerCardRate]);
+  if (over_tcp(cell)) {
+    machine.network.full_duplex = !takes_turns(cell);
+    machine.copies_bytes_per_s = copied_by_worker(cell, constants);
   }
   costs.software.kernels = {
       {.prefix = "update", .launch_per_tensor = ps(kSgdLaunch)}};
@@ -170,7 +188,7 @@ void set_ring_costs(const SurveyCell& cell,
   sim::Machine& machine = costs.machine;
   sim::SoftwareCosts& software = costs.software;
   machine.algorithm = sim::Algorithm::kTree;  // NCCL 2.4's, of small messages
-  machine.device.bytes_per_s = rate_of(constants[Constant::kBusRate] * kGiga);
+  set_bus(constants[Constant::kBusRate], machine);
   const std::string& wire = wire_of(cell);
   if (wire == "10GbE") {
     machine.network.bytes_per_s =
@@ -229,10 +247,24 @@ sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
 
 }  // namespace
 
+std::string server_strategy(const SurveyCell& cell) {
+  std::string strategy =
+      fmt::format("{}+ps:local=0,placement=apart,assign=hash,servers={}",
+                  server_schedule(cell),
+                  cell.nodes());
+  if (is_fused(cell)) {
+    const std::size_t gradients = timed(cell).shape.model.parameters.size();
+    const std::size_t beside =
+        cell.model == "ResNet-50" ? kImageState : kTextState;
+    strategy += fmt::format(",first-key={}", 2 * gradients + beside);
+  }
+  return strategy;
+}
+
 bool depends_on(const SurveyCell& cell, Constant constant) {
   const bool serves = cell.serves();
   const bool scheduler = is_scheduled(cell);
-  const bool fused = cell.method.starts_with("BSP");  // behind all computing
+  const bool fused = is_fused(cell);
   const std::string& network = wire_of(cell);
   switch (constant) {
     case Constant::kBusRate:
@@ -260,13 +292,10 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kServerBusUnderCompute:
       return serves && !fused;
     case Constant::kServerTcp10Rate:
-      return serves && network == "10GbE" && !fused;
+      return serves && network == (fused ? "100GbE" : "10GbE");
     case Constant::kServerIpoibRate:
     case Constant::kServerIpoibGrowth:
       return serves && network == "100GbE";
-    case Constant::kServerCardRate:  // where software limits, not the line
-      return serves && (network == "100GbE" ||
-                        (network == "10GbE" && !takes_turns(cell)));
     default:
       return false;
   }

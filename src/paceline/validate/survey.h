@@ -30,6 +30,12 @@ class SurveyModel {
   std::map<std::string, Last> last_;
 };
 
+/// BytePS as the cell ran it, on several nodes: a server for each, keys hashed.
+/// A fused tensor's name is declared behind those of all gradients and of the
+/// state dict: byteps/torch/__init__.py, DistributedOptimizer and
+/// broadcast_parameters.
+std::string server_strategy(const SurveyCell& cell);
+
 /// Whether the cell's prediction changes with the constant.
 bool depends_on(const SurveyCell& cell, Constant constant);
 

@@ -13,20 +13,17 @@ namespace {
 
 constexpr SwitchInfo kSwitches[] = {
     {"turns of push and pull",
-     "BytePS over 10GbE pushes what is fused (BSP), then pulls it; "
-     "other gradients, and 100GbE, overlap both",
-     "ps-lite's requests to pull stand behind pushes; that it holds "
-     "here alone: no source",
+     "BytePS over TCP/IP pushes what is fused (BSP), then pulls it, over 10GbE "
+     "at the line's rate; over 100GbE at the same share of what other "
+     "gradients get, whose ways overlap",
+     "ps-lite's requests to pull stand behind pushes; that shares are the "
+     "same: no source",
      Table::kSurvey},
-    {"half duplex over TCP",
-     "BytePS sends and receives at one rate together over 10GbE and "
-     "100GbE, not over InfiniBand",
-     "no source",
-     Table::kSurvey},
-    {"BytePS's servers' cards",
-     "differ from workers' where software limits: over 100GbE, and over 10GbE "
-     "where gradients are pushed one by one",
-     "a line carries no more at a server; where software limits: no source",
+    {"copies over TCP",
+     "what BytePS's workers send and receive shares one rate over 10GbE and "
+     "100GbE, not over InfiniBand, and not at servers",
+     "ZeroMQ copies on processors, of which servers have all; that this "
+     "limits: no source",
      Table::kSurvey},
     {"100GbE changes with hosts",
      "NCCL's rate falls and BytePS's grows with a power of the hosts; "
