@@ -378,6 +378,11 @@ TEST(ParameterServer, RefusesRolesThatCannotBeFilled) {
   refuses("ps:placement=apart", 3);
 }
 
+TEST(ParameterServer, RefusesAKeyThatNothingHashes) {
+  EXPECT_THROW((void)make_planner(parse_strategy("ps:first-key=1")),
+               UsageError);
+}
+
 // Each could hold back what the other waits for.
 TEST(Neighbors, RefuseACreditWhereRanksChooseTheirOrder) {
   for (const char* text : {"bytescheduler:order=priority+neighbor-allreduce",

@@ -55,6 +55,10 @@ TEST(Engines, CopyMessagesOverTcpAlone) {
   };
   EXPECT_EQ(copied("byteps"), network.bytes_per_s);
   EXPECT_EQ(copied("nccl"), 0);
+  network.sharing = plan::LinkSharing::kDevice;  // every slot has a card
+  ASSERT_GT(it.cluster.hosts.front().slots, 1);
+  EXPECT_EQ(copied("byteps"),
+            it.cluster.hosts.front().slots * network.bytes_per_s);
   network.latency_ps = 2'000'000;
   EXPECT_EQ(copied("byteps"), 0);
 }

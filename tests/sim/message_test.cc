@@ -154,11 +154,13 @@ TEST(Messages, AloneAreCopied) {
   EXPECT_EQ(simulate(*planner, input, costs).step, step);
 }
 
-TEST(Messages, RefuseANegativeRateOfCopies) {
+TEST(Messages, RefuseARateOfCopiesThatCannotBe) {
   const auto input = on_hosts(1, 4, 1);
   Costs costs = toy_costs(input);
-  costs.machine.copies_bytes_per_s = -1;
-  EXPECT_THROW(simulate(Neighbors({1}), input, costs), UsageError);
+  for (const std::int64_t rate : {std::int64_t{-1}, kMostBytesPerSecond + 1}) {
+    costs.machine.copies_bytes_per_s = rate;
+    EXPECT_THROW(simulate(Neighbors({1}), input, costs), UsageError) << rate;
+  }
 }
 
 TEST(Messages, CrossedReceivesNameEachOther) {
@@ -193,7 +195,7 @@ TEST(Messages, FoldExactly) {
         costs.machine.network.sharing = sharing;
         costs.machine.network.full_duplex = local != 4;
         costs.machine.copies_bytes_per_s =
-            local == 1 ? costs.machine.network.bytes_per_s : 0;
+            local == 64 ? 0 : costs.machine.network.bytes_per_s;
         {
           SCOPED_TRACE("neighbors");
           expect_equal(Neighbors({1}), input, costs);

@@ -59,7 +59,7 @@ struct ClusterLink {
   std::string name;
   LinkScope scope = LinkScope::kHosts;
   LinkSharing sharing = LinkSharing::kHost;
-  double bytes_per_s = 0;       // line rate, each way
+  double bytes_per_s = 0;       // each way; half duplex: both together
   std::int64_t latency_ps = 0;  // one way
   bool full_duplex = true;      // else both ways share the rate
   double under_compute = 1;     // share of the rate while devices compute

@@ -4,6 +4,9 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
 #include "paceline/plan/host_communicators.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/serving.h"
@@ -234,10 +237,16 @@ class ParameterServer final : public ExchangeRule {
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_ps(const Options& options) {
+  const bool hashed = options.text("assign") == "hash";
+  if (!hashed && options.count("first-key") > 0) {
+    throw UsageError(fmt::format(
+        "ps: first-key={} without assign=hash: keys are hashed only there",
+        options.count("first-key")));
+  }
   return std::make_unique<ParameterServer>(
       Serving{.servers = static_cast<Rank>(options.count("servers")),
               .colocated = options.text("placement") == "colocated",
-              .hashed = options.text("assign") == "hash",
+              .hashed = hashed,
               .first_key = static_cast<std::size_t>(options.count("first-key")),
               .local = static_cast<Rank>(options.count("local")),
               .partition = PartitionLimit("ps", options)});

@@ -20,8 +20,9 @@ struct Emulation {
 };
 
 /// `like` is the job's prediction on its cluster: its layers are replayed.
-/// Links have the rate of the slower one that ranks cross, and the latency of
-/// the network where there are several hosts.  Ranks keep the hosts that the
+/// Links have the rate each way of the slower one that ranks cross, half of it
+/// where both ways share one, and the latency of the network where there are
+/// several hosts.  Ranks keep the hosts that the
 /// strategy divides them into.
 Emulation emulate(const PredictRequest& job, const Prediction& like);
 

@@ -23,7 +23,7 @@ struct EngineCosts {
   double device_share = 1, under_compute = 0;
   bool published = false;  // one published program's, asked for by name
   /// A host that computes sends and receives messages over TCP/IP at one rate
-  /// together, the network's.
+  /// together, that of its cards.
   bool tcp_copies = false;
 };
 

@@ -23,12 +23,12 @@ namespace paceline::sim {
 ///   broadcast                   S, after only
 ///
 /// These hops come before and after, one way each, so that no direction of a
-/// link carries more than S of them, at its full rate.  (What compute takes
-/// from a bus is felt there only where less than half is left.)  Hosts of an
-/// odd number of ranks part such neighbors, so that these bytes cross the
-/// network too.  Thakur, Rabenseifner and Gropp, IJHPCA 2005,
-/// doi:10.1177/1094342005051521, section 4.4.  A broadcast is a scatter and an
-/// all-gather.
+/// link carries more than S of them, at its full rate: on a half-duplex link
+/// what both ways share.  (What compute takes from a full-duplex bus is felt
+/// there only where less than half is left.)  Hosts of an odd number of ranks
+/// part such neighbors, so that these bytes cross the network too.  Thakur,
+/// Rabenseifner and Gropp, IJHPCA 2005, doi:10.1177/1094342005051521,
+/// section 4.4.  A broadcast is a scatter and an all-gather.
 namespace {
 
 struct Folding {

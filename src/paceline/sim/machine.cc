@@ -45,7 +45,7 @@ void check_time(const char* what, Picoseconds time) {
 }
 
 void check_link(const char* what, const LinkModel& link) {
-  if (link.bytes_per_s <= 0 || link.bytes_per_s > 100'000'000'000'000) {
+  if (link.bytes_per_s <= 0 || link.bytes_per_s > kMostBytesPerSecond) {
     throw UsageError(fmt::format(
         "the {} link has a rate of {} bytes/s: it must be above 0 and at most "
         "10^14",
@@ -145,10 +145,10 @@ std::string_view name_of(Algorithm algorithm) {
 void check_costs(const Machine& machine, const SoftwareCosts& software) {
   check_link("device", machine.device);
   check_link("network", machine.network);
-  if (machine.copies_bytes_per_s < 0) {
+  if (machine.copies_bytes_per_s < 0 ||
+      machine.copies_bytes_per_s > kMostBytesPerSecond) {
     throw UsageError(
-        fmt::format("a host copies {} bytes/s of messages: must not be "
-                    "negative",
+        fmt::format("a host copies {} bytes/s of messages: 0 to 10^14 can be",
                     machine.copies_bytes_per_s));
   }
   const Interference& lost = machine.interference;

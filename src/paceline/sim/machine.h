@@ -17,8 +17,10 @@ namespace paceline::sim {
 
 using plan::Picoseconds;
 
+inline constexpr std::int64_t kMostBytesPerSecond = 100'000'000'000'000;
+
 struct LinkModel {
-  std::int64_t bytes_per_s = 1'000'000'000;  // each way
+  std::int64_t bytes_per_s = 1'000'000'000;  // each way, or of both
   Picoseconds latency = 0;                   // one way
   plan::LinkSharing sharing = plan::LinkSharing::kDevice;
   bool full_duplex = true;

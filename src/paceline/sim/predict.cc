@@ -71,6 +71,19 @@ Picoseconds step_of(int batch_size, double samples_per_s) {
 /// A hop that takes so long is TCP/IP's; over RDMA it takes 1 to 3 us.
 constexpr Picoseconds kTcpLatency = 10'000'000;
 
+/// Of the largest host, where every slot has its own.
+std::int64_t bytes_per_s_of_cards(const plan::Cluster& cluster,
+                                  const LinkModel& network) {
+  double cards = 1;
+  if (network.sharing == plan::LinkSharing::kDevice) {
+    for (const auto& host : cluster.hosts) {
+      cards = std::max(cards, static_cast<double>(host.slots));
+    }
+  }
+  return std::llround(std::min(cards * static_cast<double>(network.bytes_per_s),
+                               static_cast<double>(kMostBytesPerSecond)));
+}
+
 /// The cluster's links as the engine's collectives find them.
 Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
   Machine machine = machine_of(request.cluster, engine.name);
@@ -80,7 +93,8 @@ Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
                    engine.device_share));
   const bool tcp = machine.network.latency >= kTcpLatency;
   if (tcp && engine.tcp_copies) {
-    machine.copies_bytes_per_s = machine.network.bytes_per_s;
+    machine.copies_bytes_per_s =
+        bytes_per_s_of_cards(request.cluster, machine.network);
   }
   if (engine.tcp_s_per_byte > 0 && tcp) {
     machine.network.bytes_per_s =

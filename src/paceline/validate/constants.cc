@@ -114,7 +114,8 @@ constexpr std::array<ConstantInfo, kConstants> kTable{{
      1.365,
      "what a worker's host sends and receives at together where gradients are "
      "pushed one by one: ps-lite's ZeroMQ on TCP, which copies every byte; a "
-     "server's, which does not compute, carries what the line does"},
+     "server's, which does not compute, carries what the line does; of a fused "
+     "tensor the line over it is the share of 100GbE"},
     {Constant::kServerIpoibRate,
      Table::kSurvey,
      "BytePS over 100GbE, 2 servers",

@@ -36,8 +36,8 @@ constexpr FixedInfo kTable[] = {
     {"10GbE",
      "GB/s",
      kTenGigabit / 1e9,
-     "the line's 10 Gb/s, by which a fused tensor is pushed, then "
-     "pulled",
+     "the line's 10 Gb/s, each way of a card; by which a fused tensor is "
+     "pushed, then pulled",
      Table::kSurvey},
     {"InfiniBand",
      "GB/s",
@@ -76,14 +76,15 @@ constexpr FixedInfo kTable[] = {
     {"BytePS's keys, ResNet-50",
      "tensors",
      kImageState,
-     "mean, variance and count of 53 normalizations: declared with its 161 "
-     "parameters and their gradients before a fused tensor's name",
+     "mean, variance and count of 53 normalizations, which its state dict has "
+     "beside 161 parameters: declared with their gradients before a fused "
+     "tensor's name, byteps/byteps_distributed_optimizer.py of the survey",
      Table::kSurvey},
     {"BytePS's keys, BERT",
      "tensors",
      kTextState,
-     "the decoder's tied weight, twice in a state dict; from transformers 2.4 "
-     "on its bias is too",
+     "likewise the decoder's tied weight, twice in a state dict; from "
+     "transformers 2.4 on its bias is too",
      Table::kSurvey},
     {"ByteScheduler's partition",
      "Mparam",

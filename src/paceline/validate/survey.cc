@@ -136,7 +136,9 @@ bool over_tcp(const SurveyCell& cell) {
 
 /// Over TCP a worker's requests to pull stand behind its pushes on the one
 /// connection to a server.  A fused tensor is pushed at once: pushes and pulls
-/// take turns, and one way alone carries less than both together.
+/// take turns, and one way alone carries less than both together.  It is priced
+/// as one rate for both ways: the line's over 10GbE, and that share of what is
+/// copied over 100GbE.
 bool takes_turns(const SurveyCell& cell) {
   return cell.method == "BSP-PS" && over_tcp(cell);
 }

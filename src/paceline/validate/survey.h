@@ -32,8 +32,7 @@ class SurveyModel {
 
 /// BytePS as the cell ran it, on several nodes: a server for each, keys hashed.
 /// A fused tensor's name is declared behind those of all gradients and of the
-/// state dict: byteps/torch/__init__.py, DistributedOptimizer and
-/// broadcast_parameters.
+/// state dict: byteps/byteps_distributed_optimizer.py of the survey.
 std::string server_strategy(const SurveyCell& cell);
 
 /// Whether the cell's prediction changes with the constant.
