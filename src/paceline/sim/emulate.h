@@ -22,8 +22,7 @@ struct Emulation {
 /// `like` is the job's prediction on its cluster: its layers are replayed.
 /// Links have the rate each way of the slower one that ranks cross, half of it
 /// where both ways share one, and the latency of the network where there are
-/// several hosts.  Ranks keep the hosts that the
-/// strategy divides them into.
+/// several hosts.  Ranks keep the hosts that the strategy divides them into.
 Emulation emulate(const PredictRequest& job, const Prediction& like);
 
 /// How long an engine needs for a collective of all ranks.

@@ -207,7 +207,7 @@ void set_ring_costs(const SurveyCell& cell,
   if (is_scheduled(cell)) {
     return;  // Horovod's fusion is on: a start carries up to 64 MB
   }
-  if (wire == "10GbE" || wire == "100GbE") {
+  if (over_tcp(cell)) {
     machine.network.latency = ps(kTcpStep);
   }
   software.collective_per_rank =
@@ -288,7 +288,7 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kSchedulerSpread:
       return scheduler;
     case Constant::kSchedulerTcp:
-      return scheduler && (network == "10GbE" || network == "100GbE");
+      return scheduler && over_tcp(cell);
     case Constant::kServerBusRate:
       return serves;
     case Constant::kServerBusUnderCompute:
