@@ -17,9 +17,10 @@ std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
              : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
 }
 
-/// How often the bytes of a stage cross a link of its kind.
-std::int64_t ways(const LinkModel& link) {
-  return link.full_duplex ? 1 : 2;
+/// How often the bytes of a stage, which are sent and received, cross a link of
+/// its kind.
+std::int64_t crossings(const LinkModel& link) {
+  return 2 / link.links();
 }
 
 /// On one medium each host's bytes cross once; cards of devices split them.
@@ -31,11 +32,11 @@ std::int64_t network_weight(const Stage& stage,
       return stage.network_weight * group.hosts;
     case plan::LinkSharing::kDevice:
       return (stage.network_weight + group.most_local - 1) / group.most_local *
-             ways(network);
+             crossings(network);
     case plan::LinkSharing::kHost:
       break;
   }
-  return stage.network_weight * ways(network);
+  return stage.network_weight * crossings(network);
 }
 
 /// What the slowest of many links leaves of the network's rate.
@@ -93,12 +94,12 @@ Picoseconds alone(const Price& price,
   Picoseconds total = 0;
   for (int i = 0; i < price.count; ++i) {
     const Stage& stage = price.stages[static_cast<std::size_t>(i)];
-    const std::int64_t rate =
-        std::min({stage.limit_bytes_per_s,
-                  share(machine.device.bytes_per_s,
-                        stage.device_weight * on_bus * ways(machine.device)),
-                  share(machine.network.bytes_per_s,
-                        network_weight(stage, group, machine.network))});
+    const std::int64_t rate = std::min(
+        {stage.limit_bytes_per_s,
+         share(machine.device.bytes_per_s,
+               stage.device_weight * on_bus * crossings(machine.device)),
+         share(machine.network.bytes_per_s,
+               network_weight(stage, group, machine.network))});
     total += stage.latency + transfer_time(stage.bytes, rate);
   }
   return total;

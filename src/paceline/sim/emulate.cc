@@ -17,8 +17,7 @@ namespace {
 
 /// An emulated link carries as much each way as the other.
 std::int64_t each_way(const LinkModel& link) {
-  return link.full_duplex ? link.bytes_per_s
-                          : std::max<std::int64_t>(1, link.bytes_per_s / 2);
+  return std::max<std::int64_t>(1, link.bytes_per_s * link.links() / 2);
 }
 
 plan::LinkSpec link_of(const PredictRequest& job) {

@@ -27,6 +27,9 @@ struct LinkModel {
   // A collective among H hosts gets rate * (H / 2)^-decline of a network: its
   // slowest link sets the pace.
   double decline = 0;
+
+  /// What carries the bytes of a card or bus: a link each way, or one for both.
+  int links() const { return full_duplex ? 2 : 1; }
 };
 
 /// What is left of a speed while something else runs on the same rank; 1:

@@ -298,9 +298,9 @@ void Simulator::State::settle_device_link(std::uint32_t actor, bool computes) {
           ? std::llround(static_cast<double>(device.bytes_per_s) *
                          costs_.machine.interference.device_link_under_compute)
           : device.bytes_per_s);
-  const std::uint32_t ways = device.full_duplex ? 2 : 1;
-  for (std::uint32_t way = 0; way < ways; ++way) {
-    network_.set_capacity(ways * link + way, rate);
+  const auto each = static_cast<std::uint32_t>(device.links());
+  for (std::uint32_t i = 0; i < each; ++i) {
+    network_.set_capacity(each * link + i, rate);
   }
 }
 

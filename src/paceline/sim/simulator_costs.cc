@@ -17,12 +17,12 @@ using plan::LinkSharing;
 std::size_t links_of(const LinkModel& link,
                      std::size_t actors,
                      std::size_t hosts) {
-  const std::size_t ways = link.full_duplex ? 2 : 1;
+  const auto each = static_cast<std::size_t>(link.links());
   switch (link.sharing) {
     case LinkSharing::kDevice:
-      return ways * actors;
+      return each * actors;
     case LinkSharing::kHost:
-      return ways * hosts;
+      return each * hosts;
     case LinkSharing::kAll:
       return 1;
   }
