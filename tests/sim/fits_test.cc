@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/sim/collective_model.h"
+#include "paceline/sim/planner_lines.h"
 #include "paceline/sim/predict.h"
 #include "paceline/sim/whole.h"
 

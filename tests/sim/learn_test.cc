@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/sim/engines.h"
+#include "paceline/sim/kernel_costs.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::sim {

@@ -14,6 +14,7 @@
 #include "paceline/plan/periodic_merge.h"
 #include "paceline/plan/rows.h"
 #include "paceline/plan/strategy.h"
+#include "paceline/sim/planner_lines.h"
 #include "paceline/sim/predict.h"
 #include "sim/toy.h"
 

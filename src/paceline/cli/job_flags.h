@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "paceline/plan/cluster_choice.h"
-#include "paceline/sim/predict.h"
+#include "paceline/sim/predict_request.h"
 
 namespace CLI {
 class App;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/cli/job_flags.h"
+#include "paceline/sim/predict.h"
 
 namespace paceline::cli {
 

@@ -13,6 +13,7 @@
 #include "paceline/plan/profile_file.h"
 #include "paceline/sim/emulate.h"
 #include "paceline/sim/engine_choice.h"
+#include "paceline/sim/kernel_costs.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/stats/summary.h"
 

@@ -12,7 +12,8 @@
 #include "paceline/sim/collective_model.h"
 #include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
-#include "paceline/sim/predict.h"
+#include "paceline/sim/predict_request.h"
+#include "paceline/sim/request_profile.h"
 
 namespace paceline::sim {
 namespace {

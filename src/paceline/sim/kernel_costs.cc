@@ -7,6 +7,7 @@
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/engine_choice.h"
 #include "paceline/sim/engines.h"
+#include "paceline/sim/job.h"
 #include "paceline/sim/roofline.h"
 
 namespace paceline::sim {

@@ -3,7 +3,9 @@
 
 #include <vector>
 
-#include "paceline/sim/predict.h"
+#include "paceline/plan/plan_input.h"
+#include "paceline/sim/machine.h"
+#include "paceline/sim/predict_request.h"
 
 // What a request's kernels cost: the optimizer's, and all others.
 
@@ -12,6 +14,9 @@ namespace paceline::sim {
 /// First those of the update; the optimizer's count of steps is one of them.
 std::vector<KernelCost> kernels_of(const PredictRequest& request,
                                    const plan::PlanInput& input);
+
+/// Bytes that one rank's update reads and writes in a step.
+double update_bytes(const plan::PlanInput& input);
 
 /// Time in which one device's memory carries the update.
 double update_seconds(const SoftwareCosts& software,

@@ -12,6 +12,7 @@
 #include "paceline/base/random.h"
 #include "paceline/plan/strategy.h"
 #include "paceline/sim/engines.h"
+#include "paceline/sim/kernel_costs.h"
 #include "paceline/sim/learn_fit.h"
 #include "paceline/sim/learn_warnings.h"
 #include "paceline/sim/roofline.h"

@@ -2,7 +2,6 @@
 #include "paceline/sim/predict.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,8 +12,10 @@
 #include "paceline/sim/engines.h"
 #include "paceline/sim/hosted.h"
 #include "paceline/sim/kernel_costs.h"
+#include "paceline/sim/planner_lines.h"
 #include "paceline/sim/priced_on.h"
-#include "paceline/sim/roofline.h"
+#include "paceline/sim/request_costs.h"
+#include "paceline/sim/request_profile.h"
 
 namespace paceline::sim {
 namespace {
@@ -22,17 +23,6 @@ namespace {
 constexpr int kBatch = 32;  // where nobody says
 constexpr Step kWarmup = 2;
 constexpr Step kMostPeriods = 8;  // that are simulated until steps repeat
-
-const plan::DeviceThroughput* throughput_of(const PredictRequest& request) {
-  const plan::DeviceThroughput* found = nullptr;
-  for (const auto& row : request.cluster.device.throughputs) {
-    if (row.model == request.network.model.name &&
-        (request.batch_size == 0 || row.batch_size == request.batch_size)) {
-      found = &row;
-    }
-  }
-  return found;
-}
 
 plan::PlanInput input_of(const PredictRequest& request) {
   plan::PlanInput input;
@@ -42,155 +32,6 @@ plan::PlanInput input_of(const PredictRequest& request) {
   input.optimizer.name = request.optimizer;
   input.optimizer.state_buffers = request.optimizer == "adamw" ? 2 : 1;
   return input;
-}
-
-constexpr double kLongestStep = 3600;  // picoseconds hold a thousand of them
-
-/// How long one device takes for a batch.
-Picoseconds step_of(int batch_size, double samples_per_s) {
-  if (!is_device_rate(samples_per_s)) {
-    throw UsageError(
-        fmt::format("{:g} samples/s of one device: must be from {} to {:.0f}",
-                    samples_per_s,
-                    kLeastDeviceRate,
-                    kMostDeviceRate));
-  }
-  const double seconds = batch_size / samples_per_s;
-  if (seconds > kLongestStep) {
-    throw UsageError(fmt::format(
-        "{:g} samples/s of one device: a step of {} samples takes {:g} s, at "
-        "most {} can be",
-        samples_per_s,
-        batch_size,
-        seconds,
-        kLongestStep));
-  }
-  return plan::picoseconds_of(seconds);
-}
-
-/// A hop that takes so long is TCP/IP's; over RDMA it takes 1 to 3 us.
-constexpr Picoseconds kTcpLatency = 10'000'000;
-
-/// Of the largest host, where every slot has its own.
-std::int64_t bytes_per_s_of_cards(const plan::Cluster& cluster,
-                                  const LinkModel& network) {
-  double cards = 1;
-  if (network.sharing == plan::LinkSharing::kDevice) {
-    for (const auto& host : cluster.hosts) {
-      cards = std::max(cards, static_cast<double>(host.slots));
-    }
-  }
-  return std::llround(std::min(cards * static_cast<double>(network.bytes_per_s),
-                               static_cast<double>(kMostBytesPerSecond)));
-}
-
-/// The cluster's links as the engine's collectives find them.
-Machine machine_for(const PredictRequest& request, const EngineCosts& engine) {
-  Machine machine = machine_of(request.cluster, engine.name);
-  machine.device.bytes_per_s = std::max<std::int64_t>(
-      1,
-      std::llround(static_cast<double>(machine.device.bytes_per_s) *
-                   engine.device_share));
-  const bool tcp = machine.network.latency >= kTcpLatency;
-  if (tcp && engine.tcp_copies) {
-    machine.copies_bytes_per_s =
-        bytes_per_s_of_cards(request.cluster, machine.network);
-  }
-  if (engine.tcp_s_per_byte > 0 && tcp) {
-    machine.network.bytes_per_s =
-        slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
-  }
-  if (engine.under_compute > 0) {
-    machine.interference.device_link_under_compute = engine.under_compute;
-  }
-  if (machine.algorithm != Algorithm::kMeasured) {
-    machine.algorithm = engine.algorithm;
-  }
-  return machine;
-}
-
-Costs costs_of(const PredictRequest& request,
-               const EngineCosts& software,
-               const plan::PlanInput& input,
-               std::vector<record::Warning>& warnings) {
-  const std::string engine(software.name);
-  Costs costs;
-  costs.machine =
-      request.machine ? *request.machine : machine_for(request, software);
-  costs.machine.noise = request.noise;
-  if (request.algorithm) {
-    costs.machine.algorithm = algorithm_named(*request.algorithm);
-  }
-  if (!request.machine) {
-    check_fits(request.cluster, engine, costs.machine, warnings);
-    if (!request.samples_per_s) {
-      check_device(request.profile_device, request.cluster, engine, warnings);
-    }
-  }
-  if (!request.machine && !request.software) {
-    check_scale(engine, request.ranks, costs.machine, warnings);
-  }
-  if (request.software) {
-    costs.software = *request.software;
-  } else {
-    costs.software = software.costs;
-    costs.software.kernels = kernels_of(request, input);
-  }
-  return costs;
-}
-
-/// What one device's step leaves to forward and backward: its rate was measured
-/// with the update, whose memory passes come behind them.
-Picoseconds model_work_of(double samples_per_s,
-                          int batch_size,
-                          double update_s) {
-  const Picoseconds step = step_of(batch_size, samples_per_s);
-  const Picoseconds update = plan::picoseconds_of(update_s);
-  if (update >= step) {
-    throw UsageError(fmt::format(
-        "{} samples/s of one device, a step of {:.3f} ms: the update alone "
-        "takes {:.3f} ms at the device's memory bandwidth",
-        samples_per_s,
-        1e3 * plan::seconds_of(step),
-        1e3 * update_s));
-  }
-  return step - update;
-}
-
-/// Layer times; a warning where they rest on no measurement.
-plan::LayerProfile profile_of(const PredictRequest& request,
-                              int batch_size,
-                              double update_s,
-                              std::vector<record::Warning>& warnings) {
-  if (request.profile) {
-    plan::check_profile(request.network.model, *request.profile);
-    if (!request.samples_per_s) {
-      return *request.profile;
-    }
-    return stretched(
-        *request.profile,
-        model_work_of(*request.samples_per_s, batch_size, update_s));
-  }
-  plan::LayerProfile profile = roofline_profile(
-      request.network, batch_size, roofline_of(request.cluster.device));
-  const plan::DeviceThroughput* row = throughput_of(request);
-  std::optional<double> rate = request.samples_per_s;
-  if (!rate && row != nullptr) {
-    rate = row->samples_per_s;
-  }
-  if (rate) {
-    return stretched(std::move(profile),
-                     model_work_of(*rate, batch_size, update_s));
-  }
-  warnings.push_back(
-      {.code = "no-throughput",
-       .seen = fmt::format("no throughput of {} at batch size {} is known",
-                           request.network.model.name,
-                           batch_size),
-       .why = "layer times follow from the device's data sheet, which programs "
-              "reach more or less of",
-       .advice = "measure one device and give --device-rate"});
-  return profile;
 }
 
 Step whole_periods(Step steps, Step period) {
@@ -222,13 +63,6 @@ record::Configuration configuration_of(const PredictRequest& request,
   configuration.seed = request.noise.seed;
   configuration.cluster = priced_on(request);
   return configuration;
-}
-
-plan::AlphaBetaLine later(plan::AlphaBetaLine line, Picoseconds by) {
-  for (plan::AlphaBetaPiece& piece : line.pieces) {
-    piece.alpha += by;
-  }
-  return line;
 }
 
 void check_steps(const PredictRequest& request) {
@@ -308,56 +142,6 @@ Group world_of(const plan::PlanInput& input) {
 double Prediction::samples_per_s() const {
   return static_cast<double>(record.configuration.batch_size) *
          training_ranks(*job) / plan::seconds_of(times.step);
-}
-
-bool is_timed(const PredictRequest& request) {
-  return request.profile || request.samples_per_s ||
-         throughput_of(request) != nullptr;
-}
-
-plan::AlphaBeta alpha_beta_of(const Machine& machine,
-                              const SoftwareCosts& software,
-                              const Group& group) {
-  constexpr std::int64_t kMuch = 64 << 20;
-  const auto line = [&](plan::Pattern pattern) {
-    const auto time = [&](std::int64_t bytes) {
-      return alone(price({pattern, bytes, group}, machine), group, machine);
-    };
-    const Picoseconds asked = software.issue + software.negotiation +
-                              group.ranks * software.negotiation_per_rank;
-    const plan::LinkFit* fit = measured_fit({pattern, kMuch, group}, machine);
-    if (fit != nullptr && fit->ranks == group.ranks) {
-      return later(fit->line, asked);
-    }
-    const Picoseconds fixed =
-        asked + (fit != nullptr
-                     ? 0
-                     : software.collective +
-                           group.ranks * software.collective_per_rank);
-    const Picoseconds start = time(0);
-    return plan::AlphaBetaLine{
-        {{.alpha = fixed + start,
-          .beta_ps_per_byte = static_cast<double>(time(kMuch) - start) /
-                              static_cast<double>(kMuch)}}};
-  };
-  const bool remote = group.hosts > 1;
-  const LinkModel& wire = remote ? machine.network : machine.device;
-  const plan::LinkFit* message = message_fit(remote, machine);
-  return {
-      .origin = "the cluster's links",
-      .world = group.ranks,
-      .all_reduce = line(plan::Pattern::kAllReduce),
-      .reduce_scatter = line(plan::Pattern::kReduceScatter),
-      .all_gather = line(plan::Pattern::kAllGather),
-      .broadcast = line(plan::Pattern::kBroadcast),
-      .message =
-          message != nullptr
-              ? message->line
-              : plan::AlphaBetaLine{{{.alpha = software.message + wire.latency,
-                                      .beta_ps_per_byte =
-                                          1e12 / static_cast<double>(
-                                                     wire.bytes_per_s)}}},
-      .side_by_side = software.serial_collectives ? 1 : software.side_by_side};
 }
 
 Prediction predict(const PredictRequest& request, bool with_spans) {

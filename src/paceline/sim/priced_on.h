@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "paceline/sim/predict.h"
+#include "paceline/sim/predict_request.h"
 
 namespace paceline::sim {
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/sim/predict.h"
 #include "paceline/validate/score.h"
 #include "paceline/validate/survey.h"
 

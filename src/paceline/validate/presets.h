@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "paceline/sim/predict.h"
+#include "paceline/sim/predict_request.h"
 #include "paceline/validate/protocols.h"
 
 // `paceline predict` itself put to the question: a cell's job on the cluster
