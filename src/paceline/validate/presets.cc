@@ -10,7 +10,7 @@
 
 #include "paceline/sim/predict.h"
 #include "paceline/validate/score.h"
-#include "paceline/validate/survey.h"
+#include "paceline/validate/survey_job.h"
 
 namespace paceline::validate {
 namespace {

@@ -3,135 +3,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <memory>
 
 #include <fmt/format.h>
 
-#include "paceline/base/error.h"
-#include "paceline/plan/strategy.h"
 #include "paceline/sim/hosted.h"
-#include "paceline/validate/fenced.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/published_setup.h"
+#include "paceline/validate/survey_job.h"
 
 namespace paceline::validate {
 namespace {
 
 using plan::Picoseconds;
-using plan::Rank;
 
-constexpr Rank kLocal = 4;
 constexpr double kGiga = 1e9, kMilli = 1e-3, kMicro = 1e-6;
-
-plan::AlphaBeta planned_with(const SurveyCell& cell) {
-  for (const PublishedLine& line :
-       planning_lines(cell.network == "10GbE" ? "10GbE" : "56GbIB")) {
-    if (line.ranks == cell.gpus) {
-      plan::AlphaBeta model;
-      model.origin = "ddl-benchmarks' tables";
-      model.world = cell.gpus;
-      model.all_reduce = plan::line_of(line.alpha, line.beta);
-      return model;
-    }
-  }
-  throw UsageError(fmt::format("no table of {} workers", cell.gpus));
-}
 
 Picoseconds ps(double seconds) {
   return plan::picoseconds_of(seconds);
 }
 
-struct Timed {
-  TimedNetwork without_optimizer, with_optimizer;
-};
-
-Timed timed_of(const Published& one) {
-  const double step = one.batch_size / one.samples_per_s;
-  const auto elements =
-      static_cast<double>(plan::network_shape(one.shape).elements());
-  const double optimizer =
-      one.adam ? kAdamPasses * 4 * elements / kMemoryRate : 0;
-  return {timed_network(one.shape, one.batch_size, step - optimizer),
-          timed_network(one.shape, one.batch_size, step)};
-}
-
-bool is_scheduled(const SurveyCell& cell) {
-  return cell.method == "ByteScheduler-A2A";
-}
-
-/// One device's step; splitting it over layers takes longer than a simulation.
-const TimedNetwork& timed(const SurveyCell& cell) {
-  static const std::map<std::string, Timed> all = [] {
-    std::map<std::string, Timed> networks;
-    for (const Published& one : published_models()) {
-      networks.emplace(one.model, timed_of(one));
-    }
-    return networks;
-  }();
-  const Timed& networks = all.at(cell.model);
-  // ByteScheduler's poller launches AdamW's kernels amid the others, so that
-  // the device's time for them is part of computing.
-  return is_scheduled(cell) ? networks.with_optimizer
-                            : networks.without_optimizer;
-}
-
-/// The network that the cell's bytes cross; empty within one node.
-const std::string& wire_of(const SurveyCell& cell) {
-  static const std::string none, tcp10 = "10GbE";
-  return cell.nodes() == 1 ? none : ran_over_10gbe(cell) ? tcp10 : cell.network;
-}
-
-bool is_fused(const SurveyCell& cell) {  // behind all computing
-  return cell.method.starts_with("BSP");
-}
-
-std::string server_schedule(const SurveyCell& cell) {
-  return is_fused(cell) ? "bsp" : "wfbp";
-}
-
-std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
-  const auto named = [](std::string_view text) {
-    return plan::make_planner(plan::parse_strategy(text));
-  };
-  if (cell.serves()) {
-    return named(cell.nodes() > 1 ? server_strategy(cell)
-                                  : server_schedule(cell) + "+ps:local=0");
-  }
-  if (is_scheduled(cell)) {  // 4 and 16 million parameters
-    return named(
-        "bytescheduler:order=priority,partition-mb=15.2587890625,"
-        "credit-mb=61.03515625");
-  }
-  if (cell.method == "MG-WFBP") {
-    return fenced(named("mg-wfbp:small-elements=8192"));
-  }
-  return named(is_fused(cell) ? "bsp" : "wfbp");
-}
-
-Case case_of(const SurveyCell& cell) {
-  Case one;
-  one.input = input_of(timed(cell), cell.nodes(), kLocal);
-  one.input.alpha_beta = planned_with(cell);
-  if (published(cell.model).adam && !cell.serves()) {
-    one.input.optimizer = {.name = "adamw", .state_buffers = 2};
-  }
-  if (cell.serves() && cell.nodes() > 1) {  // as many servers
-    one.input.world += cell.nodes();
-    one.input.local_world.add(cell.nodes(), 1);
-  }
-  one.planner = planner_of(cell);
-  if (cell.serves()) {
-    one.steps = 2;  // each waits for all of the one before
-  }
-  if (is_scheduled(cell)) {
-    one.steps = 8;  // crosses the step border, so it settles later
-  }
-  return one;
-}
-
 bool over_tcp(const SurveyCell& cell) {
-  return !wire_of(cell).empty() && wire_of(cell) != "100GbIB";
+  const Wire wire = wire_of(cell);
+  return wire == Wire::kTcp10 || wire == Wire::kTcp100;
 }
 
 /// Over TCP a worker's requests to pull stand behind its pushes on the one
@@ -149,7 +42,7 @@ std::int64_t copied_by_worker(const SurveyCell& cell,
                               const Constants& constants) {
   const double slow = constants[Constant::kServerTcp10Rate] * kGiga;
   const double rate =
-      wire_of(cell) == "10GbE"
+      wire_of(cell) == Wire::kTcp10
           ? slow
           : constants[Constant::kServerIpoibRate] * kGiga *
                 std::pow(cell.nodes() / 2.0,
@@ -171,8 +64,8 @@ void set_server_costs(const SurveyCell& cell,
                       sim::Costs& costs) {
   sim::Machine& machine = costs.machine;
   set_bus(constants[Constant::kServerBusRate], machine);
-  const std::string& wire = wire_of(cell);
-  if (wire == "10GbE") {
+  const Wire wire = wire_of(cell);
+  if (wire == Wire::kTcp10) {
     machine.network.bytes_per_s = rate_of(kTenGigabit);
   }
   if (over_tcp(cell)) {
@@ -191,11 +84,11 @@ void set_ring_costs(const SurveyCell& cell,
   sim::SoftwareCosts& software = costs.software;
   machine.algorithm = sim::Algorithm::kTree;  // NCCL 2.4's, of small messages
   set_bus(constants[Constant::kBusRate], machine);
-  const std::string& wire = wire_of(cell);
-  if (wire == "10GbE") {
+  const Wire wire = wire_of(cell);
+  if (wire == Wire::kTcp10) {
     machine.network.bytes_per_s =
         rate_of(constants[Constant::kTcp10Rate] * kGiga);
-  } else if (wire == "100GbE") {
+  } else if (wire == Wire::kTcp100) {
     machine.network.bytes_per_s = rate_of(
         constants[Constant::kIpoibRate] * kGiga *
         std::pow(cell.nodes() / 2.0, -constants[Constant::kIpoibDecline]));
@@ -204,7 +97,7 @@ void set_ring_costs(const SurveyCell& cell,
     machine.network.bytes_per_s = sim::slowed_rate(
         machine.network.bytes_per_s, constants[Constant::kSchedulerTcp] * 1e-9);
   }
-  if (is_scheduled(cell)) {
+  if (cell.is_scheduled()) {
     return;  // Horovod's fusion is on: a start carries up to 64 MB
   }
   if (over_tcp(cell)) {
@@ -232,7 +125,7 @@ sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
   left = std::min(1.0,
                   constants[cell.serves() ? Constant::kServerBusUnderCompute
                                           : Constant::kBusUnderCompute]);
-  if (is_scheduled(cell)) {  // Python launches its modules' calls
+  if (cell.is_scheduled()) {  // Python launches its modules' calls
     sim::launch_from_host(timed(cell).shape,
                           constants[Constant::kSchedulerCall] * kMilli,
                           constants[Constant::kSchedulerSpread] * 0.01,
@@ -249,25 +142,11 @@ sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
 
 }  // namespace
 
-std::string server_strategy(const SurveyCell& cell) {
-  std::string strategy =
-      fmt::format("{}+ps:local=0,placement=apart,assign=hash,servers={}",
-                  server_schedule(cell),
-                  cell.nodes());
-  if (is_fused(cell)) {
-    const std::size_t gradients = timed(cell).shape.model.parameters.size();
-    const std::size_t beside =
-        cell.model == "ResNet-50" ? kImageState : kTextState;
-    strategy += fmt::format(",first-key={}", 2 * gradients + beside);
-  }
-  return strategy;
-}
-
 bool depends_on(const SurveyCell& cell, Constant constant) {
   const bool serves = cell.serves();
-  const bool scheduler = is_scheduled(cell);
-  const bool fused = is_fused(cell);
-  const std::string& network = wire_of(cell);
+  const bool scheduler = cell.is_scheduled();
+  const bool fused = cell.is_fused();
+  const Wire wire = wire_of(cell);
   switch (constant) {
     case Constant::kBusRate:
       return !serves;
@@ -280,10 +159,10 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kAdamLaunch:
       return !serves && !scheduler && published(cell.model).adam;
     case Constant::kTcp10Rate:
-      return !serves && network == "10GbE";
+      return !serves && wire == Wire::kTcp10;
     case Constant::kIpoibRate:
     case Constant::kIpoibDecline:
-      return !serves && network == "100GbE";
+      return !serves && wire == Wire::kTcp100;
     case Constant::kSchedulerCall:
     case Constant::kSchedulerSpread:
       return scheduler;
@@ -294,10 +173,10 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kServerBusUnderCompute:
       return serves && !fused;
     case Constant::kServerTcp10Rate:
-      return serves && network == (fused ? "100GbE" : "10GbE");
+      return serves && wire == (fused ? Wire::kTcp100 : Wire::kTcp10);
     case Constant::kServerIpoibRate:
     case Constant::kServerIpoibGrowth:
-      return serves && network == "100GbE";
+      return serves && wire == Wire::kTcp100;
     default:
       return false;
   }
@@ -305,16 +184,18 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
 
 double SurveyModel::step_seconds(const SurveyCell& cell,
                                  const Constants& constants) {
-  const char* table = cell.network == "10GbE" ? "10" : "56";
-  const std::string plan = fmt::format(
-      "{} {} {} {}", simulated_as(cell.method), cell.model, cell.gpus, table);
+  const std::string plan = fmt::format("{} {} {} {}",
+                                       simulated_as(cell.method),
+                                       cell.model,
+                                       cell.gpus,
+                                       planning_table(cell));
   std::vector<double> used;
   for (const Constant constant : constants_of(Table::kSurvey)) {
     if (depends_on(cell, constant)) {
       used.push_back(constants[constant]);
     }
   }
-  Last& last = last_[plan + " " + wire_of(cell)];
+  Last& last = last_[{plan, wire_of(cell)}];
   if (last.constants != used) {
     last.seconds = plans_.step_seconds(
         plan, [&] { return case_of(cell); }, costs_of(cell, constants));

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "paceline/validate/cell.h"
@@ -27,13 +28,8 @@ class SurveyModel {
   };
 
   PlanCache plans_;
-  std::map<std::string, Last> last_;
+  std::map<std::pair<std::string, Wire>, Last> last_;
 };
-
-/// BytePS as the cell ran it, on several nodes: a server for each, keys hashed.
-/// A fused tensor's name is declared behind those of all gradients and of the
-/// state dict: byteps/byteps_distributed_optimizer.py of the survey.
-std::string server_strategy(const SurveyCell& cell);
 
 /// Whether the cell's prediction changes with the constant.
 bool depends_on(const SurveyCell& cell, Constant constant);

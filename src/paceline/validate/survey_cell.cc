@@ -73,4 +73,14 @@ bool ran_over_10gbe(const SurveyCell& cell) {
          cell.model != "BERT-Base";
 }
 
+Wire wire_of(const SurveyCell& cell) {
+  if (cell.nodes() == 1) {
+    return Wire::kNone;
+  }
+  if (cell.network == "10GbE" || ran_over_10gbe(cell)) {
+    return Wire::kTcp10;
+  }
+  return cell.network == "100GbE" ? Wire::kTcp100 : Wire::kInfiniBand;
+}
+
 }  // namespace paceline::validate

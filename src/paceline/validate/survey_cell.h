@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,14 @@
 
 namespace paceline::validate {
 
+/// What the bytes of a job cross beyond a node.
+enum class Wire : std::uint8_t {
+  kNone,       // one node
+  kTcp10,      // TCP/IP on 10GbE
+  kTcp100,     // TCP/IP on InfiniBand hardware, the survey's 100GbE
+  kInfiniBand  // RDMA on the same
+};
+
 /// ddl-benchmarks' key: method, model, network, GPUs.
 struct SurveyCell {
   std::string method, model, network;
@@ -16,6 +25,9 @@ struct SurveyCell {
 
   int nodes() const { return gpus / 4; }
   bool serves() const { return method.ends_with("-PS"); }
+  /// Gradients go as one tensor behind all computing.
+  bool is_fused() const { return method.starts_with("BSP"); }
+  bool is_scheduled() const { return method == "ByteScheduler-A2A"; }
 };
 
 /// The survey's networks, each of which is new in turn.
@@ -33,5 +45,7 @@ std::string_view simulated_as(std::string_view method);
 /// ones, while the same system with a server-side flag does not.  They are
 /// predicted as 10GbE, for they most likely ran over it.
 bool ran_over_10gbe(const SurveyCell& cell);
+
+Wire wire_of(const SurveyCell& cell);
 
 }  // namespace paceline::validate
