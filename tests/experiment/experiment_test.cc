@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/experiment.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -105,6 +107,25 @@ TEST(Expand, EqualCasesAreKeptOnce) {
                                     {"model", "mlp"}}),
                         cpu_machine(2))),
             Texts{"2 ddp"});
+}
+
+TEST(Expand, ASizeOfBucketsTellsApartWhatTakesIt) {
+  Texts strategies;
+  for (const auto& c :
+       expand(with_flags({{"model", "mlp"},
+                          {"ranks", "2"},
+                          {"strategy", "bsp,fusion,fusion:bucket-mb=8"},
+                          {"bucket_mb", "1,4"}}),
+              cpu_machine(2))
+           .cases) {
+    strategies.push_back(c.strategy);
+  }
+  std::ranges::sort(strategies);
+  EXPECT_EQ(strategies,
+            (Texts{"bsp",
+                   "fusion:bucket-mb=1",
+                   "fusion:bucket-mb=4",
+                   "fusion:bucket-mb=8"}));
 }
 
 TEST(Expand, StrategiesAreToldApartByTheirCanonicalText) {

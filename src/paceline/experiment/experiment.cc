@@ -103,7 +103,10 @@ class Expansion {
       if (c.threads == 0) {
         c.threads = std::max(1, machine_.cores / on_a_host);
       }
-      const std::string key = fmt::format("{} discard={}", c.key(), c.discard);
+      Configuration same = c;
+      same.bucket_mb = 0;  // where there are buckets the strategy says it
+      const std::string key =
+          fmt::format("{} discard={}", same.key(), c.discard);
       if (seen.insert(key).second) {
         kept.push_back(std::move(c));
       }
