@@ -170,14 +170,6 @@ TEST_F(Predict, RefusesWorldsFirst) {
   EXPECT_NE(help.find("--from RECORDS"), std::string::npos) << help;
 }
 
-TEST_F(Predict, AdviseEndsWithACommand) {
-  const Outcome outcome =
-      run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("paceline run"), std::string::npos);
-  EXPECT_NE(outcome.out.find("\n * "), std::string::npos);
-}
-
 TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
   Outcome outcome = run("predict resnet50 " + kCluster + " --ranks 8");
   EXPECT_NE(outcome.err.find("  error bar ±"), std::string::npos)
@@ -190,43 +182,6 @@ TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
   outcome = run("predict vgg16 " + kCluster + " --ranks 8");
   EXPECT_NE(outcome.err.find("  no error bar: "), std::string::npos)
       << outcome.err;
-}
-
-TEST_F(Predict, AdviseSaysWhatItsBarsAre) {
-  Outcome outcome =
-      run("advise resnet50 " + kCluster + " --ranks 8 --bucket-mb 25");
-  EXPECT_EQ(outcome.err.find("no-throughput"), std::string::npos);
-  EXPECT_NE(outcome.out.find("\n[]: 9 of 10 published cells"),
-            std::string::npos)
-      << outcome.out;
-  EXPECT_NE(outcome.out.find("\nnot examined: no published table tells of "),
-            std::string::npos)
-      << outcome.out;
-  outcome = run("advise vgg16 " + kCluster + " --ranks 2 --bucket-mb 25");
-  EXPECT_NE(outcome.err.find("no-throughput: "), std::string::npos);
-  EXPECT_EQ(outcome.err.find("no-throughput: "),
-            outcome.err.rfind("no-throughput: "));
-  EXPECT_NE(outcome.out.find("\nno error bars: "), std::string::npos)
-      << outcome.out;
-  EXPECT_EQ(outcome.out.find("\n * "), std::string::npos) << outcome.out;
-}
-
-TEST_F(Predict, AdviseSaysWhereRunHasNoSuchNetwork) {
-  const Outcome outcome =
-      run("advise bert-base " + kCluster + " --ranks 4 --bucket-mb 25");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find(" --replay bert-base.profile.json"),
-            std::string::npos)
-      << outcome.out;
-  EXPECT_NE(outcome.out.find("\n  `paceline run` has no network bert-base to "
-                             "train: first write bert-base.profile.json"),
-            std::string::npos)
-      << outcome.out;
-  EXPECT_NE(outcome.out.find(" --device cpu --engine gloo "), std::string::npos)
-      << outcome.out;
-  const Outcome trained =
-      run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
-  EXPECT_EQ(trained.out.find("--replay"), std::string::npos) << trained.out;
 }
 
 TEST_F(Predict, RefusesValuesThatCannotBe) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -20,6 +21,12 @@ struct Outcome {
   int exit_code = -1;
   std::string out, err;
 };
+
+/// Number of lines of a file; 0 where there is none.
+inline long lines_of(const fs::path& path) {
+  std::ifstream file(path);
+  return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+}
 
 /// A folder of its own, gone after the test, in which the program runs.
 class Program : public ::testing::Test {

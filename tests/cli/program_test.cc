@@ -4,15 +4,10 @@
 #include "cli/program.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
-#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -307,12 +302,6 @@ TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
                  "the hosts; say --ranks-per-host 4+4");
 }
 
-/// Number of lines of a file; 0 where there is none.
-long lines_of(const fs::path& path) {
-  std::ifstream file(path);
-  return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
-}
-
 constexpr const char* kTwoCases =
     "run --model mlp --device cpu --ranks 1,2 --strategy bsp --batch-size 4 "
     "--warmup 1 --steps 3 --records r.jsonl ";
@@ -359,67 +348,6 @@ TEST_F(Program, RunsASweepAndGoesOnWithIt) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.out, first.out);
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
-}
-
-TEST_F(Program, ReportShowsRecordsInEveryForm) {
-  fs::copy(
-      fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus/good-full.jsonl",
-      folder_ / "r.jsonl");
-  EXPECT_NE(run("report r.jsonl").out.find("resnet18"), std::string::npos);
-  for (const auto& [file, begin] : {std::pair{"r.html", "<!doctype html>"},
-                                    {"r.md", "### resnet18"},
-                                    {"r.csv", "case,source,"},
-                                    {"r.json", "{"}}) {
-    SCOPED_TRACE(file);
-    const Outcome outcome = run(std::string("report r.jsonl -o ") + file);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_TRUE(outcome.err.ends_with(std::string(file) + "\n")) << outcome.err;
-    std::ifstream in(folder_ / file);
-    std::string text(std::istreambuf_iterator<char>(in), {});
-    EXPECT_TRUE(text.starts_with(begin)) << text.substr(0, 100);
-  }
-  EXPECT_NE(run("report r.jsonl --format page --title '<T>'")
-                .out.find("<h1>&lt;T&gt;</h1>"),
-            std::string::npos);
-}
-
-TEST_F(Program, ReportRefusesWhatItCannotShow) {
-  fs::copy(
-      fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus/good-full.jsonl",
-      folder_ / "r.jsonl");
-  write("empty.jsonl", "");
-  expect_refused("report", "paceline: records is required");
-  expect_refused("report none.jsonl", "paceline: cannot read none.jsonl: ");
-  expect_refused("report empty.jsonl", "paceline: empty.jsonl: holds no rec");
-  expect_refused("report r.jsonl ./r.jsonl",
-                 "paceline: ./r.jsonl: given twice");
-  expect_refused("report r.jsonl -o r.jsonl",
-                 "paceline: --output: 'r.jsonl' is a file of records to read");
-  expect_refused("report r.jsonl -o no/such/r.html", "paceline: --output");
-  expect_refused("report r.jsonl --format pgae",
-                 "paceline: --format: unknown format 'pgae'; did you mean "
-                 "'page'?");
-  expect_refused("report r.jsonl --title T", "paceline: --title: only a page");
-  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
-}
-
-// The reader's own tests take every file of the corpus; these are one of each
-// kind.
-TEST_F(Program, ReportNeverFallsOverADamagedFile) {
-  for (const char* name : {"truncated",
-                           "future-version",
-                           "not-utf8",
-                           "nul-bytes",
-                           "huge-number"}) {
-    SCOPED_TRACE(name);
-    const Outcome outcome =
-        run(std::string("report '") + PACELINE_SOURCE_DIR +
-            "/tests/record/corpus/" + name + ".jsonl' -o r.html");
-    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
-    EXPECT_NE(outcome.err.find(".jsonl:1: "), std::string::npos) << outcome.err;
-    EXPECT_FALSE(fs::exists(folder_ / "r.html"));
-  }
 }
 
 // The second case runs until the first one's row has been seen.

@@ -48,9 +48,21 @@ std::string condition_of(const JobFlags& job) {
       profile_to_write(job));
 }
 
-/// The command that runs a row: on the described hosts, with the device that
+/// That what was priced with costs under which nothing runs here does run with
+/// another engine; empty for an engine that runs.  Of a replay, which moves its
+/// bytes with gloo for want of its network, the condition says it.
+std::string engine_note(const record::Configuration& priced,
+                        const record::Configuration& run) {
+  const bool runs = priced.engine == "nccl" || priced.engine == "gloo";
+  return runs ? ""
+              : fmt::format("  priced with --engine {}; it runs on {}\n",
+                            priced.engine,
+                            run.engine);
+}
+
+/// A row as it can be run: on the described hosts, with the device that
 /// the engine's costs are of; a replay's ranks sleep on the CPU.
-std::string command_of(record::Configuration row, const JobFlags& job) {
+record::Configuration runnable(record::Configuration row, const JobFlags& job) {
   row.device = row.engine == "gloo" ? "cpu" : "cuda";
   row.engine = row.engine == "gloo" ? "gloo" : "nccl";
   if (names_profile(job.model())) {
@@ -63,9 +75,18 @@ std::string command_of(record::Configuration row, const JobFlags& job) {
     row.engine = "gloo";
   }
   row.ranks_per_host.clear();  // the hosts' slots say it
-  return fmt::format("{} {}",
-                     report::command_of(row),
-                     command_line(cluster_words(job.cluster())));
+  return row;
+}
+
+/// The command that runs a row, and what is to be known before it runs.
+std::string command_text(const record::Configuration& row,
+                         const JobFlags& job) {
+  const record::Configuration run = runnable(row, job);
+  return fmt::format("\n  {} {}\n{}{}",
+                     report::command_of(run),
+                     command_line(cluster_words(job.cluster())),
+                     engine_note(row, run),
+                     condition_of(job));
 }
 
 /// Where the runs' records go; what cannot be is refused before any time is
@@ -188,9 +209,7 @@ int AdviseCommand::run() const {
   print_warnings(table.warnings);
   fmt::print("{}{}", rows_text(table, top_), buckets_text(table));
   if (const sim::Advice* winner = table.winner()) {
-    fmt::print("\n  {}\n{}",
-               command_of(winner->configuration, job_),
-               condition_of(job_));
+    fmt::print("{}", command_text(winner->configuration, job_));
   }
   if (verify_ == 0) {
     return 0;

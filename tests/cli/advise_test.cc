@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+
+namespace paceline {
+namespace {
+
+using Advise = Program;
+
+const std::string kCluster =
+    "--cluster " PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-10gbe.toml";
+
+TEST_F(Advise, EndsWithACommand) {
+  const Outcome outcome =
+      run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("paceline run"), std::string::npos);
+  EXPECT_NE(outcome.out.find("\n * "), std::string::npos);
+}
+
+TEST_F(Advise, SaysWhatItsBarsAre) {
+  Outcome outcome =
+      run("advise resnet50 " + kCluster + " --ranks 8 --bucket-mb 25");
+  EXPECT_EQ(outcome.err.find("no-throughput"), std::string::npos);
+  EXPECT_NE(outcome.out.find("\n[]: 9 of 10 published cells"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("\nnot examined: no published table tells of "),
+            std::string::npos)
+      << outcome.out;
+  outcome = run("advise vgg16 " + kCluster + " --ranks 2 --bucket-mb 25");
+  EXPECT_NE(outcome.err.find("no-throughput: "), std::string::npos);
+  EXPECT_EQ(outcome.err.find("no-throughput: "),
+            outcome.err.rfind("no-throughput: "));
+  EXPECT_NE(outcome.out.find("\nno error bars: "), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(outcome.out.find("\n * "), std::string::npos) << outcome.out;
+}
+
+TEST_F(Advise, SaysWhereRunHasNoSuchNetwork) {
+  const Outcome outcome =
+      run("advise bert-base " + kCluster + " --ranks 4 --bucket-mb 25");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find(" --replay bert-base.profile.json"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("\n  `paceline run` has no network bert-base to "
+                             "train: first write bert-base.profile.json"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find(" --device cpu --engine gloo "), std::string::npos)
+      << outcome.out;
+  const Outcome trained =
+      run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");
+  EXPECT_EQ(trained.out.find("--replay"), std::string::npos) << trained.out;
+}
+
+TEST_F(Advise, SaysWithWhatItRunsThatWasPricedOtherwise) {
+  const std::string rest = kCluster + " --ranks 4 --bucket-mb 25 --engine ";
+  const Outcome other = run("advise resnet50 " + rest + "bluefog");
+  EXPECT_NE(other.out.find(" --engine nccl "), std::string::npos) << other.out;
+  EXPECT_NE(
+      other.out.find("\n  priced with --engine bluefog; it runs on nccl\n"),
+      std::string::npos)
+      << other.out;
+  const Outcome replay = run("advise bert-base " + rest + "bluefog");
+  EXPECT_NE(
+      replay.out.find("\n  priced with --engine bluefog; it runs on gloo\n"),
+      std::string::npos)
+      << replay.out;
+  const Outcome same = run("advise resnet50 " + rest + "nccl");
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_EQ(same.out.find("priced with"), std::string::npos) << same.out;
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+
+namespace paceline {
+namespace {
+
+using Report = Program;
+
+TEST_F(Report, ShowsRecordsInEveryForm) {
+  fs::copy(
+      fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus/good-full.jsonl",
+      folder_ / "r.jsonl");
+  EXPECT_NE(run("report r.jsonl").out.find("resnet18"), std::string::npos);
+  for (const auto& [file, begin] : {std::pair{"r.html", "<!doctype html>"},
+                                    {"r.md", "### resnet18"},
+                                    {"r.csv", "case,source,"},
+                                    {"r.json", "{"}}) {
+    SCOPED_TRACE(file);
+    const Outcome outcome = run(std::string("report r.jsonl -o ") + file);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(outcome.err.ends_with(std::string(file) + "\n")) << outcome.err;
+    std::ifstream in(folder_ / file);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    EXPECT_TRUE(text.starts_with(begin)) << text.substr(0, 100);
+  }
+  EXPECT_NE(run("report r.jsonl --format page --title '<T>'")
+                .out.find("<h1>&lt;T&gt;</h1>"),
+            std::string::npos);
+}
+
+TEST_F(Report, RefusesWhatItCannotShow) {
+  fs::copy(
+      fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus/good-full.jsonl",
+      folder_ / "r.jsonl");
+  write("empty.jsonl", "");
+  expect_refused("report", "paceline: records is required");
+  expect_refused("report none.jsonl", "paceline: cannot read none.jsonl: ");
+  expect_refused("report empty.jsonl", "paceline: empty.jsonl: holds no rec");
+  expect_refused("report r.jsonl ./r.jsonl",
+                 "paceline: ./r.jsonl: given twice");
+  expect_refused("report r.jsonl -o r.jsonl",
+                 "paceline: --output: 'r.jsonl' is a file of records to read");
+  expect_refused("report r.jsonl -o no/such/r.html", "paceline: --output");
+  expect_refused("report r.jsonl --format pgae",
+                 "paceline: --format: unknown format 'pgae'; did you mean "
+                 "'page'?");
+  expect_refused("report r.jsonl --title T", "paceline: --title: only a page");
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
+}
+
+// The reader's own tests take every file of the corpus; these are one of each
+// kind.
+TEST_F(Report, NeverFallsOverADamagedFile) {
+  for (const char* name : {"truncated",
+                           "future-version",
+                           "not-utf8",
+                           "nul-bytes",
+                           "huge-number"}) {
+    SCOPED_TRACE(name);
+    const Outcome outcome =
+        run(std::string("report '") + PACELINE_SOURCE_DIR +
+            "/tests/record/corpus/" + name + ".jsonl' -o r.html");
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_NE(outcome.err.find(".jsonl:1: "), std::string::npos) << outcome.err;
+    EXPECT_FALSE(fs::exists(folder_ / "r.html"));
+  }
+}
+
+}  // namespace
+}  // namespace paceline
