@@ -23,7 +23,7 @@ TEST(Judged, IsWhatTheErrorsSay) {
   for (const Cell* cell : apart) {
     errors[cell] = -50;
   }
-  const std::vector<Judged> all = judged(errors);
+  const std::vector<Judged> all = judged(errors, series_of);
   ASSERT_EQ(all.size(), errors.size());
   EXPECT_EQ(std::ranges::count(all, true, &Judged::apart), apart.size());
   for (const Judged& one : all) {

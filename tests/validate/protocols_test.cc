@@ -282,19 +282,5 @@ TEST(Protocols, BeginFitsWithoutTheTable) {
             before[Constant::kBusRate]);
 }
 
-TEST(Score, IsOfAbsoluteErrors) {
-  std::vector<Cell> cells(3);
-  for (Cell& cell : cells) {
-    cell.table = Table::kSurvey;
-    cell.key = {"BSP-A2A", "ResNet-50", "10GbE", "8"};
-  }
-  cells[2].key[3] = "4";
-  const Errors errors{{&cells[0], -4}, {&cells[1], 2}, {&cells[2], 0}};
-  EXPECT_DOUBLE_EQ(score(errors).mean, 2);
-  EXPECT_DOUBLE_EQ(score(errors).median, 2);
-  EXPECT_DOUBLE_EQ(score(errors).worst, 4);
-  EXPECT_DOUBLE_EQ(score(errors, multi_node).mean, 3);
-}
-
 }  // namespace
 }  // namespace paceline::validate

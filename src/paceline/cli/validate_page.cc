@@ -189,7 +189,9 @@ std::string validate_page(const validate::Examination& examination) {
       {.title = "Errors, and what cells have decided",
        .note = "Absolute errors; what is set apart is not counted. The fewer "
                "constants are fitted, and numbers and switches chosen, the "
-               "more the errors say.",
+               "more the errors say. Intervals below: where the mean would "
+               "lie, 95 %, had others been published of what is left out "
+               "(series, models), where these are 8 or more.",
        .sheet = overview_sheet(examination.tables)});
   for (const TableResult& result : examination.tables) {
     for (const Table table : validate::kTables) {

@@ -2,12 +2,11 @@
 #include "paceline/cli/validate_sheets.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "paceline/stats/quantile.h"
+#include "paceline/validate/score.h"
 #include "paceline/validate/switches.h"
 
 namespace paceline::cli {
@@ -17,30 +16,27 @@ using report::Sheet;
 using validate::Judged;
 using validate::TableResult;
 
-/// Where a line has its mean and its 90th percentile.
-constexpr std::size_t kMean = 2, kTail = 4;
+validate::Score score_of(const std::vector<const Judged*>& cells) {
+  std::vector<validate::Miss> misses;
+  for (const Judged* cell : cells) {
+    misses.push_back(
+        {.error = cell->error(), .group = cell->group, .id = cell->id});
+  }
+  return validate::score(misses);
+}
 
 Sheet::Line line_of(const std::string& name,
                     const std::vector<const Judged*>& cells) {
-  std::vector<double> sizes;
-  double sum = 0;
-  const Judged* worst = cells.front();
-  for (const Judged* cell : cells) {
-    sizes.push_back(std::abs(cell->error()));
-    sum += sizes.back();
-    if (sizes.back() > std::abs(worst->error())) {
-      worst = cell;
-    }
-  }
-  constexpr double kMost = 0.9;
+  const validate::Score score = score_of(cells);
   Sheet::Line line;
   line.cells = {name,
-                fmt::format("{}", cells.size()),
-                fmt::format("{:.1f}", sum / static_cast<double>(cells.size())),
-                fmt::format("{:.1f}", stats::median(sizes)),
-                fmt::format("{:.1f}", stats::quantile(sizes, kMost)),
-                fmt::format("{:+.1f}", worst->error()),
-                worst->id};
+                fmt::format("{}", score.cells),
+                fmt::format("{:.1f}", score.mean),
+                validate::interval_words(score.interval),
+                fmt::format("{:.1f}", score.median),
+                fmt::format("{:.1f}", score.p90),
+                fmt::format("{:+.1f}", score.worst),
+                score.worst_id};
   return line;
 }
 
@@ -56,8 +52,8 @@ std::vector<std::string> errors_of(const std::vector<Judged>& cells,
   if (chosen.empty()) {
     return {"-", "-"};
   }
-  const std::vector<std::string> all = line_of("", chosen).cells;
-  return {all[kMean], all[kTail]};
+  const validate::Score score = score_of(chosen);
+  return {fmt::format("{:.1f}", score.mean), fmt::format("{:.1f}", score.p90)};
 }
 
 std::vector<report::Grid::Column> overview_columns(bool unseen) {
@@ -92,6 +88,7 @@ Sheet sheet_of(const Families& families) {
   sheet.columns = {{"", "rows"},
                    {"", "cells"},
                    {"%", "mean"},
+                   {"%", "95 % interval of it"},
                    {"%", "median"},
                    {"%", "p90"},
                    {"%", "worst"},

@@ -44,15 +44,17 @@ std::vector<Unseen> write_protocols(const Desk& desk,
   for (const auto& [what, group] : leavings_of(table)) {
     write_header(fmt::format("{}, left out: {}", name_of(table), what), out);
     const Errors errors = cross_validate(desk.examinees, cells, group);
-    write_scores(errors, out);
+    write_scores(errors, group, out);
     desk.left_out[{table, what}] = errors;
-    unseen.push_back({what, judged(errors)});
+    unseen.push_back({what, judged(errors, group)});
   }
   if (table == Table::kSurvey) {
     write_header("survey, a new network from 3 cells of it", out);
     const Errors errors = new_network(desk.examinees, cells);
-    write_scores(errors, out);
-    unseen.push_back({"a network but for 3 of its cells", judged(errors)});
+    const auto network = [](const Cell& cell) { return cell.key[2]; };
+    write_scores(errors, network, out);
+    unseen.push_back(
+        {"a network but for 3 of its cells", judged(errors, network)});
   }
   return unseen;
 }
@@ -94,7 +96,7 @@ TableResult examine_table(Table table, const Desk& desk, Text out) {
                            ids.size()),
                out);
   const Errors errors = errors_of(examinee, chosen, desk.constants);
-  write_scores(errors, out);
+  write_scores(errors, series_of, out);
   Errors every =
       errors_of(examinee, set_apart(desk.cells, table), desk.constants);
   const bool apart = !every.empty();
@@ -116,7 +118,7 @@ TableResult examine_table(Table table, const Desk& desk, Text out) {
     fmt::format_to(out, "\n{}, predicted, published, error\n", name_of(table));
     write_cells(errors, out);
   }
-  TableResult result{.table = table, .cells = judged(every)};
+  TableResult result{.table = table, .cells = judged(every, series_of)};
   if (options.protocols) {
     result.unseen = write_protocols(desk, chosen, out);
   }
@@ -151,7 +153,7 @@ Errors of_presets(const std::vector<Cell>& cells,
        {Table::kSurvey, Table::kDdp, Table::kDecentralized}) {
     const Errors errors = preset_errors(
         cells, scorable(cells, table), reference.parent_path() / "clusters");
-    write_scores(errors, out);
+    write_scores(errors, series_of, out);
     all.insert(errors.begin(), errors.end());
   }
   return all;
@@ -171,6 +173,10 @@ Examination examine(const ExaminationOptions& options) {
   }
   fmt::format_to(
       out, "shown of a new network: {}\n", fmt::join(shown_cells(), ", "));
+  fmt::format_to(out,
+                 "95 %: where the mean would lie had others been published of "
+                 "what is left out (series, models), where these are 8 or "
+                 "more\n");
   for (const Table table : kTables) {
     // The comparison of buckets stands with kDdp.
     if (table != Table::kDdpBuckets && options.table.value_or(table) == table) {

@@ -58,30 +58,32 @@ void write_score(const std::string& name, const Score& score, Text out) {
     return;
   }
   fmt::format_to(out,
-                 "  {:<34}{:>5}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.1f}  {}\n",
+                 "  {:<34}{:>5}{:>8.2f}{:>9}{:>8.2f}{:>8.2f}{:>8.1f}  {}\n",
                  name,
                  score.cells,
                  score.mean,
+                 interval_words(score.interval),
                  score.median,
                  score.p90,
-                 score.worst,
-                 score.worst_cell->id);
+                 std::abs(score.worst),
+                 score.worst_id);
 }
 
 void write_header(const std::string& title, Text out) {
   fmt::format_to(out,
-                 "\n{}\n  {:<34}{:>5}{:>8}{:>8}{:>8}{:>8}  {}\n",
+                 "\n{}\n  {:<34}{:>5}{:>8}{:>9}{:>8}{:>8}{:>8}  {}\n",
                  title,
                  "absolute error, %",
                  "cells",
                  "mean",
+                 "95 %",
                  "median",
                  "p90",
                  "worst",
                  "worst cell");
 }
 
-void write_scores(const Errors& errors, Text out) {
+void write_scores(const Errors& errors, const Grouping& group, Text out) {
   std::vector<std::string> families;
   for (const auto& [cell, error] : errors) {
     const std::string family = family_of(*cell);
@@ -91,14 +93,16 @@ void write_scores(const Errors& errors, Text out) {
   }
   std::ranges::sort(families);
   for (const std::string& family : families) {
-    write_score(
-        family,
-        score(errors,
-              [&](const Cell& cell) { return family_of(cell) == family; }),
-        out);
+    write_score(family,
+                score(
+                    errors,
+                    [&](const Cell& cell) { return family_of(cell) == family; },
+                    group),
+                out);
   }
-  write_score("all", score(errors), out);
-  write_score("multi-node", score(errors, multi_node), out);
+  const auto any = [](const Cell&) { return true; };
+  write_score("all", score(errors, any, group), out);
+  write_score("multi-node", score(errors, multi_node, group), out);
 }
 
 void write_cells(const Errors& errors, Text out) {

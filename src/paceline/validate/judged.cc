@@ -23,12 +23,13 @@ std::string family_of(const Cell& cell) {
   return "";
 }
 
-std::vector<Judged> judged(const Errors& errors) {
+std::vector<Judged> judged(const Errors& errors, const Grouping& group) {
   std::vector<Judged> all;
   for (const auto& [cell, error] : errors) {
     all.push_back({.id = cell->id,
                    .table = cell->table,
                    .family = family_of(*cell),
+                   .group = group(*cell),
                    .gpus = cell->gpus(),
                    .multi_node = multi_node(*cell),
                    .predicted = *cell->published * (1 + error / 100),

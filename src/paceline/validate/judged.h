@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "paceline/validate/left_out.h"
 #include "paceline/validate/protocols.h"
 
 namespace paceline::validate {
@@ -16,7 +17,7 @@ std::string family_of(const Cell& cell);
 struct Judged {
   std::string id;
   Table table{};
-  std::string family;
+  std::string family, group{};
   int gpus = 0;
   bool multi_node = false;
   double predicted = 0, published = 0;  // samples/s
@@ -27,8 +28,9 @@ struct Judged {
   double error() const { return 100 * (predicted / published - 1); }
 };
 
-/// The cells that were predicted so far off, in the order of the tables.
-std::vector<Judged> judged(const Errors& errors);
+/// The cells that were predicted so far off, in the order of the tables; those
+/// of one group are off alike.
+std::vector<Judged> judged(const Errors& errors, const Grouping& group);
 
 /// A comparison of two bucket sizes: by how many percent the larger one's
 /// iterations are faster.

@@ -17,6 +17,8 @@ std::string survey_series(const Cell& cell) {
          (multi_node(cell) ? cell.key[2] : "one node");
 }
 
+}  // namespace
+
 std::string series_of(const Cell& cell) {
   switch (cell.table) {
     case Table::kSurvey:
@@ -30,8 +32,6 @@ std::string series_of(const Cell& cell) {
   }
   return "";
 }
-
-}  // namespace
 
 std::vector<Leaving> leavings_of(Table table) {
   std::vector<Leaving> all{{"a series", series_of}};

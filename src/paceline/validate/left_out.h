@@ -9,11 +9,17 @@
 
 namespace paceline::validate {
 
+/// The name of the cells that a cell belongs with; empty: none.
+using Grouping = std::function<std::string(const Cell&)>;
+
+/// Rows that are one experiment on several worlds: they are off alike.
+std::string series_of(const Cell& cell);
+
 /// What a cross-validation leaves out together: cells of one group; those
 /// without a group are never left out.
 struct Leaving {
   std::string what;
-  std::function<std::string(const Cell&)> group;
+  Grouping group;
 };
 
 /// Every cross-validation of a table.

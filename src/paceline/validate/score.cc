@@ -3,11 +3,48 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "paceline/base/random.h"
+#include "paceline/stats/bootstrap.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::validate {
+namespace {
+
+constexpr std::size_t kLeastGroups = 8, kResamples = 2000;
+constexpr double kLevel = 0.95;
+
+double mean_of(const std::vector<double>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), 0.0) /
+         static_cast<double>(sizes.size());
+}
+
+stats::Interval interval_of(
+    const std::map<std::string, std::vector<double>>& groups) {
+  std::vector<const std::vector<double>*> all;
+  for (const auto& [name, sizes] : groups) {
+    all.push_back(&sizes);
+  }
+  Random random(0);
+  std::vector<double> means;
+  for (std::size_t i = 0; i < kResamples; ++i) {
+    std::vector<double> sizes;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const auto& drawn = *all[random.below(all.size())];
+      sizes.insert(sizes.end(), drawn.begin(), drawn.end());
+    }
+    means.push_back(mean_of(sizes));
+  }
+  return stats::percentile_interval(std::move(means),
+                                    stats::expanded_level(kLevel, all.size()));
+}
+
+}  // namespace
 
 bool multi_node(const Cell& cell) {
   switch (cell.table) {
@@ -23,31 +60,50 @@ bool multi_node(const Cell& cell) {
   return false;
 }
 
-Score score(const Errors& errors, const std::function<bool(const Cell&)>& of) {
+Score score(std::span<const Miss> misses) {
   Score score;
-  std::vector<double> sizes;
-  for (const auto& [cell, error] : errors) {
-    if (!of(*cell)) {
-      continue;
-    }
-    sizes.push_back(std::abs(error));
-    if (score.worst_cell == nullptr || sizes.back() > score.worst) {
-      score.worst = sizes.back();
-      score.worst_cell = cell;
-    }
+  score.cells = misses.size();
+  if (misses.empty()) {
+    return score;
   }
-  score.cells = sizes.size();
-  if (!sizes.empty()) {
-    score.mean = std::accumulate(sizes.begin(), sizes.end(), 0.0) /
-                 static_cast<double>(sizes.size());
-    score.median = stats::median(sizes);
-    score.p90 = stats::quantile(sizes, 0.9);
+  std::map<std::string, std::vector<double>> groups;
+  std::vector<double> sizes;
+  for (const Miss& miss : misses) {
+    sizes.push_back(std::abs(miss.error));
+    groups[miss.group].push_back(sizes.back());
+  }
+  const Miss& worst = *std::ranges::max_element(
+      misses, {}, [](const Miss& miss) { return std::abs(miss.error); });
+  score.worst = worst.error;
+  score.worst_id = worst.id;
+  score.mean = mean_of(sizes);
+  score.median = stats::median(sizes);
+  score.p90 = stats::quantile(sizes, 0.9);
+  if (groups.size() >= kLeastGroups) {
+    score.interval = interval_of(groups);
   }
   return score;
 }
 
+Score score(const Errors& errors,
+            const std::function<bool(const Cell&)>& of,
+            const Grouping& group) {
+  std::vector<Miss> misses;
+  for (const auto& [cell, error] : errors) {
+    if (of(*cell)) {
+      misses.push_back({.error = error, .group = group(*cell), .id = cell->id});
+    }
+  }
+  return score(misses);
+}
+
 Score score(const Errors& errors) {
   return score(errors, [](const Cell&) { return true; });
+}
+
+std::string interval_words(const std::optional<stats::Interval>& interval) {
+  return interval ? fmt::format("{:.1f}-{:.1f}", interval->low, interval->high)
+                  : "";
 }
 
 }  // namespace paceline::validate

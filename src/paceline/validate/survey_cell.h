@@ -10,9 +10,9 @@
 
 namespace paceline::validate {
 
-/// What the bytes of a job cross beyond a node.
+/// What the bytes of a job cross between hosts.
 enum class Wire : std::uint8_t {
-  kNone,       // one node
+  kNone,       // one host
   kTcp10,      // TCP/IP on 10GbE
   kTcp100,     // TCP/IP on InfiniBand hardware, the survey's 100GbE
   kInfiniBand  // RDMA on the same

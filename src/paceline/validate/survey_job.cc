@@ -18,6 +18,7 @@ namespace {
 using plan::Rank;
 
 constexpr Rank kLocal = 4;
+
 plan::AlphaBeta planned_with(const SurveyCell& cell) {
   for (const PublishedLine& line : planning_lines(planning_table(cell))) {
     if (line.ranks == cell.gpus) {

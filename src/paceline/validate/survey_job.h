@@ -7,7 +7,7 @@
 #include "paceline/validate/plan_cache.h"
 #include "paceline/validate/survey_cell.h"
 
-// What is simulated of the survey: networks, strategies, nodes of 4 devices.
+// What is simulated of the survey: networks, strategies, hosts of 4 devices.
 
 namespace paceline::validate {
 
