@@ -13,37 +13,40 @@ Picoseconds per_byte(std::int64_t bytes) {
 }
 
 TEST(SendQueue, SendsReadyPiecesByPriorityThenByNumber) {
-  const std::vector<Piece> pieces{{0, 2, 1}, {0, 1, 1}, {0, 1, 1}, {0, 0, 1}};
+  const std::vector<QueuedPiece> pieces{
+      {0, 2, 1}, {0, 1, 1}, {0, 1, 1}, {0, 0, 1}};
   EXPECT_EQ(starting_order(pieces, 1, per_byte), (Order{3, 1, 2, 0}));
 }
 
 TEST(SendQueue, ALateUrgentPieceOvertakesWhatWaits) {
   // One piece a 10 ps on the wire; the urgent one is ready at 15.
-  const std::vector<Piece> pieces{{0, 5, 1}, {0, 5, 1}, {0, 5, 1}, {15, 0, 1}};
+  const std::vector<QueuedPiece> pieces{
+      {0, 5, 1}, {0, 5, 1}, {0, 5, 1}, {15, 0, 1}};
   EXPECT_EQ(starting_order(pieces, 1, per_byte), (Order{0, 1, 3, 2}));
 }
 
 TEST(SendQueue, CreditStartsPiecesBeforeTheWireIsFree) {
-  const std::vector<Piece> pieces{{0, 5, 1}, {0, 5, 1}, {0, 5, 1}, {15, 0, 1}};
+  const std::vector<QueuedPiece> pieces{
+      {0, 5, 1}, {0, 5, 1}, {0, 5, 1}, {15, 0, 1}};
   EXPECT_EQ(starting_order(pieces, 2, per_byte), (Order{0, 1, 2, 3}))
       << "two under way at once: at 10 the third starts";
   EXPECT_EQ(starting_order(pieces, 100, per_byte), (Order{0, 1, 2, 3}));
 }
 
 TEST(SendQueue, TheLastPieceMayExceedTheCredit) {
-  const std::vector<Piece> pieces{{0, 1, 50}, {0, 2, 50}, {1, 0, 1}};
+  const std::vector<QueuedPiece> pieces{{0, 1, 50}, {0, 2, 50}, {1, 0, 1}};
   EXPECT_EQ(starting_order(pieces, 51, per_byte), (Order{0, 1, 2}));
   EXPECT_EQ(starting_order(pieces, 50, per_byte), (Order{0, 2, 1}));
 }
 
 TEST(SendQueue, WaitsForGradientsThatAreNotReady) {
-  const std::vector<Piece> pieces{{100, 0, 1}, {500, 1, 1}, {0, 2, 1}};
+  const std::vector<QueuedPiece> pieces{{100, 0, 1}, {500, 1, 1}, {0, 2, 1}};
   EXPECT_EQ(starting_order(pieces, 1, per_byte), (Order{2, 0, 1}));
   EXPECT_EQ(starting_order({}, 1, per_byte), Order{});
 }
 
 TEST(SendQueue, KeepsToAnOrderThatItIsGiven) {
-  const std::vector<Piece> pieces{{0, 0, 3}, {50, 0, 1}, {0, 0, 2}};
+  const std::vector<QueuedPiece> pieces{{0, 0, 3}, {50, 0, 1}, {0, 0, 2}};
   // The second is waited for, whatever stands behind it.
   EXPECT_EQ(ends_in_order(pieces, {0, 1, 2}, 1, per_byte),
             (std::vector<Picoseconds>{30, 60, 80}));
@@ -59,7 +62,7 @@ CrossingTime two_at_once() {
 }
 
 TEST(SendQueue, SharesTheWireWhereTheEngineDoes) {
-  const std::vector<Piece> pieces{{0, 0, 4}, {0, 0, 4}, {13, 0, 4}};
+  const std::vector<QueuedPiece> pieces{{0, 0, 4}, {0, 0, 4}, {13, 0, 4}};
   // Two start up together and flow at half the rate.
   EXPECT_EQ(ends_in_order(pieces, {0, 1, 2}, 100, two_at_once()),
             (std::vector<Picoseconds>{16, 16, 28}));
@@ -67,7 +70,8 @@ TEST(SendQueue, SharesTheWireWhereTheEngineDoes) {
             (std::vector<Picoseconds>{12, 24, 36}));
   // A credit of 9 lets the first two start, which are under way when the urgent
   // last one comes at 13; one of 13 lets the third start as well.
-  const std::vector<Piece> late{{0, 5, 8}, {0, 5, 4}, {0, 6, 4}, {13, 0, 4}};
+  const std::vector<QueuedPiece> late{
+      {0, 5, 8}, {0, 5, 4}, {0, 6, 4}, {13, 0, 4}};
   EXPECT_EQ(starting_order(late, 9, two_at_once()), (Order{0, 1, 3, 2}));
   EXPECT_EQ(starting_order(late, 13, two_at_once()), (Order{0, 1, 2, 3}));
 }

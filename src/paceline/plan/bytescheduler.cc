@@ -110,7 +110,7 @@ class ByteScheduler final : public ScheduleRule {
       last.push_back(tensors - 1);
     }
     const std::int64_t size = size_of(input.model.dtype);
-    std::vector<Piece> pieces;
+    std::vector<QueuedPiece> pieces;
     std::vector<Picoseconds> left;
     for (const Part& part : parts) {
       const StepTensor& tensor = step.tensors[last[part.unit]];
@@ -126,7 +126,7 @@ class ByteScheduler final : public ScheduleRule {
     return ordered;
   }
 
-  std::vector<std::size_t> best_order(const std::vector<Piece>& pieces,
+  std::vector<std::size_t> best_order(const std::vector<QueuedPiece>& pieces,
                                       const std::vector<Picoseconds>& left,
                                       const CrossingTime& time) const {
     std::vector<std::size_t> best = starting_order(pieces, credit_, time);

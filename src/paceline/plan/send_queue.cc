@@ -18,7 +18,7 @@ namespace {
 /// Pieces that have started, and how many bytes of them have not ended.
 class UnderWay {
  public:
-  UnderWay(const std::vector<Piece>& pieces, const CrossingTime& time)
+  UnderWay(const std::vector<QueuedPiece>& pieces, const CrossingTime& time)
       : pieces_(pieces), time_(time), wire_(time.side_by_side()) {}
 
   void start(std::size_t piece) {
@@ -48,7 +48,7 @@ class UnderWay {
   const std::vector<Picoseconds>& ends() { return wire_.ends(); }
 
  private:
-  const std::vector<Piece>& pieces_;
+  const std::vector<QueuedPiece>& pieces_;
   const CrossingTime& time_;
   SideBySide wire_;
   std::vector<std::size_t> order_;
@@ -61,7 +61,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-std::vector<std::size_t> starting_order(const std::vector<Piece>& pieces,
+std::vector<std::size_t> starting_order(const std::vector<QueuedPiece>& pieces,
                                         std::int64_t credit_bytes,
                                         const CrossingTime& time) {
   std::vector<std::size_t> arrivals(pieces.size());
@@ -97,7 +97,7 @@ std::vector<std::size_t> starting_order(const std::vector<Piece>& pieces,
   return under_way.order();
 }
 
-std::vector<Picoseconds> ends_in_order(const std::vector<Piece>& pieces,
+std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
                                        const std::vector<std::size_t>& order,
                                        std::int64_t credit_bytes,
                                        const CrossingTime& time) {
