@@ -5,8 +5,8 @@
 
 BUILD-FOLDER holds the compile_commands.json of the core preset.  Nearly all of
 clang-tidy's time goes into the standard library, so the files of a room are
-looked at as one; where two of them cannot stand together (equal names in
-unnamed namespaces), the list is halved.  Tests are left out: GoogleTest's
+looked at as one; those that do not compile beside the ones before them
+(equal names in unnamed namespaces) are looked at apart.  Tests are left out: GoogleTest's
 macros expand into what several checks object to.
 """
 
@@ -23,8 +23,8 @@ import sys
 COMPILER_HEADERS = subprocess.run(
     ["g++", "-print-file-name=include"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
 KEPT_FLAGS = re.compile(r"-D.*|-std=.*|-isystem.*")
-CANNOT_STAND_TOGETHER = re.compile(
-    r"error: ((type alias )?redefinition|conflicting|.*is ambiguous)")
+DOES_NOT_COMPILE = re.compile(r"^(/[^:]+):\d+:\d+: error: .*\[clang-diagnostic-error\]$",
+                              re.MULTILINE)
 DIAGNOSTIC = re.compile(r"(/[^:]+):\d+:\d+: (?:error|warning):")
 
 
@@ -76,9 +76,13 @@ def tidy(together, files, flags):
         return ""
     if not run.stdout:
         return run.stderr
-    if len(files) > 1 and CANNOT_STAND_TOGETHER.search(run.stdout):
-        half = len(files) // 2
-        return tidy(together, files[:half], flags) + tidy(together, files[half:], flags)
+    named = set(DOES_NOT_COMPILE.findall(run.stdout))
+    apart = [file for file in files[1:] if file in named]
+    if not apart and named:  # headers
+        apart = files[len(files) // 2:] if len(files) > 1 else []
+    if apart:
+        rest = [file for file in files if file not in apart]
+        return tidy(together, rest, flags) + tidy(together, apart, flags)
     return about_ours(run.stdout)
 
 
