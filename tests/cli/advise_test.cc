@@ -10,9 +10,6 @@ namespace {
 
 using Advise = Program;
 
-const std::string kCluster =
-    "--cluster " PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-10gbe.toml";
-
 TEST_F(Advise, EndsWithACommand) {
   const Outcome outcome =
       run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");

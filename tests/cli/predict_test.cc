@@ -12,9 +12,6 @@ namespace {
 
 using Predict = Program;
 
-const std::string kCluster =
-    "--cluster " PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-10gbe.toml";
-
 TEST_F(Predict, WritesARecordAndATrace) {
   const Outcome outcome =
       run("predict resnet50 " + kCluster +

@@ -22,6 +22,10 @@ struct Outcome {
   std::string out, err;
 };
 
+/// Flag and file of a cluster to predict for.
+inline const std::string kCluster =
+    "--cluster " PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-10gbe.toml";
+
 /// Number of lines of a file; 0 where there is none.
 inline long lines_of(const fs::path& path) {
   std::ifstream file(path);

@@ -100,8 +100,7 @@ void write_scores(const Errors& errors, const Grouping& group, Text out) {
                     group),
                 out);
   }
-  const auto any = [](const Cell&) { return true; };
-  write_score("all", score(errors, any, group), out);
+  write_score("all", score(errors, group), out);
   write_score("multi-node", score(errors, multi_node, group), out);
 }
 

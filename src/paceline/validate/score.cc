@@ -97,8 +97,9 @@ Score score(const Errors& errors,
   return score(misses);
 }
 
-Score score(const Errors& errors) {
-  return score(errors, [](const Cell&) { return true; });
+Score score(const Errors& errors, const Grouping& group) {
+  return score(
+      errors, [](const Cell&) { return true; }, group);
 }
 
 std::string interval_words(const std::optional<stats::Interval>& interval) {

@@ -38,7 +38,7 @@ Score score(std::span<const Miss> misses);
 Score score(const Errors& errors,
             const std::function<bool(const Cell&)>& of,
             const Grouping& group = series_of);
-Score score(const Errors& errors);
+Score score(const Errors& errors, const Grouping& group = series_of);
 
 /// "1.6-2.4", or nothing.
 std::string interval_words(const std::optional<stats::Interval>& interval);
