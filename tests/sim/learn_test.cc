@@ -228,5 +228,26 @@ TEST(Learn, IntervalsHoldTheScatterOfRuns) {
   EXPECT_LT(width, 0.1);
 }
 
+// Two ranks that were faster than one alone: no rate of a link explains that,
+// and all residuals are of one sign.
+TEST(Learn, IntervalsReachToAStepThatTheFitMisses) {
+  const Truth truth;
+  RunRecord two = run_of(truth, 2, "bsp");
+  for (record::RankSamples& rank : two.ranks) {
+    for (std::size_t k = 0; k < rank.step_ns.size(); ++k) {
+      rank.step_ns[k] = rank.compute_only_step_ns[k] * 9 / 10;
+    }
+  }
+  const Learned learned =
+      learn(std::vector<RunRecord>{run_of(truth, 1, "none"), two}, few());
+  const Forecast at = forecast(learned, 8, "bsp", 25);
+  const double step = plan::seconds_of(at.prediction.times.step);
+  EXPECT_LT(at.step_s.low, 0.95 * step);
+  EXPECT_EQ(at.step_s.high, step);
+  for (const LearnedConstant& it : learned.constants) {
+    EXPECT_TRUE(!it.interval || it.interval->contains(it.value)) << it.name;
+  }
+}
+
 }  // namespace
 }  // namespace paceline::sim

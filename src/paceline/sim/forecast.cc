@@ -92,9 +92,10 @@ Forecast forecast(const Learned& learned,
                     std::exp(residual));
   }
   const double step = plan::seconds_of(prediction.times.step);
-  forecast.step_s = steps.empty()
-                        ? stats::Interval{step, step}
-                        : stats::percentile_interval(steps, learned.level);
+  forecast.step_s =
+      steps.empty()
+          ? stats::Interval{step, step}
+          : stats::percentile_interval(steps, learned.level).reaching(step);
   if (!steps.empty()) {
     prediction.record.predicted->error_bar =
         bar_of(forecast.step_s, learned.level);

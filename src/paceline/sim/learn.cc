@@ -243,7 +243,8 @@ void put_constants(const Candidate& chosen,
         .name = name, .unit = unit, .value = value(best), .from = from};
     if (!series.empty()) {
       constant.interval =
-          stats::percentile_interval(std::move(series), options.level);
+          stats::percentile_interval(std::move(series), options.level)
+              .reaching(constant.value);
     }
     learned.constants.push_back(std::move(constant));
   };

@@ -86,7 +86,8 @@ struct Forecast {
 };
 
 /// A world of `ranks` with learned constants.  The interval holds what
-/// resampled runs say, times a residual of the fit drawn at random.
+/// resampled runs say, times a residual of the fit drawn at random, and reaches
+/// to the predicted step.
 Forecast forecast(const Learned& learned,
                   Rank ranks,
                   const std::string& strategy,

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/sim/predict.h"
+#include "paceline/stats/mean.h"
 
 namespace paceline::sim {
 namespace {
@@ -22,18 +21,12 @@ std::string noise_text(const Prediction& prediction) {
   for (auto it = times.steps.end() - window; it != times.steps.end(); ++it) {
     shown.push_back(plan::seconds_of(*it) * 1e3);
   }
-  const auto count = static_cast<double>(shown.size());
-  const double mean = std::accumulate(shown.begin(), shown.end(), 0.0) / count;
-  double squares = 0;
-  for (const double step : shown) {
-    squares += (step - mean) * (step - mean);
-  }
   return fmt::format(
       "  noise of seed {}: {:.3f} ± {:.3f} ms, mean and standard error of {} "
       "steps\n",
       prediction.costs.machine.noise.seed,
-      mean,
-      std::sqrt(squares / (count - 1) / count),
+      stats::mean(shown),
+      stats::standard_error(shown),
       shown.size());
 }
 

@@ -4,20 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <optional>
 
 #include "paceline/base/error.h"
 #include "paceline/stats/distribution.h"
+#include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::stats {
 namespace {
-
-double mean(std::span<const double> series) {
-  return std::accumulate(series.begin(), series.end(), 0.0) /
-         static_cast<double>(series.size());
-}
 
 // Autocovariances of lag 0 .. `lags`, with 1/n so that they are a covariance
 // sequence.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,10 @@ struct Interval {
   double high = 0;
 
   bool contains(double value) const { return low <= value && value <= high; }
+  /// The same, widened where `value` lies outside.
+  Interval reaching(double value) const {
+    return {std::min(low, value), std::max(high, value)};
+  }
   bool operator==(const Interval&) const = default;
 };
 

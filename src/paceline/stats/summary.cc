@@ -7,6 +7,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"
 #include "paceline/stats/bootstrap.h"
+#include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::stats {
@@ -152,8 +153,7 @@ std::optional<StepSummary> summarize_steps(Runs runs,
   return StepSummary{.runs = median->runs,
                      .steps = all.size(),
                      .median = *median,
-                     .mean = std::accumulate(all.begin(), all.end(), 0.0) /
-                             static_cast<double>(all.size()),
+                     .mean = mean(all),
                      .percentiles = *percentiles(all),
                      .fastest = *fastest,
                      .slowest = *slowest};

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/stats/mean.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace paceline::stats {
+
+double mean(std::span<const double> samples) {
+  return std::accumulate(samples.begin(), samples.end(), 0.0) /
+         static_cast<double>(samples.size());
+}
+
+double standard_error(std::span<const double> samples) {
+  const double center = mean(samples);
+  double squares = 0;
+  for (const double sample : samples) {
+    squares += (sample - center) * (sample - center);
+  }
+  const auto n = static_cast<double>(samples.size());
+  return std::sqrt(squares / (n - 1) / n);
+}
+
+}  // namespace paceline::stats
