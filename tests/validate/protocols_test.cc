@@ -94,7 +94,6 @@ void expect_predicted_blind(const std::vector<Cell>& cells) {
     }
     Cell blind = cell;
     blind.published.reset();
-    blind.spread.reset();
     blind.flags.clear();
     Cell other = cell;
     other.published = 1;

@@ -21,6 +21,8 @@ TEST(Score, IsOfAbsoluteErrors) {
   EXPECT_DOUBLE_EQ(score(errors).median, 2);
   EXPECT_DOUBLE_EQ(score(errors).worst, -4);
   EXPECT_DOUBLE_EQ(score(errors, multi_node).mean, 3);
+  cells[0].flags = "superlinear_vs_half_the_gpus;spread_above_5_percent";
+  EXPECT_DOUBLE_EQ(score(errors, multi_node_repeatable).mean, 2);
 }
 
 /// `rows` misses of each size, every size a group.

@@ -17,7 +17,7 @@ inline constexpr const char* kApart = "set apart";
 /// A table's cells by family; those that are set apart are one of their own.
 using Families = std::map<std::string, std::vector<const validate::Judged*>>;
 
-/// How far off each family is, all of them, and those on several nodes.
+/// How far off each family is, all of them, and those on several hosts.
 report::Sheet sheet_of(const Families& families);
 
 /// A line a table: its errors beside all that cells have decided.

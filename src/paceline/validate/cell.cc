@@ -16,8 +16,7 @@ struct Source {
   std::string_view system;  // in prediction_keys.csv
   std::string_view file;
   std::string_view throughput;
-  std::string_view flags;       // empty: the file has none
-  std::string_view plus_minus;  // likewise
+  std::string_view flags;  // empty: the file has none
 };
 
 constexpr Source kSources[] = {
@@ -25,32 +24,27 @@ constexpr Source kSources[] = {
      "ddl_benchmarks",
      "ddl_benchmarks.csv",
      "throughput_samples_per_s",
-     "flags",
-     "plus_minus_samples_per_s"},
+     "flags"},
     {Table::kFrameworks,
      "dlperf",
      "dlperf.csv",
      "throughput_samples_per_s",
-     "flags",
-     ""},
+     "flags"},
     {Table::kDdp,
      "pytorch_ddp",
      "pytorch_ddp.csv",
      "throughput_examples_per_s_per_gpu",
-     "",
      ""},
     {Table::kDdpBuckets,
      "pytorch_ddp_bucket_diff",
      "pytorch_ddp_bucket_diff.csv",
      "throughput_examples_per_s_per_gpu",
-     "",
      ""},
     {Table::kDecentralized,
      "bluefog",
      "bluefog.csv",
      "throughput_img_per_s",
-     "flags",
-     ""},
+     "flags"},
 };
 
 void fill_published(const std::filesystem::path& reference,
@@ -66,10 +60,6 @@ void fill_published(const std::filesystem::path& reference,
     cell.published = csv.number(row, source.throughput);
     if (!source.flags.empty()) {
       cell.flags = csv.text(row, source.flags);
-    }
-    if (!source.plus_minus.empty() && cell.published.has_value()) {
-      cell.spread =
-          csv.number(row, source.plus_minus).value_or(0) / *cell.published;
     }
   }
 }

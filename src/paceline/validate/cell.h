@@ -36,7 +36,6 @@ struct Cell {
   std::string id;                     // row_id of the tables
   std::vector<std::string> key;       // its pieces
   std::optional<double> published{};  // samples/s; empty: kept aside
-  std::optional<double> spread{};     // standard deviation / mean, if published
   std::string flags{};
 
   /// Samples/s means per device in the PyTorch tables, else of the whole job.

@@ -148,7 +148,7 @@ Errors of_presets(const std::vector<Cell>& cells,
                   const std::filesystem::path& reference,
                   Text out) {
   Errors all;
-  write_header("predict with the files of clusters/, several nodes", out);
+  write_header("predict with the files of clusters/, several hosts", out);
   for (const Table table :
        {Table::kSurvey, Table::kDdp, Table::kDecentralized}) {
     const Errors errors = preset_errors(

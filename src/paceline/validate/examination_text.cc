@@ -101,7 +101,12 @@ void write_scores(const Errors& errors, const Grouping& group, Text out) {
                 out);
   }
   write_score("all", score(errors, group), out);
-  write_score("multi-node", score(errors, multi_node, group), out);
+  const Score several = score(errors, multi_node, group);
+  write_score("multi-node", several, out);
+  const Score repeatable = score(errors, multi_node_repeatable, group);
+  if (repeatable.cells < several.cells) {
+    write_score("multi-node, repeats within 5 %", repeatable, out);
+  }
 }
 
 void write_cells(const Errors& errors, Text out) {

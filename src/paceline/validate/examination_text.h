@@ -21,7 +21,7 @@ void write_header(const std::string& title, Text out);
 /// Nothing where there are no cells.
 void write_score(const std::string& name, const Score& score, Text out);
 
-/// Of each family, of all, and of those on more than one node; cells of one
+/// Of each family, of all, and of those on more than one host; cells of one
 /// group are off alike.
 void write_scores(const Errors& errors, const Grouping& group, Text out);
 

@@ -32,6 +32,7 @@ std::vector<Judged> judged(const Errors& errors, const Grouping& group) {
                    .group = group(*cell),
                    .gpus = cell->gpus(),
                    .multi_node = multi_node(*cell),
+                   .scattered = is_scattered(*cell),
                    .predicted = *cell->published * (1 + error / 100),
                    .published = *cell->published,
                    .apart = is_set_apart(*cell),

@@ -19,7 +19,7 @@ struct Judged {
   Table table{};
   std::string family, group{};
   int gpus = 0;
-  bool multi_node = false;
+  bool multi_node = false, scattered = false;
   double predicted = 0, published = 0;  // samples/s
   bool apart = false;                   // is_set_apart()
   std::string explanation{};

@@ -10,11 +10,11 @@ namespace {
 constexpr int kMost = 32;  // devices
 
 /// Rows that are one experiment, or one simulation, are left out together:
-/// those of one node, which stand under every network, and WFBP and
+/// those of one host, which stand under every network, and WFBP and
 /// ByteScheduler on servers.
 std::string survey_series(const Cell& cell) {
   return std::string(simulated_as(cell.key[0])) + cell.key[1] +
-         (multi_node(cell) ? cell.key[2] : "one node");
+         (multi_node(cell) ? cell.key[2] : "one host");
 }
 
 }  // namespace

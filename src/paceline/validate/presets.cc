@@ -140,7 +140,7 @@ std::optional<sim::PredictRequest> preset_request(
   request.cluster = plan::read_cluster(clusters / file);
   request.ranks = cell.gpus();
   if (cell.table == Table::kSurvey && survey_cell(cell).serves()) {
-    add_servers(survey_cell(cell).nodes(), request);
+    add_servers(survey_cell(cell).hosts(), request);
   }
   return request;
 }

@@ -16,7 +16,7 @@
 namespace paceline::validate {
 namespace {
 
-constexpr double kRepeats = 3;  // of an experiment on one node
+constexpr double kRepeats = 3;  // of an experiment on one host
 
 /// What a constant that is e times what was thought before any cell weighs, as
 /// the relative error of a cell: enough to hold what no cell tells.

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/base/random.h"
 #include "paceline/stats/bootstrap.h"
+#include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::validate {
@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::size_t kLeastGroups = 8, kResamples = 2000;
 constexpr double kLevel = 0.95;
-
-double mean_of(const std::vector<double>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), 0.0) /
-         static_cast<double>(sizes.size());
-}
 
 stats::Interval interval_of(
     const std::map<std::string, std::vector<double>>& groups) {
@@ -38,7 +33,7 @@ stats::Interval interval_of(
       const auto& drawn = *all[random.below(all.size())];
       sizes.insert(sizes.end(), drawn.begin(), drawn.end());
     }
-    means.push_back(mean_of(sizes));
+    means.push_back(stats::mean(sizes));
   }
   return stats::percentile_interval(std::move(means),
                                     stats::expanded_level(kLevel, all.size()));
@@ -60,6 +55,14 @@ bool multi_node(const Cell& cell) {
   return false;
 }
 
+bool is_scattered(const Cell& cell) {
+  return cell.has_flag("spread_above_5_percent");
+}
+
+bool multi_node_repeatable(const Cell& cell) {
+  return multi_node(cell) && !is_scattered(cell);
+}
+
 Score score(std::span<const Miss> misses) {
   Score score;
   score.cells = misses.size();
@@ -76,7 +79,7 @@ Score score(std::span<const Miss> misses) {
       misses, {}, [](const Miss& miss) { return std::abs(miss.error); });
   score.worst = worst.error;
   score.worst_id = worst.id;
-  score.mean = mean_of(sizes);
+  score.mean = stats::mean(sizes);
   score.median = stats::median(sizes);
   score.p90 = stats::quantile(sizes, 0.9);
   if (groups.size() >= kLeastGroups) {

@@ -45,7 +45,7 @@ std::int64_t copied_by_worker(const SurveyCell& cell,
       wire_of(cell) == Wire::kTcp10
           ? slow
           : constants[Constant::kServerIpoibRate] * kGiga *
-                std::pow(cell.nodes() / 2.0,
+                std::pow(cell.hosts() / 2.0,
                          constants[Constant::kServerIpoibGrowth]);
   const double share = takes_turns(cell) ? kTenGigabit / slow : 1;
   return rate_of(std::min(2 * kInfiniBand, share * rate));
@@ -91,7 +91,7 @@ void set_ring_costs(const SurveyCell& cell,
   } else if (wire == Wire::kTcp100) {
     machine.network.bytes_per_s = rate_of(
         constants[Constant::kIpoibRate] * kGiga *
-        std::pow(cell.nodes() / 2.0, -constants[Constant::kIpoibDecline]));
+        std::pow(cell.hosts() / 2.0, -constants[Constant::kIpoibDecline]));
   }
   if (depends_on(cell, Constant::kSchedulerTcp)) {
     machine.network.bytes_per_s = sim::slowed_rate(

@@ -13,7 +13,7 @@
 
 namespace paceline::validate {
 
-/// Step times of the seven methods, by simulation of their plans on nodes of 4
+/// Step times of the seven methods, by simulation of their plans on hosts of 4
 /// devices.
 class SurveyModel {
  public:

@@ -74,7 +74,7 @@ bool ran_over_10gbe(const SurveyCell& cell) {
 }
 
 Wire wire_of(const SurveyCell& cell) {
-  if (cell.nodes() == 1) {
+  if (cell.hosts() == 1) {
     return Wire::kNone;
   }
   if (cell.network == "10GbE" || ran_over_10gbe(cell)) {

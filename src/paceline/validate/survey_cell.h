@@ -23,7 +23,7 @@ struct SurveyCell {
   std::string method, model, network;
   int gpus = 4;
 
-  int nodes() const { return gpus / 4; }
+  int hosts() const { return gpus / 4; }
   bool serves() const { return method.ends_with("-PS"); }
   /// Gradients go as one tensor behind all computing.
   bool is_fused() const { return method.starts_with("BSP"); }

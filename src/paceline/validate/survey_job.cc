@@ -55,7 +55,7 @@ std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
     return plan::make_planner(plan::parse_strategy(text));
   };
   if (cell.serves()) {
-    return named(cell.nodes() > 1 ? server_strategy(cell)
+    return named(cell.hosts() > 1 ? server_strategy(cell)
                                   : server_schedule(cell) + "+ps:local=0");
   }
   if (cell.is_scheduled()) {  // 4 and 16 million parameters
@@ -92,14 +92,14 @@ std::string_view planning_table(const SurveyCell& cell) {
 
 Case case_of(const SurveyCell& cell) {
   Case one;
-  one.input = input_of(timed(cell), cell.nodes(), kLocal);
+  one.input = input_of(timed(cell), cell.hosts(), kLocal);
   one.input.alpha_beta = planned_with(cell);
   if (published(cell.model).adam && !cell.serves()) {
     one.input.optimizer = {.name = "adamw", .state_buffers = 2};
   }
-  if (cell.serves() && cell.nodes() > 1) {  // as many servers
-    one.input.world += cell.nodes();
-    one.input.local_world.add(cell.nodes(), 1);
+  if (cell.serves() && cell.hosts() > 1) {  // as many servers
+    one.input.world += cell.hosts();
+    one.input.local_world.add(cell.hosts(), 1);
   }
   one.planner = planner_of(cell);
   if (cell.serves()) {
@@ -115,7 +115,7 @@ std::string server_strategy(const SurveyCell& cell) {
   std::string strategy =
       fmt::format("{}+ps:local=0,placement=apart,assign=hash,servers={}",
                   server_schedule(cell),
-                  cell.nodes());
+                  cell.hosts());
   if (cell.is_fused()) {
     const std::size_t gradients = timed(cell).shape.model.parameters.size();
     const std::size_t beside =

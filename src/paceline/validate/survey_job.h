@@ -21,7 +21,7 @@ std::string_view planning_table(const SurveyCell& cell);
 /// was planned with have not its number of workers.
 Case case_of(const SurveyCell& cell);
 
-/// BytePS as the cell ran it, on several nodes: a server for each, keys hashed.
+/// BytePS as the cell ran it, on several hosts: a server for each, keys hashed.
 /// A fused tensor's name is declared behind those of all gradients and of the
 /// state dict: byteps/byteps_distributed_optimizer.py of the survey.
 std::string server_strategy(const SurveyCell& cell);
