@@ -180,6 +180,10 @@ double FrameworkModel::plan_seconds(const std::string& name,
       tcp ? constants[Constant::kFrameworkTcpRate] * 1e9 : kInfiniBand;
   costs.machine.network = {.bytes_per_s = rate_of(wire),
                            .sharing = plan::LinkSharing::kHost};
+  if (tcp) {  // a collective waits as the survey's do over TCP/IP
+    costs.machine.algorithm = sim::Algorithm::kTree;
+    costs.machine.network.latency = plan::picoseconds_of(kTcpStep);
+  }
   if (machines > 1) {
     costs.software.collective_per_rank =
         plan::picoseconds_of(constants[Constant::kFrameworkPerRank] * 1e-6);
