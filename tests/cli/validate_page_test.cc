@@ -58,6 +58,15 @@ TEST(ValidatePage, SaysHowMuchCellsHaveDecidedBesideTheErrors) {
   EXPECT_EQ(count(page, "left out, %"), 0U);
 }
 
+TEST(ValidatePage, ScoresWithoutScatteredRowsToo) {
+  Examination it = examination();
+  const std::string line = "multi-node, scattered rows left out</th><td>1<";
+  EXPECT_EQ(count(validate_page(it), line), 0U);
+  it.tables[0].cells.push_back(cell("third", Table::kDdp, 9));
+  it.tables[0].cells.back().scattered = true;
+  EXPECT_EQ(count(validate_page(it), line), 1U);
+}
+
 TEST(ValidatePage, ShowsWhatFitsHaveNotSeen) {
   Examination it = examination();
   it.tables[0].unseen = {

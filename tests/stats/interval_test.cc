@@ -11,6 +11,13 @@
 namespace paceline::stats {
 namespace {
 
+TEST(Interval, ReachesToWhatLiesOutside) {
+  constexpr Interval kFound{2, 4};
+  EXPECT_EQ(kFound.reaching(3), kFound);
+  EXPECT_EQ(kFound.reaching(1), (Interval{1, 4}));
+  EXPECT_EQ(kFound.reaching(5), (Interval{2, 5}));
+}
+
 using Case = std::vector<std::vector<double>>;
 
 constexpr int kSimulations = 200;

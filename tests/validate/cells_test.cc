@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +30,24 @@ TEST(Csv, RefusesWhatIsNoTable) {
   const Csv csv = Csv::parse("a\nx\n", "test");
   EXPECT_THROW(csv.number(0, "a"), UsageError);
   EXPECT_THROW(csv.text(0, "c"), UsageError);
+}
+
+// The tables' own flag is what validate calls scattered.
+TEST(Cells, AreFlaggedWhereTheirRunsScatter) {
+  const Csv csv =
+      Csv::read(std::filesystem::path(kReference) / "ddl_benchmarks.csv");
+  int scattered = 0;
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    const bool wide =
+        csv.number(row, "plus_minus_samples_per_s").value() >
+        0.05 * csv.number(row, "throughput_samples_per_s").value();
+    scattered += wide ? 1 : 0;
+    EXPECT_EQ(csv.text(row, "flags").find("spread_above_5_percent") !=
+                  std::string::npos,
+              wide)
+        << csv.text(row, "row_id");
+  }
+  EXPECT_EQ(scattered, 15);
 }
 
 TEST(Cells, AreThoseThatCanBePredicted) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/validate/score.h"
 
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "paceline/validate/examination_text.h"
 
 namespace paceline::validate {
 namespace {
@@ -21,8 +24,26 @@ TEST(Score, IsOfAbsoluteErrors) {
   EXPECT_DOUBLE_EQ(score(errors).median, 2);
   EXPECT_DOUBLE_EQ(score(errors).worst, -4);
   EXPECT_DOUBLE_EQ(score(errors, multi_node).mean, 3);
+}
+
+// Beside the whole, where there is something to leave out.
+TEST(Score, IsPrintedWithoutScatteredRowsToo) {
+  std::vector<Cell> cells(3);
+  for (Cell& cell : cells) {
+    cell.table = Table::kSurvey;
+    cell.key = {"BSP-A2A", "ResNet-50", "10GbE", "8"};
+  }
+  const Errors errors{{&cells[0], -4}, {&cells[1], 2}, {&cells[2], 3}};
+  const auto text_of = [&] {
+    std::string text;
+    write_scores(errors, series_of, std::back_inserter(text));
+    return text;
+  };
+  const std::string line = "multi-node, scattered rows left out";
+  EXPECT_EQ(text_of().find(line), std::string::npos);
   cells[0].flags = "superlinear_vs_half_the_gpus;spread_above_5_percent";
-  EXPECT_DOUBLE_EQ(score(errors, multi_node_repeatable).mean, 2);
+  EXPECT_NE(text_of().find(line + "    2    2.50"), std::string::npos)
+      << text_of();
 }
 
 /// `rows` misses of each size, every size a group.

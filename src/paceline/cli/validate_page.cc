@@ -191,7 +191,8 @@ std::string validate_page(const validate::Examination& examination) {
                "constants are fitted, and numbers and switches chosen, the "
                "more the errors say. Intervals below: where the mean would "
                "lie, 95 %, had others been published of what is left out "
-               "(series, models), where these are 8 or more.",
+               "(series, models), where these are 8 or more. Scattered: the "
+               "runs behind a row have a standard deviation above 5 %.",
        .sheet = overview_sheet(examination.tables)});
   for (const TableResult& result : examination.tables) {
     for (const Table table : validate::kTables) {

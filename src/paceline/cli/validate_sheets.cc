@@ -93,7 +93,7 @@ Sheet sheet_of(const Families& families) {
                    {"%", "p90"},
                    {"%", "worst"},
                    {"", "worst cell"}};
-  std::vector<const Judged*> all, multi_node, repeatable;
+  std::vector<const Judged*> all, multi_node, narrow;
   for (const auto& [name, cells] : families) {
     sheet.lines.push_back(line_of(name, cells));
     if (!cells.front()->apart) {
@@ -103,16 +103,16 @@ Sheet sheet_of(const Families& families) {
   std::ranges::copy_if(
       all, std::back_inserter(multi_node), &Judged::multi_node);
   std::ranges::remove_copy_if(
-      multi_node, std::back_inserter(repeatable), &Judged::scattered);
+      multi_node, std::back_inserter(narrow), &Judged::scattered);
   if (!all.empty()) {
     sheet.lines.push_back(line_of("all, but what is set apart", all));
   }
   if (!multi_node.empty()) {
     sheet.lines.push_back(line_of("multi-node of them", multi_node));
   }
-  if (!repeatable.empty() && repeatable.size() < multi_node.size()) {
+  if (!narrow.empty() && narrow.size() < multi_node.size()) {
     sheet.lines.push_back(
-        line_of("multi-node, repeats within 5 %", repeatable));
+        line_of("multi-node, scattered rows left out", narrow));
   }
   return sheet;
 }

@@ -39,14 +39,17 @@ plan::Cluster cluster_for(const Learned& learned, Rank ranks) {
 }
 
 /// What resampled runs say of the step.
-record::ErrorBar bar_of(const stats::Interval& step_s, double level) {
+record::ErrorBar bar_of(const stats::Interval& step_s,
+                        double level,
+                        bool widened) {
   const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
   return {.low_ns = ns(step_s.low),
           .high_ns = ns(step_s.high),
           .level = level,
           .examined = true,
           .of = "the records",
-          .how = "fits to resampled runs and their residuals"};
+          .how = std::string("fits to resampled runs and their residuals") +
+                 (widened ? ", all of one sign: widened to the step" : "")};
 }
 
 /// As the records' own cases, so that a run of it can be paired with it.
@@ -92,14 +95,14 @@ Forecast forecast(const Learned& learned,
                     std::exp(residual));
   }
   const double step = plan::seconds_of(prediction.times.step);
-  forecast.step_s =
-      steps.empty()
-          ? stats::Interval{step, step}
-          : stats::percentile_interval(steps, learned.level).reaching(step);
-  if (!steps.empty()) {
-    prediction.record.predicted->error_bar =
-        bar_of(forecast.step_s, learned.level);
+  if (steps.empty()) {
+    forecast.step_s = {step, step};
+    return forecast;
   }
+  const stats::Interval said = stats::percentile_interval(steps, learned.level);
+  forecast.step_s = said.reaching(step);
+  prediction.record.predicted->error_bar =
+      bar_of(forecast.step_s, learned.level, !said.contains(step));
   return forecast;
 }
 

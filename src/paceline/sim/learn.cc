@@ -243,8 +243,7 @@ void put_constants(const Candidate& chosen,
         .name = name, .unit = unit, .value = value(best), .from = from};
     if (!series.empty()) {
       constant.interval =
-          stats::percentile_interval(std::move(series), options.level)
-              .reaching(constant.value);
+          stats::percentile_interval(std::move(series), options.level);
     }
     learned.constants.push_back(std::move(constant));
   };

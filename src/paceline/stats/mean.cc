@@ -4,14 +4,18 @@
 #include <cmath>
 #include <numeric>
 
+#include "paceline/base/error.h"
+
 namespace paceline::stats {
 
 double mean(std::span<const double> samples) {
+  PACELINE_CHECK(!samples.empty());
   return std::accumulate(samples.begin(), samples.end(), 0.0) /
          static_cast<double>(samples.size());
 }
 
 double standard_error(std::span<const double> samples) {
+  PACELINE_CHECK(samples.size() > 1);
   const double center = mean(samples);
   double squares = 0;
   for (const double sample : samples) {

@@ -137,8 +137,8 @@ constexpr std::array<ConstantInfo, kConstants> kTable{{
      "GB/s",
      4,
      3.857,
-     "what a host sends and receives at in a ring with InfiniBand switched "
-     "off, as Paddle's BERT runs"},
+     "what a host sends and receives at in an all-reduce with InfiniBand "
+     "switched off, as Paddle's BERT runs"},
     {Constant::kFrameworkPerRank,
      Table::kFrameworks,
      "collective, per rank",

@@ -176,7 +176,9 @@ Examination examine(const ExaminationOptions& options) {
   fmt::format_to(out,
                  "95 %: where the mean would lie had others been published of "
                  "what is left out (series, models), where these are 8 or "
-                 "more\n");
+                 "more\n"
+                 "scattered: the runs behind a row have a standard deviation "
+                 "above 5 %\n");
   for (const Table table : kTables) {
     // The comparison of buckets stands with kDdp.
     if (table != Table::kDdpBuckets && options.table.value_or(table) == table) {

@@ -103,9 +103,12 @@ void write_scores(const Errors& errors, const Grouping& group, Text out) {
   write_score("all", score(errors, group), out);
   const Score several = score(errors, multi_node, group);
   write_score("multi-node", several, out);
-  const Score repeatable = score(errors, multi_node_repeatable, group);
-  if (repeatable.cells < several.cells) {
-    write_score("multi-node, repeats within 5 %", repeatable, out);
+  const Score narrow = score(
+      errors,
+      [](const Cell& cell) { return multi_node(cell) && !is_scattered(cell); },
+      group);
+  if (narrow.cells < several.cells) {
+    write_score("multi-node, scattered rows left out", narrow, out);
   }
 }
 

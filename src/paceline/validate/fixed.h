@@ -19,7 +19,6 @@ inline constexpr double kPlanPasses = 8;       // by the plan's one update
 inline constexpr double kSgdLaunch = 20e-6;    // seconds a tensor
 inline constexpr double kTenGigabit = 1.25e9;  // bytes/s of the line
 inline constexpr double kInfiniBand = 12.5e9;  // bytes/s of the line
-inline constexpr double kTcpStep = 27.4e-6;    // seconds a message
 inline constexpr double kBackward = 2;         // forward passes
 inline constexpr double kWinograd = 2.25;      // times fewer operations
 inline constexpr double kStrided = 1.5;        // times the arithmetic's time
@@ -29,6 +28,9 @@ inline constexpr int kTextState = 1;     // beside BERT's
 inline constexpr double kSchedulerPartition = 4e6;  // parameters
 inline constexpr double kSchedulerCredit = 16e6;    // parameters
 inline constexpr double kMergedBelow = 8192;        // elements, by MG-WFBP
+
+// NCCL's tree over TCP/IP: survey, frameworks
+inline constexpr double kTcpStep = 27.4e-6;  // seconds a step
 
 // machines of V100: bytes/s that NCCL reaches in an all-reduce
 inline constexpr double kNvlink2 = 22.6e9;  // of 2 devices

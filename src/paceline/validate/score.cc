@@ -59,10 +59,6 @@ bool is_scattered(const Cell& cell) {
   return cell.has_flag("spread_above_5_percent");
 }
 
-bool multi_node_repeatable(const Cell& cell) {
-  return multi_node(cell) && !is_scattered(cell);
-}
-
 Score score(std::span<const Miss> misses) {
   Score score;
   score.cells = misses.size();

@@ -46,11 +46,8 @@ std::string interval_words(const std::optional<stats::Interval>& interval);
 /// On more than one host: the rows of one host repeat one experiment.
 bool multi_node(const Cell& cell);
 
-/// Whether the published repeats of the cell have a standard deviation above
-/// 5 % (flag `spread_above_5_percent` of the tables).
+/// Whether the runs behind the published number have a standard deviation
+/// above 5 % (flag `spread_above_5_percent` of the tables).
 bool is_scattered(const Cell& cell);
-
-/// On more than one host, but for those whose own repeats are scattered.
-bool multi_node_repeatable(const Cell& cell);
 
 }  // namespace paceline::validate

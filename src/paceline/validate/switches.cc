@@ -63,6 +63,11 @@ constexpr SwitchInfo kSwitches[] = {
      "that its cells of 1 and 8 devices differ by",
      "no source",
      Table::kFrameworks},
+    {"Paddle's BERT, TCP/IP",
+     "its collectives wait as the survey's do over TCP/IP, 27.4 us a step of "
+     "NCCL's tree",
+     "measured on 10GbE; of these sockets: no source",
+     Table::kFrameworks},
     {"NGC PyTorch's loader",
      "16-bit ResNet-50 does not wait for its input as the others' does",
      "it decodes on the host (dali-cpu); that it idles: no source",
