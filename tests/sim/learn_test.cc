@@ -193,6 +193,10 @@ TEST(Learn, RefusesInOneSentence) {
   failed.error = "lost";
   EXPECT_NE(message_of({one, failed}).find("no record of more than one rank"),
             std::string::npos);
+  RunRecord timeless = two;
+  timeless.ranks.back().step_ns.back() = 0;
+  EXPECT_NE(message_of({one, timeless}).find("no record of more than one rank"),
+            std::string::npos);
   RunRecord small = one, small_two = two;
   small.configuration.image_size = small_two.configuration.image_size = 64;
   EXPECT_NE(message_of({small, small_two}).find("give its --profile"),
@@ -245,8 +249,8 @@ TEST(Learn, IntervalsReachToAStepThatTheFitMisses) {
   EXPECT_LT(at.step_s.low, 0.95 * step);
   EXPECT_EQ(at.step_s.high, step);
   EXPECT_EQ(at.prediction.record.predicted->error_bar->how,
-            "fits to resampled runs and their residuals, all of one sign: "
-            "widened to the step");
+            "fits to resampled runs and their residuals, widened to the "
+            "predicted step");
 }
 
 }  // namespace

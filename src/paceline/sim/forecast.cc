@@ -49,7 +49,7 @@ record::ErrorBar bar_of(const stats::Interval& step_s,
           .examined = true,
           .of = "the records",
           .how = std::string("fits to resampled runs and their residuals") +
-                 (widened ? ", all of one sign: widened to the step" : "")};
+                 (widened ? ", widened to the predicted step" : "")};
 }
 
 /// As the records' own cases, so that a run of it can be paired with it.

@@ -69,12 +69,16 @@ std::string useless(const record::RunRecord& record) {
     return "its engine was slower than the link that it should have been "
            "behind";
   }
-  const bool samples = std::ranges::any_of(
-      record.ranks, [](const auto& rank) { return !rank.step_ns.empty(); });
-  const bool timed = std::ranges::all_of(record.ranks, [](const auto& rank) {
-    return std::ranges::find(rank.step_ns, 0) == rank.step_ns.end();
-  });
-  return !samples ? "it has no samples" : timed ? "" : "a step took no time";
+  if (std::ranges::all_of(record.ranks, [](const record::RankSamples& rank) {
+        return rank.step_ns.empty();
+      })) {
+    return "it has no samples";
+  }
+  const bool timed =
+      std::ranges::all_of(record.ranks, [](const record::RankSamples& rank) {
+        return std::ranges::find(rank.step_ns, 0) == rank.step_ns.end();
+      });
+  return timed ? "" : "a step took no time";
 }
 
 MeasuredRun run_of(const record::RunRecord& record) {
