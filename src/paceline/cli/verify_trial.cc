@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,11 +12,11 @@
 #include "paceline/cli/job_flags.h"
 #include "paceline/launch/host_order.h"
 #include "paceline/plan/profile_file.h"
+#include "paceline/record/samples.h"
 #include "paceline/sim/emulate.h"
 #include "paceline/sim/engine_choice.h"
 #include "paceline/sim/kernel_costs.h"
 #include "paceline/stats/quantile.h"
-#include "paceline/stats/summary.h"
 
 namespace paceline::cli {
 namespace {
@@ -139,15 +140,11 @@ void write_profile(const std::string& path, const sim::Prediction& prediction) {
 }
 
 void take(const record::RunRecord& record, Verified& row) {
-  std::vector<std::vector<std::int64_t>> steps;
-  for (const record::RankSamples& rank : record.ranks) {
-    steps.push_back(rank.step_ns);
-  }
-  if (record.error || steps.empty()) {
+  const std::vector<double> slowest = record::slowest_step_s(record);
+  if (record.error || slowest.empty()) {
     row.error = record.error.value_or("it has no samples");
     return;
   }
-  const std::vector<double> slowest = stats::slowest_rank_seconds(steps);
   row.measured_s = stats::median(slowest);
   row.fastest_s = std::ranges::min(slowest);
   row.slowest_s = std::ranges::max(slowest);

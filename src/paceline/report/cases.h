@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,19 +41,5 @@ struct CaseGroup {
   std::vector<Case> cases;
 };
 std::vector<CaseGroup> group_tables(std::span<const record::RunRecord> records);
-
-/// Step times of each rank, in nanoseconds.
-std::vector<std::vector<std::int64_t>> step_ns(const record::RunRecord& record);
-
-/// Seconds of every step: rank 0's steps, then rank 1's, ...; the original
-/// benchmark's view, in which fast ranks hide slow ones.
-std::vector<double> pooled_step_s(const record::RunRecord& record);
-
-/// Seconds of every step of its slowest rank.
-std::vector<double> slowest_step_s(const record::RunRecord& record);
-
-/// The same without communication; empty where it was not measured.
-std::vector<double> slowest_compute_only_step_s(
-    const record::RunRecord& record);
 
 }  // namespace paceline::report

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/record/samples.h"
 #include "paceline/report/cases.h"
 #include "paceline/stats/quantile.h"
 

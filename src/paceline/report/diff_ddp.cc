@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/record/samples.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_words.h"
 #include "paceline/stats/quantile.h"

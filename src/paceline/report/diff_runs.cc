@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "paceline/record/samples.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paceline/record/json.h"
+#include "paceline/record/samples.h"
 #include "paceline/report/command.h"
 #include "paceline/report/page_figures.h"
 #include "paceline/report/page_html.h"

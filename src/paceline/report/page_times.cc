@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/record/samples.h"
 #include "paceline/report/page_sections.h"
 #include "paceline/report/page_series.h"
 #include "paceline/stats/quantile.h"

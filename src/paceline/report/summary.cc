@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/record/samples.h"
 #include "paceline/report/cases.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/steady.h"

@@ -9,10 +9,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/strategy.h"
+#include "paceline/record/samples.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/quantile.h"
-#include "paceline/stats/summary.h"
 
 namespace paceline::sim {
 namespace {
@@ -82,13 +82,8 @@ std::string useless(const record::RunRecord& record) {
 }
 
 MeasuredRun run_of(const record::RunRecord& record) {
-  std::vector<std::vector<std::int64_t>> steps, compute_only;
-  for (const record::RankSamples& rank : record.ranks) {
-    steps.push_back(rank.step_ns);
-    compute_only.push_back(rank.compute_only_step_ns);
-  }
-  MeasuredRun run{.steps = stats::slowest_rank_seconds(steps),
-                  .compute_only = stats::slowest_rank_seconds(compute_only)};
+  MeasuredRun run{.steps = record::slowest_step_s(record),
+                  .compute_only = record::slowest_compute_only_step_s(record)};
   const auto median_of = [&](const char* phase) {
     const auto found = record.ranks.front().phase_ns.find(phase);
     if (found == record.ranks.front().phase_ns.end() || found->second.empty()) {

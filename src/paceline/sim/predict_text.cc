@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "paceline/record/samples.h"
 #include "paceline/sim/predict.h"
 #include "paceline/stats/mean.h"
 
@@ -30,32 +29,18 @@ std::string noise_text(const Prediction& prediction) {
       shown.size());
 }
 
-/// The mean of what the slowest rank of each recorded step takes.
-double slowest_ns(const record::RunRecord& record) {
-  const std::size_t steps = record.ranks.front().step_ns.size();
-  double sum = 0;
-  for (std::size_t k = 0; k < steps; ++k) {
-    std::int64_t most = 0;
-    for (const record::RankSamples& rank : record.ranks) {
-      most = std::max(most, rank.step_ns[k]);
-    }
-    sum += static_cast<double>(most);
-  }
-  return sum / static_cast<double>(steps);
-}
-
 /// Where ranks are late in turn, the job is faster than the slowest of each
 /// step, which tables show.
 std::string drift_text(const Prediction& prediction) {
   constexpr double kNoticed = 1.01;
-  const double slowest = slowest_ns(prediction.record);
-  const double step = plan::seconds_of(prediction.times.step) * 1e9;
+  const double slowest = stats::mean(record::slowest_step_s(prediction.record));
+  const double step = plan::seconds_of(prediction.times.step);
   return slowest > kNoticed * step
              ? fmt::format(
                    "  ranks are late in turn: the slowest of each step takes "
                    "{:.3f} ms, which is the step of tables, and exposes more; "
                    "the error bar is of the job's step\n",
-                   slowest / 1e6)
+                   slowest * 1e3)
              : "";
 }
 
