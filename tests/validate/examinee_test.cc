@@ -89,6 +89,24 @@ TEST(Examinee, RefusesWhatTheSurveyHasNot) {
   }
 }
 
+// Pushes and pulls of a fused tensor take turns on the card, and four servers
+// are enough for a worker to copy faster than that.
+TEST(Examinee, HoldsAFusedTensorBackByOneWayOfTheCard) {
+  const Cell cell = survey({"BSP-PS", "BERT-Base", "100GbE", "16"});
+  Examinee examinee(read_cells(kReference), kReference);
+  const double now = examinee.samples_per_s(cell, {});
+  Constants copied;
+  copied[Constant::kServerIpoibRate] *= 2;
+  EXPECT_EQ(examinee.samples_per_s(cell, copied), now);
+  Constants carried;
+  carried[Constant::kIpoibRate] *= 1.1;
+  EXPECT_GT(examinee.samples_per_s(cell, carried), now);
+  // Told by NCCL's rows alone.
+  EXPECT_FALSE(is_heard_on(cell, Constant::kIpoibRate));
+  EXPECT_TRUE(is_heard_on(survey({"BSP-A2A", "BERT-Base", "100GbE", "16"}),
+                          Constant::kIpoibRate));
+}
+
 // The rest of a series is predicted from such a row.
 TEST(Examinee, NamesTheInputThatIsMissing) {
   const std::vector<Cell> all = read_cells(kReference);

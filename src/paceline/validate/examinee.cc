@@ -50,7 +50,8 @@ bool is_heard_on(const Cell& cell, Constant constant) {
             constant == Constant::kSchedulerSpread ||
             constant == Constant::kSchedulerTcp);
   }
-  return depends_on(cell, constant);
+  return depends_on(cell, constant) &&
+         !(constant == Constant::kIpoibRate && survey_cell(cell).serves());
 }
 
 }  // namespace paceline::validate

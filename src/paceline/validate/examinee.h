@@ -40,7 +40,8 @@ bool depends_on(const Cell& cell, Constant constant);
 
 /// Whether fits hear the cell on the constant: it depends on it, and is not so
 /// scattered that it would bend what others tell.  ByteScheduler on a ring,
-/// whose repeats differ by 4 to 10 %, is heard on its own constants alone.
+/// whose repeats differ by 4 to 10 %, and servers, whose repeats differ by up
+/// to 15 %, are heard on their own constants alone.
 bool is_heard_on(const Cell& cell, Constant constant);
 
 }  // namespace paceline::validate

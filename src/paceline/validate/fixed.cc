@@ -36,8 +36,7 @@ constexpr FixedInfo kTable[] = {
     {"10GbE",
      "GB/s",
      kTenGigabit / 1e9,
-     "the line's 10 Gb/s, each way of a card; by which a fused tensor is "
-     "pushed, then pulled",
+     "the line's 10 Gb/s, each way of a card; BytePS's messages reach it",
      Table::kSurvey},
     {"InfiniBand",
      "GB/s",

@@ -28,27 +28,36 @@ bool over_tcp(const SurveyCell& cell) {
 }
 
 /// Over TCP a worker's requests to pull stand behind its pushes on the one
-/// connection to a server.  A fused tensor is pushed at once: pushes and pulls
-/// take turns, and one way alone carries less than both together.  It is priced
-/// as one rate for both ways: the line's over 10GbE, and that share of what is
-/// copied over 100GbE.
+/// connection to a server.  A fused tensor is pushed at once, so that pushes
+/// and pulls take turns: a card carries one way at a time.
 bool takes_turns(const SurveyCell& cell) {
   return cell.method == "BSP-PS" && over_tcp(cell);
 }
 
-/// Bytes/s that the processors of a host that computes send and receive; beyond
-/// both ways of the fastest line they limit nothing.
+/// Bytes/s of messages between hosts, each way: the line's, and where
+/// InfiniBand hardware is used as TCP/IP what NCCL reaches of it on 2 hosts.
+double each_way(const SurveyCell& cell, const Constants& constants) {
+  switch (wire_of(cell)) {
+    case Wire::kTcp10:
+      return kTenGigabit;
+    case Wire::kTcp100:
+      return constants[Constant::kIpoibRate] * kGiga;
+    default:
+      return kInfiniBand;
+  }
+}
+
+/// Bytes/s that the processors of a host that computes send and receive over
+/// TCP; beyond both ways of the fastest line they limit nothing.
 std::int64_t copied_by_worker(const SurveyCell& cell,
                               const Constants& constants) {
-  const double slow = constants[Constant::kServerTcp10Rate] * kGiga;
   const double rate =
       wire_of(cell) == Wire::kTcp10
-          ? slow
+          ? constants[Constant::kServerTcp10Rate] * kGiga
           : constants[Constant::kServerIpoibRate] * kGiga *
                 std::pow(cell.hosts() / 2.0,
                          constants[Constant::kServerIpoibGrowth]);
-  const double share = takes_turns(cell) ? kTenGigabit / slow : 1;
-  return rate_of(std::min(2 * kInfiniBand, share * rate));
+  return rate_of(std::min(2 * kInfiniBand, rate));
 }
 
 /// No device reaches another's memory: all passes the host's, which carries
@@ -64,10 +73,7 @@ void set_server_costs(const SurveyCell& cell,
                       sim::Costs& costs) {
   sim::Machine& machine = costs.machine;
   set_bus(constants[Constant::kServerBusRate], machine);
-  const Wire wire = wire_of(cell);
-  if (wire == Wire::kTcp10) {
-    machine.network.bytes_per_s = rate_of(kTenGigabit);
-  }
+  machine.network.bytes_per_s = rate_of(each_way(cell, constants));
   if (over_tcp(cell)) {
     machine.network.full_duplex = !takes_turns(cell);
     machine.copies_bytes_per_s = copied_by_worker(cell, constants);
@@ -161,6 +167,7 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kTcp10Rate:
       return !serves && wire == Wire::kTcp10;
     case Constant::kIpoibRate:
+      return wire == Wire::kTcp100;
     case Constant::kIpoibDecline:
       return !serves && wire == Wire::kTcp100;
     case Constant::kSchedulerCall:
@@ -173,7 +180,7 @@ bool depends_on(const SurveyCell& cell, Constant constant) {
     case Constant::kServerBusUnderCompute:
       return serves && !fused;
     case Constant::kServerTcp10Rate:
-      return serves && wire == (fused ? Wire::kTcp100 : Wire::kTcp10);
+      return serves && wire == Wire::kTcp10;
     case Constant::kServerIpoibRate:
     case Constant::kServerIpoibGrowth:
       return serves && wire == Wire::kTcp100;

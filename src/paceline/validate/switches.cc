@@ -13,11 +13,10 @@ namespace {
 
 constexpr SwitchInfo kSwitches[] = {
     {"turns of push and pull",
-     "BytePS over TCP/IP pushes what is fused (BSP), then pulls it, over 10GbE "
-     "at the line's rate; over 100GbE at the same share of what other "
-     "gradients get, whose ways overlap",
-     "ps-lite's requests to pull stand behind pushes; that shares are the "
-     "same: no source",
+     "BytePS over TCP/IP pushes what is fused (BSP), then pulls it: a card "
+     "carries one way at a time",
+     "ps-lite's requests to pull stand behind pushes; that only these wait: "
+     "no source",
      Table::kSurvey},
     {"copies over TCP",
      "what BytePS's workers send and receive shares one rate over 10GbE and "
@@ -25,9 +24,16 @@ constexpr SwitchInfo kSwitches[] = {
      "ZeroMQ copies on processors, of which servers have all; that this "
      "limits: no source",
      Table::kSurvey},
+    {"BytePS's messages over 100GbE",
+     "cross at what NCCL reaches there on 2 hosts, each way, however many "
+     "there "
+     "are, and not at the line's rate as over 10GbE",
+     "the same TCP/IP on the same hardware; that ZeroMQ reaches as much: no "
+     "source",
+     Table::kSurvey},
     {"100GbE changes with hosts",
-     "NCCL's rate falls and BytePS's grows with a power of the hosts; "
-     "10GbE's and InfiniBand's stay",
+     "NCCL's rate falls and what BytePS's workers copy grows with a power of "
+     "the hosts; 10GbE's and InfiniBand's stay",
      "four ZeroMQ threads; the powers: no source",
      Table::kSurvey},
     {"BytePS over 100GbE is 10GbE",
