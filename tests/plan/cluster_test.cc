@@ -286,14 +286,22 @@ TEST(Cluster, HostfilesOfBothMpis) {
   for (const char* bad : {"a max-slots=\n", "a 4\n", "a slots=x\n", "\n"}) {
     EXPECT_THROW(parse_hostfile(bad, "h"), UsageError) << bad;
   }
-  try {
-    parse_hostfile("a\nb slots=x\n", "h");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "h:2: host 'b' has 'x' slots; it needs a whole number above "
-                 "0");
+  const auto message = [](const std::string& text) -> std::string {
+    try {
+      parse_hostfile(text, "h");
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const std::string slots : {"x", "0", "-99999999999", "4x"}) {
+    EXPECT_EQ(message("a\nb slots=" + slots + "\n"),
+              "h:2: host 'b' has '" + slots +
+                  "' slots; it needs a whole number above 0");
   }
+  EXPECT_EQ(message("a slots=99999999999\n"),
+            "h:1: host 'a' has 99999999999 slots; at most 16777216 are "
+            "supported");
 }
 
 TEST(Cluster, HostsThatNobodyCanReachAreRefused) {

@@ -23,18 +23,20 @@ int parse_slots(std::string_view host, std::string_view text) {
   int slots = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, slots);
-  if (error != std::errc() || rest != end || slots < 1) {
+  const bool beyond =
+      error == std::errc::result_out_of_range && !text.starts_with('-');
+  if (rest != end || (!beyond && (error != std::errc() || slots < 1))) {
     throw UsageError(
         fmt::format("host '{}' has '{}' slots; it needs a whole number above 0",
                     host,
                     text));
   }
-  if (slots > kMostSlots) {
+  if (beyond || slots > kMostSlots) {
     throw UsageError(
         fmt::format("host '{}' has {} slots; at most {} are "
                     "supported",
                     host,
-                    slots,
+                    text,
                     kMostSlots));
   }
   return slots;
