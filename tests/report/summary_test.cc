@@ -50,7 +50,7 @@ TEST(Summary, RateIsExamplesOverTheLongestWindow) {
 TEST(Summary, RateOfAPredictionIsOfAllRanksThatTrain) {
   RunRecord few = alternating();
   few.source = record::Source::kPredicted;
-  few.configuration.ranks = 4000;
+  few.configuration.ranks = 5000;  // a thousand servers
   few.predicted = record::Predicted{.training_ranks = 4000, .bound = {}};
   const Row row = only_row({few});
   EXPECT_DOUBLE_EQ(row.examples_per_s->value, 4000 * 32 * 2 / 0.64);

@@ -315,7 +315,9 @@ std::optional<double> Row::examples_per_s_per_rank() const {
   if (!examples_per_s) {
     return std::nullopt;
   }
-  return examples_per_s->value / configuration.ranks;
+  return examples_per_s->value /
+         static_cast<double>(predicted ? predicted->training_ranks
+                                       : configuration.ranks);
 }
 
 std::vector<Table> summarize(std::span<const RunRecord> records) {

@@ -42,7 +42,7 @@ struct Row {
   /// Of predictions: what the first run that says any of it says.
   std::optional<record::Predicted> predicted;
 
-  /// Examples per second and rank.
+  /// Examples per second and rank that trains.
   std::optional<double> examples_per_s_per_rank() const;
   bool failed() const { return !step_s.has_value(); }
 };
