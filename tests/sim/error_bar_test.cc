@@ -76,6 +76,9 @@ TEST(ErrorBar, ClaimsNothingOfOnesOwnFitsOfMessages) {
       kTenGigabit, "bsp+ps:placement=apart,assign=hash,local=0,servers=4", 12);
   servers.engine = "byteps";
   EXPECT_TRUE(bar_of(servers).examined) << bar_of(servers).why;
+  servers.optimizer = "adamw";
+  EXPECT_EQ(why_not(servers), "family servers with optimizer adamw");
+  servers.optimizer = "sgd";
   servers.cluster.links.at(1).fits = {message_of(0, 0.5e9)};
   EXPECT_EQ(why_not(servers), "a cluster's own fits of messages");
 }
@@ -98,6 +101,8 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {
   it.algorithm = "ring";
   EXPECT_EQ(why_not(it), "--algorithm ring");
   it.algorithm.reset();
+  it.optimizer = "adamw";
+  EXPECT_TRUE(bar_of(it).examined);
   it.cluster.hosts[0].slots = it.cluster.hosts[1].slots = 32;
   it.ranks = 64;
   EXPECT_EQ(why_not(it), "more than 32 ranks");

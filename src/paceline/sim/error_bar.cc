@@ -24,6 +24,7 @@ struct Place {
   double least_bytes_per_s = 0, most_bytes_per_s = 0;  // of a host's network
   Rank most_ranks = 0;
   std::string_view engine;
+  bool adamw = false;              // beside SGD
   bool messages = false;           // it sends some
   double message_bytes_per_s = 0;  // behind the engine's start; 0: links price
 };
@@ -36,13 +37,15 @@ constexpr std::array<Place, 5> kPlaces{{
      .least_bytes_per_s = 1.2 * kGiga,
      .most_bytes_per_s = 12.5 * kGiga,
      .most_ranks = 32,
-     .engine = "nccl"},
+     .engine = "nccl",
+     .adamw = true},
     {.family = "scheduled",
      .device = "RTX 2080 Ti",
      .least_bytes_per_s = 1.2 * kGiga,
      .most_bytes_per_s = 12.5 * kGiga,
      .most_ranks = 32,
-     .engine = "bytescheduler"},
+     .engine = "bytescheduler",
+     .adamw = true},
     {.family = "servers",
      .device = "RTX 2080 Ti",
      .least_bytes_per_s = 1.2 * kGiga,
@@ -145,6 +148,11 @@ std::string unlike(const Place& place,
   }
   if (engine != place.engine) {
     return fmt::format("family {} with engine {}", place.family, engine);
+  }
+  if (request.optimizer != "sgd" &&
+      !(place.adamw && request.optimizer == "adamw")) {
+    return fmt::format(
+        "family {} with optimizer {}", place.family, request.optimizer);
   }
   if (machine.algorithm == Algorithm::kMeasured) {
     return "a cluster's own fits";
