@@ -17,6 +17,8 @@
 
 namespace paceline::plan {
 
+inline constexpr int kMostSlots = 1 << 24;  // of a cluster
+
 struct ClusterHost {
   std::string name;
   int slots = 1;          // ranks, one per device
@@ -104,6 +106,8 @@ std::vector<Rank> ranks_per_host(const Cluster& cluster, Rank world);
 /// Throws UsageError, one sentence with the offending value, unless every name,
 /// number and combination is one that a cluster can have.
 void check_cluster(const Cluster& cluster);
+
+// plan/cluster_hosts.cc
 
 /// Hosts of "a:4,b:4" (slots default to 1).  A host that comes again adds its
 /// slots.  Throws UsageError.
