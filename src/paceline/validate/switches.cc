@@ -26,8 +26,7 @@ constexpr SwitchInfo kSwitches[] = {
      Table::kSurvey},
     {"BytePS's messages over 100GbE",
      "cross at what NCCL reaches there on 2 hosts, each way, however many "
-     "there "
-     "are, and not at the line's rate as over 10GbE",
+     "there are, and not at the line's rate as over 10GbE",
      "the same TCP/IP on the same hardware; that ZeroMQ reaches as much: no "
      "source",
      Table::kSurvey},
