@@ -94,14 +94,11 @@ TEST_F(CommEndings, ADeadlineKeepsWhatIsMeasured) {
 
 // Fits of a part would pass for those of the whole.
 TEST_F(CommEndings, AStopWritesNoFits) {
-  write("lab.toml", "[[hosts]]\nname = \"localhost\"\nslots = 2\n");
-  OnTerminal comm(line("--cluster lab.toml --fit"));
+  OnTerminal comm(line("--fit fitted.toml"));
   ASSERT_TRUE(comm.see(kSecond)) << comm.shown();
   comm.type(kControlC);
   EXPECT_EQ(comm.end(), 130) << comm.shown();
-  std::ifstream file(folder_ / "lab.toml");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(text, "[[hosts]]\nname = \"localhost\"\nslots = 2\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "fitted.toml"));
 }
 
 }  // namespace

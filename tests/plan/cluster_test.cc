@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/cluster.h"
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -378,6 +382,102 @@ TEST(ClusterUnits, ReadsWhatPeopleWrite) {
   for (const char* bad : {"", "1", "-1us", "1m", "infs", "1e30s"}) {
     EXPECT_THROW(parse_duration_ps("d", bad), UsageError) << bad;
   }
+}
+
+/// A folder with a cluster file that names measured files.
+class Collectives : public ::testing::Test {
+ protected:
+  Collectives() {
+    std::string name =
+        std::filesystem::temp_directory_path() / "paceline-cluster-XXXXXX";
+    folder_ = mkdtemp(name.data());
+    write("measured.toml", link("hosts", 4, 7));
+  }
+  ~Collectives() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+
+  static std::string fit(int ranks, int alpha_us) {
+    return fmt::format(
+        "[[links.fits]]\noperation = \"all-reduce\"\nranks = {}\nengine = "
+        "\"gloo\"\npieces = [{{ alpha = \"{}us\" }}]\n",
+        ranks,
+        alpha_us);
+  }
+
+  static std::string link(const std::string& joins, int ranks, int alpha_us) {
+    return "[[hosts]]\nname = \"a\"\n[[links]]\nname = \"measured " + joins +
+           "\"\njoins = \"" + joins + "\"\nrate = \"1GB/s\"\n" +
+           fit(ranks, alpha_us);
+  }
+
+  Cluster read(const std::string& text) const {
+    write("lab.toml", text);
+    return read_cluster((folder_ / "lab.toml").string());
+  }
+
+  std::string refusal(const std::string& text) const {
+    try {
+      read(text);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::filesystem::path folder_;
+};
+
+constexpr std::string_view kNetwork =
+    "[[hosts]]\nname = \"n\"\n[[links]]\nname = \"net\"\nrate = "
+    "\"10Gbit\"\n";
+
+TEST_F(Collectives, MeasuredFitsReplaceTheSameAndLeaveTheLink) {
+  const Cluster cluster =
+      read("collectives = \"measured.toml\"\n" + std::string(kNetwork) +
+           fit(2, 1) + fit(4, 2));
+  ASSERT_EQ(cluster.links.size(), 1U);
+  const ClusterLink& net = cluster.links[0];
+  EXPECT_EQ(net.name, "net");
+  EXPECT_EQ(net.bytes_per_s, 1.25e9);
+  ASSERT_EQ(net.fits.size(), 2U);
+  EXPECT_EQ(net.fits[0].ranks, 2);
+  EXPECT_EQ(net.fits[1].ranks, 4);
+  EXPECT_EQ(net.fits[1].line.pieces.at(0).alpha, picoseconds_of(7e-6));
+}
+
+TEST_F(Collectives, AMeasuredLinkIsAddedWhereTheFileHasNone) {
+  write("inside.toml", link("devices", 2, 3));
+  const Cluster cluster =
+      read("collectives = [\"measured.toml\", \"inside.toml\"]\n" +
+           std::string(kNetwork));
+  ASSERT_EQ(cluster.links.size(), 2U);
+  EXPECT_EQ(cluster.links[0].fits.size(), 1U);
+  EXPECT_EQ(cluster.links[1].name, "measured devices");
+  EXPECT_EQ(cluster.links[1].fits.size(), 1U);
+  EXPECT_EQ(cluster.hosts.size(), 1U);  // the file's own
+}
+
+TEST_F(Collectives, ABadFileIsNamedWithTheLineThatNamesIt) {
+  const std::string lab = (folder_ / "lab.toml").string();
+  const std::string other = (folder_ / "other.toml").string();
+  const std::string text =
+      "collectives = \"other.toml\"\n" + std::string(kNetwork);
+  const std::string begin =
+      lab + ":1: a cluster file collectives = 'other.toml': ";
+  EXPECT_EQ(refusal(text),
+            begin + "cannot read " + other + ": No such file or directory");
+  write("other.toml", "[[hosts]\n");
+  EXPECT_TRUE(refusal(text).starts_with(begin + other + ":1: not TOML: "))
+      << refusal(text);
+  write("other.toml", "collectives = \"measured.toml\"\n");
+  EXPECT_TRUE(refusal(text).starts_with(
+      begin + other + ":1: unknown key of a file of collectives"))
+      << refusal(text);
+  EXPECT_EQ(refusal("collectives = 5\n" + std::string(kNetwork)),
+            lab + ":1: a cluster file collectives = 5: must be text");
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST(ClusterTimes, SayWhyThereAreNone) {
   cluster.links[0].fits.clear();
   EXPECT_EQ(times_of(cluster, eight, "lab.toml").missing,
             "link 'net' of lab.toml has no fits (paceline comm --cluster "
-            "lab.toml --fit writes them)");
+            "lab.toml --fit FILE measures them for its key 'collectives')");
   cluster.links.erase(cluster.links.begin());
   EXPECT_EQ(times_of(cluster, eight, "lab.toml").missing,
             "lab.toml has no link that joins hosts");

@@ -86,8 +86,8 @@ TEST(Fits, OfAnotherEngineAreLeftOutAndNamed) {
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
               "--algorithm measured: cluster 'two' has no fits of collectives "
-              "with engine nccl, only of gloo; paceline comm --fit writes "
-              "them");
+              "with engine nccl, only of gloo; paceline comm --fit FILE "
+              "measures them");
   }
 }
 

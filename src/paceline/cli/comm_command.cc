@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,8 +16,8 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/bench/comm_rows.h"
+#include "paceline/cli/alternate.h"
 #include "paceline/cli/catalogue.h"
-#include "paceline/cli/comm_fit.h"
 #include "paceline/cli/first_voice.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/job_hosts.h"
@@ -167,7 +166,11 @@ CommCommand::CommCommand(CLI::App& app) {
   add_cluster_flags(app, choice_);
   app.add_option("--ssh-command", ssh_command_, "as in paceline run")
       ->type_name("TEXT");
-  app.add_flag("--fit", fit_, "write alpha-beta models into the cluster file");
+  app.add_option("--fit",
+                 fit_.path,
+                 "write alpha-beta models of the operations to this file, "
+                 "which cluster files name under `collectives`")
+      ->type_name("FILE");
 }
 
 void CommCommand::check(const launch::Launch& launch) {
@@ -209,12 +212,11 @@ void CommCommand::check(const launch::Launch& launch) {
           launch.place.launcher == "single" ? ranks_ : launch.place.world;
       const auto rows = bench::comm_rows(
           options_.operations, options_.sizes, options_.setting.dtype, world);
-      check_fit(rows, launch, nothing.hosts.size() > 1);
-      results_.emplace(
-          CommResults::Options{.format = format_,
-                               .records = records_,
-                               .fit_file = fit_ ? choice_.file : "",
-                               .rows = rows.size()});
+      check_fit(rows);
+      results_.emplace(CommResults::Options{.format = format_,
+                                            .records = records_,
+                                            .fit = fit_,
+                                            .rows = rows.size()});
     }
   }
   if (ranks_ == 0) {
@@ -222,39 +224,22 @@ void CommCommand::check(const launch::Launch& launch) {
   }
 }
 
-// Reads the cluster, whose hosts are ours to start unless others have; a file
-// that --fit is to write need not be there.
+// Reads the cluster, whose hosts are ours to start unless others have.
 void CommCommand::check_cluster(const launch::Launch& launch) {
-  if (fit_ && choice_.file.empty()) {
-    throw UsageError("--fit: needs --cluster FILE, the file to write into");
-  }
-  plan::ClusterChoice choice = choice_;
-  if (fit_ && !std::filesystem::exists(choice.file)) {
-    choice.file.clear();
-  }
-  if (choice.empty() || launch.place.launcher == "paceline") {
+  if (choice_.empty() || launch.place.launcher == "paceline") {
     return;
   }
-  if (fit_ && !choice.file.empty() && choice.names_hosts()) {
-    throw UsageError(fmt::format(
-        "--fit: {} takes the place of the hosts of {}, so what is measured is "
-        "not that file's link; leave it out, or name a new file",
-        choice.hosts.empty() ? "--hostfile" : "--hosts",
-        choice.file));
-  }
-  plan::Cluster cluster = plan::read_cluster(choice);
+  plan::Cluster cluster = plan::read_cluster(choice_);
   if (launch.place.launcher == "single") {
     cluster_ = std::move(cluster);
   } else {
-    refuse_hosts(choice, launch.place.launcher);
+    refuse_hosts(choice_, launch.place.launcher);
   }
 }
 
 // Refuses what would be measured in vain.
-void CommCommand::check_fit(const std::vector<bench::CommRow>& rows,
-                            const launch::Launch& launch,
-                            bool several_hosts) const {
-  if (!fit_) {
+void CommCommand::check_fit(const std::vector<bench::CommRow>& rows) const {
+  if (fit_.path.empty()) {
     return;
   }
   const auto& setting = options_.setting;
@@ -278,19 +263,11 @@ void CommCommand::check_fit(const std::vector<bench::CommRow>& rows,
         "--fit: a line needs two sizes of an operation; see --min, --max and "
         "--factor");
   }
-  const bool ours = launch.place.launcher == "single";
-  const bool unknown = !ours && !launch.local_known;
-  const bool several =
-      ours ? several_hosts : launch.place.local_world < launch.place.world;
-  if (several || unknown) {
-    check_fits(choice_.file, plan::LinkScope::kHosts);
-  }
-  if (!several || unknown) {
-    check_fits(choice_.file, plan::LinkScope::kDevices);
-  }
+  check_fit_file(fit_.path, choice_.file);
 }
 
 int CommCommand::run(const std::vector<std::string>& command_line) {
+  fit_.command = "paceline " + cli::command_line(command_line);
   const bool starts_hosts =
       !choice_.empty() && !launch::is_launched(launch::process_environment());
   const launch::Launch launch =

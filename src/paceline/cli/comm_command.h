@@ -32,9 +32,7 @@ class CommCommand {
  private:
   void check(const launch::Launch& launch);
   void check_cluster(const launch::Launch& launch);
-  void check_fit(const std::vector<bench::CommRow>& rows,
-                 const launch::Launch& launch,
-                 bool several_hosts) const;
+  void check_fit(const std::vector<bench::CommRow>& rows) const;
   Reach reach() const;
   int run_local(const std::vector<std::string>& command_line);
   int run_rank(const launch::Launch& launch);
@@ -46,7 +44,7 @@ class CommCommand {
   std::string format_ = "table", records_, rendezvous_, ssh_command_;
   plan::ClusterChoice choice_;
   std::optional<plan::Cluster> cluster_;  // whose hosts we start
-  bool fit_ = false;
+  FitFile fit_;
   double timeout_ = 60;
   bench::CommSessionOptions options_;
   std::optional<CommResults> results_;  // of whoever shows them

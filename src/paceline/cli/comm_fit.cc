@@ -8,7 +8,6 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/plan/cluster_edit.h"
 #include "paceline/stats/line_fit.h"
 
 namespace paceline::cli {
@@ -62,58 +61,24 @@ plan::Picoseconds latency_of(std::span<const CommRecord> records) {
   return plan::picoseconds_of(least_ns * 1e-9 / 2);
 }
 
-std::string new_file(const std::vector<plan::ClusterHost>& hosts) {
-  std::string text = "name = \"measured by paceline comm\"\n";
-  for (const plan::ClusterHost& host : hosts) {
-    text += fmt::format(
-        "\n[[hosts]]\nname = \"{}\"\nslots = {}\n", host.name, host.slots);
-    if (!host.interface.empty()) {
-      text += fmt::format("interface = \"{}\"\n", host.interface);
-    }
-  }
-  return text;
-}
+constexpr std::string_view kName = "measured by paceline comm";
 
-plan::ClusterLink link_of(plan::LinkScope scope,
-                          double bytes_per_s,
-                          plan::Picoseconds latency) {
-  return {.name = scope == plan::LinkScope::kHosts ? "hosts" : "devices",
-          .scope = scope,
-          .sharing = plan::LinkSharing::kHost,
-          .bytes_per_s = bytes_per_s,
-          .latency_ps = latency,
-          .full_duplex = true,
-          .fits = {}};
-}
-
-plan::ClusterLink new_link(plan::LinkScope scope,
-                           std::span<const CommRecord> records) {
-  if (records.front().line_bytes_per_s <= 0) {
+plan::ClusterLink link_of(std::span<const CommRecord> records,
+                          std::vector<plan::LinkFit> fits) {
+  const CommRecord& any = records.front();
+  if (any.line_bytes_per_s <= 0) {
     throw UsageError(
-        "--fit: the line was not measured, so a new link would "
-        "have no rate; describe it in the cluster file");
+        "--fit: the line was not measured, so the link would have no rate");
   }
-  return link_of(scope, records.front().line_bytes_per_s, latency_of(records));
-}
-
-// The text with a link of the scope, which `link` is where it has none.
-std::string linked(const std::string& text,
-                   const plan::ClusterLink& link,
-                   const std::string& path) {
-  if (plan::parse_cluster(text, path).link(link.scope) != nullptr) {
-    return text;
-  }
-  std::string with = plan::with_link(text, link);
-  try {
-    plan::parse_cluster(with, path);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format(
-        "--fit: {} takes no more [[links]], and has none that joins {}: {}",
-        path,
-        link.scope == plan::LinkScope::kHosts ? "hosts" : "devices",
-        error.what()));
-  }
-  return with;
+  const bool several_hosts = any.ranks_per_host.size() > 1;
+  return {.name = several_hosts ? "hosts" : "devices",
+          .scope = several_hosts ? plan::LinkScope::kHosts
+                                 : plan::LinkScope::kDevices,
+          .sharing = plan::LinkSharing::kHost,
+          .bytes_per_s = any.line_bytes_per_s,
+          .latency_ps = latency_of(records),
+          .full_duplex = true,
+          .fits = std::move(fits)};
 }
 
 }  // namespace
@@ -137,36 +102,31 @@ std::vector<plan::LinkFit> fits_of(std::span<const CommRecord> records) {
   return fits;
 }
 
-void check_fits(const std::string& path, plan::LinkScope scope) {
-  if (!std::filesystem::exists(path)) {
+void check_fit_file(const std::string& path, const std::string& cluster_file) {
+  check_writable("--fit", path);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
     return;
   }
-  const std::string text =
-      linked(read_text(path), link_of(scope, 1e9, 0), path);
-  const plan::Cluster cluster = plan::parse_cluster(text, path);
-  plan::with_fits(text, cluster.link(scope)->name, {}, path);
+  if (plan::read_cluster(path).name != kName) {
+    throw UsageError(fmt::format(
+        "--fit {}: is a cluster file that paceline comm did not write; name "
+        "another file{}",
+        path,
+        path == cluster_file
+            ? fmt::format(", and name it in {} as collectives = \"FILE\"", path)
+            : ""));
+  }
 }
 
-std::string write_fits(const std::string& path,
+std::string write_fits(const FitFile& file,
                        const std::vector<plan::ClusterHost>& hosts,
                        std::span<const CommRecord> records) {
-  const auto fits = fits_of(records);
+  auto fits = fits_of(records);
   if (fits.empty()) {
     throw UsageError(
         "--fit: no operation was measured at two sizes with right values");
   }
-  std::string text =
-      std::filesystem::exists(path) ? read_text(path) : new_file(hosts);
-  const auto scope = records.front().ranks_per_host.size() > 1
-                         ? plan::LinkScope::kHosts
-                         : plan::LinkScope::kDevices;
-  const bool fresh = plan::parse_cluster(text, path).link(scope) == nullptr;
-  if (fresh) {
-    text = linked(text, new_link(scope, records), path);
-  }
-  const plan::Cluster cluster = plan::parse_cluster(text, path);
-  const std::string& name = cluster.link(scope)->name;
-  write_atomically(path, plan::with_fits(text, name, fits, path));
   std::string what;
   for (const plan::LinkFit& fit : fits) {
     what += fmt::format("{}{} (error {:.1f} %)",
@@ -174,13 +134,22 @@ std::string write_fits(const std::string& path,
                         fit.operation,
                         fit.error_percent.value_or(0));
   }
-  if (fresh && latency_of(records) == 0) {
+  const auto [least, most] =
+      std::ranges::minmax(records, {}, &CommRecord::bytes);
+  const plan::Cluster measured{
+      .name = std::string(kName),
+      .source = fmt::format(
+          "{}; {} to {} bytes", file.command, least.bytes, most.bytes),
+      .hosts = hosts,
+      .links = {link_of(records, std::move(fits))},
+      .device = {}};
+  write_atomically(file.path, plan::to_toml(measured));
+  if (measured.links.front().latency_ps == 0) {
     what += fmt::format(
-        "; the link's latency is left out: no message of at most {} B was "
-        "measured",
+        "; the link's latency is 0: no message of at most {} B was measured",
         kShort);
   }
-  return fmt::format("fits of link '{}' in {}: {}", name, path, what);
+  return fmt::format("fits in {}: {}", file.path, what);
 }
 
 }  // namespace paceline::cli

@@ -15,18 +15,23 @@ namespace paceline::cli {
 /// with, and operations of a single size are left out.
 std::vector<plan::LinkFit> fits_of(std::span<const record::CommRecord> records);
 
-/// Throws UsageError where write_fits() could not edit the file, before time is
-/// spent; one that does not exist is made.
-void check_fits(const std::string& path, plan::LinkScope scope);
+/// The file of `comm --fit FILE`.
+struct FitFile {
+  std::string path{};     // empty: no fits are written
+  std::string command{};  // which measured them, quoted for a shell
+};
 
-/// Writes the fits into the cluster file `path`: into the link between hosts
-/// where the ranks were on several, else into that between devices.  A file
-/// that does not exist is made of `hosts` and of a link at the line's rate; a
-/// link that the file lacks is appended, with half of the smallest short
-/// message's time as its latency where one was measured.  Returns what was
-/// done, in one line. Throws UsageError for a file that cannot be read or
-/// edited.
-std::string write_fits(const std::string& path,
+/// Throws UsageError where the file cannot be written, and where it is a
+/// cluster file that `write_fits` did not write.
+void check_fit_file(const std::string& path, const std::string& cluster_file);
+
+/// Writes a cluster file of `hosts` and of the one link that was measured:
+/// between hosts where the ranks were on several, else between devices.  The
+/// link has the line's rate, half of the smallest short message's time as its
+/// latency (0 where none was measured), and the fits.  Another cluster file
+/// names it under `collectives`.  Returns what was written, in one line.
+/// Throws UsageError where no operation has a fit.
+std::string write_fits(const FitFile& file,
                        const std::vector<plan::ClusterHost>& hosts,
                        std::span<const record::CommRecord> records);
 

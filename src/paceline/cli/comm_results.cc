@@ -40,9 +40,6 @@ CommResults::CommResults(Options options) : options_(std::move(options)) {
   }
   try {
     check_writable("--records", options_.records);
-    if (!options_.fit_file.empty()) {
-      check_writable("--cluster", options_.fit_file);
-    }
   } catch (...) {
     if (makes_folder_) {
       rmdir("results");
@@ -90,11 +87,11 @@ int CommResults::show(const bench::CommResult& result,
     return code;
   }
   fmt::print(stderr, "records: {}\n", options_.records);
-  if (!options_.fit_file.empty()) {
-    fmt::print(
-        stderr,
-        "{}\n",
-        write_fits(options_.fit_file, hosts_of(result.hosts), result.records));
+  if (!options_.fit.path.empty()) {
+    fmt::print(stderr,
+               "{}\n",
+               write_fits(
+                   options_.fit, hosts_of(result.hosts), result.records));
   }
   return code;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "paceline/bench/comm_findings.h"
+#include "paceline/cli/comm_fit.h"
 
 namespace paceline::cli {
 
@@ -13,9 +14,9 @@ class CommResults {
  public:
   struct Options {
     std::string format = "table";
-    std::string records{};   // a file; empty: results/comm-<utc>.jsonl
-    std::string fit_file{};  // the cluster file of --fit; empty: none
-    std::size_t rows = 0;    // operations and sizes to be measured
+    std::string records{};  // a file; empty: results/comm-<utc>.jsonl
+    FitFile fit{};
+    std::size_t rows = 0;  // operations and sizes to be measured
   };
 
   /// Throws UsageError where a file cannot be written or the format is unknown,

@@ -121,8 +121,12 @@ std::vector<ClusterHost> parse_hostfile(std::string_view text,
 
 // plan/cluster_file.cc
 
-/// A cluster file's text; `file` is what errors name.  Throws UsageError, with
-/// file and line where the text is not TOML or a key is unknown.
+/// A cluster file's text, with the fits of the files that its key `collectives`
+/// names; their paths start from the folder of `file`.  A fit of such a file
+/// replaces one of the same operation, ranks, engine, device and placement, and
+/// its link is added where the cluster has no link of that scope.  Throws
+/// UsageError, with file and line where the text is not TOML or a key is
+/// unknown.
 Cluster parse_cluster(std::string_view text, const std::string& file);
 
 /// Reads a file, or throws UsageError.

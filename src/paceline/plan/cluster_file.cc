@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <filesystem>
 #include <numeric>
 #include <sstream>
 #include <utility>
@@ -165,11 +167,73 @@ void add_link(const Section& section, Cluster& cluster) {
   cluster.links.push_back(std::move(link));
 }
 
-Cluster read(const toml::table& table, const std::string& file) {
+bool same_or_empty(const std::string& fresh, const std::string& written) {
+  return written.empty() || written == fresh;
+}
+
+// Whether `fresh` was measured under all conditions that `written` states.
+bool replaces(const LinkFit& fresh, const LinkFit& written) {
+  return fresh.operation == written.operation && fresh.ranks == written.ranks &&
+         same_or_empty(fresh.engine, written.engine) &&
+         same_or_empty(fresh.device, written.device) &&
+         (written.ranks_per_host.empty() ||
+          written.ranks_per_host == fresh.ranks_per_host);
+}
+
+// Adds the fits to the cluster's link of the same scope, in place of those that
+// they replace; a scope without a link takes the measured link.
+void add_measured_link(const ClusterLink& measured, Cluster& cluster) {
+  const auto link = std::ranges::find(
+      cluster.links, measured.scope, &ClusterLink::scope);
+  if (link == cluster.links.end()) {
+    cluster.links.push_back(measured);
+    return;
+  }
+  for (const LinkFit& fresh : measured.fits) {
+    std::erase_if(link->fits, [&](const LinkFit& written) {
+      return replaces(fresh, written);
+    });
+    link->fits.push_back(fresh);
+  }
+}
+
+enum class FileRole : std::uint8_t {
+  kCluster,     // what --cluster names
+  kCollectives  // what a cluster file names under `collectives`
+};
+
+Cluster parse(std::string_view text, const std::string& file, FileRole role);
+
+// The links of the files under `collectives`, whose paths start from the folder
+// of `file`.
+void add_collectives(const Section& top,
+                     const std::string& file,
+                     Cluster& cluster) {
+  for (const std::string& name : top.texts("collectives")) {
+    const std::string path =
+        (std::filesystem::path(file).parent_path() / name).string();
+    try {
+      const Cluster measured =
+          parse(read_text(path), path, FileRole::kCollectives);
+      for (const ClusterLink& link : measured.links) {
+        add_measured_link(link, cluster);
+      }
+    } catch (const UsageError& error) {
+      top.refuse("collectives", "'" + name + "'", error.what());
+    }
+  }
+}
+
+Cluster read(const toml::table& table, const std::string& file, FileRole role) {
+  std::vector<std::string> keys{"name", "source", "hosts", "links", "device"};
+  if (role == FileRole::kCluster) {
+    keys.emplace_back("collectives");
+  }
   const Section top(table,
                     file,
-                    "a cluster file",
-                    {"name", "source", "hosts", "links", "device"});
+                    role == FileRole::kCluster ? "a cluster file"
+                                               : "a file of collectives",
+                    keys);
   Cluster cluster;
   cluster.name = top.text("name", file);
   cluster.source = top.text("source");
@@ -189,6 +253,7 @@ Cluster read(const toml::table& table, const std::string& file) {
             "decline",
             "fits"},
            [&](const Section& section) { add_link(section, cluster); });
+  add_collectives(top, file, cluster);
   top.table(
       "device",
       {"name",
@@ -280,12 +345,10 @@ toml::table table_of(const ClusterDevice& device) {
   return table;
 }
 
-}  // namespace
-
-Cluster parse_cluster(std::string_view text, const std::string& file) {
+Cluster parse(std::string_view text, const std::string& file, FileRole role) {
   Cluster cluster;
   try {
-    cluster = read(toml::parse(text, file), file);
+    cluster = read(toml::parse(text, file), file, role);
   } catch (const toml::parse_error& error) {
     throw UsageError(fmt::format("{}:{}: not TOML: {}",
                                  file,
@@ -298,6 +361,12 @@ Cluster parse_cluster(std::string_view text, const std::string& file) {
     throw UsageError(fmt::format("{}: {}", file, error.what()));
   }
   return cluster;
+}
+
+}  // namespace
+
+Cluster parse_cluster(std::string_view text, const std::string& file) {
+  return parse(text, file, FileRole::kCluster);
 }
 
 Cluster read_cluster(const std::string& path) {

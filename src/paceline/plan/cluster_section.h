@@ -71,6 +71,24 @@ class Section {
     return value<std::string>(key, "text");
   }
 
+  /// One text or a list of texts; empty where the key is not there.
+  std::vector<std::string> texts(std::string_view key) const {
+    const toml::node* node = table_.get(key);
+    const toml::array* array = node == nullptr ? nullptr : node->as_array();
+    if (array == nullptr) {
+      const auto one = written(key);
+      return one ? std::vector{*one} : std::vector<std::string>{};
+    }
+    std::vector<std::string> found;
+    for (const toml::node& element : *array) {
+      if (!element.is_string()) {
+        refuse(key, shown(*node), "must be a text or a list of texts");
+      }
+      found.push_back(element.ref<std::string>());
+    }
+    return found;
+  }
+
   std::int64_t integer(std::string_view key, std::int64_t fallback) const {
     return value<std::int64_t>(key, "a whole number").value_or(fallback);
   }

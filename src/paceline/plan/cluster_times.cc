@@ -91,8 +91,8 @@ ClusterTimes times_of(const Cluster& cluster,
   }
   if (link->fits.empty()) {
     times.missing = fmt::format(
-        "link '{}' of {} has no fits (paceline comm --cluster {} --fit writes "
-        "them)",
+        "link '{}' of {} has no fits (paceline comm --cluster {} --fit FILE "
+        "measures them for its key 'collectives')",
         link->name,
         file,
         file);

@@ -53,7 +53,7 @@ void check_fits(const plan::Cluster& cluster,
     throw UsageError(fmt::format(
         "--algorithm measured: cluster '{}' has no fits of collectives with "
         "engine {}{}; "
-        "paceline comm --fit writes them",
+        "paceline comm --fit FILE measures them",
         cluster.name,
         engine,
         others.empty() ? "" : fmt::format(", only of {}", others)));
@@ -85,7 +85,7 @@ void check_scale(const std::string& engine,
        .why = fmt::format("they are a fit to Horovod with 4 to {} ranks; how "
                           "starts of collectives grow beyond is a guess",
                           kMostFitted),
-       .advice = "measure there with paceline comm --fit, or bound it with "
+       .advice = "measure there with paceline comm --fit FILE, or bound it with "
                  "--engine ideal"});
 }
 
