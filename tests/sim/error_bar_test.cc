@@ -90,7 +90,7 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {
             "family merged on H100-SXM5-80GB");
   // The same devices, behind another network.
   EXPECT_EQ(why_not(request_on("4x8-v100-100gbib.toml", "ddp", 16)),
-            "family reducer on V100-SXM2-16GB behind 12.5 GB/s");
+            "family reducer on V100-SXM2-16GB behind 8.05 GB/s");
   PredictRequest it = request_on(kTenGigabit, "wfbp", 8);
   for (const char* engine : {"gloo", "ideal", "link", "byteps"}) {
     it.engine = engine;

@@ -51,17 +51,5 @@ TEST(Fixed, NamesAreUniqueInATableAndSourcesAreNamed) {
   }
 }
 
-// The count that readers are told is the one that is printed.
-TEST(Freedom, IsWhatThePageSays) {
-  const std::string page = read_text(kRoot + "/docs/simulator.md");
-  for (const Table table : kTables) {
-    if (table != Table::kDdpBuckets) {
-      const std::string line = fmt::format(
-          "\n{}: {}\n", name_of(table), in_words(freedom_of(table)));
-      EXPECT_NE(page.find(line), std::string::npos) << line;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace paceline::validate
