@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights and batches that depend on nothing but their index and a stream.
 
-The same bits as src/paceline/model/formula.h and batch.cc, on every machine
+The same bits as src/paceline/networks/formula.h and batch.cc, on every machine
 and for every number of threads; no random generator is involved.
 """
 

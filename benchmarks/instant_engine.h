@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "paceline/base/error.h"
-#include "paceline/comm/engine.h"
+#include "paceline/engines/engine.h"
 
 namespace paceline::benchmarks {
 
@@ -31,9 +31,9 @@ class DoneWork final : public c10d::Work {
 
 /// One rank of a world whose network takes no time: values stay as they are,
 /// but for gathered ones of up to 4 KiB, by which ranks agree on their plans.
-class InstantChannel final : public comm::Channel {
+class InstantChannel final : public engines::Channel {
  public:
-  explicit InstantChannel(const comm::ChannelSpec& spec)
+  explicit InstantChannel(const engines::ChannelSpec& spec)
       : rank_(spec.rank), world_(spec.world) {}
 
   int rank() const override { return rank_; }
@@ -63,7 +63,7 @@ class InstantChannel final : public comm::Channel {
     return done();
   }
   Work barrier() override { return done(); }
-  comm::Ledger ledger() const override { return {}; }
+  engines::Ledger ledger() const override { return {}; }
   c10::intrusive_ptr<c10d::ProcessGroup> process_group() override {
     throw UsageError("the instant engine has no process group");
   }
@@ -74,11 +74,11 @@ class InstantChannel final : public comm::Channel {
   int rank_, world_;
 };
 
-class InstantEngine final : public comm::Engine {
+class InstantEngine final : public engines::Engine {
  public:
   std::string_view name() const override { return "instant"; }
-  std::unique_ptr<comm::Channel> connect(
-      const comm::ChannelSpec& spec) override {
+  std::unique_ptr<engines::Channel> connect(
+      const engines::ChannelSpec& spec) override {
     return std::make_unique<InstantChannel>(spec);
   }
 };

@@ -21,12 +21,12 @@
 
 #include "instant_engine.h"
 #include "paceline/base/clock.h"
-#include "paceline/model/batch.h"
-#include "paceline/plan/link_spec.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/measure/trainer.h"
+#include "paceline/networks/batch.h"
 #include "paceline/plan/program.h"
-#include "paceline/plan/strategy.h"
 #include "paceline/stats/quantile.h"
-#include "paceline/train/trainer.h"
+#include "paceline/strategies/strategy.h"
 
 namespace {
 
@@ -37,7 +37,8 @@ using namespace paceline;  // NOLINT: a program of one file
 class WithoutKernels final : public plan::Planner {
  public:
   explicit WithoutKernels(const std::string& strategy)
-      : planner_(plan::make_planner(plan::parse_strategy(strategy))) {}
+      : planner_(
+            strategies::make_planner(strategies::parse_strategy(strategy))) {}
 
   plan::Setup setup(const plan::PlanInput& input) const override {
     return planner_->setup(with_times(input));
@@ -81,15 +82,17 @@ class WithoutKernels final : public plan::Planner {
                          input.model.modules.size(), 1'000'000'000),
                      .backward = std::vector<plan::Picoseconds>(
                          input.model.parameters.size(), 1'000'000'000)};
-    timed.alpha_beta = plan::alpha_beta_of(
-        plan::parse_link("a link", "1Gbit,50us"), input.world);
+    timed.alpha_beta = cluster::alpha_beta_of(
+        cluster::parse_link("a link", "1Gbit,50us"), input.world);
     return timed;
   }
 
   std::shared_ptr<const plan::Planner> planner_;
 };
 
-train::Team team_of(comm::Engine& engine, int world, const std::string& name) {
+measure::Team team_of(engines::Engine& engine,
+                      int world,
+                      const std::string& name) {
   return {.name = name,
           .store = c10::make_intrusive<c10d::HashStore>(),
           .engine = &engine,
@@ -98,7 +101,7 @@ train::Team team_of(comm::Engine& engine, int world, const std::string& name) {
 }
 
 /// Median time of one step's bookkeeping, in ns.
-double bookkeeping_ns(train::Trainer& trainer, int steps) {
+double bookkeeping_ns(measure::Trainer& trainer, int steps) {
   runtime::Executor& executor = trainer.executor();
   const std::size_t modules = trainer.input().model.modules.size();
   std::vector<double> samples;
@@ -119,7 +122,7 @@ double bookkeeping_ns(train::Trainer& trainer, int steps) {
   return stats::median(samples);
 }
 
-std::size_t calls_of(const train::Trainer& trainer) {
+std::size_t calls_of(const measure::Trainer& trainer) {
   const auto plan = trainer.planner().plan(trainer.input(), trainer.setup(), 0);
   return static_cast<std::size_t>(
       std::ranges::count_if(plan.ops, [](const plan::Op& op) {
@@ -130,14 +133,14 @@ std::size_t calls_of(const train::Trainer& trainer) {
 /// PyTorch's own loop over the same network and batch.
 class Plain {
  public:
-  explicit Plain(const record::Configuration& c)
-      : network_(model::make_network(model::find_network(c.model),
-                                     {.image_size = c.image_size},
-                                     c.seed)),
-        batch_(model::make_batch(model::find_network(c.model),
-                                 {.batch_size = c.batch_size,
-                                  .seed = c.seed,
-                                  .network = {.image_size = c.image_size}})),
+  explicit Plain(const records::Configuration& c)
+      : network_(networks::make_network(networks::find_network(c.model),
+                                        {.image_size = c.image_size},
+                                        c.seed)),
+        batch_(networks::make_batch(networks::find_network(c.model),
+                                    {.batch_size = c.batch_size,
+                                     .seed = c.seed,
+                                     .network = {.image_size = c.image_size}})),
         sgd_(network_->parameters(),
              torch::optim::SGDOptions(c.learning_rate)
                  .momentum(c.momentum)
@@ -151,8 +154,8 @@ class Plain {
   }
 
  private:
-  std::shared_ptr<model::Network> network_;
-  model::Batch batch_;
+  std::shared_ptr<networks::Network> network_;
+  networks::Batch batch_;
   torch::optim::SGD sgd_;
 };
 
@@ -188,9 +191,9 @@ void print_ratio(const char* what, std::vector<double> ratios) {
 }
 
 /// Prints the rows of bookkeeping against a step of `step` ns.
-void print_products(const record::Configuration& c, double step) {
+void print_products(const records::Configuration& c, double step) {
   benchmarks::InstantEngine engine;
-  record::Configuration small = c;
+  records::Configuration small = c;
   small.batch_size = 2;
   small.image_size = 32;
   small.compat_accumulate =
@@ -207,10 +210,10 @@ void print_products(const record::Configuration& c, double step) {
         "fusion",
         "bytescheduler:partition-mb=4,credit-mb=16",
         "dear"}) {
-    train::TrainerOptions options;
+    measure::TrainerOptions options;
     options.planner = std::make_shared<WithoutKernels>(schedule);
     small.strategy = schedule;
-    train::Trainer trainer(small, team_of(engine, 2, schedule), options);
+    measure::Trainer trainer(small, team_of(engine, 2, schedule), options);
     const double bookkeeping = bookkeeping_ns(trainer, 300);
     // Clock readings: 5 per step in the step loop, and at most 3 for each op
     // that is issued, waited for or run.
@@ -231,7 +234,7 @@ void print_products(const record::Configuration& c, double step) {
 
 int main(int argc, char** argv) {
   at::set_num_threads(1);
-  record::Configuration c;
+  records::Configuration c;
   c.model = "resnet50";
   c.strategy = "fusion";
   c.batch_size = argc > 1 ? std::stoi(argv[1]) : 32;
@@ -240,7 +243,7 @@ int main(int argc, char** argv) {
 
   benchmarks::InstantEngine engine;
   Plain plain(c);
-  train::Trainer trainer(c, team_of(engine, 2, "instant"));
+  measure::Trainer trainer(c, team_of(engine, 2, "instant"));
   std::vector<double> theirs, wall, cpu;
   for (int round = -1; round < rounds; ++round) {
     const auto our_step = [&] {

@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "paceline/plan/strategy.h"
-#include "paceline/sim/event_queue.h"
-#include "paceline/sim/predict.h"
-#include "paceline/sim/roofline.h"
+#include "paceline/predict/predict.h"
+#include "paceline/predict/roofline.h"
+#include "paceline/simulator/event_queue.h"
+#include "paceline/strategies/strategy.h"
 
 namespace {
 
@@ -45,13 +45,13 @@ double shortest_s(Body body) {
 double empty_loop_s(std::uint64_t events, std::size_t waiting) {
   std::uint64_t sum = 0;
   const double seconds = shortest_s([&] {
-    sim::EventQueue queue;
+    simulator::EventQueue queue;
     std::uint64_t state = 1;
     for (std::size_t i = 0; i < waiting; ++i) {
       queue.push(static_cast<plan::Picoseconds>(i), {}, 0);
     }
     for (std::uint64_t i = 0; i < events; ++i) {
-      const sim::Event event = queue.pop();
+      const simulator::Event event = queue.pop();
       state = state * 6364136223846793005U + 1442695040888963407U;
       queue.push(
           event.time + static_cast<plan::Picoseconds>(state >> 44U), {}, 0);
@@ -66,27 +66,28 @@ plan::PlanInput input_of(const plan::NetworkShape& network,
                          plan::Rank local) {
   plan::PlanInput input;
   input.model = network.model;
-  input.profile = sim::roofline_profile(network, 64);
+  input.profile = predict::roofline_profile(network, 64);
   input.world = world;
   input.local_world.add(world / local, local);
   return input;
 }
 
-sim::Costs costs_of(const plan::NetworkShape& network) {
-  sim::Costs costs;
-  costs.profile = sim::roofline_profile(network, 64);
-  costs.machine.network.sharing = plan::LinkSharing::kHost;
+simulator::Costs costs_of(const plan::NetworkShape& network) {
+  simulator::Costs costs;
+  costs.profile = predict::roofline_profile(network, 64);
+  costs.machine.network.sharing = cluster::LinkSharing::kHost;
   return costs;
 }
 
 void unfolded(const std::string& strategy, plan::Rank world) {
   const auto network = plan::network_shape("resnet50");
-  const auto planner = plan::make_planner(plan::parse_strategy(strategy));
-  const sim::Job job = sim::compile(
+  const auto planner =
+      strategies::make_planner(strategies::parse_strategy(strategy));
+  const simulator::Job job = simulator::compile(
       *planner, input_of(network, world, 4), {.steps = 6, .fold = false});
-  const sim::Costs costs = costs_of(network);
-  sim::Simulator simulator(job);
-  sim::StepTimes times;
+  const simulator::Costs costs = costs_of(network);
+  simulator::Simulator simulator(job);
+  simulator::StepTimes times;
   const double seconds = shortest_s([&] { times = simulator.run(costs); });
   const double empty =
       empty_loop_s(times.events, static_cast<std::size_t>(world));
@@ -105,16 +106,17 @@ void unfolded(const std::string& strategy, plan::Rank world) {
 // Ranks on hosts of 4, two of the planner's periods of steps at least.
 void folded(const std::string& strategy, plan::Rank world) {
   const auto network = plan::network_shape("resnet50");
-  const auto planner = plan::make_planner(plan::parse_strategy(strategy));
+  const auto planner =
+      strategies::make_planner(strategies::parse_strategy(strategy));
   const plan::PlanInput input = input_of(network, world, 4);
-  const sim::Costs costs = costs_of(network);
+  const simulator::Costs costs = costs_of(network);
   std::size_t actors = 0;
   const double seconds = shortest_s([&] {
-    const plan::Step period = sim::period_of(*planner, input);
-    const sim::Job job = sim::compile(
+    const plan::Step period = simulator::period_of(*planner, input);
+    const simulator::Job job = simulator::compile(
         *planner, input, {.steps = std::max<plan::Step>(8, 2 * period + 2)});
     actors = job.actors.size();
-    sim::Simulator(job).run(costs);
+    simulator::Simulator(job).run(costs);
   });
   fmt::print("{:57} {:7} ranks folded to {}: {:.3f} s with planning\n",
              strategy,
@@ -125,11 +127,13 @@ void folded(const std::string& strategy, plan::Rank world) {
 
 void one_cell(const std::string& strategy, const std::string& model) {
   const auto network = plan::network_shape(model);
-  const auto planner = plan::make_planner(plan::parse_strategy(strategy));
-  const sim::Job job = sim::compile(*planner, input_of(network, 32, 4));
-  const sim::Costs costs = costs_of(network);
-  sim::Simulator simulator(job);
-  sim::StepTimes times;
+  const auto planner =
+      strategies::make_planner(strategies::parse_strategy(strategy));
+  const simulator::Job job =
+      simulator::compile(*planner, input_of(network, 32, 4));
+  const simulator::Costs costs = costs_of(network);
+  simulator::Simulator simulator(job);
+  simulator::StepTimes times;
   const double seconds = shortest_s([&] { times = simulator.run(costs); });
   fmt::print("{:24} {:10} 32 ranks folded: {:.3f} ms a run, {} events\n",
              strategy,
@@ -139,15 +143,15 @@ void one_cell(const std::string& strategy, const std::string& model) {
 }
 
 void closed_forms() {
-  const sim::Machine machine;
+  const cluster::Machine machine;
   constexpr int kCount = 1'000'000;
   plan::Picoseconds sum = 0;
   const double seconds = shortest_s([&] {
     for (int i = 0; i < kCount; ++i) {
-      const sim::Group group{2 + i % 1000, 1 + i % 100, 8};
-      sum += sim::alone(
-          sim::price({plan::Pattern::kAllReduce, std::int64_t{4} * i, group},
-                     machine),
+      const cluster::Group group{2 + i % 1000, 1 + i % 100, 8};
+      sum += cluster::alone(
+          cluster::price(
+              {plan::Pattern::kAllReduce, std::int64_t{4} * i, group}, machine),
           group,
           machine);
     }

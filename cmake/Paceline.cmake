@@ -95,7 +95,7 @@ function(paceline_add_test name)
     PACELINE_BINARY_DIR="${CMAKE_BINARY_DIR}")
 
   set(has_torch OFF)
-  foreach(r IN ITEMS comm kernel model)
+  foreach(r IN ITEMS engines networks runtime)
     if(r IN_LIST rooms)
       set(has_torch ON)
     endif()

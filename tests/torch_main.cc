@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-// Leaves without the destructors of statics, as ranks do (comm/run_rank.cc):
+// Leaves without the destructors of statics, as ranks do (engines/run_rank.cc):
 // threads of autograd and Gloo may still be on their way out while libtorch
 // takes its statics down.
 int main(int argc, char** argv) {

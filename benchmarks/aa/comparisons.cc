@@ -12,7 +12,7 @@
 #include "aa/aa.h"
 #include "aa/simulate.h"
 #include "paceline/base/error.h"
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 #include "paceline/report/diff.h"
 #include "paceline/stats/distribution.h"
 #include "paceline/stats/permutation.h"
@@ -64,18 +64,18 @@ std::string minute(std::size_t number) {
 
 // What `paceline run` would have left of one side: the cases are equal jobs on
 // 1, 2, ... ranks, of which only the first one's steps are told.
-std::vector<record::RunRecord> records_of(
+std::vector<records::RunRecord> records_of(
     const std::array<CaseRuns, kCases>& side, bool test, bool in_turns) {
-  std::vector<record::RunRecord> records;
+  std::vector<records::RunRecord> records;
   for (std::size_t run = 0; run < side[0].size(); ++run) {
     for (std::size_t c = 0; c < kCases; ++c) {
-      record::RunRecord one;
+      records::RunRecord one;
       one.configuration.strategy = "ddp";
       one.configuration.ranks = static_cast<int>(c + 1);
       one.run = static_cast<int>(run);
       one.started_at = minute(in_turns ? 2 * run + (test ? 1 : 0)
                                        : run + (test ? side[0].size() : 0));
-      record::RankSamples& samples = one.ranks.emplace_back();
+      records::RankSamples& samples = one.ranks.emplace_back();
       for (const double seconds : side[c][run]) {
         samples.step_ns.push_back(std::llround(seconds * 1e9));
         samples.window_ns += samples.step_ns.back();
@@ -126,8 +126,8 @@ bool is_claimed(const report::DiffRow& row) {
 }
 
 // What `paceline diff` makes of the records, but for fewer draws.
-report::Diff diff_of(const std::vector<record::RunRecord>& base,
-                     const std::vector<record::RunRecord>& test,
+report::Diff diff_of(const std::vector<records::RunRecord>& base,
+                     const std::vector<records::RunRecord>& test,
                      std::uint64_t seed) {
   report::Diff diff = report::diff_records(base,
                                            test,

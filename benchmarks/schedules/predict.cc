@@ -7,7 +7,7 @@
 // and prints one line a case: network, wire/compute, link, strategy, and the
 // predicted step, compute, wire, bound and sharper bound in ms, separated by
 // tabs.
-#include "paceline/sim/predict.h"
+#include "paceline/predict/predict.h"
 
 #include <cstdio>
 #include <exception>
@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/plan/profile_file.h"
+#include "paceline/cluster/profile_file.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace {
@@ -28,8 +28,8 @@ using namespace paceline;
 constexpr int kBatch = 16;
 
 // A 2080 Ti's line rates (clusters/8x4-2080ti-10gbe.toml), one to a host.
-plan::Cluster cluster_of(double bytes_per_s, int ranks) {
-  return plan::parse_cluster(fmt::format(R"(
+cluster::Cluster cluster_of(double bytes_per_s, int ranks) {
+  return cluster::parse_cluster(fmt::format(R"(
 [[hosts]]
 name = "node"
 count = {}
@@ -44,13 +44,13 @@ name = "2080 Ti"
 flops = "13.4TFLOP/s"
 memory_bandwidth = "616GB/s"
 )",
-                                         ranks,
-                                         bytes_per_s),
-                             "schedules");
+                                            ranks,
+                                            bytes_per_s),
+                                "schedules");
 }
 
 // Updates are left out of the profiles, so they are free here as well.
-plan::Cluster without_memory(plan::Cluster cluster) {
+cluster::Cluster without_memory(cluster::Cluster cluster) {
   cluster.device.memory_bytes_per_s.reset();
   return cluster;
 }
@@ -65,12 +65,13 @@ struct Subject {
 Subject subject_of(const std::string& name, int ranks) {
   Subject subject;
   subject.network = plan::network_shape(name);
-  const sim::Prediction alone = sim::predict({.network = subject.network,
-                                              .cluster = cluster_of(1e9, ranks),
-                                              .strategy = "none",
-                                              .ranks = 1,
-                                              .batch_size = kBatch,
-                                              .engine = "ideal"});
+  const predict::Prediction alone =
+      predict::predict({.network = subject.network,
+                        .cluster = cluster_of(1e9, ranks),
+                        .strategy = "none",
+                        .ranks = 1,
+                        .batch_size = kBatch,
+                        .engine = "ideal"});
   subject.profile = alone.costs.profile;
   subject.profile.origin = "roofline of a 2080 Ti, batch 16";
   subject.compute_s = plan::seconds_of(subject.profile.forward_total() +
@@ -86,12 +87,12 @@ Subject subject_of(const std::string& name, int ranks) {
 }
 
 void write_profile(const Subject& subject, const std::string& path) {
-  std::ofstream(path) << plan::to_json_text({.model = subject.network.model,
-                                             .profile = subject.profile,
-                                             .batch_size = kBatch,
-                                             .device = "cuda",
-                                             .update = std::nullopt,
-                                             .memory = std::nullopt});
+  std::ofstream(path) << cluster::to_json_text({.model = subject.network.model,
+                                                .profile = subject.profile,
+                                                .batch_size = kBatch,
+                                                .device = "cuda",
+                                                .update = std::nullopt,
+                                                .memory = std::nullopt});
 }
 
 void predict_all(const Subject& subject, int ranks) {
@@ -105,14 +106,14 @@ void predict_all(const Subject& subject, int ranks) {
                                  "optimal-merge",
                                  "bytescheduler:queue=module",
                                  "dear"}) {
-      const sim::Prediction p =
-          sim::predict({.network = subject.network,
-                        .cluster = without_memory(cluster_of(rate, ranks)),
-                        .strategy = strategy,
-                        .ranks = ranks,
-                        .batch_size = kBatch,
-                        .profile = subject.profile,
-                        .engine = "link"});
+      const predict::Prediction p =
+          predict::predict({.network = subject.network,
+                            .cluster = without_memory(cluster_of(rate, ranks)),
+                            .strategy = strategy,
+                            .ranks = ranks,
+                            .batch_size = kBatch,
+                            .profile = subject.profile,
+                            .engine = "link"});
       fmt::print("{}\t{}\t{:.0f}B/s,20us\t{}",
                  subject.network.model.name,
                  ratio,

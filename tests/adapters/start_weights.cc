@@ -3,10 +3,10 @@
 // arguments, for python_ddp_test.py.
 #include <fmt/format.h>
 
-#include "paceline/model/batch.h"
+#include "paceline/networks/batch.h"
 
 int main(int argc, char** argv) {
-  using namespace paceline::model;
+  using namespace paceline::networks;
   for (int i = 1; i < argc; ++i) {
     const auto network = make_network(find_network(argv[i]), {}, /*seed=*/3);
     fmt::print("{:016x}\n", fingerprint(network->parameters()));

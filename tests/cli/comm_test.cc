@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/wait.h>
 
-#include "paceline/plan/cluster.h"
+#include "paceline/cluster/cluster.h"
 
 namespace paceline {
 namespace {
@@ -100,15 +100,15 @@ TEST_F(Comm, FitsAreWrittenToTheirFileAndNamedByAClusterFile) {
       "--fit fitted.toml --records r.jsonl --format csv";
   const Outcome outcome = run(comm);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
-  const plan::Cluster measured =
-      plan::read_cluster((folder_ / "fitted.toml").string());
+  const cluster::Cluster measured =
+      cluster::read_cluster((folder_ / "fitted.toml").string());
   EXPECT_EQ(measured.source, "paceline " + comm + "; 4 to 16384 bytes");
   EXPECT_EQ(measured.slots(), 2);
   std::ofstream(folder_ / "lab.toml") << lab;
-  const plan::Cluster cluster =
-      plan::read_cluster((folder_ / "lab.toml").string());
+  const cluster::Cluster cluster =
+      cluster::read_cluster((folder_ / "lab.toml").string());
   ASSERT_EQ(cluster.links.size(), 1U);
-  EXPECT_EQ(cluster.links[0].scope, plan::LinkScope::kDevices);
+  EXPECT_EQ(cluster.links[0].scope, cluster::LinkScope::kDevices);
   ASSERT_EQ(cluster.links[0].fits.size(), 2U);
   EXPECT_EQ(cluster.links[0].fits[0].operation, "all-reduce");
   EXPECT_EQ(cluster.links[0].fits[1].operation, "message");
@@ -167,10 +167,11 @@ TEST_F(Comm, AFileThatCommDidNotWriteIsNotReplaced) {
   const Outcome outcome =
       run("comm --cluster lab.toml --fit lab.toml --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
-  EXPECT_EQ(outcome.out,
-            "paceline: --fit lab.toml: is a cluster file that paceline comm did "
-            "not write; name another file, and name it in lab.toml as "
-            "collectives = \"FILE\"\n");
+  EXPECT_EQ(
+      outcome.out,
+      "paceline: --fit lab.toml: is a cluster file that paceline comm did "
+      "not write; name another file, and name it in lab.toml as "
+      "collectives = \"FILE\"\n");
   EXPECT_EQ(text("lab.toml"), lab);
   EXPECT_TRUE(records("r.jsonl").empty());
 }
@@ -180,8 +181,8 @@ TEST_F(Comm, ALatencyThatWasNotMeasuredIsZero) {
       run("comm --ranks 2 --max 16KiB --only all-reduce,all-reduce "
           "--iterations 2 --fit new.toml --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
-  const plan::Cluster measured =
-      plan::read_cluster((folder_ / "new.toml").string());
+  const cluster::Cluster measured =
+      cluster::read_cluster((folder_ / "new.toml").string());
   EXPECT_EQ(measured.links.at(0).latency_ps, 0);
   EXPECT_EQ(measured.links.at(0).fits.at(0).ranks_per_host,
             std::vector<int>{2});

@@ -12,15 +12,15 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
-#include "paceline/record/json.h"
-#include "paceline/record/store.h"
+#include "paceline/records/json.h"
+#include "paceline/records/store.h"
 #include "report/fixed_diff.h"
 
 namespace paceline {
 namespace {
 
 using nlohmann::json;
-using record::RunRecord;
+using records::RunRecord;
 
 class DiffProgram : public Program {
  protected:
@@ -28,7 +28,7 @@ class DiffProgram : public Program {
                      const std::vector<RunRecord>& records) const {
     std::string text;
     for (const RunRecord& r : records) {
-      text += record::to_line(r) + "\n";
+      text += records::to_line(r) + "\n";
     }
     write(name, text);
   }
@@ -180,10 +180,10 @@ TEST_F(DiffProgram, AbTakesTurnsAndComparesWallTimes) {
   EXPECT_EQ(diff["cases"][0]["corrected_p"], 2 / 64.0);
   EXPECT_EQ(diff["order"], "interleaved");
   EXPECT_EQ(diff["base"], "A: sleep 0.02");
-  const auto a = record::read_records(folder_ / "d/a.jsonl").records;
+  const auto a = records::read_records(folder_ / "d/a.jsonl").records;
   ASSERT_EQ(a.size(), 6u);
   EXPECT_EQ(a[5].run, 5);
-  EXPECT_EQ(a[0].source, record::Source::kExternal);
+  EXPECT_EQ(a[0].source, records::Source::kExternal);
   // The order is drawn, and each command is first in half of the runs.
   int first = 0;
   for (int run = 1; run <= 6; ++run) {
@@ -258,7 +258,7 @@ TEST_F(DiffProgram, AbTakesTheRecordsThatCommandsLeave) {
   EXPECT_EQ(diff["cases"][0]["case"], "a");
   EXPECT_EQ(diff["cases"][0]["base_runs"], 2);
   EXPECT_EQ(diff["cases"][0]["verdict"], "too few runs");
-  EXPECT_EQ(record::read_records(folder_ / "d/b.jsonl").records[1].run, 1);
+  EXPECT_EQ(records::read_records(folder_ / "d/b.jsonl").records[1].run, 1);
 }
 
 TEST_F(DiffProgram, AbComparesWhatPacelineRunMeasures) {
@@ -286,7 +286,7 @@ TEST_F(DiffProgram, AbEndsWhatFailsAndKeepsWhatWasMeasured) {
       std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.out.find("too few runs: 1 a side"), std::string::npos);
-  EXPECT_EQ(record::read_records(folder_ / "d/b.jsonl").records.size(), 1u);
+  EXPECT_EQ(records::read_records(folder_ / "d/b.jsonl").records.size(), 1u);
 }
 
 // How many processes run with just these words.

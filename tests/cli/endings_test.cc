@@ -11,7 +11,7 @@
 #include "cli/program.h"
 #include "launch/marked_processes.h"
 #include "paceline/base/clock.h"
-#include "paceline/record/store.h"
+#include "paceline/records/store.h"
 
 namespace paceline {
 namespace {
@@ -28,7 +28,7 @@ class Endings : public Program {
   Endings() { setenv(kMark, folder_.c_str(), 1); }
 
   std::size_t records() const {
-    return record::read_records(folder_ / "r.jsonl").records.size();
+    return records::read_records(folder_ / "r.jsonl").records.size();
   }
 
   /// Runs `kEndless`, and `accident` as a script once the second case trains;

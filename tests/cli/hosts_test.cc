@@ -18,7 +18,7 @@
 #endif
 #include "cli/terminal.h"
 #include "paceline/base/clock.h"
-#include "paceline/record/store.h"
+#include "paceline/records/store.h"
 
 namespace paceline {
 namespace {
@@ -107,9 +107,9 @@ TEST_F(HostsTest, RanksOfBothTrainTogether) {
                               kJob);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(text("ssh.log"), "far\nfar\n");  // once a repetition
-  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(records.size(), 4u);
-  for (const record::RunRecord& one : records) {
+  for (const records::RunRecord& one : records) {
     EXPECT_EQ(one.configuration.label, "it's \"$HOME\"; x");
     ASSERT_EQ(one.ranks.size(), 4u);
     EXPECT_NE(one.ranks[0].host, "far");
@@ -229,7 +229,7 @@ TEST_F(HostsTest, APathWithBlanksAndQuotesIsOneWord) {
           "--strategy wfbp" +
           two_hosts() + kJob);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(record::read_records((odd / "r.jsonl").string()).records.size(),
+  EXPECT_EQ(records::read_records((odd / "r.jsonl").string()).records.size(),
             1U);
   EXPECT_TRUE(all_gone());
 }

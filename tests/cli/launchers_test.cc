@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/rank_program.h"
-#include "paceline/record/store.h"
+#include "engines/rank_program.h"
+#include "paceline/records/store.h"
 
 namespace paceline {
 namespace {
@@ -38,13 +38,13 @@ TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {
   ASSERT_EQ(said.exit_code, 0) << said.text;
   EXPECT_TRUE(said.contains("records: " + path.string())) << said.text;
   const auto records =
-      record::read_records(path, record::BrokenTail::kRefuse).records;
+      records::read_records(path, records::BrokenTail::kRefuse).records;
   ASSERT_EQ(records.size(), 2U);
-  for (const record::RunRecord& record : records) {
+  for (const records::RunRecord& record : records) {
     const auto ranks = static_cast<std::size_t>(record.configuration.ranks);
     EXPECT_EQ(record.error, std::nullopt);
     ASSERT_EQ(record.ranks.size(), ranks);
-    for (const record::RankSamples& rank : record.ranks) {
+    for (const records::RankSamples& rank : record.ranks) {
       EXPECT_EQ(rank.step_ns.size(), 3U);
     }
     if (ranks == 2) {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
-#include "paceline/record/store.h"
+#include "paceline/records/store.h"
 
 namespace paceline {
 namespace {
@@ -20,9 +20,9 @@ TEST_F(Predict, WritesARecordAndATrace) {
   EXPECT_NE(outcome.out.find("(predicted)"), std::string::npos);
   EXPECT_NE(outcome.err.find("exposed communication"), std::string::npos);
   EXPECT_TRUE(fs::exists(folder_ / "t.json"));
-  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(records.size(), 1u);
-  EXPECT_EQ(records[0].source, record::Source::kPredicted);
+  EXPECT_EQ(records[0].source, records::Source::kPredicted);
   EXPECT_EQ(records[0].ranks.size(), 8u);
 }
 
@@ -60,11 +60,11 @@ TEST_F(Predict, CountsSamplesOnceInSummaryAndTable) {
                               " --strategy wfbp+ps:placement=apart --ranks 8"
                               " --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].ranks.size(), 4u);
   double longest = 0;
-  for (const record::RankSamples& rank : records[0].ranks) {
+  for (const records::RankSamples& rank : records[0].ranks) {
     longest = std::max(longest, static_cast<double>(rank.window_ns));
   }
   const auto& c = records[0].configuration;
@@ -86,10 +86,10 @@ TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
                  "paceline: --from predicted.jsonl: 2 of its 2 records are "
                  "predicted; only measured and replayed ones teach anything\n");
   // As if these steps had been measured.
-  auto known = record::read_records(folder_ / "predicted.jsonl").records;
-  for (record::RunRecord& record : known) {
-    record.source = record::Source::kMeasured;
-    record::RecordWriter(folder_ / "r.jsonl").append(record);
+  auto known = records::read_records(folder_ / "predicted.jsonl").records;
+  for (records::RunRecord& record : known) {
+    record.source = records::Source::kMeasured;
+    records::RecordWriter(folder_ / "r.jsonl").append(record);
   }
   const Outcome outcome =
       run("predict --from r.jsonl --ranks 4,8 --records p.jsonl");
@@ -97,7 +97,7 @@ TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
   EXPECT_NE(outcome.err.find("rate within a host"), std::string::npos);
   EXPECT_NE(outcome.err.find("8 ranks, bsp: 95 % interval of the step ["),
             std::string::npos);
-  const auto records = record::read_records(folder_ / "p.jsonl").records;
+  const auto records = records::read_records(folder_ / "p.jsonl").records;
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[1].ranks.size(), 8u);
   EXPECT_EQ(records[1].configuration.strategy, "bsp");
@@ -244,7 +244,7 @@ TEST_F(Predict, AStragglerCostsTime) {
       "predict resnet50 " + kCluster + " --ranks 2 --records r.jsonl ";
   EXPECT_EQ(run(predict).exit_code, 0);
   EXPECT_EQ(run(predict + "--stragglers 1 --straggler-factor 2").exit_code, 0);
-  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(records.size(), 2u);
   EXPECT_GT(records[1].ranks[0].window_ns, records[0].ranks[0].window_ns);
 }
@@ -260,7 +260,7 @@ TEST_F(Predict, TakesAProfileForANetwork) {
             "--engine ideal --records r.jsonl");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
-  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].configuration.model, "reader");
   EXPECT_EQ(records[0].configuration.batch_size, 6);
@@ -295,7 +295,7 @@ TEST_F(Predict, ClustersAreRowsOfTheirOwn) {
                   .exit_code,
               0);
   }
-  const auto records = record::read_records(folder_ / "two.jsonl").records;
+  const auto records = records::read_records(folder_ / "two.jsonl").records;
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[1].ranks[15].host, "node3");
   const std::string table = run("report two.jsonl").out;
@@ -313,7 +313,7 @@ TEST_F(Predict, TakesHostsAsRunDoes) {
                                 " --strategy bsp --records r.jsonl");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
-  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(records.size(), 2u);
   for (const auto& record : records) {
     EXPECT_EQ(record.configuration.ranks_per_host, (std::vector<int>{4, 4}));

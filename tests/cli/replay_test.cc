@@ -9,7 +9,7 @@
 #include "cli/inputs.h"
 #include "cli/program.h"
 #include "paceline/base/clock.h"
-#include "paceline/record/store.h"
+#include "paceline/records/store.h"
 
 namespace paceline {
 namespace {
@@ -20,8 +20,8 @@ class ReplayCommand : public Program {
  protected:
   ReplayCommand() { write("theirs.json", kTwoTensors); }
 
-  std::vector<record::RunRecord> records(const std::string& name) const {
-    return record::read_records((folder_ / name).string()).records;
+  std::vector<records::RunRecord> records(const std::string& name) const {
+    return records::read_records((folder_ / name).string()).records;
   }
 };
 
@@ -34,15 +34,15 @@ TEST_F(ReplayCommand, EightRanksOfANetworkThatIsNotBuiltIn) {
       << outcome.out;
   const auto all = records("r.jsonl");
   ASSERT_EQ(all.size(), 3U);
-  for (const record::RunRecord& one : all) {
-    EXPECT_EQ(one.source, record::Source::kReplayed);
+  for (const records::RunRecord& one : all) {
+    EXPECT_EQ(one.source, records::Source::kReplayed);
     EXPECT_EQ(one.configuration.model, "theirs");
     EXPECT_EQ(one.configuration.replay, "theirs.json");
     EXPECT_EQ(one.ranks.size(), 8U);
     EXPECT_TRUE(one.wire.measured_per_step.has_value());
     EXPECT_EQ(one.wire.measured_per_step, one.wire.planned_per_step);
     EXPECT_FALSE(one.link_check.has_value());
-    for (const record::RankSamples& rank : one.ranks) {
+    for (const records::RankSamples& rank : one.ranks) {
       EXPECT_GE(rank.window_ns, 3 * kComputeNs);
     }
   }
@@ -77,7 +77,7 @@ TEST_F(ReplayCommand, TimesOfAStretchedCaseAreThoseOfTheModel) {
   EXPECT_EQ(all[0].link_check->operations, 2);
   // 52 kB at 1.25 MB/s and two latencies.
   const std::int64_t modelled_ns = 2 * (kComputeNs + 43'600'000);
-  for (const record::RankSamples& rank : all[0].ranks) {
+  for (const records::RankSamples& rank : all[0].ranks) {
     EXPECT_GE(rank.window_ns + rank.flush_ns.value_or(0), modelled_ns / 2);
     EXPECT_LE(8 * (rank.window_ns + rank.flush_ns.value_or(0)), took_ns);
   }
@@ -124,8 +124,8 @@ TEST_F(ReplayCommand, AdviceIsVerifiedOnEmulatedLinks) {
       << outcome.err;
   const auto all = records("r.jsonl");
   ASSERT_FALSE(all.empty());
-  const record::RunRecord& last = all.back();
-  EXPECT_EQ(last.source, record::Source::kReplayed);
+  const records::RunRecord& last = all.back();
+  EXPECT_EQ(last.source, records::Source::kReplayed);
   EXPECT_EQ(last.configuration.link, "10Mbit,1000000ns");
   EXPECT_EQ(last.configuration.replay, "r.profile.json");
   EXPECT_TRUE(fs::exists(folder_ / "r.profile.json"));

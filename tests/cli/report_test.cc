@@ -15,7 +15,7 @@ using Report = Program;
 
 TEST_F(Report, ShowsRecordsInEveryForm) {
   fs::copy(
-      fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus/good-full.jsonl",
+      fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",
       folder_ / "r.jsonl");
   EXPECT_NE(run("report r.jsonl").out.find("resnet18"), std::string::npos);
   for (const auto& [file, begin] : {std::pair{"r.html", "<!doctype html>"},
@@ -38,7 +38,7 @@ TEST_F(Report, ShowsRecordsInEveryForm) {
 
 TEST_F(Report, RefusesWhatItCannotShow) {
   fs::copy(
-      fs::path(PACELINE_SOURCE_DIR) / "tests/record/corpus/good-full.jsonl",
+      fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",
       folder_ / "r.jsonl");
   write("empty.jsonl", "");
   expect_refused("report", "paceline: records is required");
@@ -67,7 +67,7 @@ TEST_F(Report, NeverFallsOverADamagedFile) {
     SCOPED_TRACE(name);
     const Outcome outcome =
         run(std::string("report '") + PACELINE_SOURCE_DIR +
-            "/tests/record/corpus/" + name + ".jsonl' -o r.html");
+            "/tests/records/corpus/" + name + ".jsonl' -o r.html");
     EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
     EXPECT_NE(outcome.err.find(".jsonl:1: "), std::string::npos) << outcome.err;
     EXPECT_FALSE(fs::exists(folder_ / "r.html"));

@@ -6,7 +6,7 @@
 
 #include "cli/inputs.h"
 #include "cli/program.h"
-#include "paceline/record/store.h"
+#include "paceline/records/store.h"
 
 namespace paceline {
 namespace {
@@ -29,11 +29,11 @@ class TimesOfPlans : public Program {
               "\", beta_ps_per_byte = 1.5 }]\n");
   }
 
-  std::vector<record::RunRecord> records() const {
-    return record::read_records((folder_ / "r.jsonl").string()).records;
+  std::vector<records::RunRecord> records() const {
+    return records::read_records((folder_ / "r.jsonl").string()).records;
   }
 
-  record::RunRecord only_record() const {
+  records::RunRecord only_record() const {
     const auto all = records();
     EXPECT_EQ(all.size(), 1U);
     return all.at(0);
@@ -57,7 +57,7 @@ TEST_F(TimesOfPlans, FitsOfTheClusterFileDecide) {
     EXPECT_NE(outcome.err.find("times of collectives: " + origin + "\n"),
               std::string::npos)
         << outcome.err;
-    const record::RunRecord one = only_record();
+    const records::RunRecord one = only_record();
     EXPECT_EQ(one.wire.calls_per_step, calls);
     ASSERT_TRUE(one.planned_by);
     EXPECT_EQ(one.planned_by->costs_origin, origin);
@@ -119,12 +119,12 @@ TEST_F(TimesOfPlans, ASweepMeasuresOnce) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto all = records();
   ASSERT_EQ(all.size(), 4U);
-  const record::PlannedBy& first = *all[0].planned_by;
+  const records::PlannedBy& first = *all[0].planned_by;
   EXPECT_EQ(first.costs_origin, "measured before the run, gloo");
   EXPECT_EQ(first.profile_origin, "measured before the run, rank 0");
   for (std::size_t i = 1; i < all.size(); ++i) {
     SCOPED_TRACE(i);
-    const record::PlannedBy& later = *all[i].planned_by;
+    const records::PlannedBy& later = *all[i].planned_by;
     EXPECT_EQ(later.costs_origin,
               "measured before the run, gloo, for an earlier case of this run");
     EXPECT_EQ(later.profile_origin,

@@ -7,7 +7,7 @@
 
 #include "cli/program.h"
 #include "paceline/base/port.h"
-#include "paceline/record/store.h"
+#include "paceline/records/store.h"
 
 namespace paceline {
 namespace {
@@ -49,7 +49,7 @@ TEST_F(UnequalHosts, AreWarnedAbout) {
   EXPECT_NE(outcome.err.find("warning: the hosts differ: affinity: "),
             std::string::npos)
       << outcome.err;
-  const auto records = record::read_records(folder_ / "r.jsonl").records;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(records.size(), 1U);
   EXPECT_TRUE(std::ranges::any_of(
       records.front().warnings,

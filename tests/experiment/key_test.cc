@@ -47,7 +47,7 @@ std::string message_of(auto&& call) {
 std::string refusal(const std::string& name, const std::string& text) {
   const Key* key = find_key(name);
   return message_of([&] {
-    record::Configuration c;
+    records::Configuration c;
     Settings s;
     if (is_case_key(*key)) {
       assign_key(*key, text, flag_of(*key), c);
@@ -65,14 +65,14 @@ TEST(Keys, CoverEveryMemberOnce) {
     names.insert(key.name);
   }
   // `cluster` is what predictions were priced with: no run asks for it.
-  EXPECT_EQ(of_cases + 1, members<record::Configuration>());
+  EXPECT_EQ(of_cases + 1, members<records::Configuration>());
   EXPECT_EQ(keys().size() - of_cases, members<Settings>());
   EXPECT_EQ(names.size(), keys().size());
 }
 
 /// A value that differs from the default of a Configuration.
 std::string other_value(const Key& key) {
-  const std::string now = read_key(key, record::Configuration{});
+  const std::string now = read_key(key, records::Configuration{});
   if (is_switch(key)) {
     return now == "true" ? "false" : "true";
   }
@@ -94,12 +94,12 @@ TEST(Keys, EachWritesItsOwnMemberAlone) {
     if (!is_case_key(key)) {
       continue;
     }
-    record::Configuration changed;
+    records::Configuration changed;
     assign_key(key, other_value(key), "test", changed);
     for (const Key& other : keys()) {
       if (is_case_key(other)) {
         EXPECT_EQ(read_key(other, changed) ==
-                      read_key(other, record::Configuration{}),
+                      read_key(other, records::Configuration{}),
                   other.name != key.name)
             << key.name << " and " << other.name;
       }
@@ -112,9 +112,9 @@ TEST(Keys, EveryCaseKeyButLabelAndDiscardShapesTheCase) {
     if (!is_case_key(key)) {
       continue;
     }
-    record::Configuration changed;
+    records::Configuration changed;
     assign_key(key, other_value(key), "test", changed);
-    EXPECT_EQ(changed.key() == record::Configuration{}.key(),
+    EXPECT_EQ(changed.key() == records::Configuration{}.key(),
               key.name == "label" || key.name == "discard")
         << key.name;
   }

@@ -17,14 +17,14 @@ TEST(Order, ComesBackAsItWas) {
   order.settings.records = "results/x.jsonl";
   order.settings.timeout = 12.5;
   order.settings.yes = true;
-  record::Configuration c;
+  records::Configuration c;
   c.label = "1M/2G";
   c.ranks = 2;
   c.ranks_per_host = {1, 1};
   c.learning_rate = 0.1 + 0.2;
   c.seed = 18446744073709551615U;
   c.channels_last = true;
-  order.experiment.cases = {record::Configuration{}, c};
+  order.experiment.cases = {records::Configuration{}, c};
 
   const Order back = order_from(to_text(order));
   EXPECT_EQ(to_text(back), to_text(order));
@@ -36,7 +36,7 @@ TEST(Order, ComesBackAsItWas) {
   EXPECT_EQ(back.settings.timeout, 12.5);
   EXPECT_TRUE(back.settings.yes);
   ASSERT_EQ(back.experiment.cases.size(), 2U);
-  EXPECT_EQ(back.experiment.cases[0].key(), record::Configuration{}.key());
+  EXPECT_EQ(back.experiment.cases[0].key(), records::Configuration{}.key());
   EXPECT_EQ(back.experiment.cases[1].key(), c.key());
   EXPECT_EQ(back.experiment.cases[1].label, "1M/2G");
   EXPECT_EQ(back.experiment.cases[1].learning_rate, 0.1 + 0.2);

@@ -23,7 +23,7 @@ class Replay : public ::testing::Test {
   Replay() { std::ofstream(path_) << kProfile; }
   ~Replay() override { std::filesystem::remove(path_); }
 
-  std::vector<record::Configuration> cases(
+  std::vector<records::Configuration> cases(
       std::vector<std::pair<std::string, std::string>> flags) const {
     Draft draft;
     for (const auto& [name, text] : flags) {

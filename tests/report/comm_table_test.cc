@@ -8,8 +8,8 @@
 namespace paceline::report {
 namespace {
 
-record::CommRecord sample() {
-  record::CommRecord r;
+records::CommRecord sample() {
+  records::CommRecord r;
   r.operation = "all-reduce";
   r.bytes = 4'000'000;
   r.ranks = 4;
@@ -24,41 +24,41 @@ record::CommRecord sample() {
 }
 
 TEST(CommRecord, BandwidthsAreThoseOfNcclTests) {
-  const record::CommRecord r = sample();
+  const records::CommRecord r = sample();
   EXPECT_DOUBLE_EQ(r.median_ns(), 2e6);
   EXPECT_DOUBLE_EQ(r.algorithm_bandwidth(), 2e9);
   EXPECT_DOUBLE_EQ(r.bus_bandwidth(), 3e9);  // 2 (4 - 1) / 4
   EXPECT_DOUBLE_EQ(r.wire_bandwidth(), 3e9);
   EXPECT_DOUBLE_EQ(r.line_share().value(), 0.5);
-  EXPECT_DOUBLE_EQ(record::bus_factor("reduce-scatter", 4), 0.75);
-  EXPECT_DOUBLE_EQ(record::bus_factor("all-gather", 4), 0.75);
-  EXPECT_DOUBLE_EQ(record::bus_factor("broadcast", 4), 1);
-  EXPECT_DOUBLE_EQ(record::bus_factor("message", 4), 1);
+  EXPECT_DOUBLE_EQ(records::bus_factor("reduce-scatter", 4), 0.75);
+  EXPECT_DOUBLE_EQ(records::bus_factor("all-gather", 4), 0.75);
+  EXPECT_DOUBLE_EQ(records::bus_factor("broadcast", 4), 1);
+  EXPECT_DOUBLE_EQ(records::bus_factor("message", 4), 1);
 }
 
 TEST(CommRecord, WhatIsNotKnownIsNull) {
-  record::CommRecord r = sample();
+  records::CommRecord r = sample();
   r.line_bytes_per_s = 0;
-  const auto json = record::to_json(r, {});
+  const auto json = records::to_json(r, {});
   EXPECT_TRUE(json.at("bytes_per_s").at("line").is_null());
   EXPECT_TRUE(json.at("bytes_per_s").at("wire_share_of_line").is_null());
   EXPECT_TRUE(json.at("link").is_null());
   EXPECT_TRUE(json.at("link_slack_ns").is_null());
   EXPECT_EQ(json.at("valid"), true);
   r.valid.reset();
-  const auto unknown = record::to_json(r, {});
+  const auto unknown = records::to_json(r, {});
   EXPECT_TRUE(unknown.at("valid").is_null());
-  EXPECT_FALSE(record::comm_record_from(unknown).valid.has_value());
+  EXPECT_FALSE(records::comm_record_from(unknown).valid.has_value());
   EXPECT_TRUE(render_comm("csv", {{r}}, {}).ends_with(",0,\n"));
   EXPECT_EQ(json.at("iteration_ns").size(), 3U);
   EXPECT_EQ(json.at("duration_ns").at("p50"), 2e6);
 }
 
 TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
-  record::CommRecord wrong = sample();
+  records::CommRecord wrong = sample();
   wrong.bytes = 8 << 20;
   wrong.wrong_elements = 3;
-  const std::vector<record::CommRecord> records{sample(), wrong};
+  const std::vector<records::CommRecord> records{sample(), wrong};
   const std::string text = render_comm("table", records, {});
   EXPECT_NE(text.find("all-reduce, 4 ranks (2+2), gloo on cpu, fp32"),
             std::string::npos);
@@ -70,7 +70,7 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
 }
 
 TEST(CommTable, CsvAndJsonHoldEveryRecord) {
-  const std::vector<record::CommRecord> records{sample(), sample()};
+  const std::vector<records::CommRecord> records{sample(), sample()};
   const std::string csv = render_comm("csv", records, {});
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
   EXPECT_NE(csv.find("all-reduce,4000000,4,gloo,cpu,fp32,\"\",3,1000.000,"),

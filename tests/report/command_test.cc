@@ -15,7 +15,7 @@
 namespace paceline::report {
 namespace {
 
-using record::Configuration;
+using records::Configuration;
 
 // As a shell would read it.
 std::vector<std::string> words_of(const std::string& line) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records that somebody has damaged, but that the reader takes: whatever shows
 // records shows these too, or refuses them with a sentence.
-#include "record/damage.h"
+#include "records/damage.h"
 
 #include <string>
 #include <vector>
@@ -9,16 +9,16 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/page.h"
-#include "record/sample_record.h"
+#include "records/sample_record.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 void show(const std::vector<RunRecord>& records) {
   for (const Format& format : formats()) {
@@ -30,21 +30,21 @@ void show(const std::vector<RunRecord>& records) {
 
 // Each next to good records of the same sweep, which it may be paired with.
 TEST(Damage, WhatTheReaderTakesIsShown) {
-  record::damage::Random random(3);
+  records::damage::Random random(3);
   RunRecord good = fixed_record({"1M/2G", "ddp", 2, 103.2});
   const std::vector<std::string> lines{
-      record::to_line(record::full_record()),
-      record::to_line(fixed_record({"no ddp", "none", 1, 97.2})),
-      record::to_line(good)};
+      records::to_line(records::full_record()),
+      records::to_line(fixed_record({"no ddp", "none", 1, 97.2})),
+      records::to_line(good)};
   constexpr int kTaken = 40;
   int taken = 0;
   for (int i = 0; i < 3000 && taken < kTaken; ++i) {
     const std::string& line =
-        lines[record::damage::below(random, lines.size())];
+        lines[records::damage::below(random, lines.size())];
     std::vector<RunRecord> records{good};
     try {
       records.push_back(
-          record::from_line(record::damage::damage_values(line, random)));
+          records::from_line(records::damage::damage_values(line, random)));
     } catch (const UsageError&) {
       continue;
     }
@@ -58,7 +58,7 @@ TEST(Damage, ExtremesAreShown) {
   for (const std::int64_t ns : {std::int64_t{0}, std::int64_t{1}, INT64_MAX}) {
     SCOPED_TRACE(ns);
     std::vector<RunRecord> records = fixed_repetitions();
-    for (record::RankSamples& rank : records[1].ranks) {
+    for (records::RankSamples& rank : records[1].ranks) {
       std::fill(rank.step_ns.begin(), rank.step_ns.end(), ns);
       rank.window_ns = ns;
       rank.compute_only_step_ns = rank.step_ns;

@@ -16,7 +16,7 @@ namespace paceline::report {
 namespace {
 
 using nlohmann::json;
-using record::RunRecord;
+using records::RunRecord;
 
 // One record whose only rank took these steps.
 RunRecord record_of(std::vector<std::int64_t> step_ns) {

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
-#include "paceline/record/import_ddp.h"
+#include "paceline/records/import_ddp.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/wall_time.h"
@@ -20,7 +20,7 @@
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 std::vector<std::string> labels(const std::vector<Case>& cases) {
   std::vector<std::string> labels;
@@ -32,7 +32,7 @@ std::vector<std::string> labels(const std::vector<Case>& cases) {
 
 std::vector<std::string> codes(const Diff& diff) {
   std::vector<std::string> codes;
-  for (const record::Warning& w : diff.warnings) {
+  for (const records::Warning& w : diff.warnings) {
     codes.push_back(w.code);
   }
   return codes;
@@ -88,11 +88,11 @@ TEST(Pairing, AChangedKeyIsADifferenceOfThePair) {
 TEST(Pairing, OtherWorkIsNeverPaired) {
   const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
   for (const auto change :
-       {+[](record::Configuration& c) { c.model = "resnet101"; },
-        +[](record::Configuration& c) { c.batch_size = 64; },
-        +[](record::Configuration& c) { c.image_size = 64; },
-        +[](record::Configuration& c) { c.accumulate = 2; },
-        +[](record::Configuration& c) { c.ranks = 4; }}) {
+       {+[](records::Configuration& c) { c.model = "resnet101"; },
+        +[](records::Configuration& c) { c.batch_size = 64; },
+        +[](records::Configuration& c) { c.image_size = 64; },
+        +[](records::Configuration& c) { c.accumulate = 2; },
+        +[](records::Configuration& c) { c.ranks = 4; }}) {
     std::vector<RunRecord> test = base;
     change(test[0].configuration);
     test[0].configuration.label = "b";
@@ -272,7 +272,7 @@ TEST(Diff, TheChangeIsThatOfPairs) {
   for (int run = 0; run < 6; ++run) {
     for (const bool test : {false, true}) {
       RunRecord& r = (test ? sides.test : sides.base)[std::size_t(run)];
-      for (record::RankSamples& rank : r.ranks) {
+      for (records::RankSamples& rank : r.ranks) {
         const double ms = 100 * std::pow(1.1, run) * (test ? 1.01 : 1);
         rank.step_ns.assign(10, std::llround(ms * 1e6));
       }
@@ -322,7 +322,7 @@ TEST(Diff, ASideWithoutSamplesIsSaidToHaveNone) {
 
 TEST(Diff, StepsThatTookNoTimeAreNotCompared) {
   Sides sides = repeated(6, 1);
-  for (record::RankSamples& rank : sides.test[0].ranks) {
+  for (records::RankSamples& rank : sides.test[0].ranks) {
     rank.step_ns[3] = 0;
   }
   const Diff diff = diff_records(sides.base, sides.test);
@@ -340,7 +340,7 @@ TEST(Diff, NothingToCompareIsSaid) {
 // The sentences of PyTorch's diff.py for two reports, character by character.
 TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
   const auto report = [](const std::string& bucket, const std::string& times) {
-    return record::import_ddp(
+    return records::import_ddp(
         R"({"pytorch_version": "1.4.0", "cuda_version": null,)"
         R"("distributed_backend": "nccl", "bucket_size": )" +
             bucket +
@@ -378,7 +378,7 @@ TEST(DiffFormats, DdpIsTheOriginalsToTheCharacter) {
 TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
   const std::vector<RunRecord> records = fixed_records();
   const auto imported =
-      record::import_ddp(render_ddp_json(records), "report.json");
+      records::import_ddp(render_ddp_json(records), "report.json");
   const Diff diff = diff_records(imported, records);
   EXPECT_EQ(diff.rows.size(), 6u);
   for (const DiffRow& row : diff.rows) {

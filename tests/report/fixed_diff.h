@@ -12,7 +12,7 @@ namespace paceline::report {
 
 /// Two sides of a comparison.
 struct Sides {
-  std::vector<record::RunRecord> base, test;
+  std::vector<records::RunRecord> base, test;
 };
 
 /// Six runs in turns of a sweep on each side: one case grew slower, one
@@ -23,7 +23,7 @@ inline Sides fixed_sides() {
   for (int run = 0; run < 6; ++run) {
     const double drift = 0.3 * (run * 3 % 5);
     for (const bool test : {false, true}) {
-      std::vector<record::RunRecord>& side = test ? sides.test : sides.base;
+      std::vector<records::RunRecord>& side = test ? sides.test : sides.base;
       const double own = 0.2 * ((run * 5 + (test ? 2 : 0)) % 7) + drift;
       for (const FixedCase& one :
            {FixedCase{"no ddp", "none", 1, 97.2 + own},
@@ -31,7 +31,7 @@ inline Sides fixed_sides() {
             FixedCase{"1M/4G", "ddp", 4, (test ? 101.0 : 104.1) + own},
             test ? FixedCase{"1M/8G", "ddp", 8, 104}
                  : FixedCase{"1M/6G", "ddp", 6, 104}}) {
-        record::RunRecord r = fixed_record(one, run);
+        records::RunRecord r = fixed_record(one, run);
         r.started_at =
             fmt::format("2024-05-06T07:{:02}:00Z", 2 * run + (test ? 1 : 0));
         if (test) {

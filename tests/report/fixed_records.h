@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::report {
 
@@ -18,9 +18,9 @@ struct FixedCase {
 
 /// A record whose step times follow from the arguments alone: rank r is
 /// 0.1 r ms slower, and the steps swing by 0.2 ms about `step_ms`.
-inline record::RunRecord fixed_record(const FixedCase& one, int run = 0) {
+inline records::RunRecord fixed_record(const FixedCase& one, int run = 0) {
   constexpr int kSteps = 10;
-  record::RunRecord r;
+  records::RunRecord r;
   r.experiment = "ddp";
   r.started_at = "2024-05-06T07:08:09Z";
   r.run = run;
@@ -32,7 +32,7 @@ inline record::RunRecord fixed_record(const FixedCase& one, int run = 0) {
   r.environment.torch_version = "2.13.0+cpu";
   r.environment.hosts = {{"a", {}, "Machine\n  Core 0\n  Core 1\n"}};
   for (int rank = 0; rank < one.ranks; ++rank) {
-    record::RankSamples s;
+    records::RankSamples s;
     s.rank = rank;
     s.local_rank = rank;
     s.host = "a";
@@ -58,8 +58,8 @@ inline record::RunRecord fixed_record(const FixedCase& one, int run = 0) {
 
 /// A sweep like the original's on two models, with a discarded warm-up case,
 /// a warning and a case that failed.
-inline std::vector<record::RunRecord> fixed_records() {
-  std::vector<record::RunRecord> records;
+inline std::vector<records::RunRecord> fixed_records() {
+  std::vector<records::RunRecord> records;
   records.push_back(fixed_record({"warmup", "none", 1, 97.2}));
   records.back().configuration.discard = true;
   for (const FixedCase& one : {FixedCase{"no ddp", "none", 1, 97.2},
@@ -86,8 +86,8 @@ inline std::vector<record::RunRecord> fixed_records() {
 }
 
 /// The same two cases in four repetitions each.
-inline std::vector<record::RunRecord> fixed_repetitions() {
-  std::vector<record::RunRecord> records;
+inline std::vector<records::RunRecord> fixed_repetitions() {
+  std::vector<records::RunRecord> records;
   for (int run = 0; run < 4; ++run) {
     records.push_back(fixed_record({"no ddp", "none", 1, 97.2}, run));
     records.push_back(
@@ -97,37 +97,37 @@ inline std::vector<record::RunRecord> fixed_repetitions() {
 }
 
 /// The baseline and one case in four repetitions, another case in one only.
-inline std::vector<record::RunRecord> fixed_mixed_repetitions() {
-  std::vector<record::RunRecord> records = fixed_repetitions();
+inline std::vector<records::RunRecord> fixed_mixed_repetitions() {
+  std::vector<records::RunRecord> records = fixed_repetitions();
   records.push_back(fixed_record({"1M/4G", "ddp", 4, 103.1}));
   return records;
 }
 
 /// Two measured cases, and predictions: of an examined kind, of one that was
 /// not, of a device without a measured rate, and of records' own error.
-inline std::vector<record::RunRecord> fixed_predictions() {
-  std::vector<record::RunRecord> records{
+inline std::vector<records::RunRecord> fixed_predictions() {
+  std::vector<records::RunRecord> records{
       fixed_record({"no ddp", "none", 1, 97.2}),
       fixed_record({"1M/2G", "ddp", 2, 103.2})};
-  const auto add = [&records](int ranks, const record::ErrorBar& bar) {
+  const auto add = [&records](int ranks, const records::ErrorBar& bar) {
     records.push_back(fixed_record({"", "ddp", ranks, 100.0 + ranks}));
-    record::RunRecord& r = records.back();
-    r.source = record::Source::kPredicted;
-    r.predicted = record::Predicted{.training_ranks = ranks,
-                                    .bound = {.step_ns = 90'000'000,
-                                              .compute_ns = 90'000'000,
-                                              .wire_ns = 40'000'000,
-                                              .algorithm = "ring"},
-                                    .error_bar = bar};
+    records::RunRecord& r = records.back();
+    r.source = records::Source::kPredicted;
+    r.predicted = records::Predicted{.training_ranks = ranks,
+                                     .bound = {.step_ns = 90'000'000,
+                                               .compute_ns = 90'000'000,
+                                               .wire_ns = 40'000'000,
+                                               .algorithm = "ring"},
+                                     .error_bar = bar};
   };
-  record::ErrorBar bar{.share = 0.075,
-                       .low_ns = 96'200'000,
-                       .high_ns = 111'800'000,
-                       .level = 0.9,
-                       .examined = true,
-                       .of = "merged",
-                       .how = "BSP on a ring",
-                       .cells = 57};
+  records::ErrorBar bar{.share = 0.075,
+                        .low_ns = 96'200'000,
+                        .high_ns = 111'800'000,
+                        .level = 0.9,
+                        .examined = true,
+                        .of = "merged",
+                        .how = "BSP on a ring",
+                        .cells = 57};
   add(4, bar);
   bar.examined = false;
   bar.share = 0.261;
@@ -148,28 +148,28 @@ inline std::vector<record::RunRecord> fixed_predictions() {
 /// Replays behind three links, a factor of ten apart; what the engine of one
 /// case left of its link's time is negative.  Noise is the same in all of
 /// them, so medians differ by what `step_ms` differ.
-inline std::vector<record::RunRecord> fixed_link_records() {
+inline std::vector<records::RunRecord> fixed_link_records() {
   struct Line {
     const char* strategy;
     double step_ms[3];
   };
   constexpr const char* kLinks[]{"1Gbit,50us", "10Gbit,50us", "100Gbit,50us"};
-  std::vector<record::RunRecord> records;
+  std::vector<records::RunRecord> records;
   for (const Line& line : {Line{"bsp", {100, 60, 50}},
                            Line{"dear:bucket-mb=25", {80, 62, 58}},
                            Line{"fusion:bucket-mb=25", {90, 60.5, 49}},
                            Line{"wfbp", {95, 55, 54}}}) {
     for (int i = 0; i < 3; ++i) {
       records.push_back(fixed_record({"", line.strategy, 4, line.step_ms[i]}));
-      record::RunRecord& r = records.back();
-      r.source = record::Source::kReplayed;
+      records::RunRecord& r = records.back();
+      r.source = records::Source::kReplayed;
       r.configuration.link = kLinks[i];
       r.configuration.replay = "resnet50.profile.json";
       r.configuration.stretch = i == 2 ? 10 : 1;
       const bool late = r.configuration.strategy == "wfbp" && i == 1;
-      r.link_check = record::LinkCheck{.operations = 40,
-                                       .late = late ? 3 : 0,
-                                       .slack_ns = late ? -9000 : 80};
+      r.link_check = records::LinkCheck{.operations = 40,
+                                        .late = late ? 3 : 0,
+                                        .slack_ns = late ? -9000 : 80};
     }
   }
   return records;

@@ -19,7 +19,7 @@ namespace paceline::report {
 namespace {
 
 using nlohmann::json;
-using record::RunRecord;
+using records::RunRecord;
 
 TEST(Formats, NamesAreUniqueAndFound) {
   std::set<std::string_view> names;
@@ -74,7 +74,7 @@ TEST(Heading, NamesABucketOnlyWhereAStrategyHasOne) {
 TEST(Heading, SaysTheBucketOfTheStrategyAndWhatNoRowNames) {
   RunRecord one =
       fixed_record({"16 ranks", "fusion:bucket-mb=50+ps:local=0", 2, 97.2});
-  one.source = record::Source::kPredicted;
+  one.source = records::Source::kPredicted;
   one.configuration.bucket_mb = 5;
   one.configuration.cluster = "two nodes; prices 0123abcd";
   const auto shown = [&] {
@@ -103,10 +103,10 @@ TEST(Intervals, OfPredictionsAreSaidToBeOfSimulatedSteps) {
     return text;
   };
   EXPECT_EQ(times(shown(), "simulated"), 0U);
-  records[1].source = record::Source::kPredicted;
+  records[1].source = records::Source::kPredicted;
   const std::string mixed = shown();
   EXPECT_EQ(times(mixed, "wall time of all measured steps"), 1U) << mixed;
-  records[0].source = record::Source::kPredicted;
+  records[0].source = records::Source::kPredicted;
   const std::string all = shown();
   EXPECT_EQ(times(all, "each simulated step"), 1U) << all;
   EXPECT_EQ(times(all, "examples / simulated time"), 1U) << all;

@@ -16,7 +16,7 @@
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 const Section* section_of(const Page& page) {
   for (const Section& section : page.sections) {

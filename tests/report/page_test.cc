@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 #include "paceline/report/page_html.h"
 #include "report/expect_golden.h"
 #include "report/fixed_records.h"
@@ -19,7 +19,7 @@ namespace paceline::report {
 namespace {
 
 using nlohmann::json;
-using record::RunRecord;
+using records::RunRecord;
 
 PageAssets stub_assets() {
   return {.style = "/* style */\n",
@@ -56,7 +56,7 @@ TEST(Page, HoldsTheRecordsAsTheyAre) {
   std::istringstream lines(script_text(stub_page(records), "records"));
   std::vector<RunRecord> read;
   for (std::string line; std::getline(lines, line);) {
-    read.push_back(record::from_line(line));
+    read.push_back(records::from_line(line));
   }
   EXPECT_EQ(read, records);
 }
@@ -148,7 +148,7 @@ TEST(Page, NoWordOfARecordBecomesMarkup) {
   std::istringstream lines(script_text(page, "records"));
   std::string line;
   std::getline(lines, line);
-  EXPECT_EQ(record::from_line(line), records.front());
+  EXPECT_EQ(records::from_line(line), records.front());
 }
 
 TEST(Page, ChartsAreTheTablesFigures) {
@@ -180,7 +180,7 @@ TEST(Page, SpeaksOfLinearScalingWhereItIsMarked) {
 TEST(Page, PredictedFiguresStandInASeriesOfTheirOwn) {
   std::vector<RunRecord> records = fixed_repetitions();
   records.push_back(fixed_record({"1M/16G", "ddp", 16, 110}));
-  records.back().source = record::Source::kPredicted;
+  records.back().source = records::Source::kPredicted;
   const json charts = json::parse(script_text(stub_page(records), "charts"));
   ASSERT_EQ(charts[0]["series"].size(), 2U);
   EXPECT_EQ(charts[0]["series"][1]["name"], "predicted");

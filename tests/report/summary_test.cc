@@ -13,7 +13,7 @@
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 // Two ranks of which the slow one changes from step to step.
 RunRecord alternating() {
@@ -49,9 +49,9 @@ TEST(Summary, RateIsExamplesOverTheLongestWindow) {
 // A prediction for many ranks has samples of a few.
 TEST(Summary, RateOfAPredictionIsOfAllRanksThatTrain) {
   RunRecord few = alternating();
-  few.source = record::Source::kPredicted;
+  few.source = records::Source::kPredicted;
   few.configuration.ranks = 5000;  // a thousand servers
-  few.predicted = record::Predicted{.training_ranks = 4000, .bound = {}};
+  few.predicted = records::Predicted{.training_ranks = 4000, .bound = {}};
   const Row row = only_row({few});
   EXPECT_DOUBLE_EQ(row.examples_per_s->value, 4000 * 32 * 2 / 0.64);
   EXPECT_DOUBLE_EQ(*row.examples_per_s_per_rank(), 100);
@@ -94,7 +94,7 @@ TEST(Summary, WithoutAPlainCaseTheSameStrategyOnOneRankIsTheBaseline) {
 
 TEST(Summary, AnExternalCaseScalesAgainstTheMeasuredOneRankCase) {
   RunRecord external = fixed_record({"python", "python-ddp", 2, 125});
-  external.source = record::Source::kExternal;
+  external.source = records::Source::kExternal;
   RunRecord alone = external;
   alone.configuration.ranks = 1;
   const std::vector<Table> tables = summarize(
@@ -112,7 +112,7 @@ TEST(Summary, AnotherShapeIsNoBaseline) {
   EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
   plain.configuration.threads = 1;
   EXPECT_TRUE(summarize(std::vector{plain, test})[0].rows[1].baseline);
-  plain.source = record::Source::kPredicted;
+  plain.source = records::Source::kPredicted;
   EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].baseline);
 }
 
@@ -144,7 +144,7 @@ TEST(Summary, ZeroStepsGiveNoRatio) {
 
 std::vector<std::string> warning_codes(const RunRecord& record) {
   std::vector<std::string> codes;
-  for (const record::Warning& warning : only_row({record}).warnings) {
+  for (const records::Warning& warning : only_row({record}).warnings) {
     codes.push_back(warning.code);
   }
   return codes;
@@ -153,7 +153,7 @@ std::vector<std::string> warning_codes(const RunRecord& record) {
 TEST(Summary, WarnsOfWhatTheSamplesShow) {
   RunRecord r = fixed_record({"1M/2G", "ddp", 2, 100});
   EXPECT_EQ(warning_codes(r), std::vector<std::string>{"few-samples"});
-  for (record::RankSamples& rank : r.ranks) {
+  for (records::RankSamples& rank : r.ranks) {
     rank.step_ns.assign(21, 100'000'000);
   }
   EXPECT_TRUE(warning_codes(r).empty());
@@ -226,7 +226,7 @@ TEST(Summary, NamesakesAreToldApartByWhatDiffers) {
                                  fixed_record({"1M/1G", "ddp", 1, 100}),
                                  fixed_record({"", "fusion", 2, 100})};
   records[1].configuration.bucket_mb = 1;
-  records[2].source = record::Source::kPredicted;
+  records[2].source = records::Source::kPredicted;
   std::vector<std::string> labels;
   const std::vector<Table> tables = summarize(records);
   for (const Row& row : tables.at(0).rows) {

@@ -10,7 +10,7 @@
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 // Three strategies on 1 to 8 ranks, and what is predicted for more.
 std::vector<RunRecord> scaling_records() {
@@ -22,7 +22,7 @@ std::vector<RunRecord> scaling_records() {
   }
   for (const int ranks : {16, 32}) {
     records.push_back(fixed_record({"", "ddp", ranks, 97.2 + 3.2 * ranks}));
-    records.back().source = record::Source::kPredicted;
+    records.back().source = records::Source::kPredicted;
     records.back().predicted = fixed_predictions()[2].predicted;
     records.back().predicted->training_ranks = ranks;
     records.back().predicted->error_bar->examined = ranks == 16;

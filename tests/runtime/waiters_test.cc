@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/comm/waiters.h"
+#include "paceline/engines/waiters.h"
 
 #include <exception>
 #include <future>
@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace paceline::comm {
+namespace paceline::engines {
 namespace {
 
 TEST(Waiters, ReportsWorksInTheOrderInWhichTheyEnd) {
@@ -84,4 +84,4 @@ TEST(Waiters, LetsGoOfAWorkWithoutALock) {
 }
 
 }  // namespace
-}  // namespace paceline::comm
+}  // namespace paceline::engines

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/sim/examined.h"
+#include "paceline/predict/examined.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,9 +61,9 @@ TEST(Examined, ErrorsAgreeWithTheExamination) {
        method({"BSP-PS", "WFBP-PS", "ByteScheduler-PS"})},
       {"reducer", Table::kDdp, any},
       {"neighbors", Table::kDecentralized, any}};
-  ASSERT_EQ(sim::examined().size(), std::size(families));
+  ASSERT_EQ(predict::examined().size(), std::size(families));
   for (std::size_t i = 0; i < std::size(families); ++i) {
-    const sim::Examined& row = sim::examined()[i];
+    const predict::Examined& row = predict::examined()[i];
     SCOPED_TRACE(row.family);
     ASSERT_EQ(row.family, families[i].name);
     const double fitted = fitted_error(examinee, cells, families[i]);

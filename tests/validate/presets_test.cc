@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/sim/engine_choice.h"
-#include "paceline/sim/engines.h"
-#include "paceline/sim/error_bar.h"
-#include "paceline/sim/examined.h"
-#include "paceline/sim/roofline.h"
+#include "paceline/predict/engine_choice.h"
+#include "paceline/predict/engines.h"
+#include "paceline/predict/error_bar.h"
+#include "paceline/predict/examined.h"
+#include "paceline/predict/roofline.h"
 #include "paceline/validate/constants.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/score.h"
@@ -21,43 +21,46 @@ namespace {
 
 using plan::picoseconds_of;
 
-sim::Machine machine_of(const std::string& file) {
-  return sim::machine_of(plan::read_cluster(std::string(PACELINE_SOURCE_DIR) +
-                                            "/clusters/" + file),
-                         "nccl");
+cluster::Machine machine_of(const std::string& file) {
+  return cluster::machine_of(
+      cluster::read_cluster(std::string(PACELINE_SOURCE_DIR) + "/clusters/" +
+                            file),
+      "nccl");
 }
 
 // What the program tells users of NCCL is what the examination fitted.
 TEST(Presets, EngineCostsAreTheFittedOnes) {
   const Constants fitted;
-  const sim::EngineCosts& nccl = sim::engine_costs_named("nccl");
+  const predict::EngineCosts& nccl = predict::engine_costs_named("nccl");
   EXPECT_EQ(nccl.costs.collective, 0);
   EXPECT_EQ(nccl.costs.collective_per_rank,
             picoseconds_of(fitted[Constant::kCollectivePerRank] * 1e-6));
   EXPECT_EQ(nccl.costs.collective_under_compute,
             picoseconds_of(fitted[Constant::kWaitUnderCompute] * 1e-3));
-  EXPECT_EQ(sim::optimizer_costs_named("adamw").launch_per_tensor,
+  EXPECT_EQ(predict::optimizer_costs_named("adamw").launch_per_tensor,
             picoseconds_of(fitted[Constant::kAdamLaunch] * 1e-3));
-  EXPECT_EQ(sim::optimizer_costs_named("adamw").passes, kAdamPasses / 8);
-  EXPECT_EQ(sim::optimizer_costs_named("sgd").launch_per_tensor,
+  EXPECT_EQ(predict::optimizer_costs_named("adamw").passes, kAdamPasses / 8);
+  EXPECT_EQ(predict::optimizer_costs_named("sgd").launch_per_tensor,
             picoseconds_of(kSgdLaunch));
 }
 
 TEST(Presets, EnginesOfOneProgramAreTheFittedOnes) {
   const Constants fitted;
-  const sim::EngineCosts& python = sim::engine_costs_named("bytescheduler");
+  const predict::EngineCosts& python =
+      predict::engine_costs_named("bytescheduler");
   EXPECT_EQ(python.module_call,
             picoseconds_of(fitted[Constant::kSchedulerCall] * 1e-3));
   EXPECT_DOUBLE_EQ(python.module_call_spread,
                    fitted[Constant::kSchedulerSpread] / 100);
   EXPECT_DOUBLE_EQ(python.tcp_s_per_byte,
                    fitted[Constant::kSchedulerTcp] * 1e-9);
-  const sim::EngineCosts& servers = sim::engine_costs_named("byteps");
+  const predict::EngineCosts& servers = predict::engine_costs_named("byteps");
   EXPECT_EQ(servers.device_share,
             fitted[Constant::kServerBusRate] / fitted[Constant::kBusRate]);
   EXPECT_EQ(servers.under_compute, fitted[Constant::kServerBusUnderCompute]);
   EXPECT_TRUE(servers.tcp_copies);
-  const sim::SoftwareCosts& cloud = sim::engine_costs_named("bluefog").costs;
+  const cluster::SoftwareCosts& cloud =
+      predict::engine_costs_named("bluefog").costs;
   EXPECT_EQ(cloud.collective_per_rank,
             picoseconds_of(fitted[Constant::kCloudPerRank] * 1e-6));
   EXPECT_EQ(cloud.message,
@@ -66,9 +69,9 @@ TEST(Presets, EnginesOfOneProgramAreTheFittedOnes) {
 
 // Layers share a device's time in `predict` as in the examination.
 TEST(Presets, TheRooflineIsTheExaminations) {
-  const plan::Cluster cluster =
-      plan::read_cluster(PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-10gbe.toml");
-  const sim::RooflineOptions options = sim::roofline_of(cluster.device);
+  const cluster::Cluster cluster = cluster::read_cluster(
+      PACELINE_SOURCE_DIR "/clusters/8x4-2080ti-10gbe.toml");
+  const predict::RooflineOptions options = predict::roofline_of(cluster.device);
   EXPECT_DOUBLE_EQ(options.memory_bytes_per_s, kMemoryRate);
   EXPECT_DOUBLE_EQ(options.flops_per_s, kFlops);
   EXPECT_EQ(options.backward, kBackward);
@@ -87,10 +90,10 @@ TEST(Presets, EveryCellIsWhereItsFamilyWasExamined) {
       continue;
     }
     const std::string engine =
-        sim::engine_of(request->engine, request->cluster);
-    sim::Machine machine = sim::machine_of(request->cluster, engine);
-    machine.algorithm = sim::engine_costs_named(engine).algorithm;
-    const sim::ErrorBar bar = sim::error_bar_of(*request, machine);
+        predict::engine_of(request->engine, request->cluster);
+    cluster::Machine machine = cluster::machine_of(request->cluster, engine);
+    machine.algorithm = predict::engine_costs_named(engine).algorithm;
+    const predict::ErrorBar bar = predict::error_bar_of(*request, machine);
     EXPECT_TRUE(bar.examined) << cell.id << ": " << bar.why;
     ++asked;
   }
@@ -102,25 +105,25 @@ TEST(Presets, LinksAreTheFittedOnes) {
   for (const char* file : {"8x4-2080ti-10gbe.toml",
                            "8x4-2080ti-100gbe.toml",
                            "8x4-2080ti-100gbib.toml"}) {
-    const sim::Machine machine = machine_of(file);
-    EXPECT_EQ(machine.device.sharing, plan::LinkSharing::kDevice);
+    const cluster::Machine machine = machine_of(file);
+    EXPECT_EQ(machine.device.sharing, cluster::LinkSharing::kDevice);
     EXPECT_FALSE(machine.device.full_duplex);
     EXPECT_EQ(machine.device.bytes_per_s,
               std::llround(2 * fitted[Constant::kBusRate] * 1e9));
     EXPECT_EQ(machine.interference.device_link_under_compute,
               fitted[Constant::kBusUnderCompute]);
   }
-  const sim::LinkModel tcp = machine_of("8x4-2080ti-10gbe.toml").network;
+  const cluster::LinkModel tcp = machine_of("8x4-2080ti-10gbe.toml").network;
   EXPECT_EQ(tcp.bytes_per_s, std::llround(fitted[Constant::kTcp10Rate] * 1e9));
   EXPECT_EQ(tcp.latency, picoseconds_of(kTcpStep));
-  const sim::LinkModel ipoib = machine_of("8x4-2080ti-100gbe.toml").network;
+  const cluster::LinkModel ipoib = machine_of("8x4-2080ti-100gbe.toml").network;
   EXPECT_EQ(ipoib.bytes_per_s,
             std::llround(fitted[Constant::kIpoibRate] * 1e9));
   EXPECT_EQ(ipoib.decline, fitted[Constant::kIpoibDecline]);
   EXPECT_EQ(ipoib.latency, picoseconds_of(kTcpStep));
-  const sim::LinkModel line = machine_of("8x4-2080ti-100gbib.toml").network;
+  const cluster::LinkModel line = machine_of("8x4-2080ti-100gbib.toml").network;
   EXPECT_EQ(line.bytes_per_s, std::llround(kInfiniBand));
-  const sim::Machine cloud = machine_of("16x8-v100-25gb.toml");
+  const cluster::Machine cloud = machine_of("16x8-v100-25gb.toml");
   EXPECT_EQ(cloud.network.bytes_per_s,
             std::llround(fitted[Constant::kCloudRingRate] * 1e9));
   EXPECT_EQ(cloud.network.decline, fitted[Constant::kCloudDecline]);
@@ -133,7 +136,7 @@ TEST(Presets, LinksAreTheFittedOnes) {
 
 /// The 90th percentile of the absolute errors of predict() over the cells of a
 /// family.
-double error_of(const sim::Examined& family, const Errors& errors) {
+double error_of(const predict::Examined& family, const Errors& errors) {
   const Score found = score(errors, [&](const Cell& cell) {
     const bool reducer = cell.table == Table::kDdp;
     const bool scheduled = cell.key[0] == "ByteScheduler-A2A";
@@ -160,7 +163,7 @@ TEST(Presets, AdviceClaimsNoLessThanPredictIsOff) {
     }
   }
   const Errors errors = preset_errors(cells, chosen, root + "/clusters");
-  for (const sim::Examined& family : sim::examined()) {
+  for (const predict::Examined& family : predict::examined()) {
     if (family.family == "servers" || family.family == "neighbors") {
       continue;
     }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "paceline/plan/strategy.h"
+#include "paceline/strategies/strategy.h"
 #include "paceline/validate/cell.h"
 #include "paceline/validate/csv.h"
 #include "paceline/validate/fixed.h"
@@ -130,8 +130,8 @@ TEST(PublishedSetup, FixedNumbersAreTheFiles) {
 // The survey's servers leave the partition at its default.
 TEST(PublishedSetup, ServersCutIntoBytePsPartitions) {
   std::size_t found = 0;
-  for (const auto& row : plan::exchanges()) {
-    for (const plan::OptionInfo& option : row.options) {
+  for (const auto& row : strategies::exchanges()) {
+    for (const strategies::OptionInfo& option : row.options) {
       if (row.name == "ps" && option.key == "partition-mb") {
         ++found;
         EXPECT_EQ(std::stod(std::string(option.fallback)) * (1 << 20),

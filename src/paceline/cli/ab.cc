@@ -11,7 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/cli/alternate.h"
 #include "paceline/cli/results.h"
-#include "paceline/record/store.h"
+#include "paceline/records/store.h"
 
 namespace paceline::cli {
 namespace {
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 DiffFlags::Side side_of(const Alternation::Side& side) {
   return {fmt::format("{}: {}", side.name, command_line(side.command)),
-          record::read_records(side.records).records};
+          records::read_records(side.records).records};
 }
 
 bool holds_comparison(const fs::path& folder) {

@@ -17,9 +17,9 @@
 #include "paceline/cli/results.h"
 #include "paceline/cli/verify_advice.h"
 #include "paceline/cli/warnings.h"
-#include "paceline/record/store.h"
+#include "paceline/predict/advise.h"
+#include "paceline/records/store.h"
 #include "paceline/report/command.h"
-#include "paceline/sim/advise.h"
 
 namespace paceline::cli {
 namespace {
@@ -51,8 +51,8 @@ std::string condition_of(const JobFlags& job) {
 /// That what was priced with costs under which nothing runs here does run with
 /// another engine; empty for an engine that runs.  Of a replay, which moves its
 /// bytes with gloo for want of its network, the condition says it.
-std::string engine_note(const record::Configuration& priced,
-                        const record::Configuration& run) {
+std::string engine_note(const records::Configuration& priced,
+                        const records::Configuration& run) {
   const bool runs = priced.engine == "nccl" || priced.engine == "gloo";
   return runs ? ""
               : fmt::format("  priced with --engine {}; it runs on {}\n",
@@ -62,7 +62,8 @@ std::string engine_note(const record::Configuration& priced,
 
 /// A row as it can be run: on the described hosts, with the device that
 /// the engine's costs are of; a replay's ranks sleep on the CPU.
-record::Configuration runnable(record::Configuration row, const JobFlags& job) {
+records::Configuration runnable(records::Configuration row,
+                                const JobFlags& job) {
   row.device = row.engine == "gloo" ? "cpu" : "cuda";
   row.engine = row.engine == "gloo" ? "gloo" : "nccl";
   if (names_profile(job.model())) {
@@ -79,9 +80,9 @@ record::Configuration runnable(record::Configuration row, const JobFlags& job) {
 }
 
 /// The command that runs a row, and what is to be known before it runs.
-std::string command_text(const record::Configuration& row,
+std::string command_text(const records::Configuration& row,
                          const JobFlags& job) {
-  const record::Configuration run = runnable(row, job);
+  const records::Configuration run = runnable(row, job);
   return fmt::format("\n  {} {}\n{}{}",
                      report::command_of(run),
                      command_line(cluster_words(job.cluster())),
@@ -100,7 +101,7 @@ std::string prepared_records(const std::string& wanted) {
       wanted.empty() ? default_records_path("advise") : wanted;
   check_writable("--records", path);
   if (std::filesystem::exists(path)) {
-    record::read_records(path, record::BrokenTail::kSkip);
+    records::read_records(path, records::BrokenTail::kSkip);
   }
   return path;
 }
@@ -147,8 +148,9 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
       ->type_name("FILE");
 }
 
-sim::AdviseRequest AdviseCommand::request() const {
-  sim::AdviseRequest request{.job = job_.request(), .any_update = any_update_};
+predict::AdviseRequest AdviseCommand::request() const {
+  predict::AdviseRequest request{.job = job_.request(),
+                                 .any_update = any_update_};
   if (error_percent_) {
     if (!(*error_percent_ >= 0 && *error_percent_ <= 99.9)) {
       throw UsageError(
@@ -178,7 +180,7 @@ sim::AdviseRequest AdviseCommand::request() const {
 }
 
 int AdviseCommand::run() const {
-  const sim::AdviseRequest request = this->request();
+  const predict::AdviseRequest request = this->request();
   VerifyOptions options{.count = verify_,
                         .minutes = verify_minutes_.value_or(30),
                         .model = job_.model(),
@@ -198,17 +200,17 @@ int AdviseCommand::run() const {
   if (verify_ > 0) {
     options.records = prepared_records(records_);
   }
-  const sim::AdviceTable table = [&request] {
+  const predict::AdviceTable table = [&request] {
     const Patience patience(kSilence, [] {
       fmt::print(stderr,
                  "paceline: still simulating; strategies with servers take "
                  "longest\n");
     });
-    return sim::advise(request);
+    return predict::advise(request);
   }();
   print_warnings(table.warnings);
   fmt::print("{}{}", rows_text(table, top_), buckets_text(table));
-  if (const sim::Advice* winner = table.winner()) {
+  if (const predict::Advice* winner = table.winner()) {
     fmt::print("{}", command_text(winner->configuration, job_));
   }
   if (verify_ == 0) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "paceline/cli/job_flags.h"
-#include "paceline/sim/advise.h"
+#include "paceline/predict/advise.h"
 
 namespace paceline::cli {
 
@@ -22,7 +22,7 @@ class AdviseCommand {
   int run() const;
 
  private:
-  sim::AdviseRequest request() const;
+  predict::AdviseRequest request() const;
 
   JobFlags job_;
   std::optional<double> error_percent_;  // left out: what families have earned

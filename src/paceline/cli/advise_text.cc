@@ -20,7 +20,7 @@ constexpr std::string_view kSimulated = "simulated only";
 constexpr std::string_view kNotExamined = "not examined";
 
 /// What a reader must know of a row beside its numbers.
-std::string remark_of(const sim::Advice& row) {
+std::string remark_of(const predict::Advice& row) {
   std::vector<std::string_view> words;
   if (!row.runs) {
     words.emplace_back(kSimulated);
@@ -28,24 +28,24 @@ std::string remark_of(const sim::Advice& row) {
   if (row.bar.known() && !row.bar.examined) {
     words.emplace_back(kNotExamined);
   }
-  if (const auto caution = sim::caution(row.guarantee); !caution.empty()) {
+  if (const auto caution = predict::caution(row.guarantee); !caution.empty()) {
     words.push_back(caution);
   }
   return words.empty() ? "" : fmt::format("  ({})", fmt::join(words, "; "));
 }
 
 /// What the intervals of the rows mean, or why there are none.
-std::string bars_text(std::span<const sim::Advice> rows) {
+std::string bars_text(std::span<const predict::Advice> rows) {
   const auto barred = std::ranges::find_if(
-      rows, [](const sim::Advice& row) { return row.bar.known(); });
+      rows, [](const predict::Advice& row) { return row.bar.known(); });
   if (barred == rows.end()) {
     return rows.front().bar.why.empty()
                ? ""
                : fmt::format("\nno error bars: {}\n", rows.front().bar.why);
   }
   const bool examined = std::ranges::any_of(
-      rows, [](const sim::Advice& row) { return row.bar.examined; });
-  const auto apart = sim::told_apart_by(rows.front().bar, rows.front().bar);
+      rows, [](const predict::Advice& row) { return row.bar.examined; });
+  const auto apart = predict::told_apart_by(rows.front().bar, rows.front().bar);
   return fmt::format(
       "\n* cannot be told from the first: {}\n{}",
       apart ? fmt::format("at most {:.1f} % slower, which published pairs of "
@@ -58,11 +58,11 @@ std::string bars_text(std::span<const sim::Advice> rows) {
 }
 
 /// Why rows are marked as not examined; empty: none is.
-std::string not_examined_text(std::span<const sim::Advice> rows) {
+std::string not_examined_text(std::span<const predict::Advice> rows) {
   std::vector<std::string_view> whys;
   bool largest = false;
-  for (const sim::Advice& row : rows) {
-    const sim::ErrorBar& bar = row.bar;
+  for (const predict::Advice& row : rows) {
+    const predict::ErrorBar& bar = row.bar;
     if (!bar.known() || bar.examined) {
       continue;
     }
@@ -81,7 +81,7 @@ std::string not_examined_text(std::span<const sim::Advice> rows) {
 }
 
 /// The meaning of the marks that the first `count` rows bear.
-std::string marks_text(const sim::AdviceTable& table, std::size_t count) {
+std::string marks_text(const predict::AdviceTable& table, std::size_t count) {
   const std::span rows = std::span(table.rows).first(count);
   std::string text = bars_text(rows) + not_examined_text(rows);
   if (std::ranges::any_of(rows, [](const auto& row) { return !row.runs; })) {
@@ -94,7 +94,7 @@ std::string marks_text(const sim::AdviceTable& table, std::size_t count) {
 }
 
 /// The step with its error; a row without a bar has none.
-std::string interval_text(const sim::Advice& row) {
+std::string interval_text(const predict::Advice& row) {
   return row.bar.known()
              ? fmt::format("[{:.2f}, {:.2f}]", ms(row.low), ms(row.high))
              : "-";
@@ -165,7 +165,7 @@ std::string conclusion_text(const std::vector<Verified>& all) {
 
 }  // namespace
 
-std::string rows_text(const sim::AdviceTable& table, int top) {
+std::string rows_text(const predict::AdviceTable& table, int top) {
   std::string text = fmt::format("   {:>9}  {:>21}  {:>12}  strategy\n",
                                  "step, ms",
                                  "[with its error]",
@@ -174,7 +174,7 @@ std::string rows_text(const sim::AdviceTable& table, int top) {
   const std::size_t count =
       top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
   for (std::size_t i = 0; i < count; ++i) {
-    const sim::Advice& row = table.rows[i];
+    const predict::Advice& row = table.rows[i];
     text += fmt::format(" {} {:9.2f}  {:>21}  {:12.2f}  {}{}\n",
                         row.like_best ? '*' : ' ',
                         ms(row.step),
@@ -189,15 +189,15 @@ std::string rows_text(const sim::AdviceTable& table, int top) {
                     all - count,
                     ms(table.rows.back().step));
   }
-  for (const sim::Unfit& unfit : table.unfit) {
+  for (const predict::Unfit& unfit : table.unfit) {
     text += fmt::format("   {:>9}  {}: {}\n", "-", unfit.strategy, unfit.why);
   }
   return text + marks_text(table, count);
 }
 
-std::string buckets_text(const sim::AdviceTable& table) {
+std::string buckets_text(const predict::AdviceTable& table) {
   std::string text;
-  for (const sim::BucketAdvice& it : table.buckets) {
+  for (const predict::BucketAdvice& it : table.buckets) {
     if (it.worst_mb == it.best_mb) {
       continue;  // one size was tried
     }

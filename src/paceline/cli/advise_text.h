@@ -4,17 +4,17 @@
 #include <string>
 
 #include "paceline/cli/verify_advice.h"
-#include "paceline/sim/advise.h"
+#include "paceline/predict/advise.h"
 
 // What `paceline advise` prints.
 
 namespace paceline::cli {
 
 /// The first `top` rows (0: all), what their marks mean, and what cannot be.
-std::string rows_text(const sim::AdviceTable& table, int top);
+std::string rows_text(const predict::AdviceTable& table, int top);
 
 /// Which bucket size each strategy with buckets should have.
-std::string buckets_text(const sim::AdviceTable& table);
+std::string buckets_text(const predict::AdviceTable& table);
 
 /// Predicted against measured, and whether both give the same order.
 std::string verified_text(const Verification& verification);

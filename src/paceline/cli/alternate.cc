@@ -23,15 +23,15 @@
 #include "paceline/cli/own_runs.h"
 #include "paceline/launch/attend.h"
 #include "paceline/launch/spawn.h"
-#include "paceline/record/environment.h"
-#include "paceline/record/store.h"
+#include "paceline/records/environment.h"
+#include "paceline/records/store.h"
 #include "paceline/report/wall_time.h"
 
 namespace paceline::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using record::RunRecord;
+using records::RunRecord;
 
 // Commands that were asked to end may finish their step.
 constexpr std::chrono::seconds kPatience{30};
@@ -58,9 +58,9 @@ class Alternating {
  public:
   explicit Alternating(const Alternation& wanted) : wanted_(wanted) {
     for (const Alternation::Side& side : wanted.sides) {
-      writers_.push_back(std::make_unique<record::RecordWriter>(side.records));
+      writers_.push_back(std::make_unique<records::RecordWriter>(side.records));
     }
-    host_ = record::collect_host();
+    host_ = records::collect_host();
     shuffle_firsts();
   }
 
@@ -156,7 +156,7 @@ class Alternating {
     if (!fs::exists(path)) {
       return {};
     }
-    auto file = record::read_records(path, record::BrokenTail::kSkip);
+    auto file = records::read_records(path, records::BrokenTail::kSkip);
     fs::remove(path);
     return std::move(file.records);
   }
@@ -184,8 +184,8 @@ class Alternating {
   const Alternation& wanted_;
   std::vector<std::size_t> firsts_;  // by run
   launch::SupervisorSignals signals_;
-  std::vector<std::unique_ptr<record::RecordWriter>> writers_;
-  record::HostEnvironment host_;
+  std::vector<std::unique_ptr<records::RecordWriter>> writers_;
+  records::HostEnvironment host_;
   std::array<bool, 2> left_records_{};  // in the run before
   AlternationEnd end_;
 };

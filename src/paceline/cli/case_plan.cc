@@ -6,16 +6,16 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
-#include "paceline/plan/cluster_times.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/measure/shape_of.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
-#include "paceline/plan/link_spec.h"
-#include "paceline/plan/strategy.h"
-#include "paceline/train/shape_of.h"
+#include "paceline/strategies/cluster_times.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::cli {
 
-using record::Configuration;
+using records::Configuration;
 
 const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
   const std::string name = fmt::format(
@@ -24,38 +24,39 @@ const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
   if (known != shapes_.end()) {
     return known->second;
   }
-  return shapes_[name] = train::shape_of(c);
+  return shapes_[name] = measure::shape_of(c);
 }
 
-CasePlans::CasePlans(const std::optional<plan::Cluster>& cluster,
+CasePlans::CasePlans(const std::optional<cluster::Cluster>& cluster,
                      const std::string& file)
     : file_(file), cluster_(file.empty() ? std::nullopt : cluster) {}
 
 std::optional<plan::AlphaBeta> CasePlans::fits_for(
-    const Configuration& c, const plan::StrategySpec& strategy) const {
+    const Configuration& c, const strategies::StrategySpec& strategy) const {
   if (!cluster_) {
     return std::nullopt;
   }
-  const bool one_host = plan::ranks_per_host(*cluster_, c.ranks).size() == 1;
-  plan::ClusterTimes times = plan::times_for(
-      strategy,
-      *cluster_,
-      {.engine = c.engine,
-       .device = c.device,
-       .world = c.ranks,
-       .scope = one_host ? plan::LinkScope::kDevices : plan::LinkScope::kHosts},
-      file_);
+  const bool one_host = cluster::ranks_per_host(*cluster_, c.ranks).size() == 1;
+  strategies::ClusterTimes times =
+      strategies::times_for(strategy,
+                            *cluster_,
+                            {.engine = c.engine,
+                             .device = c.device,
+                             .world = c.ranks,
+                             .scope = one_host ? cluster::LinkScope::kDevices
+                                               : cluster::LinkScope::kHosts},
+                            file_);
   return times.missing.empty() ? std::optional(std::move(times.model))
                                : std::nullopt;
 }
 
 std::string CasePlans::describe(const Configuration& c) {
-  const plan::StrategySpec strategy =
-      plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  const strategies::StrategySpec strategy =
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
   if (strategy.external()) {
     return "     performed by an external command: no plan\n";
   }
-  const bool by_times = c.ranks > 1 && plan::needs_times(strategy);
+  const bool by_times = c.ranks > 1 && strategies::needs_times(strategy);
   std::optional<plan::AlphaBeta> fits;
   if (by_times && c.link.empty()) {
     fits = fits_for(c, strategy);
@@ -65,13 +66,13 @@ std::string CasePlans::describe(const Configuration& c) {
            "measured "
            "when the case begins: no plan yet\n";
   }
-  plan::PlanInput input = train::plan_input_of(c, shape_of(c));
+  plan::PlanInput input = measure::plan_input_of(c, shape_of(c));
   if (by_times) {
     input.alpha_beta = std::move(fits);
-    train::add_known_times(c, input);
-    input.alpha_beta->side_by_side = plan::side_by_side_of(c.engine);
+    measure::add_known_times(c, input);
+    input.alpha_beta->side_by_side = cluster::side_by_side_of(c.engine);
   }
-  const auto planner = plan::make_planner(strategy);
+  const auto planner = strategies::make_planner(strategy);
   const plan::Setup setup = planner->setup(input);
   const plan::CommPlan plan =
       planner->plan(input, setup, planner->variant(input, c.warmup));

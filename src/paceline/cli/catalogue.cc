@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "paceline/base/file.h"
-#include "paceline/bench/torch_facts.h"
-#include "paceline/comm/engine_table.h"
-#include "paceline/model/catalogue.h"
+#include "paceline/engines/engine_table.h"
+#include "paceline/measure/torch_facts.h"
+#include "paceline/networks/catalogue.h"
 
 namespace paceline::cli {
 
 std::vector<Entry> models() {
   std::vector<Entry> entries;
-  for (const model::NetworkInfo& info : model::networks()) {
+  for (const networks::NetworkInfo& info : networks::networks()) {
     entries.push_back({std::string(info.name), std::string(info.summary)});
   }
   return entries;
@@ -21,13 +21,13 @@ std::vector<Entry> models() {
 
 bool is_trainable(const std::string& model) {
   return std::ranges::any_of(
-      model::networks(),
-      [&](const model::NetworkInfo& info) { return info.name == model; });
+      networks::networks(),
+      [&](const networks::NetworkInfo& info) { return info.name == model; });
 }
 
 std::vector<EngineEntry> engines() {
   std::vector<EngineEntry> entries;
-  for (const comm::EngineInfo& info : comm::engines()) {
+  for (const engines::EngineInfo& info : engines::engines()) {
     entries.push_back(
         {{std::string(info.name), std::string(info.summary)}, info.built});
   }
@@ -37,7 +37,7 @@ std::vector<EngineEntry> engines() {
 experiment::Machine machine_here(std::vector<int> ranks_per_host) {
   experiment::Machine machine{
       .cores = experiment::usable_cores(),
-      .cuda_devices = bench::cuda_devices(),
+      .cuda_devices = measure::cuda_devices(),
       .native_bf16 = experiment::has_native_bf16(
           read_text_if_readable("/proc/cpuinfo").value_or("")),
       .ranks_per_host = std::move(ranks_per_host)};

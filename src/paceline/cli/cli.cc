@@ -28,8 +28,8 @@
 #include "paceline/cli/report.h"
 #include "paceline/cli/run_command.h"
 #include "paceline/cli/validate.h"
-#include "paceline/comm/failure.h"
-#include "paceline/comm/host_agent.h"
+#include "paceline/engines/failure.h"
+#include "paceline/engines/host_agent.h"
 
 namespace paceline::cli {
 namespace {
@@ -50,7 +50,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 /// A first word that is no command, before CLI11 words it its own way.
 void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = names_of_commands(app);
-  if (!word.starts_with("-") && word != comm::kAttendRanks &&
+  if (!word.starts_with("-") && word != engines::kAttendRanks &&
       std::find(known.begin(), known.end(), word) == known.end()) {
     throw UsageError(unknown_name("command", word, known));
   }
@@ -98,7 +98,7 @@ int dispatch(std::vector<std::string> arguments) {
       "doctor", "look at this machine, and say what to change");
   CLI::App* validate = app.add_subcommand(
       "validate", "the published tables, predicted by simulation");
-  CLI::App* attend = app.add_subcommand(comm::kAttendRanks, "")->group("");
+  CLI::App* attend = app.add_subcommand(engines::kAttendRanks, "")->group("");
   RunCommand run_command(*run);
   ValidateCommand validate_command(*validate);
   const ReportCommand report_command(*report);
@@ -140,7 +140,7 @@ int dispatch(std::vector<std::string> arguments) {
       {advise, [&] { return advise_command.run(); }},
       {comm, [&] { return comm_command.run(arguments); }},
       {profile, [&] { return profile_command.run(); }},
-      {attend, [] { return comm::attend_ranks(); }}};
+      {attend, [] { return engines::attend_ranks(); }}};
   for (const auto& [command, action] : commands) {
     if (command->parsed()) {
       return action();
@@ -159,7 +159,7 @@ int run_program(int argc, const char* const* argv) {
     return kUsage;
   } catch (const std::exception& error) {
     fmt::print(
-        stderr, "paceline: {}\n", comm::describe_failure(error, "failed"));
+        stderr, "paceline: {}\n", engines::describe_failure(error, "failed"));
     return kWorld;
   }
 }

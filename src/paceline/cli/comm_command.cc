@@ -15,20 +15,20 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/bench/comm_rows.h"
 #include "paceline/cli/alternate.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/first_voice.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cli/job_hosts.h"
 #include "paceline/cli/results.h"
-#include "paceline/comm/local_launch.h"
-#include "paceline/comm/run_rank.h"
+#include "paceline/cluster/cluster_units.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/engines/local_launch.h"
+#include "paceline/engines/run_rank.h"
 #include "paceline/experiment/check.h"
 #include "paceline/launch/stop_signals.h"
 #include "paceline/launch/supervise.h"
-#include "paceline/plan/cluster_units.h"
-#include "paceline/plan/link_spec.h"
+#include "paceline/measure/comm_rows.h"
 
 namespace paceline::cli {
 namespace {
@@ -45,7 +45,7 @@ milliseconds to_milliseconds(double seconds) {
 std::int64_t parse_size(const std::string& flag, const std::string& text) {
   const bool plain = text.find_first_not_of("0123456789") == std::string::npos;
   const std::int64_t bytes =
-      plan::parse_bytes(flag, plain && !text.empty() ? text + "B" : text);
+      cluster::parse_bytes(flag, plain && !text.empty() ? text + "B" : text);
   if (bytes < 1 || bytes > kLargest) {
     throw UsageError(fmt::format("{} {}: must be 1 B to 16 GiB", flag, text));
   }
@@ -73,7 +73,7 @@ std::vector<std::int64_t> sizes_of(std::int64_t least,
 }
 
 std::vector<std::string> operations_of(const std::vector<std::string>& only) {
-  const auto all = bench::comm_operations();
+  const auto all = measure::comm_operations();
   const std::vector<std::string> known(all.begin(), all.end());
   for (const std::string& name : only) {
     if (std::ranges::find(known, name) == known.end()) {
@@ -92,12 +92,12 @@ std::vector<std::string> operations_of(const std::vector<std::string>& only) {
   return once;
 }
 
-void check_link(bench::CommSetting& setting) {
+void check_link(measure::CommSetting& setting) {
   std::erase(setting.link, ' ');
   if (setting.link.empty()) {
     return;
   }
-  plan::parse_link("--link", setting.link);
+  cluster::parse_link("--link", setting.link);
   if (setting.device != "cpu") {
     throw UsageError(
         fmt::format("--link: '{}' holds operations on the CPU alone, and the "
@@ -201,7 +201,7 @@ void CommCommand::check(const launch::Launch& launch) {
     if (ranks_ == 0) {
       ranks_ = std::max(2, cluster_ ? cluster_->slots() : machine.cores);
     }
-    comm::LocalLaunch nothing;  // to refuse before anything is written
+    engines::LocalLaunch nothing;  // to refuse before anything is written
     if (cluster_) {
       place_ranks(*cluster_, ranks_, reach(), nothing);
     } else if (launch.place.launcher == "single") {
@@ -210,7 +210,7 @@ void CommCommand::check(const launch::Launch& launch) {
     if (launch.place.launcher != "paceline") {
       const int world =
           launch.place.launcher == "single" ? ranks_ : launch.place.world;
-      const auto rows = bench::comm_rows(
+      const auto rows = measure::comm_rows(
           options_.operations, options_.sizes, options_.setting.dtype, world);
       check_fit(rows);
       results_.emplace(CommResults::Options{.format = format_,
@@ -229,7 +229,7 @@ void CommCommand::check_cluster(const launch::Launch& launch) {
   if (choice_.empty() || launch.place.launcher == "paceline") {
     return;
   }
-  plan::Cluster cluster = plan::read_cluster(choice_);
+  cluster::Cluster cluster = cluster::read_cluster(choice_);
   if (launch.place.launcher == "single") {
     cluster_ = std::move(cluster);
   } else {
@@ -238,7 +238,7 @@ void CommCommand::check_cluster(const launch::Launch& launch) {
 }
 
 // Refuses what would be measured in vain.
-void CommCommand::check_fit(const std::vector<bench::CommRow>& rows) const {
+void CommCommand::check_fit(const std::vector<measure::CommRow>& rows) const {
   if (fit_.path.empty()) {
     return;
   }
@@ -255,8 +255,8 @@ void CommCommand::check_fit(const std::vector<bench::CommRow>& rows) const {
                     setting.dtype));
   }
   const bool a_line = std::ranges::any_of(rows, [&](const auto& row) {
-    return std::ranges::count(rows, row.operation, &bench::CommRow::operation) >
-           1;
+    return std::ranges::count(
+               rows, row.operation, &measure::CommRow::operation) > 1;
   });
   if (!a_line) {
     throw UsageError(
@@ -296,7 +296,7 @@ Reach CommCommand::reach() const {
 }
 
 int CommCommand::run_local(const std::vector<std::string>& command_line) {
-  comm::LocalLaunch local;
+  engines::LocalLaunch local;
   local.ranks = ranks_;
   local.argv = {"paceline"};
   local.argv.insert(local.argv.end(), command_line.begin(), command_line.end());
@@ -312,11 +312,11 @@ int CommCommand::run_local(const std::vector<std::string>& command_line) {
     }
   }
   local.patience.heartbeat = options_.timeout;
-  bench::CommResult found;
+  measure::CommResult found;
   local.conclude = [&found](launch::Board& board) {
-    found = bench::read_findings(board);
+    found = measure::read_findings(board);
   };
-  const launch::Outcome outcome = comm::launch_local(local);
+  const launch::Outcome outcome = engines::launch_local(local);
   const std::string message =
       outcome.message.empty() ? ""
                               : fmt::format("paceline: {}\n", outcome.message);
@@ -335,10 +335,10 @@ int CommCommand::run_local(const std::vector<std::string>& command_line) {
 
 int CommCommand::run_rank(const launch::Launch& launch) {
   const launch::StopSignals stop;
-  bench::CommSessionOptions options = options_;
+  measure::CommSessionOptions options = options_;
   options.progress = isatty(STDERR_FILENO) == 1;
   options.stop_signal = [&stop] { return stop.signal(); };
-  std::shared_ptr<bench::CommFindings> findings;
+  std::shared_ptr<measure::CommFindings> findings;
   std::once_flag shown;
   int code = 0;
   // Our own launcher's parent shows the findings; else rank 0 does, once, as
@@ -350,12 +350,12 @@ int CommCommand::run_rank(const launch::Launch& launch) {
       }
     });
   };
-  return comm::run_rank(
+  return engines::run_rank(
       launch,
       options.timeout,
-      [&](const comm::RankContext& context) {
-        findings = std::make_shared<bench::CommFindings>(context.world.board);
-        const int stopped = bench::run_comm_session(
+      [&](const engines::RankContext& context) {
+        findings = std::make_shared<measure::CommFindings>(context.world.board);
+        const int stopped = measure::run_comm_session(
             context.world, context.heart, options, *findings);
         show(stopped == 0 ? "" : ended_by(stop.signal()));
         return stopped == 0 ? code : stopped;

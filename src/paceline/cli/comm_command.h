@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "paceline/bench/comm_rows.h"
-#include "paceline/bench/comm_session.h"
 #include "paceline/cli/comm_results.h"
 #include "paceline/cli/job_hosts.h"
+#include "paceline/cluster/cluster_choice.h"
 #include "paceline/launch/place.h"
-#include "paceline/plan/cluster_choice.h"
+#include "paceline/measure/comm_rows.h"
+#include "paceline/measure/comm_session.h"
 
 namespace CLI {
 class App;
@@ -32,7 +32,7 @@ class CommCommand {
  private:
   void check(const launch::Launch& launch);
   void check_cluster(const launch::Launch& launch);
-  void check_fit(const std::vector<bench::CommRow>& rows) const;
+  void check_fit(const std::vector<measure::CommRow>& rows) const;
   Reach reach() const;
   int run_local(const std::vector<std::string>& command_line);
   int run_rank(const launch::Launch& launch);
@@ -42,11 +42,11 @@ class CommCommand {
   int ranks_ = 0;  // 0: one per core, at least 2
   std::vector<std::string> only_;
   std::string format_ = "table", records_, rendezvous_, ssh_command_;
-  plan::ClusterChoice choice_;
-  std::optional<plan::Cluster> cluster_;  // whose hosts we start
+  cluster::ClusterChoice choice_;
+  std::optional<cluster::Cluster> cluster_;  // whose hosts we start
   FitFile fit_;
   double timeout_ = 60;
-  bench::CommSessionOptions options_;
+  measure::CommSessionOptions options_;
   std::optional<CommResults> results_;  // of whoever shows them
 };
 

@@ -13,7 +13,7 @@
 namespace paceline::cli {
 namespace {
 
-using record::CommRecord;
+using records::CommRecord;
 
 std::vector<std::string> operations_of(std::span<const CommRecord> records) {
   std::vector<std::string> names;
@@ -26,14 +26,14 @@ std::vector<std::string> operations_of(std::span<const CommRecord> records) {
 }
 
 // alpha and beta in whole picoseconds and picoseconds a byte.
-plan::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
-  plan::LinkFit out{.operation = of.operation,
-                    .ranks = of.ranks,
-                    .line = {},
-                    .error_percent = fit.mean_error * 100,
-                    .engine = of.engine,
-                    .device = of.device,
-                    .ranks_per_host = of.ranks_per_host};
+cluster::LinkFit to_plan(const CommRecord& of, const stats::LineFit& fit) {
+  cluster::LinkFit out{.operation = of.operation,
+                       .ranks = of.ranks,
+                       .line = {},
+                       .error_percent = fit.mean_error * 100,
+                       .engine = of.engine,
+                       .device = of.device,
+                       .ranks_per_host = of.ranks_per_host};
   for (const stats::LinePiece& piece : fit.pieces) {
     out.line.pieces.push_back(
         {.from_bytes = static_cast<std::int64_t>(piece.from_bytes),
@@ -63,8 +63,8 @@ plan::Picoseconds latency_of(std::span<const CommRecord> records) {
 
 constexpr std::string_view kName = "measured by paceline comm";
 
-plan::ClusterLink link_of(std::span<const CommRecord> records,
-                          std::vector<plan::LinkFit> fits) {
+cluster::ClusterLink link_of(std::span<const CommRecord> records,
+                             std::vector<cluster::LinkFit> fits) {
   const CommRecord& any = records.front();
   if (any.line_bytes_per_s <= 0) {
     throw UsageError(
@@ -72,9 +72,9 @@ plan::ClusterLink link_of(std::span<const CommRecord> records,
   }
   const bool several_hosts = any.ranks_per_host.size() > 1;
   return {.name = several_hosts ? "hosts" : "devices",
-          .scope = several_hosts ? plan::LinkScope::kHosts
-                                 : plan::LinkScope::kDevices,
-          .sharing = plan::LinkSharing::kHost,
+          .scope = several_hosts ? cluster::LinkScope::kHosts
+                                 : cluster::LinkScope::kDevices,
+          .sharing = cluster::LinkSharing::kHost,
           .bytes_per_s = any.line_bytes_per_s,
           .latency_ps = latency_of(records),
           .full_duplex = true,
@@ -83,8 +83,8 @@ plan::ClusterLink link_of(std::span<const CommRecord> records,
 
 }  // namespace
 
-std::vector<plan::LinkFit> fits_of(std::span<const CommRecord> records) {
-  std::vector<plan::LinkFit> fits;
+std::vector<cluster::LinkFit> fits_of(std::span<const CommRecord> records) {
+  std::vector<cluster::LinkFit> fits;
   for (const std::string& operation : operations_of(records)) {
     std::vector<stats::SizedTime> points;
     const CommRecord* of = nullptr;
@@ -108,7 +108,7 @@ void check_fit_file(const std::string& path, const std::string& cluster_file) {
   if (!std::filesystem::is_regular_file(path, error)) {
     return;
   }
-  if (plan::read_cluster(path).name != kName) {
+  if (cluster::read_cluster(path).name != kName) {
     throw UsageError(fmt::format(
         "--fit {}: is a cluster file that paceline comm did not write; name "
         "another file{}",
@@ -120,7 +120,7 @@ void check_fit_file(const std::string& path, const std::string& cluster_file) {
 }
 
 std::string write_fits(const FitFile& file,
-                       const std::vector<plan::ClusterHost>& hosts,
+                       const std::vector<cluster::ClusterHost>& hosts,
                        std::span<const CommRecord> records) {
   auto fits = fits_of(records);
   if (fits.empty()) {
@@ -128,7 +128,7 @@ std::string write_fits(const FitFile& file,
         "--fit: no operation was measured at two sizes with right values");
   }
   std::string what;
-  for (const plan::LinkFit& fit : fits) {
+  for (const cluster::LinkFit& fit : fits) {
     what += fmt::format("{}{} (error {:.1f} %)",
                         what.empty() ? "" : ", ",
                         fit.operation,
@@ -136,14 +136,14 @@ std::string write_fits(const FitFile& file,
   }
   const auto [least, most] =
       std::ranges::minmax(records, {}, &CommRecord::bytes);
-  const plan::Cluster measured{
+  const cluster::Cluster measured{
       .name = std::string(kName),
       .source = fmt::format(
           "{}; {} to {} bytes", file.command, least.bytes, most.bytes),
       .hosts = hosts,
       .links = {link_of(records, std::move(fits))},
       .device = {}};
-  write_atomically(file.path, plan::to_toml(measured));
+  write_atomically(file.path, cluster::to_toml(measured));
   if (measured.links.front().latency_ps == 0) {
     what += fmt::format(
         "; the link's latency is 0: no message of at most {} B was measured",

@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "paceline/plan/cluster.h"
-#include "paceline/record/comm_record.h"
+#include "paceline/cluster/cluster.h"
+#include "paceline/records/comm_record.h"
 
 namespace paceline::cli {
 
 /// The piecewise alpha-beta model of each operation in `records`, from medians.
 /// Records with wrong values, of a link that the engine could not keep up
 /// with, and operations of a single size are left out.
-std::vector<plan::LinkFit> fits_of(std::span<const record::CommRecord> records);
+std::vector<cluster::LinkFit> fits_of(
+    std::span<const records::CommRecord> records);
 
 /// The file of `comm --fit FILE`.
 struct FitFile {
@@ -32,7 +33,7 @@ void check_fit_file(const std::string& path, const std::string& cluster_file);
 /// names it under `collectives`.  Returns what was written, in one line.
 /// Throws UsageError where no operation has a fit.
 std::string write_fits(const FitFile& file,
-                       const std::vector<plan::ClusterHost>& hosts,
-                       std::span<const record::CommRecord> records);
+                       const std::vector<cluster::ClusterHost>& hosts,
+                       std::span<const records::CommRecord> records);
 
 }  // namespace paceline::cli

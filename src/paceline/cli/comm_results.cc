@@ -18,8 +18,9 @@
 namespace paceline::cli {
 namespace {
 
-std::vector<plan::ClusterHost> hosts_of(const std::vector<std::string>& ranks) {
-  std::vector<plan::ClusterHost> hosts;
+std::vector<cluster::ClusterHost> hosts_of(
+    const std::vector<std::string>& ranks) {
+  std::vector<cluster::ClusterHost> hosts;
   for (const std::string& name : ranks) {
     if (hosts.empty() || hosts.back().name != name) {
       hosts.push_back({.name = name, .slots = 0, .interface = {}});
@@ -54,15 +55,15 @@ CommResults::~CommResults() {
   }
 }
 
-int CommResults::show(const bench::CommResult& result,
+int CommResults::show(const measure::CommResult& result,
                       const std::string& ended) {
   int code = 0;
   if (!ended.empty() && isatty(STDERR_FILENO) == 1) {
     fmt::print(stderr, "\r\033[K");  // over the progress of a lost rank
   }
-  for (const record::CommRecord& record : result.records) {
+  for (const records::CommRecord& record : result.records) {
     append_line(options_.records,
-                record::to_json(record, result.environment)
+                records::to_json(record, result.environment)
                     .dump(-1,
                           ' ',
                           false,
@@ -88,10 +89,10 @@ int CommResults::show(const bench::CommResult& result,
   }
   fmt::print(stderr, "records: {}\n", options_.records);
   if (!options_.fit.path.empty()) {
-    fmt::print(stderr,
-               "{}\n",
-               write_fits(
-                   options_.fit, hosts_of(result.hosts), result.records));
+    fmt::print(
+        stderr,
+        "{}\n",
+        write_fits(options_.fit, hosts_of(result.hosts), result.records));
   }
   return code;
 }

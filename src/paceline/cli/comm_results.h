@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "paceline/bench/comm_findings.h"
 #include "paceline/cli/comm_fit.h"
+#include "paceline/measure/comm_findings.h"
 
 namespace paceline::cli {
 
@@ -35,7 +35,7 @@ class CommResults {
   /// come to its end, `ended` is what to say first on stderr; it then says how
   /// many rows there are, and writes no fits.  Returns 3 where an engine moved
   /// wrong values, else 0.
-  int show(const bench::CommResult& result, const std::string& ended = "");
+  int show(const measure::CommResult& result, const std::string& ended = "");
 
  private:
   Options options_;

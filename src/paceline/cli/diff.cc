@@ -12,14 +12,14 @@
 #include "paceline/base/error.h"
 #include "paceline/cli/given_words.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/record/import_ddp.h"
+#include "paceline/records/import_ddp.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_words.h"
 
 namespace paceline::cli {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> parts;
@@ -40,7 +40,7 @@ std::vector<RunRecord> read_side(const std::string& files) {
   const std::vector<std::string> paths = split(files);
   refuse_repeats(paths);
   for (const std::string& path : paths) {
-    record::RecordFile file = record::read_any_records(path);
+    records::RecordFile file = records::read_any_records(path);
     for (const std::string& warning : file.warnings) {
       fmt::print(stderr, "paceline: {}\n", warning);
     }

@@ -28,7 +28,7 @@ class DiffFlags {
   /// regression, else 0.  Throws UsageError where no case has a partner.
   struct Side {
     std::string name;
-    std::vector<record::RunRecord> records;
+    std::vector<records::RunRecord> records;
   };
   int show(const Side& base, const Side& test) const;
 

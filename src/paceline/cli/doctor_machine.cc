@@ -10,7 +10,7 @@
 #include "paceline/base/process.h"
 #include "paceline/cli/doctor.h"
 #include "paceline/experiment/machine.h"
-#include "paceline/record/environment.h"
+#include "paceline/records/environment.h"
 
 namespace paceline::cli {
 namespace {
@@ -127,7 +127,7 @@ Finding check_clock() {
 }  // namespace
 
 std::vector<Finding> check_machine() {
-  const Facts facts = record::collect_host().facts;
+  const Facts facts = records::collect_host().facts;
   return {check_cores(facts),
           check_threads(),
           check_load(facts),

@@ -6,19 +6,19 @@
 
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
-#include "paceline/bench/torch_facts.h"
-#include "paceline/bench/wheel.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/doctor.h"
 #include "paceline/experiment/flags.h"
-#include "paceline/record/environment.h"
+#include "paceline/measure/torch_facts.h"
+#include "paceline/measure/wheel.h"
+#include "paceline/records/environment.h"
 
 namespace paceline::cli {
 namespace {
 
 using namespace std::chrono_literals;
 
-Finding check_wheel(const bench::Wheel& wheel) {
+Finding check_wheel(const measure::Wheel& wheel) {
   Finding finding{
       .name = "PyTorch",
       .seen = fmt::format(
@@ -42,10 +42,10 @@ Finding check_wheel(const bench::Wheel& wheel) {
   return finding;
 }
 
-Finding check_gpus(const bench::Wheel& wheel) {
-  const auto facts = record::collect_host().facts;
+Finding check_gpus(const measure::Wheel& wheel) {
+  const auto facts = records::collect_host().facts;
   const auto gpus = facts.find("gpus");
-  const int visible = bench::cuda_devices();
+  const int visible = measure::cuda_devices();
   Finding finding{.name = "GPUs"};
   if (gpus == facts.end()) {
     const auto trouble = facts.find("nvidia_smi");
@@ -118,7 +118,7 @@ Finding check_launchers() {
           .seen = fmt::format("{}", fmt::join(found, ", "))};
 }
 
-Finding check_python(const bench::Wheel& wheel) {
+Finding check_python(const measure::Wheel& wheel) {
   Finding finding{
       .name = "adapters",
       .seen = fmt::format("{} imports torch for python-ddp", wheel.python)};
@@ -158,7 +158,7 @@ Finding check_experiments() {
 }  // namespace
 
 std::vector<Finding> check_software() {
-  const bench::Wheel wheel = bench::wheel();
+  const measure::Wheel wheel = measure::wheel();
   return {check_wheel(wheel),
           check_engines(),
           check_gpus(wheel),

@@ -13,7 +13,7 @@ namespace paceline::cli {
 namespace {
 
 /// What stands for compute and network, where something does.
-std::string instruments_of(const record::Configuration& c) {
+std::string instruments_of(const records::Configuration& c) {
   std::string text;
   if (!c.replay.empty()) {
     text += fmt::format("; replay of {}", c.replay);
@@ -30,7 +30,7 @@ std::string instruments_of(const record::Configuration& c) {
 }  // namespace
 
 std::string dry_run_text(const experiment::Experiment& experiment,
-                         const std::optional<plan::Cluster>& cluster,
+                         const std::optional<cluster::Cluster>& cluster,
                          const std::string& cluster_file) {
   std::string text =
       fmt::format("{}: {}, {}, up to {}\n",
@@ -40,7 +40,7 @@ std::string dry_run_text(const experiment::Experiment& experiment,
                   counted(experiment::largest_world(experiment), "rank"));
   CasePlans plans(cluster, cluster_file);
   int number = 0;
-  for (const record::Configuration& c : experiment.cases) {
+  for (const records::Configuration& c : experiment.cases) {
     text += fmt::format(
         "{:3}  {:<10} {} batch {} on {} x {}, {} each; {}, {}; "
         "{} + {}; {}{}{}\n",

@@ -4,15 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "paceline/cluster/cluster.h"
 #include "paceline/experiment/experiment.h"
-#include "paceline/plan/cluster.h"
 
 namespace paceline::cli {
 
 /// What `--dry-run` prints: every case with what it will do.  `cluster` is what
 /// `cluster_file` says, if one was given.
 std::string dry_run_text(const experiment::Experiment& experiment,
-                         const std::optional<plan::Cluster>& cluster,
+                         const std::optional<cluster::Cluster>& cluster,
                          const std::string& cluster_file);
 
 }  // namespace paceline::cli

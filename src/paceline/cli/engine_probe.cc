@@ -20,9 +20,9 @@ constexpr int kIterations = 10;
 constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
 constexpr double kSizes = 4;  // from the least to the most
 
-std::vector<sim::EngineTime> times_of(const std::string& records,
-                                      const std::vector<plan::Pattern>& of) {
-  std::vector<sim::EngineTime> times;
+std::vector<predict::EngineTime> times_of(
+    const std::string& records, const std::vector<plan::Pattern>& of) {
+  std::vector<predict::EngineTime> times;
   for (const std::string& line : split_lines(read_text(records))) {
     const auto json = nlohmann::json::parse(line);
     const std::string operation = json.at("operation");
@@ -37,12 +37,12 @@ std::vector<sim::EngineTime> times_of(const std::string& records,
 
 }  // namespace
 
-EngineQuestion question_of(const std::vector<const sim::Job*>& jobs) {
+EngineQuestion question_of(const std::vector<const simulator::Job*>& jobs) {
   EngineQuestion question;
   question.least_bytes = kMostBytes;
-  for (const sim::Job* job : jobs) {
+  for (const simulator::Job* job : jobs) {
     question.ranks = job->input.world;
-    for (const sim::CollectiveCall& call : job->collective_shapes) {
+    for (const cluster::CollectiveCall& call : job->collective_shapes) {
       if (call.group.ranks < 2) {
         continue;
       }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "paceline/cli/own_runs.h"
-#include "paceline/sim/emulate.h"
+#include "paceline/predict/emulate.h"
 
 namespace paceline::cli {
 
@@ -18,12 +18,12 @@ struct EngineQuestion {
 };
 
 /// The collectives of these jobs, all of one world.
-EngineQuestion question_of(const std::vector<const sim::Job*>& jobs);
+EngineQuestion question_of(const std::vector<const simulator::Job*>& jobs);
 
 struct EngineAnswer {
-  std::vector<sim::EngineTime> times;  // medians
-  launch::Ending ending;               // of the run that measured them
-  std::string failure;                 // empty: it did
+  std::vector<predict::EngineTime> times;  // medians
+  launch::Ending ending;                   // of the run that measured them
+  std::string failure;                     // empty: it did
 };
 
 /// Measures Gloo with `paceline comm` at a few sizes.  `records` is a file that

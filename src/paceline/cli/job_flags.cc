@@ -9,12 +9,13 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cli/given_words.h"
-#include "paceline/plan/profile_file.h"
+#include "paceline/cluster/profile_file.h"
 
 namespace paceline::cli {
 namespace {
 
-void choose_network(const std::string& model, sim::PredictRequest& request) {
+void choose_network(const std::string& model,
+                    predict::PredictRequest& request) {
   if (!names_profile(model)) {
     try {
       request.network = plan::network_shape(model);
@@ -26,7 +27,7 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
     }
     return;
   }
-  plan::ProfiledModel profiled = plan::read_profile(model);
+  cluster::ProfiledModel profiled = cluster::read_profile(model);
   if (request.batch_size == 0) {
     request.batch_size = profiled.batch_size;
   }
@@ -46,7 +47,7 @@ void choose_network(const std::string& model, sim::PredictRequest& request) {
 
 }  // namespace
 
-void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice) {
+void add_cluster_flags(CLI::App& app, cluster::ClusterChoice& choice) {
   app.add_option("--cluster", choice.file, "cluster file (clusters/*.toml)")
       ->type_name("FILE");
   app.add_option("-H,--hosts",
@@ -57,7 +58,7 @@ void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice) {
       ->type_name("FILE");
 }
 
-std::vector<std::string> cluster_words(const plan::ClusterChoice& choice) {
+std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice) {
   std::vector<std::string> words;
   for (const auto& [flag, value] : {std::pair{"--cluster", choice.file},
                                     {"--hosts", choice.hosts},
@@ -104,7 +105,7 @@ JobFlags::JobFlags(CLI::App& app) {
                      "hierarchical, measured")};
 }
 
-sim::PredictRequest JobFlags::request() const {
+predict::PredictRequest JobFlags::request() const {
   if (model_.empty()) {
     throw UsageError(
         "no network: name one, or give the profile of your own (`paceline "
@@ -114,20 +115,20 @@ sim::PredictRequest JobFlags::request() const {
     throw UsageError(
         fmt::format("--batch-size {}: must be at least 1", *batch_size_));
   }
-  if (device_rate_ && !sim::is_device_rate(*device_rate_)) {
+  if (device_rate_ && !predict::is_device_rate(*device_rate_)) {
     throw UsageError(
         fmt::format("--device-rate {:g}: must be from {} to {:.0f} "
                     "samples/s",
                     *device_rate_,
-                    sim::kLeastDeviceRate,
-                    sim::kMostDeviceRate));
+                    predict::kLeastDeviceRate,
+                    predict::kMostDeviceRate));
   }
-  sim::PredictRequest request{.network = {},
-                              .cluster = plan::read_cluster(cluster_),
-                              .batch_size = batch_size_.value_or(0),
-                              .samples_per_s = device_rate_,
-                              .optimizer = optimizer_,
-                              .engine = engine_};
+  predict::PredictRequest request{.network = {},
+                                  .cluster = cluster::read_cluster(cluster_),
+                                  .batch_size = batch_size_.value_or(0),
+                                  .samples_per_s = device_rate_,
+                                  .optimizer = optimizer_,
+                                  .engine = engine_};
   choose_network(model_, request);
   if (!algorithm_.empty()) {
     request.algorithm = algorithm_;
@@ -135,7 +136,8 @@ sim::PredictRequest JobFlags::request() const {
   return request;
 }
 
-std::vector<plan::Rank> JobFlags::worlds(const plan::Cluster& cluster) const {
+std::vector<plan::Rank> JobFlags::worlds(
+    const cluster::Cluster& cluster) const {
   if (ranks_.empty()) {
     return {cluster.slots()};
   }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "paceline/plan/cluster_choice.h"
-#include "paceline/sim/predict_request.h"
+#include "paceline/cluster/cluster_choice.h"
+#include "paceline/predict/predict_request.h"
 
 namespace CLI {
 class App;
@@ -16,10 +16,10 @@ class Option;
 namespace paceline::cli {
 
 /// --cluster, -H and --hostfile, as `paceline run` has them.
-void add_cluster_flags(CLI::App& app, plan::ClusterChoice& choice);
+void add_cluster_flags(CLI::App& app, cluster::ClusterChoice& choice);
 
 /// The words that give these flags again.
-std::vector<std::string> cluster_words(const plan::ClusterChoice& choice);
+std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice);
 
 /// Whether `model` is a profile's path, not a built-in network's name.
 bool names_profile(const std::string& model);
@@ -34,13 +34,13 @@ class JobFlags {
   /// profiles, with its times and, where no flag names one, its batch.  Throws
   /// UsageError where the batch is another one and no rate of a device tells
   /// how fast that would be.
-  sim::PredictRequest request() const;
+  predict::PredictRequest request() const;
 
   /// Worlds that were asked for; all slots where none was.  Throws UsageError.
-  std::vector<plan::Rank> worlds(const plan::Cluster& cluster) const;
+  std::vector<plan::Rank> worlds(const cluster::Cluster& cluster) const;
 
   const std::string& model() const { return model_; }
-  const plan::ClusterChoice& cluster() const { return cluster_; }
+  const cluster::ClusterChoice& cluster() const { return cluster_; }
   const std::vector<int>& ranks() const { return ranks_; }
 
   /// Throws UsageError where a flag is given that `other` gives another way.
@@ -48,7 +48,7 @@ class JobFlags {
 
  private:
   std::string model_, optimizer_ = "sgd", engine_, algorithm_;
-  plan::ClusterChoice cluster_;
+  cluster::ClusterChoice cluster_;
   std::vector<int> ranks_;
   std::optional<int> batch_size_;
   std::optional<double> device_rate_;

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
-#include "paceline/comm/interface.h"
+#include "paceline/engines/interface.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/launch/host_order.h"
 #include "paceline/launch/place.h"
-#include "paceline/record/environment.h"
+#include "paceline/records/environment.h"
 
 namespace paceline::cli {
 namespace {
@@ -28,7 +28,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-void meet_at(const std::string& rendezvous, comm::LocalLaunch& launch) {
+void meet_at(const std::string& rendezvous, engines::LocalLaunch& launch) {
   const auto colon = rendezvous.rfind(':');
   const char* const end = rendezvous.data() + rendezvous.size();
   int port = 0;
@@ -51,10 +51,10 @@ void meet_at(const std::string& rendezvous, comm::LocalLaunch& launch) {
 
 std::string own_address(const std::string& interface) {
   if (!interface.empty()) {
-    comm::require_interface(interface);
+    engines::require_interface(interface);
   }
-  const std::string address = comm::interface_address(
-      interface.empty() ? comm::outward_interface() : interface);
+  const std::string address = engines::interface_address(
+      interface.empty() ? engines::outward_interface() : interface);
   if (address.empty()) {
     throw UsageError(
         "no network interface of this machine has an address for the other "
@@ -63,7 +63,7 @@ std::string own_address(const std::string& interface) {
   return address;
 }
 
-void check_places(const std::vector<comm::HostRanks>& hosts) {
+void check_places(const std::vector<engines::HostRanks>& hosts) {
   if (hosts.front().remote) {
     throw UsageError(fmt::format(
         "the first host is '{}', but this machine is '{}': rank 0 writes the "
@@ -73,7 +73,7 @@ void check_places(const std::vector<comm::HostRanks>& hosts) {
         hosts.front().host));
   }
   const auto again = std::find_if(
-      hosts.begin() + 1, hosts.end(), [](const comm::HostRanks& host) {
+      hosts.begin() + 1, hosts.end(), [](const engines::HostRanks& host) {
         return !host.remote;
       });
   if (again != hosts.end()) {
@@ -102,11 +102,11 @@ Reach reach_of(const experiment::Settings& settings) {
           .ssh_command = settings.ssh_command};
 }
 
-void place_ranks(const plan::Cluster& cluster,
+void place_ranks(const cluster::Cluster& cluster,
                  int world,
                  const Reach& reach,
-                 comm::LocalLaunch& launch) {
-  const auto counts = plan::ranks_per_host(cluster, world);
+                 engines::LocalLaunch& launch) {
+  const auto counts = cluster::ranks_per_host(cluster, world);
   launch.hosts.clear();
   for (std::size_t i = 0; i < counts.size(); ++i) {
     launch.hosts.push_back(
@@ -116,7 +116,7 @@ void place_ranks(const plan::Cluster& cluster,
          .argv = {}});
   }
   check_places(launch.hosts);
-  const comm::HostRanks& here = launch.hosts.front();
+  const engines::HostRanks& here = launch.hosts.front();
   experiment::check_ranks_here(fmt::format("host '{}'", here.host),
                                here.ranks,
                                experiment::usable_cores());
@@ -137,15 +137,16 @@ void place_ranks(const plan::Cluster& cluster,
   if (launch.ssh.empty()) {
     throw UsageError("--ssh-command: is blank; it names a program");
   }
-  launch.variables = record::allowed_variables(environ);
+  launch.variables = records::allowed_variables(environ);
 }
 
-std::string interface_of(const plan::ClusterHost& host, const Reach& reach) {
+std::string interface_of(const cluster::ClusterHost& host, const Reach& reach) {
   return reach.interface.empty() ? host.interface : reach.interface;
 }
 
-std::string interface_here(const plan::Cluster& cluster, const Reach& reach) {
-  for (const plan::ClusterHost& host : cluster.hosts) {
+std::string interface_here(const cluster::Cluster& cluster,
+                           const Reach& reach) {
+  for (const cluster::ClusterHost& host : cluster.hosts) {
     if (host.name != "localhost" && launch::is_this_host(host.name)) {
       return interface_of(host, reach);
     }
@@ -153,7 +154,7 @@ std::string interface_here(const plan::Cluster& cluster, const Reach& reach) {
   return reach.interface;
 }
 
-void refuse_hosts(const plan::ClusterChoice& choice,
+void refuse_hosts(const cluster::ClusterChoice& choice,
                   const std::string& launcher) {
   if (choice.names_hosts()) {
     throw UsageError(fmt::format(

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "paceline/comm/local_launch.h"
+#include "paceline/cluster/cluster_choice.h"
+#include "paceline/engines/local_launch.h"
 #include "paceline/experiment/settings.h"
-#include "paceline/plan/cluster_choice.h"
 
 namespace paceline::cli {
 
@@ -27,19 +27,19 @@ inline constexpr const char* kSshCommand = "ssh -x -T -o BatchMode=yes";
 /// not this machine (rank 0 writes the records here), where a later one is,
 /// where this host has more ranks than its cores allow, where one host is told
 /// a rendezvous, and where nothing tells other hosts this machine's address.
-void place_ranks(const plan::Cluster& cluster,
+void place_ranks(const cluster::Cluster& cluster,
                  int world,
                  const Reach& reach,
-                 comm::LocalLaunch& launch);
+                 engines::LocalLaunch& launch);
 
 /// The interface of a host of the cluster: the flag's, else the file's.
-std::string interface_of(const plan::ClusterHost& host, const Reach& reach);
+std::string interface_of(const cluster::ClusterHost& host, const Reach& reach);
 
 /// The same for this machine, as ranks that another launcher started ask.
-std::string interface_here(const plan::Cluster& cluster, const Reach& reach);
+std::string interface_here(const cluster::Cluster& cluster, const Reach& reach);
 
 /// Throws UsageError where hosts are named to ranks that were already started.
-void refuse_hosts(const plan::ClusterChoice& choice,
+void refuse_hosts(const cluster::ClusterChoice& choice,
                   const std::string& launcher);
 
 }  // namespace paceline::cli

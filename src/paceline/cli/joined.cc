@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/bench/bulletin.h"
-#include "paceline/bench/host_cores.h"
-#include "paceline/bench/session.h"
 #include "paceline/cli/results.h"
-#include "paceline/comm/run_rank.h"
+#include "paceline/engines/run_rank.h"
 #include "paceline/launch/stop_signals.h"
+#include "paceline/measure/bulletin.h"
+#include "paceline/measure/host_cores.h"
+#include "paceline/measure/session.h"
 
 namespace paceline::cli {
 namespace {
@@ -27,13 +27,13 @@ milliseconds timeout_of(const experiment::Settings& settings) {
 }
 
 /// One repetition in a joined world.
-int run_once(comm::World& world,
+int run_once(engines::World& world,
              launch::Heartbeat& heart,
              const launch::StopSignals& stop,
              const experiment::Order& order,
              const std::function<void()>& recorded = {}) {
   const experiment::Settings& settings = order.settings;
-  bench::SessionOptions options;
+  measure::SessionOptions options;
   options.experiment = order.experiment;
   options.records_path = settings.records;
   options.trace_path = settings.trace;
@@ -50,7 +50,7 @@ int run_once(comm::World& world,
       std::shared_ptr<launch::Heartbeat>(), &heart);
   options.recorded = recorded;
   options.stop_signal = [&stop] { return stop.signal(); };
-  return bench::run_session(world, options);
+  return measure::run_session(world, options);
 }
 
 /// How many ranks each host has, hosts in the order of their first rank.
@@ -80,13 +80,14 @@ std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
 /// The whole of a launched session on one rank.
 class JoinedRun {
  public:
-  JoinedRun(const comm::RankContext& context, const launch::StopSignals& stop)
+  JoinedRun(const engines::RankContext& context,
+            const launch::StopSignals& stop)
       : world_(context.world), heart_(context.heart), stop_(stop) {}
 
   int run(experiment::Order order, const ExpandFor& expand) {
-    bench::Bulletin bulletin = bulletin_for("cores/");
-    const bench::HostCores cores =
-        bench::host_cores(world_, bulletin, timeout_of(order.settings));
+    measure::Bulletin bulletin = bulletin_for("cores/");
+    const measure::HostCores cores =
+        measure::host_cores(world_, bulletin, timeout_of(order.settings));
     if (world_.place.rank == 0) {
       order.experiment = expand(count_by_host(world_.hosts), cores.usable);
       results_.emplace(order.settings);
@@ -114,7 +115,7 @@ class JoinedRun {
   }
 
  private:
-  bench::Bulletin bulletin_for(const std::string& prefix) {
+  measure::Bulletin bulletin_for(const std::string& prefix) {
     return {world_, prefix, [this](const std::string& what) {
               heart_.beat(-1, "waiting for " + what);
             }};
@@ -122,7 +123,7 @@ class JoinedRun {
 
   /// Rank 0's order.
   experiment::Order agree(const experiment::Order& mine) {
-    bench::Bulletin bulletin = bulletin_for("order/");
+    measure::Bulletin bulletin = bulletin_for("order/");
     if (world_.place.rank == 0) {
       bulletin.post("order", experiment::to_text(mine));
       return mine;
@@ -141,7 +142,7 @@ class JoinedRun {
     }
   }
 
-  comm::World world_;
+  engines::World world_;
   launch::Heartbeat& heart_;
   const launch::StopSignals& stop_;
   std::optional<Results> results_;  // on rank 0
@@ -153,21 +154,21 @@ int run_joined(const experiment::Order& order,
                const launch::Launch& launch,
                const ExpandFor& expand) {
   const launch::StopSignals stop;
-  return comm::run_rank(launch,
-                        timeout_of(order.settings),
-                        [&](const comm::RankContext& context) {
-                          return JoinedRun(context, stop).run(order, expand);
-                        });
+  return engines::run_rank(launch,
+                           timeout_of(order.settings),
+                           [&](const engines::RankContext& context) {
+                             return JoinedRun(context, stop).run(order, expand);
+                           });
 }
 
 int run_ordered_rank(const experiment::Order& order) {
   const launch::StopSignals stop;
-  return comm::run_rank(launch::detect_launch(""),
-                        timeout_of(order.settings),
-                        [&](const comm::RankContext& context) {
-                          comm::World world = context.world;
-                          return run_once(world, context.heart, stop, order);
-                        });
+  return engines::run_rank(launch::detect_launch(""),
+                           timeout_of(order.settings),
+                           [&](const engines::RankContext& context) {
+                             engines::World world = context.world;
+                             return run_once(world, context.heart, stop, order);
+                           });
 }
 
 }  // namespace paceline::cli

@@ -13,8 +13,8 @@
 #include "paceline/experiment/draft.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/plan/networks/network_shape.h"
-#include "paceline/plan/strategy.h"
 #include "paceline/report/formats.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::cli {
 namespace {
@@ -34,15 +34,15 @@ std::string section(std::string_view title, const std::vector<Entry>& entries) {
   return text + "\n";
 }
 
-std::string axis_section(const plan::AxisInfo& axis) {
+std::string axis_section(const strategies::AxisInfo& axis) {
   const bool whole = axis.name == "whole";
   std::vector<Entry> entries;
-  for (const plan::RowInfo& row : axis.rows) {
+  for (const strategies::RowInfo& row : axis.rows) {
     const bool is_default = !whole && entries.empty();
     entries.push_back(
         {std::string(row.name),
          fmt::format("{}{}", row.summary, is_default ? " (default)" : "")});
-    for (const plan::OptionInfo& option : row.options) {
+    for (const strategies::OptionInfo& option : row.options) {
       entries.push_back(
           {fmt::format("  :{}=", option.key),
            fmt::format("{} [{}]", option.summary, option.fallback)});
@@ -74,7 +74,7 @@ std::vector<Entry> experiments() {
 std::string strategies() {
   std::string text;
   std::string usual;
-  for (const plan::AxisInfo& axis : plan::strategy_axes()) {
+  for (const strategies::AxisInfo& axis : strategies::strategy_axes()) {
     text += axis_section(axis);
     if (axis.name != "whole") {
       usual += fmt::format("{}{}", usual.empty() ? "" : "+", axis.rows[0].name);
@@ -129,7 +129,7 @@ std::string formats_list() {
 // Strategies without a planner are performed by commands of others.
 std::string frameworks_list() {
   std::vector<Entry> entries;
-  for (const auto& row : plan::whole_strategies()) {
+  for (const auto& row : strategies::whole_strategies()) {
     if (row.make == nullptr) {
       entries.push_back({std::string(row.name), std::string(row.summary)});
     }

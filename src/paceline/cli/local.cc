@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "paceline/bench/estimate.h"
-#include "paceline/bench/known_times.h"
 #include "paceline/cli/job_hosts.h"
 #include "paceline/cli/results.h"
-#include "paceline/comm/local_launch.h"
+#include "paceline/engines/local_launch.h"
 #include "paceline/launch/place.h"
+#include "paceline/measure/estimate.h"
+#include "paceline/measure/known_times.h"
 
 namespace paceline::cli {
 namespace {
@@ -22,15 +22,15 @@ namespace {
 /// What later repetitions take over from the first one, by its key.
 using Notes = std::map<std::string, std::string>;
 
-constexpr std::array<const char*, 2> kNotes{bench::kEstimateNote,
-                                            bench::kTimesNote};
+constexpr std::array<const char*, 2> kNotes{measure::kEstimateNote,
+                                            measure::kTimesNote};
 
 /// The cluster's hosts, or this machine as the only one, with what each is to
 /// do: the order, but every host with its own network interface.
 void place(const experiment::Order& order,
-           const std::optional<plan::Cluster>& cluster,
+           const std::optional<cluster::Cluster>& cluster,
            const std::vector<std::string>& command_line,
-           comm::LocalLaunch& local) {
+           engines::LocalLaunch& local) {
   const int world = experiment::largest_world(order.experiment);
   const Reach reach = reach_of(order.settings);
   if (cluster) {
@@ -39,7 +39,7 @@ void place(const experiment::Order& order,
     local.hosts = {{.host = launch::host_name(), .ranks = world, .argv = {}}};
   }
   for (std::size_t i = 0; i < local.hosts.size(); ++i) {
-    comm::HostRanks& host = local.hosts[i];
+    engines::HostRanks& host = local.hosts[i];
     host.argv = {"paceline"};
     host.argv.insert(host.argv.end(), command_line.begin(), command_line.end());
     experiment::Order own = order;
@@ -51,11 +51,11 @@ void place(const experiment::Order& order,
 }
 
 launch::Outcome run_repetition(const experiment::Order& order,
-                               const std::optional<plan::Cluster>& cluster,
+                               const std::optional<cluster::Cluster>& cluster,
                                const std::vector<std::string>& command_line,
                                Notes& notes,
                                Results& results) {
-  comm::LocalLaunch local;
+  engines::LocalLaunch local;
   place(order, cluster, command_line, local);
   local.patience.heartbeat = std::chrono::milliseconds(
       static_cast<std::int64_t>(order.settings.timeout * 1000));
@@ -72,7 +72,7 @@ launch::Outcome run_repetition(const experiment::Order& order,
       }
     }
   };
-  return comm::launch_local(local);
+  return engines::launch_local(local);
 }
 
 // What to say of a run that did not come to its end; empty where it did.
@@ -89,7 +89,7 @@ std::string ending_of(const launch::Outcome& outcome) {
 }  // namespace
 
 int run_local(experiment::Order order,
-              const std::optional<plan::Cluster>& cluster,
+              const std::optional<cluster::Cluster>& cluster,
               const std::vector<std::string>& command_line) {
   Results results(order.settings);
   if (results.say_if_complete(order.experiment)) {

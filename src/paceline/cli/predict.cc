@@ -18,10 +18,10 @@
 #include "paceline/cli/outputs.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
-#include "paceline/record/store.h"
-#include "paceline/record/trace.h"
+#include "paceline/predict/learn.h"
+#include "paceline/records/store.h"
+#include "paceline/records/trace.h"
 #include "paceline/report/formats.h"
-#include "paceline/sim/learn.h"
 
 namespace paceline::cli {
 namespace {
@@ -40,9 +40,9 @@ Patience patience_with(plan::Rank ranks, const std::string& strategy) {
 
 /// A simulation would only be told what it said itself.
 void refuse_predicted(const std::string& file,
-                      const std::vector<record::RunRecord>& records) {
+                      const std::vector<records::RunRecord>& records) {
   const auto predicted = std::ranges::count(
-      records, record::Source::kPredicted, &record::RunRecord::source);
+      records, records::Source::kPredicted, &records::RunRecord::source);
   if (predicted > 0) {
     throw UsageError(fmt::format(
         "--from {}: {} of its {} records {} predicted; only measured and "
@@ -54,11 +54,12 @@ void refuse_predicted(const std::string& file,
   }
 }
 
-std::vector<record::RunRecord> read_all(const std::vector<std::string>& files) {
+std::vector<records::RunRecord> read_all(
+    const std::vector<std::string>& files) {
   refuse_repeats(files);
-  std::vector<record::RunRecord> records;
+  std::vector<records::RunRecord> records;
   for (const std::string& file : files) {
-    std::vector<record::RunRecord> read = record::read_records(file).records;
+    std::vector<records::RunRecord> read = records::read_records(file).records;
     refuse_predicted(file, read);
     std::ranges::move(read, std::back_inserter(records));
   }
@@ -68,13 +69,13 @@ std::vector<record::RunRecord> read_all(const std::vector<std::string>& files) {
 /// A size of buckets that nothing asks for would change nothing, unsaid.
 void check_buckets(const std::string& strategy, double mebibytes) {
   const auto with = [&](double size) {
-    return plan::parse_strategy(strategy, {.bucket_mb = size}).text();
+    return strategies::parse_strategy(strategy, {.bucket_mb = size}).text();
   };
   const std::string one = with(1);
-  if (!(mebibytes >= 0 && mebibytes <= plan::kMostMebibytes)) {
+  if (!(mebibytes >= 0 && mebibytes <= strategies::kMostMebibytes)) {
     throw UsageError(fmt::format("--bucket-mb {:g}: must be from 0 to {:.0f}",
                                  mebibytes,
-                                 plan::kMostMebibytes));
+                                 strategies::kMostMebibytes));
   }
   if (one == with(2) && one == with(mebibytes)) {
     throw UsageError(
@@ -86,9 +87,9 @@ void check_buckets(const std::string& strategy, double mebibytes) {
 
 /// Those of the records that more than one rank ran, once each.
 std::vector<std::string> strategies_of(
-    const std::vector<record::RunRecord>& records) {
+    const std::vector<records::RunRecord>& records) {
   std::vector<std::string> strategies;
-  for (const sim::MeasuredCase& it : sim::family_of(records).together) {
+  for (const predict::MeasuredCase& it : predict::family_of(records).together) {
     const std::string& strategy = it.configuration.strategy;
     if (std::ranges::find(strategies, strategy) == strategies.end()) {
       strategies.push_back(strategy);
@@ -97,8 +98,8 @@ std::vector<std::string> strategies_of(
   return strategies;
 }
 
-void print_learned(const sim::Learned& learned) {
-  fmt::print(stderr, "learned from records:\n{}", sim::summary_of(learned));
+void print_learned(const predict::Learned& learned) {
+  fmt::print(stderr, "learned from records:\n{}", predict::summary_of(learned));
   print_warnings(learned.family.warnings);
 }
 
@@ -175,7 +176,7 @@ void PredictCommand::check_from() const {
   }
 }
 
-sim::Noise PredictCommand::noise() const {
+cluster::Noise PredictCommand::noise() const {
   if (straggler_probability_.has_value() != straggler_factor_.has_value()) {
     throw UsageError(
         straggler_factor_
@@ -187,22 +188,23 @@ sim::Noise PredictCommand::noise() const {
     throw UsageError(fmt::format("--straggler-factor {:g}: must be above 1",
                                  *straggler_factor_));
   }
-  if (straggler_factor_ && !(*straggler_factor_ < sim::kMostStragglerFactor)) {
+  if (straggler_factor_ &&
+      !(*straggler_factor_ < cluster::kMostStragglerFactor)) {
     throw UsageError(
         fmt::format("--straggler-factor {:g}: must be below {:.0f}",
                     *straggler_factor_,
-                    sim::kMostStragglerFactor));
+                    cluster::kMostStragglerFactor));
   }
   if (straggler_probability_ &&
       !(*straggler_probability_ >= 0 && *straggler_probability_ <= 1)) {
     throw UsageError(fmt::format("--stragglers {:g}: must be from 0 to 1",
                                  *straggler_probability_));
   }
-  if (!(sigma_ >= 0 && sigma_ < sim::kMostNoise)) {
+  if (!(sigma_ >= 0 && sigma_ < cluster::kMostNoise)) {
     throw UsageError(
         fmt::format("--noise {:g}: must be at least 0 and below {}",
                     sigma_,
-                    sim::kMostNoise));
+                    cluster::kMostNoise));
   }
   if (seed_ && !straggler_probability_ && sigma_ == 0) {
     throw UsageError(fmt::format(
@@ -218,7 +220,7 @@ sim::Noise PredictCommand::noise() const {
 }
 
 std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
-  sim::PredictRequest request = job_.request();
+  predict::PredictRequest request = job_.request();
   request.strategy = strategy_.empty() ? request.strategy : strategy_;
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
   if (bucket_mb_) {
@@ -232,8 +234,8 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
     const Patience patience = patience_with(ranks, request.strategy);
-    sim::Prediction prediction = sim::predict(request, !trace_.empty());
-    std::string text = sim::summary_of(prediction);
+    predict::Prediction prediction = predict::predict(request, !trace_.empty());
+    std::string text = predict::summary_of(prediction);
     told.push_back({std::move(prediction), std::move(text)});
   }
   return told;
@@ -241,31 +243,31 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
 
 std::vector<PredictCommand::Told> PredictCommand::from_records() const {
   const std::vector<plan::Rank> worlds = job_.worlds({});
-  const std::vector<record::RunRecord> records = read_all(from_);
+  const std::vector<records::RunRecord> records = read_all(from_);
   const auto strategies = strategy_.empty()
                               ? strategies_of(records)
                               : std::vector<std::string>{strategy_};
   check_traced(worlds.size() * strategies.size());
-  sim::LearnOptions options;
+  predict::LearnOptions options;
   if (!profile_.empty()) {
-    options.profile = plan::read_profile(profile_);
+    options.profile = cluster::read_profile(profile_);
   }
   if (!job_.cluster().empty()) {
-    options.cluster = plan::read_cluster(job_.cluster());
+    options.cluster = cluster::read_cluster(job_.cluster());
   }
-  const sim::Learned learned = sim::learn(records, options);
+  const predict::Learned learned = predict::learn(records, options);
   print_learned(learned);
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     for (const std::string& strategy : strategies) {
       const Patience patience = patience_with(ranks, strategy);
-      sim::Forecast forecast =
-          sim::forecast(learned,
-                        ranks,
-                        strategy,
-                        bucket_mb_.value_or(learned.job.bucket_mb),
-                        !trace_.empty());
-      std::string text = sim::summary_of(forecast);
+      predict::Forecast forecast =
+          predict::forecast(learned,
+                            ranks,
+                            strategy,
+                            bucket_mb_.value_or(learned.job.bucket_mb),
+                            !trace_.empty());
+      std::string text = predict::summary_of(forecast);
       told.push_back({std::move(forecast.prediction), std::move(text)});
     }
   }
@@ -291,7 +293,7 @@ int PredictCommand::run() const {
   }
   check_outputs({{"--records", records_}, {"--trace", trace_}}, inputs);
   std::vector<Told> told = from_.empty() ? from_cluster() : from_records();
-  std::vector<record::RunRecord> records;
+  std::vector<records::RunRecord> records;
   for (Told& it : told) {
     it.prediction.record.started_at =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -303,13 +305,13 @@ int PredictCommand::run() const {
     fmt::print(stderr, "{}", it.text);
   }
   if (!trace_.empty()) {
-    const sim::Prediction& traced = told.front().prediction;
-    record::write_trace_file(trace_, traced.spans, traced.rank_names);
+    const predict::Prediction& traced = told.front().prediction;
+    records::write_trace_file(trace_, traced.spans, traced.rank_names);
     fmt::print(stderr, "trace: {}\n", trace_);
   }
   if (!records_.empty()) {
-    record::RecordWriter writer(records_);
-    for (const record::RunRecord& record : records) {
+    records::RecordWriter writer(records_);
+    for (const records::RunRecord& record : records) {
       writer.append(record);
     }
     fmt::print(stderr, "records: {}\n", records_);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "paceline/cli/job_flags.h"
-#include "paceline/sim/predict.h"
+#include "paceline/predict/predict.h"
 
 namespace paceline::cli {
 
@@ -26,7 +26,7 @@ class PredictCommand {
  private:
   /// Each of the predictions, with what people are told of it.
   struct Told {
-    sim::Prediction prediction;
+    predict::Prediction prediction;
     std::string text;
   };
   void add_noise_flags(CLI::App& app);
@@ -34,7 +34,7 @@ class PredictCommand {
   void check_traced(std::size_t predictions) const;
   std::vector<Told> from_cluster() const;
   std::vector<Told> from_records() const;
-  sim::Noise noise() const;
+  cluster::Noise noise() const;
 
   JobFlags job_;
   std::vector<std::string> from_;

@@ -11,10 +11,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cli/catalogue.h"
+#include "paceline/cluster/cluster_choice.h"
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/key.h"
 #include "paceline/launch/launch_line.h"
-#include "paceline/plan/cluster_choice.h"
 
 namespace paceline::cli {
 namespace {
@@ -66,11 +66,11 @@ void refuse_hosts_beside(const Draft& draft) {
     return;
   }
   std::vector<int> slots;
-  const plan::Cluster cluster =
-      plan::read_cluster({.file = settings.cluster,
-                          .hosts = settings.hosts,
-                          .hostfile = settings.hostfile});
-  for (const plan::ClusterHost& host : cluster.hosts) {
+  const cluster::Cluster cluster =
+      cluster::read_cluster({.file = settings.cluster,
+                             .hosts = settings.hosts,
+                             .hostfile = settings.hostfile});
+  for (const cluster::ClusterHost& host : cluster.hosts) {
     slots.push_back(host.slots);
   }
   throw UsageError(
@@ -82,7 +82,7 @@ void refuse_hosts_beside(const Draft& draft) {
 
 std::vector<int> hosts_of(const Draft& draft) {
   refuse_hosts_beside(draft);
-  record::Configuration c;
+  records::Configuration c;
   const auto given = draft.flags.find("ranks_per_host");
   if (given != draft.flags.end()) {
     experiment::assign_key(*experiment::find_key("ranks_per_host"),

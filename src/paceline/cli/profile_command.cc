@@ -9,15 +9,15 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/bench/profile_model.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/check.h"
+#include "paceline/measure/profile_model.h"
 
 namespace paceline::cli {
 namespace {
 
 // What a reader wants to know of a profile at once.
-std::string summary(const plan::ProfiledModel& profiled) {
+std::string summary(const cluster::ProfiledModel& profiled) {
   const auto ms = [](plan::Picoseconds time) {
     return static_cast<double>(time) * 1e-9;
   };
@@ -45,7 +45,7 @@ std::string summary(const plan::ProfiledModel& profiled) {
 }  // namespace
 
 ProfileCommand::ProfileCommand(CLI::App& app) {
-  record::Configuration& c = configuration_;
+  records::Configuration& c = configuration_;
   c.device = "auto";
   c.warmup = 3;
   c.steps = 10;
@@ -79,7 +79,7 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
 }
 
 int ProfileCommand::run() {
-  record::Configuration& c = configuration_;
+  records::Configuration& c = configuration_;
   const experiment::Machine machine = machine_here({});
   c.device = experiment::resolve_device(c.device, machine);
   c.engine = "gloo";
@@ -96,8 +96,8 @@ int ProfileCommand::run() {
     output_ = c.model + ".profile.json";
   }
   check_writable("--output", output_);
-  const plan::ProfiledModel profiled = bench::profile_model(c);
-  write_atomically(output_, plan::to_json_text(profiled));
+  const cluster::ProfiledModel profiled = measure::profile_model(c);
+  write_atomically(output_, cluster::to_json_text(profiled));
   fmt::print("{}", summary(profiled));
   fmt::print(stderr, "profile: {}\n", output_);
   return 0;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "paceline/record/configuration.h"
+#include "paceline/records/configuration.h"
 
 namespace CLI {
 class App;
@@ -22,7 +22,7 @@ class ProfileCommand {
   int run();
 
  private:
-  record::Configuration configuration_;
+  records::Configuration configuration_;
   std::string output_;
 };
 

@@ -19,7 +19,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/record_files.h"
-#include "paceline/record/import_ddp.h"
+#include "paceline/records/import_ddp.h"
 #include "paceline/report/formats.h"
 #include "paceline/report/page.h"
 
@@ -49,7 +49,7 @@ void check_format(const std::string& format) {
 }
 
 struct Collected {
-  std::vector<record::RunRecord> records;
+  std::vector<records::RunRecord> records;
   std::vector<report::Origin> origins;
 };
 
@@ -57,7 +57,7 @@ Collected read_all(const std::vector<std::string>& files) {
   Collected all;
   refuse_repeats(files);
   for (const std::string& file : files) {
-    record::RecordFile read = record::read_any_records(file);
+    records::RecordFile read = records::read_any_records(file);
     for (const std::string& warning : read.warnings) {
       fmt::print(stderr, "paceline: {}\n", warning);
     }

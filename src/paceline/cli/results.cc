@@ -21,7 +21,7 @@
 #include "paceline/cli/alternate.h"
 #include "paceline/cli/outputs.h"
 #include "paceline/launch/launch_line.h"
-#include "paceline/record/store.h"
+#include "paceline/records/store.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
 
@@ -69,8 +69,8 @@ Results::Results(experiment::Settings& settings) {
   }
   makes_file_ = !fs::exists(settings.records);
   if (!makes_file_) {
-    const record::RecordFile file =
-        record::read_records(settings.records, record::BrokenTail::kSkip);
+    const records::RecordFile file =
+        records::read_records(settings.records, records::BrokenTail::kSkip);
     already_ = file.records.size();
     for (const std::string& warning : file.warnings) {
       fmt::print(stderr, "warning: {}\n", warning);
@@ -81,27 +81,27 @@ Results::Results(experiment::Settings& settings) {
 
 Results::~Results() {
   if (makes_file_) {
-    record::remove_if_empty(settings_.records);
+    records::remove_if_empty(settings_.records);
   }
   if (makes_folder_) {
     rmdir("results");  // fails where something is in it
   }
 }
 
-std::vector<record::RunRecord> Results::read(
+std::vector<records::RunRecord> Results::read(
     const experiment::Experiment& experiment) const {
-  std::vector<record::RunRecord> shown;
+  std::vector<records::RunRecord> shown;
   if (!fs::exists(settings_.records)) {
     return shown;
   }
   std::set<std::string> cases;
-  for (const record::Configuration& c : experiment.cases) {
+  for (const records::Configuration& c : experiment.cases) {
     cases.insert(c.key());
   }
-  record::RecordFile file =
-      record::read_records(settings_.records, record::BrokenTail::kSkip);
+  records::RecordFile file =
+      records::read_records(settings_.records, records::BrokenTail::kSkip);
   for (std::size_t i = 0; i < file.records.size(); ++i) {
-    record::RunRecord& record = file.records[i];
+    records::RunRecord& record = file.records[i];
     if (i >= already_ ||
         (settings_.resume && cases.contains(record.configuration.key()))) {
       shown.push_back(std::move(record));
@@ -138,7 +138,7 @@ void Results::show_rows(const experiment::Experiment& experiment) {
 
 void Results::show(const experiment::Experiment& experiment,
                    const std::string& ended) {
-  const std::vector<record::RunRecord> shown = read(experiment);
+  const std::vector<records::RunRecord> shown = read(experiment);
   if (!shown.empty()) {
     print(report::find_format(settings_.format).render(shown));
     if (!settings_.json.empty()) {
@@ -153,9 +153,9 @@ void Results::show(const experiment::Experiment& experiment,
 }
 
 Results::Tally Results::tally(const experiment::Experiment& experiment) const {
-  const auto done = record::completed(read(experiment));
+  const auto done = records::completed(read(experiment));
   std::set<std::string> measured;
-  for (const record::Configuration& c : experiment.cases) {
+  for (const records::Configuration& c : experiment.cases) {
     if (!c.discard) {
       measured.insert(c.key());
     }

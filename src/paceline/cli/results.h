@@ -8,7 +8,7 @@
 
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/settings.h"
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::cli {
 
@@ -55,7 +55,7 @@ class Results {
   bool say_if_complete(const experiment::Experiment& experiment) const;
 
  private:
-  std::vector<record::RunRecord> read(
+  std::vector<records::RunRecord> read(
       const experiment::Experiment& experiment) const;
   std::string how_to_go_on(const experiment::Experiment& experiment) const;
   void print(const std::string& text);

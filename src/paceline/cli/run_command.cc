@@ -44,15 +44,15 @@ std::vector<int> ranks_per_host(const launch::Launch& launch) {
   return hosts;
 }
 
-plan::ClusterChoice choice_of(const experiment::Settings& settings) {
+cluster::ClusterChoice choice_of(const experiment::Settings& settings) {
   return {.file = settings.cluster,
           .hosts = settings.hosts,
           .hostfile = settings.hostfile};
 }
 
-std::vector<int> slots_of(const plan::Cluster& cluster) {
+std::vector<int> slots_of(const cluster::Cluster& cluster) {
   std::vector<int> slots;
-  for (const plan::ClusterHost& host : cluster.hosts) {
+  for (const cluster::ClusterHost& host : cluster.hosts) {
     slots.push_back(host.slots);
   }
   return slots;
@@ -94,7 +94,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     fmt::print(stderr, "{}", text.note);
     return 0;
   }
-  const plan::ClusterChoice choice = choice_of(order.settings);
+  const cluster::ClusterChoice choice = choice_of(order.settings);
   // With hosts of ours, it says where they reach us.
   const bool starts_hosts =
       !choice.empty() && !launch::is_launched(launch::process_environment());
@@ -111,10 +111,10 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     machine.cores = cores > 0 ? cores : machine.cores;
     return experiment::expand(draft, machine);
   };
-  std::optional<plan::Cluster> cluster;
+  std::optional<cluster::Cluster> cluster;
   try {
     if (!choice.empty()) {
-      cluster = plan::read_cluster(choice);
+      cluster = cluster::read_cluster(choice);
     }
     if (cluster && !alone) {
       refuse_hosts(choice, launch.place.launcher);
@@ -124,7 +124,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
     order.experiment = expanded(cluster && alone ? slots_of(*cluster)
                                                  : ranks_per_host(launch));
     if (cluster && alone) {
-      comm::LocalLaunch nothing;  // to refuse before anything is written
+      engines::LocalLaunch nothing;  // to refuse before anything is written
       place_ranks(*cluster,
                   experiment::largest_world(order.experiment),
                   reach_of(order.settings),

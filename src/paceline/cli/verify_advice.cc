@@ -17,8 +17,8 @@
 #include "paceline/cli/engine_probe.h"
 #include "paceline/cli/own_runs.h"
 #include "paceline/cli/verify_trial.h"
-#include "paceline/record/store.h"
-#include "paceline/sim/emulate.h"
+#include "paceline/predict/emulate.h"
+#include "paceline/records/store.h"
 
 namespace paceline::cli {
 namespace {
@@ -70,16 +70,16 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
 
-std::vector<record::RunRecord> records_in(const std::string& path) {
+std::vector<records::RunRecord> records_in(const std::string& path) {
   return fs::exists(path)
-             ? record::read_records(path, record::BrokenTail::kSkip).records
-             : std::vector<record::RunRecord>{};
+             ? records::read_records(path, records::BrokenTail::kSkip).records
+             : std::vector<records::RunRecord>{};
 }
 
 class Verifying {
  public:
-  Verifying(const sim::AdviceTable& table,
-            const sim::AdviseRequest& request,
+  Verifying(const predict::AdviceTable& table,
+            const predict::AdviseRequest& request,
             const VerifyOptions& options)
       : table_(table),
         request_(request),
@@ -116,7 +116,7 @@ class Verifying {
 
   // False where we were told to stop.
   bool settle_stretch() {
-    std::vector<const sim::Job*> jobs;
+    std::vector<const simulator::Job*> jobs;
     for (const Trial& trial : trials_) {
       jobs.push_back(trial.prediction.job.get());
     }
@@ -139,8 +139,8 @@ class Verifying {
                        answer.failure);
     }
     for (Trial& trial : trials_) {
-      trial.row.stretch = std::ceil(
-          sim::stretch_for(*trial.prediction.job, trial.link, answer.times));
+      trial.row.stretch = std::ceil(predict::stretch_for(
+          *trial.prediction.job, trial.link, answer.times));
     }
     return true;
   }
@@ -176,7 +176,7 @@ class Verifying {
   }
 
   void announce() {
-    const plan::LinkSpec& link = trials_.front().link;
+    const cluster::LinkSpec& link = trials_.front().link;
     verification_.where =
         where_.here
             ? fmt::format("the cluster, whose first host is this machine{}",
@@ -268,8 +268,8 @@ class Verifying {
     verification_.notes.push_back(std::move(text));
   }
 
-  const sim::AdviceTable& table_;
-  const sim::AdviseRequest& request_;
+  const predict::AdviceTable& table_;
+  const predict::AdviseRequest& request_;
   const VerifyOptions& options_;
   Where where_;
   Folder folder_;
@@ -284,7 +284,7 @@ class Verifying {
 
 }  // namespace
 
-void check_verification(const sim::AdviseRequest& request,
+void check_verification(const predict::AdviseRequest& request,
                         const VerifyOptions& options) {
   if (options.count < 0) {
     throw UsageError(
@@ -295,7 +295,7 @@ void check_verification(const sim::AdviseRequest& request,
         fmt::format("--verify-minutes {:g}: must be above 0 and at most 100000",
                     options.minutes));
   }
-  const sim::PredictRequest& job = request.job;
+  const predict::PredictRequest& job = request.job;
   const int most = kRanksPerCore * cores_here();
   if (options.count > 0 && !where_of(request, options).here &&
       job.ranks > most) {
@@ -309,8 +309,8 @@ void check_verification(const sim::AdviseRequest& request,
   }
 }
 
-Verification verify(const sim::AdviceTable& table,
-                    const sim::AdviseRequest& request,
+Verification verify(const predict::AdviceTable& table,
+                    const predict::AdviseRequest& request,
                     const VerifyOptions& options) {
   return Verifying(table, request, options).run();
 }

@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "paceline/plan/cluster_choice.h"
-#include "paceline/sim/advise.h"
+#include "paceline/cluster/cluster_choice.h"
+#include "paceline/predict/advise.h"
 
 namespace paceline::cli {
 
 struct VerifyOptions {
-  int count = 0;                // rows; 0: none
-  double minutes = 30;          // of all runs together, at most
-  std::string model;            // as --model names it
-  plan::ClusterChoice cluster;  // as the job names it
-  std::string records;          // JSON Lines file that every run is appended to
+  int count = 0;                   // rows; 0: none
+  double minutes = 30;             // of all runs together, at most
+  std::string model;               // as --model names it
+  cluster::ClusterChoice cluster;  // as the job names it
+  std::string records;  // JSON Lines file that every run is appended to
 };
 
 /// One of the best, predicted for and run on the same links.
@@ -41,20 +41,20 @@ struct Verification {
 
 /// Throws UsageError where nothing could be run: a negative count, no time, or
 /// a cluster that is neither here nor small enough.
-void check_verification(const sim::AdviseRequest& request,
+void check_verification(const predict::AdviseRequest& request,
                         const VerifyOptions& options);
 
 /// Runs the first `count` rows that run, and says on stderr how long that
 /// takes before it begins.
 ///
 /// Where the cluster's first host is this one, they run on the cluster as it
-/// is.  Elsewhere its links are emulated (sim/emulate.h), slowed down until
+/// is.  Elsewhere its links are emulated (predict/emulate.h), slowed down until
 /// this machine's engine, which is measured first, is no slower than they are;
 /// what is compared is a prediction for these links.  A run in which the engine
 /// was slower all the same is repeated at twice the stretch, twice at most and
 /// within the minutes.
-Verification verify(const sim::AdviceTable& table,
-                    const sim::AdviseRequest& request,
+Verification verify(const predict::AdviceTable& table,
+                    const predict::AdviseRequest& request,
                     const VerifyOptions& options);
 
 }  // namespace paceline::cli

@@ -10,12 +10,12 @@
 
 #include "paceline/base/file.h"
 #include "paceline/cli/job_flags.h"
+#include "paceline/cluster/profile_file.h"
 #include "paceline/launch/host_order.h"
-#include "paceline/plan/profile_file.h"
-#include "paceline/record/samples.h"
-#include "paceline/sim/emulate.h"
-#include "paceline/sim/engine_choice.h"
-#include "paceline/sim/kernel_costs.h"
+#include "paceline/predict/emulate.h"
+#include "paceline/predict/engine_choice.h"
+#include "paceline/predict/kernel_costs.h"
+#include "paceline/records/samples.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::cli {
@@ -26,24 +26,25 @@ constexpr int kWarmup = 2, kSteps = 3;
 constexpr int kComputeSteps = kSteps + 5;
 constexpr double kSilentSeconds = 60;
 
-std::string text_of(const plan::LinkSpec& link) {
+std::string text_of(const cluster::LinkSpec& link) {
   return fmt::format(
       "{:.6g}Mbit,{}ns", link.bytes_per_s * 8e-6, link.latency_ns);
 }
 
 }  // namespace
 
-Where where_of(const sim::AdviseRequest& request,
+Where where_of(const predict::AdviseRequest& request,
                const VerifyOptions& options) {
   const bool here =
       launch::is_this_host(request.job.cluster.hosts.front().name);
   const bool replays = !here || names_profile(options.model);
-  return {.here = here,
-          .replays = replays,
-          .on_gpus = !replays && sim::engine_of(request.job.engine,
+  return {
+      .here = here,
+      .replays = replays,
+      .on_gpus = !replays && predict::engine_of(request.job.engine,
                                                 request.job.cluster) == "nccl",
-          .profile = std::filesystem::path(options.records)
-                         .replace_extension("profile.json")};
+      .profile = std::filesystem::path(options.records)
+                     .replace_extension("profile.json")};
 }
 
 double Trial::seconds() const {
@@ -52,12 +53,12 @@ double Trial::seconds() const {
           kComputeSteps * plan::seconds_of(prediction.compute_only.step));
 }
 
-std::vector<Trial> trials_of(const sim::AdviceTable& table,
-                             const sim::AdviseRequest& request,
+std::vector<Trial> trials_of(const predict::AdviceTable& table,
+                             const predict::AdviseRequest& request,
                              const Where& where,
                              int count) {
   std::vector<Trial> trials;
-  for (const sim::Advice& advice : table.rows) {
+  for (const predict::Advice& advice : table.rows) {
     if (static_cast<int>(trials.size()) == count) {
       break;
     }
@@ -66,18 +67,19 @@ std::vector<Trial> trials_of(const sim::AdviceTable& table,
     if (!advice.runs || (where.replays && strategy.starts_with("ddp:"))) {
       continue;
     }
-    sim::PredictRequest job = request.job;
+    predict::PredictRequest job = request.job;
     job.strategy = strategy;
     if (where.here) {
       job.engine = where.engine();  // the one that runs
     }
     Trial trial;
     trial.row.strategy = strategy;
-    trial.prediction = sim::predict(job);
+    trial.prediction = predict::predict(job);
     if (!where.here) {
-      const sim::Emulation emulation = sim::emulate(job, trial.prediction);
+      const predict::Emulation emulation =
+          predict::emulate(job, trial.prediction);
       trial.link = emulation.link;
-      trial.prediction = sim::predict(emulation.request);
+      trial.prediction = predict::predict(emulation.request);
       trial.row.strategy = emulation.request.strategy;
     }
     trial.row.predicted_s = plan::seconds_of(trial.prediction.times.step);
@@ -89,7 +91,7 @@ std::vector<Trial> trials_of(const sim::AdviceTable& table,
 std::vector<std::string> command_of(const Trial& trial,
                                     const Where& where,
                                     const VerifyOptions& options) {
-  const record::Configuration& c = trial.prediction.record.configuration;
+  const records::Configuration& c = trial.prediction.record.configuration;
   std::vector<std::string> words{"run", "--strategy", trial.row.strategy};
   const auto add = [&](const std::string& flag, const std::string& value) {
     words.insert(words.end(), {flag, value});
@@ -123,10 +125,11 @@ std::vector<std::string> command_of(const Trial& trial,
   return words;
 }
 
-void write_profile(const std::string& path, const sim::Prediction& prediction) {
+void write_profile(const std::string& path,
+                   const predict::Prediction& prediction) {
   const plan::PlanInput& input = prediction.job->input;
   const double rate = prediction.costs.software.kernels.front().bytes_per_s;
-  plan::ProfiledModel profiled{
+  cluster::ProfiledModel profiled{
       .model = input.model,
       .profile = prediction.costs.profile,
       .batch_size = prediction.record.configuration.batch_size,
@@ -134,13 +137,13 @@ void write_profile(const std::string& path, const sim::Prediction& prediction) {
       .update = {},
       .memory = {}};
   if (rate > 0) {
-    profiled.update = plan::picoseconds_of(sim::update_bytes(input) / rate);
+    profiled.update = plan::picoseconds_of(predict::update_bytes(input) / rate);
   }
-  write_atomically(path, plan::to_json_text(profiled));
+  write_atomically(path, cluster::to_json_text(profiled));
 }
 
-void take(const record::RunRecord& record, Verified& row) {
-  const std::vector<double> slowest = record::slowest_step_s(record);
+void take(const records::RunRecord& record, Verified& row) {
+  const std::vector<double> slowest = records::slowest_step_s(record);
   if (record.error || slowest.empty()) {
     row.error = record.error.value_or("it has no samples");
     return;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "paceline/cli/verify_advice.h"
-#include "paceline/plan/link_spec.h"
-#include "paceline/record/run_record.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/records/run_record.h"
 
 // One row of an advice as `paceline run` measures it.
 
@@ -22,21 +22,22 @@ struct Where {
   const char* engine() const { return on_gpus ? "nccl" : "gloo"; }
 };
 
-Where where_of(const sim::AdviseRequest& request, const VerifyOptions& options);
+Where where_of(const predict::AdviseRequest& request,
+               const VerifyOptions& options);
 
 /// A row that will be run.
 struct Trial {
   Verified row;
-  sim::Prediction prediction;  // for where it runs
-  plan::LinkSpec link{};       // of emulated ones
+  predict::Prediction prediction;  // for where it runs
+  cluster::LinkSpec link{};        // of emulated ones
 
   /// About how long its steps take, those of compute alone among them.
   double seconds() const;
 };
 
 /// The first `count` rows that run, predicted for where they run.
-std::vector<Trial> trials_of(const sim::AdviceTable& table,
-                             const sim::AdviseRequest& request,
+std::vector<Trial> trials_of(const predict::AdviceTable& table,
+                             const predict::AdviseRequest& request,
                              const Where& where,
                              int count);
 
@@ -46,9 +47,10 @@ std::vector<std::string> command_of(const Trial& trial,
                                     const VerifyOptions& options);
 
 /// The layers, and the update, of a prediction.
-void write_profile(const std::string& path, const sim::Prediction& prediction);
+void write_profile(const std::string& path,
+                   const predict::Prediction& prediction);
 
 /// Takes what was measured.
-void take(const record::RunRecord& record, Verified& row);
+void take(const records::RunRecord& record, Verified& row);
 
 }  // namespace paceline::cli

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::cli {
 
 /// One line each on standard error.
-inline void print_warnings(const std::vector<record::Warning>& warnings) {
-  for (const record::Warning& warning : warnings) {
+inline void print_warnings(const std::vector<records::Warning>& warnings) {
+  for (const records::Warning& warning : warnings) {
     fmt::print(stderr,
                "{}: {}: {}{}{}\n",
                warning.code,

@@ -10,13 +10,13 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/plan/link_spec.h"
-#include "paceline/plan/strategy.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
 namespace {
 
-using record::Configuration;
+using records::Configuration;
 
 void check_model(const Configuration& c, const Machine& m, const Where& where) {
   if (c.replay.empty() && c.model.ends_with(".json")) {
@@ -123,8 +123,8 @@ std::string resolve_engine(const std::string& engine,
 std::string canonical_strategy(const Configuration& configuration,
                                const Where& where) {
   try {
-    return plan::parse_strategy(configuration.strategy,
-                                {.bucket_mb = configuration.bucket_mb})
+    return strategies::parse_strategy(configuration.strategy,
+                                      {.bucket_mb = configuration.bucket_mb})
         .text();
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
@@ -136,14 +136,14 @@ std::string canonical_link(const Configuration& configuration,
   std::string link = configuration.link;
   std::erase(link, ' ');
   if (!link.empty()) {
-    plan::parse_link(where("link"), link);
+    cluster::parse_link(where("link"), link);
   }
   return link;
 }
 
 void check_instruments(const Configuration& c, const Where& where) {
-  const plan::StrategySpec spec =
-      plan::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  const strategies::StrategySpec spec =
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
   if (c.stretch != 1 && (c.link.empty() || c.replay.empty())) {
     throw UsageError(fmt::format(
         "{}: '{}' slows compute and network alike, so it needs both --replay "

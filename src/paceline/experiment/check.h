@@ -5,7 +5,7 @@
 #include <string>
 
 #include "paceline/experiment/machine.h"
-#include "paceline/record/configuration.h"
+#include "paceline/records/configuration.h"
 
 namespace paceline::experiment {
 
@@ -20,13 +20,13 @@ std::string resolve_engine(const std::string& engine,
 
 /// The strategy's canonical text, by which cases are told apart.  Throws
 /// UsageError for what the strategy tables do not know or the rules forbid.
-std::string canonical_strategy(const record::Configuration& configuration,
+std::string canonical_strategy(const records::Configuration& configuration,
                                const Where& where);
 
 /// Throws UsageError, one sentence, where the case cannot run on `machine`:
 /// unknown model, no such device or engine, more ranks than there can be, a
 /// number type that the CPU lacks, values that contradict each other.
-void check_case(const record::Configuration& configuration,
+void check_case(const records::Configuration& configuration,
                 const Machine& machine,
                 const Where& where);
 
@@ -39,12 +39,12 @@ void check_ranks_here(const std::string& origin, int ranks, int cores);
 
 /// The case's link as its record names it, without blanks; empty for none.
 /// Throws UsageError.
-std::string canonical_link(const record::Configuration& configuration,
+std::string canonical_link(const records::Configuration& configuration,
                            const Where& where);
 
 /// Throws UsageError where link, replay and stretch do not fit the rest of the
 /// case, whose strategy is canonical.
-void check_instruments(const record::Configuration& configuration,
+void check_instruments(const records::Configuration& configuration,
                        const Where& where);
 
 }  // namespace paceline::experiment

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cluster/profile_file.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/ddp_protocol.h"
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/rank_words.h"
-#include "paceline/plan/profile_file.h"
 
 namespace paceline::experiment {
 namespace {
@@ -32,15 +32,15 @@ std::string strategy_label(std::string_view strategy) {
   return label;
 }
 
-using record::Configuration;
+using records::Configuration;
 
 // The profile's network takes the place of the one that was named.
 void take_network_of_profile(Configuration& c) {
-  const plan::ProfiledModel profiled = plan::read_profile(c.replay);
+  const cluster::ProfiledModel profiled = cluster::read_profile(c.replay);
   c.model = profiled.model.name;
   c.batch_size = profiled.batch_size * c.accumulate;
   c.image_size = c.classes = 0;
-  c.dtype = plan::word_of(profiled.model.dtype);
+  c.dtype = cluster::word_of(profiled.model.dtype);
   c.channels_last = false;
   c.device = "cpu";  // that is where its ranks sleep
   c.engine = c.engine == "nccl" ? "gloo" : c.engine;

@@ -7,14 +7,14 @@
 
 #include "paceline/experiment/draft.h"
 #include "paceline/experiment/machine.h"
-#include "paceline/record/configuration.h"
+#include "paceline/records/configuration.h"
 
 namespace paceline::experiment {
 
 /// A sweep: its name and its cases in the order of the table.
 struct Experiment {
   std::string name;
-  std::vector<record::Configuration> cases;
+  std::vector<records::Configuration> cases;
   int runs = 1;  // repetitions, each in fresh processes where possible
 };
 

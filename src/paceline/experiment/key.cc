@@ -187,7 +187,8 @@ std::string flag_of(const Key& key) {
 bool is_case_key(const Key& key) {
   return std::visit(
       [](auto member) {
-        return std::is_same_v<OwnerOf<decltype(member)>, record::Configuration>;
+        return std::is_same_v<OwnerOf<decltype(member)>,
+                              records::Configuration>;
       },
       key.field);
 }
@@ -224,7 +225,7 @@ std::string default_text(const Key& key) {
   if (!key.fallback.empty()) {
     return std::string(key.fallback);
   }
-  return is_case_key(key) ? read_key(key, record::Configuration{})
+  return is_case_key(key) ? read_key(key, records::Configuration{})
                           : read_key(key, Settings{});
 }
 
@@ -252,7 +253,7 @@ std::string allowed_text(const Key& key) {
       key.field);
 }
 
-std::string read_key(const Key& key, const record::Configuration& from) {
+std::string read_key(const Key& key, const records::Configuration& from) {
   return read(key, from);
 }
 
@@ -263,7 +264,7 @@ std::string read_key(const Key& key, const Settings& from) {
 void assign_key(const Key& key,
                 const std::string& text,
                 const std::string& where,
-                record::Configuration& to) {
+                records::Configuration& to) {
   assign(key, text, where, to);
 }
 

@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "paceline/experiment/settings.h"
-#include "paceline/record/configuration.h"
+#include "paceline/records/configuration.h"
 
 namespace paceline::experiment {
 
 /// Where a key's value goes; the member's type says how its text is read.
-using Field = std::variant<std::string record::Configuration::*,
-                           int record::Configuration::*,
-                           double record::Configuration::*,
-                           bool record::Configuration::*,
-                           std::uint64_t record::Configuration::*,
-                           std::vector<int> record::Configuration::*,
+using Field = std::variant<std::string records::Configuration::*,
+                           int records::Configuration::*,
+                           double records::Configuration::*,
+                           bool records::Configuration::*,
+                           std::uint64_t records::Configuration::*,
+                           std::vector<int> records::Configuration::*,
                            std::string Settings::*,
                            int Settings::*,
                            double Settings::*,
@@ -82,7 +82,7 @@ std::string default_text(const Key& key);
 std::string allowed_text(const Key& key);
 
 /// Text of the key's member.
-std::string read_key(const Key& key, const record::Configuration& from);
+std::string read_key(const Key& key, const records::Configuration& from);
 std::string read_key(const Key& key, const Settings& from);
 
 /// Reads `text` into the key's member.  `where` names its origin ("--ranks",
@@ -91,7 +91,7 @@ std::string read_key(const Key& key, const Settings& from);
 void assign_key(const Key& key,
                 const std::string& text,
                 const std::string& where,
-                record::Configuration& to);
+                records::Configuration& to);
 void assign_key(const Key& key,
                 const std::string& text,
                 const std::string& where,

@@ -6,7 +6,7 @@
 namespace paceline::experiment {
 namespace {
 
-using C = record::Configuration;
+using C = records::Configuration;
 using S = Settings;
 
 constexpr auto kProtocols = std::to_array<std::string_view>({"cases", "ddp"});

@@ -46,7 +46,7 @@ Owner owner_from(const ordered_json& texts) {
 
 std::string to_text(const Order& order) {
   ordered_json cases = ordered_json::array();
-  for (const record::Configuration& c : order.experiment.cases) {
+  for (const records::Configuration& c : order.experiment.cases) {
     cases.push_back(texts_of(c, true));
   }
   return ordered_json{{"experiment", order.experiment.name},
@@ -68,7 +68,7 @@ Order order_from(std::string_view text) {
     json.at("progress").get_to(order.progress);
     order.settings = owner_from<Settings>(json.at("settings"));
     for (const ordered_json& one : json.at("cases")) {
-      order.experiment.cases.push_back(owner_from<record::Configuration>(one));
+      order.experiment.cases.push_back(owner_from<records::Configuration>(one));
     }
     return order;
   } catch (const nlohmann::json::exception& error) {

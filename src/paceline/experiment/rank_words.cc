@@ -11,7 +11,7 @@ namespace {
 
 /// The number that `text` is; any other text is refused as a value of ranks.
 int number_of(const std::string& text, const Given& ranks) {
-  record::Configuration configuration;
+  records::Configuration configuration;
   try {
     assign_key(*find_key("ranks"), text, ranks.where, configuration);
   } catch (const UsageError&) {

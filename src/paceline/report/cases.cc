@@ -8,8 +8,8 @@
 namespace paceline::report {
 namespace {
 
-using record::RankSamples;
-using record::RunRecord;
+using records::RankSamples;
+using records::RunRecord;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::vector<const RunRecord*> Case::measured() const {
 
 std::vector<Case> group_cases(std::span<const RunRecord> records) {
   std::vector<Case> cases;
-  std::map<std::tuple<record::Source, std::string, std::string>, std::size_t>
+  std::map<std::tuple<records::Source, std::string, std::string>, std::size_t>
       places;
   for (const RunRecord& record : records) {
     if (record.configuration.discard) {

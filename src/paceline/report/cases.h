@@ -5,26 +5,26 @@
 #include <string>
 #include <vector>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::report {
 
 /// All runs of one case: records of equal `Configuration::key()`, origin and
 /// experiment.  Points into the records that it was made from.
 struct Case {
-  std::vector<const record::RunRecord*> runs;  // at least one, as they came
+  std::vector<const records::RunRecord*> runs;  // at least one, as they came
 
-  const record::RunRecord& first() const { return *runs.front(); }
-  const record::Configuration& configuration() const {
+  const records::RunRecord& first() const { return *runs.front(); }
+  const records::Configuration& configuration() const {
     return first().configuration;
   }
   /// The runs that ended well and left samples.
-  std::vector<const record::RunRecord*> measured() const;
+  std::vector<const records::RunRecord*> measured() const;
 };
 
 /// The cases in the order in which they first appear; discarded warm-up cases
 /// are left out.
-std::vector<Case> group_cases(std::span<const record::RunRecord> records);
+std::vector<Case> group_cases(std::span<const records::RunRecord> records);
 
 /// Its label (its strategy where it has none), with the origin where it was
 /// not measured.
@@ -40,6 +40,7 @@ struct CaseGroup {
   int batch_size = 0;
   std::vector<Case> cases;
 };
-std::vector<CaseGroup> group_tables(std::span<const record::RunRecord> records);
+std::vector<CaseGroup> group_tables(
+    std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

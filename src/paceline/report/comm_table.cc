@@ -15,7 +15,7 @@
 namespace paceline::report {
 namespace {
 
-using record::CommRecord;
+using records::CommRecord;
 
 constexpr std::array<std::string_view, 3> kFormats{"table", "csv", "json"};
 
@@ -134,7 +134,7 @@ std::string render_table(std::span<const CommRecord> records) {
       operations.push_back(r.operation);
       text += block(records, r.operation) + "\n";
     }
-    for (const record::Warning& w : r.warnings) {
+    for (const records::Warning& w : r.warnings) {
       const std::string sentence =
           fmt::format("warning: {}: {}; {}\n", w.seen, w.why, w.advice);
       if (std::ranges::find(warnings, sentence) == warnings.end()) {
@@ -182,10 +182,10 @@ std::string render_csv(std::span<const CommRecord> records) {
 }
 
 std::string render_json(std::span<const CommRecord> records,
-                        const record::Environment& environment) {
+                        const records::Environment& environment) {
   auto all = nlohmann::ordered_json::array();
   for (const CommRecord& r : records) {
-    all.push_back(record::to_json(r, environment));
+    all.push_back(records::to_json(r, environment));
   }
   return all.dump(
              1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
@@ -200,7 +200,7 @@ std::span<const std::string_view> comm_formats() {
 
 std::string render_comm(std::string_view format,
                         std::span<const CommRecord> records,
-                        const record::Environment& environment) {
+                        const records::Environment& environment) {
   if (format == "table") {
     return render_table(records);
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "paceline/record/comm_record.h"
+#include "paceline/records/comm_record.h"
 
 namespace paceline::report {
 
@@ -16,7 +16,7 @@ std::span<const std::string_view> comm_formats();
 /// share above it; `csv`: one line a record under a header; `json`: one array.
 /// Throws UsageError with the known names for another format.
 std::string render_comm(std::string_view format,
-                        std::span<const record::CommRecord> records,
-                        const record::Environment& environment);
+                        std::span<const records::CommRecord> records,
+                        const records::Environment& environment);
 
 }  // namespace paceline::report

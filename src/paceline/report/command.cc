@@ -47,8 +47,8 @@ struct Line {
 
 }  // namespace
 
-std::string command_of(const record::Configuration& c) {
-  const record::Configuration usual;
+std::string command_of(const records::Configuration& c) {
+  const records::Configuration usual;
   Line line;
   line.always("--model", c.model);
   line.always("--strategy", c.strategy);

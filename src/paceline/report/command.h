@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "paceline/record/configuration.h"
+#include "paceline/records/configuration.h"
 
 namespace paceline::report {
 
 /// The command that measures this case again, quoted for a shell; flags whose
 /// value is the default are left out, except for those that depend on the
 /// machine.
-std::string command_of(const record::Configuration& configuration);
+std::string command_of(const records::Configuration& configuration);
 
 }  // namespace paceline::report

@@ -27,7 +27,7 @@ std::string head(const std::string& term) {
 
 }  // namespace
 
-std::string render_table(std::span<const record::RunRecord> records) {
+std::string render_table(std::span<const records::RunRecord> records) {
   const Sheets sheets = make_sheets(summarize(records), Detail::kShort);
   std::string text;
   for (const Sheet& sheet : sheets.tables) {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/samples.h"
+#include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
 #include "paceline/stats/quantile.h"
 
@@ -17,7 +17,7 @@ namespace paceline::report {
 namespace {
 
 using nlohmann::ordered_json;
-using record::RunRecord;
+using records::RunRecord;
 
 constexpr std::array kPercentiles{50, 75, 90, 95};
 
@@ -34,7 +34,7 @@ const RunRecord* spokesman(std::span<const RunRecord> records) {
 }
 
 std::string render_banner(const RunRecord& record) {
-  const record::Environment& environment = record.environment;
+  const records::Environment& environment = record.environment;
   const std::string& cuda = environment.cuda_version;
   const std::string topology =
       environment.hosts.empty() ? "" : environment.hosts.front().topology;
@@ -66,7 +66,7 @@ std::string render_header(const CaseGroup& group) {
 
 // The original pads "no ddp" with two blanks and "1M/1G" with three, whatever
 // the digits; names that it does not have are set flush with them.
-std::string padded_label(const record::Configuration& configuration) {
+std::string padded_label(const records::Configuration& configuration) {
   const std::string& label = configuration.label.empty()
                                  ? configuration.strategy
                                  : configuration.label;
@@ -116,7 +116,7 @@ bool is_baseline(const Case& one) {
 
 ordered_json result_of(const Case& one) {
   ordered_json ranks = ordered_json::array();
-  for (const record::RankSamples& rank : one.measured().front()->ranks) {
+  for (const records::RankSamples& rank : one.measured().front()->ranks) {
     ranks.push_back(rank.rank);
   }
   return {{"ranks", ranks}, {"measurements", pooled_over_runs(one)}};

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::report {
 
@@ -15,15 +15,15 @@ namespace paceline::report {
 /// runs pooled, and the rate of one rank (batch size / percentile, truncated).
 /// The words "GPUs" and "nvidia-smi" stay on machines that have none.
 /// Cases that failed have no row.
-std::string render_ddp(std::span<const record::RunRecord> records);
+std::string render_ddp(std::span<const records::RunRecord> records);
 
 /// The object that the benchmark's --json writes and its diff.py reads:
 /// seconds, all ranks pooled.  The reader pairs by position and passes over
 /// the first result of a model, which must be the one without DDP; where the
 /// records have no such case, an empty one stands there.
-nlohmann::ordered_json ddp_json(std::span<const record::RunRecord> records);
+nlohmann::ordered_json ddp_json(std::span<const records::RunRecord> records);
 
 /// The text of that object, without a line break at the end.
-std::string render_ddp_json(std::span<const record::RunRecord> records);
+std::string render_ddp_json(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

@@ -17,7 +17,7 @@
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 constexpr double kPower = 0.9;
 constexpr double kUsualChange = 0.01;
@@ -137,7 +137,7 @@ void plan_runs(Diff& diff, bool interleaved) {
 void name_rows(std::vector<DiffRow>& rows) {
   std::map<std::pair<std::string, int>, std::vector<DiffRow*>> tables;
   for (DiffRow& row : rows) {
-    const record::Configuration& c = row.configuration();
+    const records::Configuration& c = row.configuration();
     tables[{c.model, c.batch_size}].push_back(&row);
   }
   for (const auto& [title, members] : tables) {

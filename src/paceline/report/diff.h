@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 #include "paceline/report/pairing.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/permutation.h"
@@ -52,7 +52,7 @@ struct DiffRow {
   std::optional<double> p, corrected_p;
   Verdict verdict = Verdict::kNoSamples;
 
-  const record::Configuration& configuration() const {
+  const records::Configuration& configuration() const {
     return cases.base.configuration();
   }
 };
@@ -84,15 +84,15 @@ struct Diff {
   double power_change = 0;  // the change they find
 
   std::vector<Difference> software;  // of the environments
-  std::vector<record::Warning> warnings;
+  std::vector<records::Warning> warnings;
 
   bool regression() const;
 };
 
 /// Compares the records of two sides case by case (docs/measuring.md,
 /// "Comparisons").  The records must outlive the result.
-Diff diff_records(std::span<const record::RunRecord> base,
-                  std::span<const record::RunRecord> test,
+Diff diff_records(std::span<const records::RunRecord> base,
+                  std::span<const records::RunRecord> test,
                   const DiffOptions& options = {});
 
 }  // namespace paceline::report

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/samples.h"
+#include "paceline/records/samples.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_words.h"
 #include "paceline/stats/quantile.h"
@@ -16,7 +16,7 @@
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 constexpr std::array kPercentiles{75, 95};
 
@@ -25,8 +25,8 @@ std::map<std::string, std::string> facts_of(const RunRecord* record) {
   if (record == nullptr) {
     return {};
   }
-  const record::Environment& e = record->environment;
-  const record::Configuration& c = record->configuration;
+  const records::Environment& e = record->environment;
+  const records::Configuration& c = record->configuration;
   std::map<std::string, std::string> facts{
       {"bucket_size", fmt::format("{:.0f}", c.bucket_mb)},
       {"cuda_version", e.cuda_version.empty() ? "None" : e.cuda_version},

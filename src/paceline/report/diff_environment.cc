@@ -9,15 +9,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paceline/record/environment.h"
+#include "paceline/records/environment.h"
 #include "paceline/report/summary.h"
 
 namespace paceline::report {
 namespace {
 
-using record::Environment;
-using record::HostEnvironment;
-using record::RunRecord;
+using records::Environment;
+using records::HostEnvironment;
+using records::RunRecord;
 
 using Facts = std::map<std::string, std::set<std::string>>;
 
@@ -94,7 +94,7 @@ std::vector<std::string> machine_differences(
   std::vector<HostEnvironment> two{base.front(), test.front()};
   two[0].host = "the base";
   two[1].host = "the test";
-  while (const auto difference = record::differences(two)) {
+  while (const auto difference = records::differences(two)) {
     found.push_back(*difference);
     const std::string key = difference->substr(0, difference->find(':'));
     if (two[0].facts.erase(key) + two[1].facts.erase(key) == 0) {
@@ -104,7 +104,7 @@ std::vector<std::string> machine_differences(
   return found;
 }
 
-record::Warning apart_warning(Order order) {
+records::Warning apart_warning(Order order) {
   return {"not-interleaved",
           order == Order::kUnknown
               ? "the records do not say when each run was taken"
@@ -146,11 +146,11 @@ std::vector<Difference> software_differences(std::span<const RunRecord> base,
   return differences;
 }
 
-std::vector<record::Warning> comparison_warnings(
+std::vector<records::Warning> comparison_warnings(
     const Diff& diff,
     std::span<const RunRecord> base,
     std::span<const RunRecord> test) {
-  std::vector<record::Warning> warnings;
+  std::vector<records::Warning> warnings;
   for (const std::string& difference :
        machine_differences(hosts_of(base), hosts_of(test))) {
     warnings.push_back({"machines-differ",
@@ -166,7 +166,7 @@ std::vector<record::Warning> comparison_warnings(
       if (const auto invalid = std::ranges::find_if(
               side->runs, [](const RunRecord* run) { return !run->valid(); });
           invalid != side->runs.end()) {
-        record::Warning warning = slower_than_link(*(*invalid)->link_check);
+        records::Warning warning = slower_than_link(*(*invalid)->link_check);
         warning.seen = fmt::format("{}, {}: {}",
                                    row.name,
                                    side == &row.cases.base ? "base" : "test",

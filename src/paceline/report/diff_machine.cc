@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/machine.h"
 
@@ -104,7 +104,7 @@ ordered_json to_json(const std::vector<Difference>& differences) {
 ordered_json to_json(const std::vector<Case>& cases) {
   ordered_json out = ordered_json::array();
   for (const Case& one : cases) {
-    out.push_back(record::to_json(one.configuration()));
+    out.push_back(records::to_json(one.configuration()));
   }
   return out;
 }
@@ -145,7 +145,7 @@ void add_unpaired(std::string& text,
                   const std::vector<Case>& cases,
                   std::string_view side) {
   for (const Case& one : cases) {
-    const record::Configuration& c = one.configuration();
+    const records::Configuration& c = one.configuration();
     std::vector<std::string> cells(kColumns.size() + 1);
     const bool base = side == "base";
     cells[0] = csv_field(c.label.empty() ? c.strategy : c.label);
@@ -184,7 +184,7 @@ std::string render_diff_json(const Diff& diff) {
   out["only_test"] = to_json(diff.only_test);
   out["software_differences"] = to_json(diff.software);
   out["warnings"] = ordered_json::array();
-  for (const record::Warning& w : diff.warnings) {
+  for (const records::Warning& w : diff.warnings) {
     out["warnings"].push_back({{"code", w.code},
                                {"seen", w.seen},
                                {"why", w.why},

@@ -7,13 +7,13 @@
 #include <tuple>
 #include <utility>
 
-#include "paceline/record/samples.h"
+#include "paceline/records/samples.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
+using records::RunRecord;
 
 bool all_positive(const std::vector<double>& steps) {
   return std::all_of(

@@ -185,7 +185,7 @@ std::vector<Note> notes_of(const Diff& diff) {
   if (!diff.rows.empty()) {
     add_columns(diff, notes);
   }
-  for (const record::Warning& w : diff.warnings) {
+  for (const records::Warning& w : diff.warnings) {
     notes.push_back(
         {"warning",
          fmt::format("{}: {}: {}; {}", w.code, w.seen, w.why, w.advice)});
@@ -206,7 +206,7 @@ std::vector<Note> notes_of(const Diff& diff) {
 }
 
 std::string words_of(const Case& one) {
-  const record::Configuration& c = one.configuration();
+  const records::Configuration& c = one.configuration();
   return fmt::format("{} (model {}, batch {}, {}, {})",
                      c.label.empty() ? c.strategy : c.label,
                      c.model,
@@ -231,7 +231,7 @@ std::string words_of(const std::vector<Case>& cases) {
 std::vector<DiffGroup> group_rows(const Diff& diff) {
   std::vector<DiffGroup> groups;
   for (const DiffRow& row : diff.rows) {
-    const record::Configuration& c = row.configuration();
+    const records::Configuration& c = row.configuration();
     auto group = std::find_if(
         groups.begin(), groups.end(), [&](const DiffGroup& candidate) {
           return candidate.model == c.model &&

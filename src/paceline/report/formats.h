@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::report {
 
@@ -13,7 +13,7 @@ namespace paceline::report {
 struct Format {
   std::string_view name;
   std::string_view summary;
-  std::string (*render)(std::span<const record::RunRecord> records);
+  std::string (*render)(std::span<const records::RunRecord> records);
   /// Rows do not depend on later records: with one run per case, what is shown
   /// of the first records is the beginning of what is shown of all, so that a
   /// program can print the rest after every case.

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 #include "paceline/report/cases.h"
 
 namespace paceline::report {
@@ -48,17 +48,17 @@ std::map<std::string, std::size_t> count_parts(
 
 bool is_valid(const Case& one) {
   return std::ranges::all_of(
-      one.runs, [](const record::RunRecord* run) { return run->valid(); });
+      one.runs, [](const records::RunRecord* run) { return run->valid(); });
 }
 
 }  // namespace
 
 std::string plain_label(const Case& one) {
-  const record::Configuration& configuration = one.configuration();
+  const records::Configuration& configuration = one.configuration();
   std::string label = configuration.label.empty() ? configuration.strategy
                                                   : configuration.label;
-  if (one.first().source != record::Source::kMeasured) {
-    label += fmt::format(" ({})", record::name_of(one.first().source));
+  if (one.first().source != records::Source::kMeasured) {
+    label += fmt::format(" ({})", records::name_of(one.first().source));
   }
   return label;
 }

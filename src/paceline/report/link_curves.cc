@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/link_spec.h"
-#include "paceline/record/json.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/records/json.h"
 #include "paceline/report/layout.h"
 
 namespace paceline::report {
@@ -22,25 +22,25 @@ constexpr std::size_t kFewestRates = 3;
 constexpr std::size_t kFewestStrategies = 2;
 
 // Records of others may hold any text.
-std::optional<plan::LinkSpec> link_of(const Row& row) {
+std::optional<cluster::LinkSpec> link_of(const Row& row) {
   if (row.configuration.link.empty()) {
     return std::nullopt;
   }
   try {
-    return plan::parse_link("link", row.configuration.link);
+    return cluster::parse_link("link", row.configuration.link);
   } catch (const UsageError&) {
     return std::nullopt;
   }
 }
 
 // What makes two cases points of one comparison.
-std::string key_of(const Row& row, const plan::LinkSpec& link) {
-  record::Configuration rest = row.configuration;
+std::string key_of(const Row& row, const cluster::LinkSpec& link) {
+  records::Configuration rest = row.configuration;
   rest.strategy.clear();
   rest.link.clear();
   rest.stretch = 1;
   return fmt::format("{} {} {} {}",
-                     record::name_of(row.source),
+                     records::name_of(row.source),
                      row.experiment,
                      link.latency_ns,
                      rest.key());
@@ -233,11 +233,11 @@ std::vector<Crossing> crossings_of(const LinkCurves& curves) {
 }
 
 std::string facts_of(const LinkCurves& curves) {
-  const record::Configuration& c = curves.first->configuration;
+  const records::Configuration& c = curves.first->configuration;
   std::string text = fmt::format(
       "{}, batch {} per rank, {} ranks", c.model, c.batch_size, c.ranks);
-  if (curves.first->source != record::Source::kMeasured) {
-    text += fmt::format(", {}", record::name_of(curves.first->source));
+  if (curves.first->source != records::Source::kMeasured) {
+    text += fmt::format(", {}", records::name_of(curves.first->source));
   }
   text += fmt::format(", latency {:g} us",
                       static_cast<double>(curves.latency_ns) * 1e-3);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 
 namespace paceline::report {
 namespace {
@@ -50,7 +50,7 @@ ordered_json median_end(const Row& row) {
              : ordered_json();
 }
 
-template <std::optional<std::int64_t> record::ErrorBar::*end>
+template <std::optional<std::int64_t> records::ErrorBar::*end>
 ordered_json bar_end(const Row& row) {
   const bool known = row.predicted && row.predicted->error_bar &&
                      (*row.predicted->error_bar).*end;
@@ -66,7 +66,7 @@ constexpr auto kHigh = &stats::Interval::high;
 constexpr auto kColumns = std::to_array<Column>({
     {"case", [](const Row& r) -> ordered_json { return r.label; }},
     {"source",
-     [](const Row& r) -> ordered_json { return record::name_of(r.source); }},
+     [](const Row& r) -> ordered_json { return records::name_of(r.source); }},
     {"experiment", [](const Row& r) -> ordered_json { return r.experiment; }},
     {"model",
      [](const Row& r) -> ordered_json { return r.configuration.model; }},
@@ -134,8 +134,8 @@ constexpr auto kColumns = std::to_array<Column>({
          -> ordered_json { return or_null(r.planned_wire_bytes_per_step); }},
     {"peak_memory_bytes",
      [](const Row& r) -> ordered_json { return or_null(r.peak_memory_bytes); }},
-    {"error_bar_low_s", bar_end<&record::ErrorBar::low_ns>},
-    {"error_bar_high_s", bar_end<&record::ErrorBar::high_ns>},
+    {"error_bar_low_s", bar_end<&records::ErrorBar::low_ns>},
+    {"error_bar_high_s", bar_end<&records::ErrorBar::high_ns>},
     {"error_bar_examined",
      [](const Row& r) -> ordered_json {
        return r.predicted && r.predicted->error_bar
@@ -172,9 +172,9 @@ ordered_json case_json(const Row& row) {
   for (const Column& column : kColumns) {
     out[std::string(column.name)] = column.value(row);
   }
-  out["configuration"] = record::to_json(row.configuration);
+  out["configuration"] = records::to_json(row.configuration);
   out["warnings"] = ordered_json::array();
-  for (const record::Warning& w : row.warnings) {
+  for (const records::Warning& w : row.warnings) {
     out["warnings"].push_back({{"code", w.code},
                                {"seen", w.seen},
                                {"why", w.why},
@@ -201,7 +201,7 @@ std::string csv_field(std::string_view field) {
   return quoted + "\"";
 }
 
-std::string render_csv(std::span<const record::RunRecord> records) {
+std::string render_csv(std::span<const records::RunRecord> records) {
   std::vector<std::string> cells;
   for (const Column& column : kColumns) {
     cells.emplace_back(column.name);
@@ -223,7 +223,7 @@ std::string render_csv(std::span<const record::RunRecord> records) {
   return text;
 }
 
-std::string render_json(std::span<const record::RunRecord> records) {
+std::string render_json(std::span<const records::RunRecord> records) {
   ordered_json out{{"version", 1}, {"cases", ordered_json::array()}};
   for (const Table& table : summarize(records)) {
     for (const Row& row : table.rows) {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 #include "paceline/report/summary.h"
 
 namespace paceline::report {
@@ -23,11 +23,11 @@ std::span<const Column> columns();
 
 /// One line a case, quoted as in RFC 4180, lines ended by LF; a value that is
 /// missing is an empty field.
-std::string render_csv(std::span<const record::RunRecord> records);
+std::string render_csv(std::span<const records::RunRecord> records);
 
 /// {"version": 1, "cases": [...]}: each case with the columns of the CSV form
 /// and its configuration, warnings and errors.
-std::string render_json(std::span<const record::RunRecord> records);
+std::string render_json(std::span<const records::RunRecord> records);
 
 /// `field` as one field of a CSV line.
 std::string csv_field(std::string_view field);

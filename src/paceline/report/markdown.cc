@@ -79,7 +79,7 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-std::string render_markdown(std::span<const record::RunRecord> records) {
+std::string render_markdown(std::span<const records::RunRecord> records) {
   const std::vector<Table> tables = summarize(records);
   const Sheets sheets = make_sheets(tables, Detail::kFull);
   std::string text;

@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::report {
 
 /// The tables with every interval as GitHub's Markdown, for issues and pull
 /// requests: what the page's tables say, with the meaning of the columns and
 /// the warnings below.
-std::string render_markdown(std::span<const record::RunRecord> records);
+std::string render_markdown(std::span<const records::RunRecord> records);
 
 /// `text` so that Markdown shows it as it is, in one line, in a table too.
 std::string markdown_text(std::string_view text);

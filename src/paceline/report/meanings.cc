@@ -44,7 +44,7 @@ std::string efficiency_words(const std::vector<Row>& rows) {
 }
 
 bool is_predicted(const Row& row) {
-  return row.source == record::Source::kPredicted;
+  return row.source == records::Source::kPredicted;
 }
 
 // Simulated steps are equal but for noise that was asked for.
@@ -68,20 +68,20 @@ std::string interval_text(const std::vector<Row>& rows, Detail detail) {
 }
 
 std::string error_bar_words(const std::vector<Row>& rows) {
-  const auto some = [&rows](bool (*holds)(const record::ErrorBar& bar)) {
+  const auto some = [&rows](bool (*holds)(const records::ErrorBar& bar)) {
     return std::ranges::any_of(rows, [holds](const Row& row) {
       return row.predicted && row.predicted->error_bar &&
              row.predicted->error_bar->known() &&
              holds(*row.predicted->error_bar);
     });
   };
-  if (!some([](const record::ErrorBar&) { return true; })) {
+  if (!some([](const records::ErrorBar&) { return true; })) {
     return "";
   }
   return std::string(
              "how far the predicted step may be off; the note says "
              "whose error it is") +
-         (some([](const record::ErrorBar& bar) { return !bar.examined; })
+         (some([](const records::ErrorBar& bar) { return !bar.examined; })
               ? "; with ? no published table tells of such a case, and the "
                 "error of the least certain kind stands there"
               : "");

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 #include "paceline/report/page_figures.h"
 #include "paceline/report/page_html.h"
 #include "paceline/report/page_sections.h"
@@ -16,7 +16,7 @@ namespace paceline::report {
 namespace {
 
 using nlohmann::ordered_json;
-using record::RunRecord;
+using records::RunRecord;
 
 // Nothing but what the page itself holds may run or be shown, so that it
 // cannot ask the network for anything.
@@ -87,7 +87,7 @@ std::string fact(std::string_view name, const std::string& value) {
 std::string header_html(const Page& page, std::size_t cases) {
   const auto& records = page.records;
   const auto source = [](const RunRecord& r) {
-    return std::string(record::name_of(r.source));
+    return std::string(records::name_of(r.source));
   };
   const auto torch = [](const RunRecord& r) {
     return r.environment.torch_version;
@@ -156,7 +156,7 @@ std::string data_html(const Page& page, const ordered_json& charts) {
           charts.dump(-1, ' ', false, ordered_json::error_handler_t::replace)) +
       "</script>\n<script type=\"application/x-ndjson\" id=\"records\">";
   for (const RunRecord& record : page.records) {
-    text += script_json(record::to_line(record)) + "\n";
+    text += script_json(records::to_line(record)) + "\n";
   }
   return text + "</script>\n";
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 #include "paceline/report/page_section.h"
 
 namespace paceline::report {
@@ -21,16 +21,16 @@ struct Origin {
 struct Page {
   std::string title;
   std::vector<Section> sections;
-  std::vector<Meaning> meanings;               // of the tables' columns
-  std::vector<std::string> notes;              // that the tables refer to
-  std::span<const record::RunRecord> records;  // embedded, with their machines
-  std::vector<Origin> origins{};               // of each record, or empty
+  std::vector<Meaning> meanings;                // of the tables' columns
+  std::vector<std::string> notes;               // that the tables refer to
+  std::span<const records::RunRecord> records;  // embedded, with their machines
+  std::vector<Origin> origins{};                // of each record, or empty
 };
 
 /// A page of the records: for each table its throughput, its efficiency, its
 /// distributions of step times and its exposed communication.  More sections
 /// can be added.  The records must outlive it.
-Page page_of(std::span<const record::RunRecord> records);
+Page page_of(std::span<const records::RunRecord> records);
 
 /// What the page is made of beside its text: the style, and the scripts in
 /// the order in which they run.

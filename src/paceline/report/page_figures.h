@@ -18,17 +18,17 @@ namespace paceline::report {
 /// moment to moment.
 class Machines {
  public:
-  explicit Machines(std::span<const record::RunRecord> records);
+  explicit Machines(std::span<const records::RunRecord> records);
 
   /// The number of the record's machine, from 1.
-  std::size_t number_of(const record::RunRecord& record) const;
+  std::size_t number_of(const records::RunRecord& record) const;
 
   /// Every machine with its facts, topology, variables and versions.
   std::string html() const;
 
  private:
   std::vector<std::string> keys_;
-  std::vector<const record::Environment*> first_;  // of each key
+  std::vector<const records::Environment*> first_;  // of each key
 };
 
 /// The anchor of case `number`, counted from 1 over all tables.

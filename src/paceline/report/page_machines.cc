@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 #include "paceline/report/page_figures.h"
 #include "paceline/report/page_html.h"
 
@@ -17,7 +17,7 @@ constexpr auto kFleeting = std::to_array<std::string_view>(
     {"clock_mhz", "load_average", "cpu_pressure_percent"});
 
 std::map<std::string, std::string> lasting_facts(
-    const record::HostEnvironment& host) {
+    const records::HostEnvironment& host) {
   std::map<std::string, std::string> facts = host.facts;
   for (const std::string_view fact : kFleeting) {
     facts.erase(std::string(fact));
@@ -25,13 +25,13 @@ std::map<std::string, std::string> lasting_facts(
   return facts;
 }
 
-std::string key_of(const record::Environment& environment) {
-  record::RunRecord record;
+std::string key_of(const records::Environment& environment) {
+  records::RunRecord record;
   record.environment = environment;
-  for (record::HostEnvironment& host : record.environment.hosts) {
+  for (records::HostEnvironment& host : record.environment.hosts) {
     host.facts = lasting_facts(host);
   }
-  return record::to_json(record)["environment"].dump(
+  return records::to_json(record)["environment"].dump(
       -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -52,7 +52,7 @@ std::string terms(const std::map<std::string, std::string>& facts) {
   return "<dl class=\"facts\">\n" + text + "</dl>\n";
 }
 
-std::string host_html(const record::HostEnvironment& host) {
+std::string host_html(const records::HostEnvironment& host) {
   std::string text = fmt::format("<h4>Host {}</h4>\n", html_text(host.host));
   text += terms(lasting_facts(host));
   if (!host.topology.empty()) {
@@ -62,7 +62,7 @@ std::string host_html(const record::HostEnvironment& host) {
   return text;
 }
 
-std::string programs_html(const record::Environment& e) {
+std::string programs_html(const records::Environment& e) {
   const std::string torch =
       e.torch_git.empty()
           ? e.torch_version
@@ -79,8 +79,8 @@ std::string programs_html(const record::Environment& e) {
 
 }  // namespace
 
-Machines::Machines(std::span<const record::RunRecord> records) {
-  for (const record::RunRecord& record : records) {
+Machines::Machines(std::span<const records::RunRecord> records) {
+  for (const records::RunRecord& record : records) {
     const std::string key = key_of(record.environment);
     if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) {
       keys_.push_back(key);
@@ -89,7 +89,7 @@ Machines::Machines(std::span<const record::RunRecord> records) {
   }
 }
 
-std::size_t Machines::number_of(const record::RunRecord& record) const {
+std::size_t Machines::number_of(const records::RunRecord& record) const {
   const auto found =
       std::find(keys_.begin(), keys_.end(), key_of(record.environment));
   return static_cast<std::size_t>(found - keys_.begin()) + 1;
@@ -98,7 +98,7 @@ std::size_t Machines::number_of(const record::RunRecord& record) const {
 std::string Machines::html() const {
   std::string text;
   for (std::size_t i = 0; i < first_.size(); ++i) {
-    const record::Environment& e = *first_[i];
+    const records::Environment& e = *first_[i];
     const std::string title =
         first_.size() == 1 ? "The machine" : fmt::format("Machine {}", i + 1);
     text += fmt::format(
@@ -106,7 +106,7 @@ std::string Machines::html() const {
         i + 1,
         title);
     text += programs_html(e);
-    for (const record::HostEnvironment& host : e.hosts) {
+    for (const records::HostEnvironment& host : e.hosts) {
       text += host_html(host);
     }
     if (!e.variables.empty()) {

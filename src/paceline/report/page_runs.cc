@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/json.h"
-#include "paceline/record/samples.h"
+#include "paceline/records/json.h"
+#include "paceline/records/samples.h"
 #include "paceline/report/command.h"
 #include "paceline/report/page_figures.h"
 #include "paceline/report/page_html.h"
@@ -15,8 +15,8 @@
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
-using record::Source;
+using records::RunRecord;
+using records::Source;
 
 std::string fact_of(const RunRecord& run, const char* name) {
   if (run.environment.hosts.empty()) {
@@ -95,8 +95,8 @@ std::string fact_html(std::string_view name, const std::string& value) {
                                      html_text(value));
 }
 
-std::string configuration_html(const record::Configuration& configuration) {
-  const nlohmann::ordered_json values = record::to_json(configuration);
+std::string configuration_html(const records::Configuration& configuration) {
+  const nlohmann::ordered_json values = records::to_json(configuration);
   std::string text;
   for (const auto& [key, value] : values.items()) {
     if (!value.is_null() && key != "discard") {
@@ -118,12 +118,12 @@ std::string prediction_html(const Case& one) {
   if (found == one.runs.end()) {
     return "";
   }
-  const record::Predicted& it = *(*found)->predicted;
+  const records::Predicted& it = *(*found)->predicted;
   return "<h4>Prediction</h4>\n<dl class=\"facts\">\n" +
-         fact_html("bound", record::words_of(it.bound)) +
-         fact_html("sharper bound", record::sharper_words(it.bound)) +
+         fact_html("bound", records::words_of(it.bound)) +
+         fact_html("sharper bound", records::sharper_words(it.bound)) +
          fact_html("how far off",
-                   it.error_bar ? record::words_of(*it.error_bar) : "") +
+                   it.error_bar ? records::words_of(*it.error_bar) : "") +
          "</dl>\n";
 }
 
@@ -141,7 +141,7 @@ std::string case_html(const Case& one,
       html_text(one.configuration().model),
       one.runs.size(),
       one.runs.size() == 1 ? "run" : "runs",
-      record::name_of(source));
+      records::name_of(source));
   if (source == Source::kMeasured || source == Source::kExternal) {
     text += fmt::format("<pre class=\"command\" tabindex=\"0\">{}</pre>\n",
                         html_text(command_of(one.configuration())));

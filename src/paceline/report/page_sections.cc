@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 #include "paceline/report/page_series.h"
 
 namespace paceline::report {
@@ -73,18 +73,18 @@ Chart efficiency(const Table& table) {
 
 // What makes two cases points of one curve: all but their ranks.
 std::string curve_key(const Row& row) {
-  record::Configuration all = row.configuration;
+  records::Configuration all = row.configuration;
   all.ranks = 1;
   all.ranks_per_host.clear();
   return fmt::format(
-      "{} {} {}", record::name_of(row.source), row.experiment, all.key());
+      "{} {} {}", records::name_of(row.source), row.experiment, all.key());
 }
 
 std::string curve_name(const Row& row) {
   const std::string& strategy = row.configuration.strategy;
-  return row.source == record::Source::kMeasured
+  return row.source == records::Source::kMeasured
              ? strategy
-             : fmt::format("{} ({})", strategy, record::name_of(row.source));
+             : fmt::format("{} ({})", strategy, records::name_of(row.source));
 }
 
 // From one rank to the most that any case has.

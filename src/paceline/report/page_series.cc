@@ -5,19 +5,19 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 
 namespace paceline::report {
 
 Look look_of(const Row& row) {
-  return row.source == record::Source::kMeasured ||
-                 row.source == record::Source::kExternal
+  return row.source == records::Source::kMeasured ||
+                 row.source == records::Source::kExternal
              ? Look::kMeasured
              : Look::kOther;
 }
 
 Series& series_for(Chart& chart, const Row& row) {
-  const std::string name(record::name_of(row.source));
+  const std::string name(records::name_of(row.source));
   const auto found = std::find_if(
       chart.series.begin(), chart.series.end(), [&](const Series& series) {
         return series.name == name;

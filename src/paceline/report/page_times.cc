@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/record/samples.h"
+#include "paceline/records/samples.h"
 #include "paceline/report/page_sections.h"
 #include "paceline/report/page_series.h"
 #include "paceline/stats/quantile.h"
@@ -18,7 +18,7 @@ constexpr std::size_t kMostOutside = 60;
 // All steps of all runs, in the scale's unit, ascending.
 std::vector<double> sorted_steps(const Case& one, const Scale& scale) {
   std::vector<double> all;
-  for (const record::RunRecord* run : one.measured()) {
+  for (const records::RunRecord* run : one.measured()) {
     for (const double seconds : slowest_step_s(*run)) {
       all.push_back(seconds * scale.factor);
     }

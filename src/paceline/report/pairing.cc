@@ -13,13 +13,13 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/record/json.h"
+#include "paceline/records/json.h"
 
 namespace paceline::report {
 namespace {
 
-using record::RunRecord;
-using record::Source;
+using records::RunRecord;
+using records::Source;
 
 // Cases that differ in one of these do different work.
 constexpr std::array<std::string_view, 6> kWork{
@@ -43,9 +43,9 @@ std::string text_of(const nlohmann::ordered_json& value) {
 }
 
 // What shapes a case's result, by the keys of its JSON form.
-Fields fields_of(const record::Configuration& configuration) {
+Fields fields_of(const records::Configuration& configuration) {
   Fields fields;
-  const nlohmann::ordered_json json = record::to_json(configuration);
+  const nlohmann::ordered_json json = records::to_json(configuration);
   for (const auto& [key, value] : json.items()) {
     if (key != "label" && key != "discard") {
       fields.emplace_back(key, text_of(value));
@@ -54,7 +54,7 @@ Fields fields_of(const record::Configuration& configuration) {
   return fields;
 }
 
-// Keys of instruments are there only where one is (record/fields.h).
+// Keys of instruments are there only where one is (records/fields.h).
 std::string value_at(const Fields& fields, const std::string& name) {
   const auto found =
       std::ranges::find(fields, name, &Fields::value_type::first);
@@ -127,8 +127,8 @@ std::optional<std::vector<Difference>> compare(const Case& base,
   }
   if (base.first().source != test.first().source) {
     differences.push_back({"source",
-                           std::string(record::name_of(base.first().source)),
-                           std::string(record::name_of(test.first().source))});
+                           std::string(records::name_of(base.first().source)),
+                           std::string(records::name_of(test.first().source))});
   }
   return differences;
 }

@@ -44,15 +44,15 @@ struct Pairing {
 ///
 /// Records that were imported know few keys; against them only those that both
 /// sides know are compared.
-Pairing pair_cases(std::span<const record::RunRecord> base,
-                   std::span<const record::RunRecord> test);
+Pairing pair_cases(std::span<const records::RunRecord> base,
+                   std::span<const records::RunRecord> test);
 
 /// The records whose configuration has `value` at `key`, both as in the JSON
 /// form; a strategy also matches without its options ("ddp").  Throws
 /// UsageError for an unknown key (with the known ones) and where nothing
 /// matches.
-std::vector<record::RunRecord> select_records(
-    std::span<const record::RunRecord> records,
+std::vector<records::RunRecord> select_records(
+    std::span<const records::RunRecord> records,
     std::string_view key,
     std::string_view value);
 

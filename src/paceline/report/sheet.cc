@@ -23,7 +23,7 @@ class Footnotes {
   // The numbers of the row's warnings: "1,3".
   std::string marks(const Row& row) {
     std::vector<std::size_t> numbers;
-    for (const record::Warning& warning : row.warnings) {
+    for (const records::Warning& warning : row.warnings) {
       numbers.push_back(number_of(fmt::format("{}: {}: {}; {}",
                                               warning.code,
                                               warning.seen,
@@ -32,7 +32,7 @@ class Footnotes {
     }
     if (row.predicted && row.predicted->error_bar) {
       numbers.push_back(number_of(
-          "error bar: " + record::basis_words(*row.predicted->error_bar)));
+          "error bar: " + records::basis_words(*row.predicted->error_bar)));
     }
     if (row.failed_runs > 0 && !row.failed()) {
       numbers.push_back(number_of(fmt::format(
@@ -70,7 +70,7 @@ std::string error_bar(const Row& row) {
       !row.predicted->error_bar->known()) {
     return std::string(kMissing);
   }
-  const record::ErrorBar& bar = *row.predicted->error_bar;
+  const records::ErrorBar& bar = *row.predicted->error_bar;
   const char* const mark = bar.examined ? "" : "?";
   if (bar.share) {
     return fmt::format("±{:.1f} %{}", *bar.share * 100, mark);

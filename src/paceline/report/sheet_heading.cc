@@ -30,7 +30,7 @@ std::optional<std::string> common(const std::vector<Row>& rows, Show show) {
 
 // Of a strategy that has a bucket its canonical text says which; the key
 // beside it is only what a strategy without one would have taken.
-std::string bucket_of(const record::Configuration& c) {
+std::string bucket_of(const records::Configuration& c) {
   constexpr std::string_view kKey = "bucket-mb=";
   const std::size_t at = c.strategy.find(kKey);
   if (at == std::string::npos) {
@@ -52,11 +52,11 @@ std::optional<std::string> common_bucket(const std::vector<Row>& rows) {
 // Of predictions, whose names do not tell it; those of runs are called by it.
 std::optional<std::string> common_strategy(const std::vector<Row>& rows) {
   const bool named = std::ranges::any_of(rows, [](const Row& row) {
-    return row.source != record::Source::kPredicted ||
+    return row.source != records::Source::kPredicted ||
            row.configuration.label.empty();
   });
   return named ? std::nullopt
-               : common(rows, [](const record::Configuration& c) {
+               : common(rows, [](const records::Configuration& c) {
                    return c.strategy;
                  });
 }
@@ -64,7 +64,7 @@ std::optional<std::string> common_strategy(const std::vector<Row>& rows) {
 }  // namespace
 
 std::string heading_of(const Table& table) {
-  using record::Configuration;
+  using records::Configuration;
   const std::vector<Row>& rows = table.rows;
   std::vector<std::string> facts;
   const auto add = [&](const std::optional<std::string>& fact) {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
-#include "paceline/record/samples.h"
+#include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/steady.h"
@@ -16,8 +16,8 @@
 namespace paceline::report {
 namespace {
 
-using record::Configuration;
-using record::RunRecord;
+using records::Configuration;
+using records::RunRecord;
 
 /// With fewer steps the 95th percentile lies between the two slowest.
 constexpr std::size_t kFewSteps = 21;
@@ -62,8 +62,8 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
 // same training without any strategy.
 bool is_comparable(const Case& base, const Case& test) {
   return base.first().source == test.first().source ||
-         (test.first().source == record::Source::kExternal &&
-          base.first().source == record::Source::kMeasured &&
+         (test.first().source == records::Source::kExternal &&
+          base.first().source == records::Source::kMeasured &&
           base.configuration().strategy == "none");
 }
 
@@ -104,7 +104,7 @@ std::optional<stats::Estimate> rate(const Case& one) {
   for (const RunRecord* run : one.measured()) {
     stats::Window window;
     window.step_ns = step_ns(*run);
-    for (const record::RankSamples& rank : run->ranks) {
+    for (const records::RankSamples& rank : run->ranks) {
       window.wall_ns = std::max(window.wall_ns, rank.window_ns);
     }
     const auto trained = std::count_if(
@@ -141,7 +141,7 @@ void take_largest(std::optional<std::int64_t>& all,
   }
 }
 
-void warn_once(Row& row, const record::Warning& warning) {
+void warn_once(Row& row, const records::Warning& warning) {
   if (std::find(row.warnings.begin(), row.warnings.end(), warning) ==
       row.warnings.end()) {
     row.warnings.push_back(warning);
@@ -150,7 +150,7 @@ void warn_once(Row& row, const record::Warning& warning) {
 
 void add_runs(Row& row, const Case& one) {
   for (const RunRecord* run : one.runs) {
-    for (const record::Warning& warning : run->warnings) {
+    for (const records::Warning& warning : run->warnings) {
       warn_once(row, warning);
     }
     if (run->error) {
@@ -180,7 +180,7 @@ void add_runs(Row& row, const Case& one) {
     }
     take_largest(row.wire_bytes_per_step, run->wire.measured_per_step);
     take_largest(row.planned_wire_bytes_per_step, run->wire.planned_per_step);
-    for (const record::RankSamples& rank : run->ranks) {
+    for (const records::RankSamples& rank : run->ranks) {
       take_largest(row.peak_memory_bytes, rank.peak_memory_bytes);
     }
   }
@@ -247,7 +247,7 @@ void add_own_warnings(Row& row, const RunSeconds& runs) {
   }
   warn_if_unsteady(row, runs);
   warn_if_correlated(row, runs);
-  if (row.source != record::Source::kPredicted && row.step_s &&
+  if (row.source != records::Source::kPredicted && row.step_s &&
       row.step_s->steps < kFewSteps) {
     warn_once(row,
               {"few-samples",
@@ -299,7 +299,7 @@ Table make_table(const CaseGroup& group) {
 
 }  // namespace
 
-record::Warning slower_than_link(const record::LinkCheck& check) {
+records::Warning slower_than_link(const records::LinkCheck& check) {
   return {"slower-than-link",
           fmt::format("{} of {} operations ended after the modelled link would "
                       "have delivered them, one by {:.3f} ms",

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/summary.h"
 
@@ -17,9 +17,9 @@ namespace paceline::report {
 /// cannot be said of the case, is absent.
 struct Row {
   std::string label;  // unique within its table
-  record::Source source = record::Source::kMeasured;
+  records::Source source = records::Source::kMeasured;
   std::string experiment;
-  record::Configuration configuration;
+  records::Configuration configuration;
 
   std::size_t failed_runs = 0;
   std::vector<std::string> errors;  // of the failed runs, each sentence once
@@ -36,11 +36,11 @@ struct Row {
   std::optional<std::int64_t> wire_bytes_per_step;
   std::optional<std::int64_t> planned_wire_bytes_per_step;
   std::optional<std::int64_t> peak_memory_bytes;  // the largest of ranks
-  std::vector<record::Warning> warnings;          // each once
+  std::vector<records::Warning> warnings;         // each once
   /// Of runs behind a modelled link: the one with the least slack.
-  std::optional<record::LinkCheck> link_check;
+  std::optional<records::LinkCheck> link_check;
   /// Of predictions: what the first run that says any of it says.
-  std::optional<record::Predicted> predicted;
+  std::optional<records::Predicted> predicted;
 
   /// Examples per second and rank that trains.
   std::optional<double> examples_per_s_per_rank() const;
@@ -55,12 +55,12 @@ struct Table {
 };
 
 /// What there is to say of a case whose engine was slower than its link.
-record::Warning slower_than_link(const record::LinkCheck& check);
+records::Warning slower_than_link(const records::LinkCheck& check);
 
 /// Every case of the records, discarded ones apart, in the order in which they
 /// came, by model and batch size.  Adds the warnings that only the samples can
 /// tell: too few steps, steps that are not steady, values that were reduced
 /// wrongly, bytes that differ from the plan's.
-std::vector<Table> summarize(std::span<const record::RunRecord> records);
+std::vector<Table> summarize(std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

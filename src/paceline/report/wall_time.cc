@@ -9,15 +9,15 @@ constexpr const char* kModel = "command";  // no network has this name
 
 }  // namespace
 
-record::RunRecord wall_time_record(const std::string& command,
-                                   const std::string& started_at,
-                                   const record::HostEnvironment& host,
-                                   std::int64_t wall_ns) {
-  record::RunRecord one;
-  one.source = record::Source::kExternal;
+records::RunRecord wall_time_record(const std::string& command,
+                                    const std::string& started_at,
+                                    const records::HostEnvironment& host,
+                                    std::int64_t wall_ns) {
+  records::RunRecord one;
+  one.source = records::Source::kExternal;
   one.experiment = kExperiment;
   one.started_at = started_at;
-  record::Configuration& c = one.configuration;
+  records::Configuration& c = one.configuration;
   c.label = "wall time";
   c.model = kModel;
   c.strategy = command;
@@ -33,8 +33,8 @@ record::RunRecord wall_time_record(const std::string& command,
   return one;
 }
 
-bool is_wall_time(const record::RunRecord& record) {
-  return record.source == record::Source::kExternal &&
+bool is_wall_time(const records::RunRecord& record) {
+  return record.source == records::Source::kExternal &&
          record.experiment == kExperiment &&
          record.configuration.model == kModel;
 }

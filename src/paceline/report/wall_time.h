@@ -4,19 +4,19 @@
 #include <cstdint>
 #include <string>
 
-#include "paceline/record/run_record.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::report {
 
 /// The record of one execution of a whole command, of which only the wall time
 /// is known: an external record of one rank with one step.
-record::RunRecord wall_time_record(const std::string& command,
-                                   const std::string& started_at,
-                                   const record::HostEnvironment& host,
-                                   std::int64_t wall_ns);
+records::RunRecord wall_time_record(const std::string& command,
+                                    const std::string& started_at,
+                                    const records::HostEnvironment& host,
+                                    std::int64_t wall_ns);
 
 /// Whether the function above made it: it has neither ranks nor steps to speak
 /// of.
-bool is_wall_time(const record::RunRecord& record);
+bool is_wall_time(const records::RunRecord& record);
 
 }  // namespace paceline::report

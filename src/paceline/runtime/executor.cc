@@ -26,7 +26,7 @@ void require_executable(const plan::CommPlan& plan) {
     }
     if (const auto* kernel = std::get_if<plan::Kernel>(&op.work);
         kernel != nullptr && op.performer.empty()) {
-      kernel::find_kernel(kernel->name);
+      runtime::find_kernel(kernel->name);
     }
   }
 }
@@ -37,7 +37,7 @@ Executor::Executor(const Parts& parts, Options options)
       streams_(parts.device),
       frontier_(parts.input.model, parts.memory.setup()),
       mailbox_(std::make_shared<Mailbox>()),
-      waiters_(std::make_unique<comm::Waiters>()) {
+      waiters_(std::make_unique<engines::Waiters>()) {
   slowest_step_ns_ = options_.first_step.count();
   mailbox_->owner = this;
   for (const plan::Communicator& group : parts_.memory.setup().communicators) {
@@ -63,7 +63,7 @@ Executor::Executor(const Parts& parts, Options options)
 }
 
 Executor::~Executor() {
-  for (model::Gated* gated : parts_.traced.gated) {
+  for (networks::Gated* gated : parts_.traced.gated) {
     if (gated != nullptr) {
       gated->bind(nullptr, {});
     }

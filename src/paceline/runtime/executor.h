@@ -19,13 +19,13 @@
 #include <utility>
 #include <vector>
 
-#include "paceline/comm/engine.h"
-#include "paceline/comm/waiters.h"
-#include "paceline/kernel/table.h"
-#include "paceline/model/layer.h"
+#include "paceline/engines/engine.h"
+#include "paceline/engines/waiters.h"
+#include "paceline/networks/layer.h"
 #include "paceline/plan/frontier.h"
 #include "paceline/runtime/hooks.h"
 #include "paceline/runtime/issue_queue.h"
+#include "paceline/runtime/kernels/table.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/op_span.h"
 #include "paceline/runtime/operands.h"
@@ -54,18 +54,19 @@ void require_executable(const plan::CommPlan& plan);
 /// the ops nothing stands at a gate, so the communication thread looks twice a
 /// second for what no gate sees: an op in flight for longer, or a training
 /// thread that has done nothing for longer while the performer has it.
-class Executor final : public model::Gates {
+class Executor final : public networks::Gates {
  public:
   struct Parts {
     const plan::Planner& planner;
     const plan::PlanInput& input;
     TracedNetwork& traced;
     FlatMemory& memory;
-    std::vector<comm::Channel*> channels;  // by CommunicatorId; null: no member
+    std::vector<engines::Channel*>
+        channels;  // by CommunicatorId; null: no member
     /// By CommunicatorId, where the order is kPriority: the same members, over
     /// which the first says what it has picked.
-    std::vector<comm::Channel*> picks{};
-    kernel::UpdateRule rule;
+    std::vector<engines::Channel*> picks{};
+    runtime::UpdateRule rule;
     at::Device device;
     Performer* performer = nullptr;
   };
@@ -125,7 +126,7 @@ class Executor final : public model::Gates {
  private:
   using Lock = std::unique_lock<std::mutex>;
   struct Mailbox;  // where engine threads report, alive after the executor
-  using Issued = std::vector<std::pair<plan::OpRef, comm::Channel::Work>>;
+  using Issued = std::vector<std::pair<plan::OpRef, engines::Channel::Work>>;
   using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;
 
   const StepProgram& program_of(plan::Step step);
@@ -142,14 +143,14 @@ class Executor final : public model::Gates {
   void complete(plan::OpRef ref, Lock& lock);
   void advance(Lock& lock);
   Issued issue_ready(Lock& lock);
-  comm::Channel::Work issue(plan::OpRef ref);
+  engines::Channel::Work issue(plan::OpRef ref);
   void enqueue_ready(Lock& lock);
   void tell_pick(plan::OpRef ref, std::size_t on);
   void ask_for_picks();
   void pick_heard(std::size_t on,
                   plan::OpRef pick,
                   const std::exception_ptr& error);
-  void watch(plan::OpRef ref, const comm::Channel::Work& work);
+  void watch(plan::OpRef ref, const engines::Channel::Work& work);
   void ended(plan::OpRef ref);
   void collective_done(plan::OpRef ref, const std::exception_ptr& error);
   bool run_one_kernel(Lock& lock);
@@ -206,7 +207,7 @@ class Executor final : public model::Gates {
   bool failure_told_ = false;  // to the training thread, or by `stuck`
 
   std::shared_ptr<Mailbox> mailbox_;
-  std::unique_ptr<comm::Waiters> waiters_;
+  std::unique_ptr<engines::Waiters> waiters_;
   std::unique_ptr<GradientHooks> hooks_;
   std::thread communication_;
 };

@@ -62,7 +62,7 @@ void Executor::tell_pick(plan::OpRef ref, std::size_t on) {
     return;
   }
   const at::Tensor pick = at::tensor({ref.step, plan::Step{ref.op}}, at::kLong);
-  const comm::Channel::Work work = parts_.picks.at(on)->broadcast(pick, 0);
+  const engines::Channel::Work work = parts_.picks.at(on)->broadcast(pick, 0);
   // The tensor lives as long as what watches its work; that the others do not
   // hear is seen where the op itself waits for them.
   waiters_->watch([work, pick] { work->wait(); },
@@ -76,7 +76,7 @@ void Executor::ask_for_picks() {
       continue;
     }
     const at::Tensor pick = at::empty({2}, at::kLong);
-    const comm::Channel::Work work = parts_.picks.at(on)->broadcast(pick, 0);
+    const engines::Channel::Work work = parts_.picks.at(on)->broadcast(pick, 0);
     waiters_->watch(
         [work] { work->wait(); },
         [on, pick, mailbox = mailbox_](const std::exception_ptr& error) {
@@ -145,15 +145,15 @@ void Executor::advance(Lock& lock) {
   }
 }
 
-comm::Channel::Work Executor::issue(plan::OpRef ref) {
+engines::Channel::Work Executor::issue(plan::OpRef ref) {
   const auto& c = std::get<plan::Collective>(frontier_.op(ref).work);
-  comm::Channel* channel = parts_.channels[plan::index_of(c.on)];
+  engines::Channel* channel = parts_.channels[plan::index_of(c.on)];
   PACELINE_CHECK(channel != nullptr);
   const at::Tensor in = parts_.memory.view(c.in);
   const at::Tensor out = parts_.memory.view(c.out);
   in_flight_.emplace(ref, steady_ns());
   streams_.plan_follows_compute();
-  comm::Channel::Work work;
+  engines::Channel::Work work;
   streams_.on_plan([&] {
     switch (c.pattern) {
       case plan::Pattern::kAllReduce:
@@ -182,7 +182,7 @@ void Executor::ended(plan::OpRef ref) {
       plan::bytes_on_credit(parts_.memory.setup(), op));
 }
 
-void Executor::watch(plan::OpRef ref, const comm::Channel::Work& work) {
+void Executor::watch(plan::OpRef ref, const engines::Channel::Work& work) {
   const auto report = [ref, mailbox = mailbox_](const std::exception_ptr& e) {
     const std::lock_guard mail(mailbox->mutex);
     if (mailbox->owner != nullptr) {
@@ -236,8 +236,8 @@ bool Executor::run_one_kernel(Lock& lock) {
     } else {
       streams_.plan_follows_compute();
       streams_.on_plan([&] {
-        kernel::find_kernel(work.name).run(parts_.rule,
-                                           operands_->resolve(work));
+        runtime::find_kernel(work.name).run(parts_.rule,
+                                            operands_->resolve(work));
       });
     }
     lock.lock();

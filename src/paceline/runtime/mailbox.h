@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "paceline/comm/work_futures.h"
+#include "paceline/engines/work_futures.h"
 #include "paceline/runtime/executor.h"
 
 namespace paceline::runtime {
@@ -15,7 +15,7 @@ struct Executor::Mailbox {
   std::recursive_mutex mutex;
   Executor* owner = nullptr;
 
-  comm::WorkFutures futures;
+  engines::WorkFutures futures;
 };
 
 }  // namespace paceline::runtime

@@ -138,16 +138,16 @@ const plan::Slice* gradient_read(const plan::Setup& setup,
 Operands::Operands(const FlatMemory& memory, bool flat_gradients)
     : memory_(memory), flat_gradients_(flat_gradients) {}
 
-kernel::Call Operands::resolve(const plan::Kernel& kernel) const {
+runtime::Call Operands::resolve(const plan::Kernel& kernel) const {
   const plan::Slice* gradients =
       flat_gradients_ ? nullptr : gradient_read(memory_.setup(), kernel);
   const auto operands = [&](const std::vector<plan::Access>& accesses) {
-    std::vector<kernel::Operand> out;
+    std::vector<runtime::Operand> out;
     for (const plan::Access& access : accesses) {
       const bool split =
           gradients != nullptr && access.slice.count == gradients->count;
       out.push_back(split ? per_parameter(access.slice, *gradients)
-                          : kernel::Operand{memory_.view(access.slice)});
+                          : runtime::Operand{memory_.view(access.slice)});
     }
     return out;
   };
@@ -158,9 +158,9 @@ kernel::Call Operands::resolve(const plan::Kernel& kernel) const {
 
 // The part of `slice` that corresponds to each parameter whose gradient lies
 // in `gradients`, at the same offset.
-kernel::Operand Operands::per_parameter(const plan::Slice& slice,
-                                        const plan::Slice& gradients) const {
-  kernel::Operand out;
+runtime::Operand Operands::per_parameter(const plan::Slice& slice,
+                                         const plan::Slice& gradients) const {
+  runtime::Operand out;
   const auto& placements = memory_.setup().parameters;
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const plan::Slice& own = placements[i].gradient;

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "paceline/kernel/call.h"
 #include "paceline/plan/comm_plan.h"
+#include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/memory.h"
 
 namespace paceline::runtime {
@@ -19,11 +19,11 @@ class Operands {
  public:
   Operands(const FlatMemory& memory, bool flat_gradients);
 
-  kernel::Call resolve(const plan::Kernel& kernel) const;
+  runtime::Call resolve(const plan::Kernel& kernel) const;
 
  private:
-  kernel::Operand per_parameter(const plan::Slice& slice,
-                                const plan::Slice& gradients) const;
+  runtime::Operand per_parameter(const plan::Slice& slice,
+                                 const plan::Slice& gradients) const;
 
   const FlatMemory& memory_;
   bool flat_gradients_;

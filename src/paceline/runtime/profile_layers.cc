@@ -15,7 +15,7 @@ namespace paceline::runtime {
 namespace {
 
 /// Marks the time at which each layer is entered.
-class Stopwatch final : public model::Gates {
+class Stopwatch final : public networks::Gates {
  public:
   explicit Stopwatch(DeviceClock& clock) : clock_(clock) {}
 
@@ -63,7 +63,7 @@ class Profiler {
   }
 
   ~Profiler() {
-    for (model::Gated* gated : traced_.gated) {
+    for (networks::Gated* gated : traced_.gated) {
       if (gated != nullptr) {
         gated->bind(nullptr, {});
       }

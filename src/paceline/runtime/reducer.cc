@@ -21,7 +21,7 @@ struct Reducer::State {
 
 Reducer::Reducer(const std::vector<at::Tensor>& parameters,
                  const std::vector<std::string>& names,
-                 comm::Channel& channel,
+                 engines::Channel& channel,
                  const ReducerOptions& options)
     : state_(std::make_unique<State>()) {
   const auto group = channel.process_group();

@@ -8,7 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "paceline/comm/engine.h"
+#include "paceline/engines/engine.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/runtime/performer.h"
 
@@ -31,7 +31,7 @@ class Reducer final : public Performer {
   /// `parameters` and `names` by ParameterId.  Collective over the channel.
   Reducer(const std::vector<at::Tensor>& parameters,
           const std::vector<std::string>& names,
-          comm::Channel& channel,
+          engines::Channel& channel,
           const ReducerOptions& options);
   ~Reducer() override;
 

@@ -14,7 +14,7 @@ namespace paceline::runtime {
 namespace {
 
 // Writes down the order in which gated units are entered.
-class OrderRecorder final : public model::Gates {
+class OrderRecorder final : public networks::Gates {
  public:
   void enter(plan::ModuleId module) override {
     if (std::find(order_.begin(), order_.end(), module) == order_.end()) {
@@ -35,7 +35,7 @@ class OrderRecorder final : public model::Gates {
 
 struct Unit {
   std::string name;
-  model::Gated* gated = nullptr;
+  networks::Gated* gated = nullptr;
 };
 
 // The gated units in registration order, and the unit of each parameter; unit
@@ -45,10 +45,10 @@ struct Registered {
   std::unordered_map<c10::TensorImpl*, std::size_t> unit_of;
 };
 
-Registered find_units(model::Network& network) {
+Registered find_units(networks::Network& network) {
   Registered found;
   for (const auto& item : network.named_modules("", /*include_self=*/false)) {
-    auto* gated = dynamic_cast<model::Gated*>(item.value().get());
+    auto* gated = dynamic_cast<networks::Gated*>(item.value().get());
     if (gated == nullptr) {
       continue;
     }
@@ -63,9 +63,9 @@ Registered find_units(model::Network& network) {
 
 // Runs one step and returns the order in which gradients became final.
 std::vector<plan::ParameterId> run_step(
-    model::Network& network,
+    networks::Network& network,
     const std::vector<at::Tensor>& parameters,
-    const model::Batch& batch) {
+    const networks::Batch& batch) {
   std::vector<at::Tensor> kept;
   for (const at::Tensor& buffer : network.buffers()) {
     kept.push_back(buffer.clone());
@@ -108,9 +108,9 @@ bool runs(const Registered& found,
 
 }  // namespace
 
-TracedNetwork trace(std::shared_ptr<model::Network> network,
+TracedNetwork trace(std::shared_ptr<networks::Network> network,
                     const std::string& name,
-                    const model::Batch& batch) {
+                    const networks::Batch& batch) {
   TracedNetwork traced;
   traced.network = network;
   traced.shape.name = name;

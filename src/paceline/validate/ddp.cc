@@ -74,7 +74,7 @@ double DdpModel::median_seconds(const std::string& model,
                                 const Constants& constants) {
   const TimedNetwork& network = alone(model).network;
   const int world = machines * local;
-  sim::Costs costs;
+  simulator::Costs costs;
   costs.profile = network.profile;
   const double hook = constants[Constant::kDdpHook] * 1e-6;
   const double copy = constants[Constant::kDdpCopyRate] * 1e9;
@@ -85,7 +85,7 @@ double DdpModel::median_seconds(const std::string& model,
   }
   costs.machine.device = {.bytes_per_s = rate_of(nvlink(local))};
   costs.machine.network = {.bytes_per_s = rate_of(kAdapters * kInfiniBand),
-                           .sharing = plan::LinkSharing::kHost};
+                           .sharing = cluster::LinkSharing::kHost};
   costs.machine.interference.compute_under_transfer =
       std::min(1.0, constants[Constant::kDdpUnderTransfer]);
   costs.software.collective =

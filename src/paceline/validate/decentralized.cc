@@ -46,12 +46,12 @@ double DecentralizedModel::samples_per_s(const Cell& cell,
     network = timed_network(
         "resnet50", batch_size, batch_size / bluefog_alone(batch_size));
   }
-  sim::Costs costs;
+  simulator::Costs costs;
   costs.profile = network.profile;
   costs.machine.device = {.bytes_per_s = rate_of(kNvlink)};
   costs.machine.network = {
       .bytes_per_s = rate_of(constants[Constant::kCloudRingRate] * 1e9),
-      .sharing = plan::LinkSharing::kHost,
+      .sharing = cluster::LinkSharing::kHost,
       .decline = std::min(1.0, constants[Constant::kCloudDecline])};
   const double message = constants[Constant::kCloudMessage] * 1e-3;
   costs.machine.fits = {

@@ -17,7 +17,7 @@
 namespace paceline::validate {
 namespace {
 
-/// The cells that tell of a family of sim/examined.h.
+/// The cells that tell of a family of predict/examined.h.
 struct Family {
   std::string_view name, left_out, how, preset;
   std::array<std::string_view, 3> methods{};  // all empty: any

@@ -75,8 +75,8 @@ bool over_tcp(bool bert, const std::string& framework) {
 
 /// What a host sends and receives at; a step of NCCL's tree, of which a
 /// collective over H hosts takes 2 log2 H, waits as in the survey.
-void set_tcp(double gigabytes, sim::Machine& machine) {
-  machine.algorithm = sim::Algorithm::kTree;
+void set_tcp(double gigabytes, cluster::Machine& machine) {
+  machine.algorithm = cluster::Algorithm::kTree;
   machine.network.bytes_per_s = rate_of(gigabytes * 1e9);
   machine.network.latency = plan::picoseconds_of(kTcpStep);
 }
@@ -175,11 +175,11 @@ double FrameworkModel::plan_seconds(const std::string& name,
                                     const Constants& constants) {
   const Series& one = series(name);
   const bool tcp = over_tcp(one.bert, one.framework);
-  sim::Costs costs;
+  simulator::Costs costs;
   costs.profile = tcp ? exposed(one.network.profile) : one.network.profile;
   costs.machine.device = {.bytes_per_s = rate_of(kNvlink)};
   costs.machine.network = {.bytes_per_s = rate_of(kInfiniBand),
-                           .sharing = plan::LinkSharing::kHost};
+                           .sharing = cluster::LinkSharing::kHost};
   if (tcp) {
     set_tcp(constants[Constant::kFrameworkTcpRate], costs.machine);
     const double bytes = 2.0 * (kLocal - 1) / kLocal * 4 *

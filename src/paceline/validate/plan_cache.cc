@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "paceline/plan/strategy.h"
-#include "paceline/sim/roofline.h"
+#include "paceline/predict/roofline.h"
+#include "paceline/strategies/strategy.h"
 #include "paceline/validate/fixed.h"
 
 namespace paceline::validate {
 
 double PlanCache::step_seconds(const PlanWords& words,
-                               const sim::Costs& costs) {
+                               const simulator::Costs& costs) {
   const auto make = [&] {
     Case one;
     one.input = input_of(*words.network, words.hosts, words.local);
-    one.planner = plan::make_planner(plan::parse_strategy(words.strategy));
+    one.planner =
+        strategies::make_planner(strategies::parse_strategy(words.strategy));
     one.steps = words.steps;
     return one;
   };
@@ -24,18 +25,19 @@ double PlanCache::step_seconds(const PlanWords& words,
 
 double PlanCache::step_seconds(const std::string& key,
                                const std::function<Case()>& make,
-                               const sim::Costs& costs) {
+                               const simulator::Costs& costs) {
   return run(compiled_[key], make, costs);
 }
 
 double PlanCache::run(Entry& entry,
                       const std::function<Case()>& make,
-                      const sim::Costs& costs) {
+                      const simulator::Costs& costs) {
   if (entry == nullptr) {
     const Case one = make();
     auto fresh = std::make_unique<Compiled>();
-    fresh->job = sim::compile(*one.planner, one.input, {.steps = one.steps});
-    fresh->simulator = std::make_unique<sim::Simulator>(fresh->job);
+    fresh->job =
+        simulator::compile(*one.planner, one.input, {.steps = one.steps});
+    fresh->simulator = std::make_unique<simulator::Simulator>(fresh->job);
     entry = std::move(fresh);
   }
   return plan::seconds_of(entry->simulator->run(costs).step);
@@ -46,15 +48,15 @@ TimedNetwork timed_network(std::string_view name,
                            double seconds) {
   TimedNetwork network;
   network.shape = plan::network_shape(name);
-  network.profile =
-      sim::stretched(sim::roofline_profile(network.shape,
-                                           batch_size,
-                                           {.flops_per_s = kFlops,
-                                            .memory_bytes_per_s = kMemoryRate,
-                                            .backward = kBackward,
-                                            .winograd = kWinograd,
-                                            .strided = kStrided}),
-                     plan::picoseconds_of(seconds));
+  network.profile = predict::stretched(
+      predict::roofline_profile(network.shape,
+                                batch_size,
+                                {.flops_per_s = kFlops,
+                                 .memory_bytes_per_s = kMemoryRate,
+                                 .backward = kBackward,
+                                 .winograd = kWinograd,
+                                 .strided = kStrided}),
+      plan::picoseconds_of(seconds));
   return network;
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "paceline/plan/networks/network_shape.h"
-#include "paceline/sim/simulate.h"
+#include "paceline/simulator/simulate.h"
 
 namespace paceline::validate {
 
@@ -43,24 +43,24 @@ struct PlanWords {
 class PlanCache {
  public:
   /// Seconds of a step.
-  double step_seconds(const PlanWords& words, const sim::Costs& costs);
+  double step_seconds(const PlanWords& words, const simulator::Costs& costs);
 
   /// Of a plan for which there are no words; `make` is called where `key` is
   /// new.
   double step_seconds(const std::string& key,
                       const std::function<Case()>& make,
-                      const sim::Costs& costs);
+                      const simulator::Costs& costs);
 
  private:
   struct Compiled {
-    sim::Job job;
-    std::unique_ptr<sim::Simulator> simulator;
+    simulator::Job job;
+    std::unique_ptr<simulator::Simulator> simulator;
   };
   using Entry = std::unique_ptr<Compiled>;
 
   static double run(Entry& entry,
                     const std::function<Case()>& make,
-                    const sim::Costs& costs);
+                    const simulator::Costs& costs);
 
   std::map<PlanWords, Entry> worded_;
   std::map<std::string, Entry> compiled_;

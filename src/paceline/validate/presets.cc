@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/sim/predict.h"
+#include "paceline/predict/predict.h"
 #include "paceline/validate/score.h"
 #include "paceline/validate/survey_job.h"
 
@@ -53,9 +53,9 @@ constexpr std::array<Words, 3> kAlgorithms{
       "fusion:bucket-mb=4+hierarchical-neighbor-allreduce:topology="
       "one-peer-exp,style=leader+awc:window=backward"}}};
 
-sim::PredictRequest survey_request(const Cell& cell) {
+predict::PredictRequest survey_request(const Cell& cell) {
   const SurveyCell it = survey_cell(cell);
-  sim::PredictRequest request;
+  predict::PredictRequest request;
   request.network = plan::network_shape(ours(kModels, it.model));
   request.batch_size = it.model == "BERT-Large" ? 8 : 64;
   request.optimizer = it.model != "ResNet-50" && !it.serves() ? "adamw" : "sgd";
@@ -72,7 +72,7 @@ sim::PredictRequest survey_request(const Cell& cell) {
 
 /// `-H node0:4,...,server0:1,...`: BytePS's servers are processes of their own,
 /// one for each host that works.
-void add_servers(int hosts, sim::PredictRequest& request) {
+void add_servers(int hosts, predict::PredictRequest& request) {
   auto& all = request.cluster.hosts;
   all.resize(static_cast<std::size_t>(hosts));
   for (int i = 0; i < hosts; ++i) {
@@ -82,9 +82,9 @@ void add_servers(int hosts, sim::PredictRequest& request) {
   request.ranks += hosts;
 }
 
-sim::PredictRequest ddp_request(const Cell& cell,
-                                const std::vector<Cell>& cells) {
-  sim::PredictRequest request;
+predict::PredictRequest ddp_request(const Cell& cell,
+                                    const std::vector<Cell>& cells) {
+  predict::PredictRequest request;
   request.network = plan::network_shape(cell.key[0]);
   request.batch_size = 32;
   request.strategy = "ddp:bucket-mb=25,first-bucket-mb=1";
@@ -97,8 +97,8 @@ sim::PredictRequest ddp_request(const Cell& cell,
   return request;
 }
 
-sim::PredictRequest decentralized_request(const Cell& cell) {
-  sim::PredictRequest request;
+predict::PredictRequest decentralized_request(const Cell& cell) {
+  predict::PredictRequest request;
   request.network = plan::network_shape("resnet50");
   request.batch_size = cell.key[0] == "bf_full_benchmark2" ? 32 : 64;
   request.strategy = ours(kAlgorithms, cell.key[1]);
@@ -125,7 +125,7 @@ std::string file_of(const Cell& cell) {
 
 }  // namespace
 
-std::optional<sim::PredictRequest> preset_request(
+std::optional<predict::PredictRequest> preset_request(
     const Cell& cell,
     const std::vector<Cell>& cells,
     const std::filesystem::path& clusters) {
@@ -133,11 +133,11 @@ std::optional<sim::PredictRequest> preset_request(
   if (file.empty() || !multi_node(cell)) {
     return std::nullopt;
   }
-  sim::PredictRequest request =
+  predict::PredictRequest request =
       cell.table == Table::kSurvey ? survey_request(cell)
       : cell.table == Table::kDdp  ? ddp_request(cell, cells)
                                    : decentralized_request(cell);
-  request.cluster = plan::read_cluster(clusters / file);
+  request.cluster = cluster::read_cluster(clusters / file);
   request.ranks = cell.gpus();
   if (cell.table == Table::kSurvey && survey_cell(cell).serves()) {
     add_servers(survey_cell(cell).hosts(), request);
@@ -156,7 +156,7 @@ Errors preset_errors(const std::vector<Cell>& cells,
     }
     // The PyTorch tables count samples of one device.
     const double devices = cell->table == Table::kDdp ? cell->gpus() : 1;
-    const double rate = sim::predict(*request).samples_per_s() / devices;
+    const double rate = predict::predict(*request).samples_per_s() / devices;
     errors[cell] = 100 * (rate / *cell->published - 1);
   }
   return errors;

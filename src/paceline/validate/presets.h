@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "paceline/sim/predict_request.h"
+#include "paceline/predict/predict_request.h"
 #include "paceline/validate/protocols.h"
 
 // `paceline predict` itself put to the question: a cell's job on the cluster
@@ -17,7 +17,7 @@ namespace paceline::validate {
 /// describes its machines, where it ran on one host, and for percentiles, of
 /// which `predict` says nothing.  `alone` is the published rate of one device
 /// for models of which the file has none.
-std::optional<sim::PredictRequest> preset_request(
+std::optional<predict::PredictRequest> preset_request(
     const Cell& cell,
     const std::vector<Cell>& cells,
     const std::filesystem::path& clusters);

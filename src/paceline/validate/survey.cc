@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/sim/hosted.h"
+#include "paceline/predict/hosted.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/published_setup.h"
 #include "paceline/validate/survey_job.h"
@@ -62,7 +62,7 @@ std::int64_t copied_by_worker(const SurveyCell& cell,
 
 /// No device reaches another's memory: all passes the host's, which carries
 /// both ways together.  An all-reduce sends as much as it receives.
-void set_bus(double gigabytes_each_way, sim::Machine& machine) {
+void set_bus(double gigabytes_each_way, cluster::Machine& machine) {
   machine.device.full_duplex = false;
   machine.device.bytes_per_s = rate_of(2 * gigabytes_each_way * kGiga);
 }
@@ -70,8 +70,8 @@ void set_bus(double gigabytes_each_way, sim::Machine& machine) {
 /// BytePS: a bus, a line, and over TCP/IP what a worker copies.
 void set_server_costs(const SurveyCell& cell,
                       const Constants& constants,
-                      sim::Costs& costs) {
-  sim::Machine& machine = costs.machine;
+                      simulator::Costs& costs) {
+  cluster::Machine& machine = costs.machine;
   set_bus(constants[Constant::kServerBusRate], machine);
   machine.network.bytes_per_s = rate_of(each_way(cell, constants));
   if (over_tcp(cell)) {
@@ -85,10 +85,11 @@ void set_server_costs(const SurveyCell& cell,
 /// Horovod on NCCL.
 void set_ring_costs(const SurveyCell& cell,
                     const Constants& constants,
-                    sim::Costs& costs) {
-  sim::Machine& machine = costs.machine;
-  sim::SoftwareCosts& software = costs.software;
-  machine.algorithm = sim::Algorithm::kTree;  // NCCL 2.4's, of small messages
+                    simulator::Costs& costs) {
+  cluster::Machine& machine = costs.machine;
+  cluster::SoftwareCosts& software = costs.software;
+  machine.algorithm =
+      cluster::Algorithm::kTree;  // NCCL 2.4's, of small messages
   set_bus(constants[Constant::kBusRate], machine);
   const Wire wire = wire_of(cell);
   if (wire == Wire::kTcp10) {
@@ -100,7 +101,7 @@ void set_ring_costs(const SurveyCell& cell,
         std::pow(cell.hosts() / 2.0, -constants[Constant::kIpoibDecline]));
   }
   if (depends_on(cell, Constant::kSchedulerTcp)) {
-    machine.network.bytes_per_s = sim::slowed_rate(
+    machine.network.bytes_per_s = predict::slowed_rate(
         machine.network.bytes_per_s, constants[Constant::kSchedulerTcp] * 1e-9);
   }
   if (cell.is_scheduled()) {
@@ -122,21 +123,21 @@ void set_ring_costs(const SurveyCell& cell,
        .bytes_per_s = adam ? kMemoryRate * kPlanPasses / kAdamPasses : 0}};
 }
 
-sim::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
-  sim::Costs costs;
+simulator::Costs costs_of(const SurveyCell& cell, const Constants& constants) {
+  simulator::Costs costs;
   costs.profile = timed(cell).profile;
   costs.machine.network = {.bytes_per_s = rate_of(kInfiniBand),
-                           .sharing = plan::LinkSharing::kHost};
+                           .sharing = cluster::LinkSharing::kHost};
   double& left = costs.machine.interference.device_link_under_compute;
   left = std::min(1.0,
                   constants[cell.serves() ? Constant::kServerBusUnderCompute
                                           : Constant::kBusUnderCompute]);
   if (cell.is_scheduled()) {  // Python launches its modules' calls
-    sim::launch_from_host(timed(cell).shape,
-                          constants[Constant::kSchedulerCall] * kMilli,
-                          constants[Constant::kSchedulerSpread] * 0.01,
-                          cell.gpus,
-                          costs);
+    predict::launch_from_host(timed(cell).shape,
+                              constants[Constant::kSchedulerCall] * kMilli,
+                              constants[Constant::kSchedulerSpread] * 0.01,
+                              cell.gpus,
+                              costs);
   }
   if (cell.serves()) {
     set_server_costs(cell, constants, costs);

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/strategy.h"
+#include "paceline/strategies/strategy.h"
 #include "paceline/validate/fenced.h"
 #include "paceline/validate/fixed.h"
 #include "paceline/validate/published_setup.h"
@@ -52,7 +52,7 @@ std::string server_schedule(const SurveyCell& cell) {
 
 std::unique_ptr<plan::Planner> planner_of(const SurveyCell& cell) {
   const auto named = [](std::string_view text) {
-    return plan::make_planner(plan::parse_strategy(text));
+    return strategies::make_planner(strategies::parse_strategy(text));
   };
   if (cell.serves()) {
     return named(cell.hosts() > 1 ? server_strategy(cell)

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <numeric>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/cluster/cluster.h"
+#include "paceline/cluster/cluster_section.h"
+#include "paceline/cluster/cluster_units.h"
+
+namespace paceline::cluster {
+namespace {
+
+constexpr std::array<Word<LinkScope>, 2> kScopes{
+    {{"hosts", LinkScope::kHosts}, {"devices", LinkScope::kDevices}}};
+constexpr std::array<Word<LinkSharing>, 3> kSharings{
+    {{"host", LinkSharing::kHost},
+     {"device", LinkSharing::kDevice},
+     {"all", LinkSharing::kAll}}};
+constexpr std::array<Word<bool>, 2> kDuplexes{
+    {{"full", true}, {"half", false}}};
+
+void read_hosts(const Section& section, Cluster& cluster) {
+  const std::int64_t count = section.integer("count", 1);
+  const std::int64_t slots = section.integer("slots", 1);
+  if (count < 1 || count > 1 << 20) {
+    throw UsageError(fmt::format(
+        "{} = {}: must be 1 to {}", section.where("count"), count, 1 << 20));
+  }
+  if (slots < 1 || slots > 1 << 20) {
+    throw UsageError(fmt::format(
+        "{} = {}: must be 1 to {}", section.where("slots"), slots, 1 << 20));
+  }
+  const std::string name = section.text("name", "host");
+  if (name.empty() || name.starts_with('-')) {
+    section.refuse("name",
+                   "'" + name + "'",
+                   "a name is not empty and does not begin with '-'");
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    cluster.hosts.push_back(
+        {.name = section.has("count") ? fmt::format("{}{}", name, i) : name,
+         .slots = static_cast<int>(slots),
+         .interface = section.text("interface")});
+  }
+}
+
+LinkFit read_fit(const Section& section) {
+  LinkFit fit;
+  fit.operation = section.one_of("operation", kFitOperations).value_or("");
+  if (fit.operation.empty()) {
+    section.refuse("operation", "''", "a fit says its operation");
+  }
+  fit.engine = section.one_of("engine", kFitEngines).value_or("");
+  fit.device = section.one_of("device", kFitDevices).value_or("");
+  const std::int64_t ranks = section.integer("ranks", 2);
+  if (ranks < 2 || ranks > kMostRanks) {
+    section.refuse("ranks",
+                   fmt::format("{}", ranks),
+                   fmt::format("must be 2 to {}", kMostRanks));
+  }
+  fit.ranks = static_cast<int>(ranks);
+  fit.ranks_per_host = section.counts("ranks_per_host");
+  if (!fit.ranks_per_host.empty() &&
+      std::accumulate(fit.ranks_per_host.begin(),
+                      fit.ranks_per_host.end(),
+                      std::int64_t{0}) != ranks) {
+    section.refuse("ranks_per_host",
+                   fmt::format("[{}]", fmt::join(fit.ranks_per_host, ", ")),
+                   fmt::format("the sum must be ranks, {}", ranks));
+  }
+  fit.error_percent = section.magnitude("error_percent");
+  section.each("pieces",
+               "[[links.fits.pieces]]",
+               {"from_bytes", "alpha", "beta_ps_per_byte"},
+               [&](const Section& piece) {
+                 fit.line.pieces.push_back(
+                     {.from_bytes = piece.integer("from_bytes", 0),
+                      .alpha = parse_duration_ps(piece.where("alpha"),
+                                                 piece.text("alpha", "0s")),
+                      .beta_ps_per_byte =
+                          piece.magnitude("beta_ps_per_byte").value_or(0)});
+               });
+  if (!fit.line.known()) {
+    section.refuse("pieces", "[]", "a fit has at least one piece");
+  }
+  return fit;
+}
+
+ClusterLink read_link(const Section& section) {
+  ClusterLink link;
+  link.name = section.text("name");
+  link.scope = section.word("joins", kScopes);
+  link.sharing = section.word("sharing", kSharings);
+  link.full_duplex = section.word("duplex", kDuplexes);
+  link.bytes_per_s = parse_rate(section.where("rate"), section.text("rate"));
+  link.latency_ps = parse_duration_ps(section.where("latency"),
+                                      section.text("latency", "0s"));
+  link.under_compute = section.number("under_compute").value_or(1);
+  link.decline = section.number("decline").value_or(0);
+  if (link.name.empty()) {
+    link.name = word_of(kScopes, link.scope);
+  }
+  section.each("fits",
+               "[[links.fits]]",
+               {"operation",
+                "ranks",
+                "ranks_per_host",
+                "engine",
+                "device",
+                "error_percent",
+                "pieces"},
+               [&](const Section& fit) { link.fits.push_back(read_fit(fit)); });
+  return link;
+}
+
+ClusterDevice read_device(const Section& section) {
+  ClusterDevice device;
+  device.name = section.text("name");
+  if (const auto text = section.written("flops")) {
+    device.flops_per_s = parse_flops(section.where("flops"), *text);
+  }
+  if (const auto text = section.written("memory_bandwidth")) {
+    device.memory_bytes_per_s =
+        parse_rate(section.where("memory_bandwidth"), *text);
+  }
+  if (const auto text = section.written("memory")) {
+    device.memory_bytes = parse_bytes(section.where("memory"), *text);
+  }
+  device.under_transfer = section.number("under_transfer").value_or(1);
+  section.each(
+      "throughput",
+      "[[device.throughput]]",
+      {"model", "batch_size", "samples_per_s"},
+      [&](const Section& row) {
+        device.throughputs.push_back(
+            {.model = row.text("model"),
+             .batch_size = static_cast<int>(row.integer("batch_size", 1)),
+             .samples_per_s = row.number("samples_per_s").value_or(0)});
+      });
+  return device;
+}
+
+// One link per scope, and per name.
+void add_link(const Section& section, Cluster& cluster) {
+  ClusterLink link = read_link(section);
+  for (const ClusterLink& other : cluster.links) {
+    if (other.name == link.name) {
+      section.refuse(
+          "name", "'" + link.name + "'", "a link before it has this name");
+    }
+    if (other.scope == link.scope) {
+      section.refuse(
+          "joins",
+          fmt::format("'{}'", word_of(kScopes, link.scope)),
+          fmt::format("so does link '{}'; one link each", other.name));
+    }
+  }
+  cluster.links.push_back(std::move(link));
+}
+
+bool same_or_empty(const std::string& fresh, const std::string& written) {
+  return written.empty() || written == fresh;
+}
+
+// Whether `fresh` was measured under all conditions that `written` states.
+bool replaces(const LinkFit& fresh, const LinkFit& written) {
+  return fresh.operation == written.operation && fresh.ranks == written.ranks &&
+         same_or_empty(fresh.engine, written.engine) &&
+         same_or_empty(fresh.device, written.device) &&
+         (written.ranks_per_host.empty() ||
+          written.ranks_per_host == fresh.ranks_per_host);
+}
+
+// Adds the fits to the cluster's link of the same scope, in place of those that
+// they replace; a scope without a link takes the measured link.
+void add_measured_link(const ClusterLink& measured, Cluster& cluster) {
+  const auto link =
+      std::ranges::find(cluster.links, measured.scope, &ClusterLink::scope);
+  if (link == cluster.links.end()) {
+    cluster.links.push_back(measured);
+    return;
+  }
+  for (const LinkFit& fresh : measured.fits) {
+    std::erase_if(link->fits, [&](const LinkFit& written) {
+      return replaces(fresh, written);
+    });
+    link->fits.push_back(fresh);
+  }
+}
+
+enum class FileRole : std::uint8_t {
+  kCluster,     // what --cluster names
+  kCollectives  // what a cluster file names under `collectives`
+};
+
+Cluster parse(std::string_view text, const std::string& file, FileRole role);
+
+// The links of the files under `collectives`, whose paths start from the folder
+// of `file`.
+void add_collectives(const Section& top,
+                     const std::string& file,
+                     Cluster& cluster) {
+  for (const std::string& name : top.texts("collectives")) {
+    const std::string path =
+        (std::filesystem::path(file).parent_path() / name).string();
+    try {
+      const Cluster measured =
+          parse(read_text(path), path, FileRole::kCollectives);
+      for (const ClusterLink& link : measured.links) {
+        add_measured_link(link, cluster);
+      }
+    } catch (const UsageError& error) {
+      top.refuse("collectives", "'" + name + "'", error.what());
+    }
+  }
+}
+
+Cluster read(const toml::table& table, const std::string& file, FileRole role) {
+  std::vector<std::string> keys{"name", "source", "hosts", "links", "device"};
+  if (role == FileRole::kCluster) {
+    keys.emplace_back("collectives");
+  }
+  const Section top(
+      table,
+      file,
+      role == FileRole::kCluster ? "a cluster file" : "a file of collectives",
+      keys);
+  Cluster cluster;
+  cluster.name = top.text("name", file);
+  cluster.source = top.text("source");
+  top.each("hosts",
+           "[[hosts]]",
+           {"name", "count", "slots", "interface"},
+           [&](const Section& section) { read_hosts(section, cluster); });
+  top.each("links",
+           "[[links]]",
+           {"name",
+            "joins",
+            "sharing",
+            "duplex",
+            "rate",
+            "latency",
+            "under_compute",
+            "decline",
+            "fits"},
+           [&](const Section& section) { add_link(section, cluster); });
+  add_collectives(top, file, cluster);
+  top.table(
+      "device",
+      {"name",
+       "flops",
+       "memory_bandwidth",
+       "memory",
+       "under_transfer",
+       "throughput"},
+      [&](const Section& section) { cluster.device = read_device(section); });
+  return cluster;
+}
+
+toml::table table_of(const ClusterLink& link) {
+  toml::table table{{"name", link.name},
+                    {"joins", word_of(kScopes, link.scope)},
+                    {"sharing", word_of(kSharings, link.sharing)},
+                    {"duplex", word_of(kDuplexes, link.full_duplex)},
+                    {"rate", fmt::format("{}B/s", link.bytes_per_s)},
+                    {"latency", fmt::format("{}ps", link.latency_ps)}};
+  if (link.under_compute != 1) {
+    table.insert("under_compute", link.under_compute);
+  }
+  if (link.decline != 0) {
+    table.insert("decline", link.decline);
+  }
+  toml::array fits;
+  for (const LinkFit& fit : link.fits) {
+    toml::array pieces;
+    for (const plan::AlphaBetaPiece& piece : fit.line.pieces) {
+      pieces.push_back(
+          toml::table{{"from_bytes", piece.from_bytes},
+                      {"alpha", fmt::format("{}ps", piece.alpha)},
+                      {"beta_ps_per_byte", piece.beta_ps_per_byte}});
+    }
+    toml::table row{{"operation", fit.operation},
+                    {"ranks", fit.ranks},
+                    {"pieces", std::move(pieces)}};
+    if (fit.error_percent) {
+      row.insert("error_percent", *fit.error_percent);
+    }
+    if (!fit.ranks_per_host.empty()) {
+      toml::array counts;
+      for (const int count : fit.ranks_per_host) {
+        counts.push_back(count);
+      }
+      row.insert("ranks_per_host", std::move(counts));
+    }
+    for (const auto& [key, text] :
+         {std::pair{"engine", fit.engine}, {"device", fit.device}}) {
+      if (!text.empty()) {
+        row.insert(key, text);
+      }
+    }
+    fits.push_back(std::move(row));
+  }
+  if (!fits.empty()) {
+    table.insert("fits", std::move(fits));
+  }
+  return table;
+}
+
+toml::table table_of(const ClusterDevice& device) {
+  toml::table table;
+  if (!device.name.empty()) {
+    table.insert("name", device.name);
+  }
+  if (device.flops_per_s) {
+    table.insert("flops", fmt::format("{}FLOP/s", *device.flops_per_s));
+  }
+  if (device.memory_bytes_per_s) {
+    table.insert("memory_bandwidth",
+                 fmt::format("{}B/s", *device.memory_bytes_per_s));
+  }
+  if (device.memory_bytes) {
+    table.insert("memory", fmt::format("{}B", *device.memory_bytes));
+  }
+  if (device.under_transfer != 1) {
+    table.insert("under_transfer", device.under_transfer);
+  }
+  toml::array rows;
+  for (const DeviceThroughput& row : device.throughputs) {
+    rows.push_back(toml::table{{"model", row.model},
+                               {"batch_size", row.batch_size},
+                               {"samples_per_s", row.samples_per_s}});
+  }
+  if (!rows.empty()) {
+    table.insert("throughput", std::move(rows));
+  }
+  return table;
+}
+
+Cluster parse(std::string_view text, const std::string& file, FileRole role) {
+  Cluster cluster;
+  try {
+    cluster = read(toml::parse(text, file), file, role);
+  } catch (const toml::parse_error& error) {
+    throw UsageError(fmt::format("{}:{}: not TOML: {}",
+                                 file,
+                                 error.source().begin.line,
+                                 error.description()));
+  }
+  try {
+    check_cluster(cluster);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", file, error.what()));
+  }
+  return cluster;
+}
+
+}  // namespace
+
+Cluster parse_cluster(std::string_view text, const std::string& file) {
+  return parse(text, file, FileRole::kCluster);
+}
+
+Cluster read_cluster(const std::string& path) {
+  return parse_cluster(read_text(path), path);
+}
+
+std::string to_toml(const Cluster& cluster) {
+  toml::table table{{"name", cluster.name}};
+  if (!cluster.source.empty()) {
+    table.insert("source", cluster.source);
+  }
+  toml::array hosts;
+  for (const ClusterHost& host : cluster.hosts) {
+    toml::table row{{"name", host.name}, {"slots", host.slots}};
+    if (!host.interface.empty()) {
+      row.insert("interface", host.interface);
+    }
+    hosts.push_back(std::move(row));
+  }
+  table.insert("hosts", std::move(hosts));
+  toml::array links;
+  for (const ClusterLink& link : cluster.links) {
+    links.push_back(table_of(link));
+  }
+  if (!links.empty()) {
+    table.insert("links", std::move(links));
+  }
+  if (toml::table device = table_of(cluster.device); !device.empty()) {
+    table.insert("device", std::move(device));
+  }
+  std::ostringstream out;
+  out << table << '\n';
+  return out.str();
+}
+
+}  // namespace paceline::cluster

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+
+// The tables of a cluster file, whose refusals name line and value.
+
+namespace paceline::cluster {
+
+inline constexpr std::int64_t kMostRanks = 1 << 24;
+
+template <class Value>
+struct Word {
+  std::string_view name;
+  Value value;
+};
+
+template <class Value, std::size_t kCount>
+std::string_view word_of(const std::array<Word<Value>, kCount>& words,
+                         Value value) {
+  for (const auto& word : words) {
+    if (word.value == value) {
+      return word.name;
+    }
+  }
+  return "";
+}
+
+/// One table of the file, whose keys are all known.
+class Section {
+ public:
+  Section(const toml::table& table,
+          std::string file,
+          std::string title,
+          std::vector<std::string> keys)
+      : table_(table), file_(std::move(file)), title_(std::move(title)) {
+    for (const auto& [key, node] : table_) {
+      if (std::ranges::find(keys, key.str()) == keys.end()) {
+        throw UsageError(fmt::format(
+            "{}: {}",
+            at(node),
+            unknown_name(fmt::format("key of {}", title_), key.str(), keys)));
+      }
+    }
+  }
+
+  bool has(std::string_view key) const { return table_.contains(key); }
+
+  std::string text(std::string_view key, std::string fallback = "") const {
+    return value<std::string>(key, "text").value_or(std::move(fallback));
+  }
+
+  std::optional<std::string> written(std::string_view key) const {
+    return value<std::string>(key, "text");
+  }
+
+  /// One text or a list of texts; empty where the key is not there.
+  std::vector<std::string> texts(std::string_view key) const {
+    const toml::node* node = table_.get(key);
+    const toml::array* array = node == nullptr ? nullptr : node->as_array();
+    if (array == nullptr) {
+      const auto one = written(key);
+      return one ? std::vector{*one} : std::vector<std::string>{};
+    }
+    std::vector<std::string> found;
+    for (const toml::node& element : *array) {
+      if (!element.is_string()) {
+        refuse(key, shown(*node), "must be a text or a list of texts");
+      }
+      found.push_back(element.ref<std::string>());
+    }
+    return found;
+  }
+
+  std::int64_t integer(std::string_view key, std::int64_t fallback) const {
+    return value<std::int64_t>(key, "a whole number").value_or(fallback);
+  }
+
+  std::optional<double> number(std::string_view key) const {
+    return value<double>(key, "a number");
+  }
+
+  template <class Value, std::size_t kCount>
+  Value word(std::string_view key,
+             const std::array<Word<Value>, kCount>& words) const {
+    const std::string given = text(key, std::string(words.front().name));
+    std::string known;
+    for (const auto& word : words) {
+      if (word.name == given) {
+        return word.value;
+      }
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", word.name);
+    }
+    throw UsageError(
+        fmt::format("{} = '{}': known are {}", where(key), given, known));
+  }
+
+  /// One of `known`, or nothing where the key is not there.
+  std::optional<std::string> one_of(
+      std::string_view key, std::span<const std::string_view> known) const {
+    auto given = written(key);
+    if (given && std::ranges::find(known, *given) == known.end()) {
+      refuse(key, "'" + *given + "'", known_are(known));
+    }
+    return given;
+  }
+
+  /// A number that is not negative.
+  std::optional<double> magnitude(std::string_view key) const {
+    const auto given = number(key);
+    if (given && !(*given >= 0 && std::isfinite(*given))) {
+      refuse(key, fmt::format("{}", *given), "must be a number, 0 or more");
+    }
+    return given;
+  }
+
+  /// Whole numbers above 0; empty where the key is not there.
+  std::vector<int> counts(std::string_view key) const {
+    std::vector<int> found;
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) {
+      return found;
+    }
+    if (const toml::array* array = node->as_array()) {
+      for (const toml::node& element : *array) {
+        const auto count = element.value_exact<std::int64_t>();
+        if (count && *count > 0 && *count <= kMostRanks) {
+          found.push_back(static_cast<int>(*count));
+        }
+      }
+      if (!array->empty() && found.size() == array->size()) {
+        return found;
+      }
+    }
+    refuse(key, shown(*node), "must be whole numbers above 0, like [4, 4]");
+  }
+
+  [[noreturn]] void refuse(std::string_view key,
+                           const std::string& value,
+                           const std::string& why) const {
+    throw UsageError(fmt::format("{} = {}: {}", where(key), value, why));
+  }
+
+  /// "cluster.toml:12: [[links]] rate"
+  std::string where(std::string_view key) const {
+    const toml::node* node = table_.get(key);
+    return fmt::format(
+        "{}: {} {}", node == nullptr ? at(table_) : at(*node), title_, key);
+  }
+
+  /// Calls `read` with each table of the array under `key`.
+  template <class Read>
+  void each(std::string_view key,
+            const std::string& title,
+            const std::vector<std::string>& keys,
+            Read read) const {
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) {
+      return;
+    }
+    const toml::array* array = node->as_array();
+    if (array == nullptr ||
+        (!array->empty() && !array->is_homogeneous<toml::table>())) {
+      throw UsageError(fmt::format(
+          "{}: {}: write each as a table of its own", at(*node), title));
+    }
+    for (const toml::node& element : *array) {
+      read(Section(*element.as_table(), file_, title, keys));
+    }
+  }
+
+  /// Calls `read` with the table under `key`.
+  template <class Read>
+  void table(std::string_view key,
+             const std::vector<std::string>& keys,
+             Read read) const {
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) {
+      return;
+    }
+    const std::string title = fmt::format("[{}]", key);
+    if (!node->is_table()) {
+      throw UsageError(fmt::format("{}: write it as {}", at(*node), title));
+    }
+    read(Section(*node->as_table(), file_, title, keys));
+  }
+
+ private:
+  std::string at(const toml::node& node) const {
+    return fmt::format("{}:{}", file_, node.source().begin.line);
+  }
+
+  template <class Value>
+  std::optional<Value> value(std::string_view key,
+                             std::string_view expected) const {
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) {
+      return std::nullopt;
+    }
+    if (const auto found = node->value_exact<Value>()) {
+      return *found;
+    }
+    if constexpr (std::is_same_v<Value, double>) {
+      if (const auto whole = node->value_exact<std::int64_t>()) {
+        return static_cast<double>(*whole);
+      }
+    }
+    refuse(key, shown(*node), fmt::format("must be {}", expected));
+  }
+
+  static std::string shown(const toml::node& node) {
+    std::ostringstream text;
+    node.visit([&](const auto& it) { text << it; });
+    return text.str();
+  }
+
+  static std::string known_are(std::span<const std::string_view> known) {
+    return fmt::format("known are {}", fmt::join(known, ", "));
+  }
+
+  const toml::table& table_;
+  std::string file_, title_;
+};
+
+}  // namespace paceline::cluster

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cluster/collective_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "paceline/base/error.h"
+#include "paceline/cluster/whole.h"
+
+namespace paceline::cluster {
+namespace {
+
+/// The rate that one unit of weight gets from a link that carries `weight`.
+std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
+  return weight == 0
+             ? std::numeric_limits<std::int64_t>::max()
+             : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
+}
+
+/// How often the bytes of a stage, which are sent and received, cross a link of
+/// its kind.
+std::int64_t crossings(const LinkModel& link) {
+  return 2 / link.links();
+}
+
+/// On one medium each host's bytes cross once; cards of devices split them.
+std::int64_t network_weight(const Stage& stage,
+                            const Group& group,
+                            const LinkModel& network) {
+  switch (network.sharing) {
+    case cluster::LinkSharing::kAll:
+      return stage.network_weight * group.hosts;
+    case cluster::LinkSharing::kDevice:
+      return (stage.network_weight + group.most_local - 1) / group.most_local *
+             crossings(network);
+    case cluster::LinkSharing::kHost:
+      break;
+  }
+  return stage.network_weight * crossings(network);
+}
+
+/// What the slowest of many links leaves of the network's rate.
+std::int64_t declined(const LinkModel& network, plan::Rank hosts) {
+  return std::max<std::int64_t>(
+      1,
+      std::llround(static_cast<double>(network.bytes_per_s) *
+                   std::pow(static_cast<double>(hosts) / 2, -network.decline)));
+}
+
+Price undeclined(const CollectiveCall& call, const Machine& machine) {
+  switch (machine.algorithm) {
+    case Algorithm::kRing:
+      return ring_price(call, machine);
+    case Algorithm::kTree:
+      return tree_price(call, machine);
+    case Algorithm::kHalvingDoubling:
+      return halving_doubling_price(call, machine);
+    case Algorithm::kHierarchical:
+      return hierarchical_price(call, machine);
+    case Algorithm::kMeasured:
+      return measured_price(call, machine);
+  }
+  return {};
+}
+
+}  // namespace
+
+Price price(const CollectiveCall& call, const Machine& machine) {
+  if (call.group.ranks <= 1) {
+    return {};
+  }
+  Price price = undeclined(call, machine);
+  if (machine.network.decline > 0 && call.group.hosts > 2 &&
+      measured_fit(call, machine) == nullptr) {
+    const std::int64_t rate = declined(machine.network, call.group.hosts);
+    for (int i = 0; i < price.count; ++i) {
+      Stage& stage = price.stages[static_cast<std::size_t>(i)];
+      if (stage.network_weight > 0) {
+        stage.limit_bytes_per_s = std::min(
+            stage.limit_bytes_per_s,
+            share(rate, network_weight(stage, call.group, machine.network)));
+      }
+    }
+  }
+  return price;
+}
+
+plan::Picoseconds alone(const Price& price,
+                        const Group& group,
+                        const Machine& machine) {
+  const std::int64_t on_bus =
+      machine.device.sharing == cluster::LinkSharing::kDevice
+          ? 1
+          : group.most_local;
+  plan::Picoseconds total = 0;
+  for (int i = 0; i < price.count; ++i) {
+    const Stage& stage = price.stages[static_cast<std::size_t>(i)];
+    const std::int64_t rate = std::min(
+        {stage.limit_bytes_per_s,
+         share(machine.device.bytes_per_s,
+               stage.device_weight * on_bus * crossings(machine.device)),
+         share(machine.network.bytes_per_s,
+               network_weight(stage, group, machine.network))});
+    total += stage.latency + transfer_time(stage.bytes, rate);
+  }
+  return total;
+}
+
+}  // namespace paceline::cluster

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/cluster/cluster.h"
+#include "paceline/plan/profile.h"
+
+// What a plan is priced on: two kinds of links, what compute and communication
+// take from each other, how ranks differ, and what software costs.  All plain
+// numbers; nothing here knows a plan.
+
+namespace paceline::cluster {
+
+inline constexpr std::int64_t kMostBytesPerSecond = 100'000'000'000'000;
+
+struct LinkModel {
+  std::int64_t bytes_per_s = 1'000'000'000;  // each way, or of both
+  plan::Picoseconds latency = 0;             // one way
+  cluster::LinkSharing sharing = cluster::LinkSharing::kDevice;
+  bool full_duplex = true;
+  // A collective among H hosts gets rate * (H / 2)^-decline of a network: its
+  // slowest link sets the pace.
+  double decline = 0;
+
+  /// What carries the bytes of a card or bus: a link each way, or one for both.
+  int links() const { return full_duplex ? 2 : 1; }
+};
+
+/// What is left of a speed while something else runs on the same rank; 1:
+/// nothing is lost.
+struct Interference {
+  double device_link_under_compute = 1;  // share of the device link's rate
+  double compute_under_transfer = 1;     // while a transfer is in flight
+  double compute_under_kernel = 1;
+  double kernel_under_compute = 1;
+};
+
+/// What Noise may be: sigma and the straggler's factor are below these.
+inline constexpr double kMostNoise = 10, kMostStragglerFactor = 1e6;
+
+/// How compute times of ranks and steps differ.  A pure function of seed, rank
+/// and step.
+struct Noise {
+  std::uint64_t seed = 0;
+  double sigma = 0;  // of the log-normal factor, median 1, per rank and step
+  double straggler_probability = 0;  // per rank and step
+  double straggler_factor = 1;       // at least 1
+  std::vector<double> rank_factor;   // lasting, by rank; empty: all 1
+
+  bool any() const {
+    return sigma > 0 || straggler_probability > 0 || !rank_factor.empty();
+  }
+};
+
+/// How an engine carries out collectives.
+enum class Algorithm : std::uint8_t {
+  kRing,
+  kTree,
+  kHalvingDoubling,
+  kHierarchical,
+  kMeasured  // fits of whole operations
+};
+
+struct Machine {
+  LinkModel device;   // between the devices of a host
+  LinkModel network;  // between hosts
+  Algorithm algorithm = Algorithm::kRing;
+  // Whole operations, with what the engine's software costs: collectives for
+  // kMeasured, messages always.
+  std::vector<cluster::LinkFit> fits;         // among several hosts
+  std::vector<cluster::LinkFit> device_fits;  // inside one
+  // What a host that computes sends and receives together in messages over the
+  // network, bytes/s: its processors copy them; 0: what the network carries.
+  std::int64_t copies_bytes_per_s = 0;
+  Interference interference;
+  Noise noise;
+};
+
+/// The links of a cluster, what they and its devices lose to each other, and
+/// their fits that were measured with `engine` or do not say with which.  A
+/// cluster that lacks a link uses the other for both; throws UsageError where
+/// it has none.
+Machine machine_of(const cluster::Cluster& cluster, std::string_view engine);
+
+/// Whether a fit of the machine is of a collective: those of messages say
+/// nothing of what collectives take.
+bool prices_collectives(const Machine& machine);
+
+/// ring, tree, halving-doubling, hierarchical, measured.  Throws UsageError.
+Algorithm algorithm_named(const std::string& name);
+std::string_view name_of(Algorithm algorithm);
+
+/// Kernels whose name begins with `prefix`: launch + launch_per_tensor *
+/// tensors
+/// + bytes / bytes_per_s; bytes are all that it reads and writes.
+struct KernelCost {
+  std::string prefix{};  // empty: every kernel
+  plan::Picoseconds launch = 0;
+  plan::Picoseconds launch_per_tensor = 0;
+  double bytes_per_s = 0;  // 0: bytes cost nothing
+};
+
+struct SoftwareCosts {
+  /// Host time per operation that a rank issues, one after another: NCCL's
+  /// launch, Gloo's hand-off.
+  plan::Picoseconds issue = 0;
+
+  /// Agreement among members before a collective starts (Horovod's
+  /// coordinator): negotiation + negotiation_per_rank * P each.  Serial: the
+  /// coordinator serves one operation at a time; else it is a delay.
+  plan::Picoseconds negotiation = 0, negotiation_per_rank = 0;
+  bool serial_negotiation = true;
+
+  /// Added to each collective's start: fixed, per member, and, while a member
+  /// computes, times the logarithm (base 2) of the members.
+  plan::Picoseconds collective = 0, collective_per_rank = 0;
+  plan::Picoseconds collective_under_compute = 0;
+
+  /// Added to each message.
+  plan::Picoseconds message = 0;
+
+  /// A communicator carries one collective at a time (NCCL's stream); else
+  /// those in flight share the links.
+  bool serial_collectives = true;
+  /// How many of them at once where they are not serial, in the order of the
+  /// communicator; 0: all.
+  std::int32_t side_by_side = 0;
+
+  /// The first entry whose prefix fits; none: kernels are free.
+  std::vector<KernelCost> kernels{};
+
+  /// Host time between the end of backward and the next forward.
+  plan::Picoseconds step = 0;
+};
+
+/// Throws UsageError, one sentence with the offending value, for negative
+/// times and rates, and for shares outside ]0, 1].
+void check_costs(const Machine& machine, const SoftwareCosts& software);
+
+}  // namespace paceline::cluster

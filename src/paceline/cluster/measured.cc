@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "paceline/base/error.h"
+#include "paceline/cluster/collective_model.h"
+#include "paceline/plan/wire_bytes.h"
+
+namespace paceline::cluster {
+
+const cluster::LinkFit* measured_fit(const CollectiveCall& call,
+                                     const Machine& machine) {
+  if (machine.algorithm != Algorithm::kMeasured) {
+    return nullptr;
+  }
+  const cluster::LinkFit* best = nullptr;
+  // Then as many hosts, then nothing said of them, then others.
+  const auto distance = [&](const cluster::LinkFit& fit) {
+    const bool silent = fit.ranks_per_host.empty();
+    const bool as_many =
+        std::ssize(fit.ranks_per_host) == std::int64_t{call.group.hosts};
+    return std::pair(std::abs(fit.ranks - call.group.ranks),
+                     as_many  ? 0
+                     : silent ? 1
+                              : 2);
+  };
+  const auto& fits = call.group.hosts > 1 ? machine.fits : machine.device_fits;
+  for (const cluster::LinkFit& fit : fits) {
+    if (fit.operation == plan::name_of(call.pattern) &&
+        (best == nullptr || distance(fit) < distance(*best))) {
+      best = &fit;
+    }
+  }
+  return best;
+}
+
+const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit,
+                                     std::int64_t bytes) {
+  const auto& pieces = fit.line.pieces;
+  PACELINE_CHECK(!pieces.empty());
+  const auto above = std::ranges::find_if(
+      pieces, [&](const auto& it) { return bytes < it.from_bytes; });
+  return above == pieces.begin() ? *above : *(above - 1);
+}
+
+std::int64_t limit_of(const plan::AlphaBetaPiece& piece,
+                      std::int64_t bytes,
+                      std::int64_t flow) {
+  const double seconds =
+      piece.beta_ps_per_byte * 1e-12 * static_cast<double>(bytes);
+  constexpr double kUnlimited = 1e15;  // bytes/s, above every link's rate
+  const double rate = static_cast<double>(flow) / seconds;
+  return seconds > 0 && rate < kUnlimited
+             ? std::max<std::int64_t>(1, std::llround(rate))
+             : std::numeric_limits<std::int64_t>::max();
+}
+
+/// t = alpha + beta S, by pieces of the size, as measured on the cluster
+/// (`paceline comm --fit`, or a published table) among the nearest number of
+/// ranks.  beta limits the flow, whose bytes are those of a ring, so that what
+/// else is on the links slows it.  An operation without a fit is a ring.
+/// Hockney, Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
+Price measured_price(const CollectiveCall& call, const Machine& machine) {
+  const cluster::LinkFit* fit = measured_fit(call, machine);
+  if (fit == nullptr) {
+    return ring_price(call, machine);
+  }
+  const plan::AlphaBetaPiece& piece = piece_of(*fit, call.bytes);
+  Price price = ring_price(call, machine);
+  Stage& stage = price.stages[0];
+  stage.latency = piece.alpha;
+  stage.limit_bytes_per_s = limit_of(piece, call.bytes, stage.bytes);
+  return price;
+}
+
+}  // namespace paceline::cluster

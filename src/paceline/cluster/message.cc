@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
+#include "paceline/cluster/collective_model.h"
+
+namespace paceline::cluster {
+
+const cluster::LinkFit* message_fit(bool remote, const Machine& machine) {
+  constexpr int kPair = 2;
+  const cluster::LinkFit* best = nullptr;
+  for (const cluster::LinkFit& fit :
+       remote ? machine.fits : machine.device_fits) {
+    if (fit.operation == "message" &&
+        (best == nullptr ||
+         std::abs(fit.ranks - kPair) < std::abs(best->ranks - kPair))) {
+      best = &fit;
+    }
+  }
+  return best;
+}
+
+/// t = latency + S / rate of the card, which all messages share; where messages
+/// were measured, alpha by pieces of S, and one flow gets at most 1 / beta: a
+/// connection may reach less than the card, as one TCP flow does.
+/// Hockney, Parallel Computing 1994, doi:10.1016/S0167-8191(06)80021-9.
+Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
+  Stage stage{
+      .latency = remote ? machine.network.latency : machine.device.latency,
+      .bytes = bytes,
+      .network_weight = remote ? kWeightOne : 0};
+  if (const cluster::LinkFit* fit = message_fit(remote, machine)) {
+    const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
+    stage.latency = piece.alpha;
+    stage.limit_bytes_per_s = limit_of(piece, bytes, bytes);
+  }
+  return stage;
+}
+
+}  // namespace paceline::cluster

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/backend_channel.h"
+
+#include <exception>
+#include <utility>
+
+#include "paceline/base/error.h"
+#include "paceline/engines/ledger_backend.h"
+#include "paceline/engines/link_backend.h"
+
+namespace paceline::engines {
+namespace {
+
+c10d::ReduceOp reduce_op(plan::Reduce reduce, const at::Tensor& values) {
+  switch (reduce) {
+    case plan::Reduce::kSum:
+      return c10d::ReduceOp::SUM;
+    case plan::Reduce::kMax:
+      return c10d::ReduceOp::MAX;
+    case plan::Reduce::kMean:
+      if (!values.is_floating_point()) {
+        throw UsageError(
+            fmt::format("the mean of {} values is not an integer; reduce with "
+                        "sum instead",
+                        c10::toString(values.scalar_type())));
+      }
+      return c10d::ReduceOp::AVG;
+    case plan::Reduce::kNone:
+      break;
+  }
+  throw UsageError("a reducing collective needs sum, mean or max");
+}
+
+void require_shards(const at::Tensor& whole,
+                    const at::Tensor& shard,
+                    int world,
+                    std::string_view operation) {
+  if (whole.numel() != shard.numel() * world ||
+      whole.scalar_type() != shard.scalar_type()) {
+    throw WorldError(fmt::format(
+        "{}: {} elements of {} are not {} shards of {} elements of {}",
+        operation,
+        whole.numel(),
+        c10::toString(whole.scalar_type()),
+        world,
+        shard.numel(),
+        c10::toString(shard.scalar_type())));
+  }
+}
+
+class BackendChannel final : public Channel {
+ public:
+  BackendChannel(c10::intrusive_ptr<c10d::Backend> backend,
+                 const ChannelSpec& spec)
+      : backend_(c10::make_intrusive<LedgerBackend>(std::move(backend))),
+        group_(c10::make_intrusive<c10d::ProcessGroup>(
+            spec.store, spec.rank, spec.world)),
+        device_(spec.device) {
+    // Not GLOO or NCCL: c10d::Logger casts a backend of such a type to its
+    // class, and this one is wrapped.
+    constexpr auto type = c10d::ProcessGroup::BackendType::CUSTOM;
+    group_->setBackend(at::kCPU, type, backend_);
+    if (!spec.device.is_cpu()) {
+      group_->setBackend(spec.device.type(), type, backend_);
+    }
+    group_->setDefaultBackend(type);
+    group_->setGroupName(spec.name);
+  }
+
+  // Note [Leaving after an error].  A backend's destructor waits for its
+  // operations in flight, which may wait for ranks that will never answer.
+  // Where an exception is passing, the process is about to end: leave it all.
+  ~BackendChannel() override {
+    if (std::uncaught_exceptions() > exceptions_before_) {
+      backend_.release();
+      group_.release();
+    }
+  }
+
+  int rank() const override { return backend_->getRank(); }
+  int world() const override { return backend_->getSize(); }
+
+  Work all_reduce(const at::Tensor& values, plan::Reduce reduce) override {
+    require_contiguous(values, "all-reduce");
+    c10d::AllreduceOptions options;
+    options.reduceOp = reduce_op(reduce, values);
+    std::vector<at::Tensor> tensors{values};
+    return backend_->allreduce(tensors, options);
+  }
+
+  Work reduce_scatter(const at::Tensor& in,
+                      const at::Tensor& out,
+                      plan::Reduce reduce) override {
+    require_shards(in, out, world(), "reduce-scatter");
+    c10d::ReduceScatterOptions options;
+    options.reduceOp = reduce_op(reduce, in);
+    at::Tensor whole = in, shard = out;
+    return backend_->_reduce_scatter_base(shard, whole, options);
+  }
+
+  Work all_gather(const at::Tensor& in, const at::Tensor& out) override {
+    require_shards(out, in, world(), "all-gather");
+    at::Tensor shard = in, whole = out;
+    return backend_->_allgather_base(whole, shard, {});
+  }
+
+  Work broadcast(const at::Tensor& values, int root) override {
+    require_contiguous(values, "broadcast");
+    c10d::BroadcastOptions options;
+    options.rootRank = root;
+    std::vector<at::Tensor> tensors{values};
+    return backend_->broadcast(tensors, options);
+  }
+
+  Work send(const at::Tensor& values, int peer) override {
+    require_contiguous(values, "send");
+    std::vector<at::Tensor> tensors{values};
+    return backend_->send(tensors, peer, 0);
+  }
+
+  Work receive(const at::Tensor& values, int peer) override {
+    require_contiguous(values, "receive");
+    std::vector<at::Tensor> tensors{values};
+    return backend_->recv(tensors, peer, 0);
+  }
+
+  Work barrier() override {
+    c10d::BarrierOptions options;
+    if (!device_.is_cpu()) {
+      options.device = device_;
+    }
+    return backend_->barrier(options);
+  }
+
+  Ledger ledger() const override { return backend_->ledger(); }
+  void record_transfers() override { backend_->record_transfers(); }
+  std::vector<Transfer> take_transfers() override {
+    return backend_->take_transfers();
+  }
+
+  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override {
+    return group_;
+  }
+
+ private:
+  c10::intrusive_ptr<LedgerBackend> backend_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  at::Device device_;
+  int exceptions_before_ = std::uncaught_exceptions();
+};
+
+}  // namespace
+
+std::unique_ptr<Channel> make_backend_channel(
+    c10::intrusive_ptr<c10d::Backend> backend,
+    const ChannelSpec& spec,
+    int side_by_side) {
+  if (spec.link != nullptr) {
+    if (!spec.device.is_cpu()) {
+      throw UsageError(
+          "--link holds operations on the CPU alone; leave it out for cuda");
+    }
+    backend = c10::make_intrusive<LinkBackend>(
+        std::move(backend), spec.link, spec.name, side_by_side);
+  }
+  return std::make_unique<BackendChannel>(std::move(backend), spec);
+}
+
+}  // namespace paceline::engines

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "paceline/engines/engine.h"
+
+namespace paceline::engines {
+
+/// A channel over any c10d backend that is already connected.
+std::unique_ptr<Channel> make_backend_channel(
+    c10::intrusive_ptr<c10d::Backend> backend,
+    const ChannelSpec& spec,
+    int side_by_side = 0);
+
+}  // namespace paceline::engines

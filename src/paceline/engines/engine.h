@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "paceline/engines/engine_table.h"
+#include "paceline/engines/ledger.h"
+#include "paceline/engines/transfer_log.h"
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::engines {
+
+class Link;  // engines/link.h
+
+/// One connected communicator of an engine.  Calls are made by one thread at a
+/// time, in the same order on every member.  Every tensor must be contiguous
+/// (WorldError: Gloo silently corrupts strided ones).  What a work's wait()
+/// throws is the engine's own exception; engines/failure.h makes a sentence of
+/// it.
+///
+/// kMean is the engine's sum divided once by the number of members, in the
+/// tensor's type; integers have no mean (UsageError).
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  virtual int rank() const = 0;
+  virtual int world() const = 0;
+
+  using Work = c10::intrusive_ptr<c10d::Work>;
+
+  /// In place.
+  virtual Work all_reduce(const at::Tensor& values, plan::Reduce reduce) = 0;
+  /// `out` receives this rank's 1/P of `in`.
+  virtual Work reduce_scatter(const at::Tensor& in,
+                              const at::Tensor& out,
+                              plan::Reduce reduce) = 0;
+  virtual Work all_gather(const at::Tensor& in, const at::Tensor& out) = 0;
+  virtual Work broadcast(const at::Tensor& values, int root) = 0;
+  /// One message between two ranks; those of a pair match in order.
+  virtual Work send(const at::Tensor& values, int peer) = 0;
+  virtual Work receive(const at::Tensor& values, int peer) = 0;
+  virtual Work barrier() = 0;
+
+  virtual Ledger ledger() const = 0;
+
+  /// From now on keeps the times of every all-reduce (see TransferLog).
+  virtual void record_transfers() {}
+  /// Those that have ended since the last call.
+  virtual std::vector<Transfer> take_transfers() { return {}; }
+
+  /// The same communicator as PyTorch's own classes want it (c10d::Reducer),
+  /// for tensors on the CPU and on the spec's device; what goes through it is
+  /// booked in the same ledger.
+  virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
+};
+
+struct ChannelSpec {
+  std::string name;  // unique within the job; prefixes the store's keys
+  c10::intrusive_ptr<c10d::Store> store;
+  int rank = 0;                               // within the members
+  int world = 1;                              // number of members
+  std::chrono::milliseconds timeout{60'000};  // for connecting
+  /// After it the engine itself gives an operation up and closes its
+  /// connections.  Long, because deadlines are the runtime's and the
+  /// watchdog's business.
+  std::chrono::milliseconds operation_timeout{30 * 60'000};
+  std::string interface;  // network interface; empty: the engine's choice
+  at::Device device{at::kCPU};
+  /// Holds every operation until this link would have delivered it; null: the
+  /// engine's own speed.  For tensors on the CPU.
+  std::shared_ptr<Link> link{};
+};
+
+/// Moves bytes: Gloo, NCCL, MPI.  Engines are looked up in `engines()`.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string_view name() const = 0;
+  /// Collective over the members.  Throws WorldError after `spec.timeout`.
+  virtual std::unique_ptr<Channel> connect(const ChannelSpec& spec) = 0;
+};
+
+/// Throws UsageError for a name that is not in the table
+/// (engines/engine_table.h) or not in this build.
+inline std::unique_ptr<Engine> make_engine(std::string_view name) {
+  return find_engine(name).make();
+}
+
+}  // namespace paceline::engines

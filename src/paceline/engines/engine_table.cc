@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/engine_table.h"
+
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/engines/gloo_engine.h"
+#include "paceline/engines/nccl_engine.h"
+
+namespace paceline::engines {
+
+const std::vector<EngineInfo>& engines() {
+  static const std::vector<EngineInfo> table{
+      {"gloo",
+       "TCP between hosts, from the PyTorch wheel",
+       "cpu cuda",
+       true,
+       &make_gloo_engine},
+      {"nccl",
+       "NVIDIA GPUs, from the PyTorch wheel for CUDA",
+       "cuda",
+       nccl_is_built(),
+       &make_nccl_engine},
+  };
+  return table;
+}
+
+const EngineInfo& find_engine(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const auto& info : engines()) {
+    if (info.name == name) {
+      return info;
+    }
+    known.push_back(info.name);
+  }
+  throw UsageError(fmt::format(
+      "--engine {}: unknown; known are {}", name, fmt::join(known, ", ")));
+}
+
+}  // namespace paceline::engines

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/failure.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace paceline::engines {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  return out;
+}
+
+constexpr std::array kPeerLost{"connection reset",
+                               "closed by peer",
+                               "broken pipe",
+                               "connection closed",
+                               "socket closed",
+                               "connection refused",
+                               "failed to recv",
+                               "remote error",
+                               "connection was closed",
+                               "application timeout caused pair closure",
+                               "connection to a peer lost"};
+constexpr std::array kTimeout{"timed out", "timeout", "no answer from a peer"};
+
+template <class Needles>
+const char* first_in(const std::string& text, const Needles& needles) {
+  for (const auto* needle : needles) {
+    if (text.find(needle) != std::string::npos) {
+      return needle;
+    }
+  }
+  return nullptr;
+}
+
+// The engine's first line without its "[file:line] " prefix.
+std::string_view first_line(std::string_view text) {
+  text = text.substr(0, text.find('\n'));
+  if (text.starts_with('[')) {
+    const auto end = text.find("] ");
+    if (end != std::string_view::npos) {
+      text.remove_prefix(end + 2);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+FailureKind classify_failure(std::string_view text) {
+  const auto low = lower(text);
+  if (first_in(low, kPeerLost)) {
+    return FailureKind::kPeerLost;
+  }
+  if (first_in(low, kTimeout)) {
+    return FailureKind::kTimeout;
+  }
+  return FailureKind::kOwn;
+}
+
+std::string describe_failure(const std::exception& error,
+                             std::string_view operation) {
+  if (dynamic_cast<const WorldError*>(&error) ||
+      dynamic_cast<const UsageError*>(&error)) {
+    return error.what();
+  }
+  const std::string_view text = first_line(error.what());
+  switch (classify_failure(error.what())) {
+    case FailureKind::kPeerLost:
+      return fmt::format("{}: connection to a peer lost ({})", operation, text);
+    case FailureKind::kTimeout:
+      return fmt::format("{}: no answer from a peer ({})", operation, text);
+    case FailureKind::kOwn:
+      break;
+  }
+  return fmt::format("{}: {}", operation, text);
+}
+
+void rethrow_as_world_error(std::string_view operation) {
+  try {
+    throw;
+  } catch (const WorldError&) {
+    throw;
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw WorldError(describe_failure(error, operation));
+  }
+}
+
+}  // namespace paceline::engines

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/gloo_engine.h"
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "paceline/engines/backend_channel.h"
+#include "paceline/engines/failure.h"
+#include "paceline/engines/interface.h"
+
+namespace paceline::engines {
+namespace {
+
+// Each carries one collective at a time.
+constexpr int kThreads = 2;
+
+class GlooEngine final : public Engine {
+ public:
+  std::string_view name() const override { return "gloo"; }
+
+  std::unique_ptr<Channel> connect(const ChannelSpec& spec) override {
+    const auto what = fmt::format(
+        "connecting {} ranks by gloo as '{}'", spec.world, spec.name);
+    if (!spec.interface.empty()) {
+      require_interface(spec.interface);
+    }
+    try {
+      auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);
+      options->threads = kThreads;
+      options->devices.push_back(
+          spec.interface.empty()
+              ? c10d::ProcessGroupGloo::createDefaultDevice()
+              : c10d::ProcessGroupGloo::createDeviceForInterface(
+                    spec.interface));
+      auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + spec.name,
+                                                          spec.store);
+      auto backend = c10::make_intrusive<c10d::ProcessGroupGloo>(
+          store, spec.rank, spec.world, options);
+      backend->setTimeout(spec.operation_timeout);
+      return make_backend_channel(std::move(backend), spec, kThreads);
+    } catch (...) {
+      rethrow_as_world_error(what);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_gloo_engine() {
+  return std::make_unique<GlooEngine>();
+}
+
+}  // namespace paceline::engines

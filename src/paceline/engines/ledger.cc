@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/ledger.h"
+
+namespace paceline::engines {
+namespace {
+
+std::int64_t sum(const std::map<std::string, std::int64_t>& by_pattern) {
+  std::int64_t total = 0;
+  for (const auto& [pattern, value] : by_pattern) {
+    total += value;
+  }
+  return total;
+}
+
+}  // namespace
+
+std::int64_t Ledger::total_bytes() const {
+  return sum(bytes);
+}
+std::int64_t Ledger::total_calls() const {
+  return sum(calls);
+}
+
+void Ledger::book(const std::string& pattern, std::int64_t wire_bytes) {
+  bytes[pattern] += wire_bytes;
+  calls[pattern] += 1;
+}
+
+}  // namespace paceline::engines

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace paceline::engines {
+
+/// Bytes that one rank put on the wire, booked where a call enters the engine
+/// by the closed forms of plan/wire_bytes.h (all-reduce 2(P-1)/P S, ...).
+struct Ledger {
+  std::map<std::string, std::int64_t> bytes;  // by plan::name_of(pattern)
+  std::map<std::string, std::int64_t> calls;
+  std::int64_t total_bytes() const;
+  std::int64_t total_calls() const;
+
+  void book(const std::string& pattern, std::int64_t wire_bytes);
+};
+
+}  // namespace paceline::engines

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/backend_around.h"
+#include "paceline/engines/ledger.h"
+#include "paceline/engines/transfer_log.h"
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::engines {
+
+/// A c10d backend around another one: books what goes through it and refuses
+/// tensors that are not dense.
+///
+/// Whoever holds the process group (our Channel, c10d::Reducer) goes through
+/// it, so the ledger is complete.  Gloo reads and writes the first numel()
+/// elements behind the data pointer whatever the strides are, without an
+/// error, so density is a condition of correctness here, not of speed.
+/// Barriers are not booked.
+class LedgerBackend final : public BackendAround {
+ public:
+  explicit LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner);
+
+  Ledger ledger() const;
+
+  /// From now on the times of every all-reduce are logged; before any.
+  void record_transfers() { transfers_ = std::make_unique<TransferLog>(); }
+  std::vector<Transfer> take_transfers();
+
+  const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
+
+  Work allreduce(std::vector<at::Tensor>& tensors,
+                 const c10d::AllreduceOptions& options) override;
+  Work broadcast(std::vector<at::Tensor>& tensors,
+                 const c10d::BroadcastOptions& options) override;
+  Work allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                 std::vector<at::Tensor>& inputs,
+                 const c10d::AllgatherOptions& options) override;
+  Work _allgather_base(at::Tensor& output,
+                       at::Tensor& input,
+                       const c10d::AllgatherOptions& options) override;
+  Work _reduce_scatter_base(at::Tensor& output,
+                            at::Tensor& input,
+                            const c10d::ReduceScatterOptions& options) override;
+  Work send(std::vector<at::Tensor>& tensors, int to, int tag) override;
+  Work recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
+
+ private:
+  void book(plan::Pattern pattern, std::int64_t payload);
+  void book(const std::string& name, std::int64_t wire_bytes);
+
+  mutable std::mutex mutex_;  // the Reducer calls from the backward thread
+  Ledger ledger_;
+  std::unique_ptr<TransferLog> transfers_;  // null: not logged
+};
+
+/// Throws WorldError that shows sizes and strides unless the tensor's elements
+/// are exactly the numel() ones behind its data pointer, in any order.
+void require_dense(const at::Tensor& tensor, std::string_view operation);
+
+/// The same for elements in row-major order.
+void require_contiguous(const at::Tensor& tensor, std::string_view operation);
+
+}  // namespace paceline::engines

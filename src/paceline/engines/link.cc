@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/link.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/timer_slack.h"
+
+namespace paceline::engines {
+
+Link::Link(const LinkSpec& spec)
+    : now_([] { return steady_ns(); }), out_(spec), in_(spec) {
+  thread_ = std::thread([this] { run(); });
+}
+
+Link::Link(const LinkSpec& spec, Now now)
+    : now_(std::move(now)), out_(spec), in_(spec) {}
+
+Link::~Link() {
+  {
+    const Lock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+LinkModel::Lane Link::add_lane(int side_by_side) {
+  const Lock lock(mutex_);
+  return out_.add_lane(side_by_side);
+}
+
+Link::Ticket Link::start(std::int64_t bytes,
+                         int latencies,
+                         Done done,
+                         std::optional<LinkedName> name,
+                         LinkModel::Lane lane) {
+  const Lock lock(mutex_);
+  const std::int64_t now = now_();
+  Operation operation;
+  operation.transfer = out_.start(now, bytes, latencies, lane);
+  operation.done = std::move(done);
+  operation.issued_ns = now;
+  operation.name = std::move(name);
+  operations_.emplace(next_, std::move(operation));
+  wake_.notify_all();
+  return next_++;
+}
+
+void Link::arrived(std::int64_t bytes, Done done) {
+  const Lock lock(mutex_);
+  const std::int64_t now = now_();
+  Operation operation;
+  operation.direction = Direction::kIn;
+  operation.transfer = in_.start(now, bytes, 1);
+  operation.done = std::move(done);
+  operation.issued_ns = now;
+  operation.engine_ns = now;
+  operations_.emplace(next_++, std::move(operation));
+  wake_.notify_all();
+}
+
+void Link::engine_done(Ticket ticket, const std::exception_ptr& error) {
+  Lock lock(mutex_);
+  const auto found = operations_.find(ticket);
+  if (found == operations_.end()) {
+    return;
+  }
+  if (error != nullptr) {
+    const Done done = std::move(found->second.done);
+    operations_.erase(found);
+    lock.unlock();
+    done(error);
+    return;
+  }
+  found->second.engine_ns = now_();
+  lock.unlock();
+  wake_.notify_all();
+}
+
+// Deliveries until now.
+void Link::collect(Lock& /*lock*/) {
+  const std::int64_t now = now_();
+  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
+    for (const auto& delivery : model(direction).advance(now)) {
+      for (auto& [ticket, operation] : operations_) {
+        if (operation.direction == direction &&
+            operation.transfer == delivery.transfer) {
+          operation.delivered_ns = delivery.at_ns;
+        }
+      }
+    }
+  }
+}
+
+std::vector<Link::Done> Link::take_finished(Lock& lock) {
+  collect(lock);
+  std::vector<Done> finished;
+  for (auto one = operations_.begin(); one != operations_.end();) {
+    Operation& operation = one->second;
+    if (!operation.delivered_ns || !operation.engine_ns) {
+      ++one;
+      continue;
+    }
+    if (operation.name) {
+      ended_[one->first] = {.name = *std::move(operation.name),
+                            .issued_ns = operation.issued_ns,
+                            .modelled_ns = *operation.delivered_ns,
+                            .engine_ns = *operation.engine_ns};
+    }
+    finished.push_back(std::move(operation.done));
+    one = operations_.erase(one);
+  }
+  return finished;
+}
+
+void Link::poll() {
+  std::vector<Done> finished;
+  {
+    Lock lock(mutex_);
+    finished = take_finished(lock);
+  }
+  for (const Done& done : finished) {
+    done(nullptr);
+  }
+}
+
+std::optional<std::int64_t> Link::next_event(Lock& /*lock*/) const {
+  auto next = out_.next_delivery();
+  if (const auto in = in_.next_delivery()) {
+    next = std::min(next.value_or(*in), *in);
+  }
+  return next;
+}
+
+void Link::run() {
+  tighten_timer_slack();  // the kernel's own would be a latency
+  Lock lock(mutex_);
+  while (!stop_) {
+    const std::vector<Done> finished = take_finished(lock);
+    if (!finished.empty()) {
+      lock.unlock();
+      for (const Done& done : finished) {
+        done(nullptr);
+      }
+      lock.lock();
+      continue;
+    }
+    const auto next = next_event(lock);
+    if (!next) {
+      wake_.wait(lock);
+      continue;
+    }
+    if (const std::int64_t left = *next - now_(); left > 0) {
+      wake_.wait_for(lock, std::chrono::nanoseconds(left));
+    }
+  }
+}
+
+std::vector<LinkedOperation> Link::take_operations() {
+  const Lock lock(mutex_);
+  std::vector<LinkedOperation> operations;
+  for (auto& [ticket, operation] : ended_) {
+    operations.push_back(std::move(operation));
+  }
+  ended_.clear();
+  return operations;
+}
+
+}  // namespace paceline::engines

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "paceline/engines/link_model.h"
+
+namespace paceline::engines {
+
+/// An operation by a name that all of its members give it: the communicator,
+/// and how many it has issued there before.
+struct LinkedName {
+  std::string channel;
+  std::int64_t index = 0;
+  int members = 1;
+
+  auto operator<=>(const LinkedName&) const = default;
+};
+
+/// When an operation behind a link was issued, when the link would have
+/// delivered it and when the engine had really done it, on this rank's clock.
+struct LinkedOperation {
+  LinkedName name;
+  std::int64_t issued_ns = 0, modelled_ns = 0, engine_ns = 0;
+
+  /// Negative where the engine was slower than the link.
+  std::int64_t slack_ns() const { return modelled_ns - engine_ns; }
+};
+
+/// A rank's modelled link: operations end when the engine is done and the link
+/// would have delivered them, whichever is later.
+///
+/// A rank's clock for an operation starts when this rank issues it, so of
+/// ranks that issue at different times the last one sees the true end and the
+/// others may see it sooner, by at most their lead.
+class Link {
+ public:
+  using Now = std::function<std::int64_t()>;
+  using Done = std::function<void(const std::exception_ptr& error)>;
+  using Ticket = std::int64_t;
+  enum class Direction : std::uint8_t { kOut, kIn };
+
+  /// On the machine's clock, with a thread of its own.
+  explicit Link(const LinkSpec& spec);
+  /// On another clock, without a thread: `poll()` does what is due.
+  Link(const LinkSpec& spec, Now now);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  /// A queue for an engine's operations of which it carries `side_by_side` at
+  /// once, 0: all.
+  LinkModel::Lane add_lane(int side_by_side);
+
+  /// An operation is issued; `done` is called once, from the link's thread, or
+  /// at once with the error where the engine fails.  One without a name is not
+  /// among take_operations().
+  Ticket start(std::int64_t bytes,
+               int latencies,
+               Done done,
+               std::optional<LinkedName> name = std::nullopt,
+               LinkModel::Lane lane = LinkModel::kOpen);
+  /// The engine has done its part of an operation.
+  void engine_done(Ticket ticket, const std::exception_ptr& error);
+  /// A message has come in by the engine: `done` is called when the link would
+  /// have brought it.
+  void arrived(std::int64_t bytes, Done done);
+
+  void poll();
+
+  /// Those that have ended since the last call, in the order of their issue.
+  std::vector<LinkedOperation> take_operations();
+
+ private:
+  struct Operation {
+    Direction direction = Direction::kOut;
+    LinkModel::Transfer transfer = 0;
+    Done done;
+    std::int64_t issued_ns = 0;
+    std::optional<std::int64_t> delivered_ns, engine_ns;
+    std::optional<LinkedName> name;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  LinkModel& model(Direction direction) {
+    return direction == Direction::kOut ? out_ : in_;
+  }
+  void collect(Lock& lock);
+  std::vector<Done> take_finished(Lock& lock);
+  std::optional<std::int64_t> next_event(Lock& lock) const;
+  void run();
+
+  Now now_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  LinkModel out_, in_;
+  Ticket next_ = 0;
+  std::map<Ticket, Operation> operations_;
+  std::map<Ticket, LinkedOperation> ended_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace paceline::engines

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/backend_around.h"
+#include "paceline/engines/link.h"
+#include "paceline/engines/waiters.h"
+#include "paceline/engines/work_futures.h"
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::engines {
+
+/// A c10d backend around another one whose operations end no sooner than a
+/// modelled link would have delivered them.  What moves the bytes, and what
+/// they become, is the inner backend's business.
+///
+/// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies
+/// as latencies_of() does.  A message is held at both ends: its sender from the
+/// moment it sends, its receiver from the moment the engine has brought it.
+/// Messages are not named to the link: a sender's engine waits for its
+/// receiver, which says nothing of its speed.  For tensors on the CPU.
+class LinkBackend final : public BackendAround {
+ public:
+  /// `name` is the communicator's, equal on all members; the engine carries
+  /// `side_by_side` of its collectives at once, 0: all.
+  LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
+              std::shared_ptr<Link> link,
+              std::string name,
+              int side_by_side);
+
+  Work allreduce(std::vector<at::Tensor>& tensors,
+                 const c10d::AllreduceOptions& options) override;
+  Work broadcast(std::vector<at::Tensor>& tensors,
+                 const c10d::BroadcastOptions& options) override;
+  Work allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                 std::vector<at::Tensor>& inputs,
+                 const c10d::AllgatherOptions& options) override;
+  Work _allgather_base(at::Tensor& output,
+                       at::Tensor& input,
+                       const c10d::AllgatherOptions& options) override;
+  Work _reduce_scatter_base(at::Tensor& output,
+                            at::Tensor& input,
+                            const c10d::ReduceScatterOptions& options) override;
+  Work send(std::vector<at::Tensor>& tensors, int to, int tag) override;
+  Work recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
+
+ private:
+  template <class Issue>
+  Work hold(std::int64_t wire_bytes,
+            int latencies,
+            std::vector<at::Tensor> outputs,
+            std::optional<LinkedName> name,
+            LinkModel::Lane lane,
+            const Issue& issue);
+  template <class Issue>
+  Work hold_collective(plan::Pattern pattern,
+                       std::int64_t payload,
+                       std::vector<at::Tensor> outputs,
+                       const Issue& issue);
+  void when_done(const Work& work, Waiters::Done done);
+
+  std::shared_ptr<Link> link_;
+  std::string name_;
+  LinkModel::Lane lane_;                  // of collectives
+  std::atomic<std::int64_t> issued_ = 0;  // collectives
+  WorkFutures futures_;
+  Waiters waiters_;  // last: its threads wait for the inner one's operations
+};
+
+}  // namespace paceline::engines

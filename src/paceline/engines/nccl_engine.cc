@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/nccl_engine.h"
+
+#include <ATen/Functions.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/engines/backend_channel.h"
+#include "paceline/engines/engine.h"
+#include "paceline/engines/failure.h"
+
+namespace paceline::engines {
+namespace {
+
+class NcclEngine final : public Engine {
+ public:
+  std::string_view name() const override { return "nccl"; }
+
+  std::unique_ptr<Channel> connect(const ChannelSpec& spec) override {
+    if (!spec.device.is_cuda()) {
+      throw UsageError(
+          "--engine nccl: moves data of GPUs only; give --device cuda");
+    }
+    const auto what = fmt::format(
+        "connecting {} ranks by nccl as '{}'", spec.world, spec.name);
+    try {
+      auto options = c10d::ProcessGroupNCCL::Options::create();
+      options->timeout = spec.timeout;
+      auto store = c10::make_intrusive<c10d::PrefixStore>("nccl/" + spec.name,
+                                                          spec.store);
+      auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(
+          store, spec.rank, spec.world, options);
+      // NCCL connects at its first collective; take that out of step 0, where
+      // its cost would be measured and its failure would look like a step's.
+      std::vector<at::Tensor> one{
+          at::ones({1}, at::TensorOptions().device(spec.device))};
+      backend->allreduce(one)->wait();
+      PACELINE_CHECK_EQ(one[0].item<float>(), static_cast<float>(spec.world));
+      backend->setTimeout(spec.operation_timeout);
+      return make_backend_channel(std::move(backend), spec);
+    } catch (...) {
+      rethrow_as_world_error(what);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_nccl_engine() {
+  return std::make_unique<NcclEngine>();
+}
+
+bool nccl_is_built() {
+  return true;
+}
+
+}  // namespace paceline::engines

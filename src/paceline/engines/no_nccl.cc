@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/error.h"
+#include "paceline/engines/nccl_engine.h"
+
+namespace paceline::engines {
+
+std::unique_ptr<Engine> make_nccl_engine() {
+  throw UsageError(
+      "--engine nccl: this program was built without NCCL; configure it with "
+      "the 'cuda' preset on a CUDA wheel of PyTorch");
+}
+
+bool nccl_is_built() {
+  return false;
+}
+
+}  // namespace paceline::engines

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::engines {
+
+/// A collective between its call and its completion, monotonic clock.
+struct Transfer {
+  plan::Pattern pattern = plan::Pattern::kAllReduce;
+  std::int64_t payload_bytes = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+}  // namespace paceline::engines

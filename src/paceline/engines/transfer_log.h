@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "paceline/engines/transfer.h"
+#include "paceline/engines/work_futures.h"
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::engines {
+
+/// When collectives began and ended, for those whose callers keep no times of
+/// their own (c10d::Reducer).
+///
+/// The end is the moment at which the work's future is completed.  On the CPU
+/// that is when the engine's thread has done it; a CUDA work's future completes
+/// when it is queued, so those are not recorded, nor are works without future.
+class TransferLog {
+ public:
+  /// `work` was called at `start_ns`.  Any thread.
+  void watch(plan::Pattern pattern,
+             const at::Tensor& payload,
+             std::int64_t start_ns,
+             const c10::intrusive_ptr<c10d::Work>& work);
+
+  /// What has ended since the last call.
+  std::vector<Transfer> take();
+
+ private:
+  struct Ended {
+    std::mutex mutex;
+    std::vector<Transfer> transfers;
+  };
+  WorkFutures futures_;
+  std::shared_ptr<Ended> ended_ = std::make_shared<Ended>();
+};
+
+}  // namespace paceline::engines

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/case_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/engines/link_engine.h"
+#include "paceline/launch/failure_notice.h"
+#include "paceline/measure/link_check.h"
+#include "paceline/measure/team.h"
+#include "paceline/measure/trace.h"
+#include "paceline/measure/trainer.h"
+#include "paceline/measure/window.h"
+#include "paceline/measure/wire.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/wire_bytes.h"
+
+namespace paceline::measure {
+namespace {
+
+// A rank that is silent for --timeout is lost; those that wait for it must not
+// give up before that is seen: two beats, a look at the board, and to spare.
+constexpr std::chrono::seconds kHeartsFirst{3};
+
+using std::chrono::milliseconds;
+
+// Sums what no float rounds, through the very engine that was measured.
+bool integers_add_up(engines::Channel& channel) {
+  constexpr std::int64_t kCount = 100'003;  // no multiple of any small world
+  const at::Tensor index = at::arange(kCount, at::kLong).remainder(251);
+  const at::Tensor mine = (index * (channel.rank() + 1)).to(at::kFloat);
+  channel.all_reduce(mine, plan::Reduce::kSum)->wait();
+  const std::int64_t ranks = channel.world();
+  const at::Tensor expected =
+      (index * (ranks * (ranks + 1) / 2)).to(at::kFloat);
+  return at::equal(mine.cpu(), expected);
+}
+
+std::optional<records::PlannedBy> planned_by(const plan::Planner& planner,
+                                             const plan::PlanInput& input) {
+  if (!input.profile || !input.alpha_beta) {
+    return std::nullopt;
+  }
+  records::PlannedBy by{.profile_origin = input.profile->origin,
+                        .forward_ps = input.profile->forward,
+                        .backward_ps = input.profile->backward,
+                        .costs_origin = input.alpha_beta->origin,
+                        .costs = {},
+                        .remark = planner.remark(input)};
+  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce,
+                                      plan::Pattern::kReduceScatter,
+                                      plan::Pattern::kAllGather,
+                                      plan::Pattern::kBroadcast}) {
+    for (const plan::AlphaBetaPiece& piece :
+         input.alpha_beta->of(pattern).pieces) {
+      by.costs[std::string(plan::name_of(pattern))].push_back(
+          {.from_bytes = piece.from_bytes,
+           .alpha_s = plan::seconds_of(piece.alpha),
+           .beta_s_per_byte = piece.beta_ps_per_byte * 1e-12});
+    }
+  }
+  return by;
+}
+
+std::map<std::string, bool> verify(measure::Trainer& trainer,
+                                   const records::Configuration& configuration,
+                                   const measure::Team& team,
+                                   Bulletin& bulletin,
+                                   const CaseOptions& options) {
+  std::map<std::string, bool> verified;
+  const auto guarantee =
+      strategies::parse_strategy(configuration.strategy,
+                                 {.bucket_mb = configuration.bucket_mb})
+          .guarantee();
+  if (team.world == 1 || guarantee != strategies::Guarantee::kExact) {
+    return verified;
+  }
+  const auto channel = team.engine->connect({.name = team.name + "/verify",
+                                             .store = team.store,
+                                             .rank = team.rank,
+                                             .world = team.world,
+                                             .interface = team.interface,
+                                             .device = team.device});
+  if (!team.device.is_cuda()) {
+    verified["integer_sums"] = integers_add_up(*channel);
+  }
+  if (!configuration.replay.empty()) {
+    return verified;  // a replay trains no parameters
+  }
+  const std::string mine = std::to_string(trainer.parameter_digest());
+  bulletin.post(fmt::format("digest/{}", team.rank), mine);
+  verified["ranks_hold_equal_parameters"] =
+      bulletin.read("digest/0", options.timeout) == mine;
+  return verified;
+}
+
+std::function<void(plan::Step, const std::string&)> beat_of(
+    const CaseOptions& options) {
+  if (options.heart == nullptr) {
+    return {};
+  }
+  return [heart = options.heart](plan::Step step, const std::string& op) {
+    heart->beat(step, op);
+  };
+}
+
+// For a step that hangs where nothing can wake it: files why, for whoever
+// watches over the ranks, and ends this process where that is left to it.
+std::function<void(const std::string&)> end_of(const engines::World& world) {
+  return [&world](const std::string& why) {
+    try {
+      launch::post_failure(
+          *world.board,
+          {.rank = world.place.rank, .host = world.place.host, .text = why});
+    } catch (const WorldError&) {
+      std::_Exit(3);  // nobody is left to be told
+    }
+    if (world.place.launcher == "paceline" || world.place.world == 1) {
+      std::_Exit(3);
+    }
+  };
+}
+
+// While it lives, only the communication thread's beats count.
+std::unique_ptr<launch::Heartbeat::Claim> claim_of(const CaseOptions& options) {
+  return options.heart == nullptr
+             ? nullptr
+             : std::make_unique<launch::Heartbeat::Claim>(*options.heart);
+}
+
+std::function<const plan::CommPlan&(plan::Step)> plans_of(
+    measure::Trainer& trainer) {
+  return [&trainer](plan::Step step) -> const plan::CommPlan& {
+    return trainer.executor().plan_of(step);
+  };
+}
+
+// All ranks compute at once, as in the measured window, but nothing is sent.
+std::vector<std::int64_t> compute_only(
+    const records::Configuration& configuration,
+    const measure::Team& team,
+    Bulletin& bulletin,
+    const CaseOptions& options) {
+  records::Configuration alone = configuration;
+  alone.strategy = "none";
+  measure::Team apart = team;
+  apart.name += "/compute-only";
+  measure::Trainer trainer(alone,
+                           apart,
+                           {.timeout = options.timeout + kHeartsFirst,
+                            .first_step = options.first_step,
+                            .beat = beat_of(options)});
+  const auto claim = claim_of(options);
+  return measure::measure(trainer,
+                          {.warmup = std::min(alone.warmup, 2),
+                           .steps = alone.steps,
+                           .sync_each_step = alone.sync_each_step,
+                           .line_up =
+                               [&] {
+                                 bulletin.line_up("compute-only",
+                                                  team.world,
+                                                  milliseconds(0));
+                               },
+                           .progress = {}})
+      .step_ns;
+}
+
+// What the trainer recorded, as spans of `rank` that begin at `origin_ns`.
+std::vector<records::Span> take_spans(measure::Trainer& trainer,
+                                      int rank,
+                                      std::int64_t origin_ns) {
+  return spans_of({.ops = trainer.executor().take_spans(),
+                   .phases = trainer.take_phases(),
+                   .transfers = trainer.take_transfers(),
+                   .plan_of = plans_of(trainer)},
+                  trainer.input().model,
+                  trainer.setup(),
+                  rank,
+                  origin_ns);
+}
+
+// The window of steps that are measured, with all communication.  Says whether
+// there is any.  `link` may be null.
+bool measure_window(const engines::World& world,
+                    const records::Configuration& configuration,
+                    const measure::Team& team,
+                    engines::Link* link,
+                    Bulletin& bulletin,
+                    const CaseOptions& options,
+                    RankResult& result) {
+  measure::Trainer trainer(configuration,
+                           team,
+                           {.timeout = options.timeout + kHeartsFirst,
+                            .first_step = options.first_step,
+                            .record_spans = options.record_spans,
+                            .profile = options.times.profile,
+                            .alpha_beta = options.times.alpha_beta,
+                            .beat = beat_of(options),
+                            .stuck = end_of(world)});
+  const auto claim = claim_of(options);
+  // A schedule that crosses the step border sends the end of its warm-up within
+  // the window, so all steps are counted.  A performer's first steps differ
+  // from the others and cross no border: there the window alone is.
+  const auto plan_of = plans_of(trainer);
+  const int first = plan::has_performer(plan_of(0)) ? configuration.warmup : 0;
+  engines::Ledger before = trainer.ledger();
+  const auto forget_operations = [&] {
+    if (link != nullptr) {
+      link->take_operations();
+    }
+  };
+  const auto progress = [&](int done, int total) {
+    if (done == first) {
+      before = trainer.ledger();
+    }
+    if (done == configuration.warmup) {
+      forget_operations();  // those under way are of the measured steps
+    }
+    if (options.progress) {
+      options.progress(done, total);
+    }
+  };
+  result.samples = measure::measure(
+      trainer,
+      {.warmup = configuration.warmup,
+       .steps = configuration.steps,
+       .sync_each_step = configuration.sync_each_step,
+       .line_up =
+           [&] {
+             forget_operations();
+             bulletin.line_up("start", team.world, milliseconds(0));
+             result.lined_up_ns = steady_ns();
+           },
+       .progress = progress});
+  if (link != nullptr) {
+    result.linked = link->take_operations();
+  }
+  result.samples.peak_memory_bytes = peak_memory_bytes();
+  const Window window{
+      .first = first,
+      .steps = configuration.warmup + configuration.steps - first,
+      .rank = team.rank,
+      .setup = trainer.setup(),
+      .plan_of = plan_of};
+  result.wire = wire_of(window, before, trainer.ledger());
+  if (options.record_spans) {
+    result.spans = take_spans(trainer, team.rank, result.lined_up_ns);
+  }
+  result.planned_by = planned_by(trainer.planner(), trainer.input());
+  result.times = {.profile = trainer.input().profile,
+                  .alpha_beta = trainer.input().alpha_beta};
+  result.verified = verify(trainer, configuration, team, bulletin, options);
+  return communicates(window);
+}
+
+// What the engine's own clock was slower by.
+void unstretch(double stretch, RankResult& result) {
+  const auto shorten = [stretch](std::int64_t& ns) {
+    ns = std::llround(static_cast<double>(ns) / stretch);
+  };
+  records::RankSamples& samples = result.samples;
+  std::ranges::for_each(samples.step_ns, shorten);
+  std::ranges::for_each(samples.compute_only_step_ns, shorten);
+  for (auto& [phase, times] : samples.phase_ns) {
+    std::ranges::for_each(times, shorten);
+  }
+  shorten(samples.window_ns);
+  if (samples.flush_ns) {
+    shorten(*samples.flush_ns);
+  }
+  for (records::Span& span : result.spans) {
+    shorten(span.start_ns);
+    shorten(span.duration_ns);
+  }
+}
+
+}  // namespace
+
+RankResult run_case(const engines::World& world,
+                    const records::Configuration& configuration,
+                    Bulletin& bulletin,
+                    const CaseOptions& options) {
+  reset_peak_memory();
+  const std::shared_ptr<engines::Link> link = make_link(configuration);
+  auto engine = engines::make_engine(configuration.engine);
+  if (link != nullptr) {
+    engine = engines::behind_link(std::move(engine), link);
+  }
+  const measure::Team team =
+      make_team(world, configuration, *engine, options.name, options.interface);
+  RankResult result;
+  const bool exposes = measure_window(
+      world, configuration, team, link.get(), bulletin, options, result);
+  if (exposes && !configuration.discard) {
+    result.samples.compute_only_step_ns =
+        compute_only(configuration, team, bulletin, options);
+  }
+  if (configuration.stretch != 1) {
+    unstretch(configuration.stretch, result);
+  }
+  result.samples.rank = team.rank;
+  result.samples.device = team.device.str();
+  return result;
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/link.h"
+#include "paceline/engines/world.h"
+#include "paceline/launch/heartbeat.h"
+#include "paceline/measure/bulletin.h"
+#include "paceline/measure/known_times.h"
+#include "paceline/records/run_record.h"
+#include "paceline/records/trace.h"
+
+namespace paceline::measure {
+
+/// What one rank brings back from a case.
+struct RankResult {
+  records::RankSamples samples;
+  records::WireBytes wire;
+  std::map<std::string, bool> verified;
+  std::optional<records::PlannedBy> planned_by{};
+  PlanTimes times{};  // the same for planners
+  std::vector<records::Warning> warnings;
+  std::int64_t lined_up_ns = 0;      // when all ranks were ready to begin
+  std::vector<records::Span> spans;  // since then; with record_spans
+  /// Of the measured steps, where there is a modelled link.
+  std::vector<engines::LinkedOperation> linked{};
+};
+
+struct CaseOptions {
+  std::string name;       // unique within the job
+  std::string interface;  // network interface; empty: the engine's choice
+  std::chrono::milliseconds timeout{60'000};
+  std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
+  bool record_spans = false;
+  PlanTimes times{};  // what planners need not measure; equal on all ranks
+  launch::Heartbeat* heart = nullptr;  // null: nobody listens
+  std::function<void(int done, int total)> progress{};
+};
+
+/// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured
+/// window, then the same steps without communication while all ranks compute
+/// at once, then the checks.  Times of a stretched case come divided by its
+/// stretch, those of `linked` apart.
+RankResult run_case(const engines::World& world,
+                    const records::Configuration& configuration,
+                    Bulletin& bulletin,
+                    const CaseOptions& options);
+
+}  // namespace paceline::measure

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace paceline::measure {
+
+/// A command whose standard output is read line by line.  It stays in our
+/// process group, so whoever kills a rank's group ends it too; the kernel
+/// kills it when the thread that made this object ends, and it is killed when
+/// this object goes.
+class Child {
+ public:
+  /// `environment` is added to this process's own.  Throws WorldError where
+  /// the command cannot be started.
+  Child(const std::vector<std::string>& command,
+        const std::map<std::string, std::string>& environment);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// The next line without its end; nothing at the end of the output.  Calls
+  /// `idle` a few times a second.  Throws WorldError after `patience`.
+  std::optional<std::string> read_line(std::chrono::milliseconds patience,
+                                       const std::function<void()>& idle);
+
+  /// The exit code (128 + signal where it was killed).
+  int wait();
+
+ private:
+  pid_t pid_ = -1;
+  int output_ = -1;
+  std::string pending_;
+  bool ended_ = false;
+};
+
+}  // namespace paceline::measure

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/comm_case.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/engines/c10d_store.h"
+#include "paceline/engines/engine.h"
+#include "paceline/engines/link_engine.h"
+#include "paceline/measure/comm_rows.h"
+#include "paceline/measure/link_check.h"
+#include "paceline/measure/team.h"
+#include "paceline/plan/wire_bytes.h"
+#include "paceline/runtime/streams.h"
+
+namespace paceline::measure {
+namespace {
+
+using plan::Pattern;
+
+constexpr std::array<std::string_view, 5> kOperations{
+    plan::name_of(Pattern::kAllReduce),
+    plan::name_of(Pattern::kReduceScatter),
+    plan::name_of(Pattern::kAllGather),
+    plan::name_of(Pattern::kBroadcast),
+    plan::kMessages};
+
+constexpr std::int64_t kBlock = 1 << 20;  // elements filled or checked at once
+
+at::ScalarType type_of(std::string_view name) {
+  const std::vector<std::pair<std::string, at::ScalarType>> types{
+      {"fp32", at::kFloat},
+      {"fp64", at::kDouble},
+      {"fp16", at::kHalf},
+      {"bf16", at::kBFloat16},
+      {"int32", at::kInt}};
+  std::vector<std::string> known;
+  for (const auto& [word, type] : types) {
+    if (word == name) {
+      return type;
+    }
+    known.push_back(word);
+  }
+  throw UsageError("--dtype: " +
+                   unknown_name("number type", std::string(name), known));
+}
+
+// Values 0 .. m-1 whose sum over all ranks the type holds exactly.
+std::int64_t modulus(at::ScalarType type, std::int64_t world) {
+  const std::int64_t exact = type == at::kBFloat16 ? 256
+                             : type == at::kHalf   ? 2048
+                                                   : 1 << 24;
+  return std::clamp<std::int64_t>(exact / world, 2, 251);
+}
+
+// One operation and its buffers on one rank.
+class Operation {
+ public:
+  Operation(engines::Channel& channel,
+            std::string_view name,
+            std::int64_t bytes,
+            const at::TensorOptions& options)
+      : channel_(channel), name_(name), world_(channel.world()) {
+    const auto type = c10::typeMetaToScalarType(options.dtype());
+    modulus_ = modulus(type, world_);
+    const auto size = static_cast<std::int64_t>(c10::elementSize(type));
+    bytes_ = whole_bytes(name_, bytes, size, world_);
+    count_ = bytes_ / size;
+    const std::int64_t shard = count_ / world_;
+    in_ = at::zeros({name_ == "all-gather" ? shard : count_}, options);
+    out_ = name_ == "all-gather"       ? at::zeros({count_}, options)
+           : name_ == "reduce-scatter" ? at::zeros({shard}, options)
+           : name_ == plan::kMessages  ? at::zeros({count_}, options)
+                                       : in_;
+    in_.fill_(0);  // touches every page
+    out_.fill_(0);
+  }
+
+  std::int64_t bytes() const { return bytes_; }
+
+  void perform() {
+    if (name_ == "all-reduce") {
+      channel_.all_reduce(in_, plan::Reduce::kSum)->wait();
+    } else if (name_ == "reduce-scatter") {
+      channel_.reduce_scatter(in_, out_, plan::Reduce::kSum)->wait();
+    } else if (name_ == "all-gather") {
+      channel_.all_gather(in_, out_)->wait();
+    } else if (name_ == "broadcast") {
+      channel_.broadcast(in_, 0)->wait();
+    } else {
+      const auto sent = channel_.send(in_, neighbor(1));
+      const auto received = channel_.receive(out_, neighbor(world_ - 1));
+      sent->wait();
+      received->wait();
+    }
+  }
+
+  // Elements of one more operation that are not what they should be.
+  std::int64_t count_wrong() {
+    for (std::int64_t begin = 0; begin < in_.numel(); begin += kBlock) {
+      auto part = in_.narrow(0, begin, std::min(kBlock, in_.numel() - begin));
+      part.copy_(values_of(channel_.rank(), indices(begin, part.numel())));
+    }
+    if (out_.data_ptr() != in_.data_ptr()) {
+      out_.fill_(1);
+    }
+    perform();
+    std::int64_t wrong = 0;
+    for (std::int64_t begin = 0; begin < out_.numel(); begin += kBlock) {
+      const auto part =
+          out_.narrow(0, begin, std::min(kBlock, out_.numel() - begin));
+      wrong += part.to(at::kLong)
+                   .ne(expected(begin, part.numel()))
+                   .sum()
+                   .item<std::int64_t>();
+    }
+    return wrong;
+  }
+
+ private:
+  int neighbor(std::int64_t distance) const {
+    return static_cast<int>((channel_.rank() + distance) % world_);
+  }
+
+  at::Tensor indices(std::int64_t begin, std::int64_t count) const {
+    return at::arange(begin, begin + count, in_.options().dtype(at::kLong));
+  }
+
+  at::Tensor values_of(std::int64_t rank, const at::Tensor& index) const {
+    return (index + 7 * rank).remainder(modulus_);
+  }
+
+  at::Tensor expected(std::int64_t begin, std::int64_t count) const {
+    const std::int64_t rank = channel_.rank();
+    if (name_ == "broadcast") {
+      return values_of(0, indices(begin, count));
+    }
+    if (name_ == plan::kMessages) {
+      return values_of(neighbor(world_ - 1), indices(begin, count));
+    }
+    if (name_ == "all-gather") {
+      const at::Tensor index = indices(begin, count);
+      const std::int64_t shard = count_ / world_;
+      return (index.remainder(shard) + 7 * index.div(shard, "floor"))
+          .remainder(modulus_);
+    }
+    const std::int64_t offset =
+        name_ == "reduce-scatter" ? rank * (count_ / world_) : 0;
+    const at::Tensor index = indices(begin + offset, count);
+    at::Tensor sum = at::zeros_like(index);
+    for (std::int64_t r = 0; r < world_; ++r) {
+      sum += values_of(r, index);
+    }
+    return sum;
+  }
+
+  engines::Channel& channel_;
+  std::string name_;
+  std::int64_t world_ = 1, modulus_ = 2, count_ = 0, bytes_ = 0;
+  at::Tensor in_, out_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> comm_operations() {
+  return kOperations;
+}
+
+CommSamples measure_operation(engines::Channel& channel,
+                              std::string_view operation,
+                              std::int64_t bytes,
+                              const CommSetting& setting,
+                              const CommIterations& iterations) {
+  const at::NoGradGuard no_grad;
+  const at::Device where{setting.device};
+  const runtime::Streams streams(where);
+  Operation one(
+      channel,
+      operation,
+      bytes,
+      at::TensorOptions().dtype(type_of(setting.dtype)).device(where));
+  CommSamples samples;
+  samples.bytes = one.bytes();
+  engines::Ledger before = channel.ledger();
+  const int total = iterations.warmup + iterations.measured;
+  const auto progress = [&](int done) {
+    if (iterations.progress) {
+      iterations.progress(done, total);
+    }
+  };
+  for (int i = 0; i < total; ++i) {
+    progress(i);
+    if (i == iterations.warmup) {
+      before = channel.ledger();
+    }
+    channel.barrier()->wait();
+    streams.synchronize();
+    const std::int64_t began = steady_ns();
+    one.perform();
+    streams.synchronize();
+    if (i >= iterations.warmup) {
+      samples.duration_ns.push_back(steady_ns() - began);
+    }
+    if (i == iterations.warmup) {
+      samples.began_ns = began;
+    }
+  }
+  samples.wire_bytes = (channel.ledger().total_bytes() - before.total_bytes()) /
+                       iterations.measured;
+  progress(total);
+  samples.wrong_elements = one.count_wrong();
+  return samples;
+}
+
+struct CommCases::State {
+  CommSetting setting;  // whose device is this rank's own
+  std::shared_ptr<engines::Link> link;
+  std::unique_ptr<engines::Engine> engine;
+  std::unique_ptr<engines::Channel> channel;
+};
+
+CommCases::CommCases(const engines::World& world,
+                     const CommSetting& setting,
+                     const std::string& name)
+    : state_(std::make_unique<State>()) {
+  type_of(setting.dtype);
+  records::Configuration configuration;
+  configuration.device = setting.device;
+  configuration.link = setting.link;
+  const at::Device device = device_of(world, configuration);
+  state_->setting = setting;
+  state_->setting.device = device.str();
+  state_->engine = engines::make_engine(setting.engine);
+  state_->link = make_link(configuration);
+  if (state_->link != nullptr) {
+    state_->engine =
+        engines::behind_link(std::move(state_->engine), state_->link);
+  }
+  engines::ChannelSpec spec =
+      engines::channel_spec(world, name, world.place.world, setting.interface);
+  spec.device = device;
+  interface_ = spec.interface;
+  state_->channel = state_->engine->connect(spec);
+}
+
+CommCases::~CommCases() = default;
+
+CommSamples CommCases::run(std::string_view operation,
+                           std::int64_t bytes,
+                           const CommIterations& iterations) {
+  std::vector<engines::LinkedOperation> linked;
+  CommIterations own = iterations;
+  own.progress = [&](int done, int total) {
+    if (state_->link != nullptr &&
+        (done == iterations.warmup || done == total)) {
+      linked = state_->link->take_operations();  // at first the warm-up's
+    }
+    if (iterations.progress) {
+      iterations.progress(done, total);
+    }
+  };
+  CommSamples samples = measure_operation(
+      *state_->channel, operation, bytes, state_->setting, own);
+  if (state_->link != nullptr) {
+    state_->link->take_operations();  // the check of the values
+  }
+  samples.linked = std::move(linked);
+  return samples;
+}
+
+}  // namespace paceline::measure

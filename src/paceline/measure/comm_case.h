@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/engines/link.h"
+#include "paceline/engines/world.h"
+
+namespace paceline::engines {
+class Channel;
+}
+
+namespace paceline::measure {
+
+/// What plans ask of an engine, in the order of the report: the four patterns,
+/// and "message": every rank sends to the next one and receives from the one
+/// before, at once, as nccl-tests' sendrecv.
+std::span<const std::string_view> comm_operations();
+
+/// What every rank measures with.
+struct CommSetting {
+  std::string engine = "gloo";
+  std::string device = "cpu";
+  std::string dtype = "fp32";  // fp32, fp64, fp16, bf16, int32
+  std::string interface;       // empty: chosen
+  std::string link;            // modelled, "1Gbit,50us"; empty: none
+};
+
+/// How often an operation is performed at one size.
+struct CommIterations {
+  int warmup = 3;
+  int measured = 20;
+  /// Called on every rank before each iteration and after the last one; it may
+  /// throw.
+  std::function<void(int done, int total)> progress{};
+};
+
+/// What one rank saw of one operation at one size.
+struct CommSamples {
+  std::int64_t bytes = 0;  // the true size: whole elements, whole shards
+  std::vector<std::int64_t> duration_ns;  // by iteration
+  std::int64_t wire_bytes = 0;            // of one operation, as booked
+  std::int64_t wrong_elements = 0;
+  /// Of the measured iterations, where there is a modelled link.
+  std::vector<engines::LinkedOperation> linked{};
+  std::int64_t began_ns = 0;  // the first measured one, this rank's clock
+};
+
+/// An engine's channel over the whole world, and operations on it, one after
+/// the other.
+class CommCases {
+ public:
+  /// Collective over the world; `name` is new in the job.
+  CommCases(const engines::World& world,
+            const CommSetting& setting,
+            const std::string& name);
+  ~CommCases();
+
+  /// Warms up, measures and then checks every element of one more operation
+  /// on values that no summation rounds.  Ranks meet before each operation, so
+  /// a duration is the operation's own and not a late rank's.  Collective.
+  CommSamples run(std::string_view operation,
+                  std::int64_t bytes,
+                  const CommIterations& iterations);
+
+  const std::string& interface() const { return interface_; }
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  std::string interface_;
+};
+
+/// One operation on `channel`, whose engine `setting` names: for tests with
+/// channels of their own.
+CommSamples measure_operation(engines::Channel& channel,
+                              std::string_view operation,
+                              std::int64_t bytes,
+                              const CommSetting& setting,
+                              const CommIterations& iterations);
+
+}  // namespace paceline::measure

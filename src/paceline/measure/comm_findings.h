@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "paceline/launch/board.h"
+#include "paceline/records/comm_record.h"
+
+namespace paceline::measure {
+
+/// What ranks have measured of an engine, whole or as far as they came.
+struct CommResult {
+  std::vector<records::CommRecord> records;
+  records::Environment environment;
+  std::vector<std::string> hosts;  // by rank
+};
+
+/// Rank 0's findings as they grow.  They are on the job's board as well, so
+/// that they outlive the rank.  Another thread may ask for the result.
+class CommFindings {
+ public:
+  explicit CommFindings(std::shared_ptr<launch::Board> board)
+      : board_(std::move(board)) {}
+
+  void begin(const records::Environment& environment,
+             const std::vector<std::string>& hosts);
+  /// The line's rate was measured again; of all rates the fastest counts.
+  void add_line(double bytes_per_s);
+  void add(const records::CommRecord& record);
+
+  /// All records so far, each with the line and the warnings that it calls for.
+  CommResult result() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<launch::Board> board_;
+  CommResult found_;
+  double line_bytes_per_s_ = 0;
+};
+
+/// CommFindings::result() of a job that left its findings on `board`.
+CommResult read_findings(launch::Board& board);
+
+}  // namespace paceline::measure

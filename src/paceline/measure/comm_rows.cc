@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/comm_rows.h"
+
+#include <algorithm>
+
+namespace paceline::measure {
+
+std::int64_t element_bytes(std::string_view dtype) {
+  return dtype == "fp64" ? 8 : dtype == "fp16" || dtype == "bf16" ? 2 : 4;
+}
+
+std::int64_t whole_bytes(std::string_view operation,
+                         std::int64_t bytes,
+                         std::int64_t element,
+                         std::int64_t world) {
+  std::int64_t count = std::max<std::int64_t>(1, bytes / element);
+  if (operation == "reduce-scatter" || operation == "all-gather") {
+    count = (count + world - 1) / world * world;
+  }
+  return count * element;
+}
+
+std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
+                               const std::vector<std::int64_t>& sizes,
+                               std::string_view dtype,
+                               std::int64_t world) {
+  std::vector<CommRow> rows;
+  for (const std::string& operation : operations) {
+    for (const std::int64_t size : sizes) {
+      CommRow row{
+          .operation = operation,
+          .bytes = whole_bytes(operation, size, element_bytes(dtype), world)};
+      if (std::ranges::find(rows, row) == rows.end()) {
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/world.h"
+#include "paceline/launch/heartbeat.h"
+#include "paceline/measure/comm_case.h"
+#include "paceline/measure/comm_findings.h"
+
+namespace paceline::measure {
+
+struct CommSessionOptions {
+  CommSetting setting;
+  std::vector<std::string> operations;  // of comm_operations()
+  std::vector<std::int64_t> sizes;      // payload bytes, ascending
+  int warmup = 3;
+  int iterations = 20;
+  std::chrono::milliseconds timeout{60'000};
+  bool progress = false;               // rank 0 reports on stderr
+  std::function<int()> stop_signal{};  // polled between iterations; 0: none
+};
+
+/// Measures every operation at every size among all ranks of a joined world,
+/// and the line before and after them (engines/line.h); behind a modelled link
+/// that one's rate is the line.  Collective.  On rank 0 `findings` grows with
+/// every size, on other ranks it stays as it is.  Returns 0, or 128 and the
+/// signal by which this rank was asked to stop.
+int run_comm_session(const engines::World& world,
+                     launch::Heartbeat& heart,
+                     const CommSessionOptions& options,
+                     CommFindings& findings);
+
+}  // namespace paceline::measure

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/core_pin.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace paceline::measure {
+
+CorePin::CorePin(int local_rank, int local_world, int threads, bool apart) {
+  const int each = std::max(1, threads);
+  if (sched_getaffinity(0, sizeof(before_), &before_) != 0) {
+    description_ = "not pinned: the affinity cannot be read";
+    return;
+  }
+  const int cores = CPU_COUNT(&before_);
+  if (apart) {
+    description_ = "each rank on cores of its own, by its launcher";
+    return;
+  }
+  if (each > cores / std::max(1, local_world)) {
+    description_ = "not pinned: no core for every thread of every rank";
+    return;
+  }
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  int place = 0;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &before_)) {
+      if (place / each == local_rank) {
+        CPU_SET(core, &own);
+      }
+      ++place;
+    }
+  }
+  pinned_ = sched_setaffinity(0, sizeof(own), &own) == 0;
+  description_ = pinned_ ? fmt::format("each rank on {} core{} of its own",
+                                       each,
+                                       each == 1 ? "" : "s")
+                         : "not pinned: the system refused";
+}
+
+CorePin::~CorePin() {
+  if (pinned_) {
+    sched_setaffinity(0, sizeof(before_), &before_);
+  }
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/environment.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "paceline/measure/git_hash.h"
+#include "paceline/measure/torch_facts.h"
+#include "paceline/measure/version.h"
+#include "paceline/records/environment.h"
+#include "paceline/records/json.h"
+
+namespace paceline::measure {
+namespace {
+
+records::Environment own_environment() {
+  records::Environment environment;
+  environment.paceline_version = kVersion;
+  environment.git_hash = kGitHash;
+  environment.compiler = __VERSION__;
+  environment.build_type = kBuildType;
+  environment.variables = records::allowed_variables(environ);
+  environment.torch_version = kTorchVersion;
+  environment.torch_git = kTorchGit;
+  environment.cuda_version = kTorchCuda;
+  return environment;
+}
+
+}  // namespace
+
+records::Environment exchange_environment(const engines::World& world,
+                                          Bulletin& bulletin,
+                                          int usable_cores) {
+  records::Environment environment = own_environment();
+  if (world.place.local_rank == 0) {
+    records::RunRecord part;
+    part.environment.hosts = {records::collect_host()};
+    records::HostEnvironment& host = part.environment.hosts.front();
+    host.host = world.place.host;  // as the launcher knows it
+    host.facts["usable_cores"] = std::to_string(usable_cores);
+    host.facts["torch_cpu_capability"] = cpu_capability();
+    bulletin.post("environment/" + world.place.host, records::to_line(part));
+  }
+  std::vector<std::string> seen;
+  for (const std::string& host : world.hosts) {
+    if (std::find(seen.begin(), seen.end(), host) != seen.end()) {
+      continue;
+    }
+    seen.push_back(host);
+    const records::RunRecord part = records::from_line(bulletin.read(
+        "environment/" + host, std::chrono::milliseconds(60'000)));
+    environment.hosts.push_back(part.environment.hosts.front());
+  }
+  return environment;
+}
+
+std::string host_differences(const records::Environment& environment) {
+  return records::differences(environment.hosts).value_or("");
+}
+
+}  // namespace paceline::measure

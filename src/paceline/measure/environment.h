@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "paceline/engines/world.h"
+#include "paceline/measure/bulletin.h"
+#include "paceline/records/run_record.h"
+
+namespace paceline::measure {
+
+/// Versions of the program and its libraries, and this machine; the same on
+/// every rank once each host has told its facts.  Collective over the world.
+/// `usable_cores` are those of this host (measure/host_cores.h).
+records::Environment exchange_environment(const engines::World& world,
+                                          Bulletin& bulletin,
+                                          int usable_cores);
+
+/// The first difference between the hosts, in words; empty where there is
+/// none.
+std::string host_differences(const records::Environment& environment);
+
+}  // namespace paceline::measure

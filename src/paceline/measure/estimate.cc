@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/estimate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/base/text.h"
+#include "paceline/measure/probe.h"
+
+namespace paceline::measure {
+namespace {
+
+constexpr double kAskAboveSeconds = 30 * 60;
+
+std::string duration_text(double seconds) {
+  if (seconds < 90) {
+    return fmt::format("{:.0f} s", seconds);
+  }
+  if (seconds < 5400) {
+    return fmt::format("{:.0f} min", seconds / 60);
+  }
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+// How many threads share a core; of replays, whose ranks sleep, none.
+double crowd(const records::Configuration& c, int ranks_here, double cores) {
+  return c.device == "cpu" && c.replay.empty()
+             ? std::max(1.0, ranks_here * std::max(1, c.threads) / cores)
+             : 1.0;
+}
+
+double seconds_of(const records::Configuration& c,
+                  const Probe& probe,
+                  double crowd) {
+  const bool apart = c.ranks > 1 && !c.discard;  // the steps that send nothing
+  const int first = apart ? 2 : 1;
+  const int steps = c.warmup + c.steps + (apart ? c.steps + 2 : 0);
+  return 2 * probe.setup_s +
+         (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd;
+}
+
+// What the cases take together, as far as it has been looked at.
+struct Sum {
+  double seconds = 0;
+  std::int64_t memory_bytes = 0;  // of the largest rank
+};
+
+std::string memory_refusal(const records::Configuration& c,
+                           const Probe& probe,
+                           int ranks_here) {
+  const std::int64_t memory = usable_memory_bytes();
+  const std::int64_t needed = probe.memory_bytes * ranks_here;
+  if (c.device != "cpu" || (probe.fits && needed <= memory)) {
+    return "";
+  }
+  return fmt::format(
+      "{} with batch {} on {} needs {} {:.1f} GB on this host, which has "
+      "{:.1f} GB; use fewer ranks, a smaller --batch-size or --image-size.",
+      c.model,
+      c.batch_size,
+      counted(ranks_here, "rank"),
+      probe.fits ? "about" : "more than",
+      static_cast<double>(needed) * 1e-9,
+      static_cast<double>(memory) * 1e-9);
+}
+
+// `runs` are all that is to be done; a case that is repeated counts once.
+std::string sum_text(const Sum& sum,
+                     const std::vector<records::Configuration>& runs) {
+  std::set<std::string> keys;
+  for (const records::Configuration& c : runs) {
+    keys.insert(c.key() + (c.discard ? " discarded" : ""));
+  }
+  const std::string cases = counted(std::ssize(keys), "case");
+  return fmt::format(
+      "estimated {} for {}, {:.2f} GB per rank (from a probe of each "
+      "network)",
+      duration_text(sum.seconds),
+      keys.size() < runs.size()
+          ? fmt::format("{} runs of {}", runs.size(), cases)
+          : cases,
+      static_cast<double>(sum.memory_bytes) * 1e-9);
+}
+
+// On rank 0.
+Estimate estimate(engines::World& world,
+                  const std::vector<records::Configuration>& cases,
+                  const SessionOptions& options,
+                  int cores) {
+  Estimate found;
+  std::map<std::string, Probe> probes;
+  Sum sum;
+  for (const records::Configuration& c : cases) {
+    const std::string network = network_of(c);
+    if (!probes.contains(network)) {
+      probes.emplace(network,
+                     probe_case(world,
+                                c,
+                                {.name = fmt::format("probe{}", probes.size()),
+                                 .interface = options.interface,
+                                 .timeout = options.timeout}));
+    }
+    const Probe& probe = probes.at(network);
+    const int here = std::min(c.ranks, world.place.local_world);
+    sum.seconds += seconds_of(c, probe, crowd(c, here, cores));
+    sum.memory_bytes = std::max(sum.memory_bytes, probe.memory_bytes);
+    found.first_step_s[network] = probe.first_step_s;
+    found.refusal = memory_refusal(c, probe, here);
+    if (!found.refusal.empty()) {
+      return found;
+    }
+  }
+  const std::string text = sum_text(sum, cases);
+  if (sum.seconds > kAskAboveSeconds && !options.yes) {
+    found.refusal =
+        text +
+        ": more than 30 minutes; repeat with --yes to run it, or with fewer "
+        "--steps, --runs, ranks or models.";
+  } else {
+    fmt::print(stderr, "{}\n", text);
+  }
+  return found;
+}
+
+std::string to_text(const Estimate& estimate) {
+  return nlohmann::json{{"refusal", estimate.refusal},
+                        {"first_step_s", estimate.first_step_s}}
+      .dump();
+}
+
+Estimate estimate_from(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  Estimate estimate;
+  json.at("refusal").get_to(estimate.refusal);
+  json.at("first_step_s").get_to(estimate.first_step_s);
+  return estimate;
+}
+
+}  // namespace
+
+std::string network_of(const records::Configuration& c) {
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
+                     c.model,
+                     c.batch_size,
+                     c.image_size,
+                     c.classes,
+                     c.dtype,
+                     c.device,
+                     c.channels_last,
+                     c.optimizer,
+                     c.accumulate,
+                     c.threads,
+                     c.replay,
+                     c.stretch);
+}
+
+std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c,
+                                              int ranks_here,
+                                              int cores) const {
+  const auto found = first_step_s.find(network_of(c));
+  const double seconds = found == first_step_s.end()
+                             ? 0
+                             : found->second * crowd(c, ranks_here, cores);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+Estimate agree_on_estimate(engines::World& world,
+                           Bulletin& job,
+                           const std::vector<records::Configuration>& cases,
+                           const SessionOptions& options,
+                           int cores) {
+  if (cases.empty()) {
+    return {};
+  }
+  if (world.place.rank == 0 && !world.board->read(kEstimateNote)) {
+    const Estimate found = estimate(world, cases, options, cores);
+    job.post(kEstimateNote, to_text(found));
+  }
+  Estimate agreed =
+      estimate_from(job.read(kEstimateNote, std::chrono::milliseconds(0)));
+  if (!agreed.refusal.empty()) {
+    throw UsageError(agreed.refusal);
+  }
+  return agreed;
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/known_times.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/measure/estimate.h"
+#include "paceline/strategies/cluster_times.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::measure {
+namespace {
+
+using nlohmann::json;
+using records::Configuration;
+
+json to_json(const plan::AlphaBetaLine& line) {
+  json pieces = json::array();
+  for (const plan::AlphaBetaPiece& piece : line.pieces) {
+    pieces.push_back({piece.from_bytes, piece.alpha, piece.beta_ps_per_byte});
+  }
+  return pieces;
+}
+
+plan::AlphaBetaLine line_from(const json& pieces) {
+  plan::AlphaBetaLine line;
+  for (const json& piece : pieces) {
+    line.pieces.push_back({.from_bytes = piece.at(0),
+                           .alpha = piece.at(1),
+                           .beta_ps_per_byte = piece.at(2)});
+  }
+  return line;
+}
+
+json to_json(const PlanTimes& times) {
+  json all = json::object();
+  if (times.profile) {
+    all["profile"] = {{"origin", times.profile->origin},
+                      {"forward", times.profile->forward},
+                      {"backward", times.profile->backward}};
+  }
+  if (const auto& model = times.alpha_beta) {
+    all["alpha_beta"] = {{"origin", model->origin},
+                         {"world", model->world},
+                         {"all_reduce", to_json(model->all_reduce)},
+                         {"reduce_scatter", to_json(model->reduce_scatter)},
+                         {"all_gather", to_json(model->all_gather)},
+                         {"broadcast", to_json(model->broadcast)},
+                         {"message", to_json(model->message)}};
+  }
+  return all;
+}
+
+PlanTimes times_from(const json& all) {
+  PlanTimes times;
+  if (all.contains("profile")) {
+    const json& profile = all.at("profile");
+    times.profile = plan::LayerProfile{.origin = profile.at("origin"),
+                                       .forward = profile.at("forward"),
+                                       .backward = profile.at("backward")};
+  }
+  if (all.contains("alpha_beta")) {
+    const json& model = all.at("alpha_beta");
+    times.alpha_beta =
+        plan::AlphaBeta{.origin = model.at("origin"),
+                        .world = model.at("world"),
+                        .all_reduce = line_from(model.at("all_reduce")),
+                        .reduce_scatter = line_from(model.at("reduce_scatter")),
+                        .all_gather = line_from(model.at("all_gather")),
+                        .broadcast = line_from(model.at("broadcast")),
+                        .message = line_from(model.at("message"))};
+  }
+  return times;
+}
+
+bool asks_for_times(const Configuration& c) {
+  return c.ranks > 1 && strategies::needs_times(strategies::parse_strategy(
+                            c.strategy, {.bucket_mb = c.bucket_mb}));
+}
+
+// What layers' times hold for.
+std::string layers_of(const Configuration& c, const std::string& placement) {
+  return fmt::format("layers {} {}", network_of(c), placement);
+}
+
+// What collectives' times hold for: the largest size is the model's.
+std::string collectives_of(const Configuration& c,
+                           const std::string& placement) {
+  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{} {}",
+                     c.engine,
+                     c.device,
+                     c.model,
+                     c.image_size,
+                     c.classes,
+                     c.dtype,
+                     c.replay,
+                     placement);
+}
+
+constexpr const char* kEarlier = ", for an earlier case of this run";
+
+}  // namespace
+
+std::string to_text(const PlanTimes& times) {
+  return to_json(times).dump();
+}
+
+PlanTimes plan_times_from(const std::string& text) {
+  return times_from(json::parse(text));
+}
+
+KnownTimes::KnownTimes(const engines::World& world,
+                       const std::string& cluster_file)
+    : world_(world), file_(cluster_file) {
+  if (world.place.rank != 0) {
+    return;
+  }
+  if (!file_.empty()) {
+    cluster_ = cluster::read_cluster(file_);
+  }
+  if (const auto note = world.board->read(kTimesNote)) {
+    const json all = json::parse(*note);
+    for (const auto& [what, times] : all.items()) {
+      kept_[what] = times_from(times);
+    }
+  }
+}
+
+std::string KnownTimes::placement(int ranks) const {
+  std::string text;
+  for (int rank = 0; rank < ranks; ++rank) {
+    text += world_.hosts[static_cast<std::size_t>(rank)] + " ";
+  }
+  return text;
+}
+
+void KnownTimes::say(const std::string& sentence) {
+  if (said_.insert(sentence).second) {
+    fmt::print(stderr, "{}\n", sentence);
+  }
+}
+
+std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
+  const auto hosts =
+      std::span(world_.hosts).first(static_cast<std::size_t>(c.ranks));
+  if (c.dtype == "bf16") {
+    say(
+        fmt::format("the fits of {} are of fp32, and the gradients are bf16; "
+                    "their times are measured before the run",
+                    file_));
+    return std::nullopt;
+  }
+  const bool one_host = std::ranges::count(hosts, hosts[0]) == c.ranks;
+  strategies::ClusterTimes times = strategies::times_for(
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}),
+      *cluster_,
+      {.engine = c.engine,
+       .device = c.device,
+       .world = c.ranks,
+       .scope =
+           one_host ? cluster::LinkScope::kDevices : cluster::LinkScope::kHosts,
+       .ranks_per_host = engines::ranks_per_host(hosts)},
+      file_);
+  if (!times.missing.empty()) {
+    say(fmt::format("{}; they are measured before the run", times.missing));
+    return std::nullopt;
+  }
+  say(fmt::format("times of collectives: {}", times.model.origin));
+  return std::move(times.model);
+}
+
+PlanTimes KnownTimes::known(const Configuration& c) {
+  PlanTimes times;
+  if (!asks_for_times(c)) {
+    return times;
+  }
+  const auto kept = [this](const std::string& what) {
+    const auto found = kept_.find(what);
+    return found == kept_.end() ? PlanTimes{} : found->second;
+  };
+  if (c.replay.empty()) {
+    times.profile = kept(layers_of(c, placement(c.ranks))).profile;
+  }
+  if (c.link.empty()) {
+    if (cluster_) {
+      times.alpha_beta = fits_for(c);
+    }
+    if (!times.alpha_beta) {
+      times.alpha_beta = kept(collectives_of(c, placement(c.ranks))).alpha_beta;
+    }
+  }
+  return times;
+}
+
+PlanTimes KnownTimes::agree(const Configuration& c, Bulletin& bulletin) {
+  if (!asks_for_times(c)) {
+    return {};
+  }
+  if (world_.place.rank == 0) {
+    bulletin.post("times", to_text(known(c)));
+  }
+  return plan_times_from(bulletin.read("times", std::chrono::milliseconds(0)));
+}
+
+void KnownTimes::keep(const Configuration& c,
+                      const PlanTimes& known,
+                      const PlanTimes& used) {
+  if (world_.place.rank != 0 || !asks_for_times(c)) {
+    return;
+  }
+  if (!known.profile && used.profile && c.replay.empty()) {
+    PlanTimes& kept = kept_[layers_of(c, placement(c.ranks))];
+    kept.profile = used.profile;
+    kept.profile->origin += kEarlier;
+  }
+  if (!known.alpha_beta && used.alpha_beta && c.link.empty()) {
+    PlanTimes& kept = kept_[collectives_of(c, placement(c.ranks))];
+    kept.alpha_beta = used.alpha_beta;
+    kept.alpha_beta->origin += kEarlier;
+  }
+  json note = json::object();
+  for (const auto& [what, times] : kept_) {
+    note[what] = to_json(times);
+  }
+  world_.board->post(kTimesNote, note.dump());
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/link_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "paceline/cluster/link_spec.h"
+
+namespace paceline::measure {
+namespace {
+
+struct Ends {
+  int seen = 0;  // by so many members
+  std::int64_t modelled_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t engine_ns = std::numeric_limits<std::int64_t>::min();
+};
+
+}  // namespace
+
+std::shared_ptr<engines::Link> make_link(const records::Configuration& c) {
+  if (c.link.empty()) {
+    return nullptr;
+  }
+  return std::make_shared<engines::Link>(
+      cluster::stretched(cluster::parse_link("--link", c.link), c.stretch));
+}
+
+std::string to_text(const std::vector<engines::LinkedOperation>& operations,
+                    std::int64_t origin_ns) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const engines::LinkedOperation& one : operations) {
+    all.push_back({one.name.channel,
+                   one.name.index,
+                   one.name.members,
+                   one.issued_ns - origin_ns,
+                   one.modelled_ns - origin_ns,
+                   one.engine_ns - origin_ns});
+  }
+  return all.dump();
+}
+
+std::vector<engines::LinkedOperation> linked_operations_from(
+    const std::string& text) {
+  std::vector<engines::LinkedOperation> operations;
+  for (const auto& one : nlohmann::json::parse(text)) {
+    operations.push_back({.name = {.channel = one.at(0),
+                                   .index = one.at(1),
+                                   .members = one.at(2)},
+                          .issued_ns = one.at(3),
+                          .modelled_ns = one.at(4),
+                          .engine_ns = one.at(5)});
+  }
+  return operations;
+}
+
+records::LinkCheck check_link(
+    const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
+    double stretch) {
+  std::map<engines::LinkedName, Ends> all;
+  for (const auto& operations : by_rank) {
+    for (const engines::LinkedOperation& one : operations) {
+      Ends& ends = all[one.name];
+      ++ends.seen;
+      ends.modelled_ns = std::max(ends.modelled_ns, one.modelled_ns);
+      ends.engine_ns = std::max(ends.engine_ns, one.engine_ns);
+    }
+  }
+  records::LinkCheck check;
+  for (const auto& [name, ends] : all) {
+    if (ends.seen < name.members) {
+      continue;  // it began before the window on some of them
+    }
+    const auto slack = static_cast<std::int64_t>(std::floor(
+        static_cast<double>(ends.modelled_ns - ends.engine_ns) / stretch));
+    check.slack_ns =
+        check.operations == 0 ? slack : std::min(check.slack_ns, slack);
+    ++check.operations;
+    check.late += slack < 0 ? 1 : 0;
+  }
+  return check;
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/link.h"
+#include "paceline/records/run_record.h"
+
+namespace paceline::measure {
+
+/// The modelled link of a case's rank; null where it has none.
+std::shared_ptr<engines::Link> make_link(const records::Configuration& c);
+
+/// For the way from a rank to rank 0.  `origin_ns` is taken off every time.
+std::string to_text(const std::vector<engines::LinkedOperation>& operations,
+                    std::int64_t origin_ns);
+std::vector<engines::LinkedOperation> linked_operations_from(
+    const std::string& text);
+
+/// Compares engine and link where all members of an operation have seen it.
+///
+/// It begins when its last member issues it and has ended when it has ended on
+/// all, so what counts is the latest modelled end and the latest real one: a
+/// member that came early has waited for the others, not for the engine.  The
+/// ranks' times must be of one clock.  Slack is divided by `stretch`.
+records::LinkCheck check_link(
+    const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
+    double stretch);
+
+}  // namespace paceline::measure

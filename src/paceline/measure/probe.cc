@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/probe.h"
+
+#include <new>
+#include <optional>
+#include <regex>
+#include <string>
+
+#include <torch/torch.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/process.h"
+#include "paceline/measure/team.h"
+#include "paceline/measure/trainer.h"
+
+namespace paceline::measure {
+namespace {
+
+// A first step that takes longer is taken for all: what is cold in it weighs
+// little then, and a second one would cost more than it tells.
+constexpr double kSecondStepBelowSeconds = 5;
+
+Probe probe(const engines::World& world,
+            const records::Configuration& configuration,
+            const CaseOptions& options) {
+  const Stopwatch<> setup;
+  const auto seconds = [](const Stopwatch<>& watch) {
+    return std::chrono::duration<double>(watch.elapsed()).count();
+  };
+  const auto engine = engines::make_engine(configuration.engine);
+  const measure::Team team =
+      make_team(world, configuration, *engine, options.name, options.interface);
+  measure::Trainer trainer(configuration, team, {.timeout = options.timeout});
+  Probe probe{.setup_s = seconds(setup)};
+  const auto step = [&] {
+    const Stopwatch<> watch;
+    trainer.step();
+    trainer.drain();
+    return seconds(watch);
+  };
+  probe.first_step_s = step();
+  probe.step_s = probe.first_step_s < kSecondStepBelowSeconds
+                     ? step()
+                     : probe.first_step_s;
+  probe.memory_bytes = peak_memory_bytes().value_or(0);
+  return probe;
+}
+
+// "... you tried to allocate 123 bytes": what torch's allocator says; nothing
+// for any other error.
+std::optional<std::int64_t> refused_bytes(const std::string& message) {
+  static const std::regex kTried("tried to allocate ([0-9]{1,18}) bytes");
+  std::smatch match;
+  if (!std::regex_search(message, match, kTried)) {
+    return std::nullopt;
+  }
+  return std::stoll(match[1]);
+}
+
+}  // namespace
+
+Probe probe_case(const engines::World& world,
+                 records::Configuration configuration,
+                 const CaseOptions& options) {
+  configuration.ranks = 1;
+  configuration.strategy = "none";
+  reset_peak_memory();
+  const auto too_large = [](std::int64_t refused) {
+    return Probe{.memory_bytes = peak_memory_bytes().value_or(0) + refused,
+                 .fits = false};
+  };
+  try {
+    return probe(world, configuration, options);
+  } catch (const std::bad_alloc&) {
+    return too_large(0);
+  } catch (const c10::Error& error) {
+    if (const auto bytes = refused_bytes(error.what_without_backtrace())) {
+      return too_large(*bytes);
+    }
+    throw;
+  }
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "paceline/measure/case_run.h"
+
+namespace paceline::measure {
+
+/// What a case costs one rank that has its host to itself.
+struct Probe {
+  double setup_s = 0;
+  double first_step_s = 0;  // cold: memory is touched, kernels are chosen
+  double step_s = 0;        // a later one; the first where that took long
+  std::int64_t memory_bytes =
+      0;             // the peak; where it does not fit, up to there
+  bool fits = true;  // false: memory ran out
+};
+
+/// One or two steps of the case's network on this rank, rank 0, alone.
+Probe probe_case(const engines::World& world,
+                 records::Configuration configuration,
+                 const CaseOptions& options);
+
+}  // namespace paceline::measure

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/profile_model.h"
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/engines/engine.h"
+#include "paceline/launch/place.h"
+#include "paceline/measure/trainer.h"
+#include "paceline/networks/batch.h"
+#include "paceline/networks/precision.h"
+#include "paceline/runtime/profile_layers.h"
+#include "paceline/runtime/shape.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::measure {
+namespace {
+
+/// Bytes that this thread has allocated and not freed since it was made.
+class MemoryMeter final : public c10::MemoryReportingInfoBase {
+ public:
+  void reportMemoryUsage(void* /*pointer*/,
+                         std::int64_t bytes,
+                         std::size_t /*allocated*/,
+                         std::size_t /*reserved*/,
+                         c10::Device /*device*/) override {
+    bytes_ += bytes;
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::int64_t bytes_ = 0;
+};
+
+/// Calls `entered` at every gate that a forward comes to.
+class GateWatch final : public networks::Gates {
+ public:
+  explicit GateWatch(std::function<void(plan::ModuleId)> entered)
+      : entered_(std::move(entered)) {}
+  void enter(plan::ModuleId module) override { entered_(module); }
+  void leave(plan::ModuleId /*module*/) override {}
+  bool gates_backward(plan::ModuleId /*module*/) const override {
+    return false;
+  }
+  void enter_backward(plan::ModuleId /*module*/) override {}
+
+ private:
+  std::function<void(plan::ModuleId)> entered_;
+};
+
+/// The network with all that one of its steps needs.
+class Subject {
+ public:
+  explicit Subject(const records::Configuration& c)
+      : precision_(networks::parse_precision(c.dtype)), device_(c.device) {
+    const auto& info = networks::find_network(c.model);
+    const networks::NetworkOptions options{.image_size = c.image_size,
+                                           .classes = c.classes};
+    network_ = networks::make_network(info, options, c.seed);
+    network_->to(device_);
+    networks::cast_network(*network_, networks::parameter_dtype(precision_));
+    if (c.channels_last) {
+      networks::to_channels_last(*network_);
+    }
+    network_->train();
+    batch_ =
+        networks::make_batch(info,
+                             {.batch_size = c.batch_size,
+                              .seed = c.seed,
+                              .channels_last = c.channels_last,
+                              .dtype = networks::parameter_dtype(precision_),
+                              .device = device_,
+                              .network = options});
+    const networks::Batch probe{
+        at::cat({batch_.input.narrow(0, 0, 1), batch_.input.narrow(0, 0, 1)}),
+        at::cat(
+            {batch_.target.narrow(0, 0, 1), batch_.target.narrow(0, 0, 1)})};
+    traced_ = runtime::trace(network_, c.model, probe);
+  }
+
+  const plan::ModelShape& shape() const { return traced_.shape; }
+
+  plan::LayerProfile profile(const runtime::ProfileOptions& options) {
+    return runtime::profile_layers(
+        traced_, [this] { return loss(); }, device_, options);
+  }
+
+  /// One forward; `entered` is called at every gate.
+  at::Tensor forward(const std::function<void(plan::ModuleId)>& entered) {
+    GateWatch watch(entered);
+    for (std::size_t m = 0; m < traced_.gated.size(); ++m) {
+      if (traced_.gated[m] != nullptr) {
+        traced_.gated[m]->bind(&watch, static_cast<plan::ModuleId>(m));
+      } else {
+        entered(static_cast<plan::ModuleId>(m));  // the root's unit
+      }
+    }
+    at::Tensor result = loss();
+    for (networks::Gated* gated : traced_.gated) {
+      if (gated != nullptr) {
+        gated->bind(nullptr, {});
+      }
+    }
+    return result;
+  }
+
+ private:
+  at::Tensor loss() {
+    const networks::Autocast autocast(precision_, device_.type());
+    return at::cross_entropy_loss(network_->forward(batch_.input),
+                                  batch_.target);
+  }
+
+  networks::Precision precision_;
+  at::Device device_;
+  std::shared_ptr<networks::Network> network_;
+  networks::Batch batch_;
+  runtime::TracedNetwork traced_;
+};
+
+/// Bytes that each module's forward leaves behind.
+std::vector<std::int64_t> activation_bytes(Subject& subject,
+                                           std::size_t modules) {
+  const auto meter = std::make_shared<MemoryMeter>();
+  std::vector<std::int64_t> kept(modules, 0);
+  std::int64_t before = 0;
+  std::size_t current = modules;
+  const auto close = [&] {
+    if (current < modules) {
+      kept[current] += std::max<std::int64_t>(0, meter->bytes() - before);
+    }
+    before = meter->bytes();
+  };
+  const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, meter);
+  const at::Tensor loss = subject.forward([&](plan::ModuleId m) {
+    close();
+    current = plan::index_of(m);
+  });
+  close();
+  return kept;
+}
+
+/// The median of one update of all parameters, as training performs it.
+std::optional<plan::Picoseconds> update_time(records::Configuration c) {
+  c.strategy = "none";
+  c.ranks = 1;
+  c.accumulate = 1;
+  const auto engine = engines::make_engine("gloo");
+  const measure::Team team{.name = "profile",
+                           .store = c10::make_intrusive<c10d::HashStore>(),
+                           .engine = engine.get(),
+                           .device = at::Device(c.device),
+                           .interface = "lo"};
+  measure::Trainer trainer(c, team, {.record_spans = true});
+  std::map<plan::Step, double> by_step;
+  const int steps = std::min(c.warmup, 2) + std::max(1, std::min(c.steps, 5));
+  for (int i = 0; i < steps; ++i) {
+    trainer.step();
+  }
+  trainer.drain();
+  for (const runtime::OpSpan& span : trainer.executor().take_spans()) {
+    const auto& op = trainer.executor()
+                         .plan_of(span.ref.step)
+                         .ops[static_cast<std::size_t>(span.ref.op)];
+    if (span.kind == runtime::OpSpan::Kind::kWork &&
+        std::holds_alternative<plan::Kernel>(op.work)) {
+      by_step[span.ref.step] +=
+          static_cast<double>(span.end_ns - span.start_ns);
+    }
+  }
+  std::vector<double> times;
+  for (const auto& [step, ns] : by_step) {
+    if (step >= std::min(c.warmup, 2)) {
+      times.push_back(ns);
+    }
+  }
+  if (times.empty() || !team.device.is_cpu()) {
+    return std::nullopt;  // on a GPU a span is the launch alone
+  }
+  return plan::picoseconds_of(stats::median(times) * 1e-9);
+}
+
+}  // namespace
+
+cluster::ProfiledModel profile_model(const records::Configuration& c) {
+  if (c.threads > 0) {
+    at::set_num_threads(c.threads);
+  }
+  reset_peak_memory();
+  cluster::ProfiledModel profiled;
+  {
+    Subject subject(c);
+    profiled.model = subject.shape();
+    profiled.profile = subject.profile(
+        {.warmup = c.warmup,
+         .repeats = c.steps,
+         .origin = fmt::format("paceline profile {} on {}, {} threads, "
+                               "{:%Y-%m-%d}",
+                               c.model,
+                               launch::host_name(),
+                               at::get_num_threads(),
+                               fmt::gmtime(std::time(nullptr)))});
+    profiled.memory = peak_memory_bytes();
+    profiled.profile.activation_bytes =
+        activation_bytes(subject, profiled.model.modules.size());
+  }
+  profiled.update = update_time(c);
+  profiled.batch_size = c.batch_size;
+  profiled.device = c.device;
+  return profiled;
+}
+
+}  // namespace paceline::measure

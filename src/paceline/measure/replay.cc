@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/replay.h"
+
+#include <utility>
+
+#include "paceline/base/clock.h"
+
+namespace paceline::measure {
+
+ReplayClock real_replay_clock() {
+  return {.now_ns = [] { return steady_ns(); },
+          .sleep_until_ns = [](std::int64_t until) { sleep_until_ns(until); }};
+}
+
+Replay::Replay(cluster::ProfiledModel profiled,
+               double stretch,
+               ReplayClock clock)
+    : profiled_(std::move(profiled)),
+      stretch_(stretch),
+      clock_(std::move(clock)) {
+  plan::check_profile(profiled_.model, profiled_.profile);
+  plan::Elements elements = 0;
+  for (const plan::ParameterShape& parameter : profiled_.model.parameters) {
+    elements += parameter.elements;
+  }
+  if (profiled_.update && elements > 0) {
+    update_ns_per_element_ = static_cast<double>(*profiled_.update) * 1e-3 *
+                             stretch_ / static_cast<double>(elements);
+  }
+}
+
+void Replay::begin(const ReplayEvents& events) {
+  if (!due_ns_) {
+    due_ns_ = static_cast<double>(clock_.now_ns());
+    stood_ns_ = events.stood_ns();
+  }
+}
+
+void Replay::compute(plan::Picoseconds time, const ReplayEvents& events) {
+  const std::int64_t stood = events.stood_ns();
+  *due_ns_ += static_cast<double>(stood - stood_ns_) +
+              static_cast<double>(time) * 1e-3 * stretch_;
+  stood_ns_ = stood;
+  const auto due = static_cast<std::int64_t>(*due_ns_);
+  if (due > clock_.now_ns()) {
+    clock_.sleep_until_ns(due);
+  }
+}
+
+void Replay::forward(const ReplayEvents& events) {
+  begin(events);
+  for (std::size_t m = 0; m < profiled_.model.modules.size(); ++m) {
+    const auto module = static_cast<plan::ModuleId>(m);
+    events.enter(module);
+    compute(profiled_.profile.forward[m], events);
+    events.leave(module);
+  }
+}
+
+void Replay::backward(const ReplayEvents& events) {
+  begin(events);
+  const plan::ModelShape& model = profiled_.model;
+  std::vector<bool> entered(model.modules.size(), false);
+  for (const plan::ParameterId p : model.ready_order) {
+    const plan::ModuleId module = model.parameters[plan::index_of(p)].module;
+    if (!entered[plan::index_of(module)]) {
+      entered[plan::index_of(module)] = true;
+      if (events.gates_backward(module)) {
+        events.enter_backward(module);
+      }
+    }
+    compute(profiled_.profile.backward[plan::index_of(p)], events);
+    events.ready(p);
+  }
+}
+
+std::optional<std::chrono::nanoseconds> Replay::kernel_time(
+    const plan::Kernel& kernel) const {
+  if (kernel.name != "update" || kernel.writes.empty()) {
+    return std::nullopt;
+  }
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(
+      update_ns_per_element_ *
+      static_cast<double>(kernel.writes.front().slice.count)));
+}
+
+}  // namespace paceline::measure

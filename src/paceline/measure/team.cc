@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/team.h"
+
+#include <ATen/Parallel.h>
+
+#include "paceline/base/error.h"
+#include "paceline/engines/c10d_store.h"
+#include "paceline/measure/torch_facts.h"
+
+namespace paceline::measure {
+
+at::Device device_of(const engines::World& world,
+                     const records::Configuration& configuration) {
+  if (configuration.device == "cpu") {
+    return at::kCPU;
+  }
+  const int devices = cuda_devices();
+  if (devices == 0) {
+    throw UsageError(
+        "--device cuda: no CUDA device is visible; allowed here: cpu.");
+  }
+  return {at::kCUDA,
+          static_cast<c10::DeviceIndex>(world.place.local_rank % devices)};
+}
+
+measure::Team make_team(const engines::World& world,
+                        const records::Configuration& configuration,
+                        engines::Engine& engine,
+                        const std::string& name,
+                        const std::string& interface) {
+  if (configuration.threads > 0) {
+    at::set_num_threads(configuration.threads);
+  }
+  const engines::ChannelSpec spec =
+      engines::channel_spec(world, name, configuration.ranks, interface);
+  return {.name = name,
+          .store = spec.store,
+          .engine = &engine,
+          .rank = spec.rank,
+          .world = spec.world,
+          .device = device_of(world, configuration),
+          .interface = spec.interface};
+}
+
+}  // namespace paceline::measure

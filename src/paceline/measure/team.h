@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "paceline/engines/world.h"
+#include "paceline/measure/trainer.h"
+#include "paceline/records/configuration.h"
+
+namespace paceline::measure {
+
+/// This rank's device under `configuration`: cpu, or the CUDA device of the
+/// local rank modulo the visible ones.
+at::Device device_of(const engines::World& world,
+                     const records::Configuration& configuration);
+
+/// Sets threads, and names the ranks that run the case together; `name` is new
+/// in the job.
+measure::Team make_team(const engines::World& world,
+                        const records::Configuration& configuration,
+                        engines::Engine& engine,
+                        const std::string& name,
+                        const std::string& interface);
+
+}  // namespace paceline::measure

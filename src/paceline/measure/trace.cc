@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/trace.h"
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/plan/cost.h"
+#include "paceline/plan/describe.h"
+#include "paceline/plan/wire_bytes.h"
+
+namespace paceline::measure {
+namespace {
+
+records::Activity activity_of(const runtime::OpSpan& op, const plan::Op& what) {
+  if (op.kind == runtime::OpSpan::Kind::kWait) {
+    return records::Activity::kWait;
+  }
+  return std::holds_alternative<plan::Collective>(what.work)
+             ? records::Activity::kTransfer
+             : records::Activity::kUpdate;
+}
+
+records::Span span_of(const runtime::OpSpan& op,
+                      const plan::Op& what,
+                      const plan::ModelShape& model,
+                      const plan::Setup& setup) {
+  const records::Activity activity = activity_of(op, what);
+  records::SpanArgs args{.step = op.ref.step};
+  if (activity == records::Activity::kTransfer) {
+    args.bytes = plan::payload_bytes(setup, what);
+  }
+  records::Span span =
+      records::make_span(activity, plan::describe(what, model, setup), args);
+  span.duration_ns = op.end_ns - op.start_ns;
+  return span;
+}
+
+// The step in whose forward or backward `time_ns` lies, else the last before;
+// nothing where that was not recorded.
+std::optional<std::int64_t> step_at(
+    const std::vector<measure::PhaseSpan>& phases, std::int64_t time_ns) {
+  std::optional<std::int64_t> step;
+  for (const measure::PhaseSpan& phase : phases) {
+    if (phase.start_ns <= time_ns) {
+      step = phase.step;
+    }
+  }
+  return step;
+}
+
+records::Span span_of(const engines::Transfer& transfer,
+                      const std::vector<measure::PhaseSpan>& phases) {
+  records::Span span =
+      records::make_span(records::Activity::kTransfer,
+                         fmt::format("{}, {}, by the Reducer",
+                                     plan::name_of(transfer.pattern),
+                                     plan::bytes_text(transfer.payload_bytes)),
+                         {.step = step_at(phases, transfer.start_ns),
+                          .bytes = transfer.payload_bytes});
+  span.duration_ns = transfer.end_ns - transfer.start_ns;
+  return span;
+}
+
+records::Span span_of(const measure::PhaseSpan& phase) {
+  records::Span span =
+      records::make_span(phase.forward ? records::Activity::kForward
+                                       : records::Activity::kBackward,
+                         phase.forward ? "forward" : "backward",
+                         {.step = phase.step});
+  span.duration_ns = phase.end_ns - phase.start_ns;
+  return span;
+}
+
+}  // namespace
+
+std::vector<records::Span> spans_of(const Recording& recording,
+                                    const plan::ModelShape& model,
+                                    const plan::Setup& setup,
+                                    int rank,
+                                    std::int64_t origin_ns) {
+  std::vector<records::Span> spans;
+  const auto add = [&](records::Span span, std::int64_t start_ns) {
+    span.rank = rank;
+    span.start_ns = start_ns - origin_ns;
+    spans.push_back(std::move(span));
+  };
+  for (const runtime::OpSpan& op : recording.ops) {
+    const plan::Op& what =
+        recording.plan_of(op.ref.step).ops[static_cast<std::size_t>(op.ref.op)];
+    add(span_of(op, what, model, setup), op.start_ns);
+  }
+  for (const engines::Transfer& transfer : recording.transfers) {
+    add(span_of(transfer, recording.phases), transfer.start_ns);
+  }
+  for (const measure::PhaseSpan& phase : recording.phases) {
+    add(span_of(phase), phase.start_ns);
+  }
+  return spans;
+}
+
+std::string trace_path(const std::string& path, int run) {
+  if (run == 0) {
+    return path;
+  }
+  std::filesystem::path numbered(path);
+  const std::string ending = numbered.extension();
+  numbered.replace_extension(fmt::format("run{}{}", run + 1, ending));
+  return numbered;
+}
+
+std::string to_text(const std::vector<records::Span>& spans) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const records::Span& s : spans) {
+    rows.push_back({s.name,
+                    s.category,
+                    s.rank,
+                    static_cast<int>(s.track),
+                    s.start_ns,
+                    s.duration_ns,
+                    s.args});
+  }
+  return rows.dump();
+}
+
+std::vector<records::Span> spans_from(const std::string& text) {
+  std::vector<records::Span> spans;
+  for (const auto& row : nlohmann::json::parse(text)) {
+    spans.push_back({.name = row[0],
+                     .category = row[1],
+                     .rank = row[2],
+                     .track = static_cast<records::Track>(row[3].get<int>()),
+                     .start_ns = row[4],
+                     .duration_ns = row[5],
+                     .args = row[6]});
+  }
+  return spans;
+}
+
+}  // namespace paceline::measure

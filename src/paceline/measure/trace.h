@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "paceline/engines/transfer.h"
+#include "paceline/measure/steps.h"
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+#include "paceline/records/trace.h"
+#include "paceline/runtime/op_span.h"
+
+namespace paceline::measure {
+
+/// What one rank recorded of its steps.
+struct Recording {
+  std::vector<runtime::OpSpan> ops;
+  std::vector<measure::PhaseSpan> phases;  // in the order of their starts
+  std::vector<engines::Transfer> transfers = {};  // a performer's
+  std::function<const plan::CommPlan&(plan::Step)> plan_of;
+};
+
+/// The recording as spans of `rank`, with `origin_ns` taken off every time.
+std::vector<records::Span> spans_of(const Recording& recording,
+                                    const plan::ModelShape& model,
+                                    const plan::Setup& setup,
+                                    int rank,
+                                    std::int64_t origin_ns);
+
+/// The trace file of a repetition: `path` itself for the first one, else with
+/// the repetition's number, from 2, before the ending: trace.run2.json.
+std::string trace_path(const std::string& path, int run);
+
+/// For the way from a rank to rank 0.
+std::string to_text(const std::vector<records::Span>& spans);
+std::vector<records::Span> spans_from(const std::string& text);
+
+}  // namespace paceline::measure

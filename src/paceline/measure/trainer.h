@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "paceline/engines/engine.h"
+#include "paceline/measure/replay.h"
+#include "paceline/measure/steps.h"
+#include "paceline/networks/batch.h"
+#include "paceline/networks/precision.h"
+#include "paceline/records/configuration.h"
+#include "paceline/runtime/device_clock.h"
+#include "paceline/runtime/executor.h"
+#include "paceline/runtime/memory.h"
+#include "paceline/runtime/reducer.h"
+#include "paceline/runtime/shape.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::measure {
+
+/// The ranks that train together, and how they reach each other.
+struct Team {
+  std::string name;  // unique within the job; prefixes the store's keys
+  c10::intrusive_ptr<c10d::Store> store;
+  engines::Engine* engine = nullptr;
+  int rank = 0;
+  int world = 1;
+  at::Device device{at::kCPU};
+  std::string interface;  // network interface; empty: the engine's choice
+};
+
+struct TrainerOptions {
+  std::chrono::milliseconds timeout{60'000};
+  /// How long the first step may take, as far as somebody knows: patience is
+  /// ten times as much, and not less than `timeout`.
+  std::chrono::nanoseconds first_step{0};
+  bool integers = false;  // integer weights, batches and summed loss
+  bool record_spans = false;
+  /// The loss scale to start with; null: 65536 where the precision needs one
+  /// (amp on cuda), else the loss is not scaled.
+  std::optional<double> loss_scale{};
+  /// Makes the network; null: the configuration's model.
+  std::function<std::shared_ptr<networks::Network>()> network{};
+  /// Type of parameters and inputs; null: that of the precision.
+  std::optional<at::ScalarType> dtype{};
+  /// Who writes the plan, which is then not verified; null: the
+  /// configuration's strategy.
+  std::shared_ptr<const plan::Planner> planner{};
+  /// What the plan is made by where the strategy decides by times; null:
+  /// measured here, briefly.
+  std::optional<plan::LayerProfile> profile{};
+  std::optional<plan::AlphaBeta> alpha_beta{};
+  std::function<void(plan::Step, const std::string& op)> beat{};
+  /// Called once, from another thread, where a step that has failed does not
+  /// end within `grace`: it hangs inside c10d::Reducer and cannot be woken.
+  std::function<void(const std::string& why)> stuck{};
+  std::chrono::milliseconds grace{5'000};
+};
+
+/// One rank's training job: network, data, plan and executor.  In a replay the
+/// network is a profile that is slept through, and nothing is trained.
+class Trainer final : public Steps {
+ public:
+  /// Collective over the team.  All ranks start from rank 0's parameters.
+  /// Throws UsageError for a case that cannot be, WorldError for a lost team.
+  Trainer(const records::Configuration& configuration,
+          const Team& team,
+          const TrainerOptions& options = {});
+  ~Trainer() override;
+
+  StepTimes step() override;
+  void drain() override;
+
+  void mark() override { clock_.mark(); }
+  std::vector<std::int64_t> take_marks() override { return clock_.take(); }
+
+  /// Bytes that entered the engine so far, over all communicators.
+  engines::Ledger ledger() const;
+
+  const plan::PlanInput& input() const { return input_; }
+  const plan::Setup& setup() const { return memory_->setup(); }
+  const plan::Planner& planner() const { return *planner_; }
+  runtime::Executor& executor() { return *executor_; }
+  networks::Network& network() { return *network_; }
+  const runtime::FlatMemory& memory() const { return *memory_; }
+  const runtime::Reducer* reducer() const { return reducer_.get(); }
+  /// What was recorded with `record_spans` since the last call.
+  std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
+  /// The Reducer's transfers, which no plan's op stands for; the same.
+  std::vector<engines::Transfer> take_transfers();
+  /// Not in a replay.
+  double last_loss() const { return last_loss_.item<double>(); }
+
+  /// A number that is equal on two ranks if their parameters are bit-equal.
+  std::int64_t parameter_digest() const;
+
+ private:
+  at::ScalarType dtype() const;
+  void make_network();
+  void make_replay();
+  void trace_network();
+  void make_plan();
+  void measure_times();
+  plan::Members everybody() const;
+  std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group);
+  void connect();
+  void start_from_rank_zero();
+  ReplayEvents replay_events();
+  void forward(std::size_t micro);
+  at::Tensor loss_of(const networks::Batch& batch);
+  void backward();
+
+  records::Configuration configuration_;
+  Team team_;
+  TrainerOptions options_;
+  networks::Precision precision_;
+  std::shared_ptr<networks::Network> network_;  // null in a replay
+  std::unique_ptr<Replay> replay_;              // null where a network computes
+  std::vector<networks::Batch> batches_;        // by micro-batch; of a network
+  runtime::TracedNetwork traced_;
+  strategies::StrategySpec strategy_;
+  std::shared_ptr<const plan::Planner> planner_;
+  plan::PlanInput input_;
+  std::vector<std::unique_ptr<engines::Channel>> channels_;
+  std::vector<std::unique_ptr<engines::Channel>> pick_channels_;
+  std::unique_ptr<runtime::FlatMemory> memory_;
+  std::unique_ptr<runtime::Reducer> reducer_;
+  std::unique_ptr<runtime::Executor> executor_;
+  runtime::DeviceClock clock_{team_.device};
+  at::Tensor last_loss_;
+  std::vector<PhaseSpan> phases_;
+};
+
+}  // namespace paceline::measure

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trainer makes before its first step: network, plan, connections.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/measure/agreement.h"
+#include "paceline/measure/plan_times.h"
+#include "paceline/measure/shape_of.h"
+#include "paceline/measure/trainer.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/program.h"
+#include "paceline/plan/verify.h"
+#include "paceline/runtime/profile_layers.h"
+
+namespace paceline::measure {
+namespace {
+
+// Above it collectives are taken to go on along their line.
+constexpr std::int64_t kLargestTimedBytes = 16 << 20;
+
+networks::NetworkOptions network_options(const records::Configuration& c) {
+  return {.image_size = c.image_size, .classes = c.classes};
+}
+
+runtime::UpdateRule update_rule(const records::Configuration& c) {
+  return {.name = c.optimizer,
+          .momentum = c.momentum,
+          .weight_decay = c.weight_decay};
+}
+
+}  // namespace
+
+at::ScalarType Trainer::dtype() const {
+  return options_.dtype.value_or(networks::parameter_dtype(precision_));
+}
+
+// Tensors of the profile's shapes, and nobody who computes with them.
+void Trainer::make_replay() {
+  replay_ = std::make_unique<Replay>(
+      cluster::read_profile(configuration_.replay), configuration_.stretch);
+  const plan::ModelShape& shape = replay_->profiled().model;
+  traced_ = {.network = nullptr,
+             .shape = shape,
+             .gated = std::vector<networks::Gated*>(shape.modules.size()),
+             .parameters = {}};
+  const auto options = at::TensorOptions(team_.device)
+                           .dtype(runtime::scalar_type(shape.dtype))
+                           .requires_grad(true);
+  for (const plan::ParameterShape& parameter : shape.parameters) {
+    traced_.parameters.push_back(torch::zeros(parameter.sizes, options));
+  }
+}
+
+void Trainer::make_network() {
+  if (!configuration_.replay.empty()) {
+    make_replay();
+    return;
+  }
+  const auto& info = networks::find_network(configuration_.model);
+  network_ =
+      options_.network
+          ? options_.network()
+          : networks::make_network(
+                info, network_options(configuration_), configuration_.seed);
+  if (options_.integers) {
+    networks::fill_with_integers(*network_, configuration_.seed);
+  }
+  network_->to(team_.device);
+  networks::cast_network(*network_, dtype());
+  if (configuration_.channels_last) {
+    networks::to_channels_last(*network_);
+  }
+  network_->train();
+  if (configuration_.accumulate < 1 ||
+      configuration_.batch_size % configuration_.accumulate != 0) {
+    throw UsageError(fmt::format("--accumulate {} must divide --batch-size {}.",
+                                 configuration_.accumulate,
+                                 configuration_.batch_size));
+  }
+  const networks::Batch whole =
+      networks::make_batch(info,
+                           {.batch_size = configuration_.batch_size,
+                            .seed = configuration_.seed,
+                            .rank = team_.rank,
+                            .integers = options_.integers,
+                            .channels_last = configuration_.channels_last,
+                            .dtype = dtype(),
+                            .device = team_.device,
+                            .network = network_options(configuration_)});
+  const auto inputs = whole.input.chunk(configuration_.accumulate);
+  const auto targets = whole.target.chunk(configuration_.accumulate);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    batches_.push_back({inputs[i], targets[i]});
+  }
+}
+
+void Trainer::trace_network() {
+  // Two samples are the least that batch norm takes on one pixel.
+  const networks::Batch probe{at::cat({batches_[0].input.narrow(0, 0, 1),
+                                       batches_[0].input.narrow(0, 0, 1)}),
+                              at::cat({batches_[0].target.narrow(0, 0, 1),
+                                       batches_[0].target.narrow(0, 0, 1)})};
+  traced_ = runtime::trace(network_, configuration_.model, probe);
+}
+
+void Trainer::make_plan() {
+  if (replay_ == nullptr) {
+    trace_network();
+  }
+  input_ = plan_input_of(configuration_, traced_.shape);
+  input_.rank = team_.rank;
+  input_.world = team_.world;
+  input_.loss_scaling = options_.loss_scale.has_value();
+  planner_ = options_.planner;
+  if (planner_ == nullptr) {
+    strategy_ = strategies::parse_strategy(
+        configuration_.strategy, {.bucket_mb = configuration_.bucket_mb});
+    planner_ = strategies::make_planner(strategy_);
+    input_.profile = options_.profile;
+    input_.alpha_beta = options_.alpha_beta;
+    if (team_.world > 1 && strategies::needs_times(strategy_)) {
+      add_known_times(configuration_, input_);
+      if (!input_.profile || !input_.alpha_beta) {
+        measure_times();
+      }
+      input_.alpha_beta->side_by_side =
+          cluster::side_by_side_of(team_.engine->name());
+    }
+    plan::verify(*planner_, input_);
+  }
+  const plan::Setup setup = planner_->setup(input_);
+  runtime::require_executable(
+      planner_->plan(input_, setup, planner_->variant(input_, 0)));
+  memory_ = std::make_unique<runtime::FlatMemory>(setup, team_.device);
+  memory_->adopt(traced_.parameters);
+  if (const at::Tensor* rate = memory_->scalar("learning_rate")) {
+    rate->fill_(configuration_.learning_rate);
+  }
+  if (options_.loss_scale) {
+    memory_->scalar(plan::kLossScale)->fill_(*options_.loss_scale);
+  }
+}
+
+// What the strategy decides by and nobody has given; all ranks together, on a
+// communicator of their own.
+void Trainer::measure_times() {
+  const auto channel = connect_to({.name = "times", .members = everybody()});
+  if (!input_.profile) {
+    input_.profile = share_profile(
+        *channel,
+        runtime::profile_layers(traced_,
+                                [this] { return loss_of(batches_[0]); },
+                                team_.device,
+                                {.origin = "measured before the run, rank 0"}),
+        team_.device);
+  }
+  if (!input_.alpha_beta) {
+    std::int64_t bytes = 0;
+    for (const plan::ParameterShape& parameter : input_.model.parameters) {
+      bytes += parameter.elements * plan::size_of(input_.model.dtype);
+    }
+    input_.alpha_beta = measure_alpha_beta(
+        *channel,
+        team_.device,
+        std::min(bytes, kLargestTimedBytes),
+        fmt::format("measured before the run, {}", team_.engine->name()));
+  }
+}
+
+plan::Members Trainer::everybody() const {
+  return plan::Members::spaced(0, team_.world);
+}
+
+// Null where this rank is no member.
+std::unique_ptr<engines::Channel> Trainer::connect_to(
+    const plan::Communicator& group) {
+  const auto me = group.members.place_of(team_.rank);
+  if (!me) {
+    return nullptr;
+  }
+  return team_.engine->connect(
+      {.name = fmt::format("{}/{}", team_.name, group.name),
+       .store = team_.store,
+       .rank = static_cast<int>(*me),
+       .world = static_cast<int>(group.members.size()),
+       .interface = team_.interface,
+       .device = team_.device});
+}
+
+void Trainer::connect() {
+  std::vector<engines::Channel*> by_id, picks;
+  for (const plan::Communicator& group : setup().communicators) {
+    picks.push_back(nullptr);
+    auto channel = connect_to(group);
+    by_id.push_back(channel.get());
+    if (channel == nullptr) {
+      continue;
+    }
+    channels_.push_back(std::move(channel));
+    if (group.order == plan::Order::kPriority) {
+      pick_channels_.push_back(connect_to(
+          {.name = group.name + "/picks", .members = group.members}));
+      picks.back() = pick_channels_.back().get();
+    }
+    require_agreement(
+        *channels_.back(),
+        group,
+        communicator_digest(*planner_,
+                            input_,
+                            setup(),
+                            static_cast<plan::CommunicatorId>(
+                                &group - setup().communicators.data())),
+        team_.device);
+  }
+  if (plan::has_performer(
+          planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
+    std::vector<std::string> names;
+    for (const auto& parameter : input_.model.parameters) {
+      names.push_back(parameter.name);
+    }
+    if (options_.record_spans) {
+      channels_.front()->record_transfers();
+    }
+    const strategies::Options& caps = strategy_.whole.options;
+    reducer_ = std::make_unique<runtime::Reducer>(
+        traced_.parameters,
+        names,
+        *channels_.front(),
+        runtime::ReducerOptions{
+            .bucket_bytes_cap = caps.bytes_of_mebibytes("bucket-mb"),
+            .first_bucket_bytes_cap =
+                caps.bytes_of_mebibytes("first-bucket-mb"),
+            .gradient_as_bucket_view = caps.text("views") == "yes",
+            .static_graph = caps.text("static") == "yes"});
+  }
+  executor_ = std::make_unique<runtime::Executor>(
+      runtime::Executor::Parts{.planner = *planner_,
+                               .input = input_,
+                               .traced = traced_,
+                               .memory = *memory_,
+                               .channels = by_id,
+                               .picks = picks,
+                               .rule = update_rule(configuration_),
+                               .device = team_.device,
+                               .performer = reducer_.get()},
+      runtime::Executor::Options{
+          .timeout = options_.timeout,
+          .first_step = options_.first_step,
+          .keep_gradients =
+              configuration_.compat_accumulate || replay_ != nullptr,
+          .record_spans = options_.record_spans,
+          .kernel_time =
+              [this](const plan::Kernel& kernel) {
+                return replay_ == nullptr ? std::nullopt
+                                          : replay_->kernel_time(kernel);
+              },
+          .beat = options_.beat,
+          .stuck = options_.stuck,
+          .grace = options_.grace});
+}
+
+void Trainer::start_from_rank_zero() {
+  if (team_.world == 1 || channels_.empty() || replay_ != nullptr) {
+    return;  // a replay's ranks hold equal zeros
+  }
+  engines::Channel& channel = *channels_.front();
+  const at::NoGradGuard no_grad;
+  if (channel.world() != team_.world) {
+    return;
+  }
+  const auto value_buffer = setup().parameters.front().value.buffer;
+  const plan::Slice values{
+      value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
+  channel.broadcast(memory_->view(values), 0)->wait();
+  for (at::Tensor& buffer : network_->buffers()) {
+    at::Tensor dense = buffer.contiguous();
+    channel.broadcast(dense, 0)->wait();
+    buffer.copy_(dense);
+  }
+}
+
+}  // namespace paceline::measure

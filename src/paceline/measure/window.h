@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "paceline/measure/steps.h"
+#include "paceline/records/run_record.h"
+
+namespace paceline::measure {
+
+struct WindowOptions {
+  int warmup = 5;
+  int steps = 10;
+  bool sync_each_step = false;
+  /// Called before the warm-up: ranks line up here.  Not after it, since what
+  /// the last warm-up step leaves under way belongs to the first measured one.
+  std::function<void()> line_up{};
+  /// Called after every step with the number done; may throw to stop.
+  std::function<void(int done, int total)> progress{};
+};
+
+/// Runs warm-up and measured steps.  A step's time runs from the start of its
+/// forward to the start of the next one's, so a schedule that crosses the step
+/// border is timed fairly: what the first step inherits from the warm-up, the
+/// last one leaves to the flush.
+records::RankSamples measure(Steps& job, const WindowOptions& options);
+
+}  // namespace paceline::measure

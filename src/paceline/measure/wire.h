@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "paceline/engines/ledger.h"
+#include "paceline/plan/comm_plan.h"
+#include "paceline/records/run_record.h"
+
+namespace paceline::measure {
+
+/// Steps whose bytes are counted, and what one rank planned for them.
+struct Window {
+  int first = 0;
+  int steps = 1;
+  plan::Rank rank = 0;
+  const plan::Setup& setup;
+  std::function<const plan::CommPlan&(plan::Step)> plan_of;
+};
+
+/// Whether anything crosses the network in these steps.
+bool communicates(const Window& window);
+
+/// What crossed in these steps: as booked in the ledger between `before` and
+/// `after`, and as planned.
+records::WireBytes wire_of(const Window& window,
+                           const engines::Ledger& before,
+                           const engines::Ledger& after);
+
+}  // namespace paceline::measure

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "paceline/networks/catalogue.h"
+
+namespace paceline::networks {
+
+enum class Block { kBasic, kBottleneck };
+
+/// One member of the residual family (He et al., CVPR 2016, arXiv:1512.03385;
+/// ResNeXt: Xie et al., CVPR 2017, arXiv:1611.05431).  A bottleneck carries its
+/// stride on the 3x3 convolution, the "v1.5" that torchvision trains.
+struct ResNetShape {
+  Block block = Block::kBottleneck;
+  std::array<int, 4> depths{};  // blocks per stage
+  int groups = 1;
+  int width_per_group = 64;
+};
+
+// Makers of the table's rows.  Every field of `options` is set; each throws
+// UsageError where the image is too small for the network.
+std::shared_ptr<Network> make_resnet(const ResNetShape& shape,
+                                     const NetworkOptions& options);
+/// Configuration D of Simonyan and Zisserman, ICLR 2015, arXiv:1409.1556.
+std::shared_ptr<Network> make_vgg16(const NetworkOptions& options);
+/// LeNet-5 (LeCun et al., Proc. IEEE 1998) with ReLU and max pooling: values
+/// that start as integers stay integers.
+std::shared_ptr<Network> make_lenet(const NetworkOptions& options);
+/// Three hidden layers of `width` with ReLU, no batch norm.
+std::shared_ptr<Network> make_mlp(int channels,
+                                  int width,
+                                  const NetworkOptions& options);
+
+}  // namespace paceline::networks

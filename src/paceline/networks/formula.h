@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace paceline::networks {
+
+// Numbers that depend on nothing but their index and a stream: the same bits
+// from this header and from adapters/formula.py, on every machine, for every
+// number of threads.  No random generator is involved.
+
+/// A bijective mix of 32 bits (C. Wellons, "lowbias32").
+constexpr std::uint32_t mix(std::uint32_t x) {
+  x ^= x >> 16;
+  x *= 0x7feb352dU;
+  x ^= x >> 15;
+  x *= 0x846ca68bU;
+  x ^= x >> 16;
+  return x;
+}
+
+/// The stream that `words` name, in their order.
+constexpr std::uint32_t stream_of(std::initializer_list<std::uint32_t> words) {
+  std::uint32_t stream = 0;
+  for (const std::uint32_t word : words) {
+    stream = mix(stream ^ word);
+  }
+  return stream;
+}
+
+/// The stream of a name (32-bit FNV-1a of its bytes, mixed).
+constexpr std::uint32_t stream_of(std::string_view name) {
+  std::uint32_t hash = 0x811c9dc5U;
+  for (const char c : name) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x01000193U;
+  }
+  return mix(hash);
+}
+
+constexpr std::uint32_t word_at(std::uint32_t stream, std::uint32_t index) {
+  return mix(stream + index);
+}
+
+/// Uniform in [0, 1), a multiple of 2^-24: exact in float.
+constexpr double unit_at(std::uint32_t stream, std::uint32_t index) {
+  return static_cast<double>(word_at(stream, index) >> 8) / 16777216.0;
+}
+
+/// Uniform in 0 .. limit-1.
+constexpr std::uint32_t below_at(std::uint32_t stream,
+                                 std::uint32_t index,
+                                 std::uint32_t limit) {
+  const std::uint64_t word = word_at(stream, index);
+  return static_cast<std::uint32_t>((word * limit) >> 32);
+}
+
+}  // namespace paceline::networks

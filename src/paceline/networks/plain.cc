@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks without batch norm: every rank's gradient is a plain sum over its
+// samples, so that reduced values can be checked exactly.
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/networks/families.h"
+#include "paceline/networks/layer.h"
+#include "paceline/networks/network.h"
+
+namespace paceline::networks {
+namespace {
+
+namespace nn = torch::nn;
+
+class Mlp final : public Network {
+ public:
+  Mlp(int features, int width, int classes)
+      : fc1_(features, width),
+        fc2_(width, width),
+        fc3_(width, width),
+        fc4_(width, classes) {
+    register_module("fc1", fc1_);
+    register_module("fc2", fc2_);
+    register_module("fc3", fc3_);
+    register_module("fc4", fc4_);
+  }
+
+  at::Tensor forward(const at::Tensor& input) override {
+    at::Tensor hidden = fc1_(input.flatten(1)).relu_();
+    hidden = fc2_(hidden).relu_();
+    hidden = fc3_(hidden).relu_();
+    return fc4_(hidden);
+  }
+
+ private:
+  Linear fc1_;
+  Linear fc2_;
+  Linear fc3_;
+  Linear fc4_;
+};
+
+/// Side of LeNet's last feature map: twice a 5x5 convolution and a halving.
+constexpr int lenet_side(int image_size) {
+  return ((image_size - 4) / 2 - 4) / 2;
+}
+
+class LeNet final : public Network {
+ public:
+  LeNet(int side, int classes)
+      : conv1_(nn::Conv2dOptions(1, 6, 5)),
+        conv2_(nn::Conv2dOptions(6, 16, 5)),
+        fc1_(16 * side * side, 120),
+        fc2_(120, 84),
+        fc3_(84, classes) {
+    register_module("conv1", conv1_);
+    register_module("conv2", conv2_);
+    register_module("fc1", fc1_);
+    register_module("fc2", fc2_);
+    register_module("fc3", fc3_);
+  }
+
+  at::Tensor forward(const at::Tensor& input) override {
+    at::Tensor hidden = at::max_pool2d(conv1_(input).relu_(), 2);
+    hidden = at::max_pool2d(conv2_(hidden).relu_(), 2).flatten(1);
+    hidden = fc1_(hidden).relu_();
+    hidden = fc2_(hidden).relu_();
+    return fc3_(hidden);
+  }
+
+ private:
+  Conv2d conv1_;
+  Conv2d conv2_;
+  Linear fc1_;
+  Linear fc2_;
+  Linear fc3_;
+};
+
+}  // namespace
+
+std::shared_ptr<Network> make_mlp(int channels,
+                                  int width,
+                                  const NetworkOptions& options) {
+  const int side = options.image_size;
+  return std::make_shared<Mlp>(channels * side * side, width, options.classes);
+}
+
+std::shared_ptr<Network> make_lenet(const NetworkOptions& options) {
+  const int side = lenet_side(options.image_size);
+  if (side < 1) {
+    throw UsageError(fmt::format(
+        "image size {} is too small for lenet: 16 or more is needed",
+        options.image_size));
+  }
+  return std::make_shared<LeNet>(side, options.classes);
+}
+
+}  // namespace paceline::networks

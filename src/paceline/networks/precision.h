@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include <torch/torch.h>
+
+#include "paceline/networks/network.h"
+
+namespace paceline::networks {
+
+enum class Precision {
+  kFp32,
+  kBf16,  // everything: parameters, gradients, activations, statistics
+  kAmp    // float32 parameters; autocast to fp16 (cuda) or bf16 (cpu)
+};
+
+/// "fp32", "bf16" or "amp"; throws UsageError that lists them.
+Precision parse_precision(std::string_view name);
+
+/// The dtype of parameters, gradients and inputs.
+at::ScalarType parameter_dtype(Precision precision);
+
+/// Casts floating-point parameters and buffers, as Python's Module.to(dtype)
+/// does.  Drops gradients.
+void cast_network(Network& network, at::ScalarType dtype);
+
+/// While it lives, operations of this thread (and of the backward passes that
+/// start in it) compute in the lower precision of kAmp; for other precisions
+/// it does nothing.  Wraps forward and loss, not backward.
+class Autocast {
+ public:
+  Autocast(Precision precision, at::DeviceType device);
+  ~Autocast();
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  bool on_;
+  at::DeviceType device_;
+  bool was_enabled_ = false;
+  at::ScalarType old_dtype_ = at::kFloat;
+};
+
+/// fp16 is the only precision whose range is too small for raw gradients.
+bool needs_loss_scaling(Precision precision, at::DeviceType device);
+
+}  // namespace paceline::networks

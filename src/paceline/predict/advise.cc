@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/advise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/predict/candidates.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::predict {
+namespace {
+
+plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
+  return std::llround(static_cast<double>(time) * factor);
+}
+
+bool sends_messages(const simulator::Job& job) {
+  return std::ranges::any_of(job.items, [](const simulator::Item& item) {
+    return item.kind == simulator::ItemKind::kExchange;
+  });
+}
+
+Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
+  const records::Configuration& configuration = prediction.record.configuration;
+  const strategies::StrategySpec spec = strategies::parse_strategy(
+      configuration.strategy, {.bucket_mb = configuration.bucket_mb});
+  const plan::Picoseconds step = prediction.times.step;
+  ErrorBar bar = prediction.bar;
+  if (request.error) {
+    bar.share = *request.error;
+    bar.of = nullptr;
+  }
+  return {.configuration = configuration,
+          .step = step,
+          .exposed = prediction.exposed(),
+          .bar = bar,
+          .low = scaled(step, std::max(0.0, 1 - bar.share.value_or(0))),
+          .high = scaled(step, 1 + bar.share.value_or(0)),
+          .guarantee = spec.guarantee(),
+          .runs = !sends_messages(*prediction.job)};
+}
+
+/// A strategy in words that differ from another's in the bucket alone.
+struct Sized {
+  std::string rest;
+  double mebibytes = 0;
+};
+
+std::optional<Sized> sized(const std::string& strategy) {
+  constexpr std::string_view kKey = ":bucket-mb=";
+  const auto begin = strategy.find(kKey);
+  if (begin == std::string::npos) {
+    return std::nullopt;
+  }
+  const auto end = std::min(strategy.find('+', begin), strategy.size());
+  return Sized{.rest = strategy.substr(0, begin) + strategy.substr(end),
+               .mebibytes = std::strtod(strategy.c_str() + begin + kKey.size(),
+                                        nullptr)};
+}
+
+/// Whether a row cannot be told from one that is as fast or faster; `apart`:
+/// by what share of the step they must differ, where that is known.
+bool alike(const Advice& faster,
+           const Advice& row,
+           const std::optional<double>& apart) {
+  return apart ? row.step <= scaled(faster.step, 1 + *apart)
+               : row.low <= faster.high;
+}
+
+/// `rows` are sorted by step.
+std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
+  std::vector<BucketAdvice> all;
+  std::vector<const Advice*> bests;
+  for (const Advice& row : rows) {
+    const std::optional<Sized> of = sized(row.configuration.strategy);
+    if (!of) {
+      continue;
+    }
+    auto found = std::ranges::find(all, of->rest, &BucketAdvice::strategy);
+    if (found == all.end()) {
+      found = all.insert(all.end(),
+                         {.strategy = of->rest,
+                          .best_mb = of->mebibytes,
+                          .like = {},
+                          .worst_mb = of->mebibytes});
+      bests.push_back(&row);
+    }
+    const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
+    if (alike(best, row, sizes_told_apart_by(row.bar))) {
+      found->like.push_back(of->mebibytes);
+    }
+    found->worst_mb = of->mebibytes;
+    found->worst_ratio =
+        static_cast<double>(row.step) / static_cast<double>(best.step);
+  }
+  for (BucketAdvice& it : all) {
+    std::ranges::sort(it.like);
+  }
+  return all;
+}
+
+void add_warnings(const std::vector<records::Warning>& warnings,
+                  AdviceTable& table) {
+  for (const records::Warning& warning : warnings) {
+    if (std::ranges::find(table.warnings, warning) == table.warnings.end()) {
+      table.warnings.push_back(warning);
+    }
+  }
+}
+
+void check_request(const AdviseRequest& request) {
+  if (request.error && !(*request.error >= 0 && *request.error < 1)) {
+    throw UsageError(fmt::format(
+        "an error of {} of the step: must be at least 0 and below 1",
+        *request.error));
+  }
+}
+
+}  // namespace
+
+const Advice* AdviceTable::winner() const {
+  const Advice* first = nullptr;  // that runs
+  const Advice* best = nullptr;
+  for (const Advice& row : rows) {
+    if (!row.runs) {
+      continue;
+    }
+    first = first == nullptr ? &row : first;
+    if (row.like_best && row.bar.examined &&
+        (best == nullptr || row.bar.share < best->bar.share)) {
+      best = &row;
+    }
+  }
+  return best != nullptr ? best : first;
+}
+
+std::string_view caution(strategies::Guarantee guarantee) {
+  switch (guarantee) {
+    case strategies::Guarantee::kRounded:
+      return "gradients are rounded on the wire";
+    case strategies::Guarantee::kConsensus:
+      return "ranks hold different parameters: convergence changes";
+    case strategies::Guarantee::kLocal:
+      return "ranks drift apart";
+    case strategies::Guarantee::kExact:
+    case strategies::Guarantee::kNeutral:
+      return "";
+  }
+  return "";
+}
+
+AdviceTable advise(const AdviseRequest& request) {
+  check_request(request);
+  const auto hosts =
+      cluster::ranks_per_host(request.job.cluster, request.job.ranks);
+  AdviceTable table;
+  for (const std::string& strategy : candidates(request, hosts.size())) {
+    PredictRequest job = request.job;
+    job.strategy = strategy;
+    job.steps = 3;  // nobody sees them
+    try {
+      const Prediction prediction = predict(job);
+      table.rows.push_back(advice_of(prediction, request));
+      add_warnings(prediction.record.warnings, table);
+    } catch (const UsageError& error) {
+      table.unfit.push_back({strategy, error.what()});
+    }
+  }
+  if (table.rows.empty()) {
+    throw UsageError(table.unfit.empty() ? "no strategy to compare"
+                                         : table.unfit.front().why);
+  }
+  std::ranges::stable_sort(table.rows, {}, &Advice::step);
+  for (Advice& row : table.rows) {
+    const Advice& first = table.rows.front();
+    row.like_best =
+        row.bar.known() && alike(first, row, told_apart_by(first.bar, row.bar));
+  }
+  table.buckets = buckets_of(table.rows);
+  return table;
+}
+
+}  // namespace paceline::predict

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/predict/predict.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::predict {
+
+struct AdviseRequest {
+  PredictRequest job;  // its strategy and bucket_mb are not looked at
+  /// Sizes in MiB for strategies that have buckets, and of partitions, each of
+  /// which is tried with a credit of itself and of four.
+  std::vector<double> bucket_mb = {1, 5, 10, 25, 50, 100};
+  std::vector<double> partition_mb = {1, 4, 16};
+  /// Strategies too after which parameters are not those of one large batch.
+  bool any_update = false;
+  /// Of a prediction, as a share of the step; left out: what is known of the
+  /// strategy's family (predict/error_bar.h).  Two strategies are told apart
+  /// where told_apart_by() says so, else where their intervals do not overlap.
+  std::optional<double> error{};
+};
+
+/// One strategy as it would run.
+struct Advice {
+  records::Configuration configuration;
+  plan::Picoseconds step = 0, exposed = 0;
+  ErrorBar bar;
+  plan::Picoseconds low = 0, high = 0;  // step less and plus its error
+  bool like_best = false;               // it cannot be told from the first row
+  strategies::Guarantee guarantee = strategies::Guarantee::kExact;
+  bool runs = true;  // else messages between two ranks, simulated only
+};
+
+/// A strategy that cannot run here, and why.
+struct Unfit {
+  std::string strategy, why;
+};
+
+/// The bucket sizes of one strategy.
+struct BucketAdvice {
+  std::string strategy;      // without its size
+  double best_mb = 0;        // first of the fastest
+  std::vector<double> like;  // sizes not told apart from it, itself included
+  double worst_mb = 0;
+  double worst_ratio = 1;  // its step over the best one's
+};
+
+struct AdviceTable {
+  std::vector<Advice> rows;  // fastest first
+  std::vector<Unfit> unfit;
+  std::vector<BucketAdvice> buckets;  // by their best step
+
+  std::vector<records::Warning> warnings;  // of the predictions, once each
+
+  /// Of the rows that run and cannot be told from the first, the first of those
+  /// with the smallest bar that were examined; else the first that runs.  Null:
+  /// none does.
+  const Advice* winner() const;
+};
+
+/// Predicts every candidate (predict/candidates.h).  Equal predictions stay in
+/// their order.  Throws UsageError for a job that cannot be.
+AdviceTable advise(const AdviseRequest& request);
+
+/// What a user must know of a strategy's update; empty: that of bsp.
+std::string_view caution(strategies::Guarantee guarantee);
+
+}  // namespace paceline::predict

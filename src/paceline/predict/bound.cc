@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/bound.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "paceline/base/error.h"
+#include "paceline/simulator/gates.h"
+
+namespace paceline::predict {
+namespace {
+
+bool is_model_work(const simulator::Item& item) {
+  return item.kind == simulator::ItemKind::kForward ||
+         item.kind == simulator::ItemKind::kBackward;
+}
+
+bool communicates(const simulator::Item& item) {
+  return item.kind == simulator::ItemKind::kCollective ||
+         item.kind == simulator::ItemKind::kExchange;
+}
+
+/// Whether some communication of step 1 may end after step 2's first Forward
+/// has begun, on `actor`.
+bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
+  if (!actor.trains || actor.steps.size() < 4) {
+    return false;
+  }
+  const simulator::ItemId first = actor.steps[1], next = actor.steps[2];
+  simulator::ItemId forward = next;
+  while (forward < actor.steps[3] && !is_model_work(job.items[forward])) {
+    ++forward;
+  }
+  // Backwards from that Forward: what it waits for.
+  std::vector<char> before(job.items.size(), 0);
+  before[forward] = 1;
+  for (simulator::ItemId id = forward; id-- > first;) {
+    for (std::uint32_t i = job.items[id].first_behind;
+         i < job.items[id + 1].first_behind;
+         ++i) {
+      const simulator::ItemId later = job.behind[i];
+      if (later <= forward && before[later] != 0) {
+        before[id] = 1;
+      }
+    }
+  }
+  for (simulator::ItemId id = first; id < next; ++id) {
+    if (communicates(job.items[id]) && before[id] == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether some communication of step 1 waits for no gradient of its step, as
+/// where parameters cross beside the forward.
+bool begins_early(const simulator::Job& job) {
+  std::vector<char> behind(job.items.size(), 0);
+  std::vector<simulator::ItemId> found;
+  const auto reach = [&](simulator::ItemId id) {
+    if (behind[id] == 0) {
+      behind[id] = 1;
+      found.push_back(id);
+    }
+  };
+  for (const simulator::Actor& actor : job.actors) {
+    for (simulator::ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+      if (job.items[id].kind == simulator::ItemKind::kBackward) {
+        reach(id);
+      }
+    }
+  }
+  while (!found.empty()) {
+    const simulator::Item& item = job.items[found.back()];
+    const simulator::ItemId id = found.back();
+    found.pop_back();
+    for (auto i = item.first_behind; i < job.items[id + 1].first_behind; ++i) {
+      reach(job.behind[i]);
+    }
+    for (std::int32_t i = 0; i < item.transfers; ++i) {
+      const simulator::Transfer& transfer =
+          job.transfers[job.taken[item.first_transfer +
+                                  static_cast<std::uint32_t>(i)]];
+      for (std::uint32_t p = 0; p < transfer.items; ++p) {
+        reach(job.participants[transfer.first_item + p]);
+      }
+    }
+  }
+  for (const simulator::Actor& actor : job.actors) {
+    for (simulator::ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+      if (communicates(job.items[id]) && behind[id] == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
+  Bound bound;
+  simulator::Costs bare = costs;
+  bare.software = {};
+  bare.machine.noise = {};
+  bare.machine.interference = {};
+  simulator::Simulator simulator(job);
+  simulator.run(bare);
+  if (std::ranges::any_of(job.collective_shapes,
+                          [](const cluster::CollectiveCall& call) {
+                            return call.group.ranks > 1;
+                          })) {
+    bound.algorithm = costs.machine.algorithm;
+  }
+  bound.wire = simulator.busiest_link();
+  plan::Picoseconds before_wire = 0;
+  for (const simulator::Actor& actor : job.actors) {
+    if (!actor.trains) {
+      continue;
+    }
+    plan::Picoseconds compute = 0, until_first = 0;
+    bool found = false;
+    for (simulator::ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+      const simulator::Item& item = job.items[id];
+      if (!is_model_work(item)) {
+        continue;
+      }
+      const auto subject = static_cast<std::size_t>(item.subject);
+      compute += item.kind == simulator::ItemKind::kForward
+                     ? costs.profile.forward[subject]
+                     : costs.profile.backward[subject];
+      if (item.kind == simulator::ItemKind::kBackward && !found) {
+        found = true;
+        until_first = compute;
+      }
+    }
+    bound.compute = std::max(bound.compute, compute);
+    before_wire = std::max(before_wire, until_first);
+    bound.crosses_step = bound.crosses_step || crosses(job, actor);
+  }
+  const bool waits =
+      !bound.crosses_step && bound.wire > 0 && !begins_early(job);
+  bound.step = std::max(bound.compute, bound.wire + (waits ? before_wire : 0));
+  bound.gated = bound.step;
+  if (bound.crosses_step) {
+    bound.gated = std::max(
+        bound.step,
+        simulator::gate_bound(simulator::gated_link(job, bare, simulator)));
+  }
+  return bound;
+}
+
+}  // namespace paceline::predict

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/engine_choice.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/predict/engines.h"
+
+namespace paceline::predict {
+namespace {
+
+constexpr plan::Rank kMostFitted = 32;  // engines.cc
+
+/// The engines that the cluster's fits name, without published programs: what
+/// those measured is theirs alone.
+std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
+  std::vector<std::string> engines;
+  for (const cluster::ClusterLink& link : cluster.links) {
+    for (const cluster::LinkFit& fit : link.fits) {
+      if (!fit.engine.empty() && !engine_costs_named(fit.engine).published &&
+          std::ranges::find(engines, fit.engine) == engines.end()) {
+        engines.push_back(fit.engine);
+      }
+    }
+  }
+  return engines;
+}
+
+}  // namespace
+
+std::string engine_of(const std::string& asked,
+                      const cluster::Cluster& cluster) {
+  if (!asked.empty()) {
+    return asked;
+  }
+  const auto engines = fitted_engines(cluster);
+  return engines.size() == 1 ? engines.front() : "nccl";
+}
+
+void check_fits(const cluster::Cluster& cluster,
+                const std::string& engine,
+                const cluster::Machine& machine,
+                std::vector<records::Warning>& warnings) {
+  if (cluster::prices_collectives(machine)) {
+    return;
+  }
+  auto engines = fitted_engines(cluster);
+  std::erase(engines, engine);  // of messages
+  const std::string others = fmt::format("{}", fmt::join(engines, ", "));
+  if (machine.algorithm == cluster::Algorithm::kMeasured) {
+    throw UsageError(fmt::format(
+        "--algorithm measured: cluster '{}' has no fits of collectives with "
+        "engine {}{}; "
+        "paceline comm --fit FILE measures them",
+        cluster.name,
+        engine,
+        others.empty() ? "" : fmt::format(", only of {}", others)));
+  }
+  if (!others.empty()) {
+    warnings.push_back(
+        {.code = "fits-of-another-engine",
+         .seen = fmt::format(
+             "the cluster file has fits of {}, none of collectives with {}",
+             others,
+             engine),
+         .why = "collectives are priced by the links' rates and latencies",
+         .advice = fmt::format(
+             "give --engine {}, or measure with {}", engines.front(), engine)});
+  }
+}
+
+void check_scale(const std::string& engine,
+                 plan::Rank ranks,
+                 const cluster::Machine& machine,
+                 std::vector<records::Warning>& warnings) {
+  const bool fitted = cluster::prices_collectives(machine);
+  if (engine != "nccl" || ranks <= kMostFitted || fitted) {
+    return;
+  }
+  warnings.push_back(
+      {.code = "beyond-the-fit",
+       .seen = fmt::format("{} ranks with the costs of engine nccl", ranks),
+       .why = fmt::format("they are a fit to Horovod with 4 to {} ranks; how "
+                          "starts of collectives grow beyond is a guess",
+                          kMostFitted),
+       .advice =
+           "measure there with paceline comm --fit FILE, or bound it with "
+           "--engine ideal"});
+}
+
+bool is_of_another_device(const std::string& profiled,
+                          const cluster::Cluster& cluster,
+                          const std::string& engine) {
+  const std::string& device = cluster.device.name;
+  const bool of_gpus = device.empty() ? engine == "nccl" : device != "cpu";
+  const bool differs = profiled == "cpu" ? of_gpus : device == "cpu";
+  return !profiled.empty() && differs;
+}
+
+void check_device(const std::string& profiled,
+                  const cluster::Cluster& cluster,
+                  const std::string& engine,
+                  std::vector<records::Warning>& warnings) {
+  if (!is_of_another_device(profiled, cluster, engine)) {
+    return;
+  }
+  const std::string& device = cluster.device.name;
+  warnings.push_back(
+      {.code = "profile-of-another-device",
+       .seen = fmt::format(
+           "the profile's layers were timed on {}, the cluster's device is {}",
+           profiled,
+           device.empty() ? "one that engine nccl drives" : device),
+       .why = "compute takes the profile's times all the same",
+       .advice = "give --device-rate, samples/s of that device, or a profile "
+                 "measured there"});
+}
+
+}  // namespace paceline::predict

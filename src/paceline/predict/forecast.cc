@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/random.h"
+#include "paceline/predict/learn.h"
+#include "paceline/stats/bootstrap.h"
+
+namespace paceline::predict {
+namespace {
+
+/// Hosts as those of the records, or one that holds everybody.
+cluster::Cluster cluster_for(const Learned& learned, plan::Rank ranks) {
+  if (learned.cluster) {
+    return *learned.cluster;
+  }
+  cluster::Cluster cluster;
+  cluster.name = "as the records";
+  cluster.device.name = learned.family.common().device;
+  int most_local = 1;
+  bool hosts = false;
+  for (const MeasuredCase& measured : learned.family.together) {
+    const auto& local = measured.configuration.ranks_per_host;
+    hosts = hosts || local.size() > 1;
+    for (const int count : local) {
+      most_local = std::max(most_local, count);
+    }
+  }
+  const int slots = hosts ? most_local : ranks;
+  for (int i = 0; i * slots < ranks; ++i) {
+    cluster.hosts.push_back(
+        {.name = fmt::format("host{}", i), .slots = slots, .interface = {}});
+  }
+  return cluster;
+}
+
+/// What resampled runs say of the step.
+records::ErrorBar bar_of(const stats::Interval& step_s,
+                         double level,
+                         bool widened) {
+  const auto ns = [](double seconds) { return std::llround(seconds * 1e9); };
+  return {.low_ns = ns(step_s.low),
+          .high_ns = ns(step_s.high),
+          .level = level,
+          .examined = true,
+          .of = "the records",
+          .how = std::string("fits to resampled runs and their residuals") +
+                 (widened ? ", widened to the predicted step" : "")};
+}
+
+/// As the records' own cases, so that a run of it can be paired with it.
+void name_case(const Learned& learned, records::Configuration& predicted) {
+  records::Configuration c = learned.family.common();
+  c.label.clear();
+  c.ranks = predicted.ranks;
+  const auto& hosts =
+      learned.family.together.front().configuration.ranks_per_host;
+  c.ranks_per_host =
+      hosts.empty() ? std::vector<int>{} : predicted.ranks_per_host;
+  c.strategy = predicted.strategy;
+  c.bucket_mb = predicted.bucket_mb;
+  predicted = std::move(c);
+}
+
+}  // namespace
+
+Forecast forecast(const Learned& learned,
+                  plan::Rank ranks,
+                  const std::string& strategy,
+                  double bucket_mb,
+                  bool with_spans) {
+  PredictRequest request = learned.job;
+  request.cluster = cluster_for(learned, ranks);
+  request.ranks = ranks;
+  request.strategy = strategy;
+  request.bucket_mb = bucket_mb;
+  request.steps = std::max(3, learned.family.common().steps);
+  Forecast forecast{.prediction = predict(request, with_spans), .step_s = {}};
+  Prediction& prediction = forecast.prediction;
+  name_case(learned, prediction.record.configuration);
+  for (const records::Warning& warning : learned.family.warnings) {
+    prediction.record.warnings.push_back(warning);
+  }
+  simulator::Simulator simulator(*prediction.job);
+  std::vector<double> steps;
+  Random random(learned.seed, learned.replicates.size());
+  for (const simulator::Costs& costs : learned.replicates) {
+    const double residual =
+        learned.residuals[random.below(learned.residuals.size())];
+    steps.push_back(plan::seconds_of(simulator.run(costs).step) *
+                    std::exp(residual));
+  }
+  const double step = plan::seconds_of(prediction.times.step);
+  if (steps.empty()) {
+    forecast.step_s = {step, step};
+    return forecast;
+  }
+  const stats::Interval said = stats::percentile_interval(steps, learned.level);
+  forecast.step_s = said.reaching(step);
+  prediction.record.predicted->error_bar =
+      bar_of(forecast.step_s, learned.level, !said.contains(step));
+  return forecast;
+}
+
+std::string summary_of(const Forecast& forecast) {
+  const records::RunRecord& record = forecast.prediction.record;
+  const auto& bar = record.predicted->error_bar;
+  return fmt::format("{} ranks, {}: {}\n{}",
+                     record.configuration.ranks,
+                     record.configuration.strategy,
+                     bar ? records::words_of(*bar) : "no interval",
+                     summary_of(forecast.prediction));
+}
+
+std::string summary_of(const Learned& learned) {
+  std::string text;
+  for (const LearnedConstant& constant : learned.constants) {
+    text += fmt::format("  {:<38}{:>10.4g} {:<14}{:<24} {}\n",
+                        constant.name,
+                        constant.value,
+                        constant.unit,
+                        constant.interval ? fmt::format("[{:.4g}, {:.4g}]",
+                                                        constant.interval->low,
+                                                        constant.interval->high)
+                                          : "",
+                        constant.from);
+  }
+  for (const ExplainedCase& it : learned.cases) {
+    text += fmt::format(
+        "  {:>2} ranks, {}: measured {:.3f} ms, with these "
+        "constants {:.3f} ms ({:+.1f} %)\n",
+        it.configuration.ranks,
+        it.configuration.strategy,
+        it.measured_s * 1e3,
+        it.simulated_s * 1e3,
+        (it.simulated_s / it.measured_s - 1) * 100);
+  }
+  return text;
+}
+
+}  // namespace paceline::predict

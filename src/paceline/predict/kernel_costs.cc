@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/kernel_costs.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "paceline/predict/engine_choice.h"
+#include "paceline/predict/engines.h"
+#include "paceline/predict/roofline.h"
+#include "paceline/simulator/job.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::predict {
+namespace {
+
+/// What the device's memory moves in kernels, bytes/s; 0: it is not known.
+double memory_rate(const PredictRequest& request) {
+  return kCopyShare * request.cluster.device.memory_bytes_per_s.value_or(0);
+}
+
+/// Update kernels take as long as the measured update; else the optimizer reads
+/// and writes its buffers at the speed of the memory.  Launches hide behind the
+/// backward pass where nothing is waited for.
+cluster::KernelCost update_cost(const PredictRequest& request,
+                                const plan::PlanInput& input,
+                                bool launches) {
+  if (request.update && *request.update > 0) {
+    return {
+        .prefix = "update",
+        .bytes_per_s = update_bytes(input) / plan::seconds_of(*request.update)};
+  }
+  const OptimizerCosts optimizer = optimizer_costs_named(request.optimizer);
+  return {.prefix = "update",
+          .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
+          .bytes_per_s = memory_rate(request) / optimizer.passes};
+}
+
+/// What codecs, copies and averages of neighbors cost: one launch and one pass
+/// over the memory, however the optimizer's kernels do.  A device of which no
+/// rate is known moves their bytes as it did the measured update's.
+cluster::KernelCost other_cost(const PredictRequest& request,
+                               const cluster::KernelCost& update,
+                               bool launches) {
+  const double rate = memory_rate(request);
+  return {
+      .launch = launches ? optimizer_costs_named("sgd").launch_per_tensor : 0,
+      .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
+}
+
+}  // namespace
+
+double update_bytes(const plan::PlanInput& input) {
+  plan::PlanInput alone = input;
+  alone.world = 1;
+  alone.local_world = {1};
+  const auto planner =
+      strategies::make_planner(strategies::parse_strategy("none"));
+  const simulator::Job job = simulator::compile(*planner, alone, {.steps = 3});
+  double bytes = 0;
+  for (simulator::ItemId id = job.actors[0].steps[1];
+       id < job.actors[0].steps[2];
+       ++id) {
+    const simulator::Item& item = job.items[id];
+    if (item.kind == simulator::ItemKind::kKernel) {
+      const auto shape = static_cast<std::size_t>(item.subject);
+      bytes += static_cast<double>(job.kernel_shapes[shape].bytes);
+    }
+  }
+  return bytes;
+}
+
+std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
+                                            const plan::PlanInput& input) {
+  const EngineCosts& engine =
+      engine_costs_named(engine_of(request.engine, request.cluster));
+  const bool launches = engine.from_python && request.ranks > 1;
+  const cluster::KernelCost update = update_cost(request, input, launches);
+  cluster::KernelCost count = update;
+  count.prefix = "count";
+  return {update, count, other_cost(request, update, launches)};
+}
+
+double update_seconds(const cluster::SoftwareCosts& software,
+                      const plan::PlanInput& input) {
+  const auto& kernels = software.kernels;
+  const auto of_update =
+      std::ranges::find_if(kernels, [](const cluster::KernelCost& kernel) {
+        return std::string_view("update").starts_with(kernel.prefix);
+      });
+  return of_update == kernels.end() || of_update->bytes_per_s == 0
+             ? 0
+             : update_bytes(input) / of_update->bytes_per_s;
+}
+
+}  // namespace paceline::predict

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "paceline/cluster/machine.h"
+#include "paceline/plan/plan_input.h"
+#include "paceline/predict/predict_request.h"
+
+// What a request's kernels cost: the optimizer's, and all others.
+
+namespace paceline::predict {
+
+/// First those of the update; the optimizer's count of steps is one of them.
+std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
+                                            const plan::PlanInput& input);
+
+/// Bytes that one rank's update reads and writes in a step.
+double update_bytes(const plan::PlanInput& input);
+
+/// Time in which one device's memory carries the update.
+double update_seconds(const cluster::SoftwareCosts& software,
+                      const plan::PlanInput& input);
+
+}  // namespace paceline::predict

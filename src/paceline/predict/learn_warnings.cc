@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/learn_warnings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace paceline::predict {
+
+void warn_of_gaps(double most_exposed,
+                  const LearnOptions& options,
+                  Learned& learned) {
+  auto& warnings = learned.family.warnings;
+  constexpr double kHidden = 0.01;
+  const auto& together = learned.family.together;
+  if (most_exposed < kHidden) {
+    warnings.push_back(
+        {.code = "hidden-communication",
+         .seen = "communication costs no record 1 % of its step",
+         .why = "what hides under compute says little of the link",
+         .advice = "add runs that wait for it: --strategy bsp, or a smaller "
+                   "--batch-size for all"});
+  }
+  const int largest = together.back().configuration.ranks;
+  if (together.front().configuration.ranks == largest && !options.link &&
+      !options.gives_links()) {
+    warnings.push_back(
+        {.code = "one-world",
+         .seen = fmt::format("{} ranks are the only world of more than one",
+                             largest),
+         .why = "how costs grow with ranks is taken from the model of a ring",
+         .advice = fmt::format("add runs of {} ranks", 2 * largest)});
+  }
+  if (options.link && options.gives_links()) {
+    warnings.push_back(
+        {.code = "links-of-records",
+         .seen = fmt::format("the records ran behind a modelled link, and "
+                             "cluster '{}' has links of its own",
+                             options.cluster->name),
+         .why = "of the cluster only the hosts are taken",
+         .advice = "`paceline predict PROFILE --cluster FILE` prices its "
+                   "links"});
+  }
+  const bool one_host =
+      std::ranges::all_of(together, [](const MeasuredCase& it) {
+        return it.configuration.ranks_per_host.size() < 2;
+      });
+  if (one_host && !options.link && !options.gives_links()) {
+    warnings.push_back(
+        {.code = "one-host",
+         .seen = "all runs were on one host",
+         .why = "nothing is known of a network; larger worlds are taken to "
+                "stand on one host as well",
+         .advice = "add runs on two hosts, or say with --cluster where ranks "
+                   "would be"});
+  }
+}
+
+void warn_of_fit(const Fitted& best, Learned& learned) {
+  auto& warnings = learned.family.warnings;
+  const int largest = learned.family.together.back().configuration.ranks;
+  double worst = 0;
+  for (const ExplainedCase& it : learned.cases) {
+    worst = std::max(worst, std::abs(it.simulated_s / it.measured_s - 1));
+  }
+  constexpr double kPoor = 0.05;
+  if (worst > kPoor) {
+    warnings.push_back(
+        {.code = "poor-fit",
+         .seen =
+             fmt::format("a record is explained to {:.0f} % only", worst * 100),
+         .why = "something that the simulator does not know shaped it",
+         .advice = "trust the interval, not the figure"});
+  }
+  constexpr double kCrowded = 1.05;
+  if (best.factor > kCrowded) {
+    warnings.push_back(
+        {.code = "shared-compute",
+         .seen = fmt::format("{} ranks compute {:.2f} times as long as one",
+                             largest,
+                             best.factor),
+         .why = "they share cores or memory; a larger world is taken to share "
+                "them as much",
+         .advice = "predict worlds that have as many ranks a host"});
+  }
+}
+
+}  // namespace paceline::predict

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/predict.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/predict/engine_choice.h"
+#include "paceline/predict/engines.h"
+#include "paceline/predict/hosted.h"
+#include "paceline/predict/kernel_costs.h"
+#include "paceline/predict/planner_lines.h"
+#include "paceline/predict/priced_on.h"
+#include "paceline/predict/request_costs.h"
+#include "paceline/predict/request_profile.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::predict {
+namespace {
+
+constexpr int kBatch = 32;  // where nobody says
+constexpr plan::Step kWarmup = 2;
+constexpr plan::Step kMostPeriods = 8;  // that are simulated until steps repeat
+
+plan::PlanInput input_of(const PredictRequest& request) {
+  plan::PlanInput input;
+  input.model = request.network.model;
+  input.world = request.ranks;
+  input.local_world = cluster::ranks_per_host(request.cluster, request.ranks);
+  input.optimizer.name = request.optimizer;
+  input.optimizer.state_buffers = request.optimizer == "adamw" ? 2 : 1;
+  return input;
+}
+
+plan::Step whole_periods(plan::Step steps, plan::Step period) {
+  return (steps + period - 1) / period * period;
+}
+
+records::Configuration configuration_of(
+    const PredictRequest& request,
+    const strategies::StrategySpec& strategy,
+    const EngineCosts& engine,
+    const Prediction& prediction,
+    int batch_size) {
+  const plan::PlanInput& input = prediction.job->input;
+  records::Configuration configuration;
+  configuration.label = counted(request.ranks, "rank");
+  configuration.model = request.network.model.name;
+  configuration.batch_size = batch_size;
+  configuration.ranks = request.ranks;
+  configuration.ranks_per_host = input.local_world.sizes();
+  configuration.strategy = strategy.text();
+  configuration.bucket_mb = request.bucket_mb;
+  configuration.engine = engine.name;
+  configuration.device = request.cluster.device.name.empty()
+                             ? "device"
+                             : request.cluster.device.name;
+  configuration.steps =
+      static_cast<int>(whole_periods(request.steps, prediction.job->period));
+  configuration.warmup = kWarmup;
+  configuration.optimizer = request.optimizer;
+  configuration.seed = request.noise.seed;
+  configuration.cluster = priced_on(request);
+  return configuration;
+}
+
+void check_steps(const PredictRequest& request) {
+  if (request.steps < 3) {
+    throw UsageError(
+        fmt::format("{} steps: at least 3 are needed", request.steps));
+  }
+  const plan::Rank rows =
+      std::clamp(request.ranks, plan::Rank{1}, kMostRecorded);
+  if (request.steps > kMostSamples / rows) {
+    throw UsageError(fmt::format("{} steps: a record of {} {} holds at most {}",
+                                 request.steps,
+                                 rows,
+                                 rows == 1 ? "rank" : "ranks",
+                                 kMostSamples / rows));
+  }
+}
+
+/// Hosts are filled in the cluster's order.
+void name_hosts(const PredictRequest& request, Prediction& prediction) {
+  const simulator::Classes& classes = prediction.job->classes;
+  for (records::RankSamples& rank : prediction.record.ranks) {
+    const auto host = classes.host_of[static_cast<std::size_t>(rank.rank)];
+    rank.host = request.cluster.hosts[static_cast<std::size_t>(host)].name;
+  }
+}
+
+/// A job and what became of it.
+struct Simulated {
+  std::unique_ptr<simulator::Job> job;
+  simulator::Simulator simulator;
+  simulator::StepTimes times;
+};
+
+/// The plan of enough steps that what varies from step to step has been all it
+/// can be, and that steps repeat.  Where two periods do not tell, more are
+/// simulated; a period of one step that does not repeat then never will.
+Simulated simulate_enough(const PredictRequest& request,
+                          const plan::Planner& planner,
+                          const plan::PlanInput& input,
+                          const simulator::Costs& costs) {
+  const plan::Step period = simulator::period_of(planner, input);
+  const plan::Step shown = whole_periods(request.steps, period);
+  const plan::Step most = (period > 1 ? kMostPeriods : 2) * period + 2;
+  plan::Step steps =
+      std::max({plan::Step{6}, kWarmup + shown + 1, 2 * period + 2});
+  while (true) {
+    auto job = std::make_unique<simulator::Job>(
+        simulator::compile(planner,
+                           input,
+                           {.steps = steps,
+                            .fold = !request.noise.any(),
+                            .warmup = steps - 1 - shown}));
+    simulator::Simulator simulator(*job);
+    simulator::StepTimes times = simulator.run(costs);
+    if (steps >= most || request.noise.any() || times.steady) {
+      return {std::move(job), std::move(simulator), std::move(times)};
+    }
+    steps = std::min(2 * steps, most);
+  }
+}
+
+/// The job without communication.
+FreeSteps run_alone(Prediction& prediction) {
+  simulator::Simulator simulator(*prediction.job);
+  simulator::Costs free = prediction.costs;
+  free.free_communication = true;
+  prediction.compute_only = simulator.run(free);
+  return free_steps(*prediction.job, simulator, prediction.compute_only);
+}
+
+cluster::Group world_of(const plan::PlanInput& input) {
+  return {.ranks = input.world,
+          .hosts = static_cast<plan::Rank>(input.local_world.hosts()),
+          .most_local = input.local_world.most()};
+}
+
+}  // namespace
+
+double Prediction::samples_per_s() const {
+  return static_cast<double>(record.configuration.batch_size) *
+         training_ranks(*job) / plan::seconds_of(times.step);
+}
+
+Prediction predict(const PredictRequest& request, bool with_spans) {
+  Prediction prediction;
+  check_steps(request);
+  plan::PlanInput input = input_of(request);
+  const cluster::DeviceThroughput* row = throughput_of(request);
+  const int batch_size = request.batch_size > 0 ? request.batch_size
+                         : row != nullptr       ? row->batch_size
+                                                : kBatch;
+  std::vector<records::Warning> warnings;
+  const EngineCosts& engine =
+      engine_costs_named(engine_of(request.engine, request.cluster));
+  prediction.costs = costs_of(request, engine, input, warnings);
+  simulator::Costs& costs = prediction.costs;
+  costs.profile = profile_of(
+      request, batch_size, update_seconds(costs.software, input), warnings);
+  if (!request.software && engine.module_call > 0) {
+    launch_from_host(request.network,
+                     plan::seconds_of(engine.module_call),
+                     engine.module_call_spread,
+                     request.ranks,
+                     costs);
+  }
+  input.profile = costs.profile;
+  input.alpha_beta =
+      alpha_beta_of(costs.machine, costs.software, world_of(input));
+  const strategies::StrategySpec strategy = strategies::parse_strategy(
+      request.strategy, {.bucket_mb = request.bucket_mb});
+  const auto planner = strategies::make_planner(strategy);
+  auto [job, simulator, times] =
+      simulate_enough(request, *planner, input, costs);
+  prediction.job = std::move(job);
+  prediction.times = std::move(times);
+  prediction.bound = bound_of(*prediction.job, costs);
+  prediction.bar = error_bar_of(request, costs.machine);
+  const FreeSteps alone = run_alone(prediction);
+  prediction.record = record_of(
+      *prediction.job,
+      simulator,
+      prediction.times,
+      alone,
+      configuration_of(request, strategy, engine, prediction, batch_size));
+  name_hosts(request, prediction);
+  prediction.record.experiment = "predict";
+  prediction.record.warnings = std::move(warnings);
+  prediction.record.predicted = predicted_of(
+      *prediction.job, prediction.bound, prediction.bar, prediction.times.step);
+  if (with_spans) {
+    prediction.spans = spans_of(*prediction.job, simulator);
+    prediction.rank_names = rank_names(*prediction.job, request.cluster);
+  }
+  return prediction;
+}
+
+}  // namespace paceline::predict

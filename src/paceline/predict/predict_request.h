@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "paceline/cluster/cluster.h"
+#include "paceline/cluster/machine.h"
+#include "paceline/plan/networks/network_shape.h"
+#include "paceline/plan/profile.h"
+#include "paceline/simulator/job.h"
+
+namespace paceline::predict {
+
+/// Samples/s of one device alone that can be simulated.
+inline constexpr double kLeastDeviceRate = 0.001, kMostDeviceRate = 1e9;
+
+inline bool is_device_rate(double samples_per_s) {
+  return samples_per_s >= kLeastDeviceRate && samples_per_s <= kMostDeviceRate;
+}
+
+/// A training job on a described cluster.
+struct PredictRequest {
+  plan::NetworkShape network;
+  cluster::Cluster cluster;
+  std::string strategy = "fusion";
+  double bucket_mb = 25;
+  plan::Rank ranks = 1;
+  int batch_size = 0;                     // per rank; 0: the cluster's, or 32
+  std::optional<double> samples_per_s{};  // of one device alone
+  std::optional<plan::LayerProfile> profile{};  // measured layer times
+  std::string profile_device{};                 // on which; empty: not said
+  std::optional<plan::Picoseconds> update{};    // of all parameters, measured
+  std::string optimizer = "sgd";
+  std::string engine{};                    // predict/engine_choice.h
+  std::optional<std::string> algorithm{};  // of collectives
+  /// That the record shows; made whole periods of the strategy's.
+  plan::Step steps = 10;
+  cluster::Noise noise{};
+  /// Instead of the cluster's links and the engine's costs.
+  std::optional<cluster::Machine> machine{};
+  std::optional<cluster::SoftwareCosts> software{};
+};
+
+}  // namespace paceline::predict

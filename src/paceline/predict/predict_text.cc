@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/predict/predict.h"
+#include "paceline/records/samples.h"
+#include "paceline/stats/mean.h"
+
+namespace paceline::predict {
+namespace {
+
+/// The mean of the shown steps, how sure it is, and what makes it again.
+std::string noise_text(const Prediction& prediction) {
+  const simulator::StepTimes& times = prediction.times;
+  const auto window = static_cast<std::ptrdiff_t>(times.window);
+  std::vector<double> shown;
+  for (auto it = times.steps.end() - window; it != times.steps.end(); ++it) {
+    shown.push_back(plan::seconds_of(*it) * 1e3);
+  }
+  return fmt::format(
+      "  noise of seed {}: {:.3f} ± {:.3f} ms, mean and standard error of {} "
+      "steps\n",
+      prediction.costs.machine.noise.seed,
+      stats::mean(shown),
+      stats::standard_error(shown),
+      shown.size());
+}
+
+/// Where ranks are late in turn, the job is faster than the slowest of each
+/// step, which tables show.
+std::string drift_text(const Prediction& prediction) {
+  constexpr double kNoticed = 1.01;
+  const double slowest =
+      stats::mean(records::slowest_step_s(prediction.record));
+  const double step = plan::seconds_of(prediction.times.step);
+  return slowest > kNoticed * step
+             ? fmt::format(
+                   "  ranks are late in turn: the slowest of each step takes "
+                   "{:.3f} ms, which is the step of tables, and exposes more; "
+                   "the error bar is of the job's step\n",
+                   slowest * 1e3)
+             : "";
+}
+
+}  // namespace
+
+std::string summary_of(const Prediction& prediction) {
+  const auto ms = [](plan::Picoseconds time) {
+    return plan::seconds_of(time) * 1e3;
+  };
+  const simulator::StepTimes& times = prediction.times;
+  const records::Predicted& predicted = *prediction.record.predicted;
+  const bool noisy = prediction.costs.machine.noise.any();
+  std::string text = fmt::format(
+      "step {:.3f} ms{}, {:.1f} samples/s\n"
+      "  model work {:.3f} ms, {} {:.3f} ms, exposed communication {:.3f} ms\n"
+      "  bound{} {}\n",
+      ms(times.step),
+      times.steady
+          ? ""
+          : fmt::format(" (not steady: mean of {} steps)", times.window),
+      prediction.samples_per_s(),
+      ms(prediction.compute_only.compute),
+      noisy ? "update, other kernels and slower ranks"
+            : "update and other kernels",
+      ms(prediction.compute_only.step - prediction.compute_only.compute),
+      ms(prediction.exposed()),
+      noisy ? " without noise" : "",
+      records::words_of(predicted.bound));
+  if (predicted.bound.sharper_ns) {
+    text += fmt::format("  sharper bound{} {}\n",
+                        noisy ? " without noise" : "",
+                        records::sharper_words(predicted.bound));
+  }
+  if (!prediction.bar.silent()) {
+    text += fmt::format("  {}\n", records::words_of(*predicted.error_bar));
+  }
+  text += noisy ? noise_text(prediction) : drift_text(prediction);
+  return text;
+}
+
+}  // namespace paceline::predict

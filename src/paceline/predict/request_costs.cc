@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/request_costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "paceline/predict/engine_choice.h"
+#include "paceline/predict/hosted.h"
+#include "paceline/predict/kernel_costs.h"
+
+namespace paceline::predict {
+namespace {
+
+/// A hop that takes so long is TCP/IP's; over RDMA it takes 1 to 3 us.
+constexpr plan::Picoseconds kTcpLatency = 10'000'000;
+
+/// Of the largest host, where every slot has its own.
+std::int64_t bytes_per_s_of_cards(const cluster::Cluster& cluster,
+                                  const cluster::LinkModel& network) {
+  double cards = 1;
+  if (network.sharing == cluster::LinkSharing::kDevice) {
+    for (const auto& host : cluster.hosts) {
+      cards = std::max(cards, static_cast<double>(host.slots));
+    }
+  }
+  return std::llround(
+      std::min(cards * static_cast<double>(network.bytes_per_s),
+               static_cast<double>(cluster::kMostBytesPerSecond)));
+}
+
+/// The cluster's links as the engine's collectives find them.
+cluster::Machine machine_for(const PredictRequest& request,
+                             const EngineCosts& engine) {
+  cluster::Machine machine = cluster::machine_of(request.cluster, engine.name);
+  machine.device.bytes_per_s = std::max<std::int64_t>(
+      1,
+      std::llround(static_cast<double>(machine.device.bytes_per_s) *
+                   engine.device_share));
+  const bool tcp = machine.network.latency >= kTcpLatency;
+  if (tcp && engine.tcp_copies) {
+    machine.copies_bytes_per_s =
+        bytes_per_s_of_cards(request.cluster, machine.network);
+  }
+  if (engine.tcp_s_per_byte > 0 && tcp) {
+    machine.network.bytes_per_s =
+        slowed_rate(machine.network.bytes_per_s, engine.tcp_s_per_byte);
+  }
+  if (engine.under_compute > 0) {
+    machine.interference.device_link_under_compute = engine.under_compute;
+  }
+  if (machine.algorithm != cluster::Algorithm::kMeasured) {
+    machine.algorithm = engine.algorithm;
+  }
+  return machine;
+}
+
+}  // namespace
+
+simulator::Costs costs_of(const PredictRequest& request,
+                          const EngineCosts& software,
+                          const plan::PlanInput& input,
+                          std::vector<records::Warning>& warnings) {
+  const std::string engine(software.name);
+  simulator::Costs costs;
+  costs.machine =
+      request.machine ? *request.machine : machine_for(request, software);
+  costs.machine.noise = request.noise;
+  if (request.algorithm) {
+    costs.machine.algorithm = cluster::algorithm_named(*request.algorithm);
+  }
+  if (!request.machine) {
+    check_fits(request.cluster, engine, costs.machine, warnings);
+    if (!request.samples_per_s) {
+      check_device(request.profile_device, request.cluster, engine, warnings);
+    }
+  }
+  if (!request.machine && !request.software) {
+    check_scale(engine, request.ranks, costs.machine, warnings);
+  }
+  if (request.software) {
+    costs.software = *request.software;
+  } else {
+    costs.software = software.costs;
+    costs.software.kernels = kernels_of(request, input);
+  }
+  return costs;
+}
+
+}  // namespace paceline::predict

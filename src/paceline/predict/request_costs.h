@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "paceline/predict/engines.h"
+#include "paceline/predict/predict_request.h"
+#include "paceline/records/run_record.h"
+#include "paceline/simulator/simulate.h"
+
+namespace paceline::predict {
+
+/// What a request is priced with, all but its layer times: its own machine and
+/// software, or the cluster's links as the engine's collectives find them and
+/// what the engine's software costs.  Warns where the figures were measured
+/// with another engine, device or scale.
+simulator::Costs costs_of(const PredictRequest& request,
+                          const EngineCosts& software,
+                          const plan::PlanInput& input,
+                          std::vector<records::Warning>& warnings);
+
+}  // namespace paceline::predict

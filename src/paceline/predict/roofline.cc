@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/roofline.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <numeric>
+#include <vector>
+
+#include "paceline/base/error.h"
+#include "paceline/cluster/whole.h"
+
+namespace paceline::predict {
+namespace {
+
+using plan::LayerKind;
+using plan::LayerWork;
+
+double seconds_of_layer(const LayerWork& work,
+                        double weight_bytes,
+                        int batch_size,
+                        const RooflineOptions& options) {
+  double flops = work.flops * batch_size;
+  double slower = 1;
+  if (work.kind == LayerKind::kConvolution) {
+    const bool winograd =
+        work.kernel == 3 && work.stride == 1 && work.groups == 1;
+    flops /= winograd ? options.winograd : 1;
+    slower = work.stride > 1 ? options.strided : 1;
+  }
+  const double bytes = work.bytes * batch_size + weight_bytes;
+  return std::max({slower * flops / options.flops_per_s,
+                   bytes / options.memory_bytes_per_s,
+                   options.launch_s});
+}
+
+/// All times of the lists by one factor, to a sum of exactly `total`.
+void stretch(std::initializer_list<std::vector<plan::Picoseconds>*> lists,
+             plan::Picoseconds total) {
+  plan::Picoseconds now = 0;
+  for (const auto* times : lists) {
+    now += std::accumulate(times->begin(), times->end(), plan::Picoseconds{0});
+  }
+  PACELINE_CHECK(total > 0 && now > 0);
+  // Ends are rounded, not parts, so that the sum is exact.
+  plan::Picoseconds before = 0, end_before = 0;
+  for (auto* times : lists) {
+    for (plan::Picoseconds& time : *times) {
+      before += time;
+      const auto end = static_cast<plan::Picoseconds>(
+          static_cast<cluster::Wide>(before) *
+          static_cast<cluster::Wide>(total) / static_cast<cluster::Wide>(now));
+      time = end - end_before;
+      end_before += time;
+    }
+  }
+}
+
+}  // namespace
+
+plan::LayerProfile roofline_profile(const plan::NetworkShape& network,
+                                    int batch_size,
+                                    const RooflineOptions& options) {
+  if (batch_size < 1) {
+    throw UsageError(
+        fmt::format("batch size {}: must be at least 1", batch_size));
+  }
+  const plan::ModelShape& model = network.model;
+  const std::size_t modules = model.modules.size();
+  PACELINE_CHECK_EQ(network.work.size(), modules);
+  std::vector<double> weights(modules, 0);
+  for (const plan::ParameterShape& parameter : model.parameters) {
+    weights[plan::index_of(parameter.module)] +=
+        static_cast<double>(parameter.elements * plan::size_of(model.dtype));
+  }
+  plan::LayerProfile profile;
+  profile.origin = fmt::format("roofline of {}", model.name);
+  std::vector<double> seconds;
+  for (std::size_t m = 0; m < modules; ++m) {
+    seconds.push_back(
+        seconds_of_layer(network.work[m], weights[m], batch_size, options));
+    profile.forward.push_back(plan::picoseconds_of(seconds.back()));
+  }
+  profile.backward.assign(model.parameters.size(), 0);
+  // A module without parameters counts to the gradient that follows it.
+  std::size_t open = modules;  // modules whose backward is not counted yet
+  for (const plan::ParameterId id : model.ready_order) {
+    const std::size_t module =
+        plan::index_of(model.parameters[plan::index_of(id)].module);
+    double sum = 0;
+    for (; open > module; --open) {
+      sum += options.backward * seconds[open - 1];
+    }
+    profile.backward[plan::index_of(id)] = plan::picoseconds_of(sum);
+  }
+  return profile;
+}
+
+plan::LayerProfile stretched(plan::LayerProfile profile,
+                             plan::Picoseconds total) {
+  stretch({&profile.forward, &profile.backward}, total);
+  return profile;
+}
+
+plan::LayerProfile stretched(plan::LayerProfile profile,
+                             plan::Picoseconds forward,
+                             plan::Picoseconds backward) {
+  stretch({&profile.forward}, forward);
+  stretch({&profile.backward}, backward);
+  return profile;
+}
+
+RooflineOptions roofline_of(const cluster::ClusterDevice& device) {
+  RooflineOptions options;
+  if (device.flops_per_s) {
+    options.flops_per_s = kProductShare * *device.flops_per_s;
+  }
+  if (device.memory_bytes_per_s) {
+    options.memory_bytes_per_s = kCopyShare * *device.memory_bytes_per_s;
+  }
+  return options;
+}
+
+}  // namespace paceline::predict

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/run_record.h"
+
+#include <algorithm>
+
+#include "paceline/base/error.h"
+
+namespace paceline::predict {
+namespace {
+
+/// One step of one simulated rank.
+struct Phases {
+  plan::Picoseconds step = 0, forward = 0, backward = 0;
+};
+
+std::vector<Phases> phases_of(const simulator::Job& job,
+                              const simulator::Simulator& simulator,
+                              const simulator::Actor& actor) {
+  std::vector<Phases> all;
+  for (const plan::Picoseconds step : simulator.steps_of(actor)) {
+    Phases phases{.step = step};
+    for (simulator::ItemId id = actor.steps[all.size()];
+         id < actor.steps[all.size() + 1];
+         ++id) {
+      const simulator::Ran& ran = simulator.items()[id];
+      const simulator::ItemKind kind = job.items[id].kind;
+      if (kind == simulator::ItemKind::kForward) {
+        phases.forward += ran.end - ran.begin;
+      } else if (kind == simulator::ItemKind::kBackward) {
+        phases.backward += ran.end - ran.begin;
+      }
+    }
+    all.push_back(phases);
+  }
+  return all;
+}
+
+/// The step that is sample `k`: the last `window` of `steps`, again and again.
+std::size_t sample(std::size_t k, std::size_t steps, plan::Step window) {
+  const auto last = static_cast<std::size_t>(window);
+  return steps - last + k % last;
+}
+
+records::RankSamples samples_of(const std::vector<Phases>& phases,
+                                plan::Step window,
+                                const records::Configuration& configuration) {
+  records::RankSamples samples;
+  const auto steps = static_cast<std::size_t>(configuration.steps);
+  for (std::size_t k = 0; k < steps; ++k) {
+    const Phases& at = phases[sample(k, phases.size(), window)];
+    samples.step_ns.push_back(ns(at.step));
+    samples.phase_ns["forward"].push_back(ns(at.forward));
+    samples.phase_ns["backward"].push_back(ns(at.backward));
+    samples.phase_ns["wait"].push_back(ns(at.step - at.forward - at.backward));
+    samples.window_ns += samples.step_ns.back();
+  }
+  return samples;
+}
+
+}  // namespace
+
+plan::Rank training_ranks(const simulator::Job& job) {
+  plan::Rank count = 0;
+  for (const simulator::Actor& actor : job.actors) {
+    count += actor.trains ? actor.stands_for : 0;
+  }
+  return count;
+}
+
+FreeSteps free_steps(const simulator::Job& job,
+                     const simulator::Simulator& simulator,
+                     const simulator::StepTimes& times) {
+  FreeSteps alone{.steps = {}, .window = times.window};
+  for (const simulator::Actor& actor : job.actors) {
+    alone.steps.push_back(actor.trains ? simulator.steps_of(actor)
+                                       : std::vector<plan::Picoseconds>{});
+  }
+  return alone;
+}
+
+records::RunRecord record_of(const simulator::Job& job,
+                             const simulator::Simulator& simulator,
+                             const simulator::StepTimes& times,
+                             const FreeSteps& compute_only,
+                             const records::Configuration& configuration) {
+  records::RunRecord record;
+  record.source = records::Source::kPredicted;
+  record.configuration = configuration;
+  record.wire.planned_per_step = job.wire_bytes;
+  record.wire.calls_per_step = job.calls;
+  std::vector<records::RankSamples> by_actor;
+  for (const simulator::Actor& actor : job.actors) {
+    by_actor.emplace_back();
+    if (!actor.trains) {
+      continue;
+    }
+    by_actor.back() = samples_of(
+        phases_of(job, simulator, actor), times.window, configuration);
+    const auto& alone = compute_only.steps[by_actor.size() - 1];
+    for (std::size_t k = 0; k < static_cast<std::size_t>(configuration.steps);
+         ++k) {
+      by_actor.back().compute_only_step_ns.push_back(
+          ns(alone[sample(k, alone.size(), compute_only.window)]));
+    }
+    by_actor.back().flush_ns = ns(times.flush);
+    by_actor.back().device = configuration.device;
+  }
+  const simulator::Classes& classes = job.classes;
+  for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    if (classes.world() > kMostRecorded && classes.stand_in[r] != rank) {
+      continue;
+    }
+    const auto actor = std::ranges::find(
+        job.actors, classes.stand_in[r], &simulator::Actor::rank);
+    if (!actor->trains) {
+      continue;
+    }
+    record.ranks.push_back(
+        by_actor[static_cast<std::size_t>(actor - job.actors.begin())]);
+    record.ranks.back().rank = rank;
+    record.ranks.back().local_rank = classes.local[r];
+    record.ranks.back().host = fmt::format("host{}", classes.host_of[r]);
+  }
+  return record;
+}
+
+records::Predicted predicted_of(const simulator::Job& job,
+                                const Bound& bound,
+                                const ErrorBar& bar,
+                                plan::Picoseconds step) {
+  records::Predicted out{.training_ranks = training_ranks(job),
+                         .bound = {.step_ns = ns(bound.step),
+                                   .compute_ns = ns(bound.compute),
+                                   .wire_ns = ns(bound.wire),
+                                   .crosses_step = bound.crosses_step},
+                         .error_bar = recorded(bar, ns(step))};
+  if (bound.gated > bound.step) {
+    out.bound.sharper_ns = ns(bound.gated);
+  }
+  if (bound.algorithm) {
+    out.bound.algorithm = cluster::name_of(*bound.algorithm);
+  }
+  return out;
+}
+
+}  // namespace paceline::predict

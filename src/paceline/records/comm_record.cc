@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/records/comm_record.h"
+
+#include "paceline/base/error.h"
+#include "paceline/records/json.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::records {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double per_second(double bytes, double ns) {
+  return ns > 0 ? bytes / (ns * 1e-9) : 0;
+}
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json duration_of(const CommRecord& record) {
+  Json json;
+  json["min"] = record.quantile_ns(0);
+  for (const int percent : {10, 50, 90, 99}) {
+    json[fmt::format("p{}", percent)] = record.quantile_ns(percent / 100.0);
+  }
+  json["max"] = record.quantile_ns(1);
+  return json;
+}
+
+Json bandwidth_of(const CommRecord& record) {
+  Json json;
+  json["algorithm"] = record.algorithm_bandwidth();
+  json["bus"] = record.bus_bandwidth();
+  json["wire"] = record.wire_bandwidth();
+  json["line"] = record.line_bytes_per_s > 0 ? Json(record.line_bytes_per_s)
+                                             : Json(nullptr);
+  const auto share = record.line_share();
+  json["wire_share_of_line"] = share ? Json(*share) : Json(nullptr);
+  return json;
+}
+
+std::string text_or_empty(const Json& json) {
+  return json.is_null() ? "" : json.get<std::string>();
+}
+
+}  // namespace
+
+double CommRecord::quantile_ns(double p) const {
+  PACELINE_CHECK(!iteration_ns.empty());
+  return stats::quantile(
+      std::vector<double>(iteration_ns.begin(), iteration_ns.end()), p);
+}
+
+double CommRecord::algorithm_bandwidth() const {
+  return per_second(static_cast<double>(bytes), median_ns());
+}
+
+double CommRecord::bus_bandwidth() const {
+  return algorithm_bandwidth() * bus_factor(operation, ranks);
+}
+
+double CommRecord::wire_bandwidth() const {
+  return per_second(static_cast<double>(wire_bytes), median_ns());
+}
+
+std::optional<double> CommRecord::line_share() const {
+  if (line_bytes_per_s <= 0) {
+    return std::nullopt;
+  }
+  return wire_bandwidth() / line_bytes_per_s;
+}
+
+double bus_factor(std::string_view operation, int ranks) {
+  const double n = ranks;
+  if (operation == "all-reduce") {
+    return 2 * (n - 1) / n;
+  }
+  if (operation == "reduce-scatter" || operation == "all-gather") {
+    return (n - 1) / n;
+  }
+  return 1;
+}
+
+Json to_json(const CommRecord& record, const Environment& environment) {
+  Json json;
+  json["kind"] = "comm";
+  json["version"] = CommRecord::kVersion;
+  json["started_at"] = or_null(record.started_at);
+  json["operation"] = record.operation;
+  json["bytes"] = record.bytes;
+  json["ranks"] = record.ranks;
+  json["ranks_per_host"] = record.ranks_per_host;
+  json["engine"] = record.engine;
+  json["device"] = record.device;
+  json["dtype"] = record.dtype;
+  json["interface"] = or_null(record.interface);
+  json["link"] = or_null(record.link);
+  json["warmup"] = record.warmup;
+  json["iterations"] = record.iteration_ns.size();
+  json["iteration_ns"] = record.iteration_ns;
+  json["duration_ns"] = duration_of(record);
+  json["wire_bytes"] = record.wire_bytes;
+  json["bytes_per_s"] = bandwidth_of(record);
+  json["wrong_elements"] = record.wrong_elements;
+  json["link_slack_ns"] =
+      record.link_slack_ns ? Json(*record.link_slack_ns) : Json(nullptr);
+  json["valid"] = record.valid ? Json(*record.valid) : Json(nullptr);
+  RunRecord shell;
+  shell.environment = environment;
+  shell.warnings = record.warnings;
+  Json whole = to_json(shell);
+  json["warnings"] = std::move(whole["warnings"]);
+  json["environment"] = std::move(whole["environment"]);
+  return json;
+}
+
+CommRecord comm_record_from(const Json& json) {
+  const Json& line = json.at("bytes_per_s").at("line");
+  const Json& slack = json.at("link_slack_ns");
+  CommRecord record{.started_at = text_or_empty(json.at("started_at")),
+                    .operation = json.at("operation"),
+                    .bytes = json.at("bytes"),
+                    .ranks = json.at("ranks"),
+                    .ranks_per_host = json.at("ranks_per_host"),
+                    .engine = json.at("engine"),
+                    .device = json.at("device"),
+                    .dtype = json.at("dtype"),
+                    .interface = text_or_empty(json.at("interface")),
+                    .link = text_or_empty(json.at("link")),
+                    .warmup = json.at("warmup"),
+                    .iteration_ns = json.at("iteration_ns"),
+                    .wire_bytes = json.at("wire_bytes"),
+                    .line_bytes_per_s = line.is_null() ? 0 : line.get<double>(),
+                    .wrong_elements = json.at("wrong_elements"),
+                    .link_slack_ns = {},
+                    .valid = {},
+                    .warnings = {}};
+  if (!slack.is_null()) {
+    record.link_slack_ns = slack.get<std::int64_t>();
+  }
+  if (const Json& valid = json.at("valid"); !valid.is_null()) {
+    record.valid = valid.get<bool>();
+  }
+  for (const Json& warning : json.at("warnings")) {
+    record.warnings.push_back({.code = warning.at("code"),
+                               .seen = warning.at("seen"),
+                               .why = warning.at("why"),
+                               .advice = warning.at("advice")});
+  }
+  return record;
+}
+
+}  // namespace paceline::records

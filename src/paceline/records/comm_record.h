@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::records {
+
+/// One operation of an engine at one size, as `paceline comm` measured it.
+struct CommRecord {
+  static constexpr int kVersion = 1;
+
+  std::string started_at;  // UTC, ISO 8601
+  std::string operation;   // all-reduce, reduce-scatter, all-gather, broadcast,
+                           // message
+  std::int64_t bytes = 0;  // payload: the longer side of a collective, as in
+                           // nccl-tests; of a message, its size
+  int ranks = 1;
+  std::vector<int> ranks_per_host;
+  std::string engine, device, dtype, interface;
+  std::string link;  // the modelled one; empty: none
+  int warmup = 0;
+  /// By iteration: the longest duration of any rank, nanoseconds.
+  std::vector<std::int64_t> iteration_ns;
+  std::int64_t wire_bytes = 0;      // that a rank sends, plan/wire_bytes.h
+  double line_bytes_per_s = 0;      // of a plain stream; 0: not measured
+  std::int64_t wrong_elements = 0;  // on the rank that has most
+  std::optional<std::int64_t> link_slack_ns;  // least; negative: too slow
+  /// The engine was as fast as the modelled link; nothing where that is not
+  /// known, as of messages.  True without such a link.
+  std::optional<bool> valid = true;
+  std::vector<Warning> warnings;
+
+  double quantile_ns(double p) const;
+  double median_ns() const { return quantile_ns(0.5); }
+
+  // Bytes per second, from the median.
+  double algorithm_bandwidth() const;
+  double bus_bandwidth() const;
+  double wire_bandwidth() const;
+  /// Of the line's bandwidth; nothing where that is not known.
+  std::optional<double> line_share() const;
+};
+
+/// What turns algorithm into bus bandwidth: 2(n-1)/n for all-reduce, (n-1)/n
+/// for reduce-scatter and all-gather, 1 for broadcast and messages (NVIDIA,
+/// nccl-tests, doc/PERFORMANCE.md).
+double bus_factor(std::string_view operation, int ranks);
+
+/// docs/comm.md has the keys; what is not known is null.
+nlohmann::ordered_json to_json(const CommRecord& record,
+                               const Environment& environment);
+
+/// What to_json() wrote, without its environment.  Throws nlohmann's exceptions
+/// for anything else.
+CommRecord comm_record_from(const nlohmann::ordered_json& json);
+
+}  // namespace paceline::records

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the facts of this machine: /proc and /sys.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+#include "paceline/records/environment.h"
+#include "paceline/records/environment_gpu.h"
+
+namespace paceline::records {
+namespace {
+
+namespace fs = std::filesystem;
+using Facts = std::map<std::string, std::string>;
+
+// What decides how fast a kernel is, or whether a precision is native.
+constexpr std::array<std::string_view, 16> kInstructionSets{"sse4_2",
+                                                            "avx",
+                                                            "avx2",
+                                                            "fma",
+                                                            "f16c",
+                                                            "avx512f",
+                                                            "avx512bw",
+                                                            "avx512_vnni",
+                                                            "avx_vnni",
+                                                            "amx_bf16",
+                                                            "amx_int8",
+                                                            "avx512_bf16",
+                                                            "avx512_fp16",
+                                                            "asimd",
+                                                            "sve",
+                                                            "bf16"};
+
+void set(Facts& facts, const std::string& key, std::string value) {
+  if (!value.empty()) {
+    facts[key] = std::move(value);
+  }
+}
+
+std::string read_trimmed(const fs::path& path) {
+  return std::string(trimmed(read_text_if_readable(path).value_or("")));
+}
+
+// The value of the first "key : value" or "key=value" line.
+std::string value_of(const std::vector<std::string>& lines,
+                     std::string_view key,
+                     char separator) {
+  for (const std::string& line : lines) {
+    const auto at = line.find(separator);
+    if (at != std::string::npos &&
+        trimmed(std::string_view(line).substr(0, at)) == key) {
+      return std::string(trimmed(std::string_view(line).substr(at + 1)));
+    }
+  }
+  return "";
+}
+
+std::string instruction_sets(std::string_view flags) {
+  std::set<std::string> present;
+  std::istringstream words{std::string(flags)};
+  for (std::string word; words >> word;) {
+    present.insert(word);
+  }
+  std::vector<std::string_view> known;
+  for (const std::string_view name : kInstructionSets) {
+    if (present.count(std::string(name)) > 0) {
+      known.push_back(name);
+    }
+  }
+  return fmt::format("{}", fmt::join(known, " "));
+}
+
+// The folders of the logical CPUs, cpu0, cpu1, ...
+std::vector<fs::path> cpu_folders(const fs::path& root) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry :
+       fs::directory_iterator(root / "sys/devices/system/cpu", error)) {
+    const std::string name = entry.path().filename();
+    if (name.size() > 3 && name.starts_with("cpu") &&
+        name.find_first_not_of("0123456789", 3) == std::string::npos) {
+      folders.push_back(entry.path());
+    }
+  }
+  return folders;
+}
+
+void collect_cpu(const fs::path& root, Facts& facts) {
+  const auto lines =
+      split_lines(read_text_if_readable(root / "proc/cpuinfo").value_or(""));
+  std::string flags = value_of(lines, "flags", ':');
+  if (flags.empty()) {
+    flags = value_of(lines, "Features", ':');  // Arm
+  }
+  set(facts, "cpu_model", value_of(lines, "model name", ':'));
+  set(facts, "cpu_isa", instruction_sets(flags));
+  if (fmt::format(" {} ", flags).find(" hypervisor ") != std::string::npos) {
+    facts["virtualized"] = "yes";
+  }
+  std::set<std::string> sockets;
+  std::set<std::pair<std::string, std::string>> cores;
+  std::size_t threads = 0;
+  for (const fs::path& cpu : cpu_folders(root)) {
+    const std::string socket =
+        read_trimmed(cpu / "topology/physical_package_id");
+    if (!socket.empty()) {  // an offline CPU has none
+      ++threads;
+      sockets.insert(socket);
+      cores.emplace(socket, read_trimmed(cpu / "topology/core_id"));
+    }
+  }
+  if (threads > 0) {
+    facts["sockets"] = std::to_string(sockets.size());
+    facts["cores"] = std::to_string(cores.size());
+    facts["threads"] = std::to_string(threads);
+  }
+}
+
+void collect_clocks(const fs::path& root, Facts& facts) {
+  constexpr double kKhzPerMhz = 1000;
+  std::set<std::string> governors;
+  double sum_khz = 0;
+  double most_khz = 0;
+  int read = 0;
+  for (const fs::path& cpu : cpu_folders(root)) {
+    const std::string governor = read_trimmed(cpu / "cpufreq/scaling_governor");
+    if (!governor.empty()) {
+      governors.insert(governor);
+    }
+    const std::string now = read_trimmed(cpu / "cpufreq/scaling_cur_freq");
+    if (!now.empty()) {
+      sum_khz += std::strtod(now.c_str(), nullptr);
+      ++read;
+    }
+    const std::string most = read_trimmed(cpu / "cpufreq/cpuinfo_max_freq");
+    most_khz = std::max(most_khz, std::strtod(most.c_str(), nullptr));
+  }
+  set(facts, "governor", fmt::format("{}", fmt::join(governors, "+")));
+  if (most_khz > 0) {
+    facts["clock_max_mhz"] = fmt::format("{:.0f}", most_khz / kKhzPerMhz);
+  }
+  if (read > 0) {
+    facts["clock_mhz"] = fmt::format("{:.0f}", sum_khz / read / kKhzPerMhz);
+    return;
+  }
+  const auto mhz = value_of(
+      split_lines(read_text_if_readable(root / "proc/cpuinfo").value_or("")),
+      "cpu MHz",
+      ':');
+  if (!mhz.empty()) {
+    facts["clock_mhz"] =
+        fmt::format("{:.0f}", std::strtod(mhz.c_str(), nullptr));
+  }
+}
+
+void collect_system(const fs::path& root, Facts& facts) {
+  set(facts, "kernel", read_trimmed(root / "proc/sys/kernel/osrelease"));
+  std::string os = value_of(
+      split_lines(read_text_if_readable(root / "etc/os-release").value_or("")),
+      "PRETTY_NAME",
+      '=');
+  std::erase(os, '"');
+  set(facts, "os", os);
+  const auto memory = value_of(
+      split_lines(read_text_if_readable(root / "proc/meminfo").value_or("")),
+      "MemTotal",
+      ':');
+  if (!memory.empty()) {
+    constexpr double kKibPerGib = 1024.0 * 1024.0;
+    facts["memory_gib"] = fmt::format(
+        "{:.0f}", std::strtod(memory.c_str(), nullptr) / kKibPerGib);
+  }
+  // "always [madvise] never": the one in brackets holds.
+  const std::string pages =
+      read_trimmed(root / "sys/kernel/mm/transparent_hugepage/enabled");
+  const auto open = pages.find('[');
+  const auto close = pages.find(']');
+  if (open != std::string::npos && close != std::string::npos && open < close) {
+    facts["transparent_hugepages"] = pages.substr(open + 1, close - open - 1);
+  }
+  set(facts,
+      "tcp_congestion",
+      read_trimmed(root / "proc/sys/net/ipv4/tcp_congestion_control"));
+  set(facts,
+      "affinity",
+      value_of(
+          split_lines(
+              read_text_if_readable(root / "proc/self/status").value_or("")),
+          "Cpus_allowed_list",
+          ':'));
+  const std::string load = read_trimmed(root / "proc/loadavg");
+  std::istringstream words(load);
+  std::string one;
+  std::string five;
+  std::string fifteen;
+  if (words >> one >> five >> fifteen) {
+    facts["load_average"] = fmt::format("{} {} {}", one, five, fifteen);
+  }
+  const std::string pressure = read_trimmed(root / "proc/pressure/cpu");
+  constexpr std::string_view kAverage = "some avg10=";
+  if (pressure.starts_with(kAverage)) {
+    facts["cpu_pressure_percent"] = pressure.substr(
+        kAverage.size(), pressure.find(' ', kAverage.size()) - kAverage.size());
+  }
+}
+
+// CPUs that `folder` grants: "quota period" in cpu.max (cgroup v2), or the two
+// files of v1.  Nothing where there is no limit.
+std::optional<double> cpus_granted(const fs::path& folder) {
+  std::istringstream both(read_trimmed(folder / "cpu.max") + " " +
+                          read_trimmed(folder / "cpu.cfs_quota_us") + " " +
+                          read_trimmed(folder / "cpu.cfs_period_us"));
+  double quota = 0;
+  double period = 0;
+  if (both >> quota >> period && quota > 0 && period > 0) {
+    return quota / period;
+  }
+  return std::nullopt;
+}
+
+// A group's limit is the least of its own and its ancestors'.  Inside a
+// container the path may not be visible; the mount's root then stands for it.
+void collect_cpu_limit(const fs::path& root, Facts& facts) {
+  std::optional<double> least;
+  for (const std::string& line : split_lines(
+           read_text_if_readable(root / "proc/self/cgroup").value_or(""))) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) {
+      continue;
+    }
+    const std::string controllers =
+        "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool is_second_version = controllers == ",,";
+    if (!is_second_version && controllers.find(",cpu,") == std::string::npos) {
+      continue;
+    }
+    const fs::path mount =
+        root / (is_second_version ? "sys/fs/cgroup" : "sys/fs/cgroup/cpu");
+    fs::path group = line.substr(second + 1);
+    for (;;) {
+      const auto granted = cpus_granted(mount / group.relative_path());
+      if (granted && (!least || *granted < *least)) {
+        least = granted;
+      }
+      if (!group.has_relative_path()) {
+        break;
+      }
+      group = group.parent_path();
+    }
+  }
+  if (least) {
+    facts["cpu_limit"] = fmt::format("{:g}", *least);
+  }
+}
+
+std::string host_name() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "";
+}
+
+}  // namespace
+
+HostEnvironment collect_host(const HostSources& sources) {
+  HostEnvironment host;
+  host.host = host_name();
+  collect_cpu(sources.root, host.facts);
+  collect_clocks(sources.root, host.facts);
+  collect_system(sources.root, host.facts);
+  collect_cpu_limit(sources.root, host.facts);
+  collect_gpus(sources, host);
+  if (host.topology.empty()) {
+    host.topology = machine_picture();
+  }
+  return host;
+}
+
+}  // namespace paceline::records

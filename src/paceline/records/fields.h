@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::records::detail {
+
+inline constexpr auto kSources =
+    std::to_array<std::pair<Source, std::string_view>>({
+        {Source::kMeasured, "measured"},
+        {Source::kReplayed, "replayed"},
+        {Source::kPredicted, "predicted"},
+        {Source::kImported, "imported"},
+        {Source::kExternal, "external"},
+    });
+
+// Which kind of field a type is.
+template <class T>
+struct Traits {
+  static constexpr bool kVector = false, kMap = false, kOptional = false;
+};
+template <class T>
+struct Traits<std::vector<T>> : Traits<void> {
+  static constexpr bool kVector = true;
+};
+template <class T>
+struct Traits<std::map<std::string, T>> : Traits<void> {
+  static constexpr bool kMap = true;
+};
+template <class T>
+struct Traits<std::optional<T>> : Traits<void> {
+  static constexpr bool kOptional = true;
+};
+
+/// A field whose default (0, "" or empty) means "not known": null in JSON.
+template <class T>
+struct OrNull {
+  T& value;
+};
+template <class T>
+OrNull<T> or_null(T& value) {
+  return {value};
+}
+
+/// An integer of at least 1; every other integer is at least 0.
+template <class T>
+struct Positive {
+  T& value;
+};
+template <class T>
+Positive<T> positive(T& value) {
+  return {value};
+}
+
+/// An integer that may be negative.
+struct Signed {
+  std::int64_t& value;
+};
+struct ConstSigned {
+  std::int64_t value;
+};
+inline Signed any_sign(std::int64_t& value) {
+  return {value};
+}
+inline ConstSigned any_sign(const std::int64_t& value) {
+  return {value};
+}
+
+/// A field whose key is written only where it is not `usual`, and which is
+/// `usual` where the key is missing: older records lack it.
+template <class T>
+struct Unless {
+  T& value;
+  std::remove_const_t<T> usual;
+};
+template <class T>
+Unless<T> unless(const std::remove_const_t<T>& usual, T& value) {
+  return {value, usual};
+}
+
+/// An optional field whose key is written only with a value, and may be missing
+/// when read: older records lack it.
+template <class Optional>
+struct IfAny {
+  Optional& value;
+};
+template <class Optional>
+IfAny<Optional> if_any(Optional& value) {
+  return {value};
+}
+
+// Note [One list of keys]
+// Writing and reading a record visit the same lists below, so that a field is
+// in both or in neither.  `docs/record.schema.json` is checked against what is
+// written.  `T` is the structure, const when it is written.
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Configuration>
+void visit_fields(Visitor& visit, T& c) {
+  visit("label", c.label);
+  visit("model", c.model);
+  visit("batch_size", positive(c.batch_size));
+  visit("image_size", or_null(c.image_size));
+  visit("classes", or_null(c.classes));
+  visit("ranks", positive(c.ranks));
+  visit("ranks_per_host", or_null(c.ranks_per_host));
+  visit("strategy", c.strategy);
+  visit("bucket_mib", c.bucket_mb);
+  visit("engine", c.engine);
+  visit("device", c.device);
+  visit("dtype", c.dtype);
+  visit("channels_last", c.channels_last);
+  visit("threads", or_null(c.threads));
+  visit("warmup_steps", c.warmup);
+  visit("steps", c.steps);
+  visit("accumulate", positive(c.accumulate));
+  visit("compat_accumulate", c.compat_accumulate);
+  visit("sync_each_step", c.sync_each_step);
+  visit("seed", c.seed);
+  visit("optimizer", c.optimizer);
+  visit("learning_rate", c.learning_rate);
+  visit("momentum", c.momentum);
+  visit("weight_decay", c.weight_decay);
+  visit("link", unless({}, c.link));
+  visit("replay", unless({}, c.replay));
+  visit("stretch", unless(1, c.stretch));
+  visit("cluster", unless({}, c.cluster));
+  visit("discard", c.discard);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, HostEnvironment>
+void visit_fields(Visitor& visit, T& h) {
+  visit("host", h.host);
+  visit("facts", h.facts);
+  visit("topology", or_null(h.topology));
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Environment>
+void visit_fields(Visitor& visit, T& e) {
+  visit("paceline_version", or_null(e.paceline_version));
+  visit("git_hash", or_null(e.git_hash));
+  visit("compiler", or_null(e.compiler));
+  visit("build_type", or_null(e.build_type));
+  visit("torch_version", or_null(e.torch_version));
+  visit("torch_git", or_null(e.torch_git));
+  visit("cuda_version", or_null(e.cuda_version));
+  visit("nccl_version", or_null(e.nccl_version));
+  visit("variables", e.variables);
+  visit("hosts", e.hosts);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, RankSamples>
+void visit_fields(Visitor& visit, T& r) {
+  visit("rank", r.rank);
+  visit("host", or_null(r.host));
+  visit("local_rank", r.local_rank);
+  visit("device", or_null(r.device));
+  visit("step_ns", r.step_ns);
+  visit("phase_ns", r.phase_ns);
+  visit("window_ns", or_null(r.window_ns));
+  visit("flush_ns", r.flush_ns);
+  visit("peak_memory_bytes", r.peak_memory_bytes);
+  visit("compute_only_step_ns", or_null(r.compute_only_step_ns));
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, WireBytes>
+void visit_fields(Visitor& visit, T& w) {
+  visit("measured_bytes_per_step", w.measured_per_step);
+  visit("planned_bytes_per_step", w.planned_per_step);
+  visit("bytes_by_pattern", w.by_pattern);
+  visit("calls_per_step", w.calls_per_step);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, CostPiece>
+void visit_fields(Visitor& visit, T& c) {
+  visit("from_bytes", c.from_bytes);
+  visit("alpha_s", c.alpha_s);
+  visit("beta_s_per_byte", c.beta_s_per_byte);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, PlannedBy>
+void visit_fields(Visitor& visit, T& p) {
+  visit("profile_origin", p.profile_origin);
+  visit("forward_ps", p.forward_ps);
+  visit("backward_ps", p.backward_ps);
+  visit("costs_origin", p.costs_origin);
+  visit("costs", p.costs);
+  visit("remark", p.remark);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, LinkCheck>
+void visit_fields(Visitor& visit, T& l) {
+  visit("operations", l.operations);
+  visit("late_operations", l.late);
+  visit("slack_ns", any_sign(l.slack_ns));
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, StepBound>
+void visit_fields(Visitor& visit, T& b) {
+  visit("step_ns", b.step_ns);
+  visit("compute_ns", b.compute_ns);
+  visit("wire_ns", b.wire_ns);
+  visit("sharper_step_ns", b.sharper_ns);
+  visit("crosses_step", b.crosses_step);
+  visit("algorithm", or_null(b.algorithm));
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, ErrorBar>
+void visit_fields(Visitor& visit, T& e) {
+  visit("share", e.share);
+  visit("low_ns", e.low_ns);
+  visit("high_ns", e.high_ns);
+  visit("level", or_null(e.level));
+  visit("examined", e.examined);
+  visit("of", or_null(e.of));
+  visit("how", or_null(e.how));
+  visit("cells", or_null(e.cells));
+  visit("why", or_null(e.why));
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Predicted>
+void visit_fields(Visitor& visit, T& p) {
+  visit("training_ranks", positive(p.training_ranks));
+  visit("bound", p.bound);
+  visit("error_bar", p.error_bar);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Warning>
+void visit_fields(Visitor& visit, T& w) {
+  visit("code", w.code);
+  visit("seen", w.seen);
+  visit("why", w.why);
+  visit("advice", w.advice);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, RunRecord>
+void visit_fields(Visitor& visit, T& r) {
+  visit("version", positive(r.version));
+  visit("source", r.source);
+  visit("experiment", r.experiment);
+  visit("started_at", or_null(r.started_at));
+  visit("run", r.run);
+  visit("configuration", r.configuration);
+  visit("environment", r.environment);
+  visit("ranks", r.ranks);
+  visit("wire", r.wire);
+  visit("verified", r.verified);
+  visit("warnings", r.warnings);
+  visit("error", r.error);
+  visit("planned_by", if_any(r.planned_by));
+  visit("link_check", if_any(r.link_check));
+  visit("predicted", if_any(r.predicted));
+}
+
+}  // namespace paceline::records::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::records {
+
+/// The JSON form of a record, `docs/record.schema.json`.  Keys come in the
+/// order of the structures, units are in the keys, and what is not known is
+/// null, never 0 and never absent.
+nlohmann::ordered_json to_json(const RunRecord& record);
+
+nlohmann::ordered_json to_json(const Configuration& configuration);
+
+/// The record that `to_json` wrote, equal in every field.  Throws `UsageError`
+/// that names the key and what was expected there: for a version newer than
+/// `RunRecord::kVersion`, a missing or unknown key, a value of another type or
+/// out of range, and ranks that disagree on the number of steps.
+RunRecord from_json(const nlohmann::json& json);
+
+/// One line of a record file, without the line break.  Bytes that are not
+/// UTF-8 (a host's name, a topology) become the replacement character.
+std::string to_line(const RunRecord& record);
+
+/// Reads one line; throws `UsageError` for text that is not JSON too.
+RunRecord from_line(std::string_view line);
+
+/// The word for `source` in records and tables: measured, predicted, ...
+std::string_view name_of(Source source);
+
+}  // namespace paceline::records

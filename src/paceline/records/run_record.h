@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/records/configuration.h"
+#include "paceline/records/predicted.h"
+
+namespace paceline::records {
+
+/// What one rank measured in one window.  Durations are nanoseconds of a
+/// monotonic clock; sample k of every vector belongs to measured step k.
+struct RankSamples {
+  int rank = 0;
+  std::string host;
+  int local_rank = 0;
+  std::string device;                 // cpu, cuda:0
+  std::vector<std::int64_t> step_ns;  // start of forward k to that of k+1
+  std::map<std::string, std::vector<std::int64_t>>
+      phase_ns;                          // forward,
+                                         // backward, wait, update
+  std::int64_t window_ns = 0;            // wall time of all measured steps
+  std::optional<std::int64_t> flush_ns;  // drain after the last step
+  std::optional<std::int64_t> peak_memory_bytes;
+  /// The same step without communication while all ranks compute at once.
+  std::vector<std::int64_t> compute_only_step_ns;
+
+  bool operator==(const RankSamples&) const = default;
+};
+
+/// Bytes per rank and step that crossed the engine, by pattern, counted where
+/// they were issued, beside what the plan's cost table says.
+struct WireBytes {
+  std::optional<std::int64_t> measured_per_step;  // max over ranks
+  std::optional<std::int64_t> planned_per_step;
+  std::map<std::string, std::int64_t> by_pattern;  // all-reduce, ...
+  std::optional<std::int64_t> calls_per_step;
+
+  bool operator==(const WireBytes&) const = default;
+};
+
+/// t = alpha + beta * bytes of payload from `from_bytes` on.
+struct CostPiece {
+  std::int64_t from_bytes = 0;
+  double alpha_s = 0;
+  double beta_s_per_byte = 0;
+
+  bool operator==(const CostPiece&) const = default;
+};
+
+/// The times by which the strategy's plan was made, where it asks for some.
+struct PlannedBy {
+  std::string profile_origin;             // who measured it, on what
+  std::vector<std::int64_t> forward_ps;   // by module, in forward order
+  std::vector<std::int64_t> backward_ps;  // by parameter, as registered
+  std::string costs_origin;
+  std::map<std::string, std::vector<CostPiece>> costs;  // by pattern
+  std::string remark;  // the planner's, for people; may be empty
+
+  bool operator==(const PlannedBy&) const = default;
+};
+
+/// What an engine left of a modelled link's time in the measured steps.
+struct LinkCheck {
+  std::int64_t operations = 0;  // that were compared
+  std::int64_t late = 0;        // where the engine was slower than the link
+  /// The link's end minus the engine's, the least over the operations: where
+  /// it is negative the case is invalid.
+  std::int64_t slack_ns = 0;
+
+  bool valid() const { return late == 0; }
+
+  bool operator==(const LinkCheck&) const = default;
+};
+
+struct Warning {
+  std::string code;  // shared-cores, few-samples, hosts-differ, ...
+  std::string seen, why, advice;
+
+  bool operator==(const Warning&) const = default;
+};
+
+/// One machine of the world, as it was found.  Unknown fields stay empty.
+struct HostEnvironment {
+  std::string host;
+  std::map<std::string, std::string> facts;  // cpu_model, cpu_isa, cores,
+                                             // governor, kernel, driver, ...
+  std::string topology;                      // nvidia-smi topo -m, or hwloc's
+
+  bool operator==(const HostEnvironment&) const = default;
+};
+
+struct Environment {
+  std::string paceline_version, git_hash, compiler, build_type;
+  std::string torch_version, torch_git, cuda_version, nccl_version;
+  std::map<std::string, std::string> variables;  // allow-listed names only
+  std::vector<HostEnvironment> hosts;
+
+  bool operator==(const Environment&) const = default;
+};
+
+/// Where the numbers come from.
+enum class Source : std::uint8_t {
+  kMeasured,
+  kReplayed,
+  kPredicted,
+  kImported,
+  kExternal
+};
+
+/// One case, once: the unit that is appended to a record file.
+struct RunRecord {
+  static constexpr int kVersion = 1;
+
+  int version = kVersion;
+  Source source = Source::kMeasured;
+  std::string experiment;  // quick, ddp, ... or "command line"
+  std::string started_at;  // UTC, ISO 8601
+  int run = 0;             // which repetition of the case (a fresh process)
+  Configuration configuration;
+  Environment environment;
+  std::vector<RankSamples> ranks;
+  WireBytes wire;
+  std::map<std::string, bool> verified;  // reduced-values, ...
+  std::vector<Warning> warnings;
+  std::optional<std::string> error;  // the case failed: why; no samples
+  std::optional<PlannedBy> planned_by{};
+  std::optional<LinkCheck> link_check{};  // of cases behind a modelled link
+  std::optional<Predicted> predicted{};   // bound and error bar
+
+  /// Whether the figures are those of the case: its engine was as fast as the
+  /// link that it should have been behind.
+  bool valid() const { return !link_check || link_check->valid(); }
+
+  bool operator==(const RunRecord&) const = default;
+};
+
+}  // namespace paceline::records

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::records {
+
+/// Step times of each rank, in nanoseconds.
+std::vector<std::vector<std::int64_t>> step_ns(const RunRecord& record);
+
+/// Seconds of every step: rank 0's steps, then rank 1's, ...; the original
+/// benchmark's view, in which fast ranks hide slow ones.
+std::vector<double> pooled_step_s(const RunRecord& record);
+
+/// Seconds of every step of its slowest rank.
+std::vector<double> slowest_step_s(const RunRecord& record);
+
+/// The same without communication; empty where it was not measured.
+std::vector<double> slowest_compute_only_step_s(const RunRecord& record);
+
+}  // namespace paceline::records

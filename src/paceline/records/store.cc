@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/records/store.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/records/json.h"
+
+namespace paceline::records {
+namespace {
+
+// How `to_line` begins: tells a record cut short from a stranger's file.
+constexpr std::string_view kBegin = R"({"version":)";
+
+std::string reason() {
+  return std::strerror(errno);
+}
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+struct Tail {
+  std::string unfinished;  // after the last line break
+  std::string whole;       // the last whole line that is not blank
+};
+
+Tail read_tail(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  Tail tail;
+  std::string line;
+  while (std::getline(in, line)) {
+    if (in.eof()) {
+      tail.unfinished = line;
+    } else if (!is_blank(line)) {
+      tail.whole.swap(line);
+    }
+  }
+  return tail;
+}
+
+bool begins_like_a_record(std::string_view line) {
+  return line.starts_with(kBegin.substr(0, line.size()));
+}
+
+}  // namespace
+
+RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
+  file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) {
+    throw UsageError(
+        fmt::format("--records {}: cannot be written: {}", path_, reason()));
+  }
+  if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(file_);
+    throw UsageError(
+        fmt::format("--records {}: another run is writing this file", path_));
+  }
+  try {
+    repair_tail();
+  } catch (...) {
+    close(file_);
+    throw;
+  }
+}
+
+RecordWriter::~RecordWriter() {
+  close(file_);
+}
+
+void RecordWriter::repair_tail() {
+  struct stat info {};
+  if (fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
+    return;
+  }
+  const auto refuse = [this] {
+    throw UsageError(fmt::format(
+        "--records {}: its last line is no record; it is left as it is",
+        path_));
+  };
+  const auto [tail, last] = read_tail(path_);
+  if (!begins_like_a_record(last)) {
+    refuse();
+  }
+  if (tail.empty()) {
+    return;
+  }
+  try {
+    from_line(tail);
+  } catch (const UsageError&) {
+    if (!begins_like_a_record(tail)) {
+      refuse();
+    }
+    const auto whole = info.st_size - static_cast<off_t>(tail.size());
+    if (ftruncate(file_, whole) != 0) {
+      throw UsageError(fmt::format(
+          "--records {}: its unfinished last line cannot be cut off: {}",
+          path_,
+          reason()));
+    }
+    return;
+  }
+  write_all("\n");
+}
+
+void RecordWriter::write_all(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written < 0) {
+      throw WorldError(fmt::format(
+          "{}: a record could not be written: {}", path_, reason()));
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void RecordWriter::append(const RunRecord& record) {
+  write_all(to_line(record) + "\n");
+  // Pipes and terminals cannot be synced (EINVAL), which is no fault.
+  if (fsync(file_) != 0 && errno != EINVAL && errno != EROFS) {
+    throw WorldError(fmt::format(
+        "{}: a record did not reach the disk: {}", path_, reason()));
+  }
+}
+
+RecordFile read_records(const std::string& path, BrokenTail tail) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || std::filesystem::is_directory(path)) {
+    throw UsageError(fmt::format(
+        "{}: cannot be read{}", path, in ? ": it is a folder" : ""));
+  }
+  return read_records(in, path, tail);
+}
+
+RecordFile read_records(std::istream& in,
+                        const std::string& path,
+                        BrokenTail tail) {
+  RecordFile file;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (is_blank(line)) {
+      continue;
+    }
+    try {
+      file.records.push_back(from_line(line));
+    } catch (const UsageError& error) {
+      const std::string sentence =
+          fmt::format("{}:{}: {}", path, number, error.what());
+      const bool whole = nlohmann::json::accept(line);
+      if (tail == BrokenTail::kRefuse || whole || !in.eof()) {
+        throw UsageError(sentence);
+      }
+      file.warnings.push_back(sentence + " (unfinished last line, skipped)");
+    }
+  }
+  if (in.bad()) {
+    throw UsageError(fmt::format("{}: reading it failed", path));
+  }
+  return file;
+}
+
+void remove_if_empty(const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) {
+    return;
+  }
+  struct stat info {};
+  if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &info) == 0 &&
+      S_ISREG(info.st_mode) && info.st_size == 0) {
+    unlink(path.c_str());
+  }
+  close(file);
+}
+
+std::set<std::pair<std::string, int>> completed(
+    const std::vector<RunRecord>& records) {
+  std::set<std::pair<std::string, int>> done;
+  for (const RunRecord& record : records) {
+    if (!record.error) {
+      done.emplace(record.configuration.key(), record.run);
+    }
+  }
+  return done;
+}
+
+}  // namespace paceline::records

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::records {
+
+/// Appends records to a JSON Lines file; each line is on the disk before
+/// `append` returns, so that a crash loses at most the case in flight.
+class RecordWriter {
+ public:
+  /// Opens or creates `path`, and takes it for this process alone.  An
+  /// unfinished last line, left by a crash, is cut off.  Throws `UsageError`
+  /// when the file cannot be written or another process is writing it.
+  explicit RecordWriter(std::string path);
+  ~RecordWriter();
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
+
+  /// Throws `WorldError` when the disk refuses (full, gone).
+  void append(const RunRecord& record);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  void repair_tail();
+  void write_all(std::string_view text);
+
+  std::string path_;
+  int file_ = -1;
+};
+
+/// What to do with a last line that ends before its line break and is no
+/// whole record: the trace of a crash.
+enum class BrokenTail : std::uint8_t { kRefuse, kSkip };
+
+struct RecordFile {
+  std::vector<RunRecord> records;
+  std::vector<std::string> warnings;  // what was skipped, and where
+};
+
+/// Reads every record of a JSON Lines file.  Throws `UsageError` that begins
+/// with `path:line:` for anything that is not a record.
+RecordFile read_records(const std::string& path,
+                        BrokenTail tail = BrokenTail::kRefuse);
+/// The same from a text that is already open; `path` is for messages.
+RecordFile read_records(std::istream& in,
+                        const std::string& path,
+                        BrokenTail tail = BrokenTail::kRefuse);
+
+/// Removes a regular file that holds nothing and that no RecordWriter has open.
+/// Whatever else lies there stays, without a word.
+void remove_if_empty(const std::string& path);
+
+/// Case and repetition of every record without an error: what `--resume` need
+/// not run again.  A case is named by `Configuration::key()`.
+std::set<std::pair<std::string, int>> completed(
+    const std::vector<RunRecord>& records);
+
+}  // namespace paceline::records

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/records/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <sstream>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/file.h"
+
+namespace paceline::records {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> kTrackNames{
+    "forward", "backward", "update", "communication"};
+constexpr int kMostLanes = 1000;  // thread ids of a track
+
+struct Kind {
+  std::string_view category;
+  Track track;
+  std::string_view before;  // the name
+};
+
+constexpr std::array<Kind, 5> kKinds{{
+    {"forward", Track::kForward, ""},
+    {"backward", Track::kBackward, ""},
+    {"wait", Track::kForward, "wait for "},
+    {"update", Track::kUpdate, ""},
+    {"transfer", Track::kComm, ""},
+}};
+
+// The spans that are open in one row, as the ends of those around the next.
+using Lane = std::vector<std::int64_t>;
+
+// Gives each span of one track the first row in which it lies beside or
+// within the spans before it.
+class Lanes {
+ public:
+  std::size_t place(const Span& span) {
+    const std::int64_t end = span.start_ns + span.duration_ns;
+    for (std::size_t i = 0;; ++i) {
+      if (i == lanes_.size()) {
+        lanes_.emplace_back();
+      }
+      Lane& open = lanes_[i];
+      while (!open.empty() && open.back() <= span.start_ns) {
+        open.pop_back();
+      }
+      if (open.empty() || end <= open.back()) {
+        open.push_back(end);
+        return i;
+      }
+    }
+  }
+
+ private:
+  std::vector<Lane> lanes_;
+};
+
+// Writes the events one by one, so that the text is never in memory twice.
+class EventList {
+ public:
+  explicit EventList(std::ostream& out) : out_(out) {
+    out_ << R"({"displayTimeUnit":"ms","traceEvents":[)";
+  }
+  void add(const ordered_json& event) {
+    out_ << (first_ ? "\n" : ",\n")
+         << event.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    first_ = false;
+  }
+  void finish() { out_ << "\n]}\n"; }
+
+ private:
+  std::ostream& out_;
+  bool first_ = true;
+};
+
+ordered_json metadata(std::string_view what,
+                      int rank,
+                      int thread,
+                      ordered_json args) {
+  return {{"ph", "M"},
+          {"name", what},
+          {"pid", rank},
+          {"tid", thread},
+          {"args", std::move(args)}};
+}
+
+void name_rank(EventList& events,
+               int rank,
+               const std::map<int, std::string>& rank_names) {
+  const auto name = rank_names.find(rank);
+  const std::string text =
+      name == rank_names.end()
+          ? fmt::format("rank {}", rank)
+          : fmt::format("rank {} ({})", rank, name->second);
+  events.add(metadata("process_name", rank, 0, {{"name", text}}));
+  events.add(metadata("process_sort_index", rank, 0, {{"sort_index", rank}}));
+}
+
+void name_thread(EventList& events, int rank, Track track, int thread) {
+  const int lane = thread % kMostLanes;
+  std::string text(kTrackNames.at(static_cast<std::size_t>(track)));
+  if (lane > 0) {
+    text += fmt::format(" {}", lane + 1);
+  }
+  events.add(metadata("thread_name", rank, thread, {{"name", text}}));
+  events.add(
+      metadata("thread_sort_index", rank, thread, {{"sort_index", thread}}));
+}
+
+// Times are in microseconds, the unit of the format.
+void add_span(EventList& events,
+              const Span& span,
+              int thread,
+              std::int64_t zero_ns) {
+  ordered_json event{{"ph", "X"},
+                     {"name", span.name},
+                     {"cat", span.category},
+                     {"pid", span.rank},
+                     {"tid", thread},
+                     {"ts", static_cast<double>(span.start_ns - zero_ns) / 1e3},
+                     {"dur", static_cast<double>(span.duration_ns) / 1e3}};
+  if (!span.args.empty()) {
+    event["args"] = span.args;
+  }
+  events.add(event);
+}
+
+// Ranks and tracks in order; in a track by start, the longer span first, so
+// that a span comes before those that it holds.
+void sort_spans(std::vector<Span>& spans) {
+  const auto place = [](const Span& s) {
+    return std::tuple(s.rank, s.track, s.start_ns, -s.duration_ns);
+  };
+  std::stable_sort(
+      spans.begin(), spans.end(), [&](const Span& a, const Span& b) {
+        return place(a) < place(b);
+      });
+}
+
+std::int64_t earliest(const std::vector<Span>& spans) {
+  const auto first = std::min_element(
+      spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+        return a.start_ns < b.start_ns;
+      });
+  return first == spans.end() ? 0 : first->start_ns;
+}
+
+}  // namespace
+
+Span make_span(Activity activity, std::string name, const SpanArgs& args) {
+  const Kind& kind = kKinds.at(static_cast<std::size_t>(activity));
+  Span span{.name = std::string(kind.before) + std::move(name),
+            .category = std::string(kind.category),
+            .track = kind.track,
+            .args = {}};
+  if (args.step) {
+    span.args["step"] = *args.step;
+  }
+  if (args.bytes) {
+    span.args["bytes"] = *args.bytes;
+  }
+  return span;
+}
+
+void write_trace(std::ostream& out,
+                 std::vector<Span> spans,
+                 const std::map<int, std::string>& rank_names) {
+  sort_spans(spans);
+  const std::int64_t zero_ns = earliest(spans);
+  EventList events(out);
+  std::map<int, std::map<Track, Lanes>> rows;
+  std::map<int, std::map<int, bool>> named;
+  for (const Span& span : spans) {
+    if (!rows.contains(span.rank)) {
+      name_rank(events, span.rank, rank_names);
+    }
+    const std::size_t lane = rows[span.rank][span.track].place(span);
+    const int thread =
+        static_cast<int>(span.track) * kMostLanes +
+        static_cast<int>(std::min<std::size_t>(lane, kMostLanes - 1));
+    if (!std::exchange(named[span.rank][thread], true)) {
+      name_thread(events, span.rank, span.track, thread);
+    }
+    add_span(events, span, thread, zero_ns);
+  }
+  events.finish();
+}
+
+void write_trace_file(const std::string& path,
+                      std::vector<Span> spans,
+                      const std::map<int, std::string>& rank_names) {
+  std::ostringstream text;
+  write_trace(text, std::move(spans), rank_names);
+  write_atomically(path, text.str());
+}
+
+}  // namespace paceline::records

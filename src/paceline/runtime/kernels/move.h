@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "paceline/runtime/kernels/table.h"
+
+namespace paceline::runtime {
+
+/// writes[i] = numbers[0] * reads[i]; in place where both are the same slice.
+void run_copy(const UpdateRule& rule, const Call& call);
+
+/// writes[0] = reads[0] in the other's type, rounded to the nearest even.
+void run_cast(const UpdateRule& rule, const Call& call);
+
+}  // namespace paceline::runtime

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace paceline::runtime {
+
+/// The update rule with its constants; the learning rate is an operand.
+struct UpdateRule {
+  std::string name = "sgd";  // sgd, adamw
+  double momentum = 0.9;     // sgd
+  double weight_decay = 1e-4;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
+};
+
+struct Call;  // runtime/kernels/call.h
+
+struct KernelInfo {
+  std::string_view name;     // as plans write it
+  std::string_view summary;  // operands and meaning
+  void (*run)(const UpdateRule& rule, const Call& call);
+};
+
+/// Every kernel that plans may name.
+std::span<const KernelInfo> kernels();
+
+/// Throws UsageError for a name that is not in the table.
+const KernelInfo& find_kernel(std::string_view name);
+
+}  // namespace paceline::runtime

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/kernels/update.h"
+
+#include <optional>
+
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/runtime/kernels/call.h"
+
+namespace paceline::runtime {
+namespace {
+
+// What PyTorch's fused kernels do to the gradient while they read it.
+struct Scaling {
+  std::optional<at::Tensor> divisor;    // divide by it
+  std::optional<at::Tensor> found_inf;  // skip everything where it is 1
+};
+
+// `reads`: how many a call has without loss scaling.
+Scaling scaling_of(const Call& call, std::size_t reads) {
+  const double divisor = call.numbers.empty() ? 1.0 : call.numbers[0];
+  if (call.reads.size() == reads + 2) {
+    return {.divisor = call.reads[reads].front() * divisor,
+            .found_inf = call.reads[reads + 1].front()};
+  }
+  PACELINE_CHECK_EQ(call.reads.size(), reads);
+  if (divisor == 1.0) {
+    return {};
+  }
+  return {.divisor = at::full({},
+                              divisor,
+                              at::TensorOptions()
+                                  .dtype(at::kFloat)
+                                  .device(call.reads[0].front().device())),
+          .found_inf = std::nullopt};
+}
+
+// The fused kernels take a double on the CPU and a float on a GPU.
+at::Tensor learning_rate(const at::Tensor& rate) {
+  return rate.is_cpu() ? rate : rate.to(at::kFloat);
+}
+
+}  // namespace
+
+void run_update(const UpdateRule& rule, const Call& call) {
+  const at::NoGradGuard no_grad;
+  const Operand& values = call.reads[0];
+  const Operand& gradients = call.reads[1];
+  if (rule.name == "sgd") {
+    const Scaling scaling = scaling_of(call, 4);
+    // A momentum buffer that starts at zero makes the first step no exception.
+    at::_fused_sgd_(values,
+                    gradients,
+                    call.reads[2],
+                    rule.weight_decay,
+                    rule.momentum,
+                    learning_rate(call.reads[3].front()),
+                    /*dampening=*/0,
+                    /*nesterov=*/false,
+                    /*maximize=*/false,
+                    /*is_first_step=*/false,
+                    scaling.divisor,
+                    scaling.found_inf);
+    return;
+  }
+  PACELINE_CHECK_EQ(rule.name, std::string("adamw"));
+  const Scaling scaling = scaling_of(call, 6);
+  const std::vector<at::Tensor> steps(values.size(), call.reads[5].front());
+  at::_fused_adamw_(values,
+                    gradients,
+                    call.reads[2],
+                    call.reads[3],
+                    {},
+                    steps,
+                    learning_rate(call.reads[4].front()),
+                    rule.beta1,
+                    rule.beta2,
+                    rule.weight_decay,
+                    rule.epsilon,
+                    /*amsgrad=*/false,
+                    /*maximize=*/false,
+                    scaling.divisor,
+                    scaling.found_inf);
+}
+
+void run_count(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor& counter = call.writes[0].front();
+  counter.add_(1);
+  if (call.reads.size() > 1) {
+    counter.sub_(call.reads[1].front());
+  }
+}
+
+void run_check(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  at::Tensor found_inf = call.writes[1].front();
+  found_inf.zero_();
+  // One pass for check and division; dividing is left to the update.
+  at::_amp_foreach_non_finite_check_and_unscale_(
+      call.writes[0], found_inf, at::ones_like(found_inf));
+}
+
+void run_rescale(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  PACELINE_CHECK_EQ(call.numbers.size(), std::size_t{3});
+  at::Tensor scale = call.writes[0].front();
+  at::Tensor growth = call.writes[1].front();
+  call.writes[2].front().copy_(scale);
+  at::_amp_update_scale_(scale,
+                         growth,
+                         call.reads[0].front(),
+                         call.numbers[0],
+                         call.numbers[1],
+                         static_cast<std::int64_t>(call.numbers[2]));
+}
+
+}  // namespace paceline::runtime

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "paceline/plan/profile.h"
+
+namespace paceline::simulator {
+
+enum class EventKind : std::uint8_t {
+  kModelWork,
+  kKernel,
+  kIssued,
+  kAgreed,
+  kStage,
+  kFlow
+};
+
+struct Event {
+  plan::Picoseconds time = 0;
+  std::uint32_t sequence = 0;  // of its making
+  std::uint32_t subject = 0;   // 29 bits, below them the kind
+
+  EventKind kind() const { return static_cast<EventKind>(subject & 7U); }
+  std::uint32_t index() const { return subject >> 3U; }
+};
+
+/// Events by (time, sequence number).
+///
+/// Ranks that do alike have events at the same times.  So what stands in the
+/// heap is not an event but a run: events of one time, in the order of their
+/// making, linked to each other.  An event joins the run of its time where that
+/// is among the last that were begun (a table by time, in which a later run
+/// takes an earlier one's place); else it begins one, and two runs of one time
+/// follow each other as their first events do.  Each node of the heap has four
+/// children, so that the path of a removal is short and in few cache lines.
+class EventQueue {
+ public:
+  bool empty() const { return heap_.empty(); }
+  plan::Picoseconds next_time() const { return heap_.front().time; }
+  void clear() {
+    heap_.clear();
+    links_.clear();
+    free_ = kNone;
+    open_.fill({});
+    sequence_ = 0;
+  }
+
+  /// Returns the event's sequence number.  `time` is not negative.
+  std::uint32_t push(plan::Picoseconds time,
+                     EventKind kind,
+                     std::uint32_t index) {
+    const std::uint32_t sequence = sequence_++;
+    const std::uint32_t link = take_link(
+        {sequence, (index << 3U) | static_cast<std::uint32_t>(kind), kNone});
+    Open& open = open_of(time);
+    if (open.time == time) {
+      links_[open.last].next = link;
+    } else {
+      rise({time, sequence, link});
+      open.time = time;
+    }
+    open.last = link;
+    return sequence;
+  }
+
+  Event pop() {
+    Run& run = heap_.front();
+    const std::uint32_t at = run.first;
+    Link& link = links_[at];
+    const Event event{run.time, link.sequence, link.subject};
+    run.first = link.next;
+    if (link.next == kNone) {
+      Open& open = open_of(run.time);
+      open.time = open.last == at ? kNever : open.time;
+      remove_root();
+    }
+    link.next = free_;
+    free_ = at;
+    return event;
+  }
+
+  std::uint64_t pushed() const { return sequence_; }
+
+ private:
+  static constexpr std::uint32_t kNone =
+      std::numeric_limits<std::uint32_t>::max();
+  static constexpr plan::Picoseconds kNever = -1;
+
+  struct Run {
+    plan::Picoseconds time = 0;
+    std::uint32_t sequence = 0;  // of the event that began it
+    std::uint32_t first = 0;     // link
+
+    friend bool operator<(const Run& a, const Run& b) {
+      return a.time != b.time ? a.time < b.time : a.sequence < b.sequence;
+    }
+  };
+  struct Link {
+    std::uint32_t sequence = 0, subject = 0;
+    std::uint32_t next = kNone;  // in the run, or of those that are free
+  };
+  struct Open {  // a run that may be joined
+    plan::Picoseconds time = kNever;
+    std::uint32_t last = kNone;
+  };
+
+  Open& open_of(plan::Picoseconds time) {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;  // spreads close times
+    return open_[(static_cast<std::uint64_t>(time) * kOdd) >> 58U];
+  }
+
+  std::uint32_t take_link(const Link& link) {
+    if (free_ == kNone) {
+      links_.push_back(link);
+      return static_cast<std::uint32_t>(links_.size() - 1);
+    }
+    const std::uint32_t at = free_;
+    free_ = links_[at].next;
+    links_[at] = link;
+    return at;
+  }
+
+  void rise(const Run& run) {
+    std::size_t hole = heap_.size();
+    heap_.push_back(run);
+    while (hole > 0) {
+      const std::size_t parent = (hole - 1) / 4;
+      if (!(run < heap_[parent])) {
+        break;
+      }
+      heap_[hole] = heap_[parent];
+      hole = parent;
+    }
+    heap_[hole] = run;
+  }
+
+  void remove_root() {
+    const Run last = heap_.back();
+    heap_.pop_back();
+    const std::size_t size = heap_.size();
+    if (size > 0) {
+      heap_[sink(size, last)] = last;
+    }
+  }
+
+  /// Where `run` belongs when the root is empty.
+  std::size_t sink(std::size_t size, const Run& run) {
+    std::size_t hole = 0;
+    while (true) {
+      const std::size_t child = 4 * hole + 1;
+      if (child >= size) {
+        return hole;
+      }
+      std::size_t least = child;
+      const std::size_t end = child + 4 < size ? child + 4 : size;
+      for (std::size_t i = child + 1; i < end; ++i) {
+        least = heap_[i] < heap_[least] ? i : least;
+      }
+      if (!(heap_[least] < run)) {
+        return hole;
+      }
+      heap_[hole] = heap_[least];
+      hole = least;
+    }
+  }
+
+  std::vector<Run> heap_;
+  std::vector<Link> links_;
+  std::uint32_t free_ = kNone;
+  std::array<Open, 64> open_{};
+  std::uint32_t sequence_ = 0;
+};
+
+}  // namespace paceline::simulator

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/simulator/job.h"
+
+#include <algorithm>
+#include <map>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/access.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/describe.h"
+#include "paceline/plan/linker.h"
+#include "paceline/plan/program.h"
+#include "paceline/simulator/job_size.h"
+#include "paceline/simulator/meetings.h"
+#include "paceline/simulator/script.h"
+
+namespace paceline::simulator {
+namespace {
+
+using plan::CommPlan;
+using plan::Edge;
+using plan::Links;
+using plan::Op;
+
+/// What every step's ops wait for, each edge as (steps back, op).  What
+/// excludes each other are kernels, which a rank runs one by one anyway.
+class StepLinks {
+ public:
+  StepLinks(const plan::ModelShape& model,
+            const Script& script,
+            plan::Step period)
+      : linker_(model, script.setup), script_(script), period_(period) {}
+
+  /// Steps whose links equal those of a period before are not linked again:
+  /// what follows repeats.  With slack, history may be longer than a period.
+  const Links& of(plan::Step step) {
+    const auto index = static_cast<std::size_t>(step);
+    if (repeats_ >= period_) {
+      shown_ = by_step_[by_step_.size() - static_cast<std::size_t>(period_) +
+                        static_cast<std::size_t>(
+                            (step - static_cast<plan::Step>(by_step_.size())) %
+                            period_)];
+    } else {
+      by_step_.push_back(
+          relative(linker_.open(step, *script_.steps[index]), step));
+      const bool same =
+          step > period_ &&
+          by_step_.back().waits_for ==
+              by_step_[index - static_cast<std::size_t>(period_)].waits_for;
+      repeats_ = same && !slack(*script_.steps[index]) ? repeats_ + 1 : 0;
+      shown_ = by_step_.back();
+    }
+    return shown_;
+  }
+
+ private:
+  static Links relative(Links links, plan::Step step) {
+    for (auto& list : links.waits_for) {
+      for (Edge& edge : list) {
+        edge.step = step - edge.step;
+      }
+    }
+    return links;
+  }
+  static bool slack(const CommPlan& plan) {
+    return std::ranges::any_of(plan.ops, [](const Op& op) {
+      const auto* kernel = std::get_if<plan::Kernel>(&op.work);
+      const auto any = [](const std::vector<plan::Access>& list) {
+        return std::ranges::any_of(
+            list, [](const plan::Access& it) { return it.slack > 0; });
+      };
+      return kernel != nullptr && (any(kernel->reads) || any(kernel->writes));
+    });
+  }
+
+  plan::Linker linker_;
+  const Script& script_;
+  plan::Step period_;
+  std::vector<Links> by_step_;
+  Links shown_;
+  plan::Step repeats_ = 0;
+};
+
+class Compiler {
+ public:
+  Compiler(const plan::Planner& planner,
+           const plan::PlanInput& input,
+           const JobOptions& options)
+      : owned_(std::make_shared<Scripts>(planner, input, options.steps)),
+        scripts_(*owned_) {
+    job_.scripts = owned_;
+    job_.input = input;
+    job_.options = options;
+    job_.classes = options.fold ? folded(planner, input) : unfolded(input);
+    check_size(scripts_, job_.classes, options);
+    job_.period = period_of(planner, input);
+  }
+
+  Job run() {
+    add_actors();
+    for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
+      add_items(a);
+    }
+    index_behind();
+    Meetings(scripts_, job_).add();
+    const Script& first = scripts_.of(job_.actors.front().rank);
+    const plan::Cost cost =
+        plan::cost(first.setup, *first.steps.back(), job_.actors.front().rank);
+    job_.wire_bytes = cost.wire_bytes;
+    job_.calls = cost.calls;
+    return std::move(job_);
+  }
+
+ private:
+  void add_actors() {
+    const Classes& classes = job_.classes;
+    std::map<plan::Rank, std::uint32_t> known;
+    std::vector<std::int32_t> home;  // by actor: its host
+    for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      if (classes.stand_in[r] == rank) {
+        known.emplace(rank, static_cast<std::uint32_t>(job_.actors.size()));
+        home.push_back(classes.host_of[r]);
+        job_.actors.push_back(
+            {.rank = rank,
+             .stands_for = 0,
+             .on_host = 0,
+             .host = static_cast<std::uint32_t>(
+                 classes
+                     .host_class[static_cast<std::size_t>(classes.host_of[r])]),
+             .steps = {},
+             .queues = {}});
+      }
+      const std::uint32_t actor = known.at(classes.stand_in[r]);
+      job_.actors[actor].stands_for += 1;
+      job_.actors[actor].on_host += classes.host_of[r] == home[actor] ? 1 : 0;
+    }
+  }
+
+  void add_items(std::uint32_t a) {
+    Actor& actor = job_.actors[a];
+    const Script& script = scripts_.of(actor.rank);
+    actor.first = static_cast<ItemId>(job_.items.size());
+    for (const std::uint32_t begin : script.begin) {
+      actor.steps.push_back(actor.first + begin);
+    }
+    add_queues(a);
+    StepLinks links(job_.input.model, script, job_.period);
+    std::optional<ItemId> model_work;
+    for (plan::Step step = 0; step < job_.options.steps; ++step) {
+      const Links& waits = links.of(step);
+      const CommPlan& plan = *script.steps[static_cast<std::size_t>(step)];
+      for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+        const auto id = static_cast<ItemId>(job_.items.size());
+        Item item = item_of(a, script, step, i);
+        for (const Edge& edge : waits.waits_for[i]) {
+          edges_.emplace_back(at(actor, step - edge.step, edge.op), id);
+          ++item.waits;
+        }
+        if (plan::is_model_work(plan.ops[i])) {
+          if (model_work) {
+            edges_.emplace_back(*model_work, id);
+            ++item.waits;
+          }
+          model_work = id;
+          actor.trains = true;
+        }
+        if (item.queue >= 0) {
+          job_.queues[static_cast<std::size_t>(item.queue)].items.push_back(id);
+        }
+        job_.items.push_back(item);
+      }
+    }
+  }
+
+  static ItemId at(const Actor& actor, plan::Step step, plan::OpIndex op) {
+    return actor.steps[static_cast<std::size_t>(step)] +
+           static_cast<ItemId>(op);
+  }
+
+  void add_queues(std::uint32_t a) {
+    Actor& actor = job_.actors[a];
+    const Script& script = scripts_.of(actor.rank);
+    queue_of_.clear();
+    const auto need = [&](plan::CommunicatorId on) {
+      if (queue_of_.contains(plan::index_of(on))) {
+        return;
+      }
+      const auto id = static_cast<std::uint32_t>(job_.queues.size());
+      queue_of_[plan::index_of(on)] = static_cast<std::int32_t>(id);
+      actor.queues.push_back(id);
+      job_.queues.push_back({.actor = a,
+                             .order = script.on(on).order,
+                             .credit = script.on(on).credit_bytes,
+                             .leader = id,
+                             .items = {},
+                             .collectives = script.collectives.contains(on)});
+    };
+    for (const auto& [variant, plan] : script.plans) {
+      for (const Op& op : plan.ops) {
+        if (const auto on = plan::communicator_of(op)) {
+          need(*on);
+        }
+      }
+    }
+  }
+
+  Item item_of(std::uint32_t a,
+               const Script& script,
+               plan::Step step,
+               std::size_t index) {
+    const Op& op = script.steps[static_cast<std::size_t>(step)]->ops[index];
+    Item item{.actor = a,
+              .step = static_cast<std::int32_t>(step),
+              .op = static_cast<plan::OpIndex>(index),
+              .priority = op.priority};
+    if (const auto* forward = std::get_if<plan::Forward>(&op.work)) {
+      item.kind = ItemKind::kForward;
+      item.subject = static_cast<std::int32_t>(forward->module);
+    } else if (const auto* backward = std::get_if<plan::Backward>(&op.work)) {
+      item.kind = ItemKind::kBackward;
+      item.subject = static_cast<std::int32_t>(backward->parameter);
+    } else if (const auto* kernel = std::get_if<plan::Kernel>(&op.work)) {
+      item.kind = ItemKind::kKernel;
+      item.subject = kernel_shape(*kernel, script.setup);
+    } else {
+      item.kind = std::holds_alternative<plan::Collective>(op.work)
+                      ? ItemKind::kCollective
+                      : ItemKind::kExchange;
+      item.queue = queue_of_.at(plan::index_of(*plan::communicator_of(op)));
+      item.bytes = plan::bytes_on_credit(script.setup, op);
+    }
+    return item;
+  }
+
+  std::int32_t kernel_shape(const plan::Kernel& kernel,
+                            const plan::Setup& setup) {
+    const KernelShape shape = shape_of(kernel, setup);
+    const auto next = static_cast<std::int32_t>(kernel_shapes_.size());
+    const auto [found, fresh] = kernel_shapes_.emplace(shape, next);
+    if (fresh) {
+      job_.kernel_shapes.push_back(shape);
+    }
+    return found->second;
+  }
+
+  void index_behind() {
+    std::vector<std::uint32_t> count(job_.items.size() + 1, 0);
+    for (const auto& [before, after] : edges_) {
+      ++count[before + 1];
+    }
+    for (std::size_t i = 1; i < count.size(); ++i) {
+      count[i] += count[i - 1];
+    }
+    for (std::size_t i = 0; i < job_.items.size(); ++i) {
+      job_.items[i].first_behind = count[i];
+    }
+    job_.behind.resize(edges_.size());
+    for (const auto& [before, after] : edges_) {
+      job_.behind[count[before]++] = after;
+    }
+    job_.items.push_back(
+        {.first_behind = static_cast<std::uint32_t>(edges_.size())});
+  }
+
+  std::shared_ptr<Scripts> owned_;
+  Scripts& scripts_;
+  Job job_;
+  std::vector<std::pair<ItemId, ItemId>> edges_;
+  std::map<std::size_t, std::int32_t> queue_of_;  // of the actor at hand
+  std::map<KernelShape, std::int32_t> kernel_shapes_;
+};
+
+}  // namespace
+
+KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup) {
+  KernelShape shape{.name = std::string(kernel.name)};
+  for (const auto* list : {&kernel.reads, &kernel.writes}) {
+    for (const plan::Access& access : *list) {
+      const plan::Buffer& buffer =
+          setup.buffers[plan::index_of(access.slice.buffer)];
+      shape.bytes += access.slice.count * plan::size_of(buffer.dtype);
+    }
+  }
+  for (const plan::Access& access : kernel.writes) {
+    for (const plan::Placement& placement : setup.parameters) {
+      shape.tensors += plan::overlap(placement.value, access.slice) ? 1 : 0;
+    }
+  }
+  return shape;
+}
+
+std::string describe(const Job& job, ItemId id) {
+  const Item& item = job.items[id];
+  const Script& script = job.scripts->of(job.actors[item.actor].rank);
+  return fmt::format(
+      "rank {}, step {}, op {}: {}",
+      job.actors[item.actor].rank,
+      item.step,
+      item.op,
+      plan::describe(script.op(id - job.actors[item.actor].first),
+                     job.input.model,
+                     script.setup));
+}
+
+plan::Step period_of(const plan::Planner& planner,
+                     const plan::PlanInput& input) {
+  plan::PlanInput first = input;
+  first.rank = 0;
+  std::vector<plan::Variant> variants;  // from step 1 on
+  const auto repeats_after = [&](std::size_t period) {
+    return std::equal(variants.begin() + static_cast<std::ptrdiff_t>(period),
+                      variants.end(),
+                      variants.begin());
+  };
+  for (std::size_t longest = 32; longest <= kLongestPeriod; longest *= 8) {
+    while (variants.size() < 2 * longest) {
+      variants.push_back(
+          planner.variant(first, static_cast<plan::Step>(variants.size()) + 1));
+    }
+    for (std::size_t period = 1; period <= longest; ++period) {
+      if (repeats_after(period)) {
+        return static_cast<plan::Step>(period);
+      }
+    }
+  }
+  throw UsageError(fmt::format(
+      "the strategy's steps repeat after more than {}; a simulation "
+      "needs two periods: choose a shorter one",
+      kLongestPeriod));
+}
+
+Job compile(const plan::Planner& planner,
+            const plan::PlanInput& input,
+            const JobOptions& options) {
+  if (options.steps < 2) {
+    throw UsageError(fmt::format("{} steps to simulate; at least 2 are needed",
+                                 options.steps));
+  }
+  plan::check_shape(input);
+  return Compiler(planner, input, options).run();
+}
+
+}  // namespace paceline::simulator

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/cluster/collective_model.h"
+#include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
+#include "paceline/simulator/classes.h"
+
+namespace paceline::simulator {
+
+/// An op of one step on one simulated rank; items of a rank follow each other
+/// in program order, ranks follow each other.
+using ItemId = std::uint32_t;
+using TransferId = std::uint32_t;
+
+enum class ItemKind : std::uint8_t {
+  kForward,
+  kBackward,
+  kKernel,
+  kCollective,
+  kExchange
+};
+
+struct Item {
+  ItemKind kind{};
+  std::uint32_t actor = 0;
+  std::int32_t step = 0;
+  plan::OpIndex op = 0;
+  std::int32_t subject = 0;  // module, parameter, kernel shape
+  std::int32_t priority = 0;
+  std::int32_t queue = -1;           // of the actor's communicator; issue order
+  std::int32_t waits = 0;            // items that must be done before
+  std::int32_t transfers = 0;        // that it takes part in
+  std::uint32_t first_transfer = 0;  // in Job::taken
+  std::uint32_t first_behind = 0;    // in Job::behind
+  std::int64_t bytes = 0;            // against the communicator's credit
+};
+
+/// Kernels of one name that move as much are priced once.
+struct KernelShape {
+  std::string name;
+  std::int64_t bytes = 0;    // read and written
+  std::int64_t tensors = 0;  // parameters that it writes
+
+  friend auto operator<=>(const KernelShape&, const KernelShape&) = default;
+};
+
+KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup);
+
+/// Where a transfer loads a device link.  Under folding several ranks may be
+/// meant: `flows` of them at this device, `on_host` on the host.
+struct DeviceEnd {
+  std::uint32_t actor = 0;
+  std::uint32_t host = 0;  // host class
+  bool out = true;
+  std::int64_t flows = 1, on_host = 1;
+};
+
+/// Where it loads the network: the card of a host carries `flows` such
+/// transfers at once, a card of a single device `device_flows`, each over
+/// `cards` of them; a medium that all share carries `all` of them.  Ends that
+/// stand for the same card, or the same medium, as an earlier one are not the
+/// first of it.
+struct NetworkEnd {
+  std::uint32_t actor = 0;
+  std::uint32_t host = 0;
+  bool out = true;
+  bool first_on_host = true, first_of_all = true;
+  std::int64_t flows = 1, device_flows = 1, cards = 1, all = 1;
+};
+
+/// A collective of one communicator, or a message.
+struct Transfer {
+  std::uint32_t queue = 0;  // transfers of one queue may go one by one
+  std::int32_t shape = 0;   // in Job::collective_shapes or message_shapes
+  bool message = false;
+  std::uint32_t first_item = 0;  // in Job::participants
+  std::uint32_t items = 0;       // that must be issued before it starts
+  std::uint32_t first_device_end = 0, device_ends = 0;
+  std::uint32_t first_network_end = 0, network_ends = 0;
+};
+
+struct MessageShape {
+  std::int64_t bytes = 0;
+  bool remote = false;
+
+  // NOLINTNEXTLINE(readability-implicit-bool-conversion): of the default
+  friend auto operator<=>(const MessageShape&, const MessageShape&) = default;
+};
+
+/// Issue order of one communicator on one simulated rank.
+struct IssueQueue {
+  std::uint32_t actor = 0;
+  plan::Order order = plan::Order::kProgram;
+  std::int64_t credit = 0;
+  std::uint32_t leader = 0;   // queue whose picks this one follows
+  std::vector<ItemId> items;  // in program order
+  bool collectives = false;   // has any: kPriority follows its leader
+};
+
+/// A simulated rank, and those for which it stands.
+struct Actor {
+  plan::Rank rank = 0;
+  plan::Rank stands_for = 1;  // ranks, itself included
+  plan::Rank on_host = 1;     // of these, on its host
+  std::uint32_t host = 0;     // host class
+  ItemId first = 0;
+  std::vector<ItemId> steps;  // first item of each step, then the end
+  std::vector<std::uint32_t> queues;
+  bool trains = false;  // has model work
+};
+
+class Scripts;  // simulator/script.h
+
+struct JobOptions {
+  plan::Step steps = 8;
+  bool fold = true;
+  /// Steps that are left out of means where steps never repeat; left out: the
+  /// earlier half.
+  std::optional<plan::Step> warmup{};
+};
+
+/// Some steps of a plan, compiled for any number of simulations: what waits
+/// for what, who meets whom, which links each transfer loads.  No cost is in
+/// it, so that a fit may vary costs without planning again.
+struct Job {
+  plan::PlanInput input;  // that of rank 0
+  JobOptions options;
+  plan::Step period = 1;  // of the planner's variants, period_of()
+  Classes classes;
+  std::vector<Actor> actors;
+  std::vector<Item> items;
+  std::vector<ItemId> behind;     // what waits for an item
+  std::vector<TransferId> taken;  // transfers of an item
+  std::vector<Transfer> transfers;
+  std::vector<ItemId> participants;  // items of a transfer
+  std::vector<DeviceEnd> device_ends;
+  std::vector<NetworkEnd> network_ends;
+  std::vector<cluster::CollectiveCall> collective_shapes;
+  std::vector<MessageShape> message_shapes;
+  std::vector<KernelShape> kernel_shapes;
+  std::vector<IssueQueue> queues;
+  std::uint32_t transfer_queues = 0;
+  std::int64_t wire_bytes = 0;  // of the first actor's last step's plan
+  std::int64_t calls = 0;
+  std::shared_ptr<Scripts> scripts;  // the plans, for describe()
+};
+
+/// "rank 1, step 0, op 12: all-reduce, ..."
+std::string describe(const Job& job, ItemId item);
+
+/// After how many steps the planner's variants repeat, from step 1 on (step 0
+/// may differ: a Reducer has not rebuilt its buckets yet).  Throws UsageError
+/// where that is more than kLongestPeriod.
+plan::Step period_of(const plan::Planner& planner,
+                     const plan::PlanInput& input);
+inline constexpr plan::Step kLongestPeriod = 2048;
+
+/// Most items that a job may have, and messages.  One takes some 240 bytes
+/// where ranks meet in collectives (measured: ResNet-50, an all-reduce per
+/// tensor, 32 unfolded ranks) and up to twice that with messages: 2.4 to 5 GB
+/// in all, and minutes.
+inline constexpr std::int64_t kMostItems = 10'000'000;
+
+/// Plans and links `options.steps` steps of every simulated rank.  Throws
+/// PlanError where ranks do not match, UsageError where input.local_world
+/// holds fewer ranks than the world, or, before anything is planned but one
+/// step of a rank, where there would be more than kMostItems, or messages.
+Job compile(const plan::Planner& planner,
+            const plan::PlanInput& input,
+            const JobOptions& options = {});
+
+}  // namespace paceline::simulator

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/simulator/job_size.h"
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::simulator {
+namespace {
+
+/// As many ops as rank 0's step has are taken for every rank's.
+void check_ops(std::size_t ops, const JobOptions& options, plan::Rank actors) {
+  const double items =
+      static_cast<double>(ops) * actors * static_cast<double>(options.steps);
+  if (items > static_cast<double>(kMostItems)) {
+    throw UsageError(fmt::format(
+        "{} steps of {} simulated {} with {} operations each are {:.0f} "
+        "operations, and at most {:.0f} can be simulated: ask for fewer steps "
+        "or ranks{}",
+        options.steps,
+        actors,
+        actors == 1 ? "rank" : "ranks",
+        ops,
+        items,
+        static_cast<double>(kMostItems),
+        options.fold ? "" : "; without noise, ranks that do alike count once"));
+  }
+}
+
+/// What a rank sends to many is as many messages, though one stands for them.
+void check_messages(Scripts& scripts,
+                    const Classes& classes,
+                    const JobOptions& options) {
+  std::int64_t messages = 0;
+  for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
+    if (classes.stand_in[static_cast<std::size_t>(rank)] == rank) {
+      messages += messages_of(scripts.a_step(rank)) * options.steps;
+    }
+    if (messages > kMostItems) {
+      throw UsageError(fmt::format(
+          "{} steps of {} simulated ranks, some of which exchange with many of "
+          "the {}, have more than {} messages: ask for fewer steps, ranks or "
+          "servers, or larger partitions",
+          options.steps,
+          classes.count(),
+          classes.world(),
+          kMostItems));
+    }
+  }
+}
+
+}  // namespace
+
+void check_size(Scripts& scripts,
+                const Classes& classes,
+                const JobOptions& options) {
+  check_ops(scripts.a_step(0).ops.size(), options, classes.count());
+  check_messages(scripts, classes, options);
+}
+
+}  // namespace paceline::simulator

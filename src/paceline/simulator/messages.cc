@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/simulator/messages.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "paceline/plan/describe.h"
+#include "paceline/plan/plan_world.h"
+
+namespace paceline::simulator {
+namespace {
+
+using plan::Exchange;
+
+}  // namespace
+
+Messages::Messages(Scripts& scripts, Job& job) : scripts_(scripts), job_(job) {
+  for (std::uint32_t a = 0; a < job.actors.size(); ++a) {
+    actor_of_.emplace(job.actors[a].rank, a);
+  }
+}
+
+std::vector<Messages::Found> Messages::find() {
+  for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
+    const Script& script = scripts_.of(job_.actors[a].rank);
+    for (const auto* lists : {&script.sends, &script.receives}) {
+      for (const auto& [peer, ends] : *lists) {
+        for (const Script::End& end : ends) {
+          meet({a, end.item, end.slot, lists == &script.sends});
+        }
+      }
+    }
+  }
+  std::map<std::size_t, std::vector<Slot>> parts;
+  for (const auto& [slot, index] : nodes_) {
+    parts[root(index)].push_back(slot);
+  }
+  std::vector<Found> all;
+  for (const auto& [index, slots] : parts) {
+    all.push_back(found(slots));
+  }
+  return all;
+}
+
+std::size_t Messages::node(const Slot& slot) {
+  const auto [at, fresh] = nodes_.try_emplace(slot, parent_.size());
+  if (fresh) {
+    parent_.push_back(at->second);
+  }
+  return at->second;
+}
+
+std::size_t Messages::root(std::size_t node) {
+  while (parent_[node] != node) {
+    parent_[node] = parent_[parent_[node]];
+    node = parent_[node];
+  }
+  return node;
+}
+
+void Messages::meet(const Slot& slot) {
+  const std::size_t a = root(node(slot));
+  const std::size_t b = root(node(partner_of(slot)));
+  parent_[std::max(a, b)] = std::min(a, b);
+}
+
+const plan::Message& Messages::message_of(const Slot& slot) {
+  const Script& script = scripts_.of(job_.actors[slot.actor].rank);
+  const auto& work = std::get<Exchange>(script.op(slot.item).work);
+  return (slot.send ? work.sends : work.receives)[slot.slot];
+}
+
+/// Where the other end of a message is: the n-th from one rank to another meets
+/// the n-th that is received there.
+Messages::Slot Messages::partner_of(const Slot& slot) {
+  const plan::Rank me = job_.actors[slot.actor].rank;
+  const Script& mine = scripts_.of(me);
+  const auto& work = std::get<Exchange>(mine.op(slot.item).work);
+  const plan::Message& message = message_of(slot);
+  const auto& here =
+      (slot.send ? mine.sends : mine.receives).at({work.on, message.peer});
+  const auto at = std::ranges::lower_bound(
+      here, std::pair(slot.item, slot.slot), {}, [](const Script::End& end) {
+        return std::pair(end.item, end.slot);
+      });
+  const auto [theirs, end] =
+      scripts_.partner_of(me,
+                          {work.on, message.peer},
+                          slot.send,
+                          static_cast<std::size_t>(at - here.begin()),
+                          job_.classes.orbits);
+  const auto refuse = [&](const char* why) {
+    throw plan::PlanError(fmt::format(
+        "rank {}: {}: {} rank {}",
+        me,
+        plan::describe(mine.op(slot.item), job_.input.model, mine.setup),
+        why,
+        message.peer));
+  };
+  if (end == nullptr) {
+    refuse("a message has no other end on");
+  }
+  const auto& other = std::get<Exchange>(theirs.op(end->item).work);
+  if ((slot.send ? other.receives : other.sends)[end->slot].slice.count !=
+      message.slice.count) {
+    refuse("a message has another size on");
+  }
+  const plan::Rank stand_in =
+      job_.classes.stand_in[static_cast<std::size_t>(message.peer)];
+  return {actor_of_.at(stand_in), end->item, end->slot, !slot.send};
+}
+
+Messages::Found Messages::found(const std::vector<Slot>& slots) {
+  const auto sender = std::ranges::find(slots, true, &Slot::send);
+  const Slot& first = sender == slots.end() ? slots.front() : *sender;
+  Found found;
+  found.transfer.message = true;
+  found.transfer.queue = channel_of(first);
+  found.transfer.shape = shape_of(first);
+  const bool remote =
+      job_.message_shapes[static_cast<std::size_t>(found.transfer.shape)]
+          .remote;
+  std::set<ItemId> items;
+  for (const Slot& slot : slots) {
+    items.insert(job_.actors[slot.actor].first + slot.item);
+    add_end(slot, remote, found);
+  }
+  found.items.assign(items.begin(), items.end());
+  return found;
+}
+
+std::int32_t Messages::shape_of(const Slot& slot) {
+  const plan::Rank me = job_.actors[slot.actor].rank;
+  const plan::Message& message = message_of(slot);
+  const plan::Buffer& buffer =
+      scripts_.of(me).setup.buffers[plan::index_of(message.slice.buffer)];
+  const auto host_of = [&](plan::Rank rank) {
+    return job_.classes.host_of[static_cast<std::size_t>(rank)];
+  };
+  const MessageShape shape{
+      .bytes = std::min(message.slice.count,
+                        buffer.typical.value_or(message.slice.count)) *
+               plan::size_of(buffer.dtype),
+      .remote = host_of(message.peer) != host_of(me)};
+  const auto [at, fresh] = shapes_.try_emplace(
+      shape, static_cast<std::int32_t>(job_.message_shapes.size()));
+  if (fresh) {
+    job_.message_shapes.push_back(shape);
+  }
+  return at->second;
+}
+
+std::uint32_t Messages::channel_of(const Slot& slot) {
+  const Script& script = scripts_.of(job_.actors[slot.actor].rank);
+  const auto on = plan::communicator_of(script.op(slot.item));
+  const auto [at, fresh] = channels_.try_emplace(
+      {plan::index_of(*on), slot.actor, message_of(slot).peer},
+      job_.transfer_queues);
+  job_.transfer_queues += fresh ? 1 : 0;
+  return at->second;
+}
+
+void Messages::add_end(const Slot& slot, bool remote, Found& found) const {
+  const Actor& actor = job_.actors[slot.actor];
+  const auto here = [&](const auto& end) {
+    return end.actor == slot.actor && end.out == slot.send;
+  };
+  // What only serves keeps what it holds in its host's memory.
+  if (actor.trains) {
+    const auto device = std::ranges::find_if(found.device_ends, here);
+    if (device != found.device_ends.end()) {
+      device->flows += 1;
+      device->on_host += actor.on_host;
+    } else {
+      found.device_ends.push_back({.actor = slot.actor,
+                                   .host = actor.host,
+                                   .out = slot.send,
+                                   .flows = 1,
+                                   .on_host = actor.on_host});
+    }
+  }
+  if (!remote) {
+    return;
+  }
+  const auto network = std::ranges::find_if(found.network_ends, here);
+  if (network != found.network_ends.end()) {
+    network->flows += actor.on_host;
+    network->device_flows += 1;
+    network->all += actor.stands_for;
+  } else {
+    found.network_ends.push_back({.actor = slot.actor,
+                                  .host = actor.host,
+                                  .out = slot.send,
+                                  .first_of_all = slot.send,
+                                  .flows = actor.on_host,
+                                  .all = actor.stands_for});
+  }
+}
+
+}  // namespace paceline::simulator

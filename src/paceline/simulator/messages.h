@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+#include "paceline/simulator/job.h"
+#include "paceline/simulator/script.h"
+
+namespace paceline::simulator {
+
+/// The messages among simulated ranks, as transfers with their ends.
+///
+/// What a simulated rank sends to a rank that is not, that one's representative
+/// receives, and the other way round.  So several messages of one op may be
+/// one transfer: what a server sends to each of its equal workers is what its
+/// one simulated worker receives.  The transfer then loads the server's links
+/// as often as it is sent there, and the worker's once.
+class Messages {
+ public:
+  struct Found {
+    Transfer transfer;
+    std::vector<ItemId> items;
+    std::vector<DeviceEnd> device_ends;
+    std::vector<NetworkEnd> network_ends;
+  };
+
+  Messages(Scripts& scripts, Job& job);
+
+  /// All of them, in the order of who sends first.
+  std::vector<Found> find();
+
+ private:
+  /// One place in the lists of an Exchange of a simulated rank.
+  struct Slot {
+    std::uint32_t actor = 0, item = 0, slot = 0;
+    bool send = true;
+
+    // NOLINTNEXTLINE(readability-implicit-bool-conversion): of the default
+    friend auto operator<=>(const Slot&, const Slot&) = default;
+  };
+
+  std::size_t node(const Slot& slot);
+  std::size_t root(std::size_t node);
+  void meet(const Slot& slot);
+  Slot partner_of(const Slot& slot);
+  const plan::Message& message_of(const Slot& slot);
+  Found found(const std::vector<Slot>& slots);
+  std::int32_t shape_of(const Slot& slot);
+  std::uint32_t channel_of(const Slot& slot);
+  void add_end(const Slot& slot, bool remote, Found& found) const;
+
+  Scripts& scripts_;
+  Job& job_;
+  std::map<plan::Rank, std::uint32_t> actor_of_;
+  std::map<Slot, std::size_t> nodes_;
+  std::vector<std::size_t> parent_;
+  std::map<MessageShape, std::int32_t> shapes_;
+  std::map<std::tuple<std::size_t, std::uint32_t, plan::Rank>, std::uint32_t>
+      channels_;  // communicator, sender, receiver
+};
+
+}  // namespace paceline::simulator

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/simulator/network.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "paceline/base/error.h"
+#include "paceline/cluster/collective_model.h"
+
+namespace paceline::simulator {
+namespace {
+
+constexpr std::int64_t kFree = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+void Network::reset(std::span<const std::int64_t> bytes_per_s) {
+  links_.resize(bytes_per_s.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    Link& link = links_[i];
+    link.capacity = bytes_per_s[i];
+    link.weight = 0;
+    link.flows.clear();
+    link.crossed = 0;
+    link.dirty = false;
+    link.stamp = 0;
+  }
+  free_.clear();
+  for (std::size_t i = flows_.size(); i > 0; --i) {
+    flows_[i - 1].active = false;
+    flow_stamp_[i - 1] = 0;
+    fixed_stamp_[i - 1] = 0;
+    free_.push_back(static_cast<FlowId>(i - 1));
+  }
+  dirty_.clear();
+  stamp_ = 0;
+}
+
+Network::FlowId Network::start(plan::Picoseconds now,
+                               std::uint32_t owner,
+                               std::int64_t bytes,
+                               std::int64_t limit,
+                               std::span<const Load> loads) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<FlowId>(flows_.size()));
+    flows_.emplace_back();
+    flow_stamp_.push_back(0);
+    fixed_stamp_.push_back(0);
+  }
+  const FlowId id = free_.back();
+  free_.pop_back();
+  Flow& flow = flows_[id];
+  flow.left = static_cast<cluster::Wide>(bytes) *
+              static_cast<cluster::Wide>(plan::kPicosecondsPerSecond);
+  flow.rate = 0;
+  flow.limit = limit;
+  flow.since = now;
+  flow.owner = owner;
+  flow.active = true;
+  flow.loads.assign(loads.begin(), loads.end());
+  for (const Load& load : loads) {
+    Link& link = links_[load.link];
+    link.flows.push_back(id);
+    link.weight += load.weight;
+    link.crossed += cluster::weighted(bytes, load.weight, cluster::kWeightOne);
+    touch(load.link);
+  }
+  if (loads.empty()) {
+    flow.rate = limit;  // shares nothing
+  }
+  return id;
+}
+
+void Network::end(FlowId id) {
+  Flow& flow = flows_[id];
+  PACELINE_CHECK(flow.active);
+  flow.active = false;
+  for (const Load& load : flow.loads) {
+    links_[load.link].weight -= load.weight;
+    auto& others = links_[load.link].flows;
+    const auto at = std::ranges::find(others, id);
+    *at = others.back();
+    others.pop_back();
+    if (!others.empty()) {
+      touch(load.link);
+    }
+  }
+  free_.push_back(id);
+}
+
+void Network::set_capacity(std::uint32_t link, std::int64_t bytes_per_s) {
+  if (links_[link].capacity != bytes_per_s) {
+    links_[link].capacity = bytes_per_s;
+    if (!links_[link].flows.empty()) {
+      touch(link);
+    }
+  }
+}
+
+void Network::touch(std::uint32_t link) {
+  if (!links_[link].dirty) {
+    links_[link].dirty = true;
+    dirty_.push_back(link);
+  }
+}
+
+const std::vector<Network::FlowId>& Network::share(plan::Picoseconds now) {
+  renewed_.clear();
+  now_ = now;
+  ++stamp_;
+  for (const std::uint32_t link : dirty_) {
+    links_[link].dirty = false;
+    if (links_[link].stamp != stamp_) {
+      gather(link);
+      fill();
+    }
+  }
+  dirty_.clear();
+  return renewed_;
+}
+
+/// Collects all flows and links that hang together with `link`.
+void Network::gather(std::uint32_t link) {
+  join(link);
+  part_links_.assign(1, link);
+  part_flows_.clear();
+  limited_.clear();
+  for (std::size_t i = 0; i < part_links_.size(); ++i) {
+    for (const FlowId id : links_[part_links_[i]].flows) {
+      if (flow_stamp_[id] == stamp_) {
+        continue;
+      }
+      flow_stamp_[id] = stamp_;
+      part_flows_.push_back(id);
+      if (flows_[id].limit < kFree) {
+        limited_.emplace_back(flows_[id].limit, id);
+      }
+      for (const Load& load : flows_[id].loads) {
+        if (join(load.link)) {
+          part_links_.push_back(load.link);
+        }
+      }
+    }
+  }
+  std::ranges::sort(limited_, std::greater{});
+}
+
+/// Makes a link ready for rates to be found; whether it was not yet.
+bool Network::join(std::uint32_t link) {
+  Link& joined = links_[link];
+  const bool fresh = joined.stamp != stamp_;
+  if (fresh) {
+    joined.stamp = stamp_;
+    joined.used = 0;
+    joined.open = joined.weight;
+  }
+  return fresh;
+}
+
+/// The next rate at which a flow meets a limit or a link is full; notes the
+/// links that are, and forgets those whose flows have their rates.
+std::int64_t Network::next_level() {
+  while (!limited_.empty() && is_fixed(limited_.back().second)) {
+    limited_.pop_back();
+  }
+  std::int64_t level = limited_.empty() ? kFree : limited_.back().first;
+  full_.clear();
+  std::size_t kept = 0;
+  for (const std::uint32_t l : part_links_) {
+    Link& link = links_[l];
+    if (link.open == 0) {
+      continue;
+    }
+    part_links_[kept++] = l;
+    renew_share(link);
+    if (link.share < level) {
+      level = link.share;
+      full_.clear();
+    }
+    if (link.share == level) {
+      full_.push_back(l);
+    }
+  }
+  part_links_.resize(kept);
+  return level;
+}
+
+/// Raises all rates together; who meets a limit or a full link stays there.
+void Network::fill() {
+  for (std::size_t left = part_flows_.size(); left > 0;) {
+    const std::int64_t level = next_level();
+    const std::size_t before = left;
+    while (!limited_.empty() && limited_.back().first == level) {
+      left -= fix(limited_.back().second, level);
+      limited_.pop_back();
+    }
+    for (const std::uint32_t l : full_) {
+      for (const FlowId id : links_[l].flows) {
+        left -= fix(id, level);
+      }
+    }
+    PACELINE_CHECK(left < before);
+  }
+}
+
+void Network::renew_share(Link& link) {
+  if (link.open == link.shared_open && link.used == link.shared_used &&
+      link.capacity == link.shared_capacity) {
+    return;
+  }
+  link.shared_open = link.open;
+  link.shared_used = link.used;
+  link.shared_capacity = link.capacity;
+  link.share = std::max<std::int64_t>(
+      1, (link.capacity * cluster::kWeightOne - link.used) / link.open);
+}
+
+bool Network::is_fixed(FlowId id) const {
+  return fixed_stamp_[id] == stamp_;
+}
+
+/// Gives a flow its rate; 0 where it has one already, else 1.
+std::size_t Network::fix(FlowId id, std::int64_t rate) {
+  if (is_fixed(id)) {
+    return 0;
+  }
+  fixed_stamp_[id] = stamp_;
+  for (const Load& load : flows_[id].loads) {
+    links_[load.link].used += rate * load.weight;
+    links_[load.link].open -= load.weight;
+  }
+  set_rate(id, rate);
+  return 1;
+}
+
+void Network::set_rate(FlowId id, std::int64_t rate) {
+  Flow& flow = flows_[id];
+  if (flow.rate == rate) {
+    return;
+  }
+  const cluster::Wide done = static_cast<cluster::Wide>(now_ - flow.since) *
+                             static_cast<cluster::Wide>(flow.rate);
+  flow.left = flow.left > done ? flow.left - done : 0;
+  flow.since = now_;
+  flow.rate = rate;
+  renewed_.push_back(id);
+}
+
+plan::Picoseconds Network::end_of(FlowId id) const {
+  const Flow& flow = flows_[id];
+  const auto rate = static_cast<cluster::Wide>(flow.rate);
+  return cluster::within_time(static_cast<cluster::Wide>(flow.since) +
+                              (flow.left + rate - 1) / rate);
+}
+
+}  // namespace paceline::simulator

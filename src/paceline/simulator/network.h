@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "paceline/cluster/machine.h"
+#include "paceline/cluster/whole.h"
+
+namespace paceline::simulator {
+
+/// A flow crosses `link` weight / kWeightOne times.
+struct Load {
+  std::uint32_t link = 0;
+  std::int64_t weight = 0;
+};
+
+/// Links that flows share fairly.
+///
+/// All flows over a full link get the same rate; what a flow cannot use,
+/// because another link or its own limit holds it back, the others share
+/// (max-min fairness: Bertsekas and Gallager, Data Networks, 1992, section
+/// 6.5.2).  Rates are whole bytes per second and are kept until a flow comes
+/// or goes or a capacity changes; work is counted exactly, in bytes times
+/// picoseconds per second.
+class Network {
+ public:
+  using FlowId = std::uint32_t;
+
+  struct Flow {
+    cluster::Wide left = 0;  // bytes * 10^12
+    std::int64_t rate = 0, limit = 0;
+    plan::Picoseconds since = 0;  // when `left` held
+    std::uint32_t owner = 0;
+    std::uint32_t event = 0;  // sequence number of its end; the caller's
+    bool active = false;
+    std::vector<Load> loads;
+  };
+
+  void reset(std::span<const std::int64_t> bytes_per_s);
+
+  /// Starts moving `bytes` at `now`; `limit` is the flow's own fastest rate.
+  FlowId start(plan::Picoseconds now,
+               std::uint32_t owner,
+               std::int64_t bytes,
+               std::int64_t limit,
+               std::span<const Load> loads);
+  void end(FlowId id);
+  void set_capacity(std::uint32_t link, std::int64_t bytes_per_s);
+
+  bool changed() const { return !dirty_.empty(); }
+
+  /// Shares the links anew.  Returns the flows whose rate is another now.
+  const std::vector<FlowId>& share(plan::Picoseconds now);
+
+  /// When a flow will have ended at its present rate.
+  plan::Picoseconds end_of(FlowId id) const;
+
+  Flow& flow(FlowId id) { return flows_[id]; }
+
+  /// Bytes that have crossed a link, weights included; whole flows only.
+  std::int64_t crossed(std::uint32_t link) const {
+    return links_[link].crossed;
+  }
+
+ private:
+  struct Link {
+    std::int64_t capacity = 0;  // bytes per second
+    std::int64_t weight = 0;    // of all flows
+    // While rates are found:
+    std::int64_t used = 0;   // rates times weights of flows that have a rate
+    std::int64_t open = 0;   // weight of those that have none yet
+    std::int64_t share = 0;  // of the three below
+    std::int64_t shared_used = -1, shared_open = 0, shared_capacity = 0;
+    std::uint32_t stamp = 0;
+    bool dirty = false;
+    std::vector<FlowId> flows;
+    std::int64_t crossed = 0;
+  };
+
+  void touch(std::uint32_t link);
+  void gather(std::uint32_t link);
+  bool join(std::uint32_t link);
+  std::int64_t next_level();
+  void fill();
+  static void renew_share(Link& link);
+  bool is_fixed(FlowId id) const;
+  std::size_t fix(FlowId id, std::int64_t rate);
+  void set_rate(FlowId id, std::int64_t rate);
+
+  std::vector<Link> links_;
+  std::vector<Flow> flows_;
+  std::vector<FlowId> free_;
+  std::vector<std::uint32_t> dirty_;
+  std::vector<FlowId> renewed_;
+
+  std::uint32_t stamp_ = 0;
+  plan::Picoseconds now_ = 0;
+  std::vector<std::uint32_t> part_links_;
+  std::vector<FlowId> part_flows_;
+  std::vector<std::uint32_t> flow_stamp_, fixed_stamp_, full_;
+  std::vector<std::pair<std::int64_t, FlowId>> limited_;
+};
+
+}  // namespace paceline::simulator

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "paceline/base/error.h"
+#include "paceline/simulator/simulator_state.h"
+
+namespace paceline::simulator {
+namespace {
+
+std::int64_t speed_of(double share) {
+  return std::max<std::int64_t>(
+      1, std::llround(share * static_cast<double>(cluster::kWeightOne)));
+}
+
+}  // namespace
+
+Simulator::State::State(const Job& job) : job_(job) {
+  PACELINE_CHECK(job.items.size() < (1U << 29U));
+  PACELINE_CHECK(job.transfers.size() < (1U << 29U));
+  for (std::size_t i = 0; i + 1 < job.items.size(); ++i) {
+    fresh_item_.push_back({job.items[i].waits, job.items[i].transfers});
+  }
+  for (const Actor& actor : job.actors) {
+    for (std::size_t step = 0; step + 1 < actor.steps.size(); ++step) {
+      ItemId first = actor.steps[step + 1], last = first;
+      for (ItemId id = actor.steps[step]; id < actor.steps[step + 1]; ++id) {
+        const bool model = job.items[id].kind == ItemKind::kForward ||
+                           job.items[id].kind == ItemKind::kBackward;
+        first = model ? std::min(first, id) : first;
+        last = model ? id : last;
+      }
+      first_model_work_.push_back(first);
+      last_model_work_.push_back(last);
+    }
+  }
+}
+
+void Simulator::State::reset() {
+  const auto steps = static_cast<std::size_t>(job_.options.steps);
+  events_.clear();
+  network_.reset(capacities_);
+  now_ = 0;
+  item_ = fresh_item_;
+  item_ran.assign(item_.size(), {});
+  transfer_ran.assign(job_.transfers.size(), {});
+  actors_.assign(job_.actors.size(), {});
+  computing_.assign(actors_.size(), 0);
+  queues_.assign(job_.queues.size(), {});
+  circles_.assign(job_.transfer_queues, {});
+  transfer_.assign(job_.transfers.size(), {});
+  for (std::size_t t = 0; t < transfer_.size(); ++t) {
+    transfer_[t].absent = job_.transfers[t].items;
+  }
+  for (std::uint32_t q = 0; q < queues_.size(); ++q) {
+    if (job_.queues[q].leader != q) {
+      queues_[job_.queues[q].leader].followers.push_back(q);
+    }
+  }
+  dirty_actors_.clear();
+  dirty_circles_.clear();
+  left_in_step_.assign(steps, 0);
+  for (const Actor& actor : job_.actors) {
+    for (std::size_t step = 0; step < steps; ++step) {
+      left_in_step_[step] += actor.steps[step + 1] - actor.steps[step];
+    }
+  }
+  ended_steps_ = 0;
+  steady_ = false;
+}
+
+StepTimes Simulator::State::run(const Costs& costs) {
+  set_costs(costs);
+  reset();
+  for (ItemId id = 0; id < item_.size(); ++id) {
+    if (fresh_item_[id].waits == 0) {
+      ready(id);
+    }
+  }
+  settle();
+  while (!events_.empty() && !steady_) {
+    now_ = events_.next_time();
+    while (!events_.empty() && events_.next_time() == now_) {
+      handle(events_.pop());
+    }
+    settle();
+  }
+  if (!steady_ && ended_steps_ < job_.options.steps) {
+    stuck();
+  }
+  return result();
+}
+
+void Simulator::State::handle(const Event& event) {
+  switch (event.kind()) {
+    case EventKind::kModelWork:
+    case EventKind::kKernel: {
+      const std::uint32_t actor = job_.items[event.index()].actor;
+      Lane& lane = event.kind() == EventKind::kModelWork
+                       ? actors_[actor].model
+                       : actors_[actor].kernel;
+      if (lane.event == event.sequence && lane.busy) {
+        lane.busy = false;
+        touch(actor);
+        complete(event.index());
+      }
+      break;
+    }
+    case EventKind::kIssued: {
+      const Item& item = job_.items[event.index()];
+      actors_[item.actor].issuing = false;
+      touch(item.actor);
+      issued(event.index());
+      break;
+    }
+    case EventKind::kAgreed: {
+      const Transfer& transfer = job_.transfers[event.index()];
+      Circle& circle = circles_[transfer.queue];
+      circle.agreeing = false;
+      circle.to_start.add(transfer_[event.index()].turn, event.index());
+      touch_circle(transfer.queue);
+      break;
+    }
+    case EventKind::kStage:
+      start_flow(event.index());
+      break;
+    case EventKind::kFlow: {
+      Network::Flow& flow = network_.flow(event.index());
+      if (flow.active && flow.event == event.sequence) {
+        network_.end(event.index());
+        end_stage(flow.owner);
+      }
+      break;
+    }
+  }
+}
+
+void Simulator::State::complete(ItemId id) {
+  item_ran[id].end = now_;
+  const std::uint32_t end = job_.items[id + 1].first_behind;
+  for (std::uint32_t i = job_.items[id].first_behind; i < end; ++i) {
+    if (--item_[job_.behind[i]].waits == 0) {
+      ready(job_.behind[i]);
+    }
+  }
+  const std::int32_t step = job_.items[id].step;
+  if (--left_in_step_[static_cast<std::size_t>(step)] == 0) {
+    step_ended(step);
+  }
+}
+
+void Simulator::State::ready(ItemId id) {
+  const Item& item = job_.items[id];
+  item_[id].ready = true;
+  ActorState& actor = actors_[item.actor];
+  switch (item.kind) {
+    case ItemKind::kForward:
+    case ItemKind::kBackward:
+      start(actor.model, id, EventKind::kModelWork);
+      touch(item.actor);
+      break;
+    case ItemKind::kKernel:
+      actor.kernels.add(item.priority, id);
+      touch(item.actor);
+      break;
+    case ItemKind::kCollective:
+    case ItemKind::kExchange: {
+      const auto queue = static_cast<std::uint32_t>(item.queue);
+      ++queues_[queue].ready;
+      if (chooses(queue)) {
+        choice_of(item).add(item.priority, id);
+      }
+      touch(item.actor);
+      break;
+    }
+  }
+}
+
+void Simulator::State::touch(std::uint32_t actor) {
+  if (!actors_[actor].dirty) {
+    actors_[actor].dirty = true;
+    dirty_actors_.push_back(actor);
+  }
+}
+
+void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
+  const Item& item = job_.items[id];
+  PACELINE_CHECK(!lane.busy);
+  plan::Picoseconds duration = duration_of(item);
+  if (kind == EventKind::kModelWork) {
+    const Actor& actor = job_.actors[item.actor];
+    if (costs_.machine.noise.any()) {
+      duration =
+          std::llround(static_cast<double>(duration) * noise(actor, item.step));
+    }
+    const auto step = static_cast<std::size_t>(item.step);
+    const bool first = item.kind == ItemKind::kForward && item.subject == 0 &&
+                       id == actor.steps[step];
+    duration += first ? costs_.software.step : 0;
+  }
+  lane.item = id;
+  lane.busy = true;
+  lane.since = now_;
+  lane.left = cluster::Signed{duration} * (varies_ ? cluster::kWeightOne : 1);
+  lane.speed = varies_ ? cluster::kWeightOne : 1;
+  item_ran[id].begin = now_;
+  lane.event = events_.push(cluster::later(now_, duration), kind, id);
+}
+
+/// What is left goes on at another speed.
+void Simulator::State::set_speed(Lane& lane,
+                                 std::int64_t speed,
+                                 EventKind kind) {
+  if (!lane.busy || lane.speed == speed) {
+    return;
+  }
+  lane.left = std::max<cluster::Signed>(
+      0, lane.left - cluster::Signed{now_ - lane.since} * lane.speed);
+  lane.since = now_;
+  lane.speed = speed;
+  lane.event = events_.push(
+      cluster::later(now_, (lane.left + speed - 1) / speed), kind, lane.item);
+}
+
+/// Starts all that may start now.
+void Simulator::State::settle() {
+  while (!dirty_actors_.empty() || !dirty_circles_.empty()) {
+    for (const std::uint32_t actor : take(dirty_actors_)) {
+      actors_[actor].dirty = false;
+      settle_actor(actor);
+    }
+    for (const std::uint32_t circle : take(dirty_circles_)) {
+      circles_[circle].dirty = false;
+      settle_circle(circle);
+    }
+  }
+  if (network_.changed()) {
+    for (const Network::FlowId id : network_.share(now_)) {
+      network_.flow(id).event =
+          events_.push(network_.end_of(id), EventKind::kFlow, id);
+    }
+  }
+}
+
+/// Empties a list; by number, not by which event came first.
+const std::vector<std::uint32_t>& Simulator::State::take(
+    std::vector<std::uint32_t>& dirty) {
+  settling_.clear();
+  settling_.swap(dirty);
+  if (!std::ranges::is_sorted(settling_)) {
+    std::ranges::sort(settling_);
+  }
+  return settling_;
+}
+
+void Simulator::State::settle_actor(std::uint32_t actor) {
+  ActorState& state = actors_[actor];
+  if (!state.kernel.busy && !state.kernels.empty()) {
+    const ItemId id = state.kernels.first();
+    state.kernels.remove_first();
+    start(state.kernel, id, EventKind::kKernel);
+  }
+  issue_ready(actor);
+  settle_speeds(actor);
+}
+
+/// What a rank's compute, kernels and transfers take from each other.
+void Simulator::State::settle_speeds(std::uint32_t actor) {
+  ActorState& state = actors_[actor];
+  const cluster::Interference& lost = costs_.machine.interference;
+  const bool now_computes = state.model.busy;
+  if (now_computes != state.computes) {
+    state.computes = now_computes;
+    if (lost.device_link_under_compute < 1) {
+      settle_device_link(actor, now_computes);
+    }
+  }
+  if (varies_) {
+    double model = state.in_flight > 0 ? lost.compute_under_transfer : 1;
+    model *= state.kernel.busy ? lost.compute_under_kernel : 1;
+    set_speed(state.model, speed_of(model), EventKind::kModelWork);
+    set_speed(state.kernel,
+              speed_of(now_computes ? lost.kernel_under_compute : 1),
+              EventKind::kKernel);
+  }
+}
+
+/// A bus that devices share is slower while any of them computes.
+void Simulator::State::settle_device_link(std::uint32_t actor, bool computes) {
+  const cluster::LinkModel& device = costs_.machine.device;
+  const std::uint32_t link = device.sharing == cluster::LinkSharing::kDevice
+                                 ? actor
+                                 : job_.actors[actor].host;
+  computing_[link] += computes ? 1 : -1;
+  const auto rate = std::max<std::int64_t>(
+      1,
+      computing_[link] > 0
+          ? std::llround(static_cast<double>(device.bytes_per_s) *
+                         costs_.machine.interference.device_link_under_compute)
+          : device.bytes_per_s);
+  const auto each = static_cast<std::uint32_t>(device.links());
+  for (std::uint32_t i = 0; i < each; ++i) {
+    network_.set_capacity(each * link + i, rate);
+  }
+}
+
+}  // namespace paceline::simulator

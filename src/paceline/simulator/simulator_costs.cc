@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "paceline/base/error.h"
+#include "paceline/base/random.h"
+#include "paceline/plan/profile.h"
+#include "paceline/simulator/simulator_state.h"
+
+namespace paceline::simulator {
+namespace {
+
+using cluster::LinkSharing;
+
+/// How many links of a kind there are; each way its own where full duplex.
+std::size_t links_of(const cluster::LinkModel& link,
+                     std::size_t actors,
+                     std::size_t hosts) {
+  const auto each = static_cast<std::size_t>(link.links());
+  switch (link.sharing) {
+    case LinkSharing::kDevice:
+      return each * actors;
+    case LinkSharing::kHost:
+      return each * hosts;
+    case LinkSharing::kAll:
+      return 1;
+  }
+  return 0;
+}
+
+std::uint32_t link_of(const cluster::LinkModel& link,
+                      std::uint32_t actor,
+                      std::uint32_t host,
+                      bool out) {
+  if (link.sharing == LinkSharing::kAll) {
+    return 0;
+  }
+  const std::uint32_t one = link.sharing == LinkSharing::kDevice ? actor : host;
+  return link.full_duplex ? 2 * one + (out ? 0 : 1) : one;
+}
+
+bool same_layout(const cluster::LinkModel& a, const cluster::LinkModel& b) {
+  return a.sharing == b.sharing && a.full_duplex == b.full_duplex;
+}
+
+bool same_layout(const cluster::Machine& a, const cluster::Machine& b) {
+  return same_layout(a.device, b.device) && same_layout(a.network, b.network) &&
+         (a.copies_bytes_per_s > 0) == (b.copies_bytes_per_s > 0);
+}
+
+}  // namespace
+
+void Simulator::State::set_costs(const Costs& costs) {
+  cluster::check_costs(costs.machine, costs.software);
+  plan::check_profile(job_.input.model, costs.profile);
+  const bool folds =
+      job_.classes.world() > static_cast<plan::Rank>(job_.actors.size());
+  if (folds && costs.machine.noise.any()) {
+    throw UsageError(
+        "ranks with noise of their own cannot be folded; compile the job with "
+        "fold off");
+  }
+  costs_ = costs;
+  const cluster::Interference& lost = costs.machine.interference;
+  varies_ = lost.compute_under_transfer < 1 || lost.compute_under_kernel < 1 ||
+            lost.kernel_under_compute < 1;
+  set_links();
+  if (first_load_.empty() || !same_layout(linked_, costs.machine)) {
+    set_loads();
+  }
+  set_prices();
+}
+
+void Simulator::State::set_links() {
+  const cluster::Machine& machine = costs_.machine;
+  const auto hosts = static_cast<std::size_t>(job_.classes.host_classes);
+  const std::size_t actors = job_.actors.size();
+  network_links_ =
+      static_cast<std::uint32_t>(links_of(machine.device, actors, hosts));
+  capacities_.assign(network_links_, machine.device.bytes_per_s);
+  capacities_.resize(network_links_ + links_of(machine.network, actors, hosts),
+                     machine.network.bytes_per_s);
+  first_copies_ = static_cast<std::uint32_t>(capacities_.size());
+  if (machine.copies_bytes_per_s > 0) {
+    capacities_.resize(capacities_.size() + hosts, machine.copies_bytes_per_s);
+  }
+}
+
+void Simulator::State::set_loads() {
+  const cluster::Machine& machine = costs_.machine;
+  linked_ = machine;
+  loads_.clear();
+  first_load_.clear();
+  const std::vector<bool> copying = copying_hosts();
+  for (const Transfer& transfer : job_.transfers) {
+    first_load_.push_back(static_cast<std::uint32_t>(loads_.size()));
+    for (std::uint32_t i = 0; i < transfer.device_ends; ++i) {
+      const DeviceEnd& end = job_.device_ends[transfer.first_device_end + i];
+      const bool own = machine.device.sharing == LinkSharing::kDevice;
+      loads_.push_back(
+          {.link = link_of(machine.device, end.actor, end.host, end.out),
+           .device = true,
+           .times = own ? end.flows : end.on_host});
+    }
+    for (std::uint32_t i = 0; i < transfer.network_ends; ++i) {
+      const NetworkEnd& end = job_.network_ends[transfer.first_network_end + i];
+      const RawLoad load = network_load(end);
+      if (load.times > 0) {
+        loads_.push_back(load);
+      }
+      if (transfer.message && end.first_on_host && copying[end.host]) {
+        loads_.push_back({.link = first_copies_ + end.host,
+                          .device = false,
+                          .times = end.flows});
+      }
+    }
+  }
+  first_load_.push_back(static_cast<std::uint32_t>(loads_.size()));
+}
+
+/// Which of the folded hosts copy messages at a rate: those that compute.
+std::vector<bool> Simulator::State::copying_hosts() const {
+  std::vector<bool> copying(
+      static_cast<std::size_t>(job_.classes.host_classes));
+  if (costs_.machine.copies_bytes_per_s > 0) {
+    for (const Actor& actor : job_.actors) {
+      copying[actor.host] = copying[actor.host] || actor.trains;
+    }
+  }
+  return copying;
+}
+
+Simulator::State::RawLoad Simulator::State::network_load(
+    const NetworkEnd& end) const {
+  const cluster::LinkModel& network = costs_.machine.network;
+  RawLoad load{
+      .link = network_links_ + link_of(network, end.actor, end.host, end.out),
+      .device = false};
+  switch (network.sharing) {
+    case LinkSharing::kDevice:
+      load.times = end.device_flows;
+      load.of = end.cards;
+      break;
+    case LinkSharing::kHost:
+      load.times = end.first_on_host ? end.flows : 0;
+      break;
+    case LinkSharing::kAll:
+      load.times = end.first_of_all ? end.all : 0;
+      break;
+  }
+  return load;
+}
+
+void Simulator::State::set_prices() {
+  const cluster::Machine& machine = costs_.machine;
+  const cluster::SoftwareCosts& software = costs_.software;
+  prices_.clear();
+  for (const cluster::CollectiveCall& call : job_.collective_shapes) {
+    prices_.push_back(costs_.free_communication
+                          ? cluster::Price{}
+                          : cluster::price(call, machine));
+    if (prices_.back().count > 0 &&
+        cluster::measured_fit(call, machine) == nullptr) {
+      prices_.back().stages[0].latency +=
+          software.collective + call.group.ranks * software.collective_per_rank;
+    }
+  }
+  message_prices_.clear();
+  for (const MessageShape& shape : job_.message_shapes) {
+    message_prices_.emplace_back();
+    if (!costs_.free_communication) {
+      cluster::Stage stage =
+          cluster::message_stage(shape.bytes, shape.remote, machine);
+      if (cluster::message_fit(shape.remote, machine) == nullptr) {
+        stage.latency += software.message;
+      }
+      message_prices_.back().add(stage);
+    }
+  }
+  kernel_times_.clear();
+  for (const KernelShape& shape : job_.kernel_shapes) {
+    kernel_times_.push_back(kernel_time(shape));
+  }
+}
+
+plan::Picoseconds Simulator::State::kernel_time(
+    const KernelShape& shape) const {
+  if (shape.name == "view") {
+    return 0;  // nothing moves
+  }
+  for (const cluster::KernelCost& cost : costs_.software.kernels) {
+    if (!shape.name.starts_with(cost.prefix)) {
+      continue;
+    }
+    const double seconds =
+        cost.bytes_per_s > 0
+            ? static_cast<double>(shape.bytes) / cost.bytes_per_s
+            : 0;
+    return cost.launch + shape.tensors * cost.launch_per_tensor +
+           plan::picoseconds_of(seconds);
+  }
+  return 0;
+}
+
+/// Log-normal per rank and step, now and then a straggler, and what lasts.
+double Simulator::State::noise(const Actor& actor, std::int32_t step) const {
+  const cluster::Noise& noise = costs_.machine.noise;
+  const auto rank = static_cast<std::size_t>(actor.rank);
+  double factor = rank < noise.rank_factor.size() ? noise.rank_factor[rank] : 1;
+  Random random(noise.seed, static_cast<std::uint64_t>(actor.rank));
+  random.seek(static_cast<std::uint64_t>(step) * 16);
+  if (noise.sigma > 0) {
+    factor *= std::exp(noise.sigma * random.normal());
+  }
+  random.seek(static_cast<std::uint64_t>(step) * 16 + 8);
+  if (random.uniform() < noise.straggler_probability) {
+    factor *= noise.straggler_factor;
+  }
+  return factor;
+}
+
+plan::Picoseconds Simulator::State::duration_of(const Item& item) const {
+  const auto subject = static_cast<std::size_t>(item.subject);
+  if (item.kind == ItemKind::kKernel) {
+    return kernel_times_[subject];
+  }
+  return item.kind == ItemKind::kForward ? costs_.profile.forward[subject]
+                                         : costs_.profile.backward[subject];
+}
+
+}  // namespace paceline::simulator

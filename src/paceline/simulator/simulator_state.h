@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "paceline/cluster/whole.h"
+#include "paceline/simulator/event_queue.h"
+#include "paceline/simulator/least_first.h"
+#include "paceline/simulator/network.h"
+#include "paceline/simulator/simulate.h"
+
+namespace paceline::simulator {
+
+/// The inside of a Simulator; simulator*.cc.
+///
+/// Events of one time are taken together.  They only note what has ended and
+/// what has become possible; when none is left at that time, settle() decides
+/// what starts, actor by actor and queue by queue, each by its own order.
+class Simulator::State {
+ public:
+  explicit State(const Job& job);
+
+  StepTimes run(const Costs& costs);
+
+  std::vector<Ran> item_ran, transfer_ran;
+  std::int64_t bytes_sent() const;
+  std::vector<LinkBytes> loads_of(TransferId transfer) const;
+  std::int64_t bytes_per_s(std::uint32_t link) const;
+  plan::Picoseconds busiest_link() const;
+  std::vector<plan::Picoseconds> steps_of(const Actor& actor) const;
+
+ private:
+  /// What runs on a rank's compute, or its kernels.
+  struct Lane {
+    ItemId item = 0;
+    bool busy = false;
+    std::uint32_t event = 0;
+    std::int64_t speed = cluster::kWeightOne;
+    cluster::Signed left =
+        0;  // of the time at full speed, in parts of kWeightOne
+    plan::Picoseconds since = 0;
+  };
+  struct ActorState {
+    Lane model, kernel;
+    bool computes = false;  // as the links know it
+    bool dirty = false;
+    bool issuing = false;
+    std::int32_t in_flight = 0;  // transfers
+    LeastFirst kernels;          // ready
+  };
+  struct QueueState {
+    std::size_t next = 0;        // kProgram, or the leader's pick to follow
+    std::int64_t in_flight = 0;  // bytes
+    std::int32_t ready = 0;      // items that are not issued yet
+    // They, where the queue chooses: those that count against the credit, and
+    // those that are never held.
+    LeastFirst counted, uncounted;
+    std::vector<std::size_t> picks;  // places in `items`
+    std::vector<std::uint32_t> followers;
+  };
+  struct Circle {  // the transfers of one queue
+    LeastFirst to_agree, to_start;
+    bool agreeing = false, dirty = false;
+    std::int32_t carrying = 0;  // transfers under way
+    std::int64_t complete = 0;  // transfers that all have issued
+  };
+  struct RawLoad {  // of a link by a transfer, whatever its stage
+    std::uint32_t link = 0;
+    bool device = true;
+    std::int64_t times = 1, of = 1;
+  };
+  struct ItemState {
+    std::int32_t waits = 0, transfers = 0;  // not ended
+    bool ready = false, issued = false;
+  };
+  struct TransferState {
+    std::uint32_t absent = 0;
+    std::int32_t stage = -1;
+    std::int64_t turn = 0;  // in its circle: who is complete first goes first
+  };
+
+  // simulator_costs.cc
+  void set_costs(const Costs& costs);
+  void set_links();
+  void set_loads();
+  std::vector<bool> copying_hosts() const;
+  RawLoad network_load(const NetworkEnd& end) const;
+  void set_prices();
+  plan::Picoseconds duration_of(const Item& item) const;
+  plan::Picoseconds kernel_time(const KernelShape& shape) const;
+  double noise(const Actor& actor, std::int32_t step) const;
+
+  // simulator.cc
+  void reset();
+  void handle(const Event& event);
+  void complete(ItemId id);
+  void ready(ItemId id);
+  void touch(std::uint32_t actor);
+  void start(Lane& lane, ItemId id, EventKind kind);
+  void set_speed(Lane& lane, std::int64_t speed, EventKind kind);
+  void settle();
+  const std::vector<std::uint32_t>& take(std::vector<std::uint32_t>& dirty);
+  void settle_actor(std::uint32_t actor);
+  void settle_speeds(std::uint32_t actor);
+  void settle_device_link(std::uint32_t actor, bool computes);
+  void step_ended(std::int32_t step);
+  bool repeats(std::int32_t step) const;
+  plan::Picoseconds end_before(const Actor& actor, std::int32_t step) const;
+  plan::Picoseconds start_of(const Actor& actor, std::int32_t step) const;
+  std::int32_t measured_steps() const;
+  std::int32_t window() const;
+  plan::Picoseconds model_work(const Actor& actor, std::int32_t step) const;
+  StepTimes result() const;
+
+  // simulator_transfers.cc
+  void issue_ready(std::uint32_t actor);
+  bool chooses(std::uint32_t queue) const;
+  LeastFirst& choice_of(const Item& item);
+  bool next_to_issue(std::uint32_t queue, ItemId& item) const;
+  void take_from_queue(std::uint32_t queue, ItemId item);
+  void issued(ItemId id);
+  void settle_circle(std::uint32_t circle);
+  void start_transfer(TransferId id);
+  void start_stage(TransferId id);
+  void start_flow(TransferId id);
+  static std::int64_t weight(const cluster::Stage& stage, const RawLoad& load);
+  void end_stage(TransferId id);
+  void end_transfer(TransferId id);
+  void change_in_flight(TransferId id, std::int32_t by);
+  bool computes(TransferId id) const;
+  void touch_circle(std::uint32_t circle);
+  const cluster::Price& price_of(const Transfer& transfer) const;
+
+  // simulator_stuck.cc
+  [[noreturn]] void stuck() const;
+  ItemId blocker(ItemId id) const;
+
+  const Job& job_;
+  Costs costs_;
+  bool varies_ = false;  // speeds may change under way
+
+  EventQueue events_;
+  Network network_;
+  plan::Picoseconds now_ = 0;
+  std::vector<ItemState> item_, fresh_item_;  // now, and before a run
+  std::vector<ActorState> actors_;
+  std::vector<std::int32_t> computing_;  // ranks, by device link
+  std::vector<QueueState> queues_;
+  std::vector<Circle> circles_;
+  std::vector<TransferState> transfer_;
+  std::vector<std::uint32_t> dirty_actors_, dirty_circles_, settling_;
+  std::vector<std::int64_t> left_in_step_;  // items of all actors
+  std::vector<ItemId> first_model_work_;    // by actor and step
+  std::vector<ItemId> last_model_work_;     // the same
+  std::int32_t ended_steps_ = 0;
+  bool steady_ = false;
+
+  // Priced; by shape or link.
+  std::vector<plan::Picoseconds> kernel_times_;
+  std::vector<cluster::Price> prices_, message_prices_;
+  std::vector<std::int64_t> capacities_;
+  std::uint32_t network_links_ = 0;  // where they begin
+  std::uint32_t first_copies_ = 0;   // where what copies begins, by host
+  std::vector<RawLoad> loads_;       // of all transfers
+  std::vector<std::uint32_t> first_load_;
+  std::vector<Load> stage_loads_;
+  cluster::Machine linked_;  // loads_ were made for
+};
+
+}  // namespace paceline::simulator

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/deadlock.h"
+#include "paceline/plan/plan_world.h"
+#include "paceline/simulator/script.h"
+#include "paceline/simulator/simulator_state.h"
+
+namespace paceline::simulator {
+
+/// What an item that has not ended lacks: an earlier item of its rank, one that
+/// its communicator's order puts first, one in flight that uses up the
+/// credit, or the partner that has not come.
+ItemId Simulator::State::blocker(ItemId id) const {
+  const Item& item = job_.items[id];
+  const Actor& actor = job_.actors[item.actor];
+  if (!item_[id].ready) {
+    for (ItemId other = actor.first; other < id; ++other) {
+      const auto first = job_.behind.begin() + job_.items[other].first_behind;
+      const auto last =
+          job_.behind.begin() + job_.items[other + 1].first_behind;
+      if (item_ran[other].end < 0 && std::find(first, last, id) != last) {
+        return other;
+      }
+    }
+  }
+  if (item.queue >= 0 && !item_[id].issued) {
+    const auto queue = static_cast<std::uint32_t>(item.queue);
+    const IssueQueue& fixed = job_.queues[queue];
+    const auto in_the_way = [&](ItemId other) {
+      const bool under_way = item_[other].issued && item_ran[other].end < 0;
+      const bool earlier = fixed.order == plan::Order::kProgram && other < id &&
+                           item_ran[other].end < 0;
+      return other != id && (under_way || earlier);
+    };
+    const auto other = std::ranges::find_if(fixed.items, in_the_way);
+    if (other != fixed.items.end()) {
+      return *other;
+    }
+    const auto& picks = queues_[fixed.leader].picks;
+    if (!chooses(queue) && queues_[queue].next < picks.size()) {
+      return fixed.items[picks[queues_[queue].next]];
+    }
+  }
+  for (std::int32_t i = 0; i < item.transfers; ++i) {
+    const TransferId t =
+        job_.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
+    const Transfer& transfer = job_.transfers[t];
+    for (std::uint32_t p = 0; p < transfer.items; ++p) {
+      const ItemId other = job_.participants[transfer.first_item + p];
+      if (!item_[other].issued) {
+        return other;
+      }
+    }
+  }
+  return id;
+}
+
+void Simulator::State::stuck() const {
+  ItemId id = 0;
+  while (id < item_ran.size() && item_ran[id].end >= 0) {
+    ++id;
+  }
+  PACELINE_CHECK(id < item_ran.size());
+  throw plan::PlanError(plan::deadlock(
+      id,
+      [this](ItemId at) { return blocker(at); },
+      [this](ItemId at) { return describe(job_, at); }));
+}
+
+}  // namespace paceline::simulator

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Parameters cross, adapt with combine: while a rank computes its gradient,
+/// the parameters that it was computed at are averaged; the gradient is then
+/// applied to the average: x_i <- sum over j of W_ij x_j - lr * g(x_i).
+///
+/// window=step lets a unit leave as soon as its update of the step before is
+/// done, beside forward and backward; window=backward holds it until the last
+/// forward, as BlueFog does.  Nedic and Ozdaglar, IEEE TAC 2009,
+/// doi:10.1109/TAC.2008.2009515; BlueFog, 2021, arXiv:2111.04287.
+class Awc final : public UpdateRule {
+ public:
+  explicit Awc(bool whole_step) : whole_step_(whole_step) {}
+
+  void compute(const std::vector<Unit>& units,
+               const Crossing& crossing,
+               Program& program) const override {
+    if (whole_step_) {
+      give_all(units, crossing, program);
+      program.compute();
+      return;
+    }
+    program.forward_pass(0);
+    const OpIndex forward_end = program.size();
+    give_all(units, crossing, program);
+    for (OpIndex op = forward_end; program.trains() && op < program.size();
+         ++op) {
+      program.after(op, forward_end - 1);
+    }
+    program.backward_pass(0);
+    for (int micro = 1; micro < program.input().micro_batches; ++micro) {
+      program.forward_pass(micro);
+      program.backward_pass(micro);
+    }
+  }
+
+  void give(const Unit&, const Crossing&, Program&) const override {}
+
+  void take(const Unit&, const Crossing&, Program&) const override {}
+
+  /// The average is taken here, not in take(): a schedule may cut what it
+  /// gives and takes finer than what compute() gave.
+  void apply(const Unit& unit,
+             const Crossing& crossing,
+             Program& program) const override {
+    for (const Unit& mine : program.units()) {
+      if (mine.values.begin >= unit.values.begin &&
+          mine.values.begin + mine.values.count <=
+              unit.values.begin + unit.values.count) {
+        crossing.exchange.take(mine.values, crossing.codec, program);
+        take_mean(mine, crossing, program);
+      }
+    }
+    program.update(unit, 1);
+  }
+
+ private:
+  static void give_all(const std::vector<Unit>& units,
+                       const Crossing& crossing,
+                       Program& program) {
+    for (const Unit& unit : units) {
+      crossing.exchange.give(unit.values, crossing.codec, program);
+    }
+  }
+
+  bool whole_step_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_awc(const Options& options) {
+  return std::make_unique<Awc>(options.text("window") == "step");
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Everything crosses at once, when backward has ended, and is applied at once
+/// (bulk-synchronous).  One update is one gate: nothing crosses the step.
+///
+///   rounds per step            1 exchange
+///   bytes sent, rank and step  those of one exchange of S = model size
+///   extra memory, rank         none of its own
+///   guarantee                  that of its exchange
+///
+/// Valiant, CACM 1990, doi:10.1145/79173.79181.
+class Bsp final : public ScheduleRule {
+ public:
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+    return one_group(input.model);
+  }
+
+  void write(const std::vector<Unit>& units, Score& score) const override {
+    score.compute();
+    score.synchronize(units);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleRule> make_bsp(const Options&) {
+  return std::make_unique<Bsp>();
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "paceline/strategies/partitions.h"
+#include "paceline/strategies/periodic_merge.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/send_queue.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Tensors, or with queue=module neighbors in ready order that one module
+/// reads, are cut into partitions; of those that are ready, the one that the
+/// next forward reads first goes first, and no more than a credit is under way
+/// at once.  A module's next forward waits for its own tensors only.
+///
+///   rounds per step            one exchange per partition, none waits
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         none of its own
+///   guarantee                  that of its exchange; the last step's exchanges
+///                              and updates are done by the drain
+///
+/// order=program writes the partitions down in the order that such a queue
+/// takes in virtual time on the profile: ranks agree without a message, and
+/// the simulator sees the same order.  Where an engine carries exchanges side
+/// by side, the queue is played as it is and as if they crossed one by one,
+/// with start-ups whole, halved and left out, which leaves it fuller; of these
+/// orders the one with the shortest predicted step is written down.
+/// order=priority leaves the choice to the first rank at run time and needs no
+/// profile. Peng et al., SOSP 2019, doi:10.1145/3341301.3359642.
+class ByteScheduler final : public ScheduleRule {
+ public:
+  ByteScheduler(PartitionLimit partition,
+                std::int64_t credit,
+                Order order,
+                bool by_module)
+      : partition_(std::move(partition)),
+        credit_(std::max(credit, std::int64_t{1})),  // one at a time at least
+        order_(order),
+        by_module_(by_module) {}
+
+  bool needs_times() const override { return order_ == Order::kProgram; }
+
+  Discipline discipline() const override { return {order_, credit_}; }
+
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+    return by_module_ ? module_groups(input.model) : single_groups(input.model);
+  }
+
+  void write(const std::vector<Unit>& units, Score& score) const override {
+    score.compute();
+    const PlanInput& input = score.program().input();
+    const auto order = by_first_read(input.model, units);
+    std::vector<std::int32_t> first_read(units.size());
+    for (const FirstRead& next : order) {
+      first_read[next.unit] = next.module;
+    }
+    for (const auto& [part, unit] : in_queue_order(units, first_read, score)) {
+      score.give(part, first_read[unit]);
+      score.take(part, first_read[unit]);
+    }
+    for (const FirstRead& next : order) {
+      score.apply(units[next.unit], next.module);
+    }
+  }
+
+ private:
+  struct Part {
+    Unit part;
+    std::size_t unit = 0;  // of which it is one
+  };
+
+  /// Whole shards, so that exchanges can cut each part again.
+  std::vector<Part> parts_of(const std::vector<Unit>& units,
+                             const Program& program) const {
+    const std::int64_t size = size_of(program.input().model.dtype);
+    const Elements step = kAlignmentBytes / size * program.shards();
+    const Elements longest = partition_.longest(units, step, size);
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      for (Elements at = 0; at < units[i].values.count; at += longest) {
+        Part part{units[i], i};
+        const Elements count = std::min(longest, units[i].values.count - at);
+        for (Slice* slice : {&part.part.values, &part.part.gradients}) {
+          slice->begin += at;
+          slice->count = count;
+        }
+        parts.push_back(std::move(part));
+      }
+    }
+    return parts;
+  }
+
+  std::vector<Part> in_queue_order(const std::vector<Unit>& units,
+                                   const std::vector<std::int32_t>& first_read,
+                                   const Score& score) const {
+    const PlanInput& input = score.program().input();
+    std::vector<Part> parts = parts_of(units, score.program());
+    if (order_ == Order::kPriority || input.world == 1) {
+      return parts;
+    }
+    const StepTensors step = step_tensors_of(input, "bytescheduler");
+    // The unit's last gradient, and the first module that reads it.
+    std::vector<std::size_t> last;
+    std::size_t tensors = 0;
+    for (const Unit& unit : units) {
+      tensors += unit.parameters.size();
+      last.push_back(tensors - 1);
+    }
+    const std::int64_t size = size_of(input.model.dtype);
+    std::vector<QueuedPiece> pieces;
+    std::vector<Picoseconds> left;
+    for (const Part& part : parts) {
+      const StepTensor& tensor = step.tensors[last[part.unit]];
+      pieces.push_back(
+          {tensor.ready, first_read[part.unit], part.part.values.count * size});
+      left.push_back(tensor.left);
+    }
+    std::vector<Part> ordered;
+    for (const std::size_t i :
+         best_order(pieces, left, score.crossing_time())) {
+      ordered.push_back(parts[i]);
+    }
+    return ordered;
+  }
+
+  std::vector<std::size_t> best_order(const std::vector<QueuedPiece>& pieces,
+                                      const std::vector<Picoseconds>& left,
+                                      const CrossingTime& time) const {
+    std::vector<std::size_t> best = starting_order(pieces, credit_, time);
+    if (time.one_by_one()) {
+      return best;
+    }
+    const auto step_of = [&](const std::vector<std::size_t>& order) {
+      const auto ends = ends_in_order(pieces, order, credit_, time);
+      Picoseconds step = 0;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        step = std::max(step, ends[i] + left[i]);
+      }
+      return step;
+    };
+    Picoseconds shortest = step_of(best);
+    constexpr int kParts = 2;
+    for (int part = 0; part <= kParts; ++part) {
+      auto order = starting_order(pieces, credit_, [&](std::int64_t bytes) {
+        return time(bytes) - time.start(bytes) / kParts * part;
+      });
+      if (const Picoseconds step = step_of(order); step < shortest) {
+        shortest = step;
+        best = std::move(order);
+      }
+    }
+    return best;
+  }
+
+  PartitionLimit partition_;
+  std::int64_t credit_;  // bytes
+  Order order_;
+  bool by_module_;
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleRule> make_bytescheduler(const Options& options) {
+  return std::make_unique<ByteScheduler>(
+      PartitionLimit("bytescheduler", options),
+      options.bytes_of_mebibytes("credit-mb"),
+      options.text("order") == "priority" ? Order::kPriority : Order::kProgram,
+      options.text("queue") == "module");
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/cluster_times.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/rules.h"
+
+namespace paceline::strategies {
+namespace {
+
+bool said_or_silent(const std::string& said, const std::string& asked) {
+  return said.empty() || said == asked;
+}
+
+bool placed_as(const cluster::LinkFit& fit, const TimesAsked& asked) {
+  return fit.ranks_per_host.empty() || asked.ranks_per_host.empty() ||
+         fit.ranks_per_host == asked.ranks_per_host;
+}
+
+bool holds_for(const cluster::LinkFit& fit, const TimesAsked& asked) {
+  return fit.ranks == asked.world && said_or_silent(fit.engine, asked.engine) &&
+         said_or_silent(fit.device, asked.device) && placed_as(fit, asked);
+}
+
+// How much of what was asked for the fit says itself.
+int said(const cluster::LinkFit& fit) {
+  return (fit.engine.empty() ? 0 : 1) + (fit.device.empty() ? 0 : 1) +
+         (fit.ranks_per_host.empty() ? 0 : 1);
+}
+
+AlphaBetaLine line_for(const cluster::ClusterLink& link,
+                       std::string_view operation,
+                       const TimesAsked& asked) {
+  const cluster::LinkFit* best = nullptr;
+  for (const cluster::LinkFit& fit : link.fits) {
+    if (fit.operation == operation && holds_for(fit, asked) &&
+        (best == nullptr || said(fit) > said(*best))) {
+      best = &fit;
+    }
+  }
+  return best == nullptr ? AlphaBetaLine{} : best->line;
+}
+
+/// "gloo on cpu among 2", "gloo on cpu among 8 (4+4)" on several hosts.
+std::string words_for(const std::string& engine,
+                      const std::string& device,
+                      int ranks,
+                      const std::vector<int>& ranks_per_host) {
+  return fmt::format(
+      "{} on {} among {}{}",
+      engine.empty() ? "any engine" : engine,
+      device.empty() ? "any device" : device,
+      ranks,
+      ranks_per_host.size() < 2
+          ? ""
+          : fmt::format(" ({})", fmt::join(ranks_per_host, "+")));
+}
+
+std::string others(const cluster::ClusterLink& link) {
+  std::vector<std::string> known;
+  for (const cluster::LinkFit& fit : link.fits) {
+    std::string words =
+        words_for(fit.engine, fit.device, fit.ranks, fit.ranks_per_host);
+    if (std::ranges::find(known, words) == known.end()) {
+      known.push_back(std::move(words));
+    }
+  }
+  return fmt::format("{}", fmt::join(known, ", "));
+}
+
+}  // namespace
+
+ClusterTimes times_of(const cluster::Cluster& cluster,
+                      const TimesAsked& asked,
+                      const std::string& file) {
+  ClusterTimes times;
+  const cluster::ClusterLink* link = cluster.link(asked.scope);
+  if (link == nullptr) {
+    times.missing = fmt::format("{} has no link that joins {}",
+                                file,
+                                asked.scope == cluster::LinkScope::kHosts
+                                    ? "hosts"
+                                    : "the devices of a host");
+    return times;
+  }
+  if (link->fits.empty()) {
+    times.missing = fmt::format(
+        "link '{}' of {} has no fits (paceline comm --cluster {} --fit FILE "
+        "measures them for its key 'collectives')",
+        link->name,
+        file,
+        file);
+    return times;
+  }
+  const std::string words = words_for(asked.engine,
+                                      asked.device,
+                                      static_cast<int>(asked.world),
+                                      asked.ranks_per_host);
+  times.model = {
+      .origin = fmt::format(
+          "{}, fits of link '{}', {} ranks", file, link->name, words),
+      .world = asked.world,
+      .all_reduce = line_for(*link, "all-reduce", asked),
+      .reduce_scatter = line_for(*link, "reduce-scatter", asked),
+      .all_gather = line_for(*link, "all-gather", asked),
+      .broadcast = line_for(*link, "broadcast", asked),
+      .message = line_for(*link, "message", asked)};
+  if (std::ranges::none_of(link->fits, [&](const cluster::LinkFit& fit) {
+        return holds_for(fit, asked);
+      })) {
+    times.missing =
+        fmt::format("link '{}' of {} has fits of {}, none of {} ranks",
+                    link->name,
+                    file,
+                    others(*link),
+                    words);
+  }
+  return times;
+}
+
+ClusterTimes times_for(const StrategySpec& spec,
+                       const cluster::Cluster& cluster,
+                       const TimesAsked& asked,
+                       const std::string& file) {
+  ClusterTimes times = times_of(cluster, asked, file);
+  if (times.missing.empty() && needs_times(spec)) {
+    try {
+      spec.exchange.row->make(spec.exchange.options)->time(times.model, 1);
+    } catch (const UsageError& error) {
+      times.missing = fmt::format("{}: {}", times.model.origin, error.what());
+    }
+  }
+  return times;
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "paceline/plan/profile.h"
+
+namespace paceline::strategies {
+
+using namespace plan;
+
+/// How long a slice of so many bytes takes to cross, and what crossings take
+/// from each other.
+class CrossingTime {
+ public:
+  using OfBytes = std::function<Picoseconds(std::int64_t bytes)>;
+
+  /// Slices cross one after the other.
+  template <std::invocable<std::int64_t> Alone>
+  requires(!std::same_as<std::remove_cvref_t<Alone>, CrossingTime>)
+      CrossingTime(Alone alone)  // NOLINT(google-explicit-constructor)
+      : alone_(std::move(alone)) {}
+
+  /// Up to `side_by_side` slices at once, 0: all that are ready; each starts
+  /// up by itself, for `start`, then they share the wire.
+  CrossingTime(OfBytes alone, OfBytes start, std::int32_t side_by_side)
+      : alone_(std::move(alone)),
+        start_(std::move(start)),
+        side_by_side_(side_by_side) {}
+
+  /// Alone on the network.
+  Picoseconds operator()(std::int64_t bytes) const { return alone_(bytes); }
+
+  /// The part of it in which no byte flows; only where they cross side by side.
+  Picoseconds start(std::int64_t bytes) const { return start_(bytes); }
+
+  bool one_by_one() const { return side_by_side_ == 1; }
+  std::int32_t side_by_side() const { return side_by_side_; }
+
+ private:
+  OfBytes alone_, start_;
+  std::int32_t side_by_side_ = 1;
+};
+
+}  // namespace paceline::strategies

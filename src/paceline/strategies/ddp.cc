@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/ddp.h"
+
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/buckets.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr auto kOn = "grad";
+constexpr auto kBuckets = "reducer_buckets";
+
+/// What PyTorch's c10d::Reducer does in a step, so that it can be priced,
+/// predicted and compared with; the Reducer itself performs it.
+///
+/// A bucket's gradients are copied, divided by the world's size, into memory
+/// of the Reducer; the bucket is summed over the ranks; when backward has
+/// ended, the means are copied back; with views the gradients become parts of
+/// the bucket, and nothing is.  One update follows.  A static graph sends its
+/// first step after backward, and rebuilds the buckets a step later.
+///
+///   rounds per step            one all-reduce per bucket, none waits
+///   bytes sent, rank and step  2(P-1)/P S   S = model size in bytes
+///   extra memory, rank         S
+///   guarantee                  exact: every rank has the same mean
+///
+/// Li et al., VLDB 2020, arXiv:2006.15704, sections 3 and 4.
+class Ddp final : public Planner {
+ public:
+  Ddp(const BucketCaps& caps, bool views, bool is_static)
+      : caps_(caps), views_(views), static_(is_static) {}
+
+  Setup setup(const PlanInput& input) const override {
+    check_shape(input);
+    if (static_ && input.micro_batches > 1) {
+      throw UsageError(fmt::format(
+          "strategy 'ddp:static=yes': a static graph reduces in its first "
+          "backward, but with --accumulate {} that is not the last of its step",
+          input.micro_batches));
+    }
+    Frame frame(input, one_group(input.model));
+    Elements elements = 0;
+    for (const ParameterShape& parameter : input.model.parameters) {
+      elements += parameter.elements;
+    }
+    frame.add_buffer({.name = kBuckets,
+                      .dtype = input.model.dtype,
+                      .elements = elements,
+                      .performer = kReducer});
+    frame.add_world(kOn);
+    return std::move(frame).finish();
+  }
+
+  Variant variant(const PlanInput&, Step step) const override {
+    return step > (static_ ? 1 : 0) ? 1 : 0;
+  }
+
+  CommPlan plan(const PlanInput& input,
+                const Setup& setup,
+                Variant variant) const override {
+    const Groups groups = reducer_buckets(input.model, caps_, variant);
+    const CommunicatorId on = communicator_named(setup, kOn);
+    Program program(input, setup);
+    program.compute();
+    std::vector<std::pair<Bucket, OpIndex>> reduced;
+    for (Bucket& bucket : buckets_of(setup, groups)) {
+      perform(
+          program,
+          program.kernel(
+              "copy", bucket.gradients, bucket.pieces, {1.0 / input.world}));
+      const OpIndex op = program.all_reduce(bucket.all, on);
+      perform(program, op);
+      reduced.emplace_back(std::move(bucket), op);
+    }
+    for (const auto& [bucket, op] : reduced) {
+      const OpIndex back = program.kernel(
+          views_ ? "view" : "copy", bucket.pieces, bucket.gradients, {1.0});
+      perform(program, back);
+      program.after(back, *program.last_backward());
+    }
+    program.judge_gradients();
+    program.update(units_of(setup, one_group(input.model)).front(), 1);
+    return std::move(program).finish();
+  }
+
+  Symmetry symmetry(const PlanInput& input) const override {
+    return any_order(input.world);
+  }
+
+ private:
+  struct Bucket {
+    Slice all;
+    std::vector<Access> gradients, pieces;  // pairwise
+  };
+
+  static void perform(Program& program, OpIndex op) {
+    program.at(op).performer = kReducer;
+  }
+
+  static std::vector<Bucket> buckets_of(const Setup& setup,
+                                        const Groups& groups) {
+    const BufferId memory = buffer_named(setup, kBuckets);
+    std::vector<Bucket> buckets;
+    Elements end = 0;
+    for (const auto& group : groups) {
+      Bucket bucket{.all = {memory, end, 0}, .gradients = {}, .pieces = {}};
+      for (const ParameterId id : group) {
+        const Slice gradient = setup.parameters[index_of(id)].gradient;
+        bucket.gradients.push_back({gradient});
+        bucket.pieces.push_back({{memory, end, gradient.count}});
+        end += gradient.count;
+      }
+      bucket.all.count = end - bucket.all.begin;
+      buckets.push_back(std::move(bucket));
+    }
+    return buckets;
+  }
+
+  BucketCaps caps_;
+  bool views_, static_;
+};
+
+}  // namespace
+
+Groups reducer_buckets(const ModelShape& model,
+                       const BucketCaps& caps,
+                       Step step) {
+  if (step == 0) {
+    return assign_buckets(
+        model, model.ready_order, {std::numeric_limits<std::int64_t>::max()});
+  }
+  return assign_buckets(model, model.ready_order, {caps.first, caps.cap});
+}
+
+std::unique_ptr<Planner> make_ddp(const Options& options) {
+  return std::make_unique<Ddp>(
+      BucketCaps{.first = options.bytes_of_mebibytes("first-bucket-mb"),
+                 .cap = options.bytes_of_mebibytes("bucket-mb")},
+      options.text("views") == "yes",
+      options.text("static") == "yes");
+}
+
+}  // namespace paceline::strategies

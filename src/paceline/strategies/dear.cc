@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/buckets.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Each exchange is cut in two: its first half runs beside backward, unit by
+/// unit in ready order; its second half, in the order of the next forward,
+/// beside that forward, whose modules wait for their own units only.
+///
+///   rounds per step            the two halves of one exchange
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         none of its own
+///   guarantee                  that of its exchange; the last step's second
+///                              halves and updates are done by the drain
+///
+/// With rs-ag the halves are a reduce-scatter and an all-gather; any other
+/// exchange is split where it splits itself.  Units close as in fusion.
+/// Zhang et al. (DeAR), ICDCS 2023, arXiv:2302.12445.
+class Dear final : public ScheduleRule {
+ public:
+  explicit Dear(std::int64_t threshold) : threshold_(threshold) {}
+
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+    return assign_buckets(input.model, input.model.ready_order, {threshold_});
+  }
+
+  void write(const std::vector<Unit>& units, Score& score) const override {
+    score.compute();
+    const auto order = by_first_read(score.program().input().model, units);
+    std::vector<std::int32_t> first_read(units.size());
+    for (const FirstRead& next : order) {
+      first_read[next.unit] = next.module;
+    }
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      score.give(units[i], first_read[i]);
+    }
+    for (const FirstRead& next : order) {
+      score.take(units[next.unit], next.module);
+      score.apply(units[next.unit], next.module);
+    }
+  }
+
+ private:
+  std::int64_t threshold_;  // bytes
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleRule> make_dear(const Options& options) {
+  return std::make_unique<Dear>(options.bytes_of_mebibytes("bucket-mb"));
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/buckets.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Tensors are fused, in ready order, into units of about one threshold; a
+/// unit crosses when its last gradient is final and is applied by itself, so
+/// the next forward waits only for the units that it reads.
+///
+///   rounds per step            one exchange per unit, none waits for another
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         none of its own
+///   guarantee                  that of its exchange
+///
+/// The closing rule is that of PyTorch's c10d::Reducer: a unit closes as soon
+/// as its bytes, padding aside, reach the threshold *after* adding a tensor,
+/// so it may overshoot by less than its last tensor.  Threshold 0 is one unit
+/// per tensor.  Fusing by size: Sergeev and Del Balso (Horovod), 2018,
+/// arXiv:1802.05799, section 4; Li et al., VLDB 2020, arXiv:2006.15704,
+/// section 3.2.3.
+class Fusion final : public ScheduleRule {
+ public:
+  explicit Fusion(std::int64_t threshold) : threshold_(threshold) {}
+
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+    return assign_buckets(input.model, input.model.ready_order, {threshold_});
+  }
+
+  void write(const std::vector<Unit>& units, Score& score) const override {
+    score.compute();
+    score.synchronize(units);
+  }
+
+ private:
+  std::int64_t threshold_;  // bytes
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleRule> make_fusion(const Options& options) {
+  return std::make_unique<Fusion>(options.bytes_of_mebibytes("bucket-mb"));
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/merge_search.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/merge.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr int kMostTried = 4'000;  // changes of one search
+
+/// Whether a unit ends behind the tensor; the last one always does.
+using Cuts = std::vector<char>;
+
+std::vector<std::size_t> sizes_of(const Cuts& cuts) {
+  std::vector<std::size_t> sizes;
+  std::size_t size = 0;
+  for (const char cut : cuts) {
+    ++size;
+    if (cut != 0) {
+      sizes.push_back(std::exchange(size, 0));
+    }
+  }
+  return sizes;
+}
+
+Cuts cuts_of(const std::vector<std::size_t>& sizes) {
+  Cuts cuts;
+  for (const std::size_t size : sizes) {
+    cuts.insert(cuts.end(), size - 1, 0);
+    cuts.push_back(1);
+  }
+  return cuts;
+}
+
+bool better(const PeriodicMerge& left, const PeriodicMerge& right) {
+  return std::tuple(left.step, left.end, left.sizes.size()) <
+         std::tuple(right.step, right.end, right.sizes.size());
+}
+
+/// Keeps the best of what it is given.
+class Search {
+ public:
+  Search(const StepTensors& step, const CrossingTime& time)
+      : step_(step), time_(time) {}
+
+  bool try_cut(const Cuts& cuts) {
+    ++tried_;
+    PeriodicMerge here = step_of(step_, time_, sizes_of(cuts));
+    if (!best_.sizes.empty() && !better(here, best_)) {
+      return false;
+    }
+    best_ = std::move(here);
+    return true;
+  }
+
+  int tried() const { return tried_; }
+  const PeriodicMerge& best() const { return best_; }
+
+ private:
+  const StepTensors& step_;
+  const CrossingTime& time_;
+  PeriodicMerge best_;
+  int tried_ = 0;
+};
+
+/// Units that close at so many bytes, as fusion has them.
+Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
+  Cuts cuts(step.tensors.size(), 0);
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    bytes += step.tensors[i].bytes;
+    if (bytes >= threshold) {
+      cuts[i] = 1;
+      bytes = 0;
+    }
+  }
+  cuts.back() = 1;
+  return cuts;
+}
+
+void try_simple(const StepTensors& step,
+                const CrossingTime& time,
+                Search& search) {
+  std::int64_t total = 0;
+  std::vector<ReadyTensor> ready;
+  for (const StepTensor& tensor : step.tensors) {
+    total += tensor.bytes;
+    ready.push_back({.bytes = tensor.bytes, .ready = tensor.ready});
+  }
+  for (std::int64_t bytes = 1; bytes < 2 * total; bytes *= 2) {
+    search.try_cut(closing_at(step, bytes));
+  }
+  search.try_cut(cuts_of(greedy_merge(ready, time).sizes));
+  search.try_cut(cuts_of(best_merge(ready, time).sizes));
+  constexpr int kParts = 8;
+  for (int part = 0; part <= kParts; ++part) {
+    const CrossingTime in_turn([&](std::int64_t bytes) {
+      return time(bytes) - time.start(bytes) / kParts * part;
+    });
+    search.try_cut(cuts_of(best_step(step, in_turn).sizes));
+  }
+}
+
+/// The cut with one place changed, or a cut moved to the next place.
+std::vector<Cuts> changes_at(const Cuts& cuts, std::size_t place) {
+  std::vector<Cuts> changes(1, cuts);
+  changes[0][place] = cuts[place] == 0 ? 1 : 0;
+  if (place + 2 < cuts.size() && cuts[place] != cuts[place + 1]) {
+    changes.push_back(cuts);
+    std::swap(changes[1][place], changes[1][place + 1]);
+  }
+  return changes;
+}
+
+/// Changes place by place, round and round, until none gains.
+void climb(Search& search) {
+  const std::size_t places = cuts_of(search.best().sizes).size() - 1;
+  const int most = search.tried() + kMostTried;
+  std::size_t unchanged = 0;
+  for (std::size_t n = 0; unchanged < places && search.tried() < most; ++n) {
+    ++unchanged;
+    for (const Cuts& changed :
+         changes_at(cuts_of(search.best().sizes), n % places)) {
+      unchanged = search.try_cut(changed) ? 0 : unchanged;
+    }
+  }
+}
+
+}  // namespace
+
+PeriodicMerge best_of_all_cuts(const StepTensors& step,
+                               const CrossingTime& time) {
+  const std::size_t count = step.tensors.size();
+  PACELINE_CHECK(count >= 1 && count <= 20);
+  Search search(step, time);
+  Cuts cuts(count, 1);
+  for (std::uint32_t bits = 0; bits < (1U << (count - 1)); ++bits) {
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+      cuts[i] = static_cast<char>((bits >> i) & 1U);
+    }
+    search.try_cut(cuts);
+  }
+  return search.best();
+}
+
+PeriodicMerge best_found(const StepTensors& step, const CrossingTime& time) {
+  Search search(step, time);
+  try_simple(step, time, search);
+  climb(search);
+  return search.best();
+}
+
+}  // namespace paceline::strategies

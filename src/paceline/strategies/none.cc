@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Every rank trains alone: compute, then one update of everything.  What a
+/// step costs without communication, with all ranks computing at once.
+///
+///   rounds per step            0
+///   bytes sent, rank and step  0
+///   extra memory, rank         none
+///   guarantee                  local: ranks agree on nothing
+class None final : public Planner {
+ public:
+  Setup setup(const PlanInput& input) const override {
+    check_shape(input);
+    return Frame(input, one_group(input.model)).finish();
+  }
+
+  Variant variant(const PlanInput&, Step) const override { return 0; }
+
+  CommPlan plan(const PlanInput& input,
+                const Setup& setup,
+                Variant) const override {
+    Program program(input, setup);
+    program.compute();
+    program.judge_gradients();
+    for (const Unit& unit : units_of(setup, one_group(input.model))) {
+      program.update(unit, 1);
+    }
+    return std::move(program).finish();
+  }
+
+  Symmetry symmetry(const PlanInput& input) const override {
+    return any_order(input.world);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> make_none(const Options&) {
+  return std::make_unique<None>();
+}
+
+}  // namespace paceline::strategies

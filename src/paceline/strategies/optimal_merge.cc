@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/merge.h"
+#include "paceline/strategies/periodic_merge.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Neighbors in ready order are merged so that, of all ways to cut the ready
+/// order into units, the step is predicted to be shortest (on a profile and an
+/// alpha-beta model).  A module's next forward waits for its own units only.
+///
+///   rounds per step            one exchange per unit, none waits for another
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         none of its own
+///   guarantee                  that of its exchange
+///
+/// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: units
+/// cross one after the other, each when its last gradient is ready.  Their
+/// objective is that communication ends as early as possible within a step,
+/// which strategies/merge.h's best_merge reaches.  Here the step counts, of
+/// which communication may reach into the next, and an early end decides
+/// between equal steps.  Where an engine carries exchanges side by side,
+/// strategies/merge_search.h finds the cuts.
+class OptimalMerge final : public ScheduleRule {
+ public:
+  bool needs_times() const override { return true; }
+
+  Groups groups(const PlanInput& input,
+                const CrossingTime& time) const override {
+    return grouped(input.model, merge(input, time).sizes);
+  }
+
+  void write(const std::vector<Unit>& units, Score& score) const override {
+    score.compute();
+    score.synchronize(units);
+  }
+
+  std::string remark(const PlanInput& input,
+                     const CrossingTime& time) const override {
+    return remark_on(merge(input, time));
+  }
+
+ private:
+  static PeriodicMerge merge(const PlanInput& input, const CrossingTime& time) {
+    return best_step(step_tensors_of(input, "optimal-merge"), time);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleRule> make_optimal_merge(const Options&) {
+  return std::make_unique<OptimalMerge>();
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/partitions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr std::string_view kKey = "partition-mb";
+
+std::int64_t count_of(const std::vector<Unit>& units, Elements longest) {
+  std::int64_t count = 0;
+  for (const Unit& unit : units) {
+    count += (unit.values.count + longest - 1) / longest;
+  }
+  return count;
+}
+
+bool too_many(const std::vector<Unit>& units, Elements longest) {
+  return count_of(units, longest) >
+         std::max(kMostPartitions, static_cast<std::int64_t>(units.size()));
+}
+
+/// The least number of steps that does not make too many.
+Elements least_steps(const std::vector<Unit>& units, Elements step) {
+  Elements low = 1, high = 1;
+  while (too_many(units, high * step)) {
+    low = high + 1;
+    high *= 2;
+  }
+  while (low < high) {
+    const Elements middle = low + (high - low) / 2;
+    if (too_many(units, middle * step)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// MiB that are at least so many bytes, in as few digits as tell them apart.
+double mebibytes_of(std::int64_t bytes) {
+  constexpr double kMebibyte = 1024.0 * 1024.0;
+  constexpr double kDigits = 1e6;
+  return std::ceil(static_cast<double>(bytes) / kMebibyte * kDigits) / kDigits;
+}
+
+}  // namespace
+
+PartitionLimit::PartitionLimit(std::string_view row, const Options& options)
+    : name_(fmt::format("{}:{}", row, kKey)),
+      text_(options.text(kKey)),
+      bytes_(options.bytes_of_mebibytes(kKey)) {}
+
+Elements PartitionLimit::longest(const std::vector<Unit>& units,
+                                 Elements step,
+                                 std::int64_t size) const {
+  const Elements longest = std::max(bytes_ / size / step, Elements{1}) * step;
+  if (too_many(units, longest)) {
+    throw UsageError(fmt::format(
+        "strategy option {}={}: cuts the model into {} pieces, and at most {} "
+        "are planned; take {} or more",
+        name_,
+        text_,
+        count_of(units, longest),
+        kMostPartitions,
+        mebibytes_of(least_steps(units, step) * step * size)));
+  }
+  return longest;
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/periodic_merge.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/program.h"
+#include "paceline/strategies/merge.h"
+#include "paceline/strategies/merge_search.h"
+#include "paceline/strategies/side_by_side.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Times of all runs of the ready order: of i+1 .. j at [i][j - i - 1].
+using Times = std::vector<std::vector<Picoseconds>>;
+
+Times times_of_runs(const StepTensors& step, const CrossingTime& time) {
+  const std::size_t count = step.tensors.size();
+  Times times(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t bytes = 0;
+    for (std::size_t j = i; j < count; ++j) {
+      bytes += step.tensors[j].bytes;
+      times[i].push_back(time(bytes));
+    }
+  }
+  return times;
+}
+
+/// The cut that ends earliest of those whose step is `longest` at most.
+std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step,
+                                                   const Times& times,
+                                                   Picoseconds longest) {
+  constexpr auto kNever = std::numeric_limits<Picoseconds>::max();
+  const std::size_t count = step.tensors.size();
+  std::vector<Picoseconds> end(count + 1, kNever);
+  std::vector<std::size_t> from(count + 1, 0);
+  end[0] = 0;
+  for (std::size_t j = 1; j <= count; ++j) {
+    const Picoseconds ready = step.tensors[j - 1].ready;
+    Picoseconds left = 0;
+    for (std::size_t i = j; i-- > 0;) {
+      left = std::max(left, step.tensors[i].left);
+      if (end[i] == kNever) {
+        continue;
+      }
+      const Picoseconds here = std::max(end[i], ready) + times[i][j - i - 1];
+      if (here <= end[j] && here + left <= longest) {
+        end[j] = here;
+        from[j] = i;
+      }
+    }
+  }
+  if (end[count] == kNever) {
+    return std::nullopt;
+  }
+  std::vector<std::size_t> sizes;
+  for (std::size_t j = count; j > 0; j = from[j]) {
+    sizes.push_back(j - from[j]);
+  }
+  std::ranges::reverse(sizes);
+  return sizes;
+}
+
+PeriodicMerge best_one_by_one(const StepTensors& step,
+                              const CrossingTime& time) {
+  const Times times = times_of_runs(step, time);
+  Picoseconds possible =
+      step_of(step, time, {step.tensors.size()}).step;  // one unit
+  Picoseconds impossible = step.compute - 1;
+  while (possible - impossible > 1) {
+    const Picoseconds middle = std::midpoint(impossible, possible);
+    (cut_within(step, times, middle) ? possible : impossible) = middle;
+  }
+  auto sizes = cut_within(step, times, possible);
+  PACELINE_CHECK(sizes.has_value());
+  PeriodicMerge best = step_of(step, time, *std::move(sizes));
+  PACELINE_CHECK_EQ(best.step, possible);
+  best.bound = possible;
+  return best;
+}
+
+}  // namespace
+
+StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule) {
+  const auto ready = tensors_of(input, schedule);
+  const ModelShape& model = input.model;
+  const LayerProfile& profile = *input.profile;
+  const Picoseconds forward = profile.forward_total();
+  const Picoseconds whole = forward + profile.backward_total();
+  const Picoseconds others = (input.micro_batches - 1) * whole;
+  std::vector<Picoseconds> left(model.modules.size() + 1, 0);
+  for (std::size_t m = model.modules.size(); m-- > 0;) {
+    left[m] = left[m + 1] + profile.forward[m];
+  }
+  StepTensors step{.tensors = {}, .compute = whole + others};
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    const auto& parameter = model.parameters[index_of(model.ready_order[i])];
+    // Whether anything is applied depends on all gradients.
+    const Picoseconds own =
+        input.loss_scaling ? forward : left[index_of(parameter.module)];
+    step.tensors.push_back({.bytes = (ready[i].bytes + kAlignmentBytes - 1) /
+                                     kAlignmentBytes * kAlignmentBytes,
+                            .ready = ready[i].ready,
+                            .left = own + others});
+  }
+  return step;
+}
+
+PeriodicMerge step_of(const StepTensors& step,
+                      const CrossingTime& time,
+                      std::vector<std::size_t> sizes) {
+  PeriodicMerge merge{.sizes = std::move(sizes), .step = step.compute};
+  SideBySide wire(time.side_by_side());
+  std::vector<Picoseconds> left;
+  std::size_t next = 0;
+  for (const std::size_t size : merge.sizes) {
+    std::int64_t bytes = 0;
+    left.push_back(0);
+    for (std::size_t i = 0; i < size; ++i, ++next) {
+      bytes += step.tensors[next].bytes;
+      left.back() = std::max(left.back(), step.tensors[next].left);
+    }
+    const Picoseconds ready = step.tensors[next - 1].ready;
+    if (time.one_by_one()) {
+      merge.end = std::max(merge.end, ready) + time(bytes);
+      merge.step = std::max(merge.step, merge.end + left.back());
+    } else {
+      const Picoseconds start = time.start(bytes);
+      wire.add(ready, start, time(bytes) - start);
+    }
+  }
+  PACELINE_CHECK_EQ(next, step.tensors.size());
+  if (!time.one_by_one()) {
+    const auto& ends = wire.ends();
+    for (std::size_t k = 0; k < ends.size(); ++k) {
+      merge.end = std::max(merge.end, ends[k]);
+      merge.step = std::max(merge.step, ends[k] + left[k]);
+    }
+  }
+  return merge;
+}
+
+PeriodicMerge best_step(const StepTensors& step, const CrossingTime& time) {
+  PACELINE_CHECK(!step.tensors.empty());
+  if (time.one_by_one()) {
+    return best_one_by_one(step, time);
+  }
+  const bool try_all = step.tensors.size() <= kTriedTensors;
+  PeriodicMerge best =
+      try_all ? best_of_all_cuts(step, time) : best_found(step, time);
+  best.bound = try_all ? best.step : step_bound(step, time);
+  return best;
+}
+
+Picoseconds step_bound(const StepTensors& step, const CrossingTime& time) {
+  const std::size_t count = step.tensors.size();
+  auto start = std::numeric_limits<Picoseconds>::max();
+  double a_byte = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t bytes = 0;
+    for (std::size_t j = i; j < count; ++j) {
+      bytes += step.tensors[j].bytes;
+      const Picoseconds fixed = time.one_by_one() ? 0 : time.start(bytes);
+      start = std::min(start, fixed);
+      if (bytes > 0) {
+        a_byte = std::min(a_byte,
+                          static_cast<double>(time(bytes) - fixed) /
+                              static_cast<double>(bytes));
+      }
+    }
+  }
+  Picoseconds bound = step.compute;
+  std::vector<std::size_t> needed_first(count);
+  std::iota(needed_first.begin(), needed_first.end(), std::size_t{0});
+  std::ranges::stable_sort(needed_first, std::ranges::greater{}, [&](auto i) {
+    return step.tensors[i].left;
+  });
+  for (std::size_t first = 0; first < count; ++first) {
+    std::int64_t bytes = 0;
+    for (const std::size_t i : needed_first) {
+      if (i < first || step.tensors[i].bytes == 0) {
+        continue;
+      }
+      bytes += step.tensors[i].bytes;
+      const auto wire =
+          static_cast<Picoseconds>(a_byte * static_cast<double>(bytes));
+      bound = std::max(
+          bound,
+          step.tensors[first].ready + start + wire + step.tensors[i].left);
+    }
+  }
+  return bound;
+}
+
+std::string remark_on(const PeriodicMerge& merge) {
+  const std::size_t tensors =
+      std::accumulate(merge.sizes.begin(), merge.sizes.end(), std::size_t{0});
+  const auto ms = [](Picoseconds time) { return seconds_of(time) * 1e3; };
+  return fmt::format(
+      "{} units of {} tensors; a step is predicted to take {:.3f} ms, {}",
+      merge.sizes.size(),
+      tensors,
+      ms(merge.step),
+      merge.bound == merge.step
+          ? std::string("no cut takes less")
+          : fmt::format("no cut can take less than {:.3f} ms",
+                        ms(merge.bound)));
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/host_communicators.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/serving.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr auto kPush = "push";
+constexpr auto kPull = "pull";
+constexpr auto kInbox = "inbox";
+
+/// Workers push their slices to servers, partition by partition; the server of
+/// a partition sums what all workers pushed; workers pull the sum.
+///
+///   rounds per exchange        2
+///   bytes sent, W workers, servers that hold a share s of the slice:
+///     apart       worker S, server W s S
+///     colocated   (1 - s) S + (W - 1) s S
+///   extra memory, server       W s S of the model apart, (W - 1) s S
+///   colocated;
+///                              a Lth of it with local=L
+///   guarantee                  exact: every worker has the same sum
+///
+/// placement=apart makes the last ranks servers, which have no model work;
+/// colocated makes the first ranks serve beside their work and sum their own
+/// share in place.  assign=round-robin deals partitions out in turn;
+/// assign=hash takes BytePS's: djb2 of the decimal key modulo the servers, key
+/// = (first-key + place of the unit among the sorted names) * 2^16 + number of
+/// the partition; first-key=N: N names are declared before.
+/// local=L lets the L ranks of a host sum and share out a partition first: each
+/// pushes and pulls its share, then the host gathers, as BytePS does; what
+/// crosses between hosts is S a host.  With one such host nothing is pushed.
+/// Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
+class ParameterServer final : public ExchangeRule {
+ public:
+  explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}
+
+  /// Hosts of workers without servers are alike; servers hold different
+  /// partitions.
+  Terms terms(const PlanInput& input) const override {
+    const Roles roles = roles_of(serving_, input);
+    const bool trains = input.rank < roles.workers;
+    return {.shards = roles.hosts.local,
+            .divisor = static_cast<double>(roles.workers),
+            .trains = trains,
+            .symmetry = roles.only_working()};
+  }
+
+  void extend(const PlanInput& input,
+              const std::vector<Unit>& units,
+              DType wire,
+              Frame& frame) const override {
+    if (input.world == 1) {
+      return;
+    }
+    const Roles roles = roles_of(serving_, input);
+    Program program(input, frame.setup(), {.units = units});
+    Elements own = 0;
+    for (const Partition& part : all_partitions(serving_, program)) {
+      own += roles.crosses() && part.owner == input.rank ? part.count : 0;
+    }
+    frame.add_buffer(
+        {.name = kInbox, .dtype = wire, .elements = own * roles.copies()});
+    add_host_communicators(roles.hosts, frame);
+    frame.add_world(kPush);
+    // A server that lags holds up no other's partitions.
+    frame.add_world_as_ready(kPull);
+  }
+
+  void give(const Slice& slice,
+            const CodecRule& codec,
+            Program& program) const override {
+    if (program.input().world == 1) {
+      return;
+    }
+    const Rank me = program.input().rank;
+    const Roles roles = roles_of(serving_, program.input());
+    if (program.trains()) {
+      codec.encode(slice, program);
+    }
+    const auto push = communicator_named(program.setup(), kPush);
+    const OpIndex first = program.size();
+    for (const Partition& part : partitions_of(serving_, slice, program)) {
+      sum_on_host(wire_of(slice, part, codec, program), roles, program);
+      for (const Piece& piece : pieces_of(part, roles)) {
+        const Slice wire = wire_of(slice, piece, codec, program);
+        if (part.owner == me) {
+          receive_and_sum(wire, piece, roles, push, program);
+        } else if (sends(piece, roles, program)) {
+          program.exchange(push, {{part.owner, wire}}, {});
+        }
+      }
+    }
+    cross_whole(slice, first, program);
+  }
+
+  void take(const Slice& slice,
+            const CodecRule& codec,
+            Program& program) const override {
+    if (program.input().world == 1) {
+      return;
+    }
+    const Rank me = program.input().rank;
+    const Roles roles = roles_of(serving_, program.input());
+    const auto pull = communicator_named(program.setup(), kPull);
+    for (const Partition& part : partitions_of(serving_, slice, program)) {
+      for (const Piece& piece : pieces_of(part, roles)) {
+        const Slice wire = wire_of(slice, piece, codec, program);
+        if (part.owner == me) {
+          program.exchange(pull, to_workers(wire, piece, roles, me), {});
+        } else if (sends(piece, roles, program)) {
+          program.exchange(pull, {}, {{part.owner, wire}});
+        }
+      }
+      gather_on_host(wire_of(slice, part, codec, program), roles, program);
+    }
+    if (program.trains()) {
+      codec.decode(slice, program);
+    }
+  }
+
+  /// Every worker's card carries the slice out and in; the servers' do no more
+  /// where there are as many as workers and shares are equal.
+  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
+    return 2 * time_on(model.message, "messages", bytes);
+  }
+
+ private:
+  /// A unit that is cut into partitions crosses as a whole all the same: no
+  /// part of it leaves before its last gradient is final.
+  static void cross_whole(const Slice& slice, OpIndex first, Program& program) {
+    const Unit& unit = program.units()[program.unit_at(slice.begin)];
+    const auto last = program.last_backward(unit);
+    for (OpIndex op = first; last && op < program.size(); ++op) {
+      const Op& it = program.at(op);
+      const auto* exchange = std::get_if<Exchange>(&it.work);
+      if (std::holds_alternative<Collective>(it.work) ||
+          (exchange != nullptr && !exchange->sends.empty())) {
+        program.after(op, *last);
+      }
+    }
+  }
+
+  /// Whether this rank pushes and pulls the piece.
+  static bool sends(const Piece& piece,
+                    const Roles& roles,
+                    const Program& program) {
+    return program.trains() &&
+           roles.hosts.place_of(program.input().rank) == piece.place;
+  }
+
+  static void sum_on_host(const Slice& wire,
+                          const Roles& roles,
+                          Program& program) {
+    if (program.trains() && roles.hosts.local > 1) {
+      program.reduce_scatter(wire,
+                             own_share(wire, roles, program),
+                             reducing_on_host(roles.hosts, program));
+    }
+  }
+  static void gather_on_host(const Slice& wire,
+                             const Roles& roles,
+                             Program& program) {
+    if (program.trains() && roles.hosts.local > 1) {
+      program.all_gather(own_share(wire, roles, program),
+                         wire,
+                         gathering_on_host(roles.hosts, program));
+    }
+  }
+  static Slice own_share(const Slice& wire,
+                         const Roles& roles,
+                         const Program& program) {
+    return shard_of(
+        wire, roles.hosts.place_of(program.input().rank), roles.hosts.local);
+  }
+
+  /// `part`: a partition or a piece of one.
+  static Slice wire_of(const Slice& slice,
+                       const auto& part,
+                       const CodecRule& codec,
+                       const Program& program) {
+    return codec.wire({slice.buffer, part.begin, part.count}, program.setup());
+  }
+
+  /// The server's half of a pull.
+  static std::vector<Message> to_workers(const Slice& wire,
+                                         const Piece& piece,
+                                         const Roles& roles,
+                                         Rank server) {
+    std::vector<Message> sends;
+    for (const Rank worker : roles.hosts.at_place(piece.place)) {
+      if (worker != server) {
+        sends.push_back({worker, wire});
+      }
+    }
+    return sends;
+  }
+
+  /// The server's half of a push: the sum replaces what lies in `wire`.
+  static void receive_and_sum(const Slice& wire,
+                              const Piece& piece,
+                              const Roles& roles,
+                              CommunicatorId push,
+                              Program& program) {
+    const BufferId inbox = buffer_named(program.setup(), kInbox);
+    std::vector<Message> receives;
+    std::vector<Access> reads;
+    if (sends(piece, roles, program)) {
+      reads.push_back({wire});
+    }
+    Elements at = piece.inbox;
+    for (const Rank worker : roles.hosts.at_place(piece.place)) {
+      if (worker != program.input().rank) {
+        receives.push_back({worker, {inbox, at, piece.count}});
+        reads.push_back({receives.back().slice});
+        at += piece.count;
+      }
+    }
+    program.exchange(push, {}, std::move(receives));
+    const std::vector<double> ones(reads.size(), 1.0);
+    program.kernel("linear", std::move(reads), {{wire}}, ones);
+  }
+
+  Serving serving_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExchangeRule> make_ps(const Options& options) {
+  const bool hashed = options.text("assign") == "hash";
+  if (!hashed && options.count("first-key") > 0) {
+    throw UsageError(fmt::format(
+        "ps: first-key={} without assign=hash: keys are hashed only there",
+        options.count("first-key")));
+  }
+  return std::make_unique<ParameterServer>(
+      Serving{.servers = static_cast<Rank>(options.count("servers")),
+              .colocated = options.text("placement") == "colocated",
+              .hashed = hashed,
+              .first_key = static_cast<std::size_t>(options.count("first-key")),
+              .local = static_cast<Rank>(options.count("local")),
+              .partition = PartitionLimit("ps", options)});
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "paceline/strategies/rules.h"
+
+// What the rows of strategies/strategy_table.cc make.  Each function is defined
+// in the file of its name; what it does is said there.
+
+namespace paceline::strategies {
+
+using namespace plan;
+
+class Options;  // strategies/strategy.h
+
+// schedules
+std::unique_ptr<ScheduleRule> make_bsp(const Options& options);
+std::unique_ptr<ScheduleRule> make_wfbp(const Options& options);
+std::unique_ptr<ScheduleRule> make_fusion(const Options& options);
+std::unique_ptr<ScheduleRule> make_mg_wfbp(const Options& options);
+std::unique_ptr<ScheduleRule> make_optimal_merge(const Options& options);
+std::unique_ptr<ScheduleRule> make_bytescheduler(const Options& options);
+std::unique_ptr<ScheduleRule> make_dear(const Options& options);
+
+// exchanges
+std::unique_ptr<ExchangeRule> make_all_reduce(const Options& options);
+std::unique_ptr<ExchangeRule> make_rs_ag(const Options& options);
+std::unique_ptr<ExchangeRule> make_hierarchical(const Options& options);
+std::unique_ptr<ExchangeRule> make_ps(const Options& options);
+std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options);
+std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
+    const Options& options);
+
+// codecs
+std::unique_ptr<CodecRule> make_identity(const Options& options);
+std::unique_ptr<CodecRule> make_fp16(const Options& options);
+std::unique_ptr<CodecRule> make_bf16(const Options& options);
+
+// update rules
+std::unique_ptr<UpdateRule> make_gradients(const Options& options);
+std::unique_ptr<UpdateRule> make_atc(const Options& options);
+std::unique_ptr<UpdateRule> make_awc(const Options& options);
+
+// whole strategies
+std::unique_ptr<Planner> make_none(const Options& options);
+std::unique_ptr<Planner> make_ddp(const Options& options);
+
+}  // namespace paceline::strategies

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr auto kOn = "grad";
+
+/// All ranks sum a slice in two halves: each receives the sum of its own
+/// shard, later all gather all shards.
+///
+///   rounds per exchange            2
+///   bytes sent, rank and exchange  2 (P-1)/P S   S = bytes of the slice, with
+///                                  the padding of its unit
+///   extra memory, rank             none
+///   guarantee                      exact: every rank has the same sum
+///
+/// Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002:
+/// the two phases of the ring, as collectives of their own.
+class RsAg final : public ExchangeRule {
+ public:
+  Terms terms(const PlanInput& input) const override {
+    return {.shards = input.world,
+            .divisor = static_cast<double>(input.world),
+            .symmetry = any_order(input.world)};
+  }
+
+  void extend(const PlanInput& input,
+              const std::vector<Unit>&,
+              DType,
+              Frame& frame) const override {
+    if (input.world > 1) {
+      frame.add_world(kOn);
+    }
+  }
+
+  void give(const Slice& slice,
+            const CodecRule& codec,
+            Program& program) const override {
+    if (program.input().world > 1) {
+      codec.encode(slice, program);
+      const Slice wire = codec.wire(slice, program.setup());
+      program.reduce_scatter(
+          wire,
+          shard_of(wire, program.input().rank, program.input().world),
+          communicator_named(program.setup(), kOn));
+    }
+  }
+
+  void take(const Slice& slice,
+            const CodecRule& codec,
+            Program& program) const override {
+    if (program.input().world > 1) {
+      const Slice wire = codec.wire(slice, program.setup());
+      program.all_gather(
+          shard_of(wire, program.input().rank, program.input().world),
+          wire,
+          communicator_named(program.setup(), kOn));
+      codec.decode(slice, program);
+    }
+  }
+
+  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
+    return time_on(model.reduce_scatter, "reduce-scatter", bytes) +
+           time_on(model.all_gather, "all-gather", bytes);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ExchangeRule> make_rs_ag(const Options&) {
+  return std::make_unique<RsAg>();
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "paceline/plan/program.h"
+#include "paceline/strategies/host_communicators.h"
+#include "paceline/strategies/partitions.h"
+
+// Which rank serves which partition under parameter servers; strategies/ps.cc
+// writes what crosses.
+
+namespace paceline::strategies {
+
+using namespace plan;
+
+/// The options of `ps`.
+struct Serving {
+  Rank servers = 0;  // 0: as many as workers
+  bool colocated = true;
+  bool hashed = false;
+  std::size_t first_key = 0;  // of the unit that is first by name
+  Rank local = 1;  // ranks a host that sum first; 0: as the hosts have
+  PartitionLimit partition;
+};
+
+struct Roles {
+  Rank workers = 1, servers = 1, first_server = 0;
+  Hosts hosts;  // of the workers
+
+  /// How many copies of a piece a server receives, at most: its own share,
+  /// which it has already, is one of those that it serves where every rank
+  /// is a host.
+  Rank copies() const;
+
+  /// Whether anybody else has anything to add to the sum of a host.
+  bool crosses() const;
+
+  /// Workers that serve nothing may change places.
+  Symmetry only_working() const;
+};
+
+/// Throws UsageError where the ranks of `input` cannot be divided so.
+Roles roles_of(const Serving& serving, const PlanInput& input);
+
+/// Within the layout of values; `inbox` is where the first sender's copy lies
+/// at the owner.
+struct Partition {
+  Elements begin = 0, count = 0;
+  Rank owner = 0;
+  Elements inbox = 0;
+};
+
+/// The share of a partition of the workers at one place of their hosts.
+struct Piece {
+  Elements begin = 0, count = 0;
+  Elements inbox = 0;
+  Rank place = 0;
+};
+
+/// All of them, in the order of the layout.
+std::vector<Partition> all_partitions(const Serving& serving, Program& program);
+
+/// What of the partitions lies in the slice.
+std::vector<Partition> partitions_of(const Serving& serving,
+                                     const Slice& slice,
+                                     Program& program);
+
+std::vector<Piece> pieces_of(const Partition& part, const Roles& roles);
+
+}  // namespace paceline::strategies

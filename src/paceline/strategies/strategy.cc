@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/strategy.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/composed.h"
+#include "paceline/strategies/rules.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+/// One part of the text, as written.
+struct Part {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> options;
+};
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    pieces.emplace_back(text.substr(begin, end - begin));
+    if (end == text.size()) {
+      return pieces;
+    }
+    begin = end + 1;
+  }
+}
+
+std::string with_hyphens(std::string_view text) {
+  std::string result(text);
+  std::ranges::replace(result, '_', '-');
+  return result;
+}
+
+Part parse_part(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  Part part{with_hyphens(text.substr(0, colon)), {}};
+  if (colon == std::string_view::npos) {
+    return part;
+  }
+  for (const std::string& option : split(text.substr(colon + 1), ',')) {
+    const std::size_t equals = option.find('=');
+    if (equals == std::string::npos) {
+      throw UsageError(
+          fmt::format("strategy part '{}': '{}' is not of the form key=value",
+                      text,
+                      option));
+    }
+    part.options.emplace_back(with_hyphens(option.substr(0, equals)),
+                              option.substr(equals + 1));
+  }
+  return part;
+}
+
+/// Reads a number of MiB; throws UsageError.
+double parse_mebibytes(std::string_view where, std::string_view text) {
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() ||
+      !(value >= 0 && value <= kMostMebibytes)) {
+    throw UsageError(fmt::format(
+        "strategy option {}={}: a number of MiB from 0 to {:.0f} is wanted",
+        where,
+        text,
+        kMostMebibytes));
+  }
+  return value;
+}
+
+/// Reads a whole number; throws UsageError.
+std::int64_t parse_count(std::string_view where, std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0 ||
+      value > 1'000'000'000) {
+    throw UsageError(fmt::format(
+        "strategy option {}={}: a whole number from 0 to 1000000000 is wanted",
+        where,
+        text));
+  }
+  return value;
+}
+
+std::string fallback_text(
+    const OptionInfo& option,
+    const std::vector<std::pair<std::string_view, std::string>>& resolved,
+    const StrategyDefaults& defaults) {
+  if (option.fallback == "--bucket-mb") {
+    return fmt::format("{}", defaults.bucket_mb);
+  }
+  for (const auto& [key, value] : resolved) {
+    if (key == option.fallback) {
+      return value;
+    }
+  }
+  return std::string(option.fallback);
+}
+
+/// Every key of the row with its given or default value, numbers normalized.
+/// The option's value in its canonical form.
+std::string parse_option(const OptionInfo& option,
+                         const std::string& where,
+                         const std::string& text) {
+  if (option.kind == OptionKind::kMebibytes) {
+    const double value = parse_mebibytes(where, text);
+    if (option.positive && value == 0) {
+      throw UsageError(fmt::format(
+          "strategy option {}={}: a number of MiB above 0 is wanted",
+          where,
+          text));
+    }
+    return fmt::format("{}", value);
+  }
+  if (option.kind == OptionKind::kCount) {
+    return fmt::format("{}", parse_count(where, text));
+  }
+  if (std::ranges::find(option.words, text) == option.words.end()) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is none of: {}", where, text, fmt::join(option.words, ", ")));
+  }
+  return text;
+}
+
+Options resolve(const RowInfo& row,
+                const Part& part,
+                const StrategyDefaults& defaults) {
+  std::vector<std::string_view> known;
+  for (const OptionInfo& option : row.options) {
+    known.push_back(option.key);
+  }
+  for (const auto& [key, value] : part.options) {
+    if (std::ranges::find(known, key) == known.end()) {
+      throw UsageError(fmt::format(
+          "strategy '{}' has no option '{}'; {}",
+          row.name,
+          key,
+          known.empty() ? std::string("it takes none")
+                        : fmt::format("known: {}", fmt::join(known, ", "))));
+    }
+  }
+  std::vector<std::pair<std::string_view, std::string>> resolved;
+  for (const OptionInfo& option : row.options) {
+    std::optional<std::string> text;
+    for (const auto& [key, value] : part.options) {
+      if (key == option.key && text.has_value()) {
+        throw UsageError(
+            fmt::format("strategy '{}': '{}' is given twice", row.name, key));
+      }
+      if (key == option.key) {
+        text = value;
+      }
+    }
+    const std::string where = fmt::format("{}:{}", row.name, option.key);
+    resolved.emplace_back(
+        option.key,
+        parse_option(option,
+                     where,
+                     text ? *text : fallback_text(option, resolved, defaults)));
+  }
+  return Options(std::move(resolved));
+}
+
+template <class T>
+const Row<T>* find_row(std::span<const Row<T>> rows, std::string_view name) {
+  const auto found = std::ranges::find(rows, name, &RowInfo::name);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+/// Takes `part` if it names a row of this axis.
+template <class T>
+bool choose(std::span<const Row<T>> rows,
+            std::string_view axis,
+            const Part& part,
+            const StrategyDefaults& defaults,
+            Choice<T>& choice) {
+  const Row<T>* row = find_row(rows, part.name);
+  if (row == nullptr) {
+    return false;
+  }
+  if (choice.row != nullptr) {
+    throw UsageError(fmt::format("a strategy has one {}; '{}' and '{}' are two",
+                                 axis,
+                                 choice.row->name,
+                                 row->name));
+  }
+  choice = {row, resolve(*row, part, defaults)};
+  return true;
+}
+
+template <class T>
+const Row<T>& default_row(std::span<const Row<T>> rows,
+                          std::string_view partner) {
+  const Row<T>* row = find_row(rows, partner);
+  return row == nullptr ? rows.front() : *row;
+}
+
+template <class T>
+void choose_default(std::span<const Row<T>> rows,
+                    std::string_view partner,
+                    const StrategyDefaults& defaults,
+                    Choice<T>& choice) {
+  if (choice.row == nullptr) {
+    const Row<T>& row = default_row(rows, partner);
+    choice = {&row, resolve(row, {}, defaults)};
+  }
+}
+
+/// Combinations that the mathematics forbids.
+void check_combination(const StrategySpec& spec) {
+  const RowInfo& exchange = *spec.exchange.row;
+  const RowInfo& codec = *spec.codec.row;
+  const RowInfo& update = *spec.update.row;
+  if (exchange.parameters && !update.parameters) {
+    throw UsageError(fmt::format(
+        "'{}' averages parameters with neighbors, which '{}' does not send; "
+        "take the update rule atc or awc",
+        exchange.name,
+        update.name));
+  }
+  if (update.aside && !exchange.parameters) {
+    throw UsageError(fmt::format(
+        "'{}' computes gradients at the parameters while these are averaged, "
+        "and '{}' averages in place; take atc, or a neighbor exchange",
+        update.name,
+        exchange.name));
+  }
+  if (codec.guarantee == Guarantee::kRounded && update.parameters) {
+    throw UsageError(
+        fmt::format("'{}' rounds what crosses, and '{}' sends the parameters "
+                    "themselves; take identity",
+                    codec.name,
+                    update.name));
+  }
+}
+
+[[noreturn]] void throw_unknown(std::string_view name) {
+  std::string known;
+  for (const AxisInfo& axis : strategy_axes()) {
+    std::vector<std::string_view> names;
+    for (const RowInfo& row : axis.rows) {
+      names.push_back(row.name);
+    }
+    known += fmt::format("{}{}: {}",
+                         known.empty() ? "" : "; ",
+                         axis.name,
+                         fmt::join(names, ", "));
+  }
+  throw UsageError(
+      fmt::format("unknown strategy part '{}'; known are {}", name, known));
+}
+
+template <class T>
+std::string choice_text(const Choice<T>& choice) {
+  std::vector<std::string> options;
+  for (const auto& [key, value] : choice.options.values()) {
+    const auto info =
+        std::ranges::find(choice.row->options, key, &OptionInfo::key);
+    if (!info->implied || value != info->fallback) {
+      options.push_back(fmt::format("{}={}", key, value));
+    }
+  }
+  return fmt::format("{}{}{}",
+                     choice.row->name,
+                     options.empty() ? "" : ":",
+                     fmt::join(options, ","));
+}
+
+/// "+name:options", or nothing for a default row that has no options.
+template <class T>
+std::string tail_text(std::span<const Row<T>> rows,
+                      std::string_view partner,
+                      const Choice<T>& choice) {
+  const bool is_default = choice.row == &default_row(rows, partner) &&
+                          choice.options.values().empty();
+  return is_default ? "" : fmt::format("+{}", choice_text(choice));
+}
+
+}  // namespace
+
+const std::string& Options::text(std::string_view key) const {
+  const auto found = std::ranges::find_if(
+      values_, [&](const auto& option) { return option.first == key; });
+  PACELINE_CHECK(found != values_.end());
+  return found->second;
+}
+
+std::int64_t Options::bytes_of_mebibytes(std::string_view key) const {
+  return static_cast<std::int64_t>(parse_mebibytes(key, text(key)) * kMebibyte);
+}
+
+std::int64_t Options::count(std::string_view key) const {
+  return parse_count(key, text(key));
+}
+
+bool StrategySpec::external() const {
+  return whole.row != nullptr && whole.row->make == nullptr;
+}
+
+Guarantee StrategySpec::guarantee() const {
+  if (whole.row != nullptr) {
+    return whole.row->guarantee;
+  }
+  for (const RowInfo* part : {static_cast<const RowInfo*>(update.row),
+                              static_cast<const RowInfo*>(codec.row)}) {
+    if (part->guarantee != Guarantee::kNeutral) {
+      return part->guarantee;
+    }
+  }
+  return exchange.row->guarantee;
+}
+
+std::string StrategySpec::text() const {
+  if (whole.row != nullptr) {
+    return choice_text(whole);
+  }
+  return choice_text(schedule) +
+         tail_text(exchanges(), schedule.row->partner, exchange) +
+         tail_text(codecs(), "", codec) +
+         tail_text(update_rules(), exchange.row->partner, update);
+}
+
+StrategySpec parse_strategy(std::string_view text,
+                            const StrategyDefaults& defaults) {
+  StrategySpec spec;
+  const std::vector<std::string> pieces = split(text, '+');
+  for (const std::string& piece : pieces) {
+    const Part part = parse_part(piece);
+    const bool known =
+        choose(whole_strategies(), "whole", part, defaults, spec.whole) ||
+        choose(schedules(), "schedule", part, defaults, spec.schedule) ||
+        choose(exchanges(), "exchange", part, defaults, spec.exchange) ||
+        choose(codecs(), "codec", part, defaults, spec.codec) ||
+        choose(update_rules(), "update", part, defaults, spec.update);
+    if (!known) {
+      throw_unknown(part.name);
+    }
+  }
+  if (spec.whole.row != nullptr) {
+    if (pieces.size() > 1) {
+      throw UsageError(fmt::format(
+          "strategy '{}': '{}' is a whole strategy and combines with no part",
+          text,
+          spec.whole.row->name));
+    }
+    return spec;
+  }
+  choose_default(schedules(), "", defaults, spec.schedule);
+  choose_default(
+      exchanges(), spec.schedule.row->partner, defaults, spec.exchange);
+  choose_default(codecs(), "", defaults, spec.codec);
+  choose_default(
+      update_rules(), spec.exchange.row->partner, defaults, spec.update);
+  check_combination(spec);
+  return spec;
+}
+
+bool needs_times(const StrategySpec& spec) {
+  return spec.schedule.row != nullptr &&
+         spec.schedule.row->make(spec.schedule.options)->needs_times();
+}
+
+std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {
+  if (spec.external()) {
+    throw UsageError(fmt::format(
+        "strategy '{}' is performed by an external command and has no plan",
+        spec.whole.row->name));
+  }
+  if (spec.whole.row != nullptr) {
+    return spec.whole.row->make(spec.whole.options);
+  }
+  return make_composed(spec.schedule.row->make(spec.schedule.options),
+                       spec.exchange.row->make(spec.exchange.options),
+                       spec.codec.row->make(spec.codec.options),
+                       spec.update.row->make(spec.update.options));
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+
+// Strategies by name: SCHEDULE+EXCHANGE+CODEC+UPDATE, each part NAME or
+// NAME:KEY=VALUE,KEY=VALUE, parts left out take their defaults, `_` is read as
+// `-`; or one whole word (none, ddp, python-ddp), with options likewise.
+
+namespace paceline::strategies {
+
+using namespace plan;
+
+class ScheduleRule;
+class ExchangeRule;
+class CodecRule;
+class UpdateRule;
+
+/// What holds for every rank's parameters after a step.
+enum class Guarantee : std::uint8_t {
+  kExact,      // those of one rank that trained on the whole batch
+  kRounded,    // as exact, but for rounding on the wire; ranks hold the same
+  kConsensus,  // ranks agree in the limit only
+  kLocal,      // nothing: ranks drift apart
+  kNeutral     // that of the strategy's other parts
+};
+
+/// The largest size that a strategy may name, MiB.
+inline constexpr double kMostMebibytes = 1e6;
+
+/// How an option's text is read.
+enum class OptionKind : std::uint8_t {
+  kMebibytes,
+  kCount,  // a whole number from 0 on
+  kWord    // one of `words`
+};
+
+struct OptionInfo {
+  std::string_view key;
+  /// A value, another key of the row, or "--bucket-mb".
+  std::string_view fallback;
+  std::string_view summary;
+  OptionKind kind = OptionKind::kMebibytes;
+  std::span<const std::string_view> words{};
+  /// Left out of the strategy's text where it has its default, so that records
+  /// of before it was there keep their key.
+  bool implied = false;
+  bool positive = false;  // a number, and 0 means nothing
+};
+
+/// What `paceline list` prints of a row.
+struct RowInfo {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view paper;
+  Guarantee guarantee = Guarantee::kNeutral;
+  std::span<const OptionInfo> options;
+
+  // For docs/strategies.md; empty where there is nothing to say.  S: bytes of
+  // the model, P ranks, L a host, H hosts, W workers, s a server's share.
+  std::string_view phases{};
+  std::string_view rounds{};
+  std::string_view bytes{};  // sent by a rank in a step
+  std::string_view file{};   // empty: plan/<name>.cc
+
+  /// The row of the next axis that is taken where none is named: a schedule's
+  /// exchange, an exchange's update rule.  Empty: the first of its table.
+  std::string_view partner{};
+
+  /// An exchange: averages parameters with neighbors.  An update rule:
+  /// parameters cross, not gradients.
+  bool parameters = false;
+
+  /// An update rule: wants an exchange that leaves what it hands out as it is
+  /// until it is taken.
+  bool aside = false;
+};
+
+/// A row's options, every key resolved, in the row's order.
+class Options {
+ public:
+  Options() = default;
+  explicit Options(std::vector<std::pair<std::string_view, std::string>> values)
+      : values_(std::move(values)) {}
+
+  /// A missing key is a bug.
+  const std::string& text(std::string_view key) const;
+
+  /// MiB as PyTorch counts them, in whole bytes, rounded down.
+  std::int64_t bytes_of_mebibytes(std::string_view key) const;
+
+  std::int64_t count(std::string_view key) const;
+
+  const std::vector<std::pair<std::string_view, std::string>>& values() const {
+    return values_;
+  }
+
+ private:
+  std::vector<std::pair<std::string_view, std::string>> values_;
+};
+
+template <class Part>
+struct Row : RowInfo {
+  std::unique_ptr<Part> (*make)(const Options&) = nullptr;  // none: external
+};
+
+/// The tables, in the order `paceline list` prints them; the first row of an
+/// axis is its default.
+std::span<const Row<ScheduleRule>> schedules();
+std::span<const Row<ExchangeRule>> exchanges();
+std::span<const Row<CodecRule>> codecs();
+std::span<const Row<UpdateRule>> update_rules();
+std::span<const Row<Planner>> whole_strategies();
+
+struct AxisInfo {
+  std::string_view name;  // schedule, exchange, codec, update, whole
+  std::vector<RowInfo> rows;
+};
+
+/// All of the above, for printing.
+std::vector<AxisInfo> strategy_axes();
+
+/// The tables as Markdown, for docs/strategies.md.
+std::string strategy_markdown();
+
+/// What options are when the text does not say.
+struct StrategyDefaults {
+  double bucket_mb = 25;  // --bucket-mb
+};
+
+template <class Part>
+struct Choice {
+  const Row<Part>* row = nullptr;
+  Options options;
+};
+
+/// A parsed strategy: either a whole one or four parts.
+struct StrategySpec {
+  Choice<Planner> whole;
+  Choice<ScheduleRule> schedule;
+  Choice<ExchangeRule> exchange;
+  Choice<CodecRule> codec;
+  Choice<UpdateRule> update;
+
+  /// Performed by a command outside Paceline; has no planner.
+  bool external() const;
+
+  Guarantee guarantee() const;
+
+  /// Canonical text: the schedule or whole word with all its options, the
+  /// other parts where they are not the default.  Parses to an equal spec.
+  std::string text() const;
+};
+
+/// Throws UsageError that lists the known names, or keys, or says the rule
+/// that forbids the combination.
+StrategySpec parse_strategy(std::string_view text,
+                            const StrategyDefaults& defaults = {});
+
+/// Whether its planner decides by a profile and an alpha-beta model.
+bool needs_times(const StrategySpec& spec);
+
+/// Throws UsageError for an external strategy.
+std::unique_ptr<Planner> make_planner(const StrategySpec& spec);
+
+}  // namespace paceline::strategies

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+std::string file_of(const RowInfo& row) {
+  if (row.file.find('/') != std::string_view::npos) {
+    return std::string(row.file);
+  }
+  std::string name(row.file);
+  if (name.empty()) {
+    name = fmt::format("{}.cc", row.name);
+    std::ranges::replace(name, '-', '_');
+  }
+  return fmt::format("src/paceline/plan/{}", name);
+}
+
+std::string_view guarantee_text(Guarantee guarantee) {
+  switch (guarantee) {
+    case Guarantee::kExact:
+      return "exact";
+    case Guarantee::kRounded:
+      return "exact but for rounding";
+    case Guarantee::kConsensus:
+      return "consensus";
+    case Guarantee::kLocal:
+      return "none";
+    case Guarantee::kNeutral:
+      return "";
+  }
+  return "";
+}
+
+std::string table_of(const AxisInfo& axis) {
+  std::string text = fmt::format(
+      "### {}\n\n"
+      "| name | idea | phases | rounds | bytes sent, rank and step | guarantee "
+      "| paper | file |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+      axis.name);
+  for (const RowInfo& row : axis.rows) {
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n",
+                        row.name,
+                        row.summary,
+                        row.phases,
+                        row.rounds,
+                        row.bytes,
+                        guarantee_text(row.guarantee),
+                        row.paper,
+                        file_of(row));
+  }
+  return text;
+}
+
+std::string options_of(const AxisInfo& axis) {
+  std::string text;
+  for (const RowInfo& row : axis.rows) {
+    for (const OptionInfo& option : row.options) {
+      text += fmt::format("| `{}:{}=` | `{}` | {} |\n",
+                          row.name,
+                          option.key,
+                          option.fallback,
+                          option.summary);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string strategy_markdown() {
+  std::string text;
+  std::string options;
+  for (const AxisInfo& axis : strategy_axes()) {
+    text += table_of(axis) + "\n";
+    options += options_of(axis);
+  }
+  return text +
+         "### options\n\n| option | default | meaning |\n| --- | --- | --- "
+         "|\n" +
+         options;
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Every tensor crosses by itself as soon as its gradient is final, beside the
+/// rest of backward (wait-free backpropagation).  All of them are applied
+/// together, as the originals wait for the last in step().
+///
+///   rounds per step            one exchange per tensor, none waits for another
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         none of its own
+///   guarantee                  that of its exchange
+///
+/// Zhang et al. (Poseidon), USENIX ATC 2017, arXiv:1706.03292, section 3.1.
+class Wfbp final : public ScheduleRule {
+ public:
+  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+    return single_groups(input.model);
+  }
+
+  void write(const std::vector<Unit>& units, Score& score) const override {
+    score.compute();
+    for (const Unit& unit : units) {
+      score.give(unit);
+      score.take(unit);
+    }
+    score.apply(join(units));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleRule> make_wfbp(const Options&) {
+  return std::make_unique<Wfbp>();
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small program with ranks, for the tests of launching and of faults.
+//
+//   rank_program launch RANKS TIMEOUT_MS MODE   starts and supervises ranks
+//   rank_program rank TIMEOUT_MS MODE           is a rank, whoever started it
+//
+// Ranks add up integers over gloo, step by step.  MODE is what the last rank
+// does at step 5: kill, stop, exit, throw; what rank 0 does: kill-first,
+// stop-first; or what all do: usage, ok (twenty steps), forever (until asked to
+// stop).
+#include <csignal>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/engines/c10d_store.h"
+#include "paceline/engines/engine.h"
+#include "paceline/engines/local_launch.h"
+#include "paceline/engines/run_rank.h"
+#include "paceline/launch/stop_signals.h"
+
+namespace paceline {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+void misbehave(const std::string& mode) {
+  if (mode == "kill" || mode == "kill-first") {
+    raise(SIGKILL);
+  } else if (mode == "stop" || mode == "stop-first") {
+    raise(SIGSTOP);
+  } else if (mode == "exit") {
+    _exit(0);
+  } else if (mode == "throw") {
+    throw std::runtime_error("broken on purpose");
+  }
+}
+
+// True when any rank was asked to stop: all must leave after the same step.
+bool agree_to_stop(engines::Channel& channel, const launch::StopSignals& stop) {
+  const auto flag = at::full({1}, stop.requested() ? 1 : 0, at::kLong);
+  channel.all_reduce(flag, plan::Reduce::kMax)->wait();
+  return flag.item<std::int64_t>() != 0;
+}
+
+int work(const engines::RankContext& context,
+         const launch::StopSignals& stop,
+         const std::string& mode) {
+  const auto& place = context.world.place;
+  const auto channel = engines::make_engine("gloo")->connect(
+      engines::channel_spec(context.world, "all", place.world));
+  const int culprit = mode.ends_with("-first") ? 0 : place.world - 1;
+  std::int64_t sum = 0;
+  int step = 0;
+  for (bool going = true; going; ++step) {
+    context.heart.beat(step, "all-reduce, 8 B");
+    if (mode == "usage") {
+      throw UsageError("--mode usage: refused");
+    }
+    if (step == 5 && place.rank == culprit) {
+      misbehave(mode);
+    }
+    const auto values = at::full({1}, place.rank + 1, at::kLong);
+    channel->all_reduce(values, plan::Reduce::kSum)->wait();
+    sum += values.item<std::int64_t>();
+    going = mode == "ok" ? step < 19 : !agree_to_stop(*channel, stop);
+    if (step == 0 && place.rank == 0) {
+      std::puts("first step done");
+      std::fflush(stdout);
+    }
+  }
+  std::printf("rank %d of %d, local %d of %d, %s, mean %g\n",
+              place.rank,
+              place.world,
+              place.local_rank,
+              place.local_world,
+              place.launcher.c_str(),
+              static_cast<double>(sum) / step);
+  return 0;
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.size() == 5 && arguments[1] == "launch") {
+    engines::LocalLaunch local;
+    local.ranks = std::stoi(arguments[2]);
+    local.argv = {arguments[0], "rank", arguments[3], arguments[4]};
+    local.patience.heartbeat =
+        std::chrono::milliseconds(std::stoi(arguments[3]));
+    const auto outcome = engines::launch_local(local);
+    std::printf("outcome: %s\n", outcome.message.c_str());
+    return outcome.exit_code;
+  }
+  if (arguments.size() == 4 && arguments[1] == "rank") {
+    const launch::StopSignals stop;
+    return engines::run_rank(launch::detect_launch(""),
+                             std::chrono::milliseconds(std::stoi(arguments[2])),
+                             [&](const engines::RankContext& context) {
+                               return work(context, stop, arguments[3]);
+                             });
+  }
+  throw UsageError("rank_program: wrong arguments");
+}
+
+}  // namespace
+}  // namespace paceline
+
+int main(int argc, char** argv) {
+  try {
+    return paceline::run({argv, argv + argc});
+  } catch (const paceline::UsageError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 3;
+  }
+}

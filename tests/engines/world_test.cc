@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/world.h"
+
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include <ATen/ATen.h>
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <unistd.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/port.h"
+#include "paceline/engines/c10d_store.h"
+
+namespace paceline::engines {
+namespace {
+
+using std::chrono::milliseconds;
+
+launch::Launch launch_of(int rank, int world, std::string host) {
+  launch::Launch launch;
+  launch.place.rank = rank;
+  launch.place.world = world;
+  launch.place.host = std::move(host);
+  launch.job = "job";
+  return launch;
+}
+
+// Joins a world of threads; ranks 0, 1 on one host and the rest on another.
+std::vector<World> join_all(
+    int world, const std::function<void(launch::Launch&)>& meeting) {
+  std::vector<World> worlds(static_cast<std::size_t>(world));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < world; ++rank) {
+    threads.emplace_back([&, rank] {
+      auto launch = launch_of(rank, world, rank < 2 ? "a" : "b");
+      meeting(launch);
+      auto& mine = worlds[static_cast<std::size_t>(rank)];
+      mine = join(launch, milliseconds(8000));
+      leave(mine, milliseconds(8000));
+    });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  return worlds;
+}
+
+void expect_two_hosts(const std::vector<World>& worlds) {
+  for (std::size_t rank = 0; rank < worlds.size(); ++rank) {
+    const auto& place = worlds[rank].place;
+    EXPECT_EQ(worlds[rank].hosts,
+              (std::vector<std::string>{"a", "a", "b", "b", "b"}));
+    EXPECT_EQ(place.local_rank, static_cast<int>(rank < 2 ? rank : rank - 2));
+    EXPECT_EQ(place.local_world, rank < 2 ? 2 : 3);
+  }
+}
+
+TEST(World, meets_over_tcp_and_numbers_ranks_by_host) {
+  const auto port = free_port();
+  expect_two_hosts(join_all(5, [&](launch::Launch& launch) {
+    launch.meeting =
+        launch::TcpMeeting{"127.0.0.1", port, launch.place.rank == 0};
+  }));
+}
+
+TEST(World, meets_in_a_file) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("paceline-meet-" + std::to_string(getpid()));
+  std::filesystem::remove(path);
+  expect_two_hosts(join_all(5, [&](launch::Launch& launch) {
+    launch.meeting = launch::FileMeeting{path.string()};
+  }));
+  std::filesystem::remove(path);
+}
+
+TEST(World, of_one_needs_nobody) {
+  const auto world = join(launch_of(0, 1, "h"), milliseconds(100));
+  EXPECT_EQ(world.hosts, (std::vector<std::string>{"h"}));
+  const auto channel =
+      make_engine("gloo")->connect(channel_spec(world, "all", 1));
+  const auto values = at::ones({4});
+  channel->all_reduce(values, plan::Reduce::kMean)->wait();
+  EXPECT_TRUE(values.equal(at::ones({4})));
+  leave(world, milliseconds(100));
+}
+
+TEST(World, names_the_ranks_that_do_not_come) {
+  auto launch = launch_of(0, 4, "h");
+  launch.meeting = launch::TcpMeeting{"127.0.0.1", free_port(), true};
+  try {
+    join(launch, milliseconds(200));
+    FAIL();
+  } catch (const WorldError& error) {
+    EXPECT_STREQ(error.what(),
+                 "3 of 4 ranks did not come within 0.2 s: 1, 2, 3");
+  }
+}
+
+TEST(World, a_taken_port_is_one_sentence) {
+  c10d::TCPStoreOptions options;
+  options.port = 0;
+  options.isServer = true;
+  options.waitWorkers = false;
+  const auto holder = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+  auto launch = launch_of(0, 2, "h");
+  launch.meeting = launch::TcpMeeting{"127.0.0.1", holder->getPort(), true};
+  try {
+    join(launch, milliseconds(500));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("is taken"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(World, a_client_says_who_did_not_answer) {
+  auto launch = launch_of(1, 2, "h");
+  launch.meeting = launch::TcpMeeting{"127.0.0.1", free_port(), false};
+  try {
+    join(launch, milliseconds(300));
+    FAIL();
+  } catch (const WorldError& error) {
+    EXPECT_NE(std::string(error.what()).find("nobody answered at 127.0.0.1:"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+// The kernel completes the connection; nobody ever answers on it.
+TEST(World, a_listener_that_says_nothing_is_left_in_time) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listener, generic, size), 0);
+  ASSERT_EQ(listen(listener, 8), 0);
+  ASSERT_EQ(getsockname(listener, generic, &size), 0);
+  const int port = ntohs(address.sin_port);
+  auto launch = launch_of(1, 2, "h");
+  launch.meeting =
+      launch::TcpMeeting{"127.0.0.1", static_cast<std::uint16_t>(port), false};
+  const Stopwatch<> watch;
+  try {
+    join(launch, milliseconds(300));
+    ADD_FAILURE() << "joined a world that is none";
+  } catch (const WorldError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "nobody answered at 127.0.0.1:" + std::to_string(port) +
+                  " within 0.3 s, where the ranks were to meet; if something "
+                  "else listens there, choose another port by --rendezvous "
+                  "HOST:PORT");
+  }
+  EXPECT_LT(watch.elapsed(), std::chrono::seconds(8));
+  close(listener);  // which lets the thread that waits go
+}
+
+TEST(Board, keeps_the_first_notice) {
+  const auto world = join(launch_of(0, 1, "h"), milliseconds(100));
+  EXPECT_FALSE(world.board->read("key"));
+  EXPECT_EQ(world.board->post_first("key", "one"), "one");
+  EXPECT_EQ(world.board->post_first("key", "two"), "one");
+  world.board->post("key", "three");
+  EXPECT_EQ(world.board->read("key"), "three");
+}
+
+}  // namespace
+}  // namespace paceline::engines

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "measure/awkward.h"
+#include "measure/run_team.h"
+#include "paceline/engines/c10d_store.h"
+#include "paceline/engines/local_launch.h"
+#include "paceline/engines/run_rank.h"
+
+// Worlds: what a schedule sends is its plan's cost in each of them, and ranks
+// that are processes train as those that are threads do.  The whole matrix is
+// the nightly run's; what every run sees takes from each row and column.
+
+namespace paceline::measure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kMostRanks = 16;
+
+/// With groups of two where the world divides.
+std::vector<std::string> schedules_of(int world) {
+  std::vector<std::string> all = testing::schedules();
+  if (world % 2 == 0) {
+    all.push_back("fusion+hierarchical:local=2");
+  }
+  return all;
+}
+
+void expect_planned_bytes(int world, const std::string& schedule) {
+  SCOPED_TRACE(schedule + " of " + std::to_string(world));
+  testing::run_team_well(world, [&](const Team& team) {
+    Trainer trainer(
+        testing::awkward_case(schedule), team, testing::awkward_options());
+    testing::booked(trainer, 1);
+    EXPECT_EQ(testing::booked(trainer, 2),
+              testing::planned(trainer, team.rank, 2))
+        << "rank " << team.rank;
+  });
+}
+
+class EveryWorld : public ::testing::TestWithParam<int> {};
+class NightlyWorld : public ::testing::TestWithParam<int> {};
+
+// Another few of the schedules in every world.
+TEST_P(EveryWorld, SendsWhatPlansSay) {
+  const auto all = schedules_of(GetParam());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if ((i + static_cast<std::size_t>(GetParam())) % 7 == 0) {
+      expect_planned_bytes(GetParam(), all[i]);
+    }
+  }
+}
+
+TEST_P(NightlyWorld, SendsWhatPlansSay) {
+  for (const std::string& schedule : schedules_of(GetParam())) {
+    expect_planned_bytes(GetParam(), schedule);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(UpTo16,
+                         EveryWorld,
+                         ::testing::Range(2, kMostRanks + 1));
+INSTANTIATE_TEST_SUITE_P(UpTo16,
+                         NightlyWorld,
+                         ::testing::Range(2, kMostRanks + 1));
+
+/// One for each kind of operation in plans: all-reduces behind backward and
+/// under it, halves of one that cross the step border, both halves at once,
+/// groups of ranks, partitions by priority and credit.
+std::vector<std::string> one_of_each_kind() {
+  return {"bsp",
+          "wfbp",
+          "dear",
+          "fusion+rs-ag",
+          "fusion+hierarchical:local=2",
+          "bytescheduler:partition-mb=0.02,credit-mb=0.04"};
+}
+
+void train_as_rank(const engines::World& world,
+                   const std::vector<std::string>& schedules) {
+  const auto engine = engines::make_engine("gloo");
+  const testing::Training reference = testing::whole_batch(world.place.world);
+  for (const std::string& schedule : schedules) {
+    const auto spec =
+        engines::channel_spec(world, schedule, world.place.world, "");
+    Trainer trainer(testing::awkward_case(schedule),
+                    {.name = spec.name,
+                     .store = spec.store,
+                     .engine = engine.get(),
+                     .rank = spec.rank,
+                     .world = spec.world,
+                     .interface = spec.interface},
+                    testing::awkward_options());
+    const auto sent = testing::booked(trainer, testing::kSteps);
+    EXPECT_EQ(sent, testing::planned(trainer, spec.rank, testing::kSteps))
+        << schedule << ", rank " << spec.rank;
+    EXPECT_LE(testing::distance(
+                  reference, testing::copies(trainer.network().parameters())),
+              1e-10)
+        << schedule << ", rank " << spec.rank;
+  }
+}
+
+int be_a_rank(const std::vector<std::string>& schedules) {
+  at::set_num_threads(1);
+  return engines::run_rank(
+      launch::detect_launch(""), 60s, [&](const engines::RankContext& context) {
+        train_as_rank(context.world, schedules);
+        return ::testing::Test::HasFailure() ? 1 : 0;
+      });
+}
+
+// What the processes that the tests below start run.
+TEST(DISABLED_RankOf, OneOfEachKind) {
+  ASSERT_EQ(be_a_rank(one_of_each_kind()), 0);
+}
+
+TEST(DISABLED_RankOf, EverySchedule) {
+  ASSERT_EQ(be_a_rank(testing::schedules()), 0);
+}
+
+void start_ranks(int world, const std::string& test) {
+  SCOPED_TRACE(std::to_string(world) + " processes");
+  engines::LocalLaunch local;
+  local.ranks = world;
+  local.argv = {"train_test",
+                "--gtest_also_run_disabled_tests",
+                "--gtest_filter=DISABLED_RankOf." + test};
+  const launch::Outcome outcome = engines::launch_local(local);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.message;
+}
+
+TEST(Processes, TrainLikeOneOnTheWholeBatch) {
+  start_ranks(2, "OneOfEachKind");
+  start_ranks(4, "OneOfEachKind");
+}
+
+TEST(NightlyProcesses, TrainLikeOneOnTheWholeBatch) {
+  for (const int world : {2, 3, 4, 8}) {
+    start_ranks(world, "EverySchedule");
+  }
+}
+
+}  // namespace
+}  // namespace paceline::measure

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/estimate.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "launch/memory_board.h"
+#include "paceline/base/error.h"
+
+namespace paceline::measure {
+namespace {
+
+// No network of this name can be probed, so whoever returns has not tried.
+records::Configuration unknown_network() {
+  records::Configuration c;
+  c.model = "no such network";
+  c.device = "cpu";
+  c.threads = 1;
+  return c;
+}
+
+class LaterRepetition : public ::testing::Test {
+ protected:
+  LaterRepetition() {
+    world_.board = std::make_shared<paceline::testing::MemoryBoard>();
+  }
+
+  Estimate agree(const nlohmann::json& note) {
+    world_.board->post(kEstimateNote, note.dump());
+    Bulletin job(world_, "", {});
+    return agree_on_estimate(world_, job, {unknown_network()}, {}, 2);
+  }
+
+  engines::World world_;
+};
+
+TEST_F(LaterRepetition, TakesTheFirstOnesEstimateAndProbesNothing) {
+  const Estimate estimate =
+      agree({{"refusal", ""}, {"first_step_s", nlohmann::json::object()}});
+  EXPECT_EQ(estimate.first_step(unknown_network(), 1, 2).count(), 0);
+}
+
+TEST_F(LaterRepetition, IsRefusedWithTheSameSentence) {
+  try {
+    agree(
+        {{"refusal", "too long"}, {"first_step_s", nlohmann::json::object()}});
+    ADD_FAILURE() << "not refused";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "too long");
+  }
+}
+
+}  // namespace
+}  // namespace paceline::measure

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/link_check.h"
+
+#include <gtest/gtest.h>
+
+namespace paceline::measure {
+namespace {
+
+engines::LinkedOperation operation(std::int64_t index,
+                                   std::int64_t modelled_ns,
+                                   std::int64_t engine_ns,
+                                   int members = 2) {
+  return {.name = {.channel = "grad", .index = index, .members = members},
+          .issued_ns = 0,
+          .modelled_ns = modelled_ns,
+          .engine_ns = engine_ns};
+}
+
+TEST(LinkCheck, TheLeastSlackIsTheCases) {
+  const auto check =
+      check_link({{operation(0, 100, 90), operation(1, 200, 110)},
+                  {operation(0, 100, 80), operation(1, 200, 90)}},
+                 1);
+  EXPECT_EQ(check, (records::LinkCheck{.operations = 2, .slack_ns = 10}));
+  EXPECT_TRUE(check.valid());
+}
+
+TEST(LinkCheck, OneLateOperationMakesItInvalid) {
+  const auto check =
+      check_link({{operation(0, 100, 90), operation(1, 200, 250)},
+                  {operation(0, 100, 90), operation(1, 200, 190)}},
+                 1);
+  EXPECT_EQ(check,
+            (records::LinkCheck{.operations = 2, .late = 1, .slack_ns = -50}));
+  EXPECT_FALSE(check.valid());
+}
+
+TEST(LinkCheck, WhoComesEarlyWaitsForTheOthersNotForTheEngine) {
+  // The first rank came 1000 before the second one.
+  const auto check =
+      check_link({{operation(0, 100, 1090)}, {operation(0, 1100, 1090)}}, 1);
+  EXPECT_EQ(check, (records::LinkCheck{.operations = 1, .slack_ns = 10}));
+}
+
+TEST(LinkCheck, WhatAMemberDidNotSeeIsNotJudged) {
+  const auto check =
+      check_link({{operation(0, 100, 900), operation(1, 100, 50)},
+                  {operation(1, 100, 50)}},
+                 1);
+  EXPECT_EQ(check, (records::LinkCheck{.operations = 1, .slack_ns = 50}));
+}
+
+TEST(LinkCheck, SlackIsInTheTimeOfTheCase) {
+  EXPECT_EQ(check_link({{operation(0, 100, 500, 1)}}, 4).slack_ns, -100);
+}
+
+TEST(LinkCheck, GoesToRankZeroAsText) {
+  const std::vector<engines::LinkedOperation> sent{operation(3, 1100, 1090)};
+  const auto got = linked_operations_from(to_text(sent, 1000));
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0].name, sent[0].name);
+  EXPECT_EQ(got[0].modelled_ns, 100);
+  EXPECT_EQ(got[0].engine_ns, 90);
+}
+
+TEST(LinkCheck, ALinkIsMadeOnlyWhereThereIsOne) {
+  EXPECT_EQ(make_link({}), nullptr);
+  records::Configuration c;
+  c.link = "1Gbit,50us";
+  EXPECT_NE(make_link(c), nullptr);
+}
+
+}  // namespace
+}  // namespace paceline::measure

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole steps of a network that is not there, by every schedule.
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "measure/run_team.h"
+#include "paceline/plan/cost.h"
+
+namespace paceline::measure {
+namespace {
+
+using paceline::testing::run_team_well;
+
+constexpr int kSteps = 4;
+
+constexpr const char* kProfile = R"({"paceline_profile": 1,
+ "model": "nobody built this", "batch_size": 2, "update_us": 50,
+ "modules": [{"name": "a", "forward_us": 300}, {"name": "b", "forward_us": 200},
+             {"name": "c", "forward_us": 100}],
+ "parameters": [
+  {"name": "a.w", "sizes": [30, 20], "module": "a", "backward_us": 400},
+  {"name": "a.b", "sizes": [30], "module": "a", "backward_us": 10},
+  {"name": "b.w", "sizes": [700], "module": "b", "backward_us": 300},
+  {"name": "c.w", "sizes": [9, 3, 3], "module": "c", "backward_us": 200}],
+ "ready_order": ["c.w", "b.w", "a.b", "a.w"]})";
+
+constexpr std::int64_t kComputeNs = 1'510'000;  // of a step, without updates
+
+class ReplaySteps : public ::testing::TestWithParam<std::string> {
+ protected:
+  ReplaySteps()
+      : path_(::testing::TempDir() + "replay_steps_" +
+              std::to_string(::getpid()) + ".json") {
+    std::ofstream(path_) << kProfile;
+  }
+  ~ReplaySteps() override { std::filesystem::remove(path_); }
+
+  records::Configuration configuration() const {
+    records::Configuration c;
+    c.model = "nobody built this";
+    c.replay = path_;
+    c.batch_size = 2;
+    c.strategy = GetParam();
+    c.bucket_mb = 0.002;
+    c.link = "1Gbit,10us";  // plans are made by its times
+    c.learning_rate = 1;
+    return c;
+  }
+
+  std::string path_;
+};
+
+INSTANTIATE_TEST_SUITE_P(,
+                         ReplaySteps,
+                         ::testing::Values("bsp",
+                                           "wfbp",
+                                           "fusion",
+                                           "mg-wfbp",
+                                           "optimal-merge",
+                                           "bytescheduler:partition-mb=0.001",
+                                           "dear",
+                                           "none"));
+
+TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
+  run_team_well(3, [&](const Team& team) {
+    Trainer trainer(configuration(), team);
+    {
+      const at::NoGradGuard no_grad;  // an update by these would be seen
+      for (std::size_t p = 0; p < 4; ++p) {
+        trainer.memory().gradient(static_cast<plan::ParameterId>(p)).fill_(1);
+      }
+    }
+    const engines::Ledger before = trainer.ledger();
+    const std::int64_t began = trainer.step().began_ns;
+    std::int64_t ended = 0;
+    for (int step = 1; step < kSteps; ++step) {
+      ended = trainer.step().ended_ns;
+    }
+    trainer.drain();
+    std::int64_t planned = 0;
+    for (plan::Step step = 0; step < kSteps; ++step) {
+      planned +=
+          plan::cost(
+              trainer.setup(), trainer.executor().plan_of(step), team.rank)
+              .wire_bytes;
+    }
+    EXPECT_EQ(trainer.ledger().total_bytes() - before.total_bytes(), planned);
+    if (GetParam() != "none") {
+      EXPECT_GT(planned, 0);
+    }
+    EXPECT_GE(ended - began, kSteps * kComputeNs);
+    for (const at::Tensor& parameter : trainer.memory().parameters()) {
+      EXPECT_FALSE(parameter.any().item<bool>());
+    }
+  });
+}
+
+TEST_P(ReplaySteps, AreAsLongWithMicroBatches) {
+  run_team_well(2, [&](const Team& team) {
+    records::Configuration c = configuration();
+    c.accumulate = 3;
+    c.batch_size = 6;
+    Trainer trainer(c, team);
+    const StepTimes times = trainer.step();
+    EXPECT_GE(times.ended_ns - times.began_ns, 3 * kComputeNs);
+    trainer.drain();
+  });
+}
+
+}  // namespace
+}  // namespace paceline::measure

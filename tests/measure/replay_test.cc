@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/replay.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace paceline::measure {
+namespace {
+
+constexpr const char* kProfile = R"({"paceline_profile": 1, "model": "two",
+ "batch_size": 1, "update_us": 12,
+ "modules": [{"name": "a", "forward_us": 1}, {"name": "b", "forward_us": 2}],
+ "parameters": [
+  {"name": "a.w", "sizes": [4], "module": "a", "backward_us": 3},
+  {"name": "b.w", "sizes": [4], "module": "b", "backward_us": 4},
+  {"name": "b.b", "sizes": [4], "module": "b", "backward_us": 5}],
+ "ready_order": ["b.b", "b.w", "a.w"]})";
+
+/// A clock that moves when slept on, and a log of what happened when.
+struct Scene {
+  std::int64_t now = 1'000'000;
+  std::int64_t late_ns = 0;   // of every timer
+  std::int64_t call_ns = 0;   // that every event takes
+  std::int64_t gate_ns = 0;   // that module b's gate takes to open
+  std::int64_t stood_ns = 0;  // at gates
+  std::vector<std::string> log;
+
+  ReplayClock clock() {
+    return {.now_ns = [this] { return now; },
+            .sleep_until_ns =
+                [this](std::int64_t until) { now = until + late_ns; }};
+  }
+  void note(const std::string& what, int id) {
+    now += call_ns;
+    log.push_back(fmt::format("{} {} {}", now - 1'000'000, what, id));
+  }
+  ReplayEvents events() {
+    return {
+        .enter =
+            [this](plan::ModuleId m) {
+              const std::int64_t stands = m == plan::ModuleId{1} ? gate_ns : 0;
+              now += stands;
+              stood_ns += stands;
+              note("enter", static_cast<int>(m));
+            },
+        .leave =
+            [this](plan::ModuleId m) { note("leave", static_cast<int>(m)); },
+        .gates_backward =
+            [](plan::ModuleId m) { return m == plan::ModuleId{0}; },
+        .enter_backward =
+            [this](plan::ModuleId m) { note("gate", static_cast<int>(m)); },
+        .ready =
+            [this](plan::ParameterId p) { note("ready", static_cast<int>(p)); },
+        .stood_ns = [this] { return stood_ns; }};
+  }
+  Replay replay(double stretch = 1) {
+    return {cluster::parse_profile(kProfile, "p"), stretch, clock()};
+  }
+};
+
+using Log = std::vector<std::string>;
+
+TEST(Replay, TellsWhatTheNetworkWouldHaveToldAtItsTimes) {
+  Scene scene;
+  Replay replay = scene.replay();
+  replay.forward(scene.events());
+  EXPECT_EQ(scene.log,
+            (Log{"0 enter 0", "1000 leave 0", "1000 enter 1", "3000 leave 1"}));
+  scene.log.clear();
+  replay.backward(scene.events());
+  EXPECT_EQ(
+      scene.log,
+      (Log{"8000 ready 2", "12000 ready 1", "12000 gate 0", "15000 ready 0"}));
+}
+
+TEST(Replay, StretchesEveryLayerAlike) {
+  Scene scene;
+  Replay replay = scene.replay(10);
+  replay.forward(scene.events());
+  EXPECT_EQ(scene.log.back(), "30000 leave 1");
+}
+
+TEST(Replay, AWaitAtAGateDelaysAllThatFollows) {
+  Scene scene;
+  scene.gate_ns = 500;
+  Replay replay = scene.replay();
+  replay.forward(scene.events());
+  replay.backward(scene.events());
+  EXPECT_EQ(scene.log.back(), "15500 ready 0");
+}
+
+TEST(Replay, LateTimersAndSlowCallsDoNotAddUp) {
+  Scene scene;
+  scene.late_ns = 100;
+  scene.call_ns = 30;
+  Replay replay = scene.replay();
+  for (int step = 0; step < 10; ++step) {
+    replay.forward(scene.events());
+    replay.backward(scene.events());
+  }
+  EXPECT_EQ(scene.log.back(), "150130 ready 0");
+}
+
+TEST(Replay, AnInterruptionIsNotCaughtUp) {
+  Scene scene;
+  Replay replay = scene.replay();
+  replay.forward(scene.events());
+  scene.now += 1'000'000;
+  replay.interrupt();
+  replay.backward(scene.events());
+  EXPECT_EQ(scene.log.back(), "1015000 ready 0");
+}
+
+TEST(Replay, AnUpdateTakesItsShareOfTheRecordedOne) {
+  Scene scene;
+  const Replay replay = scene.replay(2);
+  plan::Kernel kernel;
+  kernel.name = "update";
+  kernel.writes = {{plan::Slice{plan::BufferId{0}, 0, 3}}};
+  EXPECT_EQ(replay.kernel_time(kernel), std::chrono::nanoseconds(6000));
+  kernel.name = "copy";
+  EXPECT_FALSE(replay.kernel_time(kernel).has_value());
+}
+
+TEST(Replay, TheRealClockSleepsAsLong) {
+  const ReplayClock clock = real_replay_clock();
+  const std::int64_t until = clock.now_ns() + 5'000'000;
+  clock.sleep_until_ns(until);
+  EXPECT_GE(clock.now_ns(), until);
+}
+
+}  // namespace
+}  // namespace paceline::measure

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/predict.h"
+
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/cluster/whole.h"
+#include "paceline/records/json.h"
+#include "predict/two_nodes.h"
+#include "simulator/toy.h"
+
+namespace paceline::predict {
+namespace {
+
+// A record of many ranks holds one of each kind, and says how many train.
+TEST(Predict, CountsTheRanksThatItsRecordLeavesOut) {
+  PredictRequest job{
+      .network = plan::network_shape("resnet50"),
+      .cluster = cluster::parse_cluster(
+          "name = \"many\"\n[[hosts]]\nname = \"n\"\ncount = 512\n"
+          "slots = 4\n[[links]]\njoins = \"hosts\"\nrate = \"1GB/s\"\n",
+          "many.toml"),
+      .ranks = 2048,
+      .samples_per_s = 300};
+  const Prediction many = predict(job);
+  EXPECT_EQ(many.record.ranks.size(), 1U);
+  EXPECT_EQ(many.record.predicted->training_ranks, 2048);
+  job.strategy = "bsp+ps:placement=apart,servers=2";
+  job.ranks = 6;
+  EXPECT_EQ(predict(job).record.predicted->training_ranks, 4);
+}
+
+TEST(Predict, OneRankRunsAtTheMeasuredRate) {
+  const Prediction alone = predict(request("none", 1));
+  EXPECT_EQ(alone.times.step, 256'000'000'000);  // 64 / 250 s
+  EXPECT_EQ(alone.exposed(), 0);
+  EXPECT_EQ(alone.record.configuration.batch_size, 64);
+  EXPECT_TRUE(alone.record.warnings.empty());
+}
+
+// The rate was measured with the update, whose kernels, one a tensor, are
+// rounded to a picosecond each.
+TEST(Predict, OneRanksUpdateIsPartOfItsRate) {
+  PredictRequest wanted = request("none", 1);
+  wanted.engine = "nccl";
+  wanted.optimizer = "adamw";
+  wanted.cluster.device.memory_bytes_per_s = 500e9;
+  const Prediction alone = predict(wanted);
+  EXPECT_LE(std::abs(alone.times.step - 256'000'000'000),
+            std::ssize(wanted.network.model.parameters));
+  EXPECT_LT(alone.costs.profile.forward_total() +
+                alone.costs.profile.backward_total(),
+            256'000'000'000);
+  wanted.samples_per_s = 1e6;
+  EXPECT_NE(message_of(wanted).find("the update alone takes"),
+            std::string::npos);
+}
+
+/// How long each kernel of the name ran in the second step, and its shape.
+std::vector<std::pair<simulator::KernelShape, plan::Picoseconds>> kernels_named(
+    const Prediction& prediction, std::string_view name) {
+  const simulator::Job& job = *prediction.job;
+  simulator::Simulator simulator(job);
+  simulator.run(prediction.costs);
+  const simulator::Actor& actor = job.actors.front();
+  std::vector<std::pair<simulator::KernelShape, plan::Picoseconds>> found;
+  for (simulator::ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
+    const simulator::Item& item = job.items[id];
+    if (item.kind != simulator::ItemKind::kKernel) {
+      continue;
+    }
+    const simulator::KernelShape& shape =
+        job.kernel_shapes[static_cast<std::size_t>(item.subject)];
+    if (shape.name == name) {
+      const simulator::Ran& ran = simulator.items()[id];
+      found.emplace_back(shape, ran.end - ran.begin);
+    }
+  }
+  return found;
+}
+
+// AdamW's launches and passes are its own; a codec's kernel is one launch.
+TEST(Predict, OnlyTheUpdateCostsWhatTheOptimizerDoes) {
+  PredictRequest wanted = request("fusion+fp16", 8);
+  wanted.engine = "nccl";
+  wanted.optimizer = "adamw";
+  wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
+  const Prediction adamw = predict(wanted);
+  const auto casts = kernels_named(adamw, "cast");
+  const auto updates = kernels_named(adamw, "update");
+  ASSERT_FALSE(casts.empty());
+  ASSERT_FALSE(updates.empty());
+  EXPECT_FALSE(kernels_named(adamw, "count").empty());
+  for (const auto& [shape, time] : casts) {
+    EXPECT_EQ(time,
+              20'000'000 + plan::picoseconds_of(
+                               static_cast<double>(shape.bytes) / 500e9));
+  }
+  for (const auto& [shape, time] : updates) {
+    EXPECT_EQ(time,
+              shape.tensors * 241'400'000 +
+                  plan::picoseconds_of(static_cast<double>(shape.bytes) * 22 /
+                                       8 / 500e9));
+  }
+  wanted.optimizer = "sgd";
+  EXPECT_EQ(kernels_named(predict(wanted), "cast"), casts);
+}
+
+// An update that was measured says nothing of other kernels, and no launches
+// are added to it.
+TEST(Predict, AMeasuredUpdateTakesItsTimeAndNoOther) {
+  PredictRequest wanted = request("wfbp+fp16", 8);
+  wanted.engine = "nccl";
+  wanted.optimizer = "adamw";
+  wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
+  wanted.update = 4'000'000'000;
+  const Prediction measured = predict(wanted);
+  plan::Picoseconds sum = 0;
+  std::int64_t kernels = 0;
+  for (const char* name : {"update", "count"}) {
+    for (const auto& [shape, time] : kernels_named(measured, name)) {
+      sum += time;
+      ++kernels;
+    }
+  }
+  EXPECT_LE(std::abs(sum - *wanted.update), kernels);  // rounded, one by one
+  wanted.update.reset();
+  EXPECT_EQ(kernels_named(measured, "cast"),
+            kernels_named(predict(wanted), "cast"));
+}
+
+// One fused all-reduce behind backward, over a ring through both hosts: 14 hops
+// and 14/8 of the padded model at the network's rate.
+TEST(Predict, BspIsComputeAndOneRing) {
+  const Prediction bsp = predict(request("bsp", 8));
+  const std::int64_t bytes = bsp.job->wire_bytes;
+  EXPECT_GE(bytes, 102'228'128 / 8 * 14);  // what padding adds is little
+  EXPECT_LE(bytes, 102'328'128 / 8 * 14);
+  const plan::Picoseconds ring =
+      14 * 25'000'000LL + cluster::transfer_time(bytes, 1'250'000'000);
+  EXPECT_EQ(bsp.times.step, 256'000'000'000 + ring);
+  EXPECT_EQ(bsp.exposed(), ring);
+  EXPECT_EQ(bsp.bound.wire, ring - 14 * 25'000'000LL);
+  EXPECT_FALSE(bsp.bound.crosses_step);
+  EXPECT_LT(bsp.bound.step, bsp.times.step);
+}
+
+TEST(Predict, NothingBeatsItsBound) {
+  for (const char* strategy : {"bsp",
+                               "wfbp",
+                               "fusion",
+                               "mg-wfbp",
+                               "optimal-merge",
+                               "bytescheduler",
+                               "dear",
+                               "ddp",
+                               "none",
+                               "wfbp+ps",
+                               "wfbp+hierarchical",
+                               "wfbp+neighbor-allreduce"}) {
+    SCOPED_TRACE(strategy);
+    const plan::Rank ranks = strategy == std::string_view("wfbp+ps") ? 2 : 8;
+    const Prediction prediction = predict(request(strategy, ranks));
+    EXPECT_GE(prediction.times.step, prediction.bound.gated);
+    EXPECT_GE(prediction.bound.gated, prediction.bound.step);
+    EXPECT_GE(prediction.times.step, prediction.compute_only.step);
+  }
+}
+
+TEST(Predict, NamesTheSharperBoundWhereItSaysMore) {
+  const auto says = [](const Prediction& prediction) {
+    return summary_of(prediction).find("sharper bound") != std::string::npos;
+  };
+  EXPECT_FALSE(says(predict(request("wfbp", 8))));
+  PredictRequest slow = request("bytescheduler", 8);
+  slow.cluster.links[1].bytes_per_s = 1e8;
+  const Prediction gated = predict(slow);
+  EXPECT_GT(gated.bound.gated, gated.bound.step);
+  EXPECT_TRUE(says(gated));
+}
+
+TEST(Predict, RecordsHoldTheBoundAndTheBar) {
+  const auto ns = [](plan::Picoseconds time) { return (time + 500) / 1000; };
+  PredictRequest slow = request("bytescheduler", 8);
+  slow.cluster.links[1].bytes_per_s = 1e8;
+  slow.algorithm = "ring";
+  for (const PredictRequest& asked : {request("wfbp", 8), slow}) {
+    const Prediction at = predict(asked);
+    ASSERT_TRUE(at.record.predicted);
+    const records::StepBound& bound = at.record.predicted->bound;
+    EXPECT_EQ(bound.step_ns, ns(at.bound.step));
+    EXPECT_EQ(bound.compute_ns, ns(at.bound.compute));
+    EXPECT_EQ(bound.wire_ns, ns(at.bound.wire));
+    EXPECT_EQ(bound.best_ns(), ns(at.bound.gated));
+    EXPECT_EQ(bound.sharper_ns.has_value(), at.bound.gated > at.bound.step);
+    EXPECT_EQ(bound.crosses_step, at.bound.crosses_step);
+    EXPECT_EQ(bound.algorithm, cluster::name_of(at.costs.machine.algorithm));
+    EXPECT_EQ(at.record.predicted->error_bar,
+              recorded(at.bar, ns(at.times.step)));
+  }
+  const Prediction alone = predict(request("none", 1));
+  EXPECT_EQ(alone.record.predicted->bound.algorithm, "");
+}
+
+// What the record says of exposed communication is what is printed.
+TEST(Predict, ExposedCommunicationFollowsFromTheRecord) {
+  const Prediction at = predict(request("wfbp", 8));
+  const records::RankSamples& rank = at.record.ranks.front();
+  EXPECT_NEAR(static_cast<double>(rank.step_ns.back() -
+                                  rank.compute_only_step_ns.back()),
+              static_cast<double>(at.exposed()) / 1000,
+              1);
+}
+
+TEST(Predict, TheSameRequestGivesTheSameRecord) {
+  PredictRequest noisy = request("fusion", 8);
+  noisy.noise = {.seed = 7, .sigma = 0.05, .rank_factor = {}};
+  const auto text = [](const PredictRequest& it) {
+    return records::to_json(predict(it).record).dump();
+  };
+  EXPECT_EQ(text(request("fusion", 8)), text(request("fusion", 8)));
+  EXPECT_EQ(text(noisy), text(noisy));
+  EXPECT_NE(text(noisy), text(request("fusion", 8)));
+  PredictRequest other = noisy;
+  other.noise.seed = 8;
+  EXPECT_NE(text(noisy), text(other));
+}
+
+TEST(Predict, OtherPricesAreAnotherCase) {
+  const auto key = [](const PredictRequest& it) {
+    return predict(it).record.configuration.key();
+  };
+  const std::string usual = key(request("fusion", 8));
+  EXPECT_EQ(usual, key(request("fusion", 8)));
+  EXPECT_NE(usual.find(" cluster=two nodes; prices "), std::string::npos)
+      << usual;
+  PredictRequest other = request("fusion", 8);
+  other.cluster.links[1].bytes_per_s *= 10;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.cluster.device.throughputs[0].samples_per_s = 251;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.samples_per_s = 300;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.profile = predict(other).costs.profile;
+  EXPECT_NE(key(other), usual);
+  other = request("fusion", 8);
+  other.algorithm = "ring";
+  EXPECT_NE(key(other).find("two nodes; ring; prices "), std::string::npos);
+  other.noise.sigma = 0.05;
+  other.noise.straggler_probability = 0.1;
+  other.noise.straggler_factor = 3;
+  EXPECT_NE(
+      key(other).find("two nodes; ring; noise 0.05; stragglers 0.1 x 3; "),
+      std::string::npos);
+  // Where hosts come from is no price.
+  other = request("fusion", 8);
+  other.cluster.source = "another test";
+  other.cluster.hosts[0].name = "m";
+  EXPECT_EQ(key(other), usual);
+}
+
+TEST(Predict, RecordsEveryRankAndStep) {
+  PredictRequest asked = request("fusion", 6);
+  asked.steps = 20;
+  const Prediction prediction = predict(asked, true);
+  const records::RunRecord& record = prediction.record;
+  EXPECT_EQ(record.source, records::Source::kPredicted);
+  ASSERT_EQ(record.ranks.size(), 6u);
+  for (const records::RankSamples& rank : record.ranks) {
+    ASSERT_EQ(rank.step_ns.size(), 20u);
+    EXPECT_EQ(rank.step_ns.back(), (prediction.times.step + 500) / 1000);
+    EXPECT_EQ(rank.phase_ns.at("forward").size(), 20u);
+    EXPECT_EQ(rank.compute_only_step_ns.front(), 256'000'000);
+  }
+  EXPECT_EQ(record.ranks[5].host, "n1");  // the cluster file's
+  EXPECT_EQ(record.ranks[5].local_rank, 1);
+  EXPECT_EQ(record.configuration.ranks_per_host, (std::vector<int>{4, 2}));
+  EXPECT_FALSE(prediction.spans.empty());
+  std::ostringstream trace;
+  records::write_trace(trace, prediction.spans);
+  EXPECT_NE(trace.str().find("all-reduce"), std::string::npos);
+}
+
+TEST(Predict, AMillionRanksAreOneClass) {
+  PredictRequest asked = request("fusion", 1'000'000);
+  for (cluster::ClusterHost& host : asked.cluster.hosts) {
+    host.slots = 500'000;
+  }
+  const Prediction prediction = predict(asked);
+  EXPECT_EQ(prediction.job->actors.size(), 1u);
+  EXPECT_EQ(prediction.job->actors[0].stands_for, 1'000'000);
+  EXPECT_EQ(prediction.record.ranks.size(), 1u);
+}
+
+TEST(Predict, RefusesWhatCannotBe) {
+  EXPECT_EQ(message_of(request("bsp", 9)),
+            "a world of 9 ranks does not fit on cluster 'two nodes': 2 hosts "
+            "have 8 slots");
+  EXPECT_EQ(message_of(request("bsp", 0)),
+            "a world of 0 ranks; it needs at least 1");
+  PredictRequest wrong = request("bsp", 2);
+  wrong.samples_per_s = -3;
+  EXPECT_EQ(message_of(wrong),
+            "-3 samples/s of one device: must be from 0.001 to 1000000000");
+  for (const double rate : {HUGE_VAL, std::nan(""), 0.0, 1e-300, 1e30}) {
+    wrong.samples_per_s = rate;
+    EXPECT_TRUE(message_of(wrong).ends_with(
+        " samples/s of one device: must be from 0.001 to 1000000000"))
+        << rate;
+  }
+  wrong.samples_per_s = kLeastDeviceRate;
+  wrong.batch_size = 32;
+  EXPECT_EQ(message_of(wrong),
+            "0.001 samples/s of one device: a step of 32 samples takes 32000 "
+            "s, at most 3600 can be");
+  wrong = request("bsp", 2);
+  wrong.algorithm = "rings";
+  EXPECT_EQ(message_of(wrong),
+            "unknown collective algorithm 'rings'; did you mean 'ring'? Known: "
+            "ring, tree, halving-doubling, hierarchical, measured");
+  wrong = request("bsp", 2);
+  wrong.noise.straggler_factor = 0.5;
+  wrong.noise.straggler_probability = 0.1;
+  EXPECT_NE(message_of(wrong).find("straggler_factor = 0.5"),
+            std::string::npos);
+  wrong = request("bsp", 2);
+  wrong.cluster.links.clear();
+  EXPECT_EQ(message_of(wrong),
+            "cluster 'two nodes' has no [[links]]; a prediction needs at least "
+            "one");
+}
+
+// Before any memory is taken.
+TEST(Predict, RefusesMoreThanMemoryHolds) {
+  PredictRequest much = request("fusion", 8);
+  much.steps = 100'000'000;
+  EXPECT_EQ(message_of(much),
+            "100000000 steps: a record of 8 ranks holds at most 625000");
+  much.steps = 600'000;
+  EXPECT_TRUE(
+      message_of(much).starts_with("600003 steps of 1 simulated rank with "))
+      << message_of(much);
+  much = request("fusion", 1'000'000);
+  for (cluster::ClusterHost& host : much.cluster.hosts) {
+    host.slots = 500'000;
+  }
+  much.noise.sigma = 0.1;
+  const std::string message = message_of(much);
+  EXPECT_TRUE(message.starts_with("13 steps of 1000000 simulated ranks with "))
+      << message;
+  EXPECT_TRUE(message.ends_with(
+      "and at most 10000000 can be simulated: ask for fewer steps or ranks; "
+      "without noise, ranks that do alike count once"))
+      << message;
+}
+
+TEST(Predict, TakesADeviceAtEitherEndOfItsRange) {
+  for (const auto& [rate, batch] :
+       {std::pair{kLeastDeviceRate, 3}, {kMostDeviceRate, 1}}) {
+    PredictRequest asked = request("fusion", 4);
+    asked.samples_per_s = rate;
+    asked.batch_size = batch;
+    const Prediction prediction = predict(asked);
+    EXPECT_GE(prediction.times.step, plan::picoseconds_of(batch / rate));
+  }
+}
+
+}  // namespace
+}  // namespace paceline::predict

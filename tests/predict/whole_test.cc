@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cluster/whole.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/predict/predict.h"
+#include "simulator/toy.h"
+
+namespace paceline::predict {
+namespace {
+
+constexpr plan::Picoseconds kUs = simulator::kMicrosecond;
+
+TEST(Whole, TransfersEndWithinTime) {
+  EXPECT_EQ(cluster::transfer_time(4'611'686, 1),
+            4'611'686 * plan::Picoseconds{1'000'000'000'000});
+  EXPECT_THROW(cluster::transfer_time(4'611'687, 1), UsageError);
+  EXPECT_EQ(
+      cluster::transfer_time(9'000'000'000'000'000'000, 100'000'000'000'000),
+      90'000 * plan::Picoseconds{1'000'000'000'000});
+}
+
+TEST(Whole, TimeEndsInOneSentence) {
+  const auto input = simulator::toy_input(1, 2);
+  simulator::Costs costs = simulator::toy_costs(input);
+  costs.profile.forward[0] = cluster::kEndOfTime - 20 * kUs;
+  const simulator::Job job =
+      simulator::compile(*simulator::planner_of("none"), input, {.steps = 2});
+  try {
+    simulator::Simulator(job).run(costs);
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the simulated time is longer than 53 days; give faster links "
+                 "or a smaller job");
+  }
+}
+
+// A share of 2^16 of a backward of 200 s needs more than 64 bits.  The last but
+// one all-reduce runs under it, at half its speed.
+TEST(Whole, LongLayersSlowDownExactly) {
+  const auto input = simulator::toy_input(2, 2);
+  simulator::Costs costs = simulator::toy_costs(input);
+  constexpr plan::Picoseconds kLong = 200'000'000 * kUs;
+  costs.profile.backward.assign(2, kLong);
+  costs.machine.interference.compute_under_transfer = 0.5;
+  EXPECT_EQ(
+      simulator::simulate(*simulator::planner_of("wfbp"), input, costs).step,
+      20 * kUs + 2 * kLong + 512'000 + 1'024'000);
+}
+
+// Every rank's bytes cross the one medium: 2.7 GB of 100,000 hosts.
+TEST(Whole, OneMediumCarriesAllHosts) {
+  constexpr plan::Rank kHosts = 100'000;
+  PredictRequest request{.network = plan::network_shape("bert-large"),
+                         .cluster = {},
+                         .strategy = "bsp",
+                         .ranks = kHosts,
+                         .engine = "ideal"};
+  request.cluster.name = "one medium";
+  request.cluster.device.flops_per_s = 1e13;
+  for (plan::Rank i = 0; i < kHosts; ++i) {
+    request.cluster.hosts.push_back(
+        {.name = std::to_string(i), .slots = 1, .interface = {}});
+  }
+  request.cluster.links.push_back({.name = "air",
+                                   .sharing = cluster::LinkSharing::kAll,
+                                   .bytes_per_s = 1e9,
+                                   .fits = {}});
+  const Prediction prediction = predict(request);
+  EXPECT_GT(prediction.job->wire_bytes, 2'000'000'000);
+  EXPECT_EQ(prediction.bound.wire,
+            cluster::transfer_time(prediction.job->wire_bytes * kHosts,
+                                   1'000'000'000));
+}
+
+}  // namespace
+}  // namespace paceline::predict

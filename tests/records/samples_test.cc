@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/records/samples.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace paceline::records {
+namespace {
+
+using Seconds = std::vector<double>;
+
+RunRecord with_steps(std::vector<std::vector<std::int64_t>> steps) {
+  RunRecord record;
+  for (std::vector<std::int64_t>& of_rank : steps) {
+    record.ranks.emplace_back().step_ns = std::move(of_rank);
+  }
+  return record;
+}
+
+TEST(Samples, TakeTheSlowestRankOfTheStepsThatAllHave) {
+  EXPECT_EQ(slowest_step_s(with_steps({{1'000'000'000, 4'000'000'000},
+                                       {},
+                                       {2'000'000'000, 3'000'000'000, 5}})),
+            (Seconds{2, 4}));
+  EXPECT_EQ(slowest_step_s(with_steps({{}, {}})), Seconds{});
+  EXPECT_EQ(slowest_step_s({}), Seconds{});
+}
+
+TEST(Samples, PoolRankByRankRoundedOnce) {
+  EXPECT_EQ(pooled_step_s(with_steps({{97'200'000, 1}, {100'100'000}})),
+            (Seconds{0.0972, 1e-9, 0.1001}));
+}
+
+TEST(Samples, KnowComputeOnlyWhereItWasMeasured) {
+  RunRecord record = with_steps({{7}, {8}});
+  EXPECT_EQ(slowest_compute_only_step_s(record), Seconds{});
+  record.ranks[0].compute_only_step_ns = {2'000'000'000};
+  record.ranks[1].compute_only_step_ns = {3'000'000'000};
+  EXPECT_EQ(slowest_compute_only_step_s(record), Seconds{3});
+}
+
+}  // namespace
+}  // namespace paceline::records

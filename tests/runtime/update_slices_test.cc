@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/update.h"
+
+namespace paceline::runtime {
+namespace {
+
+constexpr std::array kDivisor{3.0};
+
+// Values, gradients and two state buffers, never the same twice within one.
+std::vector<at::Tensor> operands(std::int64_t elements) {
+  const auto line = at::arange(elements, at::kFloat);
+  return {(line * 0.37F).sin(),
+          (line * 0.91F).cos(),
+          (line * 0.13F).sin() * 0.1F,
+          (line * 0.29F).cos().square()};
+}
+
+// Updates the elements [begin, begin + count) of what `whole` holds, in place.
+void update(const UpdateRule& rule,
+            const std::vector<at::Tensor>& whole,
+            std::int64_t begin,
+            std::int64_t count) {
+  const std::size_t buffers = rule.name == "adamw" ? 4 : 3;
+  Call call;
+  call.numbers = kDivisor;
+  for (std::size_t b = 0; b < buffers; ++b) {
+    call.reads.push_back({whole[b].narrow(0, begin, count)});
+  }
+  call.writes = call.reads;
+  call.reads.push_back({at::full({1}, 0.01F)});
+  if (rule.name == "adamw") {
+    call.reads.push_back({at::full({1}, 2.0F)});
+  }
+  run_update(rule, call);
+}
+
+// PyTorch's kernels round the elements that fill no vector otherwise (they fuse
+// no multiplication with an addition there), so slices begin at whole vectors.
+TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
+  constexpr std::int64_t kElements = 1003;  // the last vector is not full
+  for (const std::string name : {"sgd", "adamw"}) {
+    const UpdateRule rule{.name = name};
+    const auto start = operands(kElements);
+    auto whole = operands(kElements);
+    auto parts = operands(kElements);
+    update(rule, whole, 0, kElements);
+    std::int64_t begin = 0;
+    for (const std::int64_t count : {16, 64, 448, 475}) {
+      update(rule, parts, begin, count);
+      begin += count;
+    }
+    ASSERT_EQ(begin, kElements);
+    EXPECT_FALSE(at::equal(whole[0], start[0])) << name << " changed nothing";
+    for (std::size_t b = 0; b < whole.size(); ++b) {
+      EXPECT_TRUE(at::equal(whole[b], parts[b])) << name << ", buffer " << b;
+    }
+  }
+}
+
+TEST(UpdateSlices, CountAddsOne) {
+  const at::Tensor counter = at::full({1}, 41.0F);
+  Call call;
+  call.reads = {{counter}};
+  call.writes = {{counter}};
+  run_count({}, call);
+  EXPECT_EQ(counter.item<float>(), 42.0F);
+}
+
+}  // namespace
+}  // namespace paceline::runtime

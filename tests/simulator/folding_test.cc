@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/strategy.h"
+#include "simulator/agree.h"
+#include "simulator/toy.h"
+
+namespace paceline::simulator {
+namespace {
+
+/// Strategies of which a schedule, an exchange or a whole word is each one.
+std::vector<std::string> strategies() {
+  std::vector<std::string> all;
+  for (const auto& row : strategies::schedules()) {
+    all.emplace_back(row.name);
+  }
+  for (const auto& row : strategies::exchanges()) {
+    all.push_back("wfbp+" + std::string(row.name));
+  }
+  for (const auto& row : strategies::whole_strategies()) {
+    if (row.make != nullptr) {
+      all.emplace_back(row.name);
+    }
+  }
+  return all;
+}
+
+/// Options of exchanges, codecs and update rules that fold in another way.
+const std::vector<std::string> kOptions{
+    "fusion+fp16",
+    "wfbp+hierarchical:local=2",
+    "wfbp+hierarchical:local=3",
+    "wfbp+neighbor-allreduce:topology=inner-outer-exp,local=3",
+    "wfbp+hierarchical-neighbor-allreduce:local=3",
+    "wfbp+neighbor-allreduce:topology=exp",
+    "wfbp+neighbor-allreduce:topology=ring+awc",
+    "wfbp+neighbor-allreduce:topology=inner-outer-exp",
+    "wfbp+hierarchical-neighbor-allreduce:topology=exp",
+    "wfbp+hierarchical-neighbor-allreduce:style=leader",
+    "wfbp+ps:placement=apart,servers=1",
+    "wfbp+ps:placement=apart,assign=hash,local=1",
+    "bytescheduler:order=priority,credit-mb=0+ps:servers=1",
+    "bsp+ps:assign=hash,local=0"};
+
+class Folding : public testing::TestWithParam<std::string> {};
+class FoldingInLargeWorlds : public Folding {};
+
+plan::PlanInput million(plan::Rank local) {
+  auto input = toy_input(2, 1'000'000);
+  input.local_world = {};
+  input.local_world.add(input.world / local, local);
+  return input;
+}
+
+struct Folds {
+  const char* strategy;
+  plan::Rank local;  // on a host
+  std::size_t classes;
+};
+
+// Tens of millions of ops if they did not.
+TEST(FoldingAMillionRanks, LeavesAHandful) {
+  for (const Folds& row :
+       {Folds{"fusion", 4, 1},
+        Folds{"fusion", 1'000'000, 1},
+        Folds{"fusion+hierarchical", 4, 1},
+        Folds{"fusion+hierarchical:local=8", 4, 1},
+        Folds{"bytescheduler:order=priority+hierarchical", 4, 1},
+        Folds{"wfbp+neighbor-allreduce:topology=ring", 4, 4},
+        Folds{"wfbp+neighbor-allreduce:topology=ring", 1, 1},
+        Folds{"wfbp+neighbor-allreduce:topology=exp", 4, 4},
+        Folds{"wfbp+neighbor-allreduce", 4, 4},
+        Folds{"wfbp+neighbor-allreduce:topology=inner-outer-exp", 4, 4},
+        Folds{"wfbp+hierarchical-neighbor-allreduce", 4, 1},
+        Folds{"wfbp+hierarchical-neighbor-allreduce:style=leader", 4, 2}}) {
+    SCOPED_TRACE(row.strategy);
+    const auto planner = planner_of(row.strategy);
+    const Job job = compile(*planner, million(row.local), {.steps = 4});
+    EXPECT_EQ(job.actors.size(), row.classes);
+  }
+}
+
+// Each of these servers meets every worker, however few plans there are.
+TEST(FoldingAMillionRanks, RefusesServersOfThem) {
+  const auto refusal = [](const std::string& strategy, plan::Rank world) {
+    auto input = million(4);
+    input.world = world;
+    input.local_world = {};
+    input.local_world.add(world / 4, 4);
+    try {
+      compile(*planner_of(strategy), input, {.steps = 50});
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal("wfbp+ps:servers=1", 1'000'000),
+            "rank 0 of 1000000 would send and receive more than 1000000 "
+            "messages in a step, as one that serves many ranks does: choose "
+            "fewer ranks, or an exchange without servers");
+  EXPECT_EQ(refusal("wfbp+ps:placement=apart,servers=4", 100'000),
+            "50 steps of 4 simulated ranks, some of which exchange with many "
+            "of the 100000, have more than 10000000 messages: ask for fewer "
+            "steps, ranks or servers, or larger partitions");
+}
+
+/// Some exchanges want equally many ranks on every host, a rank beside the
+/// servers, or an even world, and refuse others.
+bool refused(const plan::Planner& planner, const plan::PlanInput& input) {
+  try {
+    planner.setup(input);
+  } catch (const UsageError&) {
+    return true;
+  }
+  return false;
+}
+
+TEST_P(Folding, EqualsUnfoldedInSmallWorlds) {
+  const auto planner = planner_of(GetParam());
+  int compared = 0;
+  for (plan::Rank world = 1; world <= 64; ++world) {
+    for (const plan::Rank local : {1, 4}) {
+      SCOPED_TRACE(testing::Message()
+                   << world << " ranks, " << local << " on a host");
+      auto input = toy_input(2, world);
+      input.local_world = hosts_of(world, local);
+      if (!refused(*planner, input)) {
+        expect_equal(*planner, input, rough_costs(input));
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 16);
+}
+
+TEST_P(FoldingInLargeWorlds, EqualsUnfolded) {
+  const auto planner = planner_of(GetParam());
+  for (const plan::Rank world : {100, 128, 255, 256, 1000, 1024}) {
+    SCOPED_TRACE(world);
+    auto input = toy_input(1, world);
+    input.local_world = hosts_of(world, world == 100 ? 5 : 8);
+    if (!refused(*planner, input)) {
+      expect_equal(*planner, input, rough_costs(input));
+    }
+  }
+}
+
+TEST_P(FoldingInLargeWorlds, OneHostHoldsAll) {
+  const auto planner = planner_of(GetParam());
+  for (const plan::Rank world : {5, 32, 255}) {
+    SCOPED_TRACE(world);
+    auto input = toy_input(2, world);
+    input.local_world = {world};
+    if (!refused(*planner, input)) {
+      expect_equal(*planner, input, rough_costs(input));
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<std::string>& row) {
+  std::string name;
+  for (const char c : row.param) {
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         Folding,
+                         testing::ValuesIn(strategies()),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Options,
+                         Folding,
+                         testing::ValuesIn(kOptions),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(All,
+                         FoldingInLargeWorlds,
+                         testing::ValuesIn(strategies()),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Options,
+                         FoldingInLargeWorlds,
+                         testing::ValuesIn(kOptions),
+                         name_of);
+
+}  // namespace
+}  // namespace paceline::simulator

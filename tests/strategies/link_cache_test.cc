@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/link_cache.h"
+
+#include <deque>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "paceline/plan/frontier.h"
+#include "paceline/plan/program.h"
+#include "paceline/strategies/strategy.h"
+#include "plan/toy_model.h"
+
+namespace paceline::strategies {
+namespace {
+
+using SharedPlan = std::shared_ptr<const CommPlan>;
+
+struct Planned {
+  PlanInput input = input_of(toy_model({{16}, {16, 4}, {16}}), 2);
+  std::unique_ptr<Planner> planner;
+  Setup setup;
+
+  explicit Planned(const char* strategy)
+      : planner(make_planner(parse_strategy(strategy))),
+        setup(planner->setup(input)) {}
+
+  SharedPlan plan(Variant variant = 0) const {
+    return std::make_shared<const CommPlan>(
+        planner->plan(input, setup, variant));
+  }
+};
+
+void complete_all(Frontier& frontier) {
+  while (!frontier.idle()) {
+    for (const OpRef ref : frontier.take_ready()) {
+      frontier.complete(ref);
+    }
+  }
+}
+
+TEST(LinkCache, StaticPlansAreLinkedOnce) {
+  for (const char* strategy : {"none", "bsp", "wfbp", "fusion:bucket-mb=0"}) {
+    const Planned planned(strategy);
+    Frontier frontier(planned.input.model, planned.setup);
+    const SharedPlan plan = planned.plan();
+    for (Step t = 0; t < 20; ++t) {
+      frontier.open(t, plan);
+      complete_all(frontier);
+    }
+    EXPECT_EQ(frontier.links_derived(), 1U) << strategy;
+  }
+}
+
+TEST(LinkCache, APlanPerVariantIsLinkedOncePerVariant) {
+  const Planned planned("ddp");
+  Frontier frontier(planned.input.model, planned.setup);
+  const SharedPlan first = planned.plan(0), later = planned.plan(1);
+  for (Step t = 0; t < 20; ++t) {
+    frontier.open(t, t == 0 ? first : later);
+    complete_all(frontier);
+  }
+  EXPECT_EQ(frontier.links_derived(), 2U);
+}
+
+// The next step is opened before the last one is done: the first step has
+// nothing before it, the second has a first one there, the third repeats.
+TEST(LinkCache, StepsThatOverlapAlikeAreLinkedAFewTimes) {
+  const Planned planned("fusion:bucket-mb=0");
+  Frontier frontier(planned.input.model, planned.setup);
+  const SharedPlan plan = planned.plan();
+  std::deque<OpRef> ready;
+  frontier.open(0, plan);
+  for (Step t = 1; t < 20; ++t) {
+    frontier.open(t, plan);
+    while (frontier.oldest().step < t) {
+      for (const OpRef ref : frontier.take_ready()) {
+        ready.push_back(ref);
+      }
+      frontier.complete(ready.front());
+      ready.pop_front();
+    }
+  }
+  EXPECT_LE(frontier.links_derived(), 4U);
+}
+
+class RandomJobs : public ::testing::TestWithParam<unsigned> {};
+
+// Random variants, random forgetting: the links are those of a Linker that
+// derives every step anew.
+TEST_P(RandomJobs, LinksEqualThoseOfALinker) {
+  std::mt19937 rng(GetParam());
+  const Planned planned("ddp");
+  const std::vector<SharedPlan> plans{
+      planned.plan(0), planned.plan(1), planned.plan(1)};
+  LinkCache cache(planned.input.model, planned.setup);
+  Linker linker(planned.input.model, planned.setup);
+  constexpr Step kSteps = 200;
+  Step forgotten = 0;
+  for (Step t = 0; t < kSteps; ++t) {
+    const SharedPlan& plan = plans[rng() % plans.size()];
+    const Links expected = linker.open(t, *plan);
+    Links links = *cache.open(plan);
+    for (auto* lists : {&links.waits_for, &links.excludes}) {
+      for (auto& list : *lists) {
+        for (Edge& edge : list) {
+          edge.step += t;
+        }
+      }
+    }
+    EXPECT_EQ(links.waits_for, expected.waits_for) << "step " << t;
+    EXPECT_EQ(links.excludes, expected.excludes) << "step " << t;
+    if (const auto to = t + 1 - static_cast<Step>(rng() % 3); to > forgotten) {
+      forgotten = to;
+      linker.forget_before(forgotten);
+      cache.forget_before(forgotten - (t + 1));
+    }
+  }
+  EXPECT_LT(cache.derived(), static_cast<std::size_t>(kSteps));
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomJobs, ::testing::Range(0U, 5U));
+
+}  // namespace
+}  // namespace paceline::strategies

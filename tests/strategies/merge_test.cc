@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/merge.h"
+
+#include <algorithm>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/strategy.h"
+#include "plan/toy_model.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Tensors of so many bytes whose gradients take so long.
+std::vector<ReadyTensor> tensors(const std::vector<Picoseconds>& backward,
+                                 const std::vector<std::int64_t>& bytes) {
+  std::vector<ReadyTensor> result;
+  Picoseconds ready = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    ready += backward[i];
+    result.push_back({bytes[i] / 4, bytes[i], ready});
+  }
+  return result;
+}
+
+CrossingTime line(Picoseconds alpha, Picoseconds beta) {
+  return
+      [=](std::int64_t bytes) { return bytes == 0 ? 0 : alpha + beta * bytes; };
+}
+
+/// Every way to cut `count` tensors; bit i: a cut behind tensor i.
+std::vector<std::size_t> cut(std::size_t count, std::uint32_t bits) {
+  std::vector<std::size_t> sizes{0};
+  for (std::size_t i = 0; i < count; ++i) {
+    ++sizes.back();
+    if (i + 1 < count && ((bits >> i) & 1U) != 0) {
+      sizes.push_back(0);
+    }
+  }
+  return sizes;
+}
+
+Picoseconds earliest_of_all_cuts(const std::vector<ReadyTensor>& all,
+                                 const CrossingTime& time) {
+  Picoseconds best = std::numeric_limits<Picoseconds>::max();
+  for (std::uint32_t bits = 0; bits < (1U << (all.size() - 1)); ++bits) {
+    best = std::min(best, end_of(all, time, cut(all.size(), bits)));
+  }
+  return best;
+}
+
+/// The published recurrences, in the paper's numbering: layer 1 is the first,
+/// L the last, backward runs from L to 1; alpha + beta M; written from the
+/// paper's formulas with their arrays, and nothing shared with the planner.
+std::vector<std::size_t> published_greedy(const std::vector<double>& tb,
+                                          std::vector<double> p,
+                                          double alpha,
+                                          double beta) {
+  const std::size_t last = p.size() - 1;  // index 0 is unused
+  std::vector<double> taob(p.size()), tc(p.size()), tauc(p.size());
+  for (std::size_t l = last - 1; l >= 1; --l) {
+    taob[l] = taob[l + 1] + tb[l + 1];
+  }
+  for (std::size_t l = 1; l <= last; ++l) {
+    tc[l] = alpha + beta * p[l];
+  }
+  const auto starts = [&] {
+    tauc[last] = taob[last] + tb[last];
+    for (std::size_t l = last - 1; l >= 1; --l) {
+      tauc[l] = std::max(tauc[l + 1] + tc[l + 1], taob[l] + tb[l]);
+    }
+  };
+  starts();
+  std::vector<std::size_t> sizes;
+  std::size_t open = 1;
+  for (std::size_t l = last; l >= 2; --l) {
+    const double ready = taob[l - 1] + tb[l - 1];
+    if (ready < tauc[l] + tc[l] && ready - tauc[l] < alpha) {
+      p[l - 1] += p[l];
+      tc[l] = 0;
+      tc[l - 1] = alpha + beta * p[l - 1];
+      starts();
+      ++open;
+    } else {
+      sizes.push_back(open);
+      open = 1;
+    }
+  }
+  sizes.push_back(open);
+  return sizes;
+}
+
+struct Instance {
+  std::vector<Picoseconds> backward;
+  std::vector<std::int64_t> bytes;
+  Picoseconds alpha = 0, beta = 0;
+};
+
+Instance instance(std::mt19937& rng) {
+  Instance made;
+  const std::size_t count = 2 + rng() % 11;
+  for (std::size_t i = 0; i < count; ++i) {
+    made.backward.push_back(static_cast<Picoseconds>(rng() % 40));
+    made.bytes.push_back(static_cast<std::int64_t>(1 + rng() % 60));
+  }
+  made.alpha = static_cast<Picoseconds>(rng() % 50);
+  made.beta = static_cast<Picoseconds>(rng() % 4);
+  return made;
+}
+
+TEST(BestMerge, IsTheBestOfAllCutsOfUpToTwelveTensors) {
+  std::mt19937 rng(5);
+  int greedy_is_worse = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Instance in = instance(rng);
+    const auto all = tensors(in.backward, in.bytes);
+    const auto time = line(in.alpha, in.beta);
+    const Merge best = best_merge(all, time);
+    EXPECT_EQ(best.end, earliest_of_all_cuts(all, time)) << i;
+    EXPECT_EQ(best.end, end_of(all, time, best.sizes)) << i;
+    EXPECT_LE(best.bound, best.end) << i;
+    const Merge greedy = greedy_merge(all, time);
+    EXPECT_LE(best.end, greedy.end);
+    greedy_is_worse += best.end < greedy.end ? 1 : 0;
+  }
+  EXPECT_GT(greedy_is_worse, 0) << "or the two tests above say little";
+}
+
+// A switch of algorithm inside the engine makes the larger message dearer.
+TEST(BestMerge, IsTheBestWhereTimesJump) {
+  std::mt19937 rng(6);
+  for (int i = 0; i < 200; ++i) {
+    const Instance in = instance(rng);
+    const auto all = tensors(in.backward, in.bytes);
+    const AlphaBetaLine jumps{
+        {{0, in.alpha, 1}, {50, 4 * in.alpha, 0.5}, {120, in.alpha, 2}}};
+    const CrossingTime time = [&](std::int64_t bytes) {
+      return jumps.time(bytes);
+    };
+    const Merge best = best_merge(all, time);
+    EXPECT_EQ(best.end, earliest_of_all_cuts(all, time)) << i;
+    EXPECT_LE(best.bound, best.end) << i;
+  }
+}
+
+TEST(BestMerge, NeedsNoMergingWithoutStartUpAndOneUnitWithoutBytes) {
+  const auto all = tensors({5, 5, 5, 5}, {8, 8, 8, 8});
+  const Merge free = best_merge(all, line(0, 3));
+  EXPECT_EQ(free.end, end_of(all, line(0, 3), {1, 1, 1, 1}));
+  EXPECT_EQ(best_merge(all, line(1'000, 0)).sizes, std::vector<std::size_t>{4});
+}
+
+TEST(GreedyMerge, IsNotAlwaysTheBest) {
+  const auto all = tensors({1, 2, 3}, {2, 1, 1});
+  const Merge greedy = greedy_merge(all, line(3, 1));
+  const Merge best = best_merge(all, line(3, 1));
+  EXPECT_EQ(greedy.sizes, (std::vector<std::size_t>{2, 1}));
+  EXPECT_EQ(greedy.end, 13);
+  EXPECT_EQ(best.sizes, (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(best.end, 11);
+}
+
+TEST(GreedyMerge, FollowsThePublishedRecurrences) {
+  std::mt19937 rng(7);
+  std::size_t merged = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    const Instance in = instance(rng);
+    const Merge greedy =
+        greedy_merge(tensors(in.backward, in.bytes), line(in.alpha, in.beta));
+    std::vector<double> tb{0}, p{0};
+    tb.insert(tb.end(), in.backward.rbegin(), in.backward.rend());
+    p.insert(p.end(), in.bytes.rbegin(), in.bytes.rend());
+    EXPECT_EQ(
+        greedy.sizes,
+        published_greedy(
+            tb, p, static_cast<double>(in.alpha), static_cast<double>(in.beta)))
+        << i;
+    merged += in.bytes.size() - greedy.sizes.size();
+  }
+  EXPECT_GT(merged, 1'000u);
+}
+
+TEST(GreedyMerge, TakesSmallUnitsAlongWhateverTheTimesSay) {
+  const auto all = tensors({100, 100, 100, 100}, {40, 40, 4'000, 40});
+  const auto time = line(1, 0);
+  EXPECT_EQ(greedy_merge(all, time).sizes,
+            (std::vector<std::size_t>{1, 1, 1, 1}));
+  EXPECT_EQ(greedy_merge(all, time, 15).sizes,
+            (std::vector<std::size_t>{2, 1, 1}))
+      << "10 elements are few, 20 and 1000 are not; the last has no next";
+}
+
+class MergingSchedule : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(MergingSchedule, WantsAProfileAndAnAlphaBetaModel) {
+  const auto planner = make_planner(parse_strategy(GetParam()));
+  EXPECT_TRUE(needs_times(parse_strategy(GetParam())));
+  PlanInput input = input_of(small_model(), 2);
+  input.profile.reset();
+  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0),
+               UsageError);
+  input = input_of(small_model(), 2);
+  input.alpha_beta.reset();
+  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0),
+               UsageError);
+  input.world = 1;
+  EXPECT_NO_THROW((void)planner->setup(input)) << "nothing crosses";
+}
+
+TEST_P(MergingSchedule, TakesTheTimesOfItsExchange) {
+  const auto planner =
+      make_planner(parse_strategy(std::string(GetParam()) + "+rs-ag"));
+  PlanInput input = input_of(small_model(), 2);
+  input.alpha_beta->all_gather = {};
+  EXPECT_THROW((void)planner->plan(input, planner->setup(input), 0),
+               UsageError);
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         MergingSchedule,
+                         ::testing::Values("mg-wfbp",
+                                           "optimal-merge",
+                                           "bytescheduler"));
+
+TEST(MergingSchedules, SayWhatTheyPredict) {
+  const PlanInput input = input_of(toy_model({{256}, {256}}), 2);
+  // Ready at 2 and 4 ns; 3 ns + 10.24 ns a tensor.
+  EXPECT_EQ(make_planner(parse_strategy("mg-wfbp"))->remark(input),
+            "1 units of 2 tensors; communication is predicted to end 0.000 ms "
+            "after the start of backward, no cut can end before 0.000 ms");
+  EXPECT_EQ(make_planner(parse_strategy("wfbp"))->remark(input), "");
+}
+
+}  // namespace
+}  // namespace paceline::strategies

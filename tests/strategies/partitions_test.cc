@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/partitions.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "plan/toy_model.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// The words that refuse to plan it; empty where it is planned.
+std::string refusal(const std::string& text, const PlanInput& input) {
+  try {
+    const auto planner = make_planner(parse_strategy(text));
+    const auto setup = planner->setup(input);
+    planner->plan(input, setup, 0);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<Unit> units_of(const std::vector<Elements>& counts) {
+  std::vector<Unit> units;
+  for (const Elements count : counts) {
+    Unit& unit = units.emplace_back();
+    unit.values.count = unit.gradients.count = count;
+  }
+  return units;
+}
+
+PartitionLimit limit(const std::string& mebibytes) {
+  return {"row", Options({{"partition-mb", mebibytes}})};
+}
+
+std::string refusal(const PartitionLimit& limit,
+                    const std::vector<Unit>& units) {
+  try {
+    limit.longest(units, 16, 4);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Partitions, AreWholeStepsAndOneAtLeast) {
+  const auto units = units_of({1000});
+  EXPECT_EQ(limit("1").longest(units, 16, 4), 262'144);
+  EXPECT_EQ(limit("0.0002").longest(units, 16, 4), 48);  // of 52
+  EXPECT_EQ(limit("0.000000001").longest(units, 16, 4), 16);
+}
+
+TEST(Partitions, AsManyAsThereMayBe) {
+  const Elements most = kMostPartitions * 16;
+  EXPECT_EQ(refusal(limit("0.00001"), units_of({most})), "");
+  EXPECT_EQ(refusal(limit("0.00001"), units_of({most + 1})),
+            "strategy option row:partition-mb=0.00001: cuts the model into "
+            "20001 pieces, and at most 20000 are planned; take 0.000123 or "
+            "more");
+  // What the sentence names is planned, and a step less is not.
+  EXPECT_EQ(limit("0.000123").longest(units_of({most + 1}), 16, 4), 32);
+  EXPECT_NE(refusal(limit("0.000121"), units_of({most + 1})), "");
+}
+
+TEST(Partitions, EveryUnitMayBeOne) {
+  const std::vector<Elements> counts(kMostPartitions + 1, 16);
+  EXPECT_EQ(refusal(limit("0.00001"), units_of(counts)), "");
+}
+
+TEST(Partitions, StrategiesRefuseWhatWouldFillTheMemory) {
+  // 64 MiB of parameters, in pieces of 64 bytes times the shards.
+  const PlanInput input = input_of(toy_model({{1 << 24}}), 2);
+  for (const char* text : {"bytescheduler:partition-mb=0.0001",
+                           "bytescheduler:partition-mb=1e-9,order=priority",
+                           "wfbp+ps:partition-mb=0.0001"}) {
+    const std::string sentence = refusal(text, input);
+    EXPECT_TRUE(sentence.starts_with("strategy option ")) << text;
+    EXPECT_NE(sentence.find(" pieces, and at most 20000 are planned; take "),
+              std::string::npos)
+        << text << ": " << sentence;
+  }
+  EXPECT_EQ(refusal("bytescheduler:partition-mb=1", input), "");
+  EXPECT_EQ(refusal("wfbp+ps:partition-mb=1", input), "");
+}
+
+TEST(Partitions, OfNothingAreRefusedWhereTheyAreWritten) {
+  for (const char* text :
+       {"bytescheduler:partition-mb=0", "wfbp+ps:partition-mb=0.0"}) {
+    EXPECT_THROW(parse_strategy(text), UsageError) << text;
+  }
+  EXPECT_NO_THROW(parse_strategy("bytescheduler:credit-mb=0"));
+}
+
+}  // namespace
+}  // namespace paceline::strategies
