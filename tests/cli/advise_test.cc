@@ -25,7 +25,7 @@ TEST_F(Advise, SaysWhatItsBarsAre) {
   EXPECT_NE(outcome.out.find("\n[]: 9 of 10 published cells"),
             std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("\nnot examined: no published table tells of "),
+  EXPECT_NE(outcome.out.find("\nnot validated: no published table tells of "),
             std::string::npos)
       << outcome.out;
   outcome = run("advise vgg16 " + kCluster + " --ranks 2 --bucket-mb 25");

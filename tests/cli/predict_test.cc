@@ -172,7 +172,7 @@ TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {
   EXPECT_NE(outcome.err.find("  error bar ±"), std::string::npos)
       << outcome.err;
   outcome = run("predict resnet50 " + kCluster + " --ranks 8 --engine gloo");
-  EXPECT_NE(outcome.err.find("  not examined: no published table tells of "
+  EXPECT_NE(outcome.err.find("  not validated: no published table tells of "
                              "family merged with engine gloo; "),
             std::string::npos)
       << outcome.err;

@@ -212,23 +212,6 @@ TEST_F(Program, RefusesEmptyValues) {
                  "paceline: --only: 'all-reduce,,message' has an empty value ");
 }
 
-TEST_F(Program, ValidateWantsTheTablesAndShowsTheOneThatIsNamed) {
-  expect_refused("validate",
-                 "paceline: --reference reference: no prediction_keys.csv is "
-                 "there; ");
-  const std::string validate =
-      "validate --reference '" PACELINE_SOURCE_DIR "/reference' ";
-  const Outcome outcome = run(validate + "--table decentralized -o page.html");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  std::ifstream file(folder_ / "page.html");
-  const std::string page(std::istreambuf_iterator<char>(file), {});
-  EXPECT_NE(page.find("BlueFog: neighbor averaging"), std::string::npos);
-  EXPECT_EQ(page.find("DLPerf: frameworks"), std::string::npos);
-  EXPECT_NE(outcome.out.find("decentralized: 6 constants fitted"),
-            std::string::npos);
-  EXPECT_NE(page.find("Of this table: 6 constants fitted"), std::string::npos);
-}
-
 TEST_F(Program, RefusesBadFiles) {
   write("bad.toml", "model = 'mlp'\nbatch_size = = 3\n");
   expect_refused("run bad.toml", "paceline: bad.toml:2: not TOML: ");

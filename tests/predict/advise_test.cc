@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/predict/candidates.h"
-#include "paceline/predict/examined.h"
+#include "paceline/predict/error_table.h"
 
 namespace paceline::predict {
 namespace {
@@ -87,7 +87,7 @@ TEST(Advise, PricesServersWhichTheRuntimeDoesNotPerform) {
     if (serves) {
       ++servers;
       EXPECT_EQ(family_of(spec), nullptr);  // servers beside the workers
-      EXPECT_FALSE(row.bar.examined);
+      EXPECT_FALSE(row.bar.validated);
     }
   }
   EXPECT_EQ(servers, 6U);  // three schedules, with and without a sum on hosts
@@ -120,31 +120,31 @@ TEST(Advise, FamiliesAreThoseOfTheExamination) {
   EXPECT_EQ(family("fusion+neighbor-allreduce"), nullptr);
   EXPECT_EQ(family("fusion+neighbor-allreduce:topology=ring+awc"), nullptr);
   EXPECT_EQ(family("fusion+fp16"), nullptr);
-  for (const Examined& row : examined()) {
-    EXPECT_LE(row.p90_percent, least_certain().p90_percent);
+  for (const FamilyErrors& row : error_table().families) {
+    EXPECT_LE(row.p90_percent, largest_errors().p90_percent);
     EXPECT_LT(row.mean_percent, row.p90_percent);
   }
 }
 
 TEST(Advise, ErrorsAreThoseOfTheFamily) {
-  int examined = 0, others = 0;
+  int validated = 0, others = 0;
   for (const Advice& row : table().rows) {
     const strategies::StrategySpec spec =
         strategies::parse_strategy(row.configuration.strategy);
     ASSERT_TRUE(row.bar.known());
-    // PyTorch's reducer was examined on other machines, ByteScheduler with its
+    // PyTorch's reducer was validated on other machines, ByteScheduler with its
     // Python.
-    const Examined* family = family_of(spec);
+    const FamilyErrors* family = family_of(spec);
     const bool known = family != nullptr && family->family == "merged";
-    EXPECT_EQ(row.bar.examined, known) << row.configuration.strategy;
+    EXPECT_EQ(row.bar.validated, known) << row.configuration.strategy;
     EXPECT_EQ(*row.bar.share,
-              (known ? *family : least_certain()).p90_percent / 100);
+              (known ? *family : largest_errors()).p90_percent / 100);
     EXPECT_EQ(row.low,
               std::llround(static_cast<double>(row.step) *
                            std::max(0.0, 1 - *row.bar.share)));
-    (known ? examined : others) += 1;
+    (known ? validated : others) += 1;
   }
-  EXPECT_GT(examined, 0);
+  EXPECT_GT(validated, 0);
   EXPECT_GT(others, 0);
 }
 
@@ -166,10 +166,10 @@ TEST(Advise, MarksWhatCannotBeToldFromTheFirst) {
   EXPECT_GT(by_intervals, 0);
 }
 
-Advice row_of(double step, double share, bool examined, bool runs = true) {
+Advice row_of(double step, double share, bool validated, bool runs = true) {
   Advice row;
   row.step = std::llround(step);
-  row.bar = {.share = share, .examined = examined};
+  row.bar = {.share = share, .validated = validated};
   row.like_best = true;
   row.runs = runs;
   return row;
@@ -185,7 +185,7 @@ TEST(Advise, PrefersWhatWasExaminedAmongWhatCannotBeToldApart) {
   EXPECT_EQ(table.winner(), &table.rows[3]);
   table.rows[3].like_best = table.rows[4].like_best = false;
   EXPECT_EQ(table.winner(), &table.rows[2]);
-  table.rows[2].bar.examined = false;
+  table.rows[2].bar.validated = false;
   EXPECT_EQ(table.winner(), &table.rows[0]);
   table.rows = {row_of(1, 0.1, true, false)};
   EXPECT_EQ(table.winner(), nullptr);

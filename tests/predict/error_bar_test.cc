@@ -35,15 +35,15 @@ TEST(ErrorBar, HoldsWhereItsFamilyWasExamined) {
   for (const char* file :
        {kTenGigabit, "8x4-2080ti-100gbe.toml", "8x4-2080ti-100gbib.toml"}) {
     const ErrorBar bar = bar_of(request_on(file, "wfbp", 32));
-    EXPECT_TRUE(bar.examined) << file << ": " << bar.why;
+    EXPECT_TRUE(bar.validated) << file << ": " << bar.why;
     EXPECT_EQ(bar.of->family, "merged");
     EXPECT_EQ(bar.share, bar.of->p90_percent / 100);
   }
   EXPECT_TRUE(
-      bar_of(request_on("8x8-v100-4x100gbib.toml", "ddp", 16)).examined);
+      bar_of(request_on("8x8-v100-4x100gbib.toml", "ddp", 16)).validated);
   PredictRequest neighbors = request_on("16x8-v100-25gb.toml", kBlueFog, 128);
   neighbors.engine = "bluefog";
-  EXPECT_TRUE(bar_of(neighbors).examined);
+  EXPECT_TRUE(bar_of(neighbors).validated);
 }
 
 cluster::LinkFit message_of(double start_s, double bytes_per_s) {
@@ -53,12 +53,12 @@ cluster::LinkFit message_of(double start_s, double bytes_per_s) {
           .error_percent = {}};
 }
 
-/// What is said of a request that is unlike what was examined.
+/// What is said of a request that is unlike what was validated.
 std::string why_not(const PredictRequest& request) {
   const ErrorBar bar = bar_of(request);
-  EXPECT_FALSE(bar.examined);
-  EXPECT_EQ(bar.of, &least_certain());
-  EXPECT_EQ(bar.share, least_certain().p90_percent / 100);
+  EXPECT_FALSE(bar.validated);
+  EXPECT_EQ(bar.of, &largest_errors());
+  EXPECT_EQ(bar.share, largest_errors().p90_percent / 100);
   return bar.why;
 }
 
@@ -75,7 +75,7 @@ TEST(ErrorBar, ClaimsNothingOfOnesOwnFitsOfMessages) {
   PredictRequest servers = request_on(
       kTenGigabit, "bsp+ps:placement=apart,assign=hash,local=0,servers=4", 12);
   servers.engine = "byteps";
-  EXPECT_TRUE(bar_of(servers).examined) << bar_of(servers).why;
+  EXPECT_TRUE(bar_of(servers).validated) << bar_of(servers).why;
   servers.optimizer = "adamw";
   EXPECT_EQ(why_not(servers), "family servers with optimizer adamw");
   servers.optimizer = "sgd";
@@ -97,12 +97,12 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {
     EXPECT_EQ(why_not(it), std::string("family merged with engine ") + engine);
   }
   it.engine = "nccl";
-  EXPECT_TRUE(bar_of(it).examined);
+  EXPECT_TRUE(bar_of(it).validated);
   it.algorithm = "ring";
   EXPECT_EQ(why_not(it), "--algorithm ring");
   it.algorithm.reset();
   it.optimizer = "adamw";
-  EXPECT_TRUE(bar_of(it).examined);
+  EXPECT_TRUE(bar_of(it).validated);
   it.cluster.hosts[0].slots = it.cluster.hosts[1].slots = 32;
   it.ranks = 64;
   EXPECT_EQ(why_not(it), "more than 32 ranks");
@@ -118,12 +118,12 @@ TEST(ErrorBar, ClaimsNothingOfWhatNobodyExamined) {
   EXPECT_EQ(why_not(it), "noise");
   it.noise = {};
   it.profile_device = "cpu";
-  EXPECT_TRUE(bar_of(it).examined);  // stretched to a rate of the device
+  EXPECT_TRUE(bar_of(it).validated);  // stretched to a rate of the device
   it.profile = predict(it).costs.profile;
   it.samples_per_s.reset();
   EXPECT_EQ(why_not(it), "layers timed on cpu");
   it.profile_device = "NVIDIA GeForce RTX 2080 Ti";
-  EXPECT_TRUE(bar_of(it).examined);
+  EXPECT_TRUE(bar_of(it).validated);
 }
 
 TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
@@ -144,12 +144,12 @@ TEST(ErrorBar, IsNoneOfABareRooflineAndOfCostsOfOnesOwn) {
 }
 
 TEST(ErrorBar, StrategiesOfAFamilyAreComparedByItsPairs) {
-  const Examined merged{
-      .family = "merged", .how = "", .apart_percent = 6, .pairs = 3};
-  const Examined alone{.family = "scheduled", .how = ""};
-  const ErrorBar bar{.share = 0.1, .examined = true, .of = &merged};
+  const FamilyErrors merged{
+      .family = "merged", .how = "", .pair_p90_percent = 6, .pairs = 3};
+  const FamilyErrors alone{.family = "scheduled", .how = ""};
+  const ErrorBar bar{.share = 0.1, .validated = true, .of = &merged};
   EXPECT_DOUBLE_EQ(told_apart_by(bar, bar).value(), 0.06);
-  const ErrorBar other{.share = 0.1, .examined = true, .of = &alone};
+  const ErrorBar other{.share = 0.1, .validated = true, .of = &alone};
   EXPECT_EQ(told_apart_by(bar, other), std::nullopt);
   EXPECT_EQ(told_apart_by(other, other), std::nullopt);
   EXPECT_EQ(told_apart_by({.share = 0.1}, {.share = 0.1}), std::nullopt);
@@ -158,34 +158,36 @@ TEST(ErrorBar, StrategiesOfAFamilyAreComparedByItsPairs) {
 }
 
 TEST(ErrorBar, SizesAreComparedByPairsOfSizes) {
-  const Examined sizes{.family = "merged",
-                       .how = "",
-                       .apart_percent = 6,
-                       .pairs = 3,
-                       .of_sizes = true};
-  const Examined others{
-      .family = "servers", .how = "", .apart_percent = 60, .pairs = 3};
-  const auto apart = [](const Examined* of, bool examined) {
-    return sizes_told_apart_by({.share = 0.1, .examined = examined, .of = of});
+  const FamilyErrors sizes{.family = "merged",
+                           .how = "",
+                           .pair_p90_percent = 6,
+                           .pairs = 3,
+                           .pairs_of_bucket_sizes = true};
+  const FamilyErrors others{
+      .family = "servers", .how = "", .pair_p90_percent = 60, .pairs = 3};
+  const auto apart = [](const FamilyErrors* of, bool validated) {
+    return sizes_told_apart_by(
+        {.share = 0.1, .validated = validated, .of = of});
   };
   EXPECT_DOUBLE_EQ(apart(&sizes, true).value(), 0.06);
   EXPECT_EQ(apart(nullptr, true), std::nullopt);
   double largest = 0;
-  for (const Examined& row : examined()) {
-    largest = std::max(largest, row.of_sizes ? row.apart_percent : 0);
+  for (const FamilyErrors& row : error_table().families) {
+    largest =
+        std::max(largest, row.pairs_of_bucket_sizes ? row.pair_p90_percent : 0);
   }
   EXPECT_DOUBLE_EQ(apart(&sizes, false).value(), largest / 100);
   EXPECT_DOUBLE_EQ(apart(&others, true).value(), largest / 100);
 }
 
 TEST(ErrorBar, IsRecordedWithItsIntervalAndItsFamily) {
-  const Examined of{.family = "merged",
-                    .mean_percent = 3,
-                    .p90_percent = 10,
-                    .cells = 57,
-                    .how = "BSP"};
+  const FamilyErrors of{.family = "merged",
+                        .mean_percent = 3,
+                        .p90_percent = 10,
+                        .cells = 57,
+                        .how = "BSP"};
   const std::int64_t step_ns = 200'000'000;
-  EXPECT_EQ(recorded({.share = 0.1, .examined = true, .of = &of}, step_ns),
+  EXPECT_EQ(recorded({.share = 0.1, .validated = true, .of = &of}, step_ns),
             (records::ErrorBar{.share = 0.1,
                                .low_ns = 180'000'000,
                                .high_ns = 220'000'000,

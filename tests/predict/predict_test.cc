@@ -169,8 +169,8 @@ TEST(Predict, NothingBeatsItsBound) {
     SCOPED_TRACE(strategy);
     const plan::Rank ranks = strategy == std::string_view("wfbp+ps") ? 2 : 8;
     const Prediction prediction = predict(request(strategy, ranks));
-    EXPECT_GE(prediction.times.step, prediction.bound.gated);
-    EXPECT_GE(prediction.bound.gated, prediction.bound.step);
+    EXPECT_GE(prediction.times.step, prediction.bound.overlap);
+    EXPECT_GE(prediction.bound.overlap, prediction.bound.step);
     EXPECT_GE(prediction.times.step, prediction.compute_only.step);
   }
 }
@@ -183,7 +183,7 @@ TEST(Predict, NamesTheSharperBoundWhereItSaysMore) {
   PredictRequest slow = request("bytescheduler", 8);
   slow.cluster.links[1].bytes_per_s = 1e8;
   const Prediction gated = predict(slow);
-  EXPECT_GT(gated.bound.gated, gated.bound.step);
+  EXPECT_GT(gated.bound.overlap, gated.bound.step);
   EXPECT_TRUE(says(gated));
 }
 
@@ -199,8 +199,8 @@ TEST(Predict, RecordsHoldTheBoundAndTheBar) {
     EXPECT_EQ(bound.step_ns, ns(at.bound.step));
     EXPECT_EQ(bound.compute_ns, ns(at.bound.compute));
     EXPECT_EQ(bound.wire_ns, ns(at.bound.wire));
-    EXPECT_EQ(bound.best_ns(), ns(at.bound.gated));
-    EXPECT_EQ(bound.sharper_ns.has_value(), at.bound.gated > at.bound.step);
+    EXPECT_EQ(bound.best_ns(), ns(at.bound.overlap));
+    EXPECT_EQ(bound.sharper_ns.has_value(), at.bound.overlap > at.bound.step);
     EXPECT_EQ(bound.crosses_step, at.bound.crosses_step);
     EXPECT_EQ(bound.algorithm, cluster::name_of(at.costs.machine.algorithm));
     EXPECT_EQ(at.record.predicted->error_bar,

@@ -44,7 +44,7 @@ TEST(ErrorBar, IsSaidAsAnInterval) {
                       .low_ns = 0,
                       .high_ns = 500'000'000,
                       .why = "engine gloo"}),
-            "not examined: no published table tells of engine gloo; the "
+            "not validated: no published table tells of engine gloo; the "
             "largest error known of any strategy is ±150.0 %: [0.000, 500.000] "
             "ms");
   EXPECT_EQ(words_of({.low_ns = 318'793'000,

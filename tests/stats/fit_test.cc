@@ -15,7 +15,6 @@ FitProblem alpha_beta(const std::vector<double>& sizes,
   problem.residual = [=](std::size_t i, const std::vector<double>& at) {
     return std::log((at[0] + at[1] * sizes[i]) / times[i]);
   };
-  problem.depends = [](std::size_t, std::size_t) { return true; };
   return problem;
 }
 

@@ -17,7 +17,7 @@ double ms(plan::Picoseconds time) {
 }
 
 constexpr std::string_view kSimulated = "simulated only";
-constexpr std::string_view kNotExamined = "not examined";
+constexpr std::string_view kNotValidated = "not validated";
 
 /// What a reader must know of a row beside its numbers.
 std::string remark_of(const predict::Advice& row) {
@@ -25,8 +25,8 @@ std::string remark_of(const predict::Advice& row) {
   if (!row.runs) {
     words.emplace_back(kSimulated);
   }
-  if (row.bar.known() && !row.bar.examined) {
-    words.emplace_back(kNotExamined);
+  if (row.bar.known() && !row.bar.validated) {
+    words.emplace_back(kNotValidated);
   }
   if (const auto caution = predict::caution(row.guarantee); !caution.empty()) {
     words.push_back(caution);
@@ -43,8 +43,8 @@ std::string bars_text(std::span<const predict::Advice> rows) {
                ? ""
                : fmt::format("\nno error bars: {}\n", rows.front().bar.why);
   }
-  const bool examined = std::ranges::any_of(
-      rows, [](const predict::Advice& row) { return row.bar.examined; });
+  const bool validated = std::ranges::any_of(
+      rows, [](const predict::Advice& row) { return row.bar.validated; });
   const auto apart = predict::told_apart_by(rows.front().bar, rows.front().bar);
   return fmt::format(
       "\n* cannot be told from the first: {}\n{}",
@@ -53,17 +53,17 @@ std::string bars_text(std::span<const predict::Advice> rows) {
                           "kind with an interval that overlaps",
                           *apart * 100)
             : "their intervals overlap",
-      examined ? "[]: 9 of 10 published cells of such strategies are within\n"
-               : "");
+      validated ? "[]: 9 of 10 published cells of such strategies are within\n"
+                : "");
 }
 
-/// Why rows are marked as not examined; empty: none is.
-std::string not_examined_text(std::span<const predict::Advice> rows) {
+/// Why rows are marked as not validated; empty: none is.
+std::string not_validated_text(std::span<const predict::Advice> rows) {
   std::vector<std::string_view> whys;
   bool largest = false;
   for (const predict::Advice& row : rows) {
     const predict::ErrorBar& bar = row.bar;
-    if (!bar.known() || bar.examined) {
+    if (!bar.known() || bar.validated) {
       continue;
     }
     largest = largest || bar.of != nullptr;
@@ -75,7 +75,7 @@ std::string not_examined_text(std::span<const predict::Advice> rows) {
              ? ""
              : fmt::format(
                    "{}: no published table tells of {}{}\n",
-                   kNotExamined,
+                   kNotValidated,
                    fmt::join(whys, ", nor of "),
                    largest ? "; the largest known error stands there" : "");
 }
@@ -83,7 +83,7 @@ std::string not_examined_text(std::span<const predict::Advice> rows) {
 /// The meaning of the marks that the first `count` rows bear.
 std::string marks_text(const predict::AdviceTable& table, std::size_t count) {
   const std::span rows = std::span(table.rows).first(count);
-  std::string text = bars_text(rows) + not_examined_text(rows);
+  std::string text = bars_text(rows) + not_validated_text(rows);
   if (std::ranges::any_of(rows, [](const auto& row) { return !row.runs; })) {
     text += fmt::format(
         "{}: messages between two ranks, which `paceline run` does not "

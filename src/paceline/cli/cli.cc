@@ -27,7 +27,6 @@
 #include "paceline/cli/profile_command.h"
 #include "paceline/cli/report.h"
 #include "paceline/cli/run_command.h"
-#include "paceline/cli/validate.h"
 #include "paceline/engines/failure.h"
 #include "paceline/engines/host_agent.h"
 
@@ -96,11 +95,8 @@ int dispatch(std::vector<std::string> arguments) {
   CLI::App* ab = app.add_subcommand("ab", "two commands in turns, compared");
   CLI::App* doctor = app.add_subcommand(
       "doctor", "look at this machine, and say what to change");
-  CLI::App* validate = app.add_subcommand(
-      "validate", "the published tables, predicted by simulation");
   CLI::App* attend = app.add_subcommand(engines::kAttendRanks, "")->group("");
   RunCommand run_command(*run);
-  ValidateCommand validate_command(*validate);
   const ReportCommand report_command(*report);
   DiffCommand diff_command(*diff);
   AbCommand ab_command(*ab);
@@ -136,7 +132,6 @@ int dispatch(std::vector<std::string> arguments) {
       {ab, [&] { return ab_command.run(); }},
       {doctor, [] { return run_doctor(); }},
       {predict, [&] { return predict_command.run(); }},
-      {validate, [&] { return validate_command.run(); }},
       {advise, [&] { return advise_command.run(); }},
       {comm, [&] { return comm_command.run(arguments); }},
       {profile, [&] { return profile_command.run(); }},

@@ -76,7 +76,7 @@ bool names_profile(const std::string& model) {
 
 JobFlags::JobFlags(CLI::App& app) {
   const CLI::Option* model =
-      app.add_option("model,--model",
+      app.add_option("model,--model,--network",
                      model_,
                      "a network: resnet50, vgg16, bert-base, ...; or a profile "
                      "(paceline profile, adapters/torch_profile.py)")

@@ -16,6 +16,7 @@
 #include "paceline/base/patience.h"
 #include "paceline/cli/given_words.h"
 #include "paceline/cli/outputs.h"
+#include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
 #include "paceline/predict/learn.h"
@@ -124,9 +125,21 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
                  bucket_mb_,
                  "MiB of a bucket [25]; with --from beside --strategy");
   add_noise_flags(app);
+  CLI::Option* requests =
+      app.add_option("--requests",
+                     requests_,
+                     "predict a job for each line, a JSON object with these "
+                     "flags as keys; -: standard input; a record a line on "
+                     "standard output")
+          ->type_name("FILE|-");
   app.add_option("--trace", trace_, "write the timeline, for ui.perfetto.dev");
   app.add_option("--records", records_, "append the record to this file");
   app.add_option("--format", format_, "as in paceline run [table]");
+  for (CLI::Option* option : app.get_options()) {
+    if (option != requests && option != app.get_help_ptr()) {
+      requests->excludes(option);
+    }
+  }
 }
 
 void PredictCommand::add_noise_flags(CLI::App& app) {
@@ -219,7 +232,8 @@ cluster::Noise PredictCommand::noise() const {
           .rank_factor = {}};
 }
 
-std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
+std::vector<PredictCommand::Told> PredictCommand::from_cluster(
+    simulator::JobCache* jobs) const {
   predict::PredictRequest request = job_.request();
   request.strategy = strategy_.empty() ? request.strategy : strategy_;
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
@@ -228,8 +242,9 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
   }
   request.steps = steps_;
   request.noise = noise();
+  request.jobs = jobs;
   const std::vector<plan::Rank> worlds = job_.worlds(request.cluster);
-  check_traced(worlds.size());
+  check_number(worlds.size(), jobs);
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
@@ -241,13 +256,14 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster() const {
   return told;
 }
 
-std::vector<PredictCommand::Told> PredictCommand::from_records() const {
+std::vector<PredictCommand::Told> PredictCommand::from_records(
+    simulator::JobCache* jobs) const {
   const std::vector<plan::Rank> worlds = job_.worlds({});
   const std::vector<records::RunRecord> records = read_all(from_);
   const auto strategies = strategy_.empty()
                               ? strategies_of(records)
                               : std::vector<std::string>{strategy_};
-  check_traced(worlds.size() * strategies.size());
+  check_number(worlds.size() * strategies.size(), jobs);
   predict::LearnOptions options;
   if (!profile_.empty()) {
     options.profile = cluster::read_profile(profile_);
@@ -255,8 +271,11 @@ std::vector<PredictCommand::Told> PredictCommand::from_records() const {
   if (!job_.cluster().empty()) {
     options.cluster = cluster::read_cluster(job_.cluster());
   }
-  const predict::Learned learned = predict::learn(records, options);
-  print_learned(learned);
+  predict::Learned learned = predict::learn(records, options);
+  learned.job.jobs = jobs;
+  if (jobs == nullptr) {
+    print_learned(learned);
+  }
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     for (const std::string& strategy : strategies) {
@@ -274,16 +293,38 @@ std::vector<PredictCommand::Told> PredictCommand::from_records() const {
   return told;
 }
 
-// Said before anything is simulated.
-void PredictCommand::check_traced(std::size_t predictions) const {
-  if (!trace_.empty() && predictions > 1) {
-    throw UsageError(fmt::format(
-        "--trace is of one prediction; {} were asked for", predictions));
+// Called before anything is simulated.
+void PredictCommand::check_number(std::size_t predictions,
+                                  const simulator::JobCache* jobs) const {
+  if (predictions > 1 && (jobs != nullptr || !trace_.empty())) {
+    throw UsageError(
+        fmt::format("{} is of one prediction; {} were asked for",
+                    jobs != nullptr ? "a line of --requests" : "--trace",
+                    predictions));
   }
 }
 
-int PredictCommand::run() const {
+std::vector<PredictCommand::Told> PredictCommand::predictions(
+    simulator::JobCache* jobs) const {
   check_from();
+  std::vector<Told> told =
+      from_.empty() ? from_cluster(jobs) : from_records(jobs);
+  const std::string now =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  for (Told& it : told) {
+    it.prediction.record.started_at = now;
+  }
+  return told;
+}
+
+records::RunRecord PredictCommand::record(simulator::JobCache& jobs) const {
+  return predictions(&jobs).front().prediction.record;
+}
+
+int PredictCommand::run() const {
+  if (!requests_.empty()) {
+    return predict_requests(requests_);
+  }
   const report::Format& format = report::find_format(format_);
   std::vector<Output> inputs{{"--cluster", job_.cluster().file},
                              {"--hostfile", job_.cluster().hostfile},
@@ -292,11 +333,9 @@ int PredictCommand::run() const {
     inputs.push_back({"--from", file});
   }
   check_outputs({{"--records", records_}, {"--trace", trace_}}, inputs);
-  std::vector<Told> told = from_.empty() ? from_cluster() : from_records();
+  const std::vector<Told> told = predictions(nullptr);
   std::vector<records::RunRecord> records;
-  for (Told& it : told) {
-    it.prediction.record.started_at =
-        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  for (const Told& it : told) {
     records.push_back(it.prediction.record);
   }
   fmt::print("{}", format.render(records));

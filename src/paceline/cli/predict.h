@@ -9,12 +9,14 @@
 
 #include "paceline/cli/job_flags.h"
 #include "paceline/predict/predict.h"
+#include "paceline/simulator/job_cache.h"
 
 namespace paceline::cli {
 
 /// `paceline predict MODEL --cluster FILE`: the job's plan, executed in virtual
 /// time on the described cluster.  `paceline predict --from RECORDS`: larger
-/// worlds by the constants of one's own runs.  Starts nothing.
+/// worlds by the constants of one's own runs.  `paceline predict --requests
+/// FILE`: the same of many jobs (cli/predict_requests.h).  Starts nothing.
 class PredictCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -22,6 +24,11 @@ class PredictCommand {
 
   /// After the parsing.  Prints the prediction; returns the exit code.
   int run() const;
+
+  /// The record of the one prediction that the flags ask for; nothing is
+  /// printed but warnings of a long simulation.  Throws UsageError where the
+  /// flags ask for more than one.
+  records::RunRecord record(simulator::JobCache& jobs) const;
 
  private:
   /// Each of the predictions, with what people are told of it.
@@ -31,14 +38,21 @@ class PredictCommand {
   };
   void add_noise_flags(CLI::App& app);
   void check_from() const;
-  void check_traced(std::size_t predictions) const;
-  std::vector<Told> from_cluster() const;
-  std::vector<Told> from_records() const;
+  /// Throws UsageError for several predictions where one is allowed: of a
+  /// request, which `jobs` says, and beside --trace.
+  void check_number(std::size_t predictions,
+                    const simulator::JobCache* jobs) const;
+  /// `jobs`: of --requests; null: of the command line alone, which prints what
+  /// was learned from records.
+  std::vector<Told> predictions(simulator::JobCache* jobs) const;
+  std::vector<Told> from_cluster(simulator::JobCache* jobs) const;
+  std::vector<Told> from_records(simulator::JobCache* jobs) const;
   cluster::Noise noise() const;
 
   JobFlags job_;
   std::vector<std::string> from_;
-  std::string strategy_, format_ = "table", trace_, records_, profile_;
+  std::string strategy_, format_ = "table", trace_, records_, profile_,
+                         requests_;
   int steps_ = 10;
   std::optional<double> bucket_mb_;
   double sigma_ = 0;

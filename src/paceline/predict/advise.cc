@@ -130,7 +130,7 @@ const Advice* AdviceTable::winner() const {
       continue;
     }
     first = first == nullptr ? &row : first;
-    if (row.like_best && row.bar.examined &&
+    if (row.like_best && row.bar.validated &&
         (best == nullptr || row.bar.share < best->bar.share)) {
       best = &row;
     }

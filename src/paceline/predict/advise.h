@@ -58,7 +58,7 @@ struct AdviceTable {
   std::vector<records::Warning> warnings;  // of the predictions, once each
 
   /// Of the rows that run and cannot be told from the first, the first of those
-  /// with the smallest bar that were examined; else the first that runs.  Null:
+  /// with the smallest bar that were validated; else the first that runs. Null:
   /// none does.
   const Advice* winner() const;
 };

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "paceline/base/error.h"
-#include "paceline/simulator/gates.h"
+#include "paceline/simulator/overlap_bound.h"
 
 namespace paceline::predict {
 namespace {
@@ -141,11 +141,11 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
   const bool waits =
       !bound.crosses_step && bound.wire > 0 && !begins_early(job);
   bound.step = std::max(bound.compute, bound.wire + (waits ? before_wire : 0));
-  bound.gated = bound.step;
+  bound.overlap = bound.step;
   if (bound.crosses_step) {
-    bound.gated = std::max(
-        bound.step,
-        simulator::gate_bound(simulator::gated_link(job, bare, simulator)));
+    bound.overlap = std::max(bound.step,
+                             simulator::overlap_bound(simulator::overlap_link(
+                                 job, bare, simulator)));
   }
   return bound;
 }

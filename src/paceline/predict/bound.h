@@ -13,9 +13,9 @@ struct Bound {
   plan::Picoseconds compute = 0;  // model work of the slowest simulated rank
   plan::Picoseconds wire =
       0;  // the busiest link's bytes of one step at its rate
-  plan::Picoseconds step = 0;   // of these two
-  plan::Picoseconds gated = 0;  // sharper: never below `step`
-  bool crosses_step = false;    // communication may run under the next step
+  plan::Picoseconds step = 0;     // of these two
+  plan::Picoseconds overlap = 0;  // sharper: never below `step`
+  bool crosses_step = false;      // communication may run under the next step
   std::optional<cluster::Algorithm>
       algorithm{};  // empty: no collective of several
 };
@@ -28,9 +28,10 @@ struct Bound {
 /// elsewhere max(compute, wire).  Latencies, software costs, kernels and what
 /// compute and communication take from each other are left out.
 ///
-/// Where communication crosses the step, the sharper bound, `gated`, knows
+/// Where communication crosses the step, the sharper bound, `overlap`, knows
 /// besides when each gradient is ready and which module's next forward waits
-/// for it; simulator/gates.h has its formula.  Elsewhere it is the same.
+/// for it; simulator/overlap_bound.h has its formula.  Elsewhere it is the
+/// same.
 Bound bound_of(const simulator::Job& job, const simulator::Costs& costs);
 
 }  // namespace paceline::predict

@@ -12,8 +12,6 @@
 namespace paceline::predict {
 namespace {
 
-constexpr plan::Rank kMostFitted = 32;  // engines.cc
-
 /// The engines that the cluster's fits name, without published programs: what
 /// those measured is theirs alone.
 std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
@@ -76,16 +74,18 @@ void check_scale(const std::string& engine,
                  plan::Rank ranks,
                  const cluster::Machine& machine,
                  std::vector<records::Warning>& warnings) {
-  const bool fitted = cluster::prices_collectives(machine);
-  if (engine != "nccl" || ranks <= kMostFitted || fitted) {
+  const EngineCosts& costs = engine_costs_named(engine);
+  if (costs.most_ranks == 0 || ranks <= costs.most_ranks ||
+      cluster::prices_collectives(machine)) {
     return;
   }
   warnings.push_back(
       {.code = "beyond-the-fit",
-       .seen = fmt::format("{} ranks with the costs of engine nccl", ranks),
+       .seen =
+           fmt::format("{} ranks with the costs of engine {}", ranks, engine),
        .why = fmt::format("they are a fit to Horovod with 4 to {} ranks; how "
                           "starts of collectives grow beyond is a guess",
-                          kMostFitted),
+                          costs.most_ranks),
        .advice =
            "measure there with paceline comm --fit FILE, or bound it with "
            "--engine ideal"});

@@ -22,8 +22,8 @@ void check_fits(const cluster::Cluster& cluster,
                 const cluster::Machine& machine,
                 std::vector<records::Warning>& warnings);
 
-/// Warns where NCCL's costs, a fit to few ranks, are taken for many: no fits of
-/// the cluster's own stand in `machine`.
+/// Warns where the engine's costs, a fit to few ranks, are taken for many: no
+/// fits of the cluster's own stand in `machine`.
 void check_scale(const std::string& engine,
                  plan::Rank ranks,
                  const cluster::Machine& machine,

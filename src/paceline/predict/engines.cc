@@ -2,83 +2,131 @@
 #include "paceline/predict/engines.h"
 
 #include <algorithm>
-#include <array>
-#include <string>
+#include <cmath>
+#include <utility>
 #include <vector>
+
+#include <toml++/toml.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/predict/shipped_data.h"
 
 namespace paceline::predict {
 namespace {
 
-constexpr plan::Picoseconds kMicrosecond = 1'000'000;
+/// A table of data/engine_costs.toml.  A key that nothing reads is a bug.
+class Entry {
+ public:
+  explicit Entry(const toml::table& table) : table_(table) {}
 
-/// docs/simulator.md says how far each figure is to be trusted.
-const std::array<EngineCosts, 7>& table() {
-  static const std::array<EngineCosts, 7> rows{{
-      {.name = "ideal", .source = "no software at all", .costs = {}},
-      {.name = "nccl",
-       .source = "the examination's fit to ddl-benchmarks, Horovod on NCCL 2.4 "
-                 "with 4 to 32 ranks: 9.447 us per rank, and 0.1908 ms times "
-                 "log2 of the ranks while devices compute; its tree",
-       .costs = {.collective_per_rank = 9'447'000,
-                 .collective_under_compute = 190'800'000},
-       .algorithm = cluster::Algorithm::kTree,
-       .from_python = true},
-      {.name = "bytescheduler",
-       .source = "the same fit: ByteScheduler's Python beside every call of a "
-                 "module, 0.9284 ms, which differs between ranks by 19.34 %; "
-                 "0.09825 ns of a host's time per byte of TCP/IP; Horovod's "
-                 "fusion carries the starts of its collectives",
-       .costs = {},
-       .algorithm = cluster::Algorithm::kTree,
-       .module_call = 928'400'000,
-       .module_call_spread = 0.1934,
-       .tcp_s_per_byte = 0.09825e-9,
-       .published = true},
-      {.name = "byteps",
-       .source =
-           "the same fit: sums inside a host at 3.764 of 6.171 GB/s, of "
-           "which 0.4987 are left while devices compute; what a worker's host "
-           "sends and receives over TCP/IP shares one rate",
-       .costs = {},
-       .from_python = true,
-       .device_share = 3.764 / 6.171,
-       .under_compute = 0.4987,
-       .published = true,
-       .tcp_copies = true},
-      {.name = "bluefog",
-       .source = "the examination's fit to BlueFog's charts: 292.1 us per rank "
-                 "of a collective, 0.5862 ms for a message",
-       .costs = {.collective_per_rank = 292'100'000, .message = 586'200'000},
-       .from_python = true,
-       .published = true},
-      {.name = "gloo",
-       .source = "measured on loopback, 2 ranks, 4 bytes: 0.35 ms; several "
-                 "collectives run side by side",
-       .costs = {.collective = 350 * kMicrosecond,
-                 .serial_collectives = false}},
-      {.name = "link",
-       .source = "`run --link`: the modelled link alone; Gloo's two threads "
-                 "carry two operations side by side",
-       .costs = {.serial_collectives = false, .side_by_side = 2}},
-  }};
-  return rows;
+  template <class Value>
+  Value value(std::string_view key, Value fallback) {
+    const auto found = table_[key];
+    unread_ -= found ? 1 : 0;
+    return found.value_or(std::move(fallback));
+  }
+  plan::Picoseconds microseconds(std::string_view key) {
+    return std::llround(value(key, 0.0) * 1e6);
+  }
+  void check_read() const { PACELINE_CHECK_EQ(unread_, 0); }
+
+ private:
+  const toml::table& table_;
+  std::int64_t unread_ = std::ssize(table_);
+};
+
+EngineCosts engine_from(Entry entry) {
+  EngineCosts engine{
+      .name = entry.value("name", std::string()),
+      .source = entry.value("source", std::string()),
+      .fitted = entry.value("fitted", false),
+      .costs = {.collective = entry.microseconds("collective_us"),
+                .collective_per_rank =
+                    entry.microseconds("collective_per_rank_us"),
+                .collective_under_compute =
+                    entry.microseconds("collective_under_compute_us"),
+                .message = entry.microseconds("message_us"),
+                .serial_collectives = entry.value("serial_collectives", true),
+                .side_by_side = entry.value("side_by_side", 0)},
+      .algorithm = cluster::algorithm_named(entry.value(
+          "algorithm",
+          std::string(cluster::name_of(cluster::Algorithm::kRing)))),
+      .from_python = entry.value("launched_from_python", false),
+      .module_call = entry.microseconds("module_call_us"),
+      .module_call_spread = entry.value("module_call_spread", 0.0),
+      .tcp_s_per_byte = entry.value("tcp_s_per_byte", 0.0),
+      .device_share = entry.value("device_share", 1.0),
+      .under_compute = entry.value("under_compute", 0.0),
+      .published = entry.value("published", false),
+      .tcp_copies = entry.value("tcp_copies", false),
+      .most_ranks = entry.value("most_ranks", 0)};
+  entry.check_read();
+  return engine;
+}
+
+OptimizerCosts optimizer_from(Entry entry) {
+  OptimizerCosts optimizer{
+      .name = entry.value("name", std::string()),
+      .source = entry.value("source", std::string()),
+      .fitted = entry.value("fitted", false),
+      .launch_per_tensor = entry.microseconds("launch_per_tensor_us"),
+      .passes = entry.value("passes", 1.0)};
+  entry.check_read();
+  return optimizer;
+}
+
+RooflineCosts roofline_from(Entry entry) {
+  entry.value("source", std::string());
+  entry.value("fitted", false);
+  const RooflineCosts costs{
+      .copy_share = entry.value("copy_share", 1.0),
+      .product_share = entry.value("product_share", 1.0),
+      .backward_per_forward = entry.value("backward_per_forward", 1.0),
+      .winograd_speedup = entry.value("winograd_speedup", 1.0),
+      .strided_slowdown = entry.value("strided_slowdown", 1.0)};
+  entry.check_read();
+  return costs;
+}
+
+struct CostFile {
+  std::vector<EngineCosts> engines;
+  std::vector<OptimizerCosts> optimizers;
+  RooflineCosts roofline;
+};
+
+CostFile read(const toml::table& file) {
+  CostFile costs{
+      .engines = {},
+      .optimizers = {},
+      .roofline = roofline_from(Entry(*file["roofline"].as_table()))};
+  for (const toml::node& row : *file["engines"].as_array()) {
+    costs.engines.push_back(engine_from(Entry(*row.as_table())));
+  }
+  for (const toml::node& row : *file["optimizers"].as_array()) {
+    costs.optimizers.push_back(optimizer_from(Entry(*row.as_table())));
+  }
+  return costs;
+}
+
+const CostFile& shipped_costs() {
+  static const CostFile costs = read(toml::parse(shipped::kEngineCosts));
+  return costs;
 }
 
 }  // namespace
 
 std::span<const EngineCosts> engine_costs() {
-  return table();
+  return shipped_costs().engines;
 }
 
 const EngineCosts& engine_costs_named(std::string_view name) {
-  const auto found = std::ranges::find(table(), name, &EngineCosts::name);
-  if (found == table().end()) {
+  const auto rows = engine_costs();
+  const auto found = std::ranges::find(rows, name, &EngineCosts::name);
+  if (found == rows.end()) {
     std::vector<std::string> known;
-    for (const EngineCosts& engine : table()) {
-      known.emplace_back(engine.name);
+    for (const EngineCosts& engine : rows) {
+      known.push_back(engine.name);
     }
     throw UsageError(unknown_name("engine", name, known));
   }
@@ -86,20 +134,15 @@ const EngineCosts& engine_costs_named(std::string_view name) {
 }
 
 OptimizerCosts optimizer_costs_named(std::string_view name) {
-  static constexpr std::array<OptimizerCosts, 2> kRows{
-      {{.name = "sgd",
-        .source = "one kernel launch from Python a tensor",
-        .launch_per_tensor = 20 * kMicrosecond,
-        .passes = 1},
-       {.name = "adamw",
-        .source = "the examination's fit to ddl-benchmarks: PyTorch's unfused "
-                  "kernels, 22 passes where the plan's update has 8",
-        .launch_per_tensor = 241'400'000,
-        .passes = 22.0 / 8}}};
-  const auto found = std::ranges::find(kRows, name, &OptimizerCosts::name);
-  return found == kRows.end()
-             ? OptimizerCosts{.name = name, .source = "", .passes = 1}
+  const auto& rows = shipped_costs().optimizers;
+  const auto found = std::ranges::find(rows, name, &OptimizerCosts::name);
+  return found == rows.end()
+             ? OptimizerCosts{.name = std::string(name), .source = ""}
              : *found;
+}
+
+const RooflineCosts& roofline_costs() {
+  return shipped_costs().roofline;
 }
 
 }  // namespace paceline::predict

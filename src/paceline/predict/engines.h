@@ -2,21 +2,26 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "paceline/cluster/machine.h"
 
+// What software and devices cost where nothing was measured: the contents of
+// data/engine_costs.toml, which says of each key its unit and of each table its
+// source and whether it was fitted.
+
 namespace paceline::predict {
 
-/// What an engine's software costs where nothing was measured.
+/// Software of an engine.
 struct EngineCosts {
-  std::string_view name;
-  std::string_view source;
+  std::string name, source;
+  bool fitted = false;
   cluster::SoftwareCosts costs{};
   cluster::Algorithm algorithm =
-      cluster::Algorithm::kRing;      // where nothing was measured
+      cluster::Algorithm::kRing;      // of collectives that no fit prices
   bool from_python = false;           // so are the optimizer's kernels launched
-  plan::Picoseconds module_call = 0;  // host time, predict/hosted.h
+  plan::Picoseconds module_call = 0;  // host time, predict/launch_overhead.h
   double module_call_spread = 0;      // between ranks, share of it
   double tcp_s_per_byte = 0;          // of a host's own time, beside the card's
   /// What its collectives reach of the rate between a host's devices, and what
@@ -26,14 +31,23 @@ struct EngineCosts {
   /// A host that computes sends and receives messages over TCP/IP at one rate
   /// together, that of its cards.
   bool tcp_copies = false;
+  plan::Rank most_ranks = 0;  // that the fit saw; 0: not limited
 };
 
 /// Host and device time of an optimizer's kernels.
 struct OptimizerCosts {
-  std::string_view name;
-  std::string_view source;
+  std::string name, source;
+  bool fitted = false;
   plan::Picoseconds launch_per_tensor = 0;  // behind the last collective
-  double passes = 0;  // over all tensors, per pass of the plan's update
+  double passes = 1;  // over all tensors, per pass of the plan's update
+};
+
+/// What programs reach of a device's data sheet.
+struct RooflineCosts {
+  double copy_share = 1, product_share = 1;
+  double backward_per_forward = 1;
+  double winograd_speedup = 1;  // of 3x3 convolutions of stride 1, ungrouped
+  double strided_slowdown = 1;  // of convolutions with a stride
 };
 
 /// nccl, gloo, what one published program cost (bytescheduler, byteps,
@@ -45,5 +59,7 @@ const EngineCosts& engine_costs_named(std::string_view name);
 
 /// sgd, adamw; others cost their passes alone.
 OptimizerCosts optimizer_costs_named(std::string_view name);
+
+const RooflineCosts& roofline_costs();
 
 }  // namespace paceline::predict

@@ -2,7 +2,6 @@
 #include "paceline/predict/error_bar.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -18,56 +17,7 @@
 namespace paceline::predict {
 namespace {
 
-/// Where the cells of a family ran, as the files of clusters/ describe it.
-struct Place {
-  std::string_view family, device;
-  double least_bytes_per_s = 0, most_bytes_per_s = 0;  // of a host's network
-  plan::Rank most_ranks = 0;
-  std::string_view engine;
-  bool adamw = false;              // beside SGD
-  bool messages = false;           // it sends some
-  double message_bytes_per_s = 0;  // behind the engine's start; 0: links price
-};
-
 constexpr double kGiga = 1e9;
-
-constexpr std::array<Place, 5> kPlaces{{
-    {.family = "merged",
-     .device = "RTX 2080 Ti",
-     .least_bytes_per_s = 1.2 * kGiga,
-     .most_bytes_per_s = 12.5 * kGiga,
-     .most_ranks = 32,
-     .engine = "nccl",
-     .adamw = true},
-    {.family = "scheduled",
-     .device = "RTX 2080 Ti",
-     .least_bytes_per_s = 1.2 * kGiga,
-     .most_bytes_per_s = 12.5 * kGiga,
-     .most_ranks = 32,
-     .engine = "bytescheduler",
-     .adamw = true},
-    {.family = "servers",
-     .device = "RTX 2080 Ti",
-     .least_bytes_per_s = 1.2 * kGiga,
-     .most_bytes_per_s = 12.5 * kGiga,
-     .most_ranks = 40,
-     .engine = "byteps",
-     .messages = true},
-    {.family = "reducer",
-     .device = "V100-SXM2-16GB",
-     .least_bytes_per_s = 50 * kGiga,
-     .most_bytes_per_s = 50 * kGiga,
-     .most_ranks = 16,
-     .engine = "nccl"},
-    {.family = "neighbors",
-     .device = "V100-SXM2-16GB",
-     .least_bytes_per_s = 1.9 * kGiga,
-     .most_bytes_per_s = 2.2 * kGiga,
-     .most_ranks = 128,
-     .engine = "bluefog",
-     .messages = true,
-     .message_bytes_per_s = 1.095 * kGiga},
-}};
 
 double message_seconds(std::int64_t bytes, const cluster::Machine& machine) {
   cluster::Price price;
@@ -76,23 +26,25 @@ double message_seconds(std::int64_t bytes, const cluster::Machine& machine) {
       cluster::alone(price, {.ranks = 2, .hosts = 2}, machine));
 }
 
-/// Where a fit prices messages otherwise than at the place; empty: nowhere.
-std::string unlike_messages(const Place& place,
+/// Where a fit prices messages otherwise than in the validated range; empty:
+/// nowhere.
+std::string unlike_messages(const FamilyErrors& family,
                             const cluster::Machine& machine) {
-  if (!place.messages) {
+  const ValidatedRange& range = family.range;
+  if (!range.messages) {
     return "";
   }
-  if (place.message_bytes_per_s == 0) {
+  if (range.message_bytes_per_s == 0) {
     return cluster::message_fit(true, machine) == nullptr
                ? ""
                : "a cluster's own fits of messages";
   }
   constexpr double kAlike = 0.1;
   const double start =
-      plan::seconds_of(engine_costs_named(place.engine).costs.message);
+      plan::seconds_of(engine_costs_named(range.engine).costs.message);
   for (const std::int64_t bytes : {64 << 10, 4 << 20, 25 << 20}) {
     const double there =
-        start + static_cast<double>(bytes) / place.message_bytes_per_s;
+        start + static_cast<double>(bytes) / range.message_bytes_per_s;
     const double here = message_seconds(bytes, machine);
     if (std::abs(here / there - 1) > kAlike) {
       return fmt::format(
@@ -102,15 +54,16 @@ std::string unlike_messages(const Place& place,
   return "";
 }
 
-/// How the cluster file's network is not as at the place, whatever an engine
-/// makes of it.
-std::string unlike_network(const Place& place,
+/// How the cluster file's network is not as in the validated range, whatever an
+/// engine makes of it.
+std::string unlike_network(const FamilyErrors& family,
                            const cluster::LinkModel& network) {
+  const ValidatedRange& range = family.range;
   const auto rate = static_cast<double>(network.bytes_per_s);
-  if (rate < place.least_bytes_per_s || rate > place.most_bytes_per_s) {
+  if (rate < range.least_bytes_per_s || rate > range.most_bytes_per_s) {
     return fmt::format("family {} on {} behind {:.3g} GB/s",
-                       place.family,
-                       place.device,
+                       family.family,
+                       range.device,
                        rate / kGiga);
   }
   constexpr plan::Picoseconds kMostLatency = 100'000'000;
@@ -121,15 +74,16 @@ std::string unlike_network(const Place& place,
   return network.full_duplex ? "" : "half-duplex networks";
 }
 
-/// What of the request is not as at the place; empty: all of it is.
-std::string unlike(const Place& place,
+/// What of the request is not as in the validated range; empty: all of it is.
+std::string unlike(const FamilyErrors& family,
                    const PredictRequest& request,
                    const cluster::Machine& machine) {
+  const ValidatedRange& range = family.range;
   const std::string& device = request.cluster.device.name;
-  if (device != place.device) {
+  if (device != range.device) {
     return device.empty()
                ? "devices without a name"
-               : fmt::format("family {} on {}", place.family, device);
+               : fmt::format("family {} on {}", family.family, device);
   }
   const bool crosses =
       cluster::ranks_per_host(request.cluster, request.ranks).size() > 1;
@@ -145,17 +99,17 @@ std::string unlike(const Place& place,
     return fmt::format("layers timed on {}", request.profile_device);
   }
   std::string why = unlike_network(
-      place, cluster::machine_of(request.cluster, place.engine).network);
+      family, cluster::machine_of(request.cluster, range.engine).network);
   if (!why.empty()) {
     return why;
   }
-  if (engine != place.engine) {
-    return fmt::format("family {} with engine {}", place.family, engine);
+  if (engine != range.engine) {
+    return fmt::format("family {} with engine {}", family.family, engine);
   }
-  if (request.optimizer != "sgd" &&
-      !(place.adamw && request.optimizer == "adamw")) {
+  if (std::ranges::find(range.optimizers, request.optimizer) ==
+      range.optimizers.end()) {
     return fmt::format(
-        "family {} with optimizer {}", place.family, request.optimizer);
+        "family {} with optimizer {}", family.family, request.optimizer);
   }
   if (machine.algorithm == cluster::Algorithm::kMeasured) {
     return "a cluster's own fits";
@@ -163,10 +117,10 @@ std::string unlike(const Place& place,
   if (machine.algorithm != engine_costs_named(engine).algorithm) {
     return fmt::format("--algorithm {}", cluster::name_of(machine.algorithm));
   }
-  if (request.ranks > place.most_ranks) {
-    return fmt::format("more than {} ranks", place.most_ranks);
+  if (request.ranks > range.most_ranks) {
+    return fmt::format("more than {} ranks", range.most_ranks);
   }
-  return unlike_messages(place, machine);
+  return unlike_messages(family, machine);
 }
 
 }  // namespace
@@ -179,41 +133,37 @@ ErrorBar error_bar_of(const PredictRequest& request,
   if (!is_timed(request)) {
     return {.why = "layer times are a device's data sheet, not measured"};
   }
-  const Examined* family = family_of(strategies::parse_strategy(
+  const FamilyErrors* family = family_of(strategies::parse_strategy(
       request.strategy, {.bucket_mb = request.bucket_mb}));
-  const auto* place =
-      family == nullptr
-          ? kPlaces.end()
-          : std::ranges::find(kPlaces, family->family, &Place::family);
-  const std::string why = place == kPlaces.end()
-                              ? "such strategies"
-                              : unlike(*place, request, machine);
-  const bool examined = family != nullptr && why.empty();
-  const Examined* of = examined ? family : &least_certain();
+  const std::string why =
+      family == nullptr ? "such strategies" : unlike(*family, request, machine);
+  const bool validated = family != nullptr && why.empty();
+  const FamilyErrors* of = validated ? family : &largest_errors();
   return {.share = of->p90_percent / 100,
-          .examined = examined,
+          .validated = validated,
           .of = of,
           .why = why};
 }
 
 std::optional<double> told_apart_by(const ErrorBar& one,
                                     const ErrorBar& other) {
-  const bool compared = one.examined && other.examined && one.of != nullptr &&
+  const bool compared = one.validated && other.validated && one.of != nullptr &&
                         one.of == other.of && one.of->pairs > 0;
-  return compared ? std::optional(one.of->apart_percent / 100) : std::nullopt;
+  return compared ? std::optional(one.of->pair_p90_percent / 100)
+                  : std::nullopt;
 }
 
 std::optional<double> sizes_told_apart_by(const ErrorBar& bar) {
   if (bar.known() && bar.of == nullptr) {
     return std::nullopt;
   }
-  if (bar.examined && bar.of->of_sizes) {
+  if (bar.validated && bar.of->pairs_of_bucket_sizes) {
     return told_apart_by(bar, bar);
   }
   double largest = 0;
-  for (const Examined& family : examined()) {
-    if (family.of_sizes) {
-      largest = std::max(largest, family.apart_percent);
+  for (const FamilyErrors& family : error_table().families) {
+    if (family.pairs_of_bucket_sizes) {
+      largest = std::max(largest, family.pair_p90_percent);
     }
   }
   return largest / 100;
@@ -224,7 +174,7 @@ std::optional<records::ErrorBar> recorded(const ErrorBar& bar,
   if (bar.silent()) {
     return std::nullopt;
   }
-  records::ErrorBar out{.share = bar.share, .examined = bar.examined};
+  records::ErrorBar out{.share = bar.share, .examined = bar.validated};
   out.why = bar.why;
   if (bar.known()) {
     const auto times = [step_ns](double factor) {
@@ -234,7 +184,7 @@ std::optional<records::ErrorBar> recorded(const ErrorBar& bar,
     out.high_ns = times(1 + *bar.share);
   }
   if (bar.of != nullptr) {
-    out.level = kExaminedLevel;
+    out.level = error_table().level;
     out.of = bar.of->family;
     out.how = bar.of->how;
     out.cells = bar.of->cells;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "paceline/predict/examined.h"
+#include "paceline/predict/error_table.h"
 #include "paceline/records/predicted.h"
 
 namespace paceline::cluster {
@@ -21,8 +21,8 @@ struct ErrorBar {
   /// Of the step: nine of ten published cells are within.  Empty: nothing is
   /// known.
   std::optional<double> share{};
-  bool examined = false;         // on such a cluster, by such an engine
-  const Examined* of = nullptr;  // whose error it is; null: it was given
+  bool validated = false;            // on such a cluster, by such an engine
+  const FamilyErrors* of = nullptr;  // whose error it is; null: it was given
   /// What no published table tells of; where nothing is known, why.
   std::string why{};
 
@@ -31,7 +31,7 @@ struct ErrorBar {
   bool silent() const { return !known() && why.empty(); }
 };
 
-/// The bar of the family of the request's strategy, where it was examined: on
+/// The bar of the family of the request's strategy, where it was validated: on
 /// that device behind such networks, with that engine and on no more ranks.
 /// Elsewhere the largest bar of all families.  None where layer times are a
 /// roofline that no measurement stretches, and, with no word on why, where the
@@ -41,7 +41,7 @@ ErrorBar error_bar_of(const PredictRequest& request,
 
 /// By what share of the faster two predicted steps of one job must differ to be
 /// told apart, as published pairs of strategies of one family have it; empty:
-/// the two were not examined as one family, or no pair of it was published.
+/// the two were not validated as one family, or no pair of it was published.
 std::optional<double> told_apart_by(const ErrorBar& one, const ErrorBar& other);
 
 /// The same of two sizes of one strategy's buckets; where no sizes of its

@@ -15,7 +15,8 @@ namespace {
 
 /// What the device's memory moves in kernels, bytes/s; 0: it is not known.
 double memory_rate(const PredictRequest& request) {
-  return kCopyShare * request.cluster.device.memory_bytes_per_s.value_or(0);
+  return roofline_costs().copy_share *
+         request.cluster.device.memory_bytes_per_s.value_or(0);
 }
 
 /// Update kernels take as long as the measured update; else the optimizer reads

@@ -289,17 +289,11 @@ UnknownValues LearnFit::fit(const MeasuredFamily& family,
   }
   const stats::FitProblem problem{
       .residuals = compiled_.size(),
-      .residual =
-          [&](std::size_t i, const std::vector<double>& at) {
-            return std::log(simulated(i, family, values_at(at)) / measured[i]);
-          },
-      .depends = [](std::size_t, std::size_t) { return true; }};
-  return values_at(stats::fit(problem,
-                              from,
-                              {.iterations = iterations,
-                               .scale = 0.05,
-                               .step = 0.01,
-                               .careful = true}));
+      .residual = [&](std::size_t i, const std::vector<double>& at) {
+        return std::log(simulated(i, family, values_at(at)) / measured[i]);
+      }};
+  return values_at(stats::fit(
+      problem, from, {.iterations = iterations, .scale = 0.05, .step = 0.01}));
 }
 
 }  // namespace paceline::predict

@@ -9,12 +9,13 @@
 #include "paceline/base/text.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
-#include "paceline/predict/hosted.h"
 #include "paceline/predict/kernel_costs.h"
+#include "paceline/predict/launch_overhead.h"
 #include "paceline/predict/planner_lines.h"
 #include "paceline/predict/priced_on.h"
 #include "paceline/predict/request_costs.h"
 #include "paceline/predict/request_profile.h"
+#include "paceline/simulator/job_cache.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
@@ -93,7 +94,7 @@ void name_hosts(const PredictRequest& request, Prediction& prediction) {
 
 /// A job and what became of it.
 struct Simulated {
-  std::unique_ptr<simulator::Job> job;
+  std::shared_ptr<const simulator::Job> job;
   simulator::Simulator simulator;
   simulator::StepTimes times;
 };
@@ -102,21 +103,23 @@ struct Simulated {
 /// can be, and that steps repeat.  Where two periods do not tell, more are
 /// simulated; a period of one step that does not repeat then never will.
 Simulated simulate_enough(const PredictRequest& request,
-                          const plan::Planner& planner,
+                          const strategies::StrategySpec& strategy,
                           const plan::PlanInput& input,
                           const simulator::Costs& costs) {
-  const plan::Step period = simulator::period_of(planner, input);
+  simulator::JobCache own;
+  simulator::JobCache& jobs = request.jobs != nullptr ? *request.jobs : own;
+  const plan::Step period =
+      simulator::period_of(*strategies::make_planner(strategy), input);
   const plan::Step shown = whole_periods(request.steps, period);
   const plan::Step most = (period > 1 ? kMostPeriods : 2) * period + 2;
   plan::Step steps =
       std::max({plan::Step{6}, kWarmup + shown + 1, 2 * period + 2});
   while (true) {
-    auto job = std::make_unique<simulator::Job>(
-        simulator::compile(planner,
-                           input,
-                           {.steps = steps,
-                            .fold = !request.noise.any(),
-                            .warmup = steps - 1 - shown}));
+    auto job = jobs.compiled(strategy,
+                             input,
+                             {.steps = steps,
+                              .fold = !request.noise.any(),
+                              .warmup = steps - 1 - shown});
     simulator::Simulator simulator(*job);
     simulator::StepTimes times = simulator.run(costs);
     if (steps >= most || request.noise.any() || times.steady) {
@@ -164,20 +167,19 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   costs.profile = profile_of(
       request, batch_size, update_seconds(costs.software, input), warnings);
   if (!request.software && engine.module_call > 0) {
-    launch_from_host(request.network,
-                     plan::seconds_of(engine.module_call),
-                     engine.module_call_spread,
-                     request.ranks,
-                     costs);
+    add_launch_overhead(request.network,
+                        plan::seconds_of(engine.module_call),
+                        engine.module_call_spread,
+                        request.ranks,
+                        costs);
   }
   input.profile = costs.profile;
   input.alpha_beta =
       alpha_beta_of(costs.machine, costs.software, world_of(input));
   const strategies::StrategySpec strategy = strategies::parse_strategy(
       request.strategy, {.bucket_mb = request.bucket_mb});
-  const auto planner = strategies::make_planner(strategy);
   auto [job, simulator, times] =
-      simulate_enough(request, *planner, input, costs);
+      simulate_enough(request, strategy, input, costs);
   prediction.job = std::move(job);
   prediction.times = std::move(times);
   prediction.bound = bound_of(*prediction.job, costs);

@@ -16,7 +16,7 @@
 namespace paceline::predict {
 
 struct Prediction {
-  std::unique_ptr<simulator::Job> job;
+  std::shared_ptr<const simulator::Job> job;
   simulator::Costs costs;
   simulator::StepTimes times;         // with communication
   simulator::StepTimes compute_only;  // the same without

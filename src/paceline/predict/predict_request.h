@@ -10,6 +10,10 @@
 #include "paceline/plan/profile.h"
 #include "paceline/simulator/job.h"
 
+namespace paceline::simulator {
+class JobCache;  // sim/job_cache.h
+}  // namespace paceline::simulator
+
 namespace paceline::predict {
 
 /// Samples/s of one device alone that can be simulated.
@@ -40,6 +44,8 @@ struct PredictRequest {
   /// Instead of the cluster's links and the engine's costs.
   std::optional<cluster::Machine> machine{};
   std::optional<cluster::SoftwareCosts> software{};
+  /// Compiled jobs of earlier requests, and of this one; null: none is kept.
+  simulator::JobCache* jobs = nullptr;
 };
 
 }  // namespace paceline::predict

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "paceline/predict/engine_choice.h"
-#include "paceline/predict/hosted.h"
 #include "paceline/predict/kernel_costs.h"
+#include "paceline/predict/launch_overhead.h"
 
 namespace paceline::predict {
 namespace {

@@ -112,10 +112,11 @@ plan::LayerProfile stretched(plan::LayerProfile profile,
 RooflineOptions roofline_of(const cluster::ClusterDevice& device) {
   RooflineOptions options;
   if (device.flops_per_s) {
-    options.flops_per_s = kProductShare * *device.flops_per_s;
+    options.flops_per_s = roofline_costs().product_share * *device.flops_per_s;
   }
   if (device.memory_bytes_per_s) {
-    options.memory_bytes_per_s = kCopyShare * *device.memory_bytes_per_s;
+    options.memory_bytes_per_s =
+        roofline_costs().copy_share * *device.memory_bytes_per_s;
   }
   return options;
 }

@@ -4,22 +4,18 @@
 #include "paceline/cluster/cluster.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/profile.h"
+#include "paceline/predict/engines.h"
 
 namespace paceline::predict {
-
-/// What copies and matrix products reach of a data sheet: an RTX 2080 Ti 500 of
-/// 616 GB/s and 10 of 13.4 TFLOP/s (validate/fixed.cc), taken for every device.
-inline constexpr double kCopyShare = 500.0 / 616, kProductShare = 10 / 13.4;
 
 /// How layers of a network share the time of a device.
 struct RooflineOptions {
   double flops_per_s = 10e12;
   double memory_bytes_per_s = 500e9;
-  double backward = 2;     // backward costs so many forwards
-  double winograd = 2.25;  // fewer operations of 3x3 convolutions of stride 1,
-                           // ungrouped; 1: as many as written
-  double strided = 1.5;    // more time of convolutions with a stride
-  double launch_s = 0;     // at least this long per layer and pass
+  double backward = roofline_costs().backward_per_forward;
+  double winograd = roofline_costs().winograd_speedup;
+  double strided = roofline_costs().strided_slowdown;
+  double launch_s = 0;  // at least this long per layer and pass
 };
 
 /// Layer times from operations and bytes: each layer takes the longer of its
@@ -48,7 +44,8 @@ plan::LayerProfile stretched(plan::LayerProfile profile,
                              plan::Picoseconds forward,
                              plan::Picoseconds backward);
 
-/// What programs reach of the device's figures; what these lack stays as it is.
+/// What programs reach of the device's figures (data/engine_costs.toml); what
+/// these lack stays as it is.
 RooflineOptions roofline_of(const cluster::ClusterDevice& device);
 
 }  // namespace paceline::predict

@@ -51,7 +51,7 @@ std::string words_of(const ErrorBar& bar) {
   }
   if (!bar.examined) {
     return fmt::format(
-        "not examined: {} is {}", basis_words(bar), interval_words(bar));
+        "not validated: {} is {}", basis_words(bar), interval_words(bar));
   }
   if (bar.cells == 0) {
     return fmt::format("{:.0f} % interval of the step {}, from {}",

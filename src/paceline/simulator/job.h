@@ -124,6 +124,8 @@ struct JobOptions {
   /// Steps that are left out of means where steps never repeat; left out: the
   /// earlier half.
   std::optional<plan::Step> warmup{};
+
+  friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
 
 /// Some steps of a plan, compiled for any number of simulations: what waits

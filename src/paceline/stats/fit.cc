@@ -41,16 +41,13 @@ class Functor {
   int df(const Eigen::VectorXd& logs, Eigen::MatrixXd& jacobian) const {
     Eigen::VectorXd base(values());
     (*this)(logs, base);
-    jacobian.setZero();
     for (std::size_t j = 0; j < unknowns_; ++j) {
       Eigen::VectorXd moved = logs;
       moved[index(j)] += step_;
       const std::vector<double> at = exponential(moved);
       for (std::size_t i = 0; i < problem_.residuals; ++i) {
-        if (problem_.depends(i, j)) {
-          jacobian(index(i), index(j)) =
-              (softened(problem_.residual(i, at)) - base[index(i)]) / step_;
-        }
+        jacobian(index(i), index(j)) =
+            (softened(problem_.residual(i, at)) - base[index(i)]) / step_;
       }
     }
     return 0;
@@ -89,18 +86,14 @@ std::vector<double> fit(const FitProblem& problem,
   Functor functor(problem, start.size(), options.scale, options.step);
   Eigen::LevenbergMarquardt<Functor> search(functor);
   search.parameters.ftol = 1e-5;
-  search.parameters.xtol = 1e-4;
-  search.parameters.factor = 1;
   Eigen::VectorXd logs(static_cast<Eigen::Index>(start.size()));
   for (std::size_t i = 0; i < start.size(); ++i) {
     logs[static_cast<Eigen::Index>(i)] = std::log(start[i]);
   }
-  if (options.careful) {
-    search.useExternalScaling = true;
-    search.diag.setOnes(logs.size());
-    search.parameters.factor = 1 / std::max(1.0, logs.norm());
-    search.parameters.xtol = 1e-6;
-  }
+  search.useExternalScaling = true;
+  search.diag.setOnes(logs.size());
+  search.parameters.factor = 1 / std::max(1.0, logs.norm());
+  search.parameters.xtol = 1e-6;
   auto status = search.minimizeInit(logs);
   for (int i = 0;
        i < options.iterations &&

@@ -12,10 +12,6 @@ struct FitProblem {
 
   /// Residual `i` at the given unknowns.
   std::function<double(std::size_t i, const std::vector<double>&)> residual;
-
-  /// Whether residual `i` depends on unknown `j`: the others are not computed
-  /// again for the derivative.
-  std::function<bool(std::size_t i, std::size_t j)> depends;
 };
 
 struct FitOptions {
@@ -24,15 +20,13 @@ struct FitOptions {
   /// that no model explains do not bend it.
   double scale = 0.02;
   double step = 2e-3;  // of the derivative, relative
-  /// The first iteration moves no unknown by more than a factor of e, however
-  /// little the residuals depend on it; else one that hardly matters at the
-  /// start may be lost for good.
-  bool careful = false;
 };
 
 /// The unknowns, all above zero, that minimize the sum of the squares of the
 /// residuals; their logarithms are searched from `start` on by
-/// Levenberg-Marquardt.  More, SLNM 630, 1978, doi:10.1007/BFb0067700.
+/// Levenberg-Marquardt.  The first iteration moves no unknown by more than a
+/// factor of e, however little the residuals depend on it.  More, SLNM 630,
+/// 1978, doi:10.1007/BFb0067700.
 std::vector<double> fit(const FitProblem& problem,
                         const std::vector<double>& start,
                         const FitOptions& options = {});

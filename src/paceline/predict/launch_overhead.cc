@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/launch_overhead.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "paceline/base/error.h"
+#include "paceline/stats/order_statistics.h"
+
+namespace paceline::predict {
+namespace {
+
+/// The host that launches and the device that follows it.
+class Launches {
+ public:
+  explicit Launches(plan::Picoseconds per_module) : per_module_(per_module) {}
+
+  /// Launches one op and counts it from the end of the one before it.
+  void launch(plan::Picoseconds& time) {
+    launched_ += per_module_;
+    append(time, launched_);
+  }
+
+  /// Launched with the one before it.
+  void follow(plan::Picoseconds& time) { append(time, 0); }
+
+ private:
+  void append(plan::Picoseconds& time, plan::Picoseconds earliest) {
+    const plan::Picoseconds end = std::max(earliest, end_) + time;
+    time = end - end_;
+    end_ = end;
+  }
+
+  plan::Picoseconds per_module_, launched_ = 0, end_ = 0;
+};
+
+plan::Picoseconds per_module(const plan::NetworkShape& network,
+                             plan::Picoseconds per_call) {
+  const auto modules = static_cast<double>(network.model.modules.size());
+  const double calls = network.leaf_calls > 0 ? network.leaf_calls : modules;
+  return std::llround(static_cast<double>(per_call) * calls / modules);
+}
+
+plan::Picoseconds total(const plan::LayerProfile& profile) {
+  return profile.forward_total() + profile.backward_total();
+}
+
+}  // namespace
+
+LaunchedProfile with_launch_overhead(const plan::NetworkShape& network,
+                                     plan::LayerProfile profile,
+                                     plan::Picoseconds per_call) {
+  PACELINE_CHECK(per_call >= 0);
+  const plan::ModelShape& model = network.model;
+  const plan::Picoseconds device = total(profile);
+  Launches launches(per_module(network, per_call));
+  for (plan::Picoseconds& time : profile.forward) {
+    launches.launch(time);
+  }
+  std::optional<plan::ModuleId> last;
+  for (const plan::ParameterId id : model.ready_order) {
+    const plan::ModuleId module = model.parameters[plan::index_of(id)].module;
+    plan::Picoseconds& time = profile.backward[plan::index_of(id)];
+    if (module == last) {
+      launches.follow(time);
+    } else {
+      launches.launch(time);
+    }
+    last = module;
+  }
+  const plan::Picoseconds all = total(profile);
+  const double busy =
+      all > 0 ? static_cast<double>(device) / static_cast<double>(all) : 1;
+  return {std::move(profile), busy};
+}
+
+double slowest_call(double per_call, double spread, plan::Rank ranks) {
+  constexpr plan::Rank kMost = 64;
+  return per_call * (1 + spread * stats::slowest_of(std::min(ranks, kMost)));
+}
+
+void add_launch_overhead(const plan::NetworkShape& network,
+                         double seconds_per_call,
+                         double spread,
+                         plan::Rank ranks,
+                         simulator::Costs& costs) {
+  LaunchedProfile slowed = with_launch_overhead(
+      network,
+      std::move(costs.profile),
+      plan::picoseconds_of(slowest_call(seconds_per_call, spread, ranks)));
+  costs.profile = std::move(slowed.profile);
+  double& left = costs.machine.interference.device_link_under_compute;
+  left = 1 - slowed.busy * (1 - left);
+}
+
+std::int64_t slowed_rate(std::int64_t bytes_per_s, double seconds_per_byte) {
+  const auto rate = static_cast<double>(bytes_per_s);
+  return std::llround(rate / (1 + rate * seconds_per_byte));
+}
+
+}  // namespace paceline::predict

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "paceline/simulator/simulate.h"
+
+namespace paceline::simulator {
+
+/// Bytes of a parameter that cross a link in a step, and between which two
+/// places of the model work they must.
+struct OverlapBytes {
+  plan::Picoseconds from = 0;  // compute from a step's begin to the gradient
+  plan::Picoseconds until =
+      0;  // and, in the next step, to the forward that waits
+  std::int64_t bytes = 0;
+};
+
+/// They, on one link.
+struct OverlapLink {
+  std::int64_t bytes_per_s = 1;
+  std::vector<OverlapBytes> bytes;
+};
+
+/// The least step that leaves all of them time to cross:
+///
+///   max over r, u of  r - u + bytes of those with from >= r, until <= u / rate
+///
+/// What is ready at r or later and wanted by u or earlier is on the wire after
+/// r of one step and before u of the next; that lasts one step less r - u of
+/// compute, in which no byte of it can cross.  0 for none.
+plan::Picoseconds overlap_bound(OverlapLink link);
+
+/// What the job's communication and gates say of the busiest of its links, seen
+/// from the first rank that trains.
+///
+/// A collective or message whose gradients' parameters are waited for by the
+/// next forward is divided among these by their sizes, however it is merged or
+/// cut, so that schedules of equal bytes give equal bounds.  What waits for no
+/// gradient, or is not waited for, is left out.  None for a job whose steps
+/// differ.  `simulator` has run the job once.
+OverlapLink overlap_link(const Job& job,
+                         const Costs& costs,
+                         const Simulator& simulator);
+
+}  // namespace paceline::simulator
