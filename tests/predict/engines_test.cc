@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +45,79 @@ TEST(Engines, CarryAsManyCollectivesAtOnceAsTheyDo) {
   EXPECT_EQ(most_side_by_side("ideal"), 1);
   EXPECT_EQ(most_side_by_side("link"), 2);
   EXPECT_GT(most_side_by_side("gloo"), 2);
+}
+
+TEST(Engines, CostWhatTheirFileSays) {
+  const EngineCosts& nccl = engine_costs_named("nccl");
+  EXPECT_EQ(nccl.costs.collective_per_rank, 9'447'000);
+  EXPECT_EQ(nccl.costs.collective_under_compute, 190'800'000);
+  EXPECT_EQ(nccl.algorithm, cluster::Algorithm::kTree);
+  EXPECT_TRUE(nccl.fitted);
+  const EngineCosts& byteps = engine_costs_named("byteps");
+  EXPECT_EQ(byteps.device_share, 3.764 / 6.171);
+  EXPECT_TRUE(byteps.tcp_copies);
+  EXPECT_EQ(engine_costs_named("link").costs.side_by_side, 2);
+  const CostTable& costs = shipped_costs();
+  EXPECT_EQ(costs.optimizer("adamw").passes, 22.0 / 8);
+  EXPECT_EQ(costs.optimizer("lamb").passes, 1);
+  EXPECT_EQ(costs.roofline.copy_share, 500.0 / 616);
+  EXPECT_EQ(costs.roofline.product_share, 10 / 13.4);
+  for (const EngineCosts& engine : costs.engines) {
+    EXPECT_FALSE(engine.source.empty()) << engine.name;
+  }
+}
+
+constexpr std::string_view kOwnCosts = R"(
+[[engines]]
+name = "nccl"
+source = "a test"
+collective_us = 1000
+[[optimizers]]
+name = "sgd"
+[roofline]
+copy_share = 0.5
+)";
+
+std::string written(std::string_view text) {
+  const std::string path = testing::TempDir() + "own_costs.toml";
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Engines, CostWhatAFileOfOnesOwnSays) {
+  PredictRequest it = request("bsp", 8);
+  it.engine = "nccl";
+  it.costs = std::make_shared<const CostTable>(read_costs(written(kOwnCosts)));
+  const Prediction own = predict(it);
+  EXPECT_EQ(own.costs.software.collective, 1'000'000'000);
+  EXPECT_EQ(own.costs.software.collective_per_rank, 0);
+  EXPECT_FALSE(own.bar.validated);
+  it.costs = nullptr;
+  const Prediction shipped = predict(it);
+  EXPECT_NE(shipped.record.configuration.cluster,
+            own.record.configuration.cluster);
+  EXPECT_EQ(shipped.costs.software.collective, 0);
+}
+
+TEST(Engines, RefuseAFileThatIsNotOfCosts) {
+  const auto refusal = [](const std::string& text) {
+    const std::string path = written(text);
+    try {
+      read_costs(path);
+    } catch (const UsageError& error) {
+      return std::string(error.what()).substr(path.size());
+    }
+    return std::string("none");
+  };
+  const std::string costs(kOwnCosts);
+  EXPECT_EQ(refusal(""), ": has no table [[engines]]");
+  EXPECT_TRUE(refusal(costs + "copy = 1\n")
+                  .starts_with(": unknown key 'copy'; did you mean "));
+  EXPECT_EQ(refusal(costs + "strided_slowdown = 'no'\n"),
+            ": strided_slowdown: is of another type");
+  EXPECT_EQ(refusal(costs + "strided_slowdown = -1\n"),
+            ": strided_slowdown = -1: must be from 0 to 1e12");
+  EXPECT_TRUE(refusal("[[engines\n").starts_with(":1: not TOML: "));
 }
 
 // ps-lite over TCP/IP, whose hops take tens of microseconds, and over RDMA.

@@ -2,6 +2,7 @@
 #include "paceline/cli/job_flags.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -99,6 +100,10 @@ JobFlags::JobFlags(CLI::App& app) {
                      "whose fits and software costs: nccl, gloo, link, ideal, "
                      "bytescheduler, byteps, bluefog; left out: that of the "
                      "cluster file's fits, else nccl"),
+      app.add_option("--engine-costs",
+                     engine_costs_,
+                     "a file in place of data/engine_costs.toml")
+          ->type_name("FILE"),
       app.add_option("--algorithm",
                      algorithm_,
                      "of collectives: ring, tree, halving-doubling, "
@@ -130,6 +135,10 @@ predict::PredictRequest JobFlags::request() const {
                                   .optimizer = optimizer_,
                                   .engine = engine_};
   choose_network(model_, request);
+  if (!engine_costs_.empty()) {
+    request.costs = std::make_shared<const predict::CostTable>(
+        predict::read_costs(engine_costs_));
+  }
   if (!algorithm_.empty()) {
     request.algorithm = algorithm_;
   }

@@ -47,7 +47,7 @@ class JobFlags {
   void refuse_beside(const std::string& other) const;
 
  private:
-  std::string model_, optimizer_ = "sgd", engine_, algorithm_;
+  std::string model_, optimizer_ = "sgd", engine_, engine_costs_, algorithm_;
   cluster::ClusterChoice cluster_;
   std::vector<int> ranks_;
   std::optional<int> batch_size_;

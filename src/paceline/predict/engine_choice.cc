@@ -70,22 +70,21 @@ void check_fits(const cluster::Cluster& cluster,
   }
 }
 
-void check_scale(const std::string& engine,
+void check_scale(const EngineCosts& engine,
                  plan::Rank ranks,
                  const cluster::Machine& machine,
                  std::vector<records::Warning>& warnings) {
-  const EngineCosts& costs = engine_costs_named(engine);
-  if (costs.most_ranks == 0 || ranks <= costs.most_ranks ||
+  if (engine.most_ranks == 0 || ranks <= engine.most_ranks ||
       cluster::prices_collectives(machine)) {
     return;
   }
   warnings.push_back(
       {.code = "beyond-the-fit",
-       .seen =
-           fmt::format("{} ranks with the costs of engine {}", ranks, engine),
+       .seen = fmt::format(
+           "{} ranks with the costs of engine {}", ranks, engine.name),
        .why = fmt::format("they are a fit to Horovod with 4 to {} ranks; how "
                           "starts of collectives grow beyond is a guess",
-                          costs.most_ranks),
+                          engine.most_ranks),
        .advice =
            "measure there with paceline comm --fit FILE, or bound it with "
            "--engine ideal"});

@@ -6,6 +6,7 @@
 
 #include "paceline/cluster/cluster.h"
 #include "paceline/cluster/machine.h"
+#include "paceline/predict/engines.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::predict {
@@ -24,7 +25,7 @@ void check_fits(const cluster::Cluster& cluster,
 
 /// Warns where the engine's costs, a fit to few ranks, are taken for many: no
 /// fits of the cluster's own stand in `machine`.
-void check_scale(const std::string& engine,
+void check_scale(const EngineCosts& engine,
                  plan::Rank ranks,
                  const cluster::Machine& machine,
                  std::vector<records::Warning>& warnings);

@@ -2,38 +2,67 @@
 #include "paceline/predict/engines.h"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
+#include <optional>
 #include <vector>
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/predict/shipped_data.h"
 
 namespace paceline::predict {
 namespace {
 
-/// A table of data/engine_costs.toml.  A key that nothing reads is a bug.
+/// A table of a file of costs.  What is read is counted, so that a key that
+/// nothing reads is refused.
 class Entry {
  public:
-  explicit Entry(const toml::table& table) : table_(table) {}
+  Entry(const toml::node* node, std::string_view name) {
+    table_ = node == nullptr ? nullptr : node->as_table();
+    if (table_ == nullptr) {
+      throw UsageError(fmt::format("has no table [{}]", name));
+    }
+  }
 
   template <class Value>
   Value value(std::string_view key, Value fallback) {
-    const auto found = table_[key];
-    unread_ -= found ? 1 : 0;
-    return found.value_or(std::move(fallback));
+    known_.emplace_back(key);
+    const toml::node* found = table_->get(key);
+    if (found == nullptr) {
+      return fallback;
+    }
+    const std::optional<Value> value = found->value<Value>();
+    if (!value) {
+      throw UsageError(fmt::format("{}: is of another type", key));
+    }
+    return *value;
   }
   plan::Picoseconds microseconds(std::string_view key) {
-    return std::llround(value(key, 0.0) * 1e6);
+    return plan::picoseconds_of(at_least_0(key, 0) * 1e-6);
   }
-  void check_read() const { PACELINE_CHECK_EQ(unread_, 0); }
+  /// A number from 0 on.
+  double at_least_0(std::string_view key, double fallback) {
+    const double number = value(key, fallback);
+    if (!(number >= 0 && number < 1e12)) {
+      throw UsageError(
+          fmt::format("{} = {}: must be from 0 to 1e12", key, number));
+    }
+    return number;
+  }
+  void refuse_unknown() const {
+    for (const auto& [key, value] : *table_) {
+      if (std::ranges::find(known_, key.str()) == known_.end()) {
+        throw UsageError(unknown_name("key", key.str(), known_));
+      }
+    }
+  }
 
  private:
-  const toml::table& table_;
-  std::int64_t unread_ = std::ssize(table_);
+  const toml::table* table_;
+  std::vector<std::string> known_;
 };
 
 EngineCosts engine_from(Entry entry) {
@@ -54,14 +83,14 @@ EngineCosts engine_from(Entry entry) {
           std::string(cluster::name_of(cluster::Algorithm::kRing)))),
       .from_python = entry.value("launched_from_python", false),
       .module_call = entry.microseconds("module_call_us"),
-      .module_call_spread = entry.value("module_call_spread", 0.0),
-      .tcp_s_per_byte = entry.value("tcp_s_per_byte", 0.0),
-      .device_share = entry.value("device_share", 1.0),
-      .under_compute = entry.value("under_compute", 0.0),
+      .module_call_spread = entry.at_least_0("module_call_spread", 0.0),
+      .tcp_s_per_byte = entry.at_least_0("tcp_s_per_byte", 0.0),
+      .device_share = entry.at_least_0("device_share", 1.0),
+      .under_compute = entry.at_least_0("under_compute", 0.0),
       .published = entry.value("published", false),
       .tcp_copies = entry.value("tcp_copies", false),
       .most_ranks = entry.value("most_ranks", 0)};
-  entry.check_read();
+  entry.refuse_unknown();
   return engine;
 }
 
@@ -71,8 +100,8 @@ OptimizerCosts optimizer_from(Entry entry) {
       .source = entry.value("source", std::string()),
       .fitted = entry.value("fitted", false),
       .launch_per_tensor = entry.microseconds("launch_per_tensor_us"),
-      .passes = entry.value("passes", 1.0)};
-  entry.check_read();
+      .passes = entry.at_least_0("passes", 1.0)};
+  entry.refuse_unknown();
   return optimizer;
 }
 
@@ -80,52 +109,43 @@ RooflineCosts roofline_from(Entry entry) {
   entry.value("source", std::string());
   entry.value("fitted", false);
   const RooflineCosts costs{
-      .copy_share = entry.value("copy_share", 1.0),
-      .product_share = entry.value("product_share", 1.0),
-      .backward_per_forward = entry.value("backward_per_forward", 1.0),
-      .winograd_speedup = entry.value("winograd_speedup", 1.0),
-      .strided_slowdown = entry.value("strided_slowdown", 1.0)};
-  entry.check_read();
+      .copy_share = entry.at_least_0("copy_share", 1.0),
+      .product_share = entry.at_least_0("product_share", 1.0),
+      .backward_per_forward = entry.at_least_0("backward_per_forward", 1.0),
+      .winograd_speedup = entry.at_least_0("winograd_speedup", 1.0),
+      .strided_slowdown = entry.at_least_0("strided_slowdown", 1.0)};
+  entry.refuse_unknown();
   return costs;
 }
 
-struct CostFile {
-  std::vector<EngineCosts> engines;
-  std::vector<OptimizerCosts> optimizers;
-  RooflineCosts roofline;
-};
-
-CostFile read(const toml::table& file) {
-  CostFile costs{
-      .engines = {},
-      .optimizers = {},
-      .roofline = roofline_from(Entry(*file["roofline"].as_table()))};
-  for (const toml::node& row : *file["engines"].as_array()) {
-    costs.engines.push_back(engine_from(Entry(*row.as_table())));
+template <class Row>
+std::vector<Row> rows_of(const toml::table& file,
+                         std::string_view name,
+                         Row (*row_from)(Entry)) {
+  const toml::array* rows = file[name].as_array();
+  if (rows == nullptr) {
+    throw UsageError(fmt::format("has no table [[{}]]", name));
   }
-  for (const toml::node& row : *file["optimizers"].as_array()) {
-    costs.optimizers.push_back(optimizer_from(Entry(*row.as_table())));
+  std::vector<Row> out;
+  for (const toml::node& row : *rows) {
+    out.push_back(row_from(Entry(&row, name)));
   }
-  return costs;
+  return out;
 }
 
-const CostFile& shipped_costs() {
-  static const CostFile costs = read(toml::parse(shipped::kEngineCosts));
-  return costs;
+CostTable costs_from(const toml::table& file) {
+  return {.engines = rows_of(file, "engines", engine_from),
+          .optimizers = rows_of(file, "optimizers", optimizer_from),
+          .roofline = roofline_from(Entry(file.get("roofline"), "roofline"))};
 }
 
 }  // namespace
 
-std::span<const EngineCosts> engine_costs() {
-  return shipped_costs().engines;
-}
-
-const EngineCosts& engine_costs_named(std::string_view name) {
-  const auto rows = engine_costs();
-  const auto found = std::ranges::find(rows, name, &EngineCosts::name);
-  if (found == rows.end()) {
+const EngineCosts& CostTable::engine(std::string_view name) const {
+  const auto found = std::ranges::find(engines, name, &EngineCosts::name);
+  if (found == engines.end()) {
     std::vector<std::string> known;
-    for (const EngineCosts& engine : rows) {
+    for (const EngineCosts& engine : engines) {
       known.push_back(engine.name);
     }
     throw UsageError(unknown_name("engine", name, known));
@@ -133,16 +153,36 @@ const EngineCosts& engine_costs_named(std::string_view name) {
   return *found;
 }
 
-OptimizerCosts optimizer_costs_named(std::string_view name) {
-  const auto& rows = shipped_costs().optimizers;
-  const auto found = std::ranges::find(rows, name, &OptimizerCosts::name);
-  return found == rows.end()
+OptimizerCosts CostTable::optimizer(std::string_view name) const {
+  const auto found = std::ranges::find(optimizers, name, &OptimizerCosts::name);
+  return found == optimizers.end()
              ? OptimizerCosts{.name = std::string(name), .source = ""}
              : *found;
 }
 
-const RooflineCosts& roofline_costs() {
-  return shipped_costs().roofline;
+const CostTable& shipped_costs() {
+  static const CostTable costs = costs_from(toml::parse(shipped::kEngineCosts));
+  return costs;
+}
+
+CostTable read_costs(const std::string& path) {
+  const std::string text = read_text(path);
+  try {
+    CostTable costs = costs_from(toml::parse(text, path));
+    costs.text = text;
+    return costs;
+  } catch (const toml::parse_error& error) {
+    throw UsageError(fmt::format("{}:{}: not TOML: {}",
+                                 path,
+                                 error.source().begin.line,
+                                 error.description()));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+const EngineCosts& engine_costs_named(std::string_view name) {
+  return shipped_costs().engine(name);
 }
 
 }  // namespace paceline::predict

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "paceline/cluster/machine.h"
 
 // What software and devices cost where nothing was measured: the contents of
-// data/engine_costs.toml, which says of each key its unit and of each table its
-// source and whether it was fitted.
+// data/engine_costs.toml or of a file of its form, which says of each key its
+// unit and of each table its source and whether it was fitted.
 
 namespace paceline::predict {
 
@@ -51,15 +51,28 @@ struct RooflineCosts {
 };
 
 /// nccl, gloo, what one published program cost (bytescheduler, byteps,
-/// bluefog), link, ideal.
-std::span<const EngineCosts> engine_costs();
+/// bluefog), link, ideal; sgd, adamw.
+struct CostTable {
+  std::vector<EngineCosts> engines;
+  std::vector<OptimizerCosts> optimizers;
+  RooflineCosts roofline;
+  std::string text{};  // of the file; empty: data/engine_costs.toml
 
-/// Throws UsageError with the known names.
+  /// Throws UsageError with the known names.
+  const EngineCosts& engine(std::string_view name) const;
+
+  /// An optimizer that is not in the table costs its passes alone.
+  OptimizerCosts optimizer(std::string_view name) const;
+};
+
+/// data/engine_costs.toml, which is part of the program.
+const CostTable& shipped_costs();
+
+/// A file of the same form.  Throws UsageError, which begins with `path`, for a
+/// missing table, an unknown key and a value of another type.
+CostTable read_costs(const std::string& path);
+
+/// shipped_costs().engine(name)
 const EngineCosts& engine_costs_named(std::string_view name);
-
-/// sgd, adamw; others cost their passes alone.
-OptimizerCosts optimizer_costs_named(std::string_view name);
-
-const RooflineCosts& roofline_costs();
 
 }  // namespace paceline::predict

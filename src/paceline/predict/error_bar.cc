@@ -93,6 +93,9 @@ std::string unlike(const FamilyErrors& family,
   if (request.noise.any()) {
     return "noise";
   }
+  if (request.costs) {
+    return "engine costs of one's own";
+  }
   const std::string engine = engine_of(request.engine, request.cluster);
   if (!request.samples_per_s &&
       is_of_another_device(request.profile_device, request.cluster, engine)) {

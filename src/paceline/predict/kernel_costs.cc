@@ -15,7 +15,7 @@ namespace {
 
 /// What the device's memory moves in kernels, bytes/s; 0: it is not known.
 double memory_rate(const PredictRequest& request) {
-  return roofline_costs().copy_share *
+  return request.cost_table().roofline.copy_share *
          request.cluster.device.memory_bytes_per_s.value_or(0);
 }
 
@@ -30,7 +30,8 @@ cluster::KernelCost update_cost(const PredictRequest& request,
         .prefix = "update",
         .bytes_per_s = update_bytes(input) / plan::seconds_of(*request.update)};
   }
-  const OptimizerCosts optimizer = optimizer_costs_named(request.optimizer);
+  const OptimizerCosts optimizer =
+      request.cost_table().optimizer(request.optimizer);
   return {.prefix = "update",
           .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
           .bytes_per_s = memory_rate(request) / optimizer.passes};
@@ -43,9 +44,10 @@ cluster::KernelCost other_cost(const PredictRequest& request,
                                const cluster::KernelCost& update,
                                bool launches) {
   const double rate = memory_rate(request);
-  return {
-      .launch = launches ? optimizer_costs_named("sgd").launch_per_tensor : 0,
-      .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
+  return {.launch =
+              launches ? request.cost_table().optimizer("sgd").launch_per_tensor
+                       : 0,
+          .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
 }
 
 }  // namespace
@@ -73,7 +75,7 @@ double update_bytes(const plan::PlanInput& input) {
 std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input) {
   const EngineCosts& engine =
-      engine_costs_named(engine_of(request.engine, request.cluster));
+      request.cost_table().engine(engine_of(request.engine, request.cluster));
   const bool launches = engine.from_python && request.ranks > 1;
   const cluster::KernelCost update = update_cost(request, input, launches);
   cluster::KernelCost count = update;

@@ -161,7 +161,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
                                                 : kBatch;
   std::vector<records::Warning> warnings;
   const EngineCosts& engine =
-      engine_costs_named(engine_of(request.engine, request.cluster));
+      request.cost_table().engine(engine_of(request.engine, request.cluster));
   prediction.costs = costs_of(request, engine, input, warnings);
   simulator::Costs& costs = prediction.costs;
   costs.profile = profile_of(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -8,10 +9,11 @@
 #include "paceline/cluster/machine.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/profile.h"
+#include "paceline/predict/engines.h"
 #include "paceline/simulator/job.h"
 
 namespace paceline::simulator {
-class JobCache;  // sim/job_cache.h
+class JobCache;  // simulator/job_cache.h
 }  // namespace paceline::simulator
 
 namespace paceline::predict {
@@ -44,8 +46,13 @@ struct PredictRequest {
   /// Instead of the cluster's links and the engine's costs.
   std::optional<cluster::Machine> machine{};
   std::optional<cluster::SoftwareCosts> software{};
+  std::shared_ptr<const CostTable> costs{};  // null: shipped_costs()
   /// Compiled jobs of earlier requests, and of this one; null: none is kept.
   simulator::JobCache* jobs = nullptr;
+
+  const CostTable& cost_table() const {
+    return costs ? *costs : shipped_costs();
+  }
 };
 
 }  // namespace paceline::predict

@@ -60,9 +60,10 @@ std::string priced_on(const PredictRequest& request) {
   }
   const std::string rate =
       request.samples_per_s ? fmt::format("{}", *request.samples_per_s) : "";
-  return text + fmt::format("; prices {:08x}",
-                            digest_of(figures_of(request.cluster) + rate +
-                                      layers_of(request)));
+  return text +
+         fmt::format("; prices {:08x}",
+                     digest_of(figures_of(request.cluster) + rate +
+                               layers_of(request) + request.cost_table().text));
 }
 
 }  // namespace paceline::predict

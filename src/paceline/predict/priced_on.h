@@ -14,7 +14,8 @@ namespace paceline::predict {
 ///
 /// The cluster's name; the algorithm of collectives, the noise and the
 /// stragglers that were asked for; and digits that change with any figure of
-/// its links and device, with the layer times, and with the rate of the device.
+/// its links and device, with the layer times, with the rate of the device, and
+/// with costs of one's own.
 /// Hosts and engine are in the record by themselves.  Empty where the
 /// request brings a machine of its own instead of the cluster's.
 std::string priced_on(const PredictRequest& request);

@@ -76,7 +76,7 @@ simulator::Costs costs_of(const PredictRequest& request,
     }
   }
   if (!request.machine && !request.software) {
-    check_scale(engine, request.ranks, costs.machine, warnings);
+    check_scale(software, request.ranks, costs.machine, warnings);
   }
   if (request.software) {
     costs.software = *request.software;

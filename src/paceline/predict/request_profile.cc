@@ -85,7 +85,9 @@ plan::LayerProfile profile_of(const PredictRequest& request,
         model_work_of(*request.samples_per_s, batch_size, update_s));
   }
   plan::LayerProfile profile = roofline_profile(
-      request.network, batch_size, roofline_of(request.cluster.device));
+      request.network,
+      batch_size,
+      roofline_of(request.cluster.device, request.cost_table().roofline));
   const cluster::DeviceThroughput* row = throughput_of(request);
   std::optional<double> rate = request.samples_per_s;
   if (!rate && row != nullptr) {

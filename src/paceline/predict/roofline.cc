@@ -109,14 +109,16 @@ plan::LayerProfile stretched(plan::LayerProfile profile,
   return profile;
 }
 
-RooflineOptions roofline_of(const cluster::ClusterDevice& device) {
-  RooflineOptions options;
+RooflineOptions roofline_of(const cluster::ClusterDevice& device,
+                            const RooflineCosts& costs) {
+  RooflineOptions options{.backward = costs.backward_per_forward,
+                          .winograd = costs.winograd_speedup,
+                          .strided = costs.strided_slowdown};
   if (device.flops_per_s) {
-    options.flops_per_s = roofline_costs().product_share * *device.flops_per_s;
+    options.flops_per_s = costs.product_share * *device.flops_per_s;
   }
   if (device.memory_bytes_per_s) {
-    options.memory_bytes_per_s =
-        roofline_costs().copy_share * *device.memory_bytes_per_s;
+    options.memory_bytes_per_s = costs.copy_share * *device.memory_bytes_per_s;
   }
   return options;
 }

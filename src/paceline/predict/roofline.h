@@ -12,9 +12,9 @@ namespace paceline::predict {
 struct RooflineOptions {
   double flops_per_s = 10e12;
   double memory_bytes_per_s = 500e9;
-  double backward = roofline_costs().backward_per_forward;
-  double winograd = roofline_costs().winograd_speedup;
-  double strided = roofline_costs().strided_slowdown;
+  double backward = shipped_costs().roofline.backward_per_forward;
+  double winograd = shipped_costs().roofline.winograd_speedup;
+  double strided = shipped_costs().roofline.strided_slowdown;
   double launch_s = 0;  // at least this long per layer and pass
 };
 
@@ -44,8 +44,9 @@ plan::LayerProfile stretched(plan::LayerProfile profile,
                              plan::Picoseconds forward,
                              plan::Picoseconds backward);
 
-/// What programs reach of the device's figures (data/engine_costs.toml); what
-/// these lack stays as it is.
-RooflineOptions roofline_of(const cluster::ClusterDevice& device);
+/// What programs reach of the device's figures; what the device lacks keeps its
+/// default.
+RooflineOptions roofline_of(const cluster::ClusterDevice& device,
+                            const RooflineCosts& costs);
 
 }  // namespace paceline::predict
