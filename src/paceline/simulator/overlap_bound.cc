@@ -132,8 +132,8 @@ struct Share {
   std::vector<LinkBytes> loads;
 };
 
-/// What waits around a communication item.
-struct Gates {
+/// The model work before and behind a communication item.
+struct Dependencies {
   std::vector<ItemId> backward;  // whose gradients it carries
   std::map<std::int32_t, plan::Picoseconds> forward;  // forwards_behind() it
 };
@@ -141,7 +141,7 @@ struct Gates {
 /// The parameters' parts of a communication item.
 void add_shares(const Job& job,
                 const std::vector<LinkBytes>& loads,
-                const Gates& gates,
+                const Dependencies& work,
                 const Clock& clock,
                 std::vector<Share>& shares) {
   const auto& parameters = job.input.model.parameters;
@@ -149,13 +149,13 @@ void add_shares(const Job& job,
     return parameters[static_cast<std::size_t>(job.items[id].subject)];
   };
   double all = 0;
-  for (const ItemId id : gates.backward) {
+  for (const ItemId id : work.backward) {
     all += static_cast<double>(shape_of(id).elements);
   }
-  for (const ItemId id : gates.backward) {
+  for (const ItemId id : work.backward) {
     const auto found =
-        gates.forward.find(static_cast<std::int32_t>(shape_of(id).module));
-    if (all == 0 || found == gates.forward.end() ||
+        work.forward.find(static_cast<std::int32_t>(shape_of(id).module));
+    if (all == 0 || found == work.forward.end() ||
         found->second > clock.end(id)) {
       continue;
     }
@@ -237,14 +237,14 @@ OverlapLink overlap_link(const Job& job,
   Followers followers(job, *actor);
   std::vector<Share> shares;
   for (const auto& [id, backward] : carried_by(job, *actor, followers)) {
-    const Gates gates{
+    const Dependencies work{
         .backward = backward,
         .forward = forwards_behind(job, *actor, clock, followers, id)};
     const Item& item = job.items[id];
     for (std::int32_t i = 0; i < item.transfers; ++i) {
       const TransferId transfer =
           job.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
-      add_shares(job, simulator.loads_of(transfer), gates, clock, shares);
+      add_shares(job, simulator.loads_of(transfer), work, clock, shares);
     }
   }
   return busiest(shares, simulator);

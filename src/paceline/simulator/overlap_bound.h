@@ -8,22 +8,21 @@
 
 namespace paceline::simulator {
 
-/// Bytes of a parameter that cross a link in a step, and between which two
-/// places of the model work they must.
+/// Bytes of a parameter that cross a link between its gradient and the next
+/// step's forward that reads it.
 struct OverlapBytes {
-  plan::Picoseconds from = 0;  // compute from a step's begin to the gradient
-  plan::Picoseconds until =
-      0;  // and, in the next step, to the forward that waits
+  plan::Picoseconds from = 0;   // compute from a step's begin to the gradient
+  plan::Picoseconds until = 0;  // the same of the next step to its forward
   std::int64_t bytes = 0;
 };
 
-/// They, on one link.
+/// The bytes of all parameters on one link.
 struct OverlapLink {
   std::int64_t bytes_per_s = 1;
   std::vector<OverlapBytes> bytes;
 };
 
-/// The least step that leaves all of them time to cross:
+/// The least step that leaves all bytes time to cross:
 ///
 ///   max over r, u of  r - u + bytes of those with from >= r, until <= u / rate
 ///
@@ -32,8 +31,7 @@ struct OverlapLink {
 /// compute, in which no byte of it can cross.  0 for none.
 plan::Picoseconds overlap_bound(OverlapLink link);
 
-/// What the job's communication and gates say of the busiest of its links, seen
-/// from the first rank that trains.
+/// The busiest of the job's links, seen from the first rank that trains.
 ///
 /// A collective or message whose gradients' parameters are waited for by the
 /// next forward is divided among these by their sizes, however it is merged or
