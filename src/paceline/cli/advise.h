@@ -25,7 +25,7 @@ class AdviseCommand {
   predict::AdviseRequest request() const;
 
   JobFlags job_;
-  std::optional<double> error_percent_;  // left out: what families have earned
+  std::optional<double> error_percent_;  // left out: the error table
   std::vector<double> bucket_mb_;
   bool any_update_ = false;
   int top_ = 20, verify_ = 0;
