@@ -202,7 +202,7 @@ TEST_F(PredictRequests, ComeFromStandardInput) {
 
 TEST_F(PredictRequests, RefuseFlagsBesideThem) {
   expect_refused("predict --requests r.jsonl --ranks 8",
-                 "paceline: --requests excludes --ranks");
+                 "paceline: --ranks excludes --requests");
   expect_refused("predict --requests nowhere.jsonl",
                  "paceline: --requests nowhere.jsonl: cannot be read");
 }
