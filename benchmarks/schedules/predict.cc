@@ -123,7 +123,7 @@ void predict_all(const Subject& subject, int ranks) {
                                            p.bound.compute,
                                            p.bound.wire,
                                            p.bound.step,
-                                           p.bound.gated}) {
+                                           p.bound.overlap}) {
         fmt::print("\t{:.3f}", plan::seconds_of(time) * 1e3);
       }
       fmt::print("\n");
