@@ -9,7 +9,7 @@
 
 #include "engines/rank_program.h"
 #include "paceline/base/process.h"
-#include "paceline/launch/spawn.h"
+#include "paceline/base/spawn.h"
 
 namespace paceline {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::run_marked;
 
-TEST(LocalLaunch, ranks_work_together) {
+TEST(JobLaunch, ranks_work_together) {
   const auto said = run_marked("PROGRAM launch 4 20000 ok");
   EXPECT_EQ(said.exit_code, 0) << said.text;
   for (const auto* rank : {"0", "1", "2", "3"}) {
@@ -84,13 +84,13 @@ class Running : public ::testing::Test {
   void SetUp() override {
     auto environment = environment_with({});
     environment.push_back(testing::mark());
-    pid_ = launch::spawn(
-        {"/bin/sh",
-         {"sh",
-          "-c",
-          std::string("exec ") + PACELINE_RANK_PROGRAM +
-              " launch 3 20000 forever > " + output_.string() + " 2>&1"},
-         environment});
+    pid_ =
+        spawn({"/bin/sh",
+               {"sh",
+                "-c",
+                std::string("exec ") + PACELINE_RANK_PROGRAM +
+                    " launch 3 20000 forever > " + output_.string() + " 2>&1"},
+               environment});
     const auto deadline = kSteadyClock.now() + 60s;
     while (text().find("first step done") == std::string::npos) {
       ASSERT_LT(kSteadyClock.now(), deadline) << text();

@@ -19,9 +19,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/engines/c10d_store.h"
+#include "paceline/engines/channel_spec.h"
 #include "paceline/engines/engine.h"
-#include "paceline/engines/local_launch.h"
 #include "paceline/engines/run_rank.h"
+#include "paceline/launch/job_launch.h"
 #include "paceline/launch/stop_signals.h"
 
 namespace paceline {
@@ -51,47 +52,49 @@ bool agree_to_stop(engines::Channel& channel, const launch::StopSignals& stop) {
 int work(const engines::RankContext& context,
          const launch::StopSignals& stop,
          const std::string& mode) {
-  const auto& place = context.world.place;
+  const launch::RankInfo& self = context.world.self;
   const auto channel = engines::make_engine("gloo")->connect(
-      engines::channel_spec(context.world, "all", place.world));
-  const int culprit = mode.ends_with("-first") ? 0 : place.world - 1;
+      engines::channel_spec(context.world, "all", self.world));
+  const int culprit = mode.ends_with("-first") ? 0 : self.world - 1;
   std::int64_t sum = 0;
   int step = 0;
   for (bool going = true; going; ++step) {
-    context.heart.beat(step, "all-reduce, 8 B");
+    context.heartbeat.beat(step, "all-reduce, 8 B");
     if (mode == "usage") {
       throw UsageError("--mode usage: refused");
     }
-    if (step == 5 && place.rank == culprit) {
+    if (step == 5 && self.rank == culprit) {
       misbehave(mode);
     }
-    const auto values = at::full({1}, place.rank + 1, at::kLong);
+    const auto values = at::full({1}, self.rank + 1, at::kLong);
     channel->all_reduce(values, plan::Reduce::kSum)->wait();
     sum += values.item<std::int64_t>();
     going = mode == "ok" ? step < 19 : !agree_to_stop(*channel, stop);
-    if (step == 0 && place.rank == 0) {
+    if (step == 0 && self.rank == 0) {
       std::puts("first step done");
       std::fflush(stdout);
     }
   }
   std::printf("rank %d of %d, local %d of %d, %s, mean %g\n",
-              place.rank,
-              place.world,
-              place.local_rank,
-              place.local_world,
-              place.launcher.c_str(),
+              self.rank,
+              self.world,
+              self.local_rank,
+              self.local_world,
+              self.launcher.c_str(),
               static_cast<double>(sum) / step);
   return 0;
 }
 
 int run(const Arguments& arguments) {
   if (arguments.size() == 5 && arguments[1] == "launch") {
-    engines::LocalLaunch local;
-    local.ranks = std::stoi(arguments[2]);
-    local.argv = {arguments[0], "rank", arguments[3], arguments[4]};
-    local.patience.heartbeat =
+    launch::JobLaunch job;
+    job.serve_store = engines::serve_key_value_store;
+    job.hosts = {{.host = launch::host_name(),
+                  .ranks = std::stoi(arguments[2]),
+                  .argv = {arguments[0], "rank", arguments[3], arguments[4]}}};
+    job.supervise.heartbeat_timeout =
         std::chrono::milliseconds(std::stoi(arguments[3]));
-    const auto outcome = engines::launch_local(local);
+    const auto outcome = launch::launch_job(job);
     std::printf("outcome: %s\n", outcome.message.c_str());
     return outcome.exit_code;
   }

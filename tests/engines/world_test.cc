@@ -16,7 +16,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/port.h"
-#include "paceline/engines/c10d_store.h"
+#include "paceline/engines/channel_spec.h"
 
 namespace paceline::engines {
 namespace {
@@ -25,22 +25,22 @@ using std::chrono::milliseconds;
 
 launch::Launch launch_of(int rank, int world, std::string host) {
   launch::Launch launch;
-  launch.place.rank = rank;
-  launch.place.world = world;
-  launch.place.host = std::move(host);
+  launch.self.rank = rank;
+  launch.self.world = world;
+  launch.self.host = std::move(host);
   launch.job = "job";
   return launch;
 }
 
 // Joins a world of threads; ranks 0, 1 on one host and the rest on another.
 std::vector<World> join_all(
-    int world, const std::function<void(launch::Launch&)>& meeting) {
+    int world, const std::function<void(launch::Launch&)>& set_rendezvous) {
   std::vector<World> worlds(static_cast<std::size_t>(world));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < world; ++rank) {
     threads.emplace_back([&, rank] {
       auto launch = launch_of(rank, world, rank < 2 ? "a" : "b");
-      meeting(launch);
+      set_rendezvous(launch);
       auto& mine = worlds[static_cast<std::size_t>(rank)];
       mine = join(launch, milliseconds(8000));
       leave(mine, milliseconds(8000));
@@ -54,19 +54,19 @@ std::vector<World> join_all(
 
 void expect_two_hosts(const std::vector<World>& worlds) {
   for (std::size_t rank = 0; rank < worlds.size(); ++rank) {
-    const auto& place = worlds[rank].place;
+    const launch::RankInfo& self = worlds[rank].self;
     EXPECT_EQ(worlds[rank].hosts,
               (std::vector<std::string>{"a", "a", "b", "b", "b"}));
-    EXPECT_EQ(place.local_rank, static_cast<int>(rank < 2 ? rank : rank - 2));
-    EXPECT_EQ(place.local_world, rank < 2 ? 2 : 3);
+    EXPECT_EQ(self.local_rank, static_cast<int>(rank < 2 ? rank : rank - 2));
+    EXPECT_EQ(self.local_world, rank < 2 ? 2 : 3);
   }
 }
 
 TEST(World, meets_over_tcp_and_numbers_ranks_by_host) {
   const auto port = free_port();
   expect_two_hosts(join_all(5, [&](launch::Launch& launch) {
-    launch.meeting =
-        launch::TcpMeeting{"127.0.0.1", port, launch.place.rank == 0};
+    launch.rendezvous =
+        launch::TcpRendezvous{"127.0.0.1", port, launch.self.rank == 0};
   }));
 }
 
@@ -75,7 +75,7 @@ TEST(World, meets_in_a_file) {
                     ("paceline-meet-" + std::to_string(getpid()));
   std::filesystem::remove(path);
   expect_two_hosts(join_all(5, [&](launch::Launch& launch) {
-    launch.meeting = launch::FileMeeting{path.string()};
+    launch.rendezvous = launch::FileRendezvous{path.string()};
   }));
   std::filesystem::remove(path);
 }
@@ -93,13 +93,13 @@ TEST(World, of_one_needs_nobody) {
 
 TEST(World, names_the_ranks_that_do_not_come) {
   auto launch = launch_of(0, 4, "h");
-  launch.meeting = launch::TcpMeeting{"127.0.0.1", free_port(), true};
+  launch.rendezvous = launch::TcpRendezvous{"127.0.0.1", free_port(), true};
   try {
     join(launch, milliseconds(200));
     FAIL();
   } catch (const WorldError& error) {
     EXPECT_STREQ(error.what(),
-                 "3 of 4 ranks did not come within 0.2 s: 1, 2, 3");
+                 "3 of 4 ranks did not join within 0.2 s: 1, 2, 3");
   }
 }
 
@@ -110,7 +110,8 @@ TEST(World, a_taken_port_is_one_sentence) {
   options.waitWorkers = false;
   const auto holder = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
   auto launch = launch_of(0, 2, "h");
-  launch.meeting = launch::TcpMeeting{"127.0.0.1", holder->getPort(), true};
+  launch.rendezvous =
+      launch::TcpRendezvous{"127.0.0.1", holder->getPort(), true};
   try {
     join(launch, milliseconds(500));
     FAIL();
@@ -122,7 +123,7 @@ TEST(World, a_taken_port_is_one_sentence) {
 
 TEST(World, a_client_says_who_did_not_answer) {
   auto launch = launch_of(1, 2, "h");
-  launch.meeting = launch::TcpMeeting{"127.0.0.1", free_port(), false};
+  launch.rendezvous = launch::TcpRendezvous{"127.0.0.1", free_port(), false};
   try {
     join(launch, milliseconds(300));
     FAIL();
@@ -146,8 +147,8 @@ TEST(World, a_listener_that_says_nothing_is_left_in_time) {
   ASSERT_EQ(getsockname(listener, generic, &size), 0);
   const int port = ntohs(address.sin_port);
   auto launch = launch_of(1, 2, "h");
-  launch.meeting =
-      launch::TcpMeeting{"127.0.0.1", static_cast<std::uint16_t>(port), false};
+  launch.rendezvous = launch::TcpRendezvous{
+      "127.0.0.1", static_cast<std::uint16_t>(port), false};
   const Stopwatch<> watch;
   try {
     join(launch, milliseconds(300));
@@ -163,13 +164,13 @@ TEST(World, a_listener_that_says_nothing_is_left_in_time) {
   close(listener);  // which lets the thread that waits go
 }
 
-TEST(Board, keeps_the_first_notice) {
+TEST(KeyValueStore, keeps_the_first_notice) {
   const auto world = join(launch_of(0, 1, "h"), milliseconds(100));
-  EXPECT_FALSE(world.board->read("key"));
-  EXPECT_EQ(world.board->post_first("key", "one"), "one");
-  EXPECT_EQ(world.board->post_first("key", "two"), "one");
-  world.board->post("key", "three");
-  EXPECT_EQ(world.board->read("key"), "three");
+  EXPECT_FALSE(world.store->get("key"));
+  EXPECT_EQ(world.store->set_if_absent("key", "one"), "one");
+  EXPECT_EQ(world.store->set_if_absent("key", "two"), "one");
+  world.store->set("key", "three");
+  EXPECT_EQ(world.store->get("key"), "three");
 }
 
 }  // namespace

@@ -3,16 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include "launch/memory_board.h"
-#include "paceline/launch/heart_judge.h"
+#include "launch/memory_store.h"
+#include "paceline/launch/failure_detector.h"
 
 namespace paceline::launch {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::MemoryBoard;
+using testing::MemoryStore;
 
-TEST(Progress, survives_the_board) {
+TEST(Progress, survives_the_store) {
   const Progress progress{7, 1234, 12, "all-reduce, \"9.4\" MB\n", true};
   EXPECT_EQ(decode_progress(encode(progress)), progress);
   for (const char* text : {"", "[1,2,3]", "{}", "[1,2,3,4,5]", "[1"}) {
@@ -21,60 +21,60 @@ TEST(Progress, survives_the_board) {
 }
 
 TEST(Progress, says_where_a_rank_is) {
-  EXPECT_EQ(whereabouts({1, 0, 12, "all-reduce, 9.4 MB", false}),
+  EXPECT_EQ(position_text({1, 0, 12, "all-reduce, 9.4 MB", false}),
             "at step 12, all-reduce, 9.4 MB");
-  EXPECT_EQ(whereabouts({1, 0, -1, "building resnet50", false}),
+  EXPECT_EQ(position_text({1, 0, -1, "building resnet50", false}),
             "before its first step, building resnet50");
-  EXPECT_EQ(whereabouts({1, 0, 3, "", false}), "at step 3");
-  EXPECT_EQ(whereabouts({1, 0, kNoSteps, "at all-reduce of 64 B", false}),
+  EXPECT_EQ(position_text({1, 0, 3, "", false}), "at step 3");
+  EXPECT_EQ(position_text({1, 0, kNoSteps, "at all-reduce of 64 B", false}),
             "at all-reduce of 64 B");
 }
 
 TEST(Heartbeat, posts_at_most_once_an_interval) {
-  const auto board = std::make_shared<MemoryBoard>();
-  Heartbeat heart(board, 2, 1h);
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat heartbeat(store, 2, 1h);
   for (int step = 0; step < 1000; ++step) {
-    heart.beat(step, "forward");
+    heartbeat.beat(step, "forward");
   }
-  EXPECT_EQ(board->posts(), 1);
-  EXPECT_EQ(read_progress(*board, 2)->step, 0);
-  heart.finish();  // is not put off
-  EXPECT_TRUE(read_progress(*board, 2)->done);
+  EXPECT_EQ(store->writes(), 1);
+  EXPECT_EQ(read_progress(*store, 2)->step, 0);
+  heartbeat.finish();  // is not put off
+  EXPECT_TRUE(read_progress(*store, 2)->done);
 }
 
 TEST(Heartbeat, says_at_once_where_it_arrived) {
-  const auto board = std::make_shared<MemoryBoard>();
-  Heartbeat heart(board, 0, 1h);
-  heart.arrive(kNoSteps, "at all-reduce of 64 B");
-  heart.arrive(kNoSteps, "at all-reduce of 256 B");
-  EXPECT_EQ(read_progress(*board, 0)->operation, "at all-reduce of 256 B");
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat heartbeat(store, 0, 1h);
+  heartbeat.beat_now(kNoSteps, "at all-reduce of 64 B");
+  heartbeat.beat_now(kNoSteps, "at all-reduce of 256 B");
+  EXPECT_EQ(read_progress(*store, 0)->operation, "at all-reduce of 256 B");
 }
 
 TEST(Heartbeat, only_the_claimer_counts_while_there_is_one) {
-  const auto board = std::make_shared<MemoryBoard>();
-  Heartbeat heart(board, 0, 0ms);
-  heart.beat(4, "all-reduce");
-  heart.beat_unless_claimed();
-  EXPECT_EQ(board->posts(), 2);
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat heartbeat(store, 0, 0ms);
+  heartbeat.beat(4, "all-reduce");
+  heartbeat.beat_unless_claimed();
+  EXPECT_EQ(store->writes(), 2);
   {
-    const Heartbeat::Claim claim(heart);
-    heart.beat_unless_claimed();
-    EXPECT_EQ(board->posts(), 2);
-    heart.beat(5, "all-reduce");
-    EXPECT_EQ(board->posts(), 3);
+    const Heartbeat::Claim claim(heartbeat);
+    heartbeat.beat_unless_claimed();
+    EXPECT_EQ(store->writes(), 2);
+    heartbeat.beat(5, "all-reduce");
+    EXPECT_EQ(store->writes(), 3);
   }
-  heart.beat_unless_claimed();
-  EXPECT_EQ(board->posts(), 4);
-  EXPECT_EQ(read_progress(*board, 0)->step, 5) << "repeats what was said";
+  heartbeat.beat_unless_claimed();
+  EXPECT_EQ(store->writes(), 4);
+  EXPECT_EQ(read_progress(*store, 0)->step, 5) << "repeats what was said";
 }
 
 class Judging : public ::testing::Test {
  protected:
-  void look_at(std::chrono::nanoseconds now) { judge_.look(*board_, now); }
+  void look_at(std::chrono::nanoseconds now) { detector_.poll(*store_, now); }
 
-  std::shared_ptr<MemoryBoard> board_ = std::make_shared<MemoryBoard>();
-  Heartbeat zero_{board_, 0, 0ms}, one_{board_, 1, 0ms};
-  HeartJudge judge_{{0, 1}, 10s};
+  std::shared_ptr<MemoryStore> store_ = std::make_shared<MemoryStore>();
+  Heartbeat zero_{store_, 0, 0ms}, one_{store_, 1, 0ms};
+  FailureDetector detector_{{0, 1}, 10s};
 };
 
 TEST_F(Judging, finds_the_rank_that_fell_silent) {
@@ -85,7 +85,7 @@ TEST_F(Judging, finds_the_rank_that_fell_silent) {
     }
     look_at(t);
   }
-  const auto lost = judge_.lost();
+  const auto lost = detector_.silent_rank();
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->rank, 1);
   EXPECT_EQ(lost->since, 12s);
@@ -96,26 +96,27 @@ TEST_F(Judging, waits_until_the_timeout_is_over) {
   for (auto t = 0s; t <= 10s; t += 2s) {
     look_at(t);
   }
-  EXPECT_FALSE(judge_.lost());
+  EXPECT_FALSE(detector_.silent_rank());
   look_at(11s);
-  EXPECT_EQ(judge_.lost()->rank, 0) << "never beating is silence, too";
-  EXPECT_FALSE(judge_.lost()->last);
+  EXPECT_EQ(detector_.silent_rank()->rank, 0)
+      << "never beating is silence, too";
+  EXPECT_FALSE(detector_.silent_rank()->last);
 }
 
 TEST_F(Judging, its_own_absence_counts_little) {
   look_at(0s);
   look_at(3600s);
-  EXPECT_FALSE(judge_.lost());
+  EXPECT_FALSE(detector_.silent_rank());
 }
 
 TEST_F(Judging, ranks_that_ended_are_not_missed) {
   zero_.beat(1, "");
   zero_.finish();
-  judge_.dismiss(1);
+  detector_.remove(1);
   for (auto t = 0s; t <= 30s; t += 2s) {
     look_at(t);
   }
-  EXPECT_FALSE(judge_.lost());
+  EXPECT_FALSE(detector_.silent_rank());
 }
 
 }  // namespace

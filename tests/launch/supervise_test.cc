@@ -9,26 +9,26 @@
 #include <unistd.h>
 
 #include "launch/marked_processes.h"
-#include "launch/memory_board.h"
+#include "launch/memory_store.h"
 #include "paceline/base/clock.h"
 #include "paceline/base/process.h"
+#include "paceline/base/spawn.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/heartbeat.h"
-#include "paceline/launch/spawn.h"
 #include "paceline/launch/stop_signals.h"
 
 namespace paceline::launch {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::MemoryBoard;
+using testing::MemoryStore;
 
 // Shell scripts stand in for ranks.  Their processes carry a marker, so that
 // what they leave behind can be found.
 class Supervising : public ::testing::Test {
  protected:
   Outcome run(const std::vector<std::string>& scripts) {
-    std::vector<Watched> children;
+    std::vector<ChildProcess> children;
     for (const auto& script : scripts) {
       const auto environment =
           environment_with({{"PACELINE_TEST_MARK", mark_}});
@@ -37,7 +37,7 @@ class Supervising : public ::testing::Test {
            .first_rank = static_cast<int>(children.size()),
            .host = "h"});
     }
-    const auto outcome = supervise(children, board_, signals_, patience_);
+    const auto outcome = supervise(children, store_, signals_, options_);
     // What the shells started has been killed, but dies in its own time.
     const auto deadline = kSteadyClock.now() + 5s;
     while (left_behind() > 0 && kSteadyClock.now() < deadline) {
@@ -68,9 +68,11 @@ class Supervising : public ::testing::Test {
   }
 
   SupervisorSignals signals_;
-  MemoryBoard board_;
-  Patience patience_{
-      .heartbeat = 60s, .stop = 5s, .failure = 100ms, .settle = 100ms};
+  MemoryStore store_;
+  SuperviseOptions options_{.heartbeat_timeout = 60s,
+                            .stop_grace = 5s,
+                            .failure_grace = 100ms,
+                            .settle_time = 100ms};
   std::string mark_ = std::to_string(getpid());
   std::filesystem::path ready_ =
       std::filesystem::temp_directory_path() / ("paceline-ready-" + mark_);
@@ -108,12 +110,12 @@ TEST_F(Supervising, a_rank_that_stopped_as_asked_names_the_signal) {
 
 // Who waits for it has been silent for as long.
 TEST_F(Supervising, a_rank_that_does_not_come_is_blamed) {
-  patience_.heartbeat = 300ms;
-  board_.post(host_key(0), "h");
+  options_.heartbeat_timeout = 300ms;
+  store_.set(host_key(0), "h");
   const auto outcome = run({"sleep 1000", "sleep 1000"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_TRUE(
-      outcome.message.starts_with("rank 1 on host h: did not come within "))
+      outcome.message.starts_with("rank 1 on host h: did not join within "))
       << outcome.message;
 }
 
@@ -133,8 +135,9 @@ TEST_F(Supervising, those_who_ignore_sigterm_are_killed) {
 }
 
 TEST_F(Supervising, a_stopped_rank_is_lost) {
-  patience_.heartbeat = 2s;
-  Heartbeat alive(std::shared_ptr<Board>(&board_, [](Board*) {}), 0, 0ms);
+  options_.heartbeat_timeout = 2s;
+  Heartbeat alive(
+      std::shared_ptr<KeyValueStore>(&store_, [](KeyValueStore*) {}), 0, 0ms);
   std::jthread beating([&](const std::stop_token& stopped) {
     while (!stopped.stop_requested()) {
       alive.beat(3, "");
@@ -149,9 +152,10 @@ TEST_F(Supervising, a_stopped_rank_is_lost) {
 }
 
 TEST_F(Supervising, consequences_are_not_blamed) {
-  patience_.settle = 20s;  // over as soon as both have ended
-  post_failure(board_, {0, "h", "connection to a peer lost", true, 3});
-  Heartbeat(std::shared_ptr<Board>(&board_, [](Board*) {}), 1, 0ms)
+  options_.settle_time = 20s;  // over as soon as both have ended
+  post_failure(store_, {0, "h", "connection to a peer lost", true, 3});
+  Heartbeat(
+      std::shared_ptr<KeyValueStore>(&store_, [](KeyValueStore*) {}), 1, 0ms)
       .beat(12, "all-reduce, 9.4 MB");
   const auto outcome = run({"exit 3", "kill -9 $$"});
   EXPECT_EQ(outcome.rank, 1);
@@ -161,8 +165,8 @@ TEST_F(Supervising, consequences_are_not_blamed) {
 }
 
 TEST_F(Supervising, a_rank_that_left_early_is_to_blame) {
-  patience_.settle = 20s;  // over as soon as both have ended
-  post_failure(board_, {0, "h", "connection to a peer lost", true, 3});
+  options_.settle_time = 20s;  // over as soon as both have ended
+  post_failure(store_, {0, "h", "connection to a peer lost", true, 3});
   const auto outcome = run({"exit 3", "exit 0"});
   EXPECT_EQ(outcome.rank, 1);
   EXPECT_NE(outcome.message.find("left early"), std::string::npos)
@@ -170,15 +174,15 @@ TEST_F(Supervising, a_rank_that_left_early_is_to_blame) {
 }
 
 TEST_F(Supervising, a_filed_sentence_is_the_message) {
-  post_failure(board_, {1, "h", "model larger than memory", false, 3});
+  post_failure(store_, {1, "h", "model larger than memory", false, 3});
   const auto outcome = run({"sleep 1000", "exit 3"});
   EXPECT_EQ(outcome.message, "rank 1 on host h: model larger than memory");
 }
 
 TEST_F(Supervising, a_users_mistake_keeps_its_exit_code) {
   const FailureNotice mistake{0, "h", "--model x: unknown", false, 2};
-  post_failure(board_, mistake);
-  post_failure(board_, {1, "h", mistake.text, false, 2});
+  post_failure(store_, mistake);
+  post_failure(store_, {1, "h", mistake.text, false, 2});
   const auto outcome = run({"exit 2", "exit 2"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.message, "--model x: unknown");
@@ -193,7 +197,7 @@ TEST_F(Supervising, a_signal_to_us_stops_all) {
 }
 
 TEST_F(Supervising, who_waits_for_a_rank_that_stopped_is_killed_soon) {
-  patience_.stop = 600s;
+  options_.stop_grace = 600s;
   const auto outcome =
       run({"sleep 1000",
            "trap '' TERM; kill -INT " + std::to_string(getpid()) +
@@ -203,7 +207,7 @@ TEST_F(Supervising, who_waits_for_a_rank_that_stopped_is_killed_soon) {
 }
 
 TEST_F(Supervising, who_does_not_stop_is_killed_and_named) {
-  patience_.stop = 200ms;
+  options_.stop_grace = 200ms;
   const auto outcome = run({ready_to_stop(""), stops_us("exit 0", "TERM")});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.rank, 0);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launch/memory_board.h"
+#include "launch/memory_store.h"
 
 namespace paceline::measure {
 namespace {
@@ -28,10 +28,10 @@ records::CommRecord row(std::int64_t bytes) {
           .warnings = {}};
 }
 
-// Whoever reads the board sees what rank 0 itself would say.
+// Whoever reads the store sees what rank 0 itself would say.
 TEST(CommFindings, OutliveTheRankOnTheBoard) {
-  const auto board = std::make_shared<paceline::testing::MemoryBoard>();
-  CommFindings findings(board);
+  const auto store = std::make_shared<paceline::testing::MemoryStore>();
+  CommFindings findings(store);
   records::Environment environment;
   environment.compiler = "gcc 12";
   environment.hosts = {
@@ -43,7 +43,7 @@ TEST(CommFindings, OutliveTheRankOnTheBoard) {
   findings.add_line(2e9);
   findings.add_line(1.5e9);
   const CommResult mine = findings.result();
-  const CommResult read = read_findings(*board);
+  const CommResult read = read_findings(*store);
   EXPECT_EQ(read.hosts, (std::vector<std::string>{"a", "a", "b", "b"}));
   EXPECT_EQ(read.environment, environment);
   ASSERT_EQ(read.records.size(), 2U);
@@ -61,8 +61,8 @@ TEST(CommFindings, OutliveTheRankOnTheBoard) {
 }
 
 TEST(CommFindings, ABoardWithoutAnyIsAnEmptyResult) {
-  paceline::testing::MemoryBoard board;
-  const CommResult nothing = read_findings(board);
+  paceline::testing::MemoryStore store;
+  const CommResult nothing = read_findings(store);
   EXPECT_TRUE(nothing.records.empty());
   EXPECT_TRUE(nothing.hosts.empty());
 }

@@ -6,9 +6,9 @@
 
 #include "measure/awkward.h"
 #include "measure/run_team.h"
-#include "paceline/engines/c10d_store.h"
-#include "paceline/engines/local_launch.h"
+#include "paceline/engines/channel_spec.h"
 #include "paceline/engines/run_rank.h"
+#include "paceline/launch/job_launch.h"
 
 // Worlds: what a schedule sends is its plan's cost in each of them, and ranks
 // that are processes train as those that are threads do.  The whole matrix is
@@ -83,10 +83,10 @@ std::vector<std::string> one_of_each_kind() {
 void train_as_rank(const engines::World& world,
                    const std::vector<std::string>& schedules) {
   const auto engine = engines::make_engine("gloo");
-  const testing::Training reference = testing::whole_batch(world.place.world);
+  const testing::Training reference = testing::whole_batch(world.self.world);
   for (const std::string& schedule : schedules) {
     const auto spec =
-        engines::channel_spec(world, schedule, world.place.world, "");
+        engines::channel_spec(world, schedule, world.self.world, "");
     Trainer trainer(testing::awkward_case(schedule),
                     {.name = spec.name,
                      .store = spec.store,
@@ -125,12 +125,12 @@ TEST(DISABLED_RankOf, EverySchedule) {
 
 void start_ranks(int world, const std::string& test) {
   SCOPED_TRACE(std::to_string(world) + " processes");
-  engines::LocalLaunch local;
+  launch::JobLaunch local;
   local.ranks = world;
   local.argv = {"train_test",
                 "--gtest_also_run_disabled_tests",
                 "--gtest_filter=DISABLED_RankOf." + test};
-  const launch::Outcome outcome = engines::launch_local(local);
+  const launch::Outcome outcome = launch::launch_job(local);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.message;
 }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "launch/memory_board.h"
+#include "launch/memory_store.h"
 #include "paceline/base/error.h"
 
 namespace paceline::measure {
@@ -22,13 +22,13 @@ records::Configuration unknown_network() {
 class LaterRepetition : public ::testing::Test {
  protected:
   LaterRepetition() {
-    world_.board = std::make_shared<paceline::testing::MemoryBoard>();
+    world_.store = std::make_shared<paceline::testing::MemoryStore>();
   }
 
   Estimate agree(const nlohmann::json& note) {
-    world_.board->post(kEstimateNote, note.dump());
-    Bulletin job(world_, "", {});
-    return agree_on_estimate(world_, job, {unknown_network()}, {}, 2);
+    world_.store->set(kEstimateKey, note.dump());
+    launch::PrefixStore job(world_.store, 0, "");
+    return share_estimate(world_, job, {unknown_network()}, {}, 2);
   }
 
   engines::World world_;

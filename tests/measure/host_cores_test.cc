@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include "launch/memory_board.h"
+#include "launch/memory_store.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/measure/core_pin.h"
 
@@ -27,7 +27,7 @@ void bind_to(int cpu) {
 /// What each rank finds, a thread each, bound to its CPU of `cpus` (-1: not).
 std::vector<HostCores> find(const std::vector<std::string>& hosts,
                             const std::vector<int>& cpus) {
-  const auto board = std::make_shared<testing::MemoryBoard>();
+  const auto store = std::make_shared<testing::MemoryStore>();
   std::vector<HostCores> found(hosts.size());
   std::vector<std::thread> ranks;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
@@ -36,12 +36,12 @@ std::vector<HostCores> find(const std::vector<std::string>& hosts,
         bind_to(cpus[rank]);
       }
       engines::World world;
-      world.place.rank = static_cast<int>(rank);
-      world.place.host = hosts[rank];
+      world.self.rank = static_cast<int>(rank);
+      world.self.host = hosts[rank];
       world.hosts = hosts;
-      world.board = board;
-      Bulletin bulletin(world, "", {});
-      found[rank] = host_cores(world, bulletin, milliseconds(0));
+      world.store = store;
+      launch::PrefixStore own(store, world.self.rank, "");
+      found[rank] = host_cores(world, own, launch::kNoTimeout);
     });
   }
   for (std::thread& rank : ranks) {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "launch/memory_board.h"
+#include "launch/memory_store.h"
 
 namespace paceline::measure {
 namespace {
@@ -31,16 +31,17 @@ PlanTimes measured() {
 class KnownTimesTest : public ::testing::Test {
  protected:
   KnownTimesTest() {
-    world_.board = std::make_shared<paceline::testing::MemoryBoard>();
-    world_.place.world = 4;
+    world_.store = std::make_shared<paceline::testing::MemoryStore>();
+    world_.self.world = 4;
     world_.hosts = {"a", "a", "b", "b"};
     case_.strategy = "mg-wfbp";
     case_.ranks = 2;
   }
 
   PlanTimes agree(KnownTimes& times, const records::Configuration& c) {
-    Bulletin bulletin(world_, std::to_string(++cases_), {});
-    return times.agree(c, bulletin);
+    launch::PrefixStore store(
+        world_.store, world_.self.rank, std::to_string(++cases_));
+    return times.share(c, store);
   }
 
   engines::World world_;

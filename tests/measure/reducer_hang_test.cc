@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
-#include "launch/memory_board.h"
-#include "paceline/engines/c10d_store.h"
+#include "launch/memory_store.h"
+#include "paceline/engines/channel_spec.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/measure/case_run.h"
 
@@ -17,33 +17,33 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Says on stderr what is posted about a failure.
-class TellingBoard final : public launch::Board {
+// Prints on stderr what is posted about a failure.
+class PrintingStore final : public launch::KeyValueStore {
  public:
-  void post(const std::string& key, const std::string& text) override {
-    board_.post(key, text);
+  void set(const std::string& key, const std::string& value) override {
+    values_.set(key, value);
   }
-  std::string post_first(const std::string& key,
-                         const std::string& text) override {
-    const std::string now = board_.post_first(key, text);
+  std::string set_if_absent(const std::string& key,
+                            const std::string& value) override {
+    const std::string now = values_.set_if_absent(key, value);
     if (const auto failure = launch::job_failure(*this)) {
-      std::cerr << launch::sentence(*failure) << std::endl;
+      std::cerr << launch::message_of(*failure) << std::endl;
     }
     return now;
   }
-  std::optional<std::string> read(const std::string& key) override {
-    return board_.read(key);
+  std::optional<std::string> get(const std::string& key) override {
+    return values_.get(key);
   }
 
  private:
-  paceline::testing::MemoryBoard board_;
+  paceline::testing::MemoryStore values_;
 };
 
 // Both ranks train; after its second step rank 1 takes no further part.
 void train_with_a_rank_that_withdraws() {
-  const auto store = std::make_shared<engines::JobStore>(
-      engines::JobStore{c10::make_intrusive<c10d::HashStore>()});
-  const auto board = std::make_shared<TellingBoard>();
+  const auto c10d = std::make_shared<engines::C10dStore>(
+      engines::C10dStore{c10::make_intrusive<c10d::HashStore>()});
+  const auto store = std::make_shared<PrintingStore>();
   records::Configuration c;
   c.model = "mlp";
   c.device = "cpu";
@@ -54,14 +54,14 @@ void train_with_a_rank_that_withdraws() {
   c.threads = 1;
   const auto run = [&](int rank) {
     engines::World world;
-    world.place.rank = rank;
-    world.place.world = 2;
-    world.place.launcher = "paceline";
-    world.place.host = rank == 0 ? "left" : "right";
+    world.self.rank = rank;
+    world.self.world = 2;
+    world.self.launcher = "paceline";
+    world.self.host = rank == 0 ? "left" : "right";
     world.hosts = {"left", "right"};
+    world.c10d = c10d;
     world.store = store;
-    world.board = board;
-    Bulletin bulletin(world, "case/", {});
+    launch::PrefixStore case_store(store, rank, "case/");
     CaseOptions options;
     options.name = "case";
     options.timeout = milliseconds(1000);
@@ -70,7 +70,7 @@ void train_with_a_rank_that_withdraws() {
         std::this_thread::sleep_for(std::chrono::minutes(10));
       }
     };
-    run_case(world, c, bulletin, options);
+    run_case(world, c, case_store, options);
   };
   std::thread other(run, 1);
   run(0);

@@ -40,7 +40,7 @@ TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
   const auto samples = measure(job,
                                {.warmup = 2,
                                 .steps = 3,
-                                .line_up = [&] { job.log += '|'; },
+                                .barrier = [&] { job.log += '|'; },
                                 .progress =
                                     [&](int done, int total) {
                                       EXPECT_EQ(total, 5);

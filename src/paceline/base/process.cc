@@ -10,13 +10,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/spawn.h"
 
 namespace paceline {
 namespace {
@@ -39,39 +39,6 @@ class Countdown {
   milliseconds deadline_;
   Stopwatch<> stopwatch_;
 };
-
-// The child leads a group of its own, so that its children can be killed too.
-std::optional<pid_t> spawn(const std::vector<std::string>& command,
-                           int output) {
-  const auto arguments = exec_pointers(command);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, output, 1);
-  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // Blocked or ignored signals of ours must not reach into the command.
-  sigset_t none;
-  sigemptyset(&none);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) {
-    sigaddset(&defaults, signal);
-  }
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(
-      &attributes,
-      POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t child = 0;
-  const int error = ::posix_spawnp(
-      &child, arguments[0], &files, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return error == 0 ? std::optional(child) : std::nullopt;
-}
 
 // Reads until the end of the stream; false where the deadline came first.
 bool drain(int descriptor, const Countdown& countdown, std::string& text) {
@@ -122,7 +89,18 @@ std::optional<CommandResult> run_command(
     return std::nullopt;
   }
   const Countdown countdown(deadline);
-  const auto child = spawn(command, pipe[1]);
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  std::optional<pid_t> child;
+  try {
+    child = spawn({.executable = command.front(),
+                   .argv = command,
+                   .environment = environment_with({}),
+                   .output = pipe[1],
+                   .error = nowhere});
+  } catch (const WorldError&) {
+    // There is no such program.
+  }
+  ::close(nowhere);
   ::close(pipe[1]);
   CommandResult result;
   if (child) {

@@ -10,7 +10,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cli/alternate.h"
-#include "paceline/cli/results.h"
+#include "paceline/launch/launch_command.h"
+#include "paceline/measure/results.h"
 #include "paceline/records/store.h"
 
 namespace paceline::cli {
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 DiffFlags::Side side_of(const Alternation::Side& side) {
-  return {fmt::format("{}: {}", side.name, command_line(side.command)),
+  return {fmt::format("{}: {}", side.name, launch::shell_command(side.command)),
           records::read_records(side.records).records};
 }
 
@@ -30,7 +31,7 @@ bool holds_comparison(const fs::path& folder) {
 // Of the second in which this runs; another comparison may have begun in it.
 std::string default_folder() {
   const fs::path base =
-      fs::path(default_records_path("ab")).replace_extension();
+      fs::path(measure::default_records_path("ab")).replace_extension();
   std::string folder = base;
   for (int next = 2; holds_comparison(folder); ++next) {
     folder = fmt::format("{}-{}", base.string(), next);

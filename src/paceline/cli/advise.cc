@@ -12,11 +12,11 @@
 #include "paceline/base/file.h"
 #include "paceline/base/patience.h"
 #include "paceline/cli/advise_text.h"
-#include "paceline/cli/alternate.h"
 #include "paceline/cli/catalogue.h"
-#include "paceline/cli/results.h"
 #include "paceline/cli/verify_advice.h"
 #include "paceline/cli/warnings.h"
+#include "paceline/launch/launch_command.h"
+#include "paceline/measure/results.h"
 #include "paceline/predict/advise.h"
 #include "paceline/records/store.h"
 #include "paceline/report/command.h"
@@ -85,7 +85,7 @@ std::string command_text(const records::Configuration& row,
   const records::Configuration run = runnable(row, job);
   return fmt::format("\n  {} {}\n{}{}",
                      report::command_of(run),
-                     command_line(cluster_words(job.cluster())),
+                     launch::shell_command(cluster_words(job.cluster())),
                      engine_note(row, run),
                      condition_of(job));
 }
@@ -98,7 +98,7 @@ std::string prepared_records(const std::string& wanted) {
     std::filesystem::create_directories("results", error);
   }
   const std::string path =
-      wanted.empty() ? default_records_path("advise") : wanted;
+      wanted.empty() ? measure::default_records_path("advise") : wanted;
   check_writable("--records", path);
   if (std::filesystem::exists(path)) {
     records::read_records(path, records::BrokenTail::kSkip);

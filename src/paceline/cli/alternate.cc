@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/alternate.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -19,10 +17,12 @@
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
 #include "paceline/base/random.h"
+#include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/own_runs.h"
-#include "paceline/launch/attend.h"
-#include "paceline/launch/spawn.h"
+#include "paceline/launch/child_exit.h"
+#include "paceline/launch/launch_command.h"
+#include "paceline/measure/results.h"
 #include "paceline/records/environment.h"
 #include "paceline/records/store.h"
 #include "paceline/report/wall_time.h"
@@ -36,11 +36,6 @@ using records::RunRecord;
 // Commands that were asked to end may finish their step.
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::string_view kPlaceholder = "{records}";
-
-bool plain(char c) {
-  return (std::isalnum(static_cast<unsigned char>(c)) != 0) ||
-         std::string_view("-_./:=,+@%{}").find(c) != std::string_view::npos;
-}
 
 // The words with the file's path in place of {records}.
 std::vector<std::string> with_records(std::vector<std::string> words,
@@ -101,7 +96,7 @@ class Alternating {
         stderr, "run {} of {}: {} ...", run + 1, wanted_.runs, side.name);
     std::fflush(stderr);
     const Stopwatch watch;
-    const launch::Ending ending = launch::attend(
+    const launch::ChildExit ending = launch::wait_for_child(
         start(side, left), signals_, wanted_.deadline, kPatience);
     const std::int64_t wall_ns = watch.elapsed_ns();
     fmt::print(stderr, " {:.1f} s\n", static_cast<double>(wall_ns) / 1e9);
@@ -111,7 +106,7 @@ class Alternating {
     left_records_[number] = !records.empty();
     if (records.empty() && !failed && ending.stop_signal == 0) {
       records.push_back(report::wall_time_record(
-          command_line(side.command), started_at, host_, wall_ns));
+          launch::shell_command(side.command), started_at, host_, wall_ns));
     }
     for (RunRecord& one : records) {
       one.run = run;
@@ -135,20 +130,20 @@ class Alternating {
           "only {} left records, in the file that {{records}} or the variable "
           "{} names; of the other there is only its wall time",
           wanted_.sides[left_records_[0] ? 0 : 1].name,
-          kRecordsVariable));
+          measure::kRecordsVariable));
     }
   }
 
   pid_t start(const Alternation::Side& side, const std::string& left) const {
-    launch::Command command;
+    Command command;
     command.executable = "/usr/bin/env";
     command.argv = {"env"};
     for (const std::string& word : with_records(side.command, left)) {
       command.argv.push_back(word);
     }
-    command.environment = environment_with({{kRecordsVariable, left}});
+    command.environment = environment_with({{measure::kRecordsVariable, left}});
     command.log = side.log;
-    return launch::spawn(command);
+    return spawn(command);
   }
 
   // What the command left; the file goes.
@@ -163,7 +158,7 @@ class Alternating {
 
   std::string describe(const Alternation::Side& side,
                        int run,
-                       const launch::Ending& ending) const {
+                       const launch::ChildExit& ending) const {
     const std::string said = last_line(side.log);
     const std::string how =
         ending.timed_out
@@ -194,23 +189,6 @@ class Alternating {
 
 AlternationEnd alternate(const Alternation& alternation) {
   return Alternating(alternation).run();
-}
-
-std::string command_line(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    line += line.empty() ? "" : " ";
-    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) {
-      line += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    line += '\'';
-  }
-  return line;
 }
 
 }  // namespace paceline::cli

@@ -30,22 +30,16 @@ struct AlternationEnd {
   std::string failure;    // why a command ended it, in one sentence
 };
 
-/// The environment variable that tells a command where to leave records.
-inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
-
 /// Runs both commands `runs` times in turns; which of them comes first is
 /// drawn anew for each run.  A command finds a file for its records in the
-/// variable above and wherever its words say {records}; those that it leaves
-/// are appended to the side's file as run 0, 1, ...  From a command that
-/// leaves none its wall time is taken as the one step of a run.
+/// variable PACELINE_RECORDS and wherever its words say {records}; those that
+/// it leaves are appended to the side's file as run 0, 1, ...  From a command
+/// that leaves none its wall time is taken as the one step of a run.
 ///
 /// A command that fails, or passes its deadline, ends the alternation, and so
 /// does a signal; what was measured until then is in the files.  Throws
 /// UsageError where only one of the two leaves records, or none and records
 /// are needed.
 AlternationEnd alternate(const Alternation& alternation);
-
-/// The words as one would type them.
-std::string command_line(const std::vector<std::string>& words);
 
 }  // namespace paceline::cli

@@ -27,8 +27,10 @@
 #include "paceline/cli/profile_command.h"
 #include "paceline/cli/report.h"
 #include "paceline/cli/run_command.h"
+#include "paceline/engines/c10d_store.h"
 #include "paceline/engines/failure.h"
-#include "paceline/engines/host_agent.h"
+#include "paceline/launch/host_agent.h"
+#include "paceline/measure/rank.h"
 
 namespace paceline::cli {
 namespace {
@@ -49,7 +51,8 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 /// A first word that is no command, before CLI11 words it its own way.
 void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   const std::vector<std::string> known = names_of_commands(app);
-  if (!word.starts_with("-") && word != engines::kAttendRanks &&
+  if (!word.starts_with("-") && word != launch::kHostAgent &&
+      word != measure::kRank &&
       std::find(known.begin(), known.end(), word) == known.end()) {
     throw UsageError(unknown_name("command", word, known));
   }
@@ -95,7 +98,12 @@ int dispatch(std::vector<std::string> arguments) {
   CLI::App* ab = app.add_subcommand("ab", "two commands in turns, compared");
   CLI::App* doctor = app.add_subcommand(
       "doctor", "look at this machine, and say what to change");
-  CLI::App* attend = app.add_subcommand(engines::kAttendRanks, "")->group("");
+  CLI::App* agent = app.add_subcommand(launch::kHostAgent, "")->group("");
+  CLI::App* rank = app.add_subcommand(measure::kRank, "")->group("");
+  double rank_timeout = 60;
+  std::string rank_interface;
+  rank->add_option("--timeout", rank_timeout);
+  rank->add_option("--interface", rank_interface);
   RunCommand run_command(*run);
   const ReportCommand report_command(*report);
   DiffCommand diff_command(*diff);
@@ -135,7 +143,14 @@ int dispatch(std::vector<std::string> arguments) {
       {advise, [&] { return advise_command.run(); }},
       {comm, [&] { return comm_command.run(arguments); }},
       {profile, [&] { return profile_command.run(); }},
-      {attend, [] { return engines::attend_ranks(); }}};
+      {agent,
+       [] { return launch::run_host_agent(engines::open_key_value_store); }},
+      {rank, [&] {
+         return measure::run_rank(
+             std::chrono::milliseconds(
+                 static_cast<std::int64_t>(rank_timeout * 1000)),
+             rank_interface);
+       }}};
   for (const auto& [command, action] : commands) {
     if (command->parsed()) {
       return action();

@@ -15,20 +15,20 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/cli/alternate.h"
 #include "paceline/cli/catalogue.h"
-#include "paceline/cli/first_voice.h"
 #include "paceline/cli/job_flags.h"
-#include "paceline/cli/job_hosts.h"
-#include "paceline/cli/results.h"
 #include "paceline/cluster/cluster_units.h"
 #include "paceline/cluster/link_spec.h"
-#include "paceline/engines/local_launch.h"
+#include "paceline/engines/engine_table.h"
 #include "paceline/engines/run_rank.h"
 #include "paceline/experiment/check.h"
+#include "paceline/launch/job_launch.h"
+#include "paceline/launch/launch_command.h"
 #include "paceline/launch/stop_signals.h"
 #include "paceline/launch/supervise.h"
 #include "paceline/measure/comm_rows.h"
+#include "paceline/measure/job_hosts.h"
+#include "paceline/measure/results.h"
 
 namespace paceline::cli {
 namespace {
@@ -107,11 +107,6 @@ void check_link(measure::CommSetting& setting) {
   }
 }
 
-/// What begins the words about a run that did not come to its end.
-std::string ended_by(int signal) {
-  return fmt::format("paceline: {} ended the run: ", signal_name(signal));
-}
-
 }  // namespace
 
 CommCommand::CommCommand(CLI::App& app) {
@@ -188,52 +183,51 @@ void CommCommand::check(const launch::Launch& launch) {
   if (setting.device == "cuda" && machine.cuda_devices == 0) {
     throw UsageError("--device: 'cuda', but PyTorch sees no GPU here");
   }
-  if (setting.engine == "nccl" && setting.device != "cuda") {
-    throw UsageError("--engine: 'nccl' moves bytes between GPUs alone");
+  if (!engines::find_engine(setting.engine).moves(setting.device)) {
+    throw UsageError(fmt::format(
+        "--engine: '{}' moves bytes between GPUs alone", setting.engine));
   }
   options_.operations = operations_of(only_);
   options_.sizes =
       sizes_of(parse_size("--min", min_), parse_size("--max", max_), factor_);
   options_.timeout = to_milliseconds(timeout_);
+  options_.progress = isatty(STDERR_FILENO) == 1;
   check_link(options_.setting);
-  if (launch.place.rank == 0) {
-    check_cluster(launch);
-    if (ranks_ == 0) {
-      ranks_ = std::max(2, cluster_ ? cluster_->slots() : machine.cores);
-    }
-    engines::LocalLaunch nothing;  // to refuse before anything is written
-    if (cluster_) {
-      place_ranks(*cluster_, ranks_, reach(), nothing);
-    } else if (launch.place.launcher == "single") {
-      experiment::check_ranks_here("--ranks", ranks_, machine.cores);
-    }
-    if (launch.place.launcher != "paceline") {
-      const int world =
-          launch.place.launcher == "single" ? ranks_ : launch.place.world;
-      const auto rows = measure::comm_rows(
-          options_.operations, options_.sizes, options_.setting.dtype, world);
-      check_fit(rows);
-      results_.emplace(CommResults::Options{.format = format_,
-                                            .records = records_,
-                                            .fit = fit_,
-                                            .rows = rows.size()});
-    }
+  if (launch.self.rank > 0) {
+    return;  // rank 0 checks the rest
   }
+  const bool alone = launch.self.launcher == "single";
+  check_cluster(launch);
   if (ranks_ == 0) {
-    ranks_ = std::max(2, machine.cores);
+    ranks_ = std::max(2, cluster_ ? cluster_->slots() : machine.cores);
   }
+  if (cluster_) {
+    launch::JobLaunch unused;
+    measure::assign_ranks(*cluster_, ranks_, access(), unused);
+  } else if (alone) {
+    experiment::check_ranks_here("--ranks", ranks_, machine.cores);
+  }
+  const auto rows = measure::comm_rows(options_.operations,
+                                       options_.sizes,
+                                       options_.setting.dtype,
+                                       alone ? ranks_ : launch.self.world);
+  check_fit(rows);
+  results_.emplace(CommResults::Options{.format = format_,
+                                        .records = records_,
+                                        .fit = fit_,
+                                        .rows = rows.size()});
 }
 
-// Reads the cluster, whose hosts are ours to start unless others have.
+// Reads the cluster, whose hosts this program starts unless a launcher has.
 void CommCommand::check_cluster(const launch::Launch& launch) {
-  if (choice_.empty() || launch.place.launcher == "paceline") {
+  if (choice_.empty()) {
     return;
   }
   cluster::Cluster cluster = cluster::read_cluster(choice_);
-  if (launch.place.launcher == "single") {
+  if (launch.self.launcher == "single") {
     cluster_ = std::move(cluster);
   } else {
-    refuse_hosts(choice_, launch.place.launcher);
+    measure::refuse_hosts(choice_, launch.self.launcher);
   }
 }
 
@@ -267,56 +261,37 @@ void CommCommand::check_fit(const std::vector<measure::CommRow>& rows) const {
 }
 
 int CommCommand::run(const std::vector<std::string>& command_line) {
-  fit_.command = "paceline " + cli::command_line(command_line);
+  fit_.command = "paceline " + launch::shell_command(command_line);
   const bool starts_hosts =
       !choice_.empty() && !launch::is_launched(launch::process_environment());
   const launch::Launch launch =
       launch::detect_launch(starts_hosts ? "" : rendezvous_);
-  const bool alone = launch.place.launcher == "single";
+  if (launch.self.launcher != "single") {
+    return run_rank(launch);
+  }
   // Before a library starts a thread, which would take Ctrl-C for itself.
-  std::optional<launch::SupervisorSignals> signals;
-  if (alone) {
-    signals.emplace();
-  }
-  try {
-    check(launch);
-  } catch (const UsageError&) {
-    if (launch.place.rank > 0) {
-      return leave_it_to_the_first_rank();
-    }
-    throw;
-  }
-  return alone ? run_local(command_line) : run_rank(launch);
+  const launch::SupervisorSignals signals;
+  check(launch);
+  return run_local();
 }
 
-Reach CommCommand::reach() const {
+measure::HostAccess CommCommand::access() const {
   return {.interface = options_.setting.interface,
           .rendezvous = rendezvous_,
           .ssh_command = ssh_command_};
 }
 
-int CommCommand::run_local(const std::vector<std::string>& command_line) {
-  engines::LocalLaunch local;
-  local.ranks = ranks_;
-  local.argv = {"paceline"};
-  local.argv.insert(local.argv.end(), command_line.begin(), command_line.end());
-  if (cluster_) {
-    place_ranks(*cluster_, ranks_, reach(), local);
-    for (std::size_t i = 0; i < local.hosts.size(); ++i) {
-      local.hosts[i].argv = local.argv;
-      const std::string own = interface_of(cluster_->hosts[i], reach());
-      if (!own.empty()) {
-        local.hosts[i].argv.insert(local.hosts[i].argv.end(),
-                                   {"--interface", own});
-      }
-    }
-  }
-  local.patience.heartbeat = options_.timeout;
-  measure::CommResult found;
-  local.conclude = [&found](launch::Board& board) {
-    found = measure::read_findings(board);
+int CommCommand::run_local() {
+  launch::JobLaunch job =
+      measure::launch_of_ranks(ranks_, cluster_, access(), timeout_);
+  job.before = [this](launch::KeyValueStore& store) {
+    store.set(measure::kCommJobKey, measure::to_text(options_));
   };
-  const launch::Outcome outcome = engines::launch_local(local);
+  measure::CommResult found;
+  job.after = [&found](launch::KeyValueStore& store) {
+    found = measure::read_findings(store);
+  };
+  const launch::Outcome outcome = launch::launch_job(job);
   const std::string message =
       outcome.message.empty() ? ""
                               : fmt::format("paceline: {}\n", outcome.message);
@@ -325,8 +300,9 @@ int CommCommand::run_local(const std::vector<std::string>& command_line) {
     return 2;
   }
   if (outcome.stop_signal != 0) {
-    results_->show(found,
-                   message.empty() ? ended_by(outcome.stop_signal) : message);
+    results_->show(
+        found,
+        message.empty() ? measure::ended_by(outcome.stop_signal) : message);
     return 128 + outcome.stop_signal;
   }
   const int code = results_->show(found, message);
@@ -335,14 +311,11 @@ int CommCommand::run_local(const std::vector<std::string>& command_line) {
 
 int CommCommand::run_rank(const launch::Launch& launch) {
   const launch::StopSignals stop;
-  measure::CommSessionOptions options = options_;
-  options.progress = isatty(STDERR_FILENO) == 1;
-  options.stop_signal = [&stop] { return stop.signal(); };
   std::shared_ptr<measure::CommFindings> findings;
   std::once_flag shown;
   int code = 0;
-  // Our own launcher's parent shows the findings; else rank 0 does, once, as
-  // far as they go.
+  // The parent that started the ranks prints the findings; without one rank 0
+  // does, once, as far as they go.
   const auto show = [&](const std::string& ended) {
     std::call_once(shown, [&] {
       if (results_ && findings != nullptr) {
@@ -352,12 +325,15 @@ int CommCommand::run_rank(const launch::Launch& launch) {
   };
   return engines::run_rank(
       launch,
-      options.timeout,
+      to_milliseconds(timeout_),
       [&](const engines::RankContext& context) {
-        findings = std::make_shared<measure::CommFindings>(context.world.board);
+        check(launch);
+        measure::CommSessionOptions options = options_;
+        options.stop_signal = [&stop] { return stop.signal(); };
+        findings = std::make_shared<measure::CommFindings>(context.world.store);
         const int stopped = measure::run_comm_session(
-            context.world, context.heart, options, *findings);
-        show(stopped == 0 ? "" : ended_by(stop.signal()));
+            context.world, context.heartbeat, options, *findings);
+        show(stopped == 0 ? "" : measure::ended_by(stop.signal()));
         return stopped == 0 ? code : stopped;
       },
       [&] {

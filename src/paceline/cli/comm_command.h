@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "paceline/cli/comm_results.h"
-#include "paceline/cli/job_hosts.h"
 #include "paceline/cluster/cluster_choice.h"
-#include "paceline/launch/place.h"
+#include "paceline/launch/detect_launch.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/comm_session.h"
+#include "paceline/measure/job_hosts.h"
 
 namespace CLI {
 class App;
@@ -33,8 +33,8 @@ class CommCommand {
   void check(const launch::Launch& launch);
   void check_cluster(const launch::Launch& launch);
   void check_fit(const std::vector<measure::CommRow>& rows) const;
-  Reach reach() const;
-  int run_local(const std::vector<std::string>& command_line);
+  measure::HostAccess access() const;
+  int run_local();
   int run_rank(const launch::Launch& launch);
 
   std::string min_ = "4B", max_ = "256MiB";

@@ -12,7 +12,7 @@
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/comm_fit.h"
-#include "paceline/cli/results.h"
+#include "paceline/measure/results.h"
 #include "paceline/report/comm_table.h"
 
 namespace paceline::cli {
@@ -35,7 +35,7 @@ std::vector<cluster::ClusterHost> hosts_of(
 CommResults::CommResults(Options options) : options_(std::move(options)) {
   report::render_comm(options_.format, {}, {});
   if (options_.records.empty()) {
-    options_.records = default_records_path("comm");
+    options_.records = measure::default_records_path("comm");
     std::error_code error;
     makes_folder_ = std::filesystem::create_directories("results", error);
   }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "paceline/cli/doctor.h"
-#include "paceline/engines/interface.h"
+#include "paceline/launch/network_interface.h"
 
 namespace paceline::cli {
 namespace {
@@ -75,7 +75,7 @@ Finding check_loopback() {
 }
 
 Finding check_interface() {
-  const std::string name = engines::outward_interface();
+  const std::string name = launch::outward_interface();
   if (name.empty()) {
     return {.name = "interface",
             .health = Health::kAdvice,

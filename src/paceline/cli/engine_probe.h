@@ -22,7 +22,7 @@ EngineQuestion question_of(const std::vector<const simulator::Job*>& jobs);
 
 struct EngineAnswer {
   std::vector<predict::EngineTime> times;  // medians
-  launch::Ending ending;                   // of the run that measured them
+  launch::ChildExit ending;                // of the run that measured them
   std::string failure;                     // empty: it did
 };
 

@@ -7,8 +7,8 @@
 
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
+#include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
-#include "paceline/launch/spawn.h"
 
 namespace paceline::cli {
 namespace {
@@ -18,16 +18,16 @@ constexpr std::chrono::seconds kPatience{5};
 
 }  // namespace
 
-launch::Ending OwnRuns::run(const std::vector<std::string>& arguments,
-                            std::chrono::milliseconds deadline) {
-  launch::Command command;
+launch::ChildExit OwnRuns::run(const std::vector<std::string>& arguments,
+                               std::chrono::milliseconds deadline) {
+  Command command;
   command.executable = std::filesystem::read_symlink("/proc/self/exe");
   command.argv = {"paceline"};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.environment = environment_with({});
   command.log = log_;
   std::filesystem::remove(log_);
-  last_ = launch::attend(launch::spawn(command), signals_, deadline, kPatience);
+  last_ = launch::wait_for_child(spawn(command), signals_, deadline, kPatience);
   return last_;
 }
 

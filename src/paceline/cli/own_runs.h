@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/launch/attend.h"
+#include "paceline/launch/child_exit.h"
 #include "paceline/launch/supervisor_signals.h"
 
 namespace paceline::cli {
@@ -20,15 +20,15 @@ class OwnRuns {
   explicit OwnRuns(std::string log) : log_(std::move(log)) {}
 
   /// Ends at `deadline`, and at a signal to us; `stop_signal` then has it.
-  launch::Ending run(const std::vector<std::string>& arguments,
-                     std::chrono::milliseconds deadline);
+  launch::ChildExit run(const std::vector<std::string>& arguments,
+                        std::chrono::milliseconds deadline);
 
   /// Why the last run failed: the last line that it printed, else its code.
   std::string last_words() const;
 
  private:
   std::string log_;
-  launch::Ending last_;
+  launch::ChildExit last_;
   launch::SupervisorSignals signals_;
 };
 

@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/outputs.h"
 #include "paceline/base/patience.h"
 #include "paceline/cli/given_words.h"
-#include "paceline/cli/outputs.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"

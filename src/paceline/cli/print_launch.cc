@@ -14,7 +14,7 @@
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/key.h"
-#include "paceline/launch/launch_line.h"
+#include "paceline/launch/launch_command.h"
 
 namespace paceline::cli {
 namespace {
@@ -151,7 +151,7 @@ LaunchText launch_text(const Draft& draft,
       std::filesystem::read_symlink("/proc/self/exe", error).string()};
   shape.argv.insert(shape.argv.end(), words.begin(), words.end());
   const std::string kind = experiment::settings_of(draft).print_launch;
-  return {.line = launch::launch_line(kind, shape) + "\n",
+  return {.line = launch::launch_command(kind, shape) + "\n",
           .note = launch::launch_note(kind, shape)};
 }
 

@@ -8,23 +8,20 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <net/if.h>
 #include <unistd.h>
 
-#include "paceline/base/error.h"
-#include "paceline/base/file.h"
-#include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
-#include "paceline/cli/first_voice.h"
-#include "paceline/cli/job_hosts.h"
-#include "paceline/cli/joined.h"
-#include "paceline/cli/local.h"
 #include "paceline/cli/print_launch.h"
 #include "paceline/experiment/experiment.h"
-#include "paceline/experiment/order.h"
-#include "paceline/launch/place.h"
-#include "paceline/launch/supervise.h"
+#include "paceline/experiment/job_spec.h"
+#include "paceline/launch/detect_launch.h"
+#include "paceline/launch/job_launch.h"
+#include "paceline/launch/network_interface.h"
+#include "paceline/launch/supervisor_signals.h"
+#include "paceline/measure/job_hosts.h"
+#include "paceline/measure/rank.h"
+#include "paceline/measure/run_job.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::cli {
@@ -34,10 +31,10 @@ namespace {
 /// many on each as on this one.
 std::vector<int> ranks_per_host(const launch::Launch& launch) {
   std::vector<int> hosts;
-  if (launch.place.launcher != "single") {
+  if (launch.self.launcher != "single") {
     const int local =
-        launch.local_known ? launch.place.local_world : launch.place.world;
-    for (int left = launch.place.world; left > 0; left -= local) {
+        launch.local_known ? launch.self.local_world : launch.self.world;
+    for (int left = launch.self.world; left > 0; left -= local) {
       hosts.push_back(std::min(left, local));
     }
   }
@@ -58,93 +55,123 @@ std::vector<int> slots_of(const cluster::Cluster& cluster) {
   return slots;
 }
 
-/// Throws UsageError that lists what there is on this host.
+/// The job's cases for so many ranks on each host, of which each has so many
+/// cores; 0: those that this process may use.
+experiment::Experiment expand(const experiment::Draft& draft,
+                              std::vector<int> ranks_per_host,
+                              int cores = 0) {
+  experiment::Machine machine = machine_here(std::move(ranks_per_host));
+  machine.cores = cores > 0 ? cores : machine.cores;
+  return experiment::expand(draft, machine);
+}
+
+std::optional<cluster::Cluster> cluster_of(
+    const cluster::ClusterChoice& choice) {
+  return choice.empty() ? std::nullopt
+                        : std::optional(cluster::read_cluster(choice));
+}
+
 void check_interface(const std::string& name) {
-  if (name.empty() || if_nametoindex(name.c_str()) != 0) {
-    return;
+  if (!name.empty()) {
+    launch::require_interface(name);
   }
-  std::vector<std::string> known;
-  struct if_nameindex* const all = if_nameindex();
-  for (auto* one = all; one != nullptr && one->if_index != 0; ++one) {
-    known.emplace_back(one->if_name);
+}
+
+/// The job of a rank that another launcher started.
+experiment::JobSpec resolve_launched(const experiment::Draft& draft,
+                                     experiment::JobSpec job,
+                                     const std::string& launcher,
+                                     std::vector<int> ranks_per_host,
+                                     int cores) {
+  const cluster::ClusterChoice choice = choice_of(job.settings);
+  if (const auto cluster = cluster_of(choice)) {
+    measure::refuse_hosts(choice, launcher);
+    job.settings.interface = measure::interface_here(
+        *cluster, {.interface = job.settings.interface});
   }
-  if_freenameindex(all);
-  throw UsageError("--interface: " + unknown_name("interface", name, known));
+  job.experiment = expand(draft, std::move(ranks_per_host), cores);
+  check_interface(job.settings.interface);
+  return job;
+}
+
+/// Refuses what cannot be started, before anything is written.
+void check_job(const experiment::JobSpec& job,
+               const std::optional<cluster::Cluster>& cluster) {
+  if (cluster) {
+    launch::JobLaunch unused;
+    measure::assign_ranks(*cluster,
+                          experiment::largest_world(job.experiment),
+                          measure::access_of(job.settings),
+                          unused);
+  }
+  check_interface(job.settings.interface);
+}
+
+int dry_run(const experiment::Draft& draft,
+            experiment::JobSpec job,
+            const launch::Launch& launch) {
+  if (launch.self.rank > 0) {
+    return 0;  // rank 0 prints
+  }
+  const auto cluster = cluster_of(choice_of(job.settings));
+  const bool alone = launch.self.launcher == "single";
+  job.experiment = expand(
+      draft, cluster && alone ? slots_of(*cluster) : ranks_per_host(launch));
+  if (alone) {
+    check_job(job, cluster);
+  } else {
+    measure::refuse_hosts(choice_of(job.settings), launch.self.launcher);
+  }
+  fmt::print("{}", dry_run_text(job.experiment, cluster, job.settings.cluster));
+  return 0;
 }
 
 }  // namespace
 
-RunCommand::RunCommand(CLI::App& app) : flags_(app) {
-  app.add_option("--order", order_path_)->group("");
-}
+RunCommand::RunCommand(CLI::App& app) : flags_(app) {}
 
 int RunCommand::run(const std::vector<std::string>& command_line) const {
-  if (!order_path_.empty()) {
-    return run_ordered_rank(experiment::order_from(read_text(order_path_)));
-  }
   // Of the flags alone, so that a bad one is told first.
   report::find_format(flags_.settings().format);
   const experiment::Draft draft = flags_.draft();
-  experiment::Order order;
-  order.settings = experiment::settings_of(draft);
-  order.progress = isatty(STDERR_FILENO) == 1;
-  if (!order.settings.print_launch.empty()) {
+  experiment::JobSpec job;
+  job.settings = experiment::settings_of(draft);
+  job.progress = isatty(STDERR_FILENO) == 1;
+  if (!job.settings.print_launch.empty()) {
     const LaunchText text = launch_text(draft, command_line);
     fmt::print("{}", text.line);
     fmt::print(stderr, "{}", text.note);
     return 0;
   }
-  const cluster::ClusterChoice choice = choice_of(order.settings);
-  // With hosts of ours, it says where they reach us.
+  report::find_format(job.settings.format);
+  const cluster::ClusterChoice choice = choice_of(job.settings);
+  // With hosts to start, --rendezvous is where they reach this machine.
   const bool starts_hosts =
       !choice.empty() && !launch::is_launched(launch::process_environment());
   const launch::Launch launch =
-      launch::detect_launch(starts_hosts ? "" : order.settings.rendezvous);
-  const bool alone = launch.place.launcher == "single";
+      launch::detect_launch(starts_hosts ? "" : job.settings.rendezvous);
+  if (job.settings.dry_run) {
+    return dry_run(draft, std::move(job), launch);
+  }
+  if (launch.self.launcher != "single") {
+    return measure::run_launched_rank(
+        launch,
+        job.settings.timeout_ms(),
+        [&](std::vector<int> ranks_per_host, int cores) {
+          return resolve_launched(draft,
+                                  job,
+                                  launch.self.launcher,
+                                  std::move(ranks_per_host),
+                                  cores);
+        });
+  }
   // Before a library starts a thread, which would take Ctrl-C for itself.
-  std::optional<launch::SupervisorSignals> signals;
-  if (alone && !order.settings.dry_run) {
-    signals.emplace();
-  }
-  const auto expanded = [&draft](std::vector<int> hosts, int cores = 0) {
-    experiment::Machine machine = machine_here(std::move(hosts));
-    machine.cores = cores > 0 ? cores : machine.cores;
-    return experiment::expand(draft, machine);
-  };
-  std::optional<cluster::Cluster> cluster;
-  try {
-    if (!choice.empty()) {
-      cluster = cluster::read_cluster(choice);
-    }
-    if (cluster && !alone) {
-      refuse_hosts(choice, launch.place.launcher);
-      order.settings.interface =
-          interface_here(*cluster, {.interface = order.settings.interface});
-    }
-    order.experiment = expanded(cluster && alone ? slots_of(*cluster)
-                                                 : ranks_per_host(launch));
-    if (cluster && alone) {
-      engines::LocalLaunch nothing;  // to refuse before anything is written
-      place_ranks(*cluster,
-                  experiment::largest_world(order.experiment),
-                  reach_of(order.settings),
-                  nothing);
-    }
-    report::find_format(order.settings.format);
-    check_interface(order.settings.interface);
-  } catch (const UsageError&) {
-    if (launch.place.local_rank > 0) {
-      return leave_it_to_the_first_rank();
-    }
-    throw;
-  }
-  if (order.settings.dry_run) {
-    fmt::print("{}",
-               dry_run_text(order.experiment, cluster, order.settings.cluster));
-    return 0;
-  }
-  return alone ? run_local(std::move(order), cluster, command_line)
-               : run_joined(order, launch, expanded);
+  const launch::SupervisorSignals signals;
+  const auto cluster = cluster_of(choice);
+  job.experiment =
+      expand(draft, cluster ? slots_of(*cluster) : std::vector<int>{});
+  check_job(job, cluster);
+  return measure::run_job(std::move(job), cluster);
 }
 
 }  // namespace paceline::cli

@@ -8,9 +8,8 @@
 
 namespace paceline::cli {
 
-/// `paceline run`: everything that can be found wrong is found before a rank
-/// starts; then the ranks are started here, or, where a launcher has started
-/// this process, its world is joined.
+/// `paceline run`: checks what was asked, then starts the ranks, or, where a
+/// launcher has started this process, runs as one of them.
 class RunCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -22,7 +21,6 @@ class RunCommand {
 
  private:
   experiment::Flags flags_;
-  std::string order_path_;  // of a rank that our own launcher started
 };
 
 }  // namespace paceline::cli

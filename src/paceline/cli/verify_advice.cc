@@ -247,8 +247,8 @@ class Verifying {
     std::fflush(stderr);
     const Stopwatch<> watch;
     const std::size_t before = records_in(options_.records).size();
-    const launch::Ending ending = runs_.run(command_of(trial, where_, options_),
-                                            milliseconds_of(left_s()));
+    const launch::ChildExit ending = runs_.run(
+        command_of(trial, where_, options_), milliseconds_of(left_s()));
     fmt::print(stderr, " {}\n", time_text(seconds_of(watch)));
     verification_.stop_signal = ending.stop_signal;
     auto records = records_in(options_.records);

@@ -11,7 +11,7 @@
 #include "paceline/base/file.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cluster/profile_file.h"
-#include "paceline/launch/host_order.h"
+#include "paceline/launch/host_launch.h"
 #include "paceline/predict/emulate.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/kernel_costs.h"

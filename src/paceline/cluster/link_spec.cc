@@ -7,6 +7,7 @@
 
 #include "paceline/base/text.h"
 #include "paceline/cluster/cluster_units.h"
+#include "paceline/plan/engine_traits.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::cluster {
@@ -45,7 +46,8 @@ int latencies_of(plan::Pattern pattern, int world) {
 }
 
 std::int32_t side_by_side_of(std::string_view engine) {
-  return engine == "gloo" ? 2 : 1;
+  const plan::EngineTraits* traits = plan::find_engine_traits(engine);
+  return traits == nullptr ? 1 : traits->concurrent_collectives;
 }
 
 plan::AlphaBeta alpha_beta_of(const LinkSpec& link, plan::Rank world) {

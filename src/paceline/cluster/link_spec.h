@@ -28,8 +28,8 @@ LinkSpec stretched(const LinkSpec& spec, double factor);
 /// tree: ceil(log2 P).
 int latencies_of(plan::Pattern pattern, int world);
 
-/// Collectives of a communicator that an engine carries at once: Gloo's two
-/// threads carry two, every other engine one.
+/// Collectives of one communicator that an engine performs at the same time; 1
+/// for an engine without traits (plan/engine_traits.h).
 std::int32_t side_by_side_of(std::string_view engine);
 
 /// What planners know of `world` ranks, each behind such a link of its own.

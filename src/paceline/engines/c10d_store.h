@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <memory>
 #include <string>
 
-#include <torch/csrc/distributed/c10d/Store.hpp>
-
-#include "paceline/engines/engine.h"
-#include "paceline/engines/job_store.h"
-#include "paceline/engines/world.h"
+#include "paceline/launch/detect_launch.h"
+#include "paceline/launch/key_value_store.h"
 
 namespace paceline::engines {
 
-struct JobStore {
-  c10::intrusive_ptr<c10d::Store> c10d;
-};
+/// The c10d::Store that all ranks of a job share; its keys are this job's
+/// alone.  Engines connect through it (engines/channel_spec.h).
+struct C10dStore;
 
-/// A channel's specification for ranks 0 .. members-1 of the world; its
-/// timeout and device are the caller's to set.  Where all members share a host
-/// it goes over the loopback, else over the outward interface (see
-/// engines/interface.h), unless `interface` says otherwise.  `name` must be new
-/// in the job.
-ChannelSpec channel_spec(const World& world,
-                         const std::string& name,
-                         int members,
-                         const std::string& interface = "");
+/// Opens the store at the launch's rendezvous; in a world of one, a store in
+/// this process.  Throws UsageError for a port that is taken and for a file
+/// that cannot be used, WorldError where nothing answers within `timeout`.
+std::shared_ptr<C10dStore> open_store(const launch::Launch& launch,
+                                      std::chrono::milliseconds timeout);
+
+/// The store's short texts, over a connection of its own: calls on one
+/// connection exclude each other, and one that waits for a key would hold up
+/// the heartbeat.
+std::shared_ptr<launch::KeyValueStore> key_value_store_of(
+    std::shared_ptr<C10dStore> store);
+
+/// As launch::OpenStore and launch::ServeStore.
+std::shared_ptr<launch::KeyValueStore> open_key_value_store(
+    const launch::Launch& launch, std::chrono::milliseconds timeout);
+std::shared_ptr<launch::KeyValueStore> serve_key_value_store(
+    const std::string& job, int listening, std::uint16_t port);
 
 }  // namespace paceline::engines

@@ -11,16 +11,8 @@ namespace paceline::engines {
 
 const std::vector<EngineInfo>& engines() {
   static const std::vector<EngineInfo> table{
-      {"gloo",
-       "TCP between hosts, from the PyTorch wheel",
-       "cpu cuda",
-       true,
-       &make_gloo_engine},
-      {"nccl",
-       "NVIDIA GPUs, from the PyTorch wheel for CUDA",
-       "cuda",
-       nccl_is_built(),
-       &make_nccl_engine},
+      {*plan::find_engine_traits("gloo"), true, &make_gloo_engine},
+      {*plan::find_engine_traits("nccl"), nccl_is_built(), &make_nccl_engine},
   };
   return table;
 }

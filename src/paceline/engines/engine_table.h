@@ -5,19 +5,19 @@
 #include <string_view>
 #include <vector>
 
+#include "paceline/plan/engine_traits.h"
+
 namespace paceline::engines {
 
 class Engine;  // engines/engine.h
 
-struct EngineInfo {
-  std::string_view name;     // gloo
-  std::string_view summary;  // one line
-  std::string_view devices;  // "cpu cuda"
-  bool built = true;         // else `make` throws UsageError
+/// The row of an engine.
+struct EngineInfo : plan::EngineTraits {
+  bool built = true;  // else `make` throws UsageError
   std::unique_ptr<Engine> (*make)();
 };
 
-/// Every engine, in the order `paceline list` prints.
+/// Every engine, in the order of plan::kEngines.
 const std::vector<EngineInfo>& engines();
 
 /// Throws UsageError that lists the known names.

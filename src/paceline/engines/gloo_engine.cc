@@ -6,13 +6,14 @@
 
 #include "paceline/engines/backend_channel.h"
 #include "paceline/engines/failure.h"
-#include "paceline/engines/interface.h"
+#include "paceline/launch/network_interface.h"
 
 namespace paceline::engines {
 namespace {
 
-// Each carries one collective at a time.
-constexpr int kThreads = 2;
+// Each performs one collective at a time.
+constexpr int kThreads =
+    plan::find_engine_traits("gloo")->concurrent_collectives;
 
 class GlooEngine final : public Engine {
  public:
@@ -22,7 +23,7 @@ class GlooEngine final : public Engine {
     const auto what = fmt::format(
         "connecting {} ranks by gloo as '{}'", spec.world, spec.name);
     if (!spec.interface.empty()) {
-      require_interface(spec.interface);
+      launch::require_interface(spec.interface);
     }
     try {
       auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);

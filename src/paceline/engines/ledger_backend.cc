@@ -60,7 +60,7 @@ void require_contiguous(const at::Tensor& tensor, std::string_view operation) {
 }
 
 LedgerBackend::LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner)
-    : BackendAround(std::move(inner)) {}
+    : BackendWrapper(std::move(inner)) {}
 
 Ledger LedgerBackend::ledger() const {
   const std::lock_guard lock(mutex_);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/engines/backend_around.h"
+#include "paceline/engines/backend_wrapper.h"
 #include "paceline/engines/ledger.h"
 #include "paceline/engines/transfer_log.h"
 #include "paceline/plan/comm_plan.h"
@@ -21,7 +21,7 @@ namespace paceline::engines {
 /// elements behind the data pointer whatever the strides are, without an
 /// error, so density is a condition of correctness here, not of speed.
 /// Barriers are not booked.
-class LedgerBackend final : public BackendAround {
+class LedgerBackend final : public BackendWrapper {
  public:
   explicit LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner);
 

@@ -57,7 +57,7 @@ LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
                          std::shared_ptr<Link> link,
                          std::string name,
                          int side_by_side)
-    : BackendAround(std::move(inner)),
+    : BackendWrapper(std::move(inner)),
       link_(std::move(link)),
       name_(std::move(name)),
       lane_(link_->add_lane(side_by_side)) {}

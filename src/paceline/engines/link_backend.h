@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/engines/backend_around.h"
+#include "paceline/engines/backend_wrapper.h"
 #include "paceline/engines/link.h"
 #include "paceline/engines/waiters.h"
 #include "paceline/engines/work_futures.h"
@@ -25,7 +25,7 @@ namespace paceline::engines {
 /// moment it sends, its receiver from the moment the engine has brought it.
 /// Messages are not named to the link: a sender's engine waits for its
 /// receiver, which says nothing of its speed.  For tensors on the CPU.
-class LinkBackend final : public BackendAround {
+class LinkBackend final : public BackendWrapper {
  public:
   /// `name` is the communicator's, equal on all members; the engine carries
   /// `side_by_side` of its collectives at once, 0: all.

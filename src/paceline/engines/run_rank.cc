@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -10,86 +11,115 @@
 
 #include "paceline/base/error.h"
 #include "paceline/engines/failure.h"
-#include "paceline/engines/job_store.h"
 #include "paceline/launch/failure_notice.h"
-#include "paceline/launch/rank_guard.h"
+#include "paceline/launch/rank_monitor.h"
 
 namespace paceline::engines {
 namespace {
 
 using std::chrono::milliseconds;
 
-[[noreturn]] void end_process(const std::string& sentence, int exit_code) {
-  if (!sentence.empty()) {
-    fmt::print(stderr, "paceline: {}\n", sentence);
+// How long the rank that serves the store stays for the others to read it.
+constexpr milliseconds kServeAfterFailure{1500};
+// How long a rank waits for another one to print the failure.
+constexpr milliseconds kPrintTimeout{5000};
+
+void print(const std::string& message) {
+  if (!message.empty()) {
+    fmt::print(stderr, "paceline: {}\n", message);
   }
   std::fflush(nullptr);
-  _exit(exit_code);
 }
 
-// Who serves the store stays until the other guards have read the verdict.
-constexpr milliseconds kLastReading{1500};
+bool is_supervised(const World& world) {
+  return world.self.launcher == "paceline";
+}
 
 milliseconds beat_interval(milliseconds timeout) {
   return std::min(milliseconds(1000), timeout / 8);
 }
 
-launch::RankGuard::Options guard_of(
+launch::RankMonitor::Options monitor_options(
     const World& world,
-    const std::shared_ptr<launch::Heartbeat>& heart,
+    const std::shared_ptr<launch::Heartbeat>& heartbeat,
     milliseconds timeout,
-    const std::function<void()>& last_words) {
-  launch::RankGuard::Options options;
-  options.board = world.board;
-  options.heart = heart;
-  options.rank = world.place.rank;
-  options.hosts = world.hosts;
-  options.supervised = world.place.launcher == "paceline";
-  options.board_is_rank_0s = world.store_is_rank_0s;
-  options.timeout = timeout;
-  options.end = [serves = world.serves_store,
-                 last_words](const std::string& sentence) {
-    if (last_words) {
-      last_words();
+    const std::function<void()>& on_failure) {
+  return {.store = world.store,
+          .heartbeat = heartbeat,
+          .rank = world.self.rank,
+          .hosts = world.hosts,
+          .supervised = is_supervised(world),
+          .rank_0_serves_store = world.rank_0_serves_store,
+          .timeout = timeout,
+          .end = [serves = world.serves_store,
+                  on_failure](const std::string& message) {
+            if (on_failure) {
+              on_failure();
+            }
+            print(message);
+            if (serves) {
+              std::this_thread::sleep_for(kServeAfterFailure);
+            }
+            _exit(3);
+          }};
+}
+
+launch::FailureNotice notice_of(const World& world,
+                                const std::exception& error) {
+  const int exit_code = dynamic_cast<const UsageError*>(&error) ? 2 : 3;
+  const std::string text = describe_failure(error, "failed");
+  return {.rank = world.self.rank,
+          .host = world.self.host,
+          .text = text,
+          .consequence =
+              exit_code == 3 && classify_failure(text) != FailureKind::kOwn,
+          .exit_code = exit_code};
+}
+
+// Prints the failure here, or waits until another rank has printed the job's.
+void print_once(const World& world,
+                const launch::RankMonitor::Options& options,
+                const launch::FailureNotice& notice) {
+  std::optional<std::string> message;
+  try {
+    // Four heartbeats fit into this time.
+    message = launch::explain_failure(
+        *world.store, notice, world.hosts, 4 * beat_interval(options.timeout));
+  } catch (const WorldError&) {
+    // The store is gone.  Where that is what broke this rank, rank 1 prints it.
+    print(notice.consequence && options.rank_0_serves_store
+              ? launch::RankMonitor::lost_store_message(options, notice.text)
+              : launch::message_of(notice));
+    return;
+  }
+  try {
+    if (message) {
+      print(*message);
+      launch::announce_printed(*world.store);
+    } else {
+      launch::wait_until_printed(*world.store, kPrintTimeout);
     }
-    if (serves) {
-      std::this_thread::sleep_for(kLastReading);
-    }
-    end_process(sentence, 3);
-  };
-  return options;
+    leave(world, kServeAfterFailure);
+  } catch (const WorldError&) {
+    return;  // the store's server has ended after it printed
+  }
 }
 
 [[noreturn]] void end_failed(const World& world,
-                             const launch::RankGuard::Options& options,
+                             const launch::RankMonitor::Options& options,
                              const std::exception& error) {
-  launch::FailureNotice notice;
-  notice.rank = world.place.rank;
-  notice.host = world.place.host;
-  notice.text = describe_failure(error, "failed");
-  notice.exit_code = dynamic_cast<const UsageError*>(&error) ? 2 : 3;
-  notice.consequence = notice.exit_code == 3 &&
-                       classify_failure(notice.text) != FailureKind::kOwn;
-  std::string sentence;
-  try {
-    if (world.place.launcher == "paceline") {
-      launch::post_failure(*world.board, notice);
-    } else {
-      // Four beats of a living heart fit in.
-      sentence = launch::explain_failure(*world.board,
-                                         notice,
-                                         world.hosts,
-                                         4 * beat_interval(options.timeout))
-                     .value_or("");
-      leave(world, kLastReading);
-    }
-  } catch (const WorldError&) {
-    // The board is gone: if that is what broke this rank, rank 1 tells it.
-    sentence = notice.consequence && options.board_is_rank_0s
-                   ? launch::RankGuard::lost_board(options, notice.text)
-                   : launch::sentence(notice);
+  const launch::FailureNotice notice = notice_of(world, error);
+  if (!is_supervised(world)) {
+    print_once(world, options, notice);
+    _exit(notice.exit_code);
   }
-  end_process(sentence, notice.exit_code);
+  try {
+    launch::post_failure(*world.store, notice);
+  } catch (const WorldError&) {
+    print(launch::message_of(notice));
+  }
+  std::fflush(nullptr);
+  _exit(notice.exit_code);
 }
 
 }  // namespace
@@ -97,28 +127,27 @@ launch::RankGuard::Options guard_of(
 int run_rank(const launch::Launch& launch,
              milliseconds timeout,
              const std::function<int(const RankContext&)>& body,
-             const std::function<void()>& last_words) {
-  quiet_engine_logs();
-  // Our own launcher's parent knows better why a rank does not come.
-  const bool supervised = launch.place.launcher == "paceline";
+             const std::function<void()>& on_failure) {
+  // A supervising parent knows better why a rank does not join.
+  const bool supervised = launch.self.launcher == "paceline";
   const World world = join(launch, supervised ? 10 * timeout : timeout);
-  const auto heart = std::make_shared<launch::Heartbeat>(
-      world.board, world.place.rank, beat_interval(timeout));
-  if (world.place.world == 1 && world.place.launcher != "paceline") {
-    return body({world, *heart});
+  const auto heartbeat = std::make_shared<launch::Heartbeat>(
+      world.store, world.self.rank, beat_interval(timeout));
+  if (world.self.world == 1 && !supervised) {
+    return body({world, *heartbeat});
   }
-  const auto options = guard_of(world, heart, timeout, last_words);
-  const launch::RankGuard guard(options);
+  const auto options = monitor_options(world, heartbeat, timeout, on_failure);
+  const launch::RankMonitor monitor(options);
   int exit_code = 0;
   try {
-    exit_code = body({world, *heart});
+    exit_code = body({world, *heartbeat});
   } catch (const std::exception& error) {
-    if (last_words) {
-      last_words();
+    if (on_failure) {
+      on_failure();
     }
     end_failed(world, options, error);
   }
-  heart->finish();
+  heartbeat->finish();
   leave(world, timeout);
   return exit_code;
 }

@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
+#include "paceline/plan/engine_traits.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
@@ -54,11 +55,14 @@ void check_device(const Configuration& c,
                                  c.engine,
                                  fmt::join(m.engines, ", ")));
   }
-  if (c.engine == "nccl" && c.device != "cuda") {
+  if (const auto* engine = plan::find_engine_traits(c.engine);
+      engine != nullptr && !engine->moves(c.device)) {
     throw UsageError(fmt::format(
-        "{}: 'nccl' moves bytes between GPUs alone; for device {} take gloo",
+        "{}: '{}' moves bytes between GPUs alone; for device {} take {}",
         where("engine"),
-        c.device));
+        c.engine,
+        c.device,
+        plan::engine_for(c.device).name));
   }
   if (c.dtype != "fp32" && c.device == "cpu" && c.replay.empty() &&
       !m.native_bf16) {
@@ -115,9 +119,9 @@ std::string resolve_engine(const std::string& engine,
   if (engine != "auto") {
     return engine;
   }
-  const bool nccl =
-      device == "cuda" && std::ranges::count(machine.engines, "nccl") > 0;
-  return nccl ? "nccl" : "gloo";
+  const std::string_view best = plan::engine_for(device).name;
+  const bool built = std::ranges::count(machine.engines, best) > 0;
+  return std::string(built ? best : plan::engine_for("cpu").name);
 }
 
 std::string canonical_strategy(const Configuration& configuration,

@@ -14,6 +14,7 @@
 #include "paceline/experiment/ddp_protocol.h"
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/rank_words.h"
+#include "paceline/plan/engine_traits.h"
 
 namespace paceline::experiment {
 namespace {
@@ -43,7 +44,10 @@ void take_network_of_profile(Configuration& c) {
   c.dtype = cluster::word_of(profiled.model.dtype);
   c.channels_last = false;
   c.device = "cpu";  // that is where its ranks sleep
-  c.engine = c.engine == "nccl" ? "gloo" : c.engine;
+  if (const auto* engine = plan::find_engine_traits(c.engine);
+      engine != nullptr && !engine->moves(c.device)) {
+    c.engine = plan::engine_for(c.device).name;
+  }
 }
 
 // A GPU and its engine that are asked for by name are not taken for the CPU.
@@ -54,19 +58,24 @@ void check_replay(const Values& block) {
                           [](const Given& it) { return it.text.empty(); })) {
     return;
   }
-  for (const auto& [name, word] :
-       {std::pair{"device", "cuda"}, {"engine", "nccl"}}) {
+  const auto needs_gpu = [](std::string_view name, std::string_view word) {
+    const auto* engine = plan::find_engine_traits(word);
+    return name == "device" ? word == "cuda"
+                            : engine != nullptr && !engine->moves_cpu;
+  };
+  for (const char* name : {"device", "engine"}) {
     const auto found = block.find(name);
     if (found == block.end()) {
       continue;
     }
     for (const Given& given : found->second) {
-      if (given.text == word) {
+      if (needs_gpu(name, given.text)) {
         throw UsageError(fmt::format(
-            "{}: '{}', but the ranks of a replay sleep on the CPU and gloo "
+            "{}: '{}', but the ranks of a replay sleep on the CPU and {} "
             "moves their bytes; leave it out",
             given.where,
-            word));
+            given.text,
+            plan::engine_for("cpu").name));
       }
     }
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 
 #include "paceline/experiment/key.h"
+#include "paceline/plan/engine_traits.h"
 
 namespace paceline::experiment {
 namespace {
@@ -12,8 +14,12 @@ using S = Settings;
 constexpr auto kProtocols = std::to_array<std::string_view>({"cases", "ddp"});
 constexpr auto kDevices =
     std::to_array<std::string_view>({"auto", "cpu", "cuda"});
-constexpr auto kEngines =
-    std::to_array<std::string_view>({"auto", "gloo", "nccl"});
+constexpr auto kEngines = [] {
+  std::array<std::string_view, plan::kEngines.size() + 1> names{"auto"};
+  std::ranges::transform(
+      plan::kEngines, names.begin() + 1, &plan::EngineTraits::name);
+  return names;
+}();
 constexpr auto kDtypes =
     std::to_array<std::string_view>({"fp32", "bf16", "amp"});
 constexpr auto kOptimizers = std::to_array<std::string_view>({"sgd", "adamw"});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace paceline::experiment {
@@ -27,6 +29,10 @@ struct Settings {
   std::string hostfile;      // the same as an MPI hostfile
   std::string ssh_command;   // starts ranks on other hosts; empty: ssh
   std::string print_launch;  // slurm, mpirun, torchrun; empty: run
+
+  std::chrono::milliseconds timeout_ms() const {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
+  }
 };
 
 }  // namespace paceline::experiment

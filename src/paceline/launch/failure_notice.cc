@@ -9,64 +9,57 @@
 #include "paceline/base/clock.h"
 
 namespace paceline::launch {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
+    FailureNotice, rank, host, text, consequence, exit_code)
+
 namespace {
 
 constexpr const char* kCause = "failure/cause";
+constexpr const char* kPrinted = "failure/printed";
 
 std::string failure_key(int rank) {
   return fmt::format("failure/{}", rank);
 }
 
 std::string encode(const FailureNotice& notice) {
-  return nlohmann::json{{"rank", notice.rank},
-                        {"host", notice.host},
-                        {"text", notice.text},
-                        {"consequence", notice.consequence},
-                        {"exit_code", notice.exit_code}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(notice).dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::optional<FailureNotice> read_notice(Board& board, const std::string& key) {
-  const auto text = board.read(key);
-  const auto json =
-      text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
-  if (!json.is_object()) {
-    return std::nullopt;
-  }
-  return FailureNotice{json.value("rank", 0),
-                       json.value("host", ""),
-                       json.value("text", ""),
-                       json.value("consequence", false),
-                       json.value("exit_code", 3)};
+std::optional<FailureNotice> read_notice(KeyValueStore& store,
+                                         const std::string& key) {
+  const auto text = store.get(key);
+  return text ? std::optional(nlohmann::json::parse(*text).get<FailureNotice>())
+              : std::nullopt;
 }
 
-bool post_cause(Board& board, const FailureNotice& notice) {
+bool post_cause(KeyValueStore& store, const FailureNotice& notice) {
   const auto text = encode(notice);
-  return board.post_first(kCause, text) == text;
+  return store.set_if_absent(kCause, text) == text;
 }
 
-// Ranks that filed nothing, did not finish, and stood still between two looks.
-std::optional<FailureNotice> find_dead(Board& board,
-                                       HeartJudge& judge,
+// A rank that posted nothing, did not finish, and sent no heartbeat meanwhile.
+std::optional<FailureNotice> find_dead(KeyValueStore& store,
+                                       FailureDetector& detector,
                                        const std::vector<std::string>& hosts) {
-  judge.look(board, kSteadyClock.now());
-  while (const auto silence = judge.lost()) {
-    if (failure_of(board, silence->rank)) {
-      judge.dismiss(silence->rank);
+  detector.poll(store, kSteadyClock.now());
+  while (const auto silent = detector.silent_rank()) {
+    if (failure_of(store, silent->rank)) {
+      detector.remove(silent->rank);
       continue;
     }
-    const auto& host = hosts[static_cast<std::size_t>(silence->rank)];
-    const std::string where =
-        silence->last ? whereabouts(*silence->last) : "before it began";
-    return FailureNotice{
-        silence->rank, host, fmt::format("ended without a word {}", where)};
+    return FailureNotice{silent->rank,
+                         hosts[static_cast<std::size_t>(silent->rank)],
+                         fmt::format("ended without an error message {}",
+                                     position_text(silent->last))};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::string sentence(const FailureNotice& notice) {
+std::string message_of(const FailureNotice& notice) {
   if (notice.exit_code == 2) {
     return notice.text;
   }
@@ -74,35 +67,34 @@ std::string sentence(const FailureNotice& notice) {
       "rank {} on host {}: {}", notice.rank, notice.host, notice.text);
 }
 
-FailureNotice notice_of(const Silence& silence, const std::string& host) {
-  const auto seconds = std::chrono::duration<double>(silence.since).count();
-  const std::string where =
-      silence.last ? whereabouts(*silence.last) : "before it began";
-  return {silence.rank,
+FailureNotice notice_of(const SilentRank& silent, const std::string& host) {
+  return {silent.rank,
           host,
-          fmt::format("stopped answering {:.0f} s ago {}", seconds, where)};
+          fmt::format("stopped answering {:.0f} s ago {}",
+                      std::chrono::duration<double>(silent.since).count(),
+                      position_text(silent.last))};
 }
 
-bool post_failure(Board& board, const FailureNotice& notice) {
-  board.post_first(failure_key(notice.rank), encode(notice));
-  return !notice.consequence && post_cause(board, notice);
+bool post_failure(KeyValueStore& store, const FailureNotice& notice) {
+  store.set_if_absent(failure_key(notice.rank), encode(notice));
+  return !notice.consequence && post_cause(store, notice);
 }
 
-std::optional<FailureNotice> job_failure(Board& board) {
-  return read_notice(board, kCause);
+std::optional<FailureNotice> job_failure(KeyValueStore& store) {
+  return read_notice(store, kCause);
 }
 
-std::optional<FailureNotice> failure_of(Board& board, int rank) {
-  return read_notice(board, failure_key(rank));
+std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank) {
+  return read_notice(store, failure_key(rank));
 }
 
 std::optional<std::string> explain_failure(
-    Board& board,
+    KeyValueStore& store,
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
-    std::chrono::milliseconds patience) {
-  if (post_failure(board, mine)) {
-    return sentence(mine);
+    std::chrono::milliseconds timeout) {
+  if (post_failure(store, mine)) {
+    return message_of(mine);
   }
   if (!mine.consequence) {
     return std::nullopt;
@@ -113,20 +105,30 @@ std::optional<std::string> explain_failure(
       others.push_back(rank);
     }
   }
-  // A heart that is silent for most of our patience has stopped.
-  HeartJudge judge(others, patience * 3 / 4);
-  const auto deadline = kSteadyClock.now() + patience;
-  while (kSteadyClock.now() < deadline) {
-    if (job_failure(board)) {
+  // Several heartbeats fit into three quarters of the timeout.
+  FailureDetector detector(others, timeout * 3 / 4);
+  const Stopwatch<> watch;
+  while (watch.elapsed() < timeout) {
+    if (job_failure(store)) {
       return std::nullopt;
     }
-    if (const auto dead = find_dead(board, judge, hosts)) {
-      return post_cause(board, *dead) ? std::optional(sentence(*dead))
+    if (const auto dead = find_dead(store, detector, hosts)) {
+      return post_cause(store, *dead) ? std::optional(message_of(*dead))
                                       : std::nullopt;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  return post_cause(board, mine) ? std::optional(sentence(mine)) : std::nullopt;
+  return post_cause(store, mine) ? std::optional(message_of(mine))
+                                 : std::nullopt;
+}
+
+void announce_printed(KeyValueStore& store) {
+  store.set(kPrinted, "1");
+}
+
+void wait_until_printed(KeyValueStore& store,
+                        std::chrono::milliseconds timeout) {
+  wait_for(store, kPrinted, timeout);
 }
 
 }  // namespace paceline::launch

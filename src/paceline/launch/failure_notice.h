@@ -4,50 +4,58 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "paceline/launch/board.h"
-#include "paceline/launch/heart_judge.h"
+#include "paceline/launch/failure_detector.h"
+#include "paceline/launch/key_value_store.h"
 
 namespace paceline::launch {
 
-/// Why a rank ended, as it, or who watched it, wrote on the board.
+/// Why a rank ended, as the rank or its supervisor wrote it to the store.
 struct FailureNotice {
   int rank = 0;
   std::string host;
   std::string text;  // the error's sentence
-  /// The error only says that another rank is gone: its connection broke or
-  /// it did not answer.  The cause is elsewhere and goes before this one.
+  /// The error only says that another rank is gone: a connection broke, or a
+  /// peer did not answer.  A notice that names a cause replaces it.
   bool consequence = false;
   int exit_code = 3;  // 2: the user's mistake, the same on every rank
 };
 
-/// "rank 2 on host h: text"; a user's mistake is told without a rank.
-std::string sentence(const FailureNotice& notice);
+/// "rank 2 on host h: text"; of a user's mistake the text alone.
+std::string message_of(const FailureNotice& notice);
 
 /// "rank 3 on host h stopped answering 61 s ago at step 12, all-reduce".
-FailureNotice notice_of(const Silence& silence, const std::string& host);
+FailureNotice notice_of(const SilentRank& silent, const std::string& host);
 
-/// Files a rank's failure.  The first notice of a job that is no consequence
-/// is the job's cause; true if this one is.
-bool post_failure(Board& board, const FailureNotice& notice);
+/// Writes a rank's failure to the store.  The first notice of a job that is not
+/// a consequence is the job's cause.  Returns whether it is this one.
+bool post_failure(KeyValueStore& store, const FailureNotice& notice);
 
-/// The job's cause, if anyone has filed it.
-std::optional<FailureNotice> job_failure(Board& board);
+/// The job's cause, if there is one yet.
+std::optional<FailureNotice> job_failure(KeyValueStore& store);
 
-/// What this rank filed.
-std::optional<FailureNotice> failure_of(Board& board, int rank);
+/// The notice of `rank`, if there is one.
+std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank);
 
-/// For a rank that failed in a world that nobody supervises: files `mine` and
-/// returns the sentence that this rank should print, or nothing where another
-/// rank prints the cause.  Where `mine` is a consequence, waits up to
-/// `patience` for the cause: another rank's notice, or a rank whose heart has
-/// stood still meanwhile and that filed nothing (it was killed).
+/// For a rank that failed in a world without a supervisor: posts `mine` and
+/// returns the sentence that this rank shall print, or nothing where another
+/// rank prints the cause.  Where `mine` is a consequence, waits up to `timeout`
+/// for the cause: another rank's notice, or a rank that posted nothing and
+/// whose heartbeat has stopped meanwhile (it was killed).
 std::optional<std::string> explain_failure(
-    Board& board,
+    KeyValueStore& store,
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
-    std::chrono::milliseconds patience);
+    std::chrono::milliseconds timeout);
+
+/// To be called by the rank that printed the cause: the others may end now,
+/// because launchers end all ranks once one has ended.
+void announce_printed(KeyValueStore& store);
+
+/// To be called by a rank whose failure another rank prints, before it ends:
+/// returns once the sentence is printed, or after `timeout`.
+void wait_until_printed(KeyValueStore& store,
+                        std::chrono::milliseconds timeout);
 
 }  // namespace paceline::launch

@@ -17,26 +17,23 @@ std::string progress_key(int rank) {
 
 }  // namespace
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
+    Progress, beats, wall_ms, step, operation, done)
+
 std::string encode(const Progress& progress) {
-  return nlohmann::json{progress.beats,
-                        progress.wall_ms,
-                        progress.step,
-                        progress.operation,
-                        progress.done}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(progress).dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::optional<Progress> decode_progress(std::string_view text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_array() || json.size() != 5 || !json[0].is_number_integer() ||
-      !json[1].is_number_integer() || !json[2].is_number_integer() ||
-      !json[3].is_string() || !json[4].is_boolean()) {
+  try {
+    return nlohmann::json::parse(text).get<Progress>();
+  } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
-  return Progress{json[0], json[1], json[2], json[3], json[4]};
 }
 
-std::string whereabouts(const Progress& progress) {
+std::string position_text(const Progress& progress) {
   if (progress.step == kNoSteps && !progress.operation.empty()) {
     return progress.operation;
   }
@@ -46,17 +43,21 @@ std::string whereabouts(const Progress& progress) {
   return progress.operation.empty() ? step : step + ", " + progress.operation;
 }
 
-std::optional<Progress> read_progress(Board& board, int rank) {
-  const auto text = board.read(progress_key(rank));
+std::string position_text(const std::optional<Progress>& progress) {
+  return progress ? position_text(*progress) : "before it began";
+}
+
+std::optional<Progress> read_progress(KeyValueStore& store, int rank) {
+  const auto text = store.get(progress_key(rank));
   return text ? decode_progress(*text) : std::nullopt;
 }
 
-Heartbeat::Heartbeat(std::shared_ptr<Board> board,
+Heartbeat::Heartbeat(std::shared_ptr<KeyValueStore> store,
                      int rank,
                      std::chrono::milliseconds interval)
-    : board_(std::move(board)), rank_(rank), interval_(interval) {}
+    : store_(std::move(store)), rank_(rank), interval_(interval) {}
 
-// One of the threads that ask at the same time gets the beat.
+// Of several threads that ask at the same time, one sends the heartbeat.
 bool Heartbeat::due() {
   const auto now = steady_ns();
   auto next = next_ns_.load(std::memory_order_relaxed);
@@ -64,30 +65,26 @@ bool Heartbeat::due() {
          next_ns_.compare_exchange_strong(next, now + interval_.count());
 }
 
-void Heartbeat::post() {
+void Heartbeat::write() {
   using std::chrono::duration_cast;
   progress_.beats += 1;
   progress_.wall_ms = duration_cast<std::chrono::milliseconds>(
                           std::chrono::system_clock::now().time_since_epoch())
                           .count();
-  board_->post(progress_key(rank_), encode(progress_));
+  store_->set(progress_key(rank_), encode(progress_));
 }
 
 void Heartbeat::beat(std::int64_t step, std::string_view operation) {
-  if (!due()) {
-    return;
+  if (due()) {
+    beat_now(step, operation);
   }
-  const std::lock_guard lock(mutex_);
-  progress_.step = step;
-  progress_.operation = operation;
-  post();
 }
 
-void Heartbeat::arrive(std::int64_t step, std::string_view operation) {
+void Heartbeat::beat_now(std::int64_t step, std::string_view operation) {
   const std::lock_guard lock(mutex_);
   progress_.step = step;
   progress_.operation = operation;
-  post();
+  write();
 }
 
 void Heartbeat::beat_unless_claimed() {
@@ -95,13 +92,13 @@ void Heartbeat::beat_unless_claimed() {
     return;
   }
   const std::lock_guard lock(mutex_);
-  post();
+  write();
 }
 
 void Heartbeat::finish() {
   const std::lock_guard lock(mutex_);
   progress_.done = true;
-  post();
+  write();
 }
 
 }  // namespace paceline::launch

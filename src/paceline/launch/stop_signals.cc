@@ -9,7 +9,7 @@
 namespace paceline::launch {
 namespace {
 
-sigset_t wishes() {
+sigset_t stop_signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
@@ -20,15 +20,15 @@ sigset_t wishes() {
 }  // namespace
 
 StopSignals::StopSignals() {
-  const sigset_t blocked = wishes();
+  const sigset_t blocked = stop_signals();
   pthread_sigmask(SIG_BLOCK, &blocked, &before_);
 }
 
-// A wish that was granted must not kill when it is let through.
+// A request that was followed must not kill when signals are unblocked.
 StopSignals::~StopSignals() {
-  const sigset_t granted = wishes();
+  const sigset_t pending = stop_signals();
   const timespec at_once{};
-  while (sigtimedwait(&granted, nullptr, &at_once) > 0) {
+  while (sigtimedwait(&pending, nullptr, &at_once) > 0) {
   }
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
@@ -37,9 +37,9 @@ int StopSignals::signal() const {
   sigset_t pending;
   sigemptyset(&pending);
   sigpending(&pending);
-  for (const int wish : {SIGTERM, SIGUSR1}) {
-    if (sigismember(&pending, wish) == 1) {
-      return wish;
+  for (const int request : {SIGTERM, SIGUSR1}) {
+    if (sigismember(&pending, request) == 1) {
+      return request;
     }
   }
   return 0;

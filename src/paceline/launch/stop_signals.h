@@ -5,13 +5,13 @@
 
 namespace paceline::launch {
 
-/// SIGTERM and SIGUSR1 as a wish to stop at the next good moment.
+/// SIGTERM and SIGUSR1 as requests to stop after the current step.
 ///
-/// Blocks both for this thread and all that it starts later, so it must be
-/// made before any other thread; then a wish is a pending signal that
+/// Blocks both for this thread and all that it starts later, so it must be made
+/// before any other thread.  A request is then a pending signal that
 /// `requested()` sees: no handler, no interrupted system call, no global.
-/// Wishes that are pending at destruction count as granted and vanish.
-/// A rank that no longer looks is ended by its launcher's SIGKILL.
+/// Requests that are pending at destruction are discarded.  A rank that does
+/// not look at them is ended by its launcher's SIGKILL.
 class StopSignals {
  public:
   StopSignals();

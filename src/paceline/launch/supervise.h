@@ -8,56 +8,59 @@
 
 #include <sys/types.h>
 
-#include "paceline/launch/board.h"
 #include "paceline/launch/failure_notice.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/launch/supervisor_signals.h"
 
 namespace paceline::launch {
 
-/// A process to watch over: a rank, or one that starts ranks on another host.
-struct Watched {
+/// A supervised child process: a rank, or a process that starts ranks on
+/// another host.
+struct ChildProcess {
   pid_t pid = 0;
   int first_rank = 0;
   int ranks = 1;
   std::string host{};
-  std::string name{};  // what it is, where it is no rank itself: "ssh"
-  int control = -1;    // a socket that takes "stop\n" in place of SIGTERM
+  std::string name{};  // "ssh"; empty for a rank
+  int control = -1;    // a socket that takes "stop\n" instead of SIGTERM
 };
 
-struct Patience {
-  /// A rank is lost when its heart has been silent for so long (--timeout).
-  std::chrono::milliseconds heartbeat{60'000};
-  /// Ranks that were asked to stop may finish their step.
-  std::chrono::milliseconds stop{30'000};
-  /// After a failure the others get so long to end by themselves.
-  std::chrono::milliseconds failure{3'000};
-  /// After the first death, so long for deaths and notices that explain it.
-  std::chrono::milliseconds settle{500};
-  /// Called several times a second as long as a rank lives.
-  std::function<void()> meanwhile{};
-  /// Called once it is known who failed, before the others are ended.
-  std::function<void(const FailureNotice&)> verdict{};
+struct SuperviseOptions {
+  /// A rank without a heartbeat for so long has failed (--timeout).
+  std::chrono::milliseconds heartbeat_timeout{60'000};
+  /// Ranks that were asked to stop may take so long to finish their step.
+  std::chrono::milliseconds stop_grace{30'000};
+  /// After a failure the other ranks may take so long to end.
+  std::chrono::milliseconds failure_grace{3'000};
+  /// After the first death, deaths and notices that explain it may take so long
+  /// to arrive.
+  std::chrono::milliseconds settle_time{500};
+  /// Called several times a second while a child runs.
+  std::function<void()> on_tick{};
+  /// Called with the cause of a failure, before the other ranks are ended.
+  std::function<void(const FailureNotice&)> on_failure{};
 };
 
-/// How a local job ended.
+/// How a job ended.
 struct Outcome {
-  int exit_code = 0;    // 0; 2 and 3 as everywhere; or what all ranks said
+  int exit_code = 0;    // 0, 2 or 3; or the exit code of the ranks
   std::string message;  // one sentence for stderr; empty where there is none
-  int rank = -1;        // the first failing one
-  int stop_signal = 0;  // the job was asked to stop by it
+  int rank = -1;        // the one that failed first
+  int stop_signal = 0;  // the signal that asked the job to stop, or 0
 };
 
-/// Watches over the children, in rank order, until all have ended, and leaves
-/// no process of theirs behind on this machine.
+/// Supervises the children, in rank order, until all have ended, and leaves
+/// none of their processes behind on this machine.
 ///
-/// The first rank that dies, fails or falls silent ends the job: the outcome
-/// names it, its host and where it was.  Ranks that failed only because
-/// another one did (see FailureNotice) are not blamed.  SIGINT, SIGTERM,
-/// SIGHUP and SIGUSR1 ask all ranks by SIGTERM to stop; a second one kills, and
-/// once one rank has ended the others get `patience.failure`.
-Outcome supervise(const std::vector<Watched>& children,
-                  Board& board,
+/// The first rank that dies, fails or falls silent ends the job.  The outcome
+/// names that rank, its host and its position.  Ranks that failed only because
+/// another one did (see FailureNotice) are not named.  SIGINT, SIGTERM, SIGHUP
+/// and SIGUSR1 to this process ask all ranks by SIGTERM to stop; a second one
+/// kills them, and after the first rank has ended the others get
+/// `failure_grace`.
+Outcome supervise(const std::vector<ChildProcess>& children,
+                  KeyValueStore& store,
                   const SupervisorSignals& signals,
-                  const Patience& patience);
+                  const SuperviseOptions& options);
 
 }  // namespace paceline::launch

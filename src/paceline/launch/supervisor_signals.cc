@@ -15,12 +15,12 @@ SupervisorSignals::~SupervisorSignals() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-int SupervisorSignals::wait(std::chrono::milliseconds patience) const {
+int SupervisorSignals::wait(std::chrono::milliseconds timeout) const {
   const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(patience);
+      std::chrono::duration_cast<std::chrono::seconds>(timeout);
   const timespec limit{
       static_cast<time_t>(seconds.count()),
-      static_cast<long>(std::chrono::nanoseconds(patience - seconds).count())};
+      static_cast<long>(std::chrono::nanoseconds(timeout - seconds).count())};
   const int signal = sigtimedwait(&waited_, nullptr, &limit);
   return signal > 0 ? signal : 0;
 }

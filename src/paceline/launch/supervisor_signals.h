@@ -6,9 +6,9 @@
 
 namespace paceline::launch {
 
-/// Keeps the signals that a supervisor waits for pending until it asks for
-/// them.  Must be made before any other thread of the process, and before the
-/// children.
+/// Blocks the signals that a supervisor waits for, so that they stay pending
+/// until it does.  Must be made before any other thread of the process, and
+/// before the children.
 class SupervisorSignals {
  public:
   SupervisorSignals();
@@ -16,10 +16,10 @@ class SupervisorSignals {
   SupervisorSignals(const SupervisorSignals&) = delete;
   SupervisorSignals& operator=(const SupervisorSignals&) = delete;
 
-  /// SIGCHLD, SIGINT, SIGTERM, SIGHUP or SIGUSR1; 0 after `patience`.
-  int wait(std::chrono::milliseconds patience) const;
+  /// SIGCHLD, SIGINT, SIGTERM, SIGHUP or SIGUSR1; 0 after `timeout`.
+  int wait(std::chrono::milliseconds timeout) const;
 
-  /// Whether a signal that ends a run has come and is still to be waited for.
+  /// Whether SIGINT, SIGTERM or SIGHUP is pending.
   bool ending() const;
 
  private:

@@ -32,7 +32,7 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
 
 }  // namespace
 
-void post_result(Bulletin& bulletin,
+void post_result(launch::PrefixStore& store,
                  int rank,
                  const RankResult& result,
                  bool one_clock) {
@@ -42,40 +42,40 @@ void post_result(Bulletin& bulletin,
   part.verified = result.verified;
   part.planned_by = result.planned_by;
   part.warnings = result.warnings;
-  bulletin.post(fmt::format("result/{}", rank), records::to_line(part));
-  bulletin.post(fmt::format("spans/{}", rank), to_text(result.spans));
-  bulletin.post(fmt::format("link/{}", rank),
-                to_text(result.linked, one_clock ? 0 : result.lined_up_ns));
+  store.set(fmt::format("result/{}", rank), records::to_line(part));
+  store.set(fmt::format("spans/{}", rank), to_text(result.spans));
+  store.set(fmt::format("link/{}", rank),
+            to_text(result.linked, one_clock ? 0 : result.started_ns));
 }
 
 records::LinkCheck gather_link_check(
-    Bulletin& bulletin, const records::Configuration& configuration) {
+    launch::PrefixStore& store, const records::Configuration& configuration) {
   std::vector<std::vector<engines::LinkedOperation>> by_rank;
   for (int rank = 0; rank < configuration.ranks; ++rank) {
-    by_rank.push_back(linked_operations_from(
-        bulletin.read(fmt::format("link/{}", rank), milliseconds(0))));
+    by_rank.push_back(
+        linked_operations_from(store.wait(fmt::format("link/{}", rank))));
   }
   return check_link(by_rank, configuration.stretch);
 }
 
-records::RunRecord gather_results(Bulletin& bulletin, int ranks) {
+records::RunRecord gather_results(launch::PrefixStore& store, int ranks) {
   records::RunRecord whole;
   for (int rank = 0; rank < ranks; ++rank) {
-    const records::RunRecord part = records::from_line(
-        bulletin.read(fmt::format("result/{}", rank), milliseconds(0)));
+    const records::RunRecord part =
+        records::from_line(store.wait(fmt::format("result/{}", rank)));
     whole.ranks.push_back(part.ranks.front());
     merge(part, whole);
   }
   return whole;
 }
 
-std::vector<records::Span> gather_spans(Bulletin& bulletin,
+std::vector<records::Span> gather_spans(launch::PrefixStore& store,
                                         int ranks,
                                         std::int64_t shift_ns) {
   std::vector<records::Span> spans;
   for (int rank = 0; rank < ranks; ++rank) {
-    for (records::Span& span : spans_from(
-             bulletin.read(fmt::format("spans/{}", rank), milliseconds(0)))) {
+    for (records::Span& span :
+         spans_from(store.wait(fmt::format("spans/{}", rank)))) {
       span.start_ns += shift_ns;
       spans.push_back(std::move(span));
     }

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "paceline/measure/bulletin.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/measure/case_run.h"
 
 namespace paceline::measure {
 
-/// Leaves a rank's result on its case's bulletin.  Where ranks of a case sit on
+/// Leaves a rank's result on its case's store.  Where ranks of a case sit on
 /// several hosts (`one_clock` false), times are counted from the line-up.
-void post_result(Bulletin& bulletin,
+void post_result(launch::PrefixStore& store,
                  int rank,
                  const RankResult& result,
                  bool one_clock);
@@ -19,15 +19,15 @@ void post_result(Bulletin& bulletin,
 /// What ranks 0 .. ranks-1 posted, as one record: the samples of all, the
 /// bytes of the busiest, checks that hold if they hold everywhere.  Waits for
 /// them.
-records::RunRecord gather_results(Bulletin& bulletin, int ranks);
+records::RunRecord gather_results(launch::PrefixStore& store, int ranks);
 
 /// What the same ranks posted of a case behind a modelled link.
 records::LinkCheck gather_link_check(
-    Bulletin& bulletin, const records::Configuration& configuration);
+    launch::PrefixStore& store, const records::Configuration& configuration);
 
 /// The spans of the same ranks, `shift_ns` later: every rank's clock is set
 /// by the moment at which the case lined up.
-std::vector<records::Span> gather_spans(Bulletin& bulletin,
+std::vector<records::Span> gather_spans(launch::PrefixStore& store,
                                         int ranks,
                                         std::int64_t shift_ns);
 

@@ -27,9 +27,9 @@
 namespace paceline::measure {
 namespace {
 
-// A rank that is silent for --timeout is lost; those that wait for it must not
-// give up before that is seen: two beats, a look at the board, and to spare.
-constexpr std::chrono::seconds kHeartsFirst{3};
+// A rank without a heartbeat for --timeout has failed.  The ranks that wait for
+// it give up later than that is detected: two heartbeats and a poll later.
+constexpr std::chrono::seconds kDetectionFirst{3};
 
 using std::chrono::milliseconds;
 
@@ -74,7 +74,7 @@ std::optional<records::PlannedBy> planned_by(const plan::Planner& planner,
 std::map<std::string, bool> verify(measure::Trainer& trainer,
                                    const records::Configuration& configuration,
                                    const measure::Team& team,
-                                   Bulletin& bulletin,
+                                   launch::PrefixStore& store,
                                    const CaseOptions& options) {
   std::map<std::string, bool> verified;
   const auto guarantee =
@@ -97,20 +97,21 @@ std::map<std::string, bool> verify(measure::Trainer& trainer,
     return verified;  // a replay trains no parameters
   }
   const std::string mine = std::to_string(trainer.parameter_digest());
-  bulletin.post(fmt::format("digest/{}", team.rank), mine);
+  store.set(fmt::format("digest/{}", team.rank), mine);
   verified["ranks_hold_equal_parameters"] =
-      bulletin.read("digest/0", options.timeout) == mine;
+      store.wait("digest/0", options.timeout) == mine;
   return verified;
 }
 
 std::function<void(plan::Step, const std::string&)> beat_of(
     const CaseOptions& options) {
-  if (options.heart == nullptr) {
+  if (options.heartbeat == nullptr) {
     return {};
   }
-  return [heart = options.heart](plan::Step step, const std::string& op) {
-    heart->beat(step, op);
-  };
+  return
+      [heartbeat = options.heartbeat](plan::Step step, const std::string& op) {
+        heartbeat->beat(step, op);
+      };
 }
 
 // For a step that hangs where nothing can wake it: files why, for whoever
@@ -119,12 +120,12 @@ std::function<void(const std::string&)> end_of(const engines::World& world) {
   return [&world](const std::string& why) {
     try {
       launch::post_failure(
-          *world.board,
-          {.rank = world.place.rank, .host = world.place.host, .text = why});
+          *world.store,
+          {.rank = world.self.rank, .host = world.self.host, .text = why});
     } catch (const WorldError&) {
       std::_Exit(3);  // nobody is left to be told
     }
-    if (world.place.launcher == "paceline" || world.place.world == 1) {
+    if (world.self.launcher == "paceline" || world.self.world == 1) {
       std::_Exit(3);
     }
   };
@@ -132,9 +133,9 @@ std::function<void(const std::string&)> end_of(const engines::World& world) {
 
 // While it lives, only the communication thread's beats count.
 std::unique_ptr<launch::Heartbeat::Claim> claim_of(const CaseOptions& options) {
-  return options.heart == nullptr
+  return options.heartbeat == nullptr
              ? nullptr
-             : std::make_unique<launch::Heartbeat::Claim>(*options.heart);
+             : std::make_unique<launch::Heartbeat::Claim>(*options.heartbeat);
 }
 
 std::function<const plan::CommPlan&(plan::Step)> plans_of(
@@ -148,7 +149,7 @@ std::function<const plan::CommPlan&(plan::Step)> plans_of(
 std::vector<std::int64_t> compute_only(
     const records::Configuration& configuration,
     const measure::Team& team,
-    Bulletin& bulletin,
+    launch::PrefixStore& store,
     const CaseOptions& options) {
   records::Configuration alone = configuration;
   alone.strategy = "none";
@@ -156,21 +157,17 @@ std::vector<std::int64_t> compute_only(
   apart.name += "/compute-only";
   measure::Trainer trainer(alone,
                            apart,
-                           {.timeout = options.timeout + kHeartsFirst,
+                           {.timeout = options.timeout + kDetectionFirst,
                             .first_step = options.first_step,
                             .beat = beat_of(options)});
   const auto claim = claim_of(options);
-  return measure::measure(trainer,
-                          {.warmup = std::min(alone.warmup, 2),
-                           .steps = alone.steps,
-                           .sync_each_step = alone.sync_each_step,
-                           .line_up =
-                               [&] {
-                                 bulletin.line_up("compute-only",
-                                                  team.world,
-                                                  milliseconds(0));
-                               },
-                           .progress = {}})
+  return measure::measure(
+             trainer,
+             {.warmup = std::min(alone.warmup, 2),
+              .steps = alone.steps,
+              .sync_each_step = alone.sync_each_step,
+              .barrier = [&] { store.barrier("compute-only", team.world); },
+              .progress = {}})
       .step_ns;
 }
 
@@ -194,12 +191,12 @@ bool measure_window(const engines::World& world,
                     const records::Configuration& configuration,
                     const measure::Team& team,
                     engines::Link* link,
-                    Bulletin& bulletin,
+                    launch::PrefixStore& store,
                     const CaseOptions& options,
                     RankResult& result) {
   measure::Trainer trainer(configuration,
                            team,
-                           {.timeout = options.timeout + kHeartsFirst,
+                           {.timeout = options.timeout + kDetectionFirst,
                             .first_step = options.first_step,
                             .record_spans = options.record_spans,
                             .profile = options.times.profile,
@@ -229,18 +226,18 @@ bool measure_window(const engines::World& world,
       options.progress(done, total);
     }
   };
-  result.samples = measure::measure(
-      trainer,
-      {.warmup = configuration.warmup,
-       .steps = configuration.steps,
-       .sync_each_step = configuration.sync_each_step,
-       .line_up =
-           [&] {
-             forget_operations();
-             bulletin.line_up("start", team.world, milliseconds(0));
-             result.lined_up_ns = steady_ns();
-           },
-       .progress = progress});
+  result.samples =
+      measure::measure(trainer,
+                       {.warmup = configuration.warmup,
+                        .steps = configuration.steps,
+                        .sync_each_step = configuration.sync_each_step,
+                        .barrier =
+                            [&] {
+                              forget_operations();
+                              store.barrier("start", team.world);
+                              result.started_ns = steady_ns();
+                            },
+                        .progress = progress});
   if (link != nullptr) {
     result.linked = link->take_operations();
   }
@@ -253,12 +250,12 @@ bool measure_window(const engines::World& world,
       .plan_of = plan_of};
   result.wire = wire_of(window, before, trainer.ledger());
   if (options.record_spans) {
-    result.spans = take_spans(trainer, team.rank, result.lined_up_ns);
+    result.spans = take_spans(trainer, team.rank, result.started_ns);
   }
   result.planned_by = planned_by(trainer.planner(), trainer.input());
   result.times = {.profile = trainer.input().profile,
                   .alpha_beta = trainer.input().alpha_beta};
-  result.verified = verify(trainer, configuration, team, bulletin, options);
+  result.verified = verify(trainer, configuration, team, store, options);
   return communicates(window);
 }
 
@@ -287,7 +284,7 @@ void unstretch(double stretch, RankResult& result) {
 
 RankResult run_case(const engines::World& world,
                     const records::Configuration& configuration,
-                    Bulletin& bulletin,
+                    launch::PrefixStore& store,
                     const CaseOptions& options) {
   reset_peak_memory();
   const std::shared_ptr<engines::Link> link = make_link(configuration);
@@ -299,10 +296,10 @@ RankResult run_case(const engines::World& world,
       make_team(world, configuration, *engine, options.name, options.interface);
   RankResult result;
   const bool exposes = measure_window(
-      world, configuration, team, link.get(), bulletin, options, result);
+      world, configuration, team, link.get(), store, options, result);
   if (exposes && !configuration.discard) {
     result.samples.compute_only_step_ns =
-        compute_only(configuration, team, bulletin, options);
+        compute_only(configuration, team, store, options);
   }
   if (configuration.stretch != 1) {
     unstretch(configuration.stretch, result);

@@ -12,7 +12,7 @@
 #include "paceline/engines/link.h"
 #include "paceline/engines/world.h"
 #include "paceline/launch/heartbeat.h"
-#include "paceline/measure/bulletin.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/measure/known_times.h"
 #include "paceline/records/run_record.h"
 #include "paceline/records/trace.h"
@@ -27,7 +27,7 @@ struct RankResult {
   std::optional<records::PlannedBy> planned_by{};
   PlanTimes times{};  // the same for planners
   std::vector<records::Warning> warnings;
-  std::int64_t lined_up_ns = 0;      // when all ranks were ready to begin
+  std::int64_t started_ns = 0;       // when all ranks were ready to begin
   std::vector<records::Span> spans;  // since then; with record_spans
   /// Of the measured steps, where there is a modelled link.
   std::vector<engines::LinkedOperation> linked{};
@@ -40,7 +40,7 @@ struct CaseOptions {
   std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
   bool record_spans = false;
   PlanTimes times{};  // what planners need not measure; equal on all ranks
-  launch::Heartbeat* heart = nullptr;  // null: nobody listens
+  launch::Heartbeat* heartbeat = nullptr;  // null: nobody listens
   std::function<void(int done, int total)> progress{};
 };
 
@@ -50,7 +50,7 @@ struct CaseOptions {
 /// stretch, those of `linked` apart.
 RankResult run_case(const engines::World& world,
                     const records::Configuration& configuration,
-                    Bulletin& bulletin,
+                    launch::PrefixStore& store,
                     const CaseOptions& options);
 
 }  // namespace paceline::measure

@@ -10,82 +10,35 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/base/spawn.h"
 
 namespace paceline::measure {
-namespace {
-
-struct Pipe {
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-      throw WorldError(fmt::format("cannot open a pipe: {}", strerror(errno)));
-    }
-    out = ends[0];
-    in = ends[1];
-  }
-  int out = -1, in = -1;
-};
-
-// Between fork and exec other threads' locks may be held for ever, so only
-// async-signal-safe calls.  What goes wrong is written to `failure`.
-[[noreturn]] void become(char* const* argv,
-                         char* const* environment,
-                         pid_t parent,
-                         int output,
-                         int failure) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) {
-    _exit(127);  // the parent died before the line above
-  }
-  ::signal(SIGINT, SIG_IGN);  // ^C is the rank's affair, which ends us
-  ::signal(SIGTERM, SIG_DFL);
-  ::signal(SIGPIPE, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  int error = 0;
-  if (dup2(output, STDOUT_FILENO) >= 0) {
-    execvpe(argv[0], argv, environment);
-  }
-  error = errno;
-  [[maybe_unused]] const auto count = write(failure, &error, sizeof(error));
-  _exit(127);
-}
-
-}  // namespace
 
 Child::Child(const std::vector<std::string>& command,
              const std::map<std::string, std::string>& environment) {
-  const std::vector<std::string> variables = environment_with(environment);
-  const auto argv = exec_pointers(command);
-  const auto envp = exec_pointers(variables);
-  const Pipe output;
-  const Pipe failure;  // closed by a successful exec
-  const pid_t parent = getpid();
-  pid_ = fork();
-  int error = pid_ < 0 ? errno : 0;
-  if (pid_ == 0) {
-    become(argv.data(), envp.data(), parent, output.in, failure.in);
+  std::array<int, 2> pipe{};
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
+    throw WorldError(fmt::format("cannot open a pipe: {}", strerror(errno)));
   }
-  close(output.in);
-  close(failure.in);
-  if (pid_ > 0 && read(failure.out, &error, sizeof(error)) > 0) {
-    waitpid(pid_, nullptr, 0);
+  output_ = pipe[0];
+  try {
+    pid_ = spawn({.executable = command.front(),
+                  .argv = command,
+                  .environment = environment_with(environment),
+                  .output = pipe[1],
+                  .own_group = false});
+  } catch (...) {
+    close(pipe[0]);
+    close(pipe[1]);
+    throw;
   }
-  close(failure.out);
-  if (error != 0) {
-    close(output.out);
-    throw WorldError(
-        fmt::format("cannot start '{}': {}", command.front(), strerror(error)));
-  }
-  output_ = output.out;
+  close(pipe[1]);
 }
 
 Child::~Child() {
@@ -96,7 +49,7 @@ Child::~Child() {
   close(output_);
 }
 
-std::optional<std::string> Child::read_line(std::chrono::milliseconds patience,
+std::optional<std::string> Child::read_line(std::chrono::milliseconds timeout,
                                             const std::function<void()>& idle) {
   const std::int64_t began = steady_ns();
   while (true) {
@@ -119,10 +72,10 @@ std::optional<std::string> Child::read_line(std::chrono::milliseconds patience,
       continue;
     }
     idle();
-    if (std::chrono::nanoseconds(steady_ns() - began) > patience) {
+    if (std::chrono::nanoseconds(steady_ns() - began) > timeout) {
       throw WorldError(
-          fmt::format("the external command has said nothing for {:.0f} s",
-                      std::chrono::duration<double>(patience).count()));
+          fmt::format("the external command has written nothing for {:.0f} s",
+                      std::chrono::duration<double>(timeout).count()));
     }
   }
 }
@@ -131,7 +84,7 @@ int Child::wait() {
   int status = 0;
   waitpid(pid_, &status, 0);
   pid_ = -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_code_of(status);
 }
 
 }  // namespace paceline::measure

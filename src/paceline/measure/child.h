@@ -12,10 +12,10 @@
 
 namespace paceline::measure {
 
-/// A command whose standard output is read line by line.  It stays in our
-/// process group, so whoever kills a rank's group ends it too; the kernel
-/// kills it when the thread that made this object ends, and it is killed when
-/// this object goes.
+/// A command whose standard output is read line by line.  It stays in this
+/// process group, so that killing a rank's group ends it too.  It is killed
+/// when this object is destroyed, and by the kernel when the thread that made
+/// this object ends.
 class Child {
  public:
   /// `environment` is added to this process's own.  Throws WorldError where
@@ -27,8 +27,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   /// The next line without its end; nothing at the end of the output.  Calls
-  /// `idle` a few times a second.  Throws WorldError after `patience`.
-  std::optional<std::string> read_line(std::chrono::milliseconds patience,
+  /// `idle` a few times a second.  Throws WorldError after `timeout`.
+  std::optional<std::string> read_line(std::chrono::milliseconds timeout,
                                        const std::function<void()>& idle);
 
   /// The exit code (128 + signal where it was killed).

@@ -11,7 +11,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/engines/c10d_store.h"
+#include "paceline/engines/channel_spec.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/link_engine.h"
 #include "paceline/measure/comm_rows.h"
@@ -244,7 +244,7 @@ CommCases::CommCases(const engines::World& world,
         engines::behind_link(std::move(state_->engine), state_->link);
   }
   engines::ChannelSpec spec =
-      engines::channel_spec(world, name, world.place.world, setting.interface);
+      engines::channel_spec(world, name, world.self.world, setting.interface);
   spec.device = device;
   interface_ = spec.interface;
   state_->channel = state_->engine->connect(spec);

@@ -11,6 +11,7 @@
 
 #include "paceline/engines/link.h"
 #include "paceline/engines/world.h"
+#include "paceline/plan/engine_traits.h"
 
 namespace paceline::engines {
 class Channel;
@@ -25,7 +26,7 @@ std::span<const std::string_view> comm_operations();
 
 /// What every rank measures with.
 struct CommSetting {
-  std::string engine = "gloo";
+  std::string engine{plan::engine_for("cpu").name};
   std::string device = "cpu";
   std::string dtype = "fp32";  // fp32, fp64, fp16, bf16, int32
   std::string interface;       // empty: chosen

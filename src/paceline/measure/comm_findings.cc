@@ -49,20 +49,20 @@ void CommFindings::begin(const records::Environment& environment,
   found_.hosts = hosts;
   records::RunRecord shell;
   shell.environment = environment;
-  board_->post(kEnvironment, records::to_line(shell));
-  board_->post(kHosts, Json(hosts).dump());
+  store_->set(kEnvironment, records::to_line(shell));
+  store_->set(kHosts, Json(hosts).dump());
 }
 
 void CommFindings::add_line(double bytes_per_s) {
   const std::lock_guard lock(mutex_);
   line_bytes_per_s_ = std::max(line_bytes_per_s_, bytes_per_s);
-  board_->post(kLine, Json(line_bytes_per_s_).dump());
+  store_->set(kLine, Json(line_bytes_per_s_).dump());
 }
 
 void CommFindings::add(const records::CommRecord& record) {
   const std::lock_guard lock(mutex_);
-  board_->post(row_key(found_.records.size()),
-               records::to_json(record, {}).dump());
+  store_->set(row_key(found_.records.size()),
+              records::to_json(record, {}).dump());
   found_.records.push_back(record);
 }
 
@@ -71,18 +71,18 @@ CommResult CommFindings::result() const {
   return with_line(found_, line_bytes_per_s_);
 }
 
-CommResult read_findings(launch::Board& board) {
+CommResult read_findings(launch::KeyValueStore& store) {
   CommResult found;
-  if (const auto text = board.read(kEnvironment)) {
+  if (const auto text = store.get(kEnvironment)) {
     found.environment = records::from_line(*text).environment;
   }
-  if (const auto text = board.read(kHosts)) {
+  if (const auto text = store.get(kHosts)) {
     found.hosts = Json::parse(*text).get<std::vector<std::string>>();
   }
-  while (const auto text = board.read(row_key(found.records.size()))) {
+  while (const auto text = store.get(row_key(found.records.size()))) {
     found.records.push_back(records::comm_record_from(Json::parse(*text)));
   }
-  const auto line = board.read(kLine);
+  const auto line = store.get(kLine);
   return with_line(std::move(found),
                    line ? Json::parse(*line).get<double>() : 0);
 }

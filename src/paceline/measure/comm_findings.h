@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/launch/board.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/records/comm_record.h"
 
 namespace paceline::measure {
@@ -18,12 +18,12 @@ struct CommResult {
   std::vector<std::string> hosts;  // by rank
 };
 
-/// Rank 0's findings as they grow.  They are on the job's board as well, so
-/// that they outlive the rank.  Another thread may ask for the result.
+/// Rank 0's measurements so far.  They are in the job's store as well, so that
+/// they outlive the rank.  Another thread may ask for the result.
 class CommFindings {
  public:
-  explicit CommFindings(std::shared_ptr<launch::Board> board)
-      : board_(std::move(board)) {}
+  explicit CommFindings(std::shared_ptr<launch::KeyValueStore> store)
+      : store_(std::move(store)) {}
 
   void begin(const records::Environment& environment,
              const std::vector<std::string>& hosts);
@@ -36,12 +36,12 @@ class CommFindings {
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<launch::Board> board_;
+  std::shared_ptr<launch::KeyValueStore> store_;
   CommResult found_;
   double line_bytes_per_s_ = 0;
 };
 
-/// CommFindings::result() of a job that left its findings on `board`.
-CommResult read_findings(launch::Board& board);
+/// CommFindings::result() of a job that left its findings on `store`.
+CommResult read_findings(launch::KeyValueStore& store);
 
 }  // namespace paceline::measure

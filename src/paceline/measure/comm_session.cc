@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/cluster/link_spec.h"
-#include "paceline/engines/line.h"
-#include "paceline/measure/bulletin.h"
+#include "paceline/engines/line_rate.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/environment.h"
 #include "paceline/measure/host_cores.h"
@@ -19,12 +19,20 @@
 #include "paceline/measure/progress_line.h"
 
 namespace paceline::measure {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
+    CommSetting, engine, device, dtype, interface, link)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CommSessionOptions,
+                                   setting,
+                                   operations,
+                                   sizes,
+                                   warmup,
+                                   iterations,
+                                   progress)
+
 namespace {
 
 using nlohmann::json;
-
-// No end: who watches over the ranks ends them.
-constexpr std::chrono::milliseconds kForever{0};
 
 // Where ranks sit on several hosts (`one_clock` false), times are counted from
 // the first measured operation, which all of them began together.
@@ -68,51 +76,49 @@ struct StopRequested {
 class CommSession {
  public:
   CommSession(const engines::World& world,
-              launch::Heartbeat& heart,
+              launch::Heartbeat& heartbeat,
               const CommSessionOptions& options,
               CommFindings& findings)
       : world_(world),
         options_(options),
         findings_(findings),
-        heart_(heart),
+        heartbeat_(heartbeat),
         rows_(comm_rows(options.operations,
                         options.sizes,
                         options.setting.dtype,
-                        world.place.world)),
-        bulletin_(world, "comm/", [this](const std::string& what) {
-          heart_.beat(launch::kNoSteps,
-                      fmt::format("{}, waiting for {}", where_, what));
+                        world.self.world)),
+        store_(world.store, world.self.rank, "comm/", [this] {
+          heartbeat_.beat(launch::kNoSteps,
+                          where_ + ", waiting for the other ranks");
           stop_if_asked();
         }) {}
 
   void run() {
     const records::Environment environment = exchange_environment(
-        world_,
-        bulletin_,
-        host_cores(world_, bulletin_, options_.timeout).usable);
-    if (leads()) {
+        world_, store_, host_cores(world_, store_, options_.timeout).usable);
+    if (is_rank_0()) {
       findings_.begin(environment, world_.hosts);
     }
     CommCases cases(world_, options_.setting, "comm");
     interface_ = cases.interface();
-    find_line("before");
+    measure_line("before");
     for (const CommRow& row : rows_) {
-      arrive(fmt::format("at {} of {} B (row {} of {})",
-                         row.operation,
-                         row.bytes,
-                         collected_ + 1,
-                         rows_.size()));
+      report_position(fmt::format("at {} of {} B (row {} of {})",
+                                  row.operation,
+                                  row.bytes,
+                                  collected_ + 1,
+                                  rows_.size()));
       collect(row.operation, measure(cases, row.operation, row.bytes));
     }
-    find_line("after");
+    measure_line("after");
   }
 
  private:
-  bool leads() const { return world_.place.rank == 0; }
+  bool is_rank_0() const { return world_.self.rank == 0; }
 
-  void arrive(const std::string& where) {
+  void report_position(const std::string& where) {
     where_ = where;
-    heart_.arrive(launch::kNoSteps, where);
+    heartbeat_.beat_now(launch::kNoSteps, where);
   }
 
   void stop_if_asked() const {
@@ -122,19 +128,20 @@ class CommSession {
     }
   }
 
-  void find_line(const std::string& when) {
-    arrive(fmt::format("at the line's measurement {} the rows", when));
+  void measure_line(const std::string& when) {
+    report_position(
+        fmt::format("at the measurement of the line rate {} the rows", when));
     double bytes_per_s = 0;
     if (!options_.setting.link.empty()) {
       bytes_per_s =
           cluster::parse_link("--link", options_.setting.link).bytes_per_s;
-    } else if (world_.place.world > 1) {
-      bulletin_.line_up(when, world_.place.world, kForever);
+    } else if (world_.self.world > 1) {
+      store_.barrier(when, world_.self.world);
       bytes_per_s =
-          engines::measure_line(world_, when, interface_, options_.timeout)
+          engines::measure_line_rate(world_, when, interface_, options_.timeout)
               .bytes_per_s;
     }
-    if (leads()) {
+    if (is_rank_0()) {
       findings_.add_line(bytes_per_s);
     }
   }
@@ -142,13 +149,13 @@ class CommSession {
   CommSamples measure(CommCases& cases,
                       const std::string& operation,
                       std::int64_t bytes) {
-    ProgressLine line(options_.progress && leads());
+    ProgressLine line(options_.progress && is_rank_0());
     const auto title = fmt::format("[{}/{}] {} of {} B ({} ranks)",
                                    collected_ + 1,
                                    rows_.size(),
                                    operation,
                                    bytes,
-                                   world_.place.world);
+                                   world_.self.world);
     return cases.run(
         operation,
         bytes,
@@ -165,15 +172,16 @@ class CommSession {
     const auto key = [number](int rank) {
       return fmt::format("case/{}/{}", number, rank);
     };
-    if (!leads()) {
-      bulletin_.post(key(world_.place.rank), text_of(mine, one_clock()));
+    if (!is_rank_0()) {
+      store_.set(key(world_.self.rank),
+                 text_of(mine, engines::on_one_host(world_.hosts)));
       return;
     }
     records::CommRecord record;
     record.started_at =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     record.operation = operation;
-    record.ranks = world_.place.world;
+    record.ranks = world_.self.world;
     record.ranks_per_host = engines::ranks_per_host(world_.hosts);
     record.engine = options_.setting.engine;
     record.device = options_.setting.device;
@@ -187,17 +195,17 @@ class CommSession {
       merge(samples, record);
       linked.push_back(samples.linked);
     };
-    take(text_of(mine, one_clock()));
-    for (int rank = 1; rank < world_.place.world; ++rank) {
-      take(bulletin_.read(key(rank), kForever));
+    take(text_of(mine, engines::on_one_host(world_.hosts)));
+    for (int rank = 1; rank < world_.self.world; ++rank) {
+      take(store_.wait(key(rank)));
     }
     if (!record.link.empty()) {
-      judge_link(linked, record);
+      check_link_model(linked, record);
     }
     findings_.add(record);
   }
 
-  static void judge_link(
+  static void check_link_model(
       const std::vector<std::vector<engines::LinkedOperation>>& linked,
       records::CommRecord& record) {
     const records::LinkCheck check = check_link(linked, 1);
@@ -208,30 +216,33 @@ class CommSession {
     }
   }
 
-  bool one_clock() const {
-    return std::ranges::count(world_.hosts, world_.hosts.front()) ==
-           std::ssize(world_.hosts);
-  }
-
   const engines::World& world_;
   const CommSessionOptions& options_;
   CommFindings& findings_;
-  launch::Heartbeat& heart_;
+  launch::Heartbeat& heartbeat_;
   const std::vector<CommRow> rows_;
   std::string where_ = "before the first operation";
-  Bulletin bulletin_;
+  launch::PrefixStore store_;
   std::string interface_;
   int collected_ = 0;
 };
 
 }  // namespace
 
+std::string to_text(const CommSessionOptions& options) {
+  return json(options).dump();
+}
+
+CommSessionOptions comm_session_options_from(const std::string& text) {
+  return json::parse(text).get<CommSessionOptions>();
+}
+
 int run_comm_session(const engines::World& world,
-                     launch::Heartbeat& heart,
+                     launch::Heartbeat& heartbeat,
                      const CommSessionOptions& options,
                      CommFindings& findings) {
   try {
-    CommSession(world, heart, options, findings).run();
+    CommSession(world, heartbeat, options, findings).run();
   } catch (const StopRequested& stop) {
     return 128 + stop.signal;
   }

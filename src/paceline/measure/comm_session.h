@@ -14,24 +14,31 @@
 
 namespace paceline::measure {
 
+/// The key of the job's store that holds the text of the CommSessionOptions.
+inline constexpr const char* kCommJobKey = "comm/job";
+
 struct CommSessionOptions {
   CommSetting setting;
   std::vector<std::string> operations;  // of comm_operations()
   std::vector<std::int64_t> sizes;      // payload bytes, ascending
   int warmup = 3;
   int iterations = 20;
-  std::chrono::milliseconds timeout{60'000};
-  bool progress = false;               // rank 0 reports on stderr
-  std::function<int()> stop_signal{};  // polled between iterations; 0: none
+  bool progress = false;                // rank 0 reports on stderr
+  std::chrono::milliseconds timeout{};  // of a rank without a heartbeat
+  std::function<int()> stop_signal{};   // polled between iterations; 0: none
 };
 
+/// The text by which they are handed to the ranks, without the last two.
+std::string to_text(const CommSessionOptions& options);
+CommSessionOptions comm_session_options_from(const std::string& text);
+
 /// Measures every operation at every size among all ranks of a joined world,
-/// and the line before and after them (engines/line.h); behind a modelled link
-/// that one's rate is the line.  Collective.  On rank 0 `findings` grows with
-/// every size, on other ranks it stays as it is.  Returns 0, or 128 and the
-/// signal by which this rank was asked to stop.
+/// and the line before and after them (engines/line_rate.h); behind a modelled
+/// link that one's rate is the line.  Collective.  On rank 0 `findings` grows
+/// with every size, on other ranks it stays as it is.  Returns 0, or 128 and
+/// the signal by which this rank was asked to stop.
 int run_comm_session(const engines::World& world,
-                     launch::Heartbeat& heart,
+                     launch::Heartbeat& heartbeat,
                      const CommSessionOptions& options,
                      CommFindings& findings);
 

@@ -31,17 +31,17 @@ records::Environment own_environment() {
 }  // namespace
 
 records::Environment exchange_environment(const engines::World& world,
-                                          Bulletin& bulletin,
+                                          launch::PrefixStore& store,
                                           int usable_cores) {
   records::Environment environment = own_environment();
-  if (world.place.local_rank == 0) {
+  if (world.self.local_rank == 0) {
     records::RunRecord part;
     part.environment.hosts = {records::collect_host()};
     records::HostEnvironment& host = part.environment.hosts.front();
-    host.host = world.place.host;  // as the launcher knows it
+    host.host = world.self.host;  // as the launcher knows it
     host.facts["usable_cores"] = std::to_string(usable_cores);
     host.facts["torch_cpu_capability"] = cpu_capability();
-    bulletin.post("environment/" + world.place.host, records::to_line(part));
+    store.set("environment/" + world.self.host, records::to_line(part));
   }
   std::vector<std::string> seen;
   for (const std::string& host : world.hosts) {
@@ -49,8 +49,8 @@ records::Environment exchange_environment(const engines::World& world,
       continue;
     }
     seen.push_back(host);
-    const records::RunRecord part = records::from_line(bulletin.read(
-        "environment/" + host, std::chrono::milliseconds(60'000)));
+    const records::RunRecord part = records::from_line(
+        store.wait("environment/" + host, std::chrono::milliseconds(60'000)));
     environment.hosts.push_back(part.environment.hosts.front());
   }
   return environment;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "paceline/engines/world.h"
-#include "paceline/measure/bulletin.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::measure {
@@ -13,7 +13,7 @@ namespace paceline::measure {
 /// every rank once each host has told its facts.  Collective over the world.
 /// `usable_cores` are those of this host (measure/host_cores.h).
 records::Environment exchange_environment(const engines::World& world,
-                                          Bulletin& bulletin,
+                                          launch::PrefixStore& store,
                                           int usable_cores);
 
 /// The first difference between the hosts, in words; empty where there is

@@ -15,6 +15,9 @@
 #include "paceline/measure/probe.h"
 
 namespace paceline::measure {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, refusal, first_step_s)
+
 namespace {
 
 constexpr double kAskAboveSeconds = 30 * 60;
@@ -90,9 +93,9 @@ std::string sum_text(const Sum& sum,
 }
 
 // On rank 0.
-Estimate estimate(engines::World& world,
+Estimate estimate(const engines::World& world,
                   const std::vector<records::Configuration>& cases,
-                  const SessionOptions& options,
+                  const experiment::Settings& settings,
                   int cores) {
   Estimate found;
   std::map<std::string, Probe> probes;
@@ -104,11 +107,11 @@ Estimate estimate(engines::World& world,
                      probe_case(world,
                                 c,
                                 {.name = fmt::format("probe{}", probes.size()),
-                                 .interface = options.interface,
-                                 .timeout = options.timeout}));
+                                 .interface = settings.interface,
+                                 .timeout = settings.timeout_ms()}));
     }
     const Probe& probe = probes.at(network);
-    const int here = std::min(c.ranks, world.place.local_world);
+    const int here = std::min(c.ranks, world.self.local_world);
     sum.seconds += seconds_of(c, probe, crowd(c, here, cores));
     sum.memory_bytes = std::max(sum.memory_bytes, probe.memory_bytes);
     found.first_step_s[network] = probe.first_step_s;
@@ -118,7 +121,7 @@ Estimate estimate(engines::World& world,
     }
   }
   const std::string text = sum_text(sum, cases);
-  if (sum.seconds > kAskAboveSeconds && !options.yes) {
+  if (sum.seconds > kAskAboveSeconds && !settings.yes) {
     found.refusal =
         text +
         ": more than 30 minutes; repeat with --yes to run it, or with fewer "
@@ -127,20 +130,6 @@ Estimate estimate(engines::World& world,
     fmt::print(stderr, "{}\n", text);
   }
   return found;
-}
-
-std::string to_text(const Estimate& estimate) {
-  return nlohmann::json{{"refusal", estimate.refusal},
-                        {"first_step_s", estimate.first_step_s}}
-      .dump();
-}
-
-Estimate estimate_from(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
-  Estimate estimate;
-  json.at("refusal").get_to(estimate.refusal);
-  json.at("first_step_s").get_to(estimate.first_step_s);
-  return estimate;
 }
 
 }  // namespace
@@ -171,24 +160,24 @@ std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c,
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
-Estimate agree_on_estimate(engines::World& world,
-                           Bulletin& job,
-                           const std::vector<records::Configuration>& cases,
-                           const SessionOptions& options,
-                           int cores) {
+Estimate share_estimate(const engines::World& world,
+                        launch::PrefixStore& job,
+                        const std::vector<records::Configuration>& cases,
+                        const experiment::Settings& settings,
+                        int cores) {
   if (cases.empty()) {
     return {};
   }
-  if (world.place.rank == 0 && !world.board->read(kEstimateNote)) {
-    const Estimate found = estimate(world, cases, options, cores);
-    job.post(kEstimateNote, to_text(found));
+  if (world.self.rank == 0 && !world.store->get(kEstimateKey)) {
+    job.set(kEstimateKey,
+            nlohmann::json(estimate(world, cases, settings, cores)).dump());
   }
-  Estimate agreed =
-      estimate_from(job.read(kEstimateNote, std::chrono::milliseconds(0)));
-  if (!agreed.refusal.empty()) {
-    throw UsageError(agreed.refusal);
+  const auto shared =
+      nlohmann::json::parse(job.wait(kEstimateKey)).get<Estimate>();
+  if (!shared.refusal.empty()) {
+    throw UsageError(shared.refusal);
   }
-  return agreed;
+  return shared;
 }
 
 }  // namespace paceline::measure

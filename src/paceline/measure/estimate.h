@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "paceline/measure/bulletin.h"
-#include "paceline/measure/session.h"
+#include "paceline/engines/world.h"
+#include "paceline/experiment/settings.h"
+#include "paceline/launch/key_value_store.h"
+#include "paceline/records/configuration.h"
 
 namespace paceline::measure {
 
@@ -29,22 +31,23 @@ struct Estimate {
 /// What one rank's computing depends on: equal texts compute alike.
 std::string network_of(const records::Configuration& configuration);
 
-/// Under this key the job's board holds it, for the other ranks and for later
-/// repetitions.
-inline constexpr const char* kEstimateNote = "estimate";
+/// The key of the job's store that holds the estimate, for the other ranks and
+/// for later repetitions.
+inline constexpr const char* kEstimateKey = "estimate";
 
 /// Estimates time and memory of all `cases` (each as often as it will run) from
-/// a probe of each network on rank 0, and prints that on stderr.  Hands out the
-/// estimate, or throws UsageError, on every rank: for a job above 30 minutes
-/// without `options.yes`, and for less memory than the largest case needs.
+/// a probe of each network on rank 0, prints the estimate on stderr and shares
+/// it with all ranks.  Throws UsageError on every rank for a job above 30
+/// minutes without `settings.yes`, and for less memory than the largest case
+/// needs.
 ///
-/// Where the job's board holds an estimate, of an earlier repetition, that one
-/// is taken and nothing is probed.  `job` puts nothing before its keys; `cores`
-/// are those that all ranks of this host may use.  Collective over the world.
-Estimate agree_on_estimate(engines::World& world,
-                           Bulletin& job,
-                           const std::vector<records::Configuration>& cases,
-                           const SessionOptions& options,
-                           int cores);
+/// An estimate that the job's store holds already, of an earlier repetition, is
+/// taken instead.  `job` has no prefix; `cores` are those that all ranks of
+/// this host may use.  Collective over the world.
+Estimate share_estimate(const engines::World& world,
+                        launch::PrefixStore& job,
+                        const std::vector<records::Configuration>& cases,
+                        const experiment::Settings& settings,
+                        int cores);
 
 }  // namespace paceline::measure

@@ -45,29 +45,28 @@ nlohmann::json case_of(const records::Configuration& c) {
           {"weight_decay", c.weight_decay}};
 }
 
-struct Meeting {
+// Where the processes of the external command meet.
+struct Rendezvous {
   std::string host;
   std::string port;
 };
 
-Meeting agree_on_meeting(const engines::World& world, Bulletin& bulletin) {
-  if (world.place.rank == 0) {
-    const bool one_host = std::all_of(
-        world.hosts.begin(), world.hosts.end(), [&](const std::string& h) {
-          return h == world.hosts[0];
-        });
-    bulletin.post("meeting/host", one_host ? "127.0.0.1" : world.place.host);
-    bulletin.post("meeting/port", std::to_string(free_port()));
+Rendezvous share_rendezvous(const engines::World& world,
+                            launch::PrefixStore& store) {
+  if (world.self.rank == 0) {
+    store.set(
+        "rendezvous/host",
+        engines::on_one_host(world.hosts) ? "127.0.0.1" : world.self.host);
+    store.set("rendezvous/port", std::to_string(free_port()));
   }
-  return {bulletin.read("meeting/host", std::chrono::milliseconds(0)),
-          bulletin.read("meeting/port", std::chrono::milliseconds(0))};
+  return {store.wait("rendezvous/host"), store.wait("rendezvous/port")};
 }
 
-// How long the command may be silent.  It starts and ends slowly; in between
-// it speaks once a second, or after each step where that is longer.
-class Patience {
+// How long the command may write nothing.  It starts and ends slowly; in
+// between it writes once a second, or after each step where that takes longer.
+class SilenceLimit {
  public:
-  explicit Patience(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
+  explicit SilenceLimit(std::chrono::nanoseconds timeout) : timeout_(timeout) {}
 
   std::chrono::milliseconds next() const {
     using std::chrono::seconds;
@@ -78,7 +77,7 @@ class Patience {
         std::max(timeout_, least));
   }
 
-  void heard(const std::string& event) {
+  void record_event(const std::string& event) {
     const std::int64_t now = steady_ns();
     if (last_ns_ != 0) {
       longest_ = std::max(longest_, std::chrono::nanoseconds(now - last_ns_));
@@ -89,7 +88,7 @@ class Patience {
 
  private:
   std::chrono::nanoseconds timeout_, longest_{0};
-  std::int64_t last_ns_ = 0;  // 0: not a word yet
+  std::int64_t last_ns_ = 0;  // 0: no event yet
   bool moving_ = false;
 };
 
@@ -117,19 +116,20 @@ bool is_external(const records::Configuration& configuration) {
   return spec_of(configuration).external();
 }
 
-RankResult run_external(const engines::World& world,
+RankResult run_external(const engines::RankContext& context,
                         const records::Configuration& configuration,
-                        Bulletin& bulletin,
-                        const SessionOptions& options,
+                        launch::PrefixStore& store,
+                        const experiment::Settings& settings,
                         const std::function<void(int, int)>& progress) {
-  const Meeting meeting = agree_on_meeting(world, bulletin);
+  const engines::World& world = context.world;
+  const Rendezvous rendezvous = share_rendezvous(world, store);
   Child child(
       {kPython, "-u", std::string(kAdapters) + "/python_ddp.py"},
-      {{"RANK", std::to_string(world.place.rank)},
+      {{"RANK", std::to_string(world.self.rank)},
        {"WORLD_SIZE", std::to_string(configuration.ranks)},
-       {"LOCAL_RANK", std::to_string(world.place.local_rank)},
-       {"MASTER_ADDR", meeting.host},
-       {"MASTER_PORT", meeting.port},
+       {"LOCAL_RANK", std::to_string(world.self.local_rank)},
+       {"MASTER_ADDR", rendezvous.host},
+       {"MASTER_PORT", rendezvous.port},
        {"OMP_NUM_THREADS", std::to_string(std::max(1, configuration.threads))},
        {"PACELINE_CASE", case_of(configuration).dump()}});
   RankResult result;
@@ -137,17 +137,15 @@ RankResult run_external(const engines::World& world,
   const int total = configuration.warmup + configuration.steps;
   int done = 0;
   const auto idle = [&] { progress(done, total); };
-  Patience patience(options.timeout);
-  while (const auto line = child.read_line(patience.next(), idle)) {
+  SilenceLimit limit(settings.timeout_ms());
+  while (const auto line = child.read_line(limit.next(), idle)) {
     try {
       const auto event = nlohmann::json::parse(*line);
-      patience.heard(event.at("event"));
+      limit.record_event(event.at("event"));
       if (event.at("event") == "alive") {
         done = event.at("step");
         progress(done, total);
-        if (options.heart != nullptr) {
-          options.heart->beat(done, "external command");
-        }
+        context.heartbeat.beat(done, "external command");
       }
       take_event(event, result);
     } catch (const nlohmann::json::exception& e) {

@@ -3,9 +3,10 @@
 
 #include <functional>
 
-#include "paceline/measure/bulletin.h"
+#include "paceline/engines/run_rank.h"
+#include "paceline/experiment/settings.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/measure/case_run.h"
-#include "paceline/measure/session.h"
 
 namespace paceline::measure {
 
@@ -16,10 +17,10 @@ bool is_external(const records::Configuration& configuration);
 /// case in its environment and reads its JSON lines (docs/adapters.md).
 /// Throws WorldError with the adapter's own message when it fails, and after
 /// too long a silence (the same page).
-RankResult run_external(const engines::World& world,
+RankResult run_external(const engines::RankContext& context,
                         const records::Configuration& configuration,
-                        Bulletin& bulletin,
-                        const SessionOptions& options,
+                        launch::PrefixStore& store,
+                        const experiment::Settings& settings,
                         const std::function<void(int, int)>& progress);
 
 }  // namespace paceline::measure

@@ -13,20 +13,19 @@
 namespace paceline::measure {
 
 HostCores host_cores(const engines::World& world,
-                     Bulletin& bulletin,
+                     launch::PrefixStore& store,
                      std::chrono::milliseconds patience) {
-  bulletin.post(fmt::format("cpus/{}", world.place.rank),
-                fmt::format("{}", fmt::join(experiment::allowed_cpus(), " ")));
+  store.set(fmt::format("cpus/{}", world.self.rank),
+            fmt::format("{}", fmt::join(experiment::allowed_cpus(), " ")));
   std::set<int> together;
   std::size_t one_by_one = 0;
   int ranks = 0;
   for (std::size_t rank = 0; rank < world.hosts.size(); ++rank) {
-    if (world.hosts[rank] != world.place.host) {
+    if (world.hosts[rank] != world.self.host) {
       continue;
     }
     ++ranks;
-    std::istringstream cpus(
-        bulletin.read(fmt::format("cpus/{}", rank), patience));
+    std::istringstream cpus(store.wait(fmt::format("cpus/{}", rank), patience));
     for (int cpu = 0; cpus >> cpu; ++one_by_one) {
       together.insert(cpu);
     }

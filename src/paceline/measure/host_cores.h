@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "paceline/engines/world.h"
-#include "paceline/measure/bulletin.h"
+#include "paceline/launch/key_value_store.h"
 
 namespace paceline::measure {
 
@@ -19,7 +19,7 @@ struct HostCores {
 /// those of its host, because a launcher may bind each rank to a part of it.
 /// To be called before any rank is pinned.  Throws WorldError after `patience`.
 HostCores host_cores(const engines::World& world,
-                     Bulletin& bulletin,
+                     launch::PrefixStore& store,
                      std::chrono::milliseconds patience);
 
 }  // namespace paceline::measure

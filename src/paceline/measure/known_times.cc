@@ -13,45 +13,38 @@
 #include "paceline/strategies/cluster_times.h"
 #include "paceline/strategies/strategy.h"
 
+namespace paceline::plan {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaPiece,
+                                   from_bytes,
+                                   alpha,
+                                   beta_ps_per_byte)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBetaLine, pieces)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlphaBeta,
+                                   origin,
+                                   world,
+                                   all_reduce,
+                                   reduce_scatter,
+                                   all_gather,
+                                   broadcast,
+                                   message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerProfile, origin, forward, backward)
+
+}  // namespace paceline::plan
+
 namespace paceline::measure {
 namespace {
 
 using nlohmann::json;
 using records::Configuration;
 
-json to_json(const plan::AlphaBetaLine& line) {
-  json pieces = json::array();
-  for (const plan::AlphaBetaPiece& piece : line.pieces) {
-    pieces.push_back({piece.from_bytes, piece.alpha, piece.beta_ps_per_byte});
-  }
-  return pieces;
-}
-
-plan::AlphaBetaLine line_from(const json& pieces) {
-  plan::AlphaBetaLine line;
-  for (const json& piece : pieces) {
-    line.pieces.push_back({.from_bytes = piece.at(0),
-                           .alpha = piece.at(1),
-                           .beta_ps_per_byte = piece.at(2)});
-  }
-  return line;
-}
-
 json to_json(const PlanTimes& times) {
   json all = json::object();
   if (times.profile) {
-    all["profile"] = {{"origin", times.profile->origin},
-                      {"forward", times.profile->forward},
-                      {"backward", times.profile->backward}};
+    all["profile"] = *times.profile;
   }
-  if (const auto& model = times.alpha_beta) {
-    all["alpha_beta"] = {{"origin", model->origin},
-                         {"world", model->world},
-                         {"all_reduce", to_json(model->all_reduce)},
-                         {"reduce_scatter", to_json(model->reduce_scatter)},
-                         {"all_gather", to_json(model->all_gather)},
-                         {"broadcast", to_json(model->broadcast)},
-                         {"message", to_json(model->message)}};
+  if (times.alpha_beta) {
+    all["alpha_beta"] = *times.alpha_beta;
   }
   return all;
 }
@@ -59,21 +52,10 @@ json to_json(const PlanTimes& times) {
 PlanTimes times_from(const json& all) {
   PlanTimes times;
   if (all.contains("profile")) {
-    const json& profile = all.at("profile");
-    times.profile = plan::LayerProfile{.origin = profile.at("origin"),
-                                       .forward = profile.at("forward"),
-                                       .backward = profile.at("backward")};
+    times.profile = all.at("profile").get<plan::LayerProfile>();
   }
   if (all.contains("alpha_beta")) {
-    const json& model = all.at("alpha_beta");
-    times.alpha_beta =
-        plan::AlphaBeta{.origin = model.at("origin"),
-                        .world = model.at("world"),
-                        .all_reduce = line_from(model.at("all_reduce")),
-                        .reduce_scatter = line_from(model.at("reduce_scatter")),
-                        .all_gather = line_from(model.at("all_gather")),
-                        .broadcast = line_from(model.at("broadcast")),
-                        .message = line_from(model.at("message"))};
+    times.alpha_beta = all.at("alpha_beta").get<plan::AlphaBeta>();
   }
   return times;
 }
@@ -117,14 +99,14 @@ PlanTimes plan_times_from(const std::string& text) {
 KnownTimes::KnownTimes(const engines::World& world,
                        const std::string& cluster_file)
     : world_(world), file_(cluster_file) {
-  if (world.place.rank != 0) {
+  if (world.self.rank != 0) {
     return;
   }
   if (!file_.empty()) {
     cluster_ = cluster::read_cluster(file_);
   }
-  if (const auto note = world.board->read(kTimesNote)) {
-    const json all = json::parse(*note);
+  if (const auto kept = world.store->get(kTimesKey)) {
+    const json all = json::parse(*kept);
     for (const auto& [what, times] : all.items()) {
       kept_[what] = times_from(times);
     }
@@ -197,20 +179,21 @@ PlanTimes KnownTimes::known(const Configuration& c) {
   return times;
 }
 
-PlanTimes KnownTimes::agree(const Configuration& c, Bulletin& bulletin) {
+PlanTimes KnownTimes::share(const Configuration& c,
+                            launch::PrefixStore& store) {
   if (!asks_for_times(c)) {
     return {};
   }
-  if (world_.place.rank == 0) {
-    bulletin.post("times", to_text(known(c)));
+  if (world_.self.rank == 0) {
+    store.set("times", to_text(known(c)));
   }
-  return plan_times_from(bulletin.read("times", std::chrono::milliseconds(0)));
+  return plan_times_from(store.wait("times"));
 }
 
 void KnownTimes::keep(const Configuration& c,
                       const PlanTimes& known,
                       const PlanTimes& used) {
-  if (world_.place.rank != 0 || !asks_for_times(c)) {
+  if (world_.self.rank != 0 || !asks_for_times(c)) {
     return;
   }
   if (!known.profile && used.profile && c.replay.empty()) {
@@ -223,11 +206,11 @@ void KnownTimes::keep(const Configuration& c,
     kept.alpha_beta = used.alpha_beta;
     kept.alpha_beta->origin += kEarlier;
   }
-  json note = json::object();
+  json all = json::object();
   for (const auto& [what, times] : kept_) {
-    note[what] = to_json(times);
+    all[what] = to_json(times);
   }
-  world_.board->post(kTimesNote, note.dump());
+  world_.store->set(kTimesKey, all.dump());
 }
 
 }  // namespace paceline::measure

@@ -8,16 +8,16 @@
 
 #include "paceline/cluster/cluster.h"
 #include "paceline/engines/world.h"
-#include "paceline/measure/bulletin.h"
+#include "paceline/launch/key_value_store.h"
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/profile.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::measure {
 
-/// The note on the job's board by which repetitions share what one of them
-/// measured: whoever starts ranks anew for each carries it over.
-inline constexpr const char* kTimesNote = "times";
+/// The key of the job's store by which repetitions share what one of them
+/// measured; `run_job` carries it over.
+inline constexpr const char* kTimesKey = "times";
 
 /// What a strategy decides by; what is not here is measured for the case.
 struct PlanTimes {
@@ -25,7 +25,7 @@ struct PlanTimes {
   std::optional<plan::AlphaBeta> alpha_beta{};
 };
 
-/// Exact, for the way from rank to rank.
+/// Exact; for other ranks.
 std::string to_text(const PlanTimes& times);
 PlanTimes plan_times_from(const std::string& text);
 
@@ -35,18 +35,19 @@ PlanTimes plan_times_from(const std::string& text);
 /// placement of ranks and a model's size.  On every rank; rank 0's count.
 class KnownTimes {
  public:
-  /// `cluster_file` is read by rank 0; empty: none.  Takes up the job's note.
+  /// `cluster_file` is read by rank 0; empty: none.  Reads what the job's store
+  /// holds.
   KnownTimes(const engines::World& world, const std::string& cluster_file);
 
   /// What is known of a case, the same on all of its ranks, which call this.
   /// Nothing for a strategy that decides by no times, for a replay's layers and
   /// for a modelled link.  Rank 0 says on stderr, once each, which fits it
   /// takes, and why there are none where a cluster file was given.
-  PlanTimes agree(const records::Configuration& configuration,
-                  Bulletin& bulletin);
+  PlanTimes share(const records::Configuration& configuration,
+                  launch::PrefixStore& store);
 
   /// Keeps what a case was planned by (`used`) and nobody had known before it,
-  /// for later cases that ask for the same, and in the job's note.
+  /// for later cases that ask for the same, and in the job's store.
   void keep(const records::Configuration& configuration,
             const PlanTimes& known,
             const PlanTimes& used);

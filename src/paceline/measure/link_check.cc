@@ -10,6 +10,14 @@
 
 #include "paceline/cluster/link_spec.h"
 
+namespace paceline::engines {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkedName, channel, index, members)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
+    LinkedOperation, name, issued_ns, modelled_ns, engine_ns)
+
+}  // namespace paceline::engines
+
 namespace paceline::measure {
 namespace {
 
@@ -29,32 +37,20 @@ std::shared_ptr<engines::Link> make_link(const records::Configuration& c) {
       cluster::stretched(cluster::parse_link("--link", c.link), c.stretch));
 }
 
-std::string to_text(const std::vector<engines::LinkedOperation>& operations,
+std::string to_text(std::vector<engines::LinkedOperation> operations,
                     std::int64_t origin_ns) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const engines::LinkedOperation& one : operations) {
-    all.push_back({one.name.channel,
-                   one.name.index,
-                   one.name.members,
-                   one.issued_ns - origin_ns,
-                   one.modelled_ns - origin_ns,
-                   one.engine_ns - origin_ns});
+  for (engines::LinkedOperation& one : operations) {
+    one.issued_ns -= origin_ns;
+    one.modelled_ns -= origin_ns;
+    one.engine_ns -= origin_ns;
   }
-  return all.dump();
+  return nlohmann::json(operations).dump();
 }
 
 std::vector<engines::LinkedOperation> linked_operations_from(
     const std::string& text) {
-  std::vector<engines::LinkedOperation> operations;
-  for (const auto& one : nlohmann::json::parse(text)) {
-    operations.push_back({.name = {.channel = one.at(0),
-                                   .index = one.at(1),
-                                   .members = one.at(2)},
-                          .issued_ns = one.at(3),
-                          .modelled_ns = one.at(4),
-                          .engine_ns = one.at(5)});
-  }
-  return operations;
+  return nlohmann::json::parse(text)
+      .get<std::vector<engines::LinkedOperation>>();
 }
 
 records::LinkCheck check_link(

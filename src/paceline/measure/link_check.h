@@ -13,8 +13,9 @@ namespace paceline::measure {
 /// The modelled link of a case's rank; null where it has none.
 std::shared_ptr<engines::Link> make_link(const records::Configuration& c);
 
-/// For the way from a rank to rank 0.  `origin_ns` is taken off every time.
-std::string to_text(const std::vector<engines::LinkedOperation>& operations,
+/// The text by which a rank sends them to rank 0.  `origin_ns` is subtracted
+/// from every time.
+std::string to_text(std::vector<engines::LinkedOperation> operations,
                     std::int64_t origin_ns);
 std::vector<engines::LinkedOperation> linked_operations_from(
     const std::string& text);

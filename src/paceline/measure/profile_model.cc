@@ -18,7 +18,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/engines/engine.h"
-#include "paceline/launch/place.h"
+#include "paceline/launch/detect_launch.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/precision.h"
@@ -159,7 +159,7 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
   c.strategy = "none";
   c.ranks = 1;
   c.accumulate = 1;
-  const auto engine = engines::make_engine("gloo");
+  const auto engine = engines::make_engine(plan::engine_for("cpu").name);
   const measure::Team team{.name = "profile",
                            .store = c10::make_intrusive<c10d::HashStore>(),
                            .engine = engine.get(),

@@ -7,19 +7,19 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <set>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/experiment/machine.h"
-#include "paceline/measure/bulletin.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/case_run.h"
 #include "paceline/measure/core_pin.h"
-#include "paceline/measure/done.h"
 #include "paceline/measure/environment.h"
 #include "paceline/measure/estimate.h"
 #include "paceline/measure/external.h"
@@ -37,22 +37,28 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
+/// Cases by key and repetition.
+using CompletedCases = std::set<std::pair<std::string, int>>;
+
 // Thrown where a step or a wait notices that the session shall end.
 struct StopRequested {
   int signal = 0;
 };
 
-// One session on one rank; `index` counts the cases that are not resumed.
+// One session on one rank.
 class Session {
  public:
-  Session(engines::World& world, const SessionOptions& options)
-      : world_(world),
-        options_(options),
-        bulletin_(world,
-                  fmt::format("session/{}/", options.run),
-                  [this](const std::string& what) { idle(what); }) {
-    if (leads() && !options.records_path.empty()) {
-      writer_ = std::make_unique<records::RecordWriter>(options.records_path);
+  Session(const engines::RankContext& context,
+          const experiment::JobSpec& job,
+          const SessionHooks& hooks)
+      : context_(context),
+        world_(context.world),
+        job_(job),
+        settings_(job.settings),
+        hooks_(hooks),
+        store_(store_for(fmt::format("session/{}/", job.run))) {
+    if (is_rank_0() && !settings_.records.empty()) {
+      writer_ = std::make_unique<records::RecordWriter>(settings_.records);
     }
   }
 
@@ -66,25 +72,25 @@ class Session {
 
  private:
   int run_all() {
-    const HostCores cores = host_cores(world_, bulletin_, options_.timeout);
+    const HostCores cores = host_cores(world_, store_, settings_.timeout_ms());
     cores_ = cores.usable;
-    environment_ = exchange_environment(world_, bulletin_, cores_);
+    environment_ = exchange_environment(world_, store_, cores_);
     check_hosts();
-    const CorePin pin(world_.place.local_rank,
-                      world_.place.local_world,
+    const CorePin pin(world_.self.local_rank,
+                      world_.self.local_world,
                       threads_to_pin(),
                       cores.apart);
     for (records::HostEnvironment& host : environment_.hosts) {
       host.facts["pinning"] = pin.description();
     }
-    if (options_.resume && !options_.records_path.empty()) {
-      done_ = agree_on_done(
-          bulletin_, leads(), options_.records_path, options_.timeout);
+    if (settings_.resume && !settings_.records.empty()) {
+      completed_ = share_completed();
     }
-    Bulletin job(world_, "", [this](const std::string& what) { idle(what); });
-    estimate_ = agree_on_estimate(world_, job, still_to_do(), options_, cores_);
-    times_.emplace(world_, options_.cluster_file);
-    std::vector<records::Configuration> todo = to_do_in(options_.run);
+    launch::PrefixStore job_store = store_for("");
+    estimate_ =
+        share_estimate(world_, job_store, still_to_do(), settings_, cores_);
+    times_.emplace(world_, settings_.cluster);
+    std::vector<records::Configuration> todo = to_do_in(job_.run);
     interleave(todo);
     for (std::size_t i = 0; i < todo.size(); ++i) {
       run_one(i, todo.size(), todo[i]);
@@ -92,10 +98,30 @@ class Session {
     return 0;
   }
 
+  launch::PrefixStore store_for(const std::string& prefix) {
+    return {world_.store, world_.self.rank, prefix, [this] {
+              context_.heartbeat.beat(-1, "waiting for the other ranks");
+              stop_if_asked();
+            }};
+  }
+
+  // What the record file holds already, as rank 0 reads it.
+  CompletedCases share_completed() {
+    if (is_rank_0()) {
+      const auto file =
+          records::read_records(settings_.records, records::BrokenTail::kSkip);
+      store_.set("completed",
+                 nlohmann::json(records::completed(file.records)).dump());
+    }
+    return nlohmann::json::parse(
+               store_.wait("completed", settings_.timeout_ms()))
+        .get<CompletedCases>();
+  }
+
   std::vector<records::Configuration> to_do_in(int run) const {
     std::vector<records::Configuration> cases;
-    for (const records::Configuration& c : options_.experiment.cases) {
-      if (c.discard || !done_.contains({c.key(), run})) {
+    for (const records::Configuration& c : job_.experiment.cases) {
+      if (c.discard || !completed_.contains({c.key(), run})) {
         cases.push_back(c);
       }
     }
@@ -105,7 +131,7 @@ class Session {
   // The cases of this repetition and of all later ones.
   std::vector<records::Configuration> still_to_do() const {
     std::vector<records::Configuration> cases;
-    for (int run = options_.run; run < options_.experiment.runs; ++run) {
+    for (int run = job_.run; run < job_.experiment.runs; ++run) {
       const auto more = to_do_in(run);
       cases.insert(cases.end(), more.begin(), more.end());
     }
@@ -115,14 +141,14 @@ class Session {
   // Later repetitions take the cases in another order, the same on all ranks,
   // so that no case always follows the same one.
   void interleave(std::vector<records::Configuration>& cases) const {
-    if (options_.run == 0) {
+    if (job_.run == 0) {
       return;
     }
     const auto measured = std::stable_partition(
         cases.begin(), cases.end(), [](const records::Configuration& c) {
           return c.discard;
         });
-    std::mt19937 order(static_cast<std::uint32_t>(options_.run));
+    std::mt19937 order(static_cast<std::uint32_t>(job_.run));
     for (auto left = cases.end() - measured; left > 1; --left) {
       std::swap(measured[left - 1],
                 measured[static_cast<std::ptrdiff_t>(order()) % left]);
@@ -133,7 +159,7 @@ class Session {
   // runs on a GPU, whose host threads need room.
   int threads_to_pin() const {
     int threads = 1;
-    for (const records::Configuration& c : options_.experiment.cases) {
+    for (const records::Configuration& c : job_.experiment.cases) {
       threads = std::max(
           threads,
           c.device == "cpu" ? c.threads : std::numeric_limits<int>::max());
@@ -141,17 +167,10 @@ class Session {
     return threads;
   }
 
-  bool leads() const { return world_.place.rank == 0; }
-
-  void idle(const std::string& what) {
-    if (options_.heart != nullptr) {
-      options_.heart->beat(-1, "waiting for " + what);
-    }
-    stop_if_asked();
-  }
+  bool is_rank_0() const { return world_.self.rank == 0; }
 
   void stop_if_asked() const {
-    const int signal = options_.stop_signal ? options_.stop_signal() : 0;
+    const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0;
     if (signal != 0) {
       throw StopRequested{signal};
     }
@@ -162,11 +181,11 @@ class Session {
     if (difference.empty()) {
       return;
     }
-    if (options_.require_same_topology) {
+    if (settings_.require_same_topology) {
       throw UsageError("--require-same-topology: the hosts differ: " +
                        difference);
     }
-    if (leads()) {
+    if (is_rank_0()) {
       fmt::print(stderr, "warning: the hosts differ: {}\n", difference);
     }
     host_warning_ = {"hosts-differ",
@@ -179,10 +198,9 @@ class Session {
                std::size_t count,
                const records::Configuration& c) {
     stop_if_asked();
-    Bulletin bulletin(world_,
-                      fmt::format("session/{}/case/{}/", options_.run, index),
-                      [this](const std::string& what) { idle(what); });
-    if (world_.place.rank < c.ranks) {
+    launch::PrefixStore store =
+        store_for(fmt::format("session/{}/case/{}/", job_.run, index));
+    if (world_.self.rank < c.ranks) {
       const std::string title =
           fmt::format("[{}/{}] {} {} ({} ranks)",
                       index + 1,
@@ -190,59 +208,56 @@ class Session {
                       c.model,
                       c.label.empty() ? c.strategy : c.label,
                       c.ranks);
-      const RankResult mine = perform(c, bulletin, index, title);
-      const bool one_host =
-          std::ranges::all_of(world_.hosts, [&](const std::string& host) {
-            return host == world_.hosts.front();
-          });
-      post_result(bulletin, world_.place.rank, mine, one_host);
-      if (leads()) {
-        collect(c, bulletin, mine.lined_up_ns);
+      const RankResult mine = perform(c, store, index, title);
+      post_result(
+          store, world_.self.rank, mine, engines::on_one_host(world_.hosts));
+      if (is_rank_0()) {
+        collect(c, store, mine.started_ns);
       }
     }
-    bulletin.line_up("end", world_.place.world, std::chrono::milliseconds(0));
+    store.barrier("end", world_.self.world);
   }
 
   RankResult perform(const records::Configuration& c,
-                     Bulletin& bulletin,
+                     launch::PrefixStore& store,
                      std::size_t index,
                      const std::string& title) {
-    ProgressLine line(options_.progress && leads());
+    ProgressLine line(job_.progress && is_rank_0());
     const auto progress = [&](int done, int total) {
       stop_if_asked();
       line.show(fmt::format("{}: step {} of {}", title, done, total));
     };
     RankResult result;
     if (is_external(c)) {
-      result = run_external(world_, c, bulletin, options_, progress);
+      result = run_external(context_, c, store, settings_, progress);
     } else {
-      const PlanTimes known = times_->agree(c, bulletin);
+      const PlanTimes known = times_->share(c, store);
       result =
           run_case(world_,
                    c,
-                   bulletin,
-                   {.name = fmt::format("run{}/case{}", options_.run, index),
-                    .interface = options_.interface,
-                    .timeout = options_.timeout,
+                   store,
+                   {.name = fmt::format("run{}/case{}", job_.run, index),
+                    .interface = settings_.interface,
+                    .timeout = settings_.timeout_ms(),
                     .first_step = estimate_.first_step(
-                        c, std::min(c.ranks, world_.place.local_world), cores_),
-                    .record_spans = !options_.trace_path.empty(),
+                        c, std::min(c.ranks, world_.self.local_world), cores_),
+                    .record_spans = !settings_.trace.empty(),
                     .times = known,
-                    .heart = options_.heart.get(),
+                    .heartbeat = &context_.heartbeat,
                     .progress = progress});
       times_->keep(c, known, result.times);
     }
-    result.samples.rank = world_.place.rank;
-    result.samples.host = world_.place.host;
-    result.samples.local_rank = world_.place.local_rank;
+    result.samples.rank = world_.self.rank;
+    result.samples.host = world_.self.host;
+    result.samples.local_rank = world_.self.local_rank;
     return result;
   }
 
   // Rank 0: one record of all ranks' results, and their spans.
   void collect(const records::Configuration& c,
-               Bulletin& bulletin,
-               std::int64_t lined_up_ns) {
-    records::RunRecord whole = gather_results(bulletin, c.ranks);
+               launch::PrefixStore& store,
+               std::int64_t started_ns) {
+    records::RunRecord whole = gather_results(store, c.ranks);
     if (c.discard) {
       return;
     }
@@ -250,11 +265,11 @@ class Session {
                    : !c.replay.empty() ? records::Source::kReplayed
                                        : records::Source::kMeasured;
     if (!c.link.empty()) {
-      whole.link_check = gather_link_check(bulletin, c);
+      whole.link_check = gather_link_check(store, c);
     }
-    whole.experiment = options_.experiment.name;
+    whole.experiment = job_.experiment.name;
     whole.started_at = utc_now();
-    whole.run = options_.run;
+    whole.run = job_.run;
     whole.configuration = c;
     whole.environment = environment_;
     if (whole.planned_by && !whole.planned_by->remark.empty()) {
@@ -266,12 +281,12 @@ class Session {
     }
     if (writer_ != nullptr) {
       writer_->append(whole);
-      if (options_.recorded) {
-        options_.recorded();
+      if (hooks_.recorded) {
+        hooks_.recorded();
       }
     }
-    if (!options_.trace_path.empty()) {
-      add_to_trace(gather_spans(bulletin, c.ranks, lined_up_ns - began_ns_));
+    if (!settings_.trace.empty()) {
+      add_to_trace(gather_spans(store, c.ranks, started_ns - began_ns_));
     }
   }
 
@@ -283,17 +298,20 @@ class Session {
       names.emplace(static_cast<int>(rank), world_.hosts[rank]);
     }
     records::write_trace_file(
-        trace_path(options_.trace_path, options_.run), spans_, names);
+        trace_path(settings_.trace, job_.run), spans_, names);
   }
 
-  engines::World& world_;
-  const SessionOptions& options_;
-  Bulletin bulletin_;
+  const engines::RankContext& context_;
+  const engines::World& world_;
+  const experiment::JobSpec& job_;
+  const experiment::Settings& settings_;
+  const SessionHooks& hooks_;
+  launch::PrefixStore store_;
   std::unique_ptr<records::RecordWriter> writer_;
   records::Environment environment_;
   std::optional<records::Warning> host_warning_;
-  int cores_ = 1;  // that all ranks of this host may use
-  Done done_;      // before this session
+  int cores_ = 1;             // that all ranks of this host may use
+  CompletedCases completed_;  // before this session
   Estimate estimate_;
   std::optional<KnownTimes> times_;
   std::int64_t began_ns_ = steady_ns();
@@ -302,8 +320,10 @@ class Session {
 
 }  // namespace
 
-int run_session(engines::World& world, const SessionOptions& options) {
-  return Session(world, options).run();
+int run_session(const engines::RankContext& context,
+                const experiment::JobSpec& job,
+                const SessionHooks& hooks) {
+  return Session(context, job, hooks).run();
 }
 
 }  // namespace paceline::measure

@@ -4,7 +4,7 @@
 #include <ATen/Parallel.h>
 
 #include "paceline/base/error.h"
-#include "paceline/engines/c10d_store.h"
+#include "paceline/engines/channel_spec.h"
 #include "paceline/measure/torch_facts.h"
 
 namespace paceline::measure {
@@ -20,7 +20,7 @@ at::Device device_of(const engines::World& world,
         "--device cuda: no CUDA device is visible; allowed here: cpu.");
   }
   return {at::kCUDA,
-          static_cast<c10::DeviceIndex>(world.place.local_rank % devices)};
+          static_cast<c10::DeviceIndex>(world.self.local_rank % devices)};
 }
 
 measure::Team make_team(const engines::World& world,

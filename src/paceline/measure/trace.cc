@@ -13,6 +13,13 @@
 #include "paceline/plan/describe.h"
 #include "paceline/plan/wire_bytes.h"
 
+namespace paceline::records {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
+    Span, name, category, rank, track, start_ns, duration_ns, args)
+
+}  // namespace paceline::records
+
 namespace paceline::measure {
 namespace {
 
@@ -114,31 +121,11 @@ std::string trace_path(const std::string& path, int run) {
 }
 
 std::string to_text(const std::vector<records::Span>& spans) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (const records::Span& s : spans) {
-    rows.push_back({s.name,
-                    s.category,
-                    s.rank,
-                    static_cast<int>(s.track),
-                    s.start_ns,
-                    s.duration_ns,
-                    s.args});
-  }
-  return rows.dump();
+  return nlohmann::json(spans).dump();
 }
 
 std::vector<records::Span> spans_from(const std::string& text) {
-  std::vector<records::Span> spans;
-  for (const auto& row : nlohmann::json::parse(text)) {
-    spans.push_back({.name = row[0],
-                     .category = row[1],
-                     .rank = row[2],
-                     .track = static_cast<records::Track>(row[3].get<int>()),
-                     .start_ns = row[4],
-                     .duration_ns = row[5],
-                     .args = row[6]});
-  }
-  return spans;
+  return nlohmann::json::parse(text).get<std::vector<records::Span>>();
 }
 
 }  // namespace paceline::measure

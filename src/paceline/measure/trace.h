@@ -23,7 +23,8 @@ struct Recording {
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
-/// The recording as spans of `rank`, with `origin_ns` taken off every time.
+/// The recording as spans of `rank`, with `origin_ns` subtracted from every
+/// time.
 std::vector<records::Span> spans_of(const Recording& recording,
                                     const plan::ModelShape& model,
                                     const plan::Setup& setup,
@@ -34,7 +35,7 @@ std::vector<records::Span> spans_of(const Recording& recording,
 /// the repetition's number, from 2, before the ending: trace.run2.json.
 std::string trace_path(const std::string& path, int run);
 
-/// For the way from a rank to rank 0.
+/// The text by which a rank sends them to rank 0.
 std::string to_text(const std::vector<records::Span>& spans);
 std::vector<records::Span> spans_from(const std::string& text);
 

@@ -128,7 +128,7 @@ void Trainer::make_plan() {
         measure_times();
       }
       input_.alpha_beta->side_by_side =
-          cluster::side_by_side_of(team_.engine->name());
+          engines::find_engine(team_.engine->name()).concurrent_collectives;
     }
     plan::verify(*planner_, input_);
   }

@@ -21,8 +21,8 @@ records::RankSamples measure(Steps& job, const WindowOptions& options) {
     }
     return times;
   };
-  if (options.line_up) {
-    options.line_up();
+  if (options.barrier) {
+    options.barrier();
   }
   for (int i = 0; i < options.warmup; ++i) {
     advance(i + 1);

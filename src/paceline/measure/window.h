@@ -14,7 +14,7 @@ struct WindowOptions {
   bool sync_each_step = false;
   /// Called before the warm-up: ranks line up here.  Not after it, since what
   /// the last warm-up step leaves under way belongs to the first measured one.
-  std::function<void()> line_up{};
+  std::function<void()> barrier{};
   /// Called after every step with the number done; may throw to stop.
   std::function<void(int done, int total)> progress{};
 };

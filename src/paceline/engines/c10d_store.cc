@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <future>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include <c10/util/Logging.h>
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/engines/channel_spec.h"
+#include "paceline/engines/failure.h"
+#include "paceline/launch/network_interface.h"
+
+namespace paceline::engines {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+using StorePtr = c10::intrusive_ptr<c10d::Store>;
+
+double seconds(Milliseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+[[noreturn]] void refuse_tcp(const launch::TcpRendezvous& tcp,
+                             Milliseconds timeout,
+                             std::string_view reason) {
+  const auto address = fmt::format("{}:{}", tcp.host, tcp.port);
+  if (reason.find("EADDRINUSE") != std::string_view::npos ||
+      reason.find("in use") != std::string_view::npos) {
+    throw UsageError(
+        fmt::format("port {} is taken on this host, so the ranks cannot meet "
+                    "at {}; choose another by --rendezvous HOST:PORT",
+                    tcp.port,
+                    address));
+  }
+  if (tcp.serve) {
+    throw WorldError(
+        fmt::format("the ranks' store could not be opened at {}: {}",
+                    address,
+                    reason.substr(0, reason.find('\n'))));
+  }
+  throw WorldError(fmt::format(
+      "nobody answered at {} within {:g} s, where the ranks were to meet ({})",
+      address,
+      seconds(timeout),
+      reason.substr(0, reason.find('\n'))));
+}
+
+// Note [A listener that says nothing].  The store's timeout bounds its attempts
+// to connect, but not its wait for the first answer of whatever accepted: a
+// program that never speaks there would keep this rank for good.  So the store
+// opens on a thread of its own, which is left behind with what it waits for.
+StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
+  constexpr Milliseconds kOwnErrorFirst{2000};
+  c10d::TCPStoreOptions options;
+  options.port = tcp.port;
+  options.isServer = tcp.serve;
+  options.waitWorkers = false;  // join() counts, and names who is missing
+  options.timeout = timeout;
+  std::packaged_task<StorePtr()> opening([host = tcp.host, options] {
+    return c10::make_intrusive<c10d::TCPStore>(host, options);
+  });
+  auto opened = opening.get_future();
+  std::thread(std::move(opening)).detach();
+  if (opened.wait_for(timeout + kOwnErrorFirst) != std::future_status::ready) {
+    throw WorldError(
+        fmt::format("nobody answered at {}:{} within {:g} s, where the ranks "
+                    "were to meet; if something else listens there, choose "
+                    "another port by --rendezvous HOST:PORT",
+                    tcp.host,
+                    tcp.port,
+                    seconds(timeout)));
+  }
+  try {
+    return opened.get();
+  } catch (const std::exception& error) {
+    refuse_tcp(tcp, timeout, error.what());
+  }
+}
+
+StorePtr open_rendezvous(const launch::Launch& launch, Milliseconds timeout) {
+  if (const auto* tcp =
+          std::get_if<launch::TcpRendezvous>(&launch.rendezvous)) {
+    return open_tcp(*tcp, timeout);
+  }
+  const auto& path = std::get<launch::FileRendezvous>(launch.rendezvous).path;
+  try {
+    auto store = c10::make_intrusive<c10d::FileStore>(path, launch.self.world);
+    store->setTimeout(timeout);
+    return store;
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format("--rendezvous file:{}: {}",
+                                 path,
+                                 describe_failure(error, "cannot be used")));
+  }
+}
+
+std::shared_ptr<C10dStore> store_of_job(const std::string& job,
+                                        const StorePtr& whole) {
+  return std::make_shared<C10dStore>(C10dStore{
+      c10::make_intrusive<c10d::PrefixStore>("paceline/" + job, whole)});
+}
+
+// Lets torch's C++ logs show fatal errors only, because an error reaches the
+// user as one sentence of the program; TORCH_CPP_LOG_LEVEL overrides.
+void quiet_torch_logs() {
+  FLAGS_caffe2_log_level = c10::GLOG_FATAL;
+  c10::initLogging();  // reads the variable
+}
+
+class TorchKeyValueStore final : public launch::KeyValueStore {
+ public:
+  explicit TorchKeyValueStore(std::shared_ptr<C10dStore> job)
+      : job_(std::move(job)), store_(job_->store->clone()) {}
+
+  void set(const std::string& key, const std::string& value) override {
+    guarded([&] { store_->set(key, value); });
+  }
+
+  std::string set_if_absent(const std::string& key,
+                            const std::string& value) override {
+    std::string now;
+    guarded([&] { now = store_->compareSet(key, std::string(), value); });
+    return now;
+  }
+
+  std::optional<std::string> get(const std::string& key) override {
+    std::optional<std::string> value;
+    guarded([&] {
+      if (store_->check({key})) {
+        value = store_->get_to_str(key);
+      }
+    });
+    return value;
+  }
+
+ private:
+  template <class Call>
+  void guarded(const Call& call) {
+    const std::lock_guard lock(mutex_);
+    try {
+      call();
+    } catch (...) {
+      rethrow_as_world_error("the job's store");
+    }
+  }
+
+  std::shared_ptr<C10dStore> job_;  // may serve the store
+  StorePtr store_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+std::shared_ptr<C10dStore> open_store(const launch::Launch& launch,
+                                      Milliseconds timeout) {
+  quiet_torch_logs();
+  if (std::holds_alternative<std::monostate>(launch.rendezvous)) {
+    return std::make_shared<C10dStore>(
+        C10dStore{c10::make_intrusive<c10d::HashStore>()});
+  }
+  return store_of_job(launch.job, open_rendezvous(launch, timeout));
+}
+
+std::shared_ptr<launch::KeyValueStore> key_value_store_of(
+    std::shared_ptr<C10dStore> store) {
+  return std::make_shared<TorchKeyValueStore>(std::move(store));
+}
+
+std::shared_ptr<launch::KeyValueStore> open_key_value_store(
+    const launch::Launch& launch, Milliseconds timeout) {
+  return key_value_store_of(open_store(launch, timeout));
+}
+
+std::shared_ptr<launch::KeyValueStore> serve_key_value_store(
+    const std::string& job, int listening, std::uint16_t port) {
+  quiet_torch_logs();
+  c10d::TCPStoreOptions options;
+  options.port = port;
+  options.isServer = true;
+  options.waitWorkers = false;
+  options.masterListenFd = listening;
+  return key_value_store_of(store_of_job(
+      job, c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)));
+}
+
+ChannelSpec channel_spec(const World& world,
+                         const std::string& name,
+                         int members,
+                         const std::string& interface) {
+  PACELINE_CHECK(members >= 1 && members <= world.self.world &&
+                 world.self.rank < members);
+  ChannelSpec spec;
+  spec.name = name;
+  spec.store = world.c10d->store;
+  spec.rank = world.self.rank;
+  spec.world = members;
+  spec.interface = interface;
+  if (interface.empty()) {
+    spec.interface =
+        on_one_host(
+            std::span(world.hosts).first(static_cast<std::size_t>(members)))
+            ? "lo"
+            : launch::outward_interface();
+  }
+  return spec;
+}
+
+}  // namespace paceline::engines

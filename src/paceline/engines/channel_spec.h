@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "paceline/engines/c10d_store.h"
+#include "paceline/engines/engine.h"
+#include "paceline/engines/world.h"
+
+namespace paceline::engines {
+
+struct C10dStore {
+  c10::intrusive_ptr<c10d::Store> store;
+};
+
+/// The specification of a channel for ranks 0 .. members-1 of the world; its
+/// timeout and device are for the caller to set.  Without `interface` the
+/// channel uses the loopback where all members share a host, else the outward
+/// interface (launch/network_interface.h).  `name` must be new in the job.
+ChannelSpec channel_spec(const World& world,
+                         const std::string& name,
+                         int members,
+                         const std::string& interface = "");
+
+}  // namespace paceline::engines

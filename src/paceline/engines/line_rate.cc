@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/line_rate.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/stream.h"
+#include "paceline/launch/network_interface.h"
+
+namespace paceline::engines {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kChunk = 1 << 20;
+constexpr std::int64_t kStretch = 32;  // chunks whose rate counts
+constexpr milliseconds kDuration{1000};
+
+[[noreturn]] void refuse(const char* what) {
+  throw WorldError(
+      fmt::format("measuring the line rate: {}: {}",
+                  what,
+                  errno == EAGAIN ? "nothing moves" : std::strerror(errno)));
+}
+
+class Socket {
+ public:
+  explicit Socket(int fd) : fd_(fd) {
+    if (fd_ < 0) {
+      refuse("socket");
+    }
+  }
+  ~Socket() { close(fd_); }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Sends until the time is over, then closes: what the receiver sees as the end.
+void send_stream(const std::string& address, milliseconds timeout) {
+  const auto colon = address.rfind(':');
+  sockaddr_in peer{};
+  peer.sin_family = AF_INET;
+  peer.sin_port =
+      htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
+  inet_pton(AF_INET, address.substr(0, colon).c_str(), &peer.sin_addr);
+  const Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connect_within(socket.fd(),
+                     reinterpret_cast<const sockaddr*>(&peer),
+                     sizeof peer,
+                     timeout) != 0) {
+    refuse("connect");
+  }
+  const std::vector<char> chunk(kChunk, 'x');
+  const std::int64_t end =
+      steady_ns() + std::chrono::nanoseconds(kDuration).count();
+  while (steady_ns() < end) {
+    for (std::size_t sent = 0; sent < kChunk;) {
+      const ssize_t n =
+          send_within(socket.fd(), chunk.data() + sent, kChunk - sent, timeout);
+      if (n < 0) {
+        refuse("send");
+      }
+      sent += static_cast<std::size_t>(n);
+    }
+  }
+}
+
+// The rate of the fastest stretch; of the whole stream where that is shorter.
+double receive_stream(int fd, milliseconds timeout) {
+  std::vector<char> chunk(kChunk);
+  std::vector<std::int64_t> arrived{steady_ns()};  // of every whole chunk
+  std::size_t filled = 0;
+  while (true) {
+    const ssize_t n =
+        receive_within(fd, chunk.data() + filled, kChunk - filled, timeout);
+    if (n < 0) {
+      refuse("receive");
+    }
+    if (n == 0) {
+      break;
+    }
+    filled += static_cast<std::size_t>(n);
+    if (filled == kChunk) {
+      arrived.push_back(steady_ns());
+      filled = 0;
+    }
+  }
+  const auto chunks = static_cast<std::int64_t>(arrived.size()) - 1;
+  if (chunks < 1) {
+    throw WorldError("measuring the line rate: the stream broke off at once");
+  }
+  const auto stretch = static_cast<std::size_t>(std::min(kStretch, chunks));
+  double fastest = 0;
+  for (std::size_t i = stretch; i < arrived.size(); ++i) {
+    const auto ns =
+        std::max<std::int64_t>(1, arrived[i] - arrived[i - stretch]);
+    fastest = std::max(fastest,
+                       static_cast<double>(stretch * kChunk) /
+                           (static_cast<double>(ns) * 1e-9));
+  }
+  return fastest;
+}
+
+double serve_stream(launch::PrefixStore& store,
+                    const std::string& interface,
+                    milliseconds timeout) {
+  const Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  const std::string address = launch::interface_address(interface);
+  if (address.empty()) {
+    throw WorldError(fmt::format(
+        "measuring the line rate: interface '{}' has no IPv4 address",
+        interface));
+  }
+  inet_pton(AF_INET, address.c_str(), &own.sin_addr);
+  socklen_t length = sizeof own;
+  auto* generic = reinterpret_cast<sockaddr*>(&own);
+  if (bind(listener.fd(), generic, length) != 0 ||
+      listen(listener.fd(), 1) != 0 ||
+      getsockname(listener.fd(), generic, &length) != 0) {
+    refuse("listen");
+  }
+  store.set("address", fmt::format("{}:{}", address, ntohs(own.sin_port)));
+  const Socket stream(accept_within(listener.fd(), timeout));
+  return receive_stream(stream.fd(), timeout);
+}
+
+LineRate pair_of(const World& world) {
+  for (std::size_t rank = 0; rank + 1 < world.hosts.size(); ++rank) {
+    if (world.hosts[rank] != world.hosts[rank + 1]) {
+      return {.from = static_cast<int>(rank), .to = static_cast<int>(rank) + 1};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+LineRate measure_line_rate(const World& world,
+                           const std::string& name,
+                           const std::string& interface,
+                           milliseconds timeout) {
+  PACELINE_CHECK(world.self.world >= 2);
+  LineRate line = pair_of(world);
+  launch::PrefixStore store(world.store, world.self.rank, "line/" + name + "/");
+  if (world.self.rank == line.from) {
+    send_stream(store.wait("address", timeout), timeout);
+  } else if (world.self.rank == line.to) {
+    store.set("rate",
+              fmt::format("{}", serve_stream(store, interface, timeout)));
+  }
+  line.bytes_per_s = std::stod(store.wait("rate", 2 * timeout));
+  return line;
+}
+
+}  // namespace paceline::engines

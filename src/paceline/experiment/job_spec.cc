@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/job_spec.h"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/key.h"
+
+namespace paceline::experiment {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Every key that `owner` has, as text; empty ones are left out.
+template <class Owner>
+ordered_json texts_of(const Owner& owner, bool case_keys) {
+  ordered_json texts = ordered_json::object();
+  for (const Key& key : keys()) {
+    if (is_case_key(key) == case_keys) {
+      if (std::string text = read_key(key, owner); !text.empty()) {
+        texts[std::string(key.name)] = std::move(text);
+      }
+    }
+  }
+  return texts;
+}
+
+template <class Owner>
+Owner owner_from(const ordered_json& texts) {
+  Owner owner;
+  for (const auto& [name, text] :
+       texts.get<std::map<std::string, std::string>>()) {
+    const Key* key = find_key(name);
+    if (key == nullptr) {
+      throw UsageError(fmt::format("job: {}", unknown_key(name, false)));
+    }
+    assign_key(*key, text, "job: " + name, owner);
+  }
+  return owner;
+}
+
+}  // namespace
+
+std::string to_text(const JobSpec& job) {
+  ordered_json cases = ordered_json::array();
+  for (const records::Configuration& c : job.experiment.cases) {
+    cases.push_back(texts_of(c, true));
+  }
+  return ordered_json{{"experiment", job.experiment.name},
+                      {"runs", job.experiment.runs},
+                      {"run", job.run},
+                      {"progress", job.progress},
+                      {"settings", texts_of(job.settings, false)},
+                      {"cases", cases}}
+      .dump();
+}
+
+JobSpec job_spec_from(std::string_view text) {
+  try {
+    const auto json = ordered_json::parse(text);
+    JobSpec job;
+    json.at("experiment").get_to(job.experiment.name);
+    json.at("runs").get_to(job.experiment.runs);
+    json.at("run").get_to(job.run);
+    json.at("progress").get_to(job.progress);
+    job.settings = owner_from<Settings>(json.at("settings"));
+    for (const ordered_json& one : json.at("cases")) {
+      job.experiment.cases.push_back(owner_from<records::Configuration>(one));
+    }
+    return job;
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(fmt::format("job: {}", error.what()));
+  }
+}
+
+}  // namespace paceline::experiment

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/detect_launch.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/launch/node_list.h"
+
+namespace paceline::launch {
+namespace {
+
+// Ports that are derived, not given, lie here: above the registered services
+// that clusters run, below the kernel's ephemeral ones (32768).
+constexpr std::uint32_t kFirstPort = 20'000;
+constexpr std::uint32_t kPorts = 12'000;
+
+std::optional<int> to_int(std::string_view text) {
+  int value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() ||
+      end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+int number_in(const Environment& environment, const std::string& name) {
+  const auto text = environment(name);
+  const auto value = to_int(text.value_or(""));
+  if (!value || *value < 0) {
+    throw UsageError(fmt::format(
+        "{}='{}' in the environment is not a number", name, text.value_or("")));
+  }
+  return *value;
+}
+
+// FNV-1a: equal on every host, unlike std::hash.
+std::uint16_t port_of(std::string_view job) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : job) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  }
+  return static_cast<std::uint16_t>(kFirstPort + hash % kPorts);
+}
+
+std::uint16_t to_port(std::string_view text, std::string_view where) {
+  const auto port = to_int(text);
+  if (!port || *port < 1 || *port > 65535) {
+    throw UsageError(fmt::format("{}: '{}' is not a port", where, text));
+  }
+  return static_cast<std::uint16_t>(*port);
+}
+
+// The names of one launcher's variables.
+struct Names {
+  const char* launcher;
+  const char* rank;
+  const char* world;
+  const char* local_rank;
+  const char* local_world;
+};
+constexpr Names kTorch{
+    "environment", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
+constexpr Names kOpenMpi{"mpirun",
+                         "OMPI_COMM_WORLD_RANK",
+                         "OMPI_COMM_WORLD_SIZE",
+                         "OMPI_COMM_WORLD_LOCAL_RANK",
+                         "OMPI_COMM_WORLD_LOCAL_SIZE"};
+constexpr Names kHydra{
+    "mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
+
+class Detection {
+ public:
+  Detection(const Environment& environment,
+            const std::string& rendezvous,
+            const std::string& host,
+            int parent_pid)
+      : environment_(environment),
+        rendezvous_(rendezvous),
+        parent_pid_(parent_pid) {
+    launch_.self.host = host;
+  }
+
+  bool is_launched() const {
+    return (has("RANK") && has("WORLD_SIZE")) ||
+           (has(kOpenMpi.rank) && has(kOpenMpi.world)) || in_slurm_step() ||
+           (has(kHydra.rank) && has(kHydra.world));
+  }
+
+  Launch run() {
+    if (has("RANK") && has("WORLD_SIZE")) {
+      from_torch_variables();
+    } else if (has(kOpenMpi.rank) && has(kOpenMpi.world)) {
+      set_self(kOpenMpi);
+      from_mpi(value("PMIX_NAMESPACE").value_or("ompi"));
+    } else if (in_slurm_step()) {
+      from_slurm();
+    } else if (has(kHydra.rank) && has(kHydra.world)) {
+      set_self(kHydra);
+      from_mpi(fmt::format("hydra-{}", parent_pid_));
+    } else if (!rendezvous_.empty()) {
+      throw UsageError(
+          "--rendezvous: no launcher's variables tell this process its rank; "
+          "start it by torchrun, mpirun or srun, set RANK and WORLD_SIZE, or "
+          "name the hosts by -H a:4,b:4");
+    }
+    return launch_;
+  }
+
+ private:
+  bool has(const char* name) const { return environment_(name).has_value(); }
+  std::optional<std::string> value(const char* name) const {
+    return environment_(name);
+  }
+
+  void set_rank(int rank, int world, const char* rank_name) {
+    if (rank >= world) {
+      throw UsageError(fmt::format(
+          "{}={} is not below the world size {}", rank_name, rank, world));
+    }
+    launch_.self.rank = rank;
+    launch_.self.world = world;
+  }
+
+  void set_self(const Names& names) {
+    launch_.self.launcher = names.launcher;
+    set_rank(number_in(environment_, names.rank),
+             number_in(environment_, names.world),
+             names.rank);
+    if (has(names.local_rank) && has(names.local_world)) {
+      launch_.self.local_rank = number_in(environment_, names.local_rank);
+      launch_.self.local_world = number_in(environment_, names.local_world);
+      launch_.local_known = true;
+    }
+  }
+
+  TcpRendezvous served_by_rank_0(const std::string& host,
+                                 std::uint16_t port) const {
+    return {host, port, launch_.self.rank == 0, true};
+  }
+
+  // --rendezvous, then MASTER_ADDR with MASTER_PORT; false if neither is given.
+  bool use_given_rendezvous() {
+    if (rendezvous_.starts_with("file:")) {
+      launch_.rendezvous = FileRendezvous{rendezvous_.substr(5)};
+      return true;
+    }
+    std::string host, port, where;
+    if (!rendezvous_.empty()) {
+      const auto colon = rendezvous_.rfind(':');
+      where = "--rendezvous " + rendezvous_;
+      if (colon == std::string::npos || colon == 0) {
+        throw UsageError(where + ": give HOST:PORT or file:PATH");
+      }
+      host = rendezvous_.substr(0, colon);
+      port = rendezvous_.substr(colon + 1);
+    } else if (has("MASTER_ADDR")) {
+      where = "MASTER_PORT";
+      host = *value("MASTER_ADDR");
+      port =
+          value("MASTER_PORT").value_or(std::to_string(port_of(launch_.job)));
+    } else {
+      return false;
+    }
+    launch_.rendezvous = served_by_rank_0(host, to_port(port, where));
+    return true;
+  }
+
+  void from_torch_variables() {
+    set_self(kTorch);
+    if (const auto job = value(kLaunchMarker)) {
+      launch_.self.launcher = "paceline";
+      launch_.self.host = value(kLaunchHost).value_or(launch_.self.host);
+      launch_.job = *job;
+    } else if (const auto run = value("TORCHELASTIC_RUN_ID")) {
+      // A restarted attempt meets in the same store, among its old keys.
+      launch_.self.launcher = "torchrun";
+      launch_.job = fmt::format(
+          "{}-{}", *run, value("TORCHELASTIC_RESTART_COUNT").value_or("0"));
+    } else {
+      launch_.job = "environment";
+    }
+    if (!use_given_rendezvous()) {
+      throw UsageError(
+          "RANK and WORLD_SIZE are set, but neither MASTER_ADDR with "
+          "MASTER_PORT nor --rendezvous tells where the ranks meet");
+    }
+    const bool agent_serves =
+        launch_.self.launcher == "paceline" ||
+        value("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
+    if (agent_serves && rendezvous_.empty()) {
+      auto& tcp = std::get<TcpRendezvous>(launch_.rendezvous);
+      tcp.serve = tcp.rank_0_serves = false;
+    }
+  }
+
+  void from_mpi(const std::string& job) {
+    launch_.job = job;
+    if (use_given_rendezvous()) {
+      return;
+    }
+    if (!launch_.local_known ||
+        launch_.self.local_world != launch_.self.world) {
+      throw UsageError(
+          "mpirun does not tell the ranks of several hosts where to meet: give "
+          "--rendezvous HOST:PORT (a host that runs rank 0, a free port) or "
+          "--rendezvous file:PATH (a new file that all hosts see)");
+    }
+    launch_.rendezvous = served_by_rank_0("127.0.0.1", port_of(job));
+  }
+
+  // Slurm sets most of its variables in batch scripts and allocations too; a
+  // step with several tasks has these.  Where Hydra was started over srun, the
+  // step's tasks are its proxies, not the ranks.
+  bool in_slurm_step() const {
+    const auto tasks = value("SLURM_STEP_NUM_TASKS");
+    if (!has("SLURM_PROCID") || !has("SLURM_STEP_NODELIST") || !tasks ||
+        to_int(*tasks).value_or(0) < 2) {
+      return false;
+    }
+    return !has("PMI_RANK") || (value("PMI_RANK") == value("SLURM_PROCID") &&
+                                value("PMI_SIZE") == tasks);
+  }
+
+  void from_slurm() {
+    launch_.self.launcher = "srun";
+    set_rank(number_in(environment_, "SLURM_PROCID"),
+             number_in(environment_, "SLURM_STEP_NUM_TASKS"),
+             "SLURM_PROCID");
+    launch_.job = fmt::format("slurm-{}.{}",
+                              value("SLURM_JOB_ID").value_or("0"),
+                              value("SLURM_STEP_ID").value_or("0"));
+    const auto per_node = value("SLURM_STEP_TASKS_PER_NODE");
+    if (per_node && has("SLURM_LOCALID") && has("SLURM_NODEID")) {
+      const auto counts = expand_tasks_per_node(*per_node);
+      const auto node =
+          static_cast<std::size_t>(number_in(environment_, "SLURM_NODEID"));
+      if (node < counts.size()) {
+        launch_.self.local_rank = number_in(environment_, "SLURM_LOCALID");
+        launch_.self.local_world = counts[node];
+        launch_.local_known = true;
+      }
+    }
+    if (!use_given_rendezvous()) {
+      const auto hosts = expand_node_list(*value("SLURM_STEP_NODELIST"));
+      launch_.rendezvous =
+          served_by_rank_0(hosts.front(), port_of(launch_.job));
+    }
+  }
+
+  const Environment& environment_;
+  const std::string& rendezvous_;
+  int parent_pid_;
+  Launch launch_;
+};
+
+}  // namespace
+
+Environment process_environment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* text = std::getenv(name.c_str());
+    return text ? std::optional<std::string>(text) : std::nullopt;
+  };
+}
+
+std::string host_name() {
+  char buffer[256] = {};
+  if (gethostname(buffer, sizeof buffer - 1) != 0 || buffer[0] == '\0') {
+    return "localhost";
+  }
+  return buffer;
+}
+
+Launch detect_launch(const Environment& environment,
+                     const std::string& rendezvous,
+                     const std::string& host,
+                     int parent_pid) {
+  return Detection(environment, rendezvous, host, parent_pid).run();
+}
+
+bool is_launched(const Environment& environment) {
+  return Detection(environment, "", "", 0).is_launched();
+}
+
+Launch detect_launch(const std::string& rendezvous) {
+  return detect_launch(
+      process_environment(), rendezvous, host_name(), getppid());
+}
+
+}  // namespace paceline::launch

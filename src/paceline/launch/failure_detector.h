@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/launch/heartbeat.h"
+
+namespace paceline::launch {
+
+/// The key under which a rank sets its host's name as soon as it has joined.
+std::string host_key(int rank);
+
+/// A rank whose heartbeat has stopped.
+struct SilentRank {
+  int rank = 0;
+  std::chrono::nanoseconds since{0};  // the last heartbeat
+  std::optional<Progress> last;       // absent: there was no heartbeat
+};
+
+/// Reads the heartbeats of some ranks and finds the ranks that have failed.
+///
+/// Times are measured on the detector's own clock, from when it saw a heartbeat
+/// change, so the clocks of several hosts need not agree.  The time between two
+/// polls counts as five seconds at most, because a detector that was itself
+/// stopped (Ctrl-Z, a suspended machine) must not find all ranks silent.
+class FailureDetector {
+ public:
+  FailureDetector(const std::vector<int>& ranks,
+                  std::chrono::nanoseconds timeout);
+
+  /// Reads the heartbeats; `now` on any monotonic clock.
+  void poll(KeyValueStore& store, std::chrono::nanoseconds now);
+
+  /// Stops watching a rank that has ended or has reported its own failure.
+  void remove(int rank);
+
+  /// The rank that has been silent for longest, if that exceeds the timeout.
+  std::optional<SilentRank> silent_rank() const;
+
+  /// The progress of `rank` at the last poll that found any.
+  std::optional<Progress> last_progress(int rank) const;
+
+ private:
+  struct State {
+    std::chrono::nanoseconds silent{0};
+    std::optional<Progress> last;
+  };
+
+  std::chrono::nanoseconds timeout_;
+  std::optional<std::chrono::nanoseconds> last_poll_;
+  std::map<int, State> ranks_;
+};
+
+}  // namespace paceline::launch

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/host_agent.h"
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/launch/failure_notice.h"
+#include "paceline/launch/host_launch.h"
+
+namespace paceline::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+// For the store to answer.
+constexpr auto kStoreTimeout = 30s;
+
+/// What the process that starts the job sends through stdin.
+class ControlInput {
+ public:
+  /// The first line; nothing where stdin ends before it does.
+  std::optional<std::string> line() {
+    while (text_.find('\n') == std::string::npos) {
+      if (!read_some()) {
+        return std::nullopt;
+      }
+    }
+    const auto end = text_.find('\n');
+    std::string first = text_.substr(0, end);
+    text_.erase(0, end + 1);
+    return first;
+  }
+
+  /// Signals this process, whose supervisor then stops the ranks: once after a
+  /// line "stop"; at every call, which kills, after the end of stdin.
+  void forward_stop() {
+    if (closed() || (!stopping_ && text_.find('\n') != std::string::npos)) {
+      stopping_ = true;
+      kill(getpid(), SIGTERM);
+    }
+  }
+
+  /// Whether stdin has ended.
+  bool closed() {
+    pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    while (!closed_ && poll(&ready, 1, 0) > 0) {
+      closed_ = !read_some();
+    }
+    return closed_;
+  }
+
+ private:
+  bool read_some() {
+    std::string buffer(4096, '\0');
+    const ssize_t n = read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (n > 0) {
+      text_.append(buffer, 0, static_cast<std::size_t>(n));
+    }
+    return n > 0 || (n < 0 && errno == EINTR);
+  }
+
+  std::string text_;
+  bool closed_ = false, stopping_ = false;
+};
+
+/// The job's store.  Ends this process where stdin ends before the store has
+/// answered.
+std::shared_ptr<KeyValueStore> open_unless_closed(const OpenStore& open_store,
+                                                  const Launch& launch,
+                                                  ControlInput& control) {
+  const std::jthread watch([&control](const std::stop_token& stopped) {
+    while (!stopped.stop_requested()) {
+      if (control.closed()) {
+        _exit(3);
+      }
+      std::this_thread::sleep_for(100ms);
+    }
+  });
+  return open_store(launch, kStoreTimeout);
+}
+
+Launch launch_of(const HostLaunch& host) {
+  const Environment variables =
+      [&host](const std::string& name) -> std::optional<std::string> {
+    const auto found = host.variables.find(name);
+    if (name == "RANK") {
+      return std::to_string(host.first_rank);
+    }
+    return found == host.variables.end() ? std::nullopt
+                                         : std::optional(found->second);
+  };
+  return detect_launch(variables, "", host_name(), getppid());
+}
+
+}  // namespace
+
+int run_host_agent(const OpenStore& open_store) {
+  const SupervisorSignals signals;  // before the store's threads
+  ControlInput control;
+  const auto line = control.line();
+  if (!line) {
+    throw UsageError(fmt::format(
+        "{} is how paceline run -H starts itself on another host", kHostAgent));
+  }
+  const HostLaunch host = host_launch_from(*line);
+  std::error_code elsewhere;
+  std::filesystem::current_path(host.folder, elsewhere);
+  const auto store = open_unless_closed(open_store, launch_of(host), control);
+  SuperviseOptions options;
+  options.heartbeat_timeout = kNoTimeout;  // whoever starts the job watches
+  options.on_tick = [&control] { control.forward_stop(); };
+  options.on_failure = [&store](const FailureNotice& notice) {
+    if (!failure_of(*store, notice.rank)) {
+      post_failure(*store, notice);
+    }
+  };
+  require_memory_for(host.ranks, host.host);
+  return supervise(start_ranks(host, signals), *store, signals, options)
+      .exit_code;
+}
+
+}  // namespace paceline::launch

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/host_launch.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/base/spawn.h"
+#include "paceline/launch/detect_launch.h"
+
+namespace paceline::launch {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
+    HostLaunch, host, first_rank, ranks, executable, argv, variables, folder)
+
+std::string to_line(const HostLaunch& launch) {
+  return nlohmann::json(launch).dump(
+             -1, ' ', true, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+HostLaunch host_launch_from(std::string_view line) {
+  try {
+    return nlohmann::json::parse(line).get<HostLaunch>();
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(fmt::format(
+        "the line does not describe ranks to start: {}", error.what()));
+  }
+}
+
+std::vector<ChildProcess> start_ranks(const HostLaunch& launch,
+                                      const SupervisorSignals& signals) {
+  const auto environment =
+      environment_with(launch.variables, {"RANK", "LOCAL_RANK"});
+  Command command{launch.executable, launch.argv, {}};
+  std::vector<ChildProcess> children;
+  for (int i = 0; i < launch.ranks && (i == 0 || !signals.ending()); ++i) {
+    const int rank = launch.first_rank + i;
+    command.environment = environment;
+    command.environment.push_back(fmt::format("RANK={}", rank));
+    command.environment.push_back(fmt::format("LOCAL_RANK={}", i));
+    children.push_back(
+        {.pid = spawn(command), .first_rank = rank, .host = launch.host});
+  }
+  return children;
+}
+
+bool is_this_host(std::string_view name) {
+  const std::string own = host_name();
+  return name == "localhost" || name == "::1" || name.starts_with("127.") ||
+         name == own || name == std::string_view(own).substr(0, own.find('.'));
+}
+
+}  // namespace paceline::launch

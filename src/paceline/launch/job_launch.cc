@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/job_launch.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <tuple>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/base/spawn.h"
+#include "paceline/launch/host_agent.h"
+#include "paceline/launch/host_launch.h"
+#include "paceline/launch/launch_command.h"
+
+namespace paceline::launch {
+namespace {
+
+// A socket that listens on the loopback, or on all interfaces, and its port.
+std::tuple<int, std::uint16_t> listen_for_ranks(bool far, std::uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(far ? INADDR_ANY : INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  const int reuse = 1;
+  if (fd < 0 ||
+      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
+      bind(fd, generic, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
+      getsockname(fd, generic, &length) != 0) {
+    const int error = errno;
+    if (error == EADDRINUSE && port != 0) {
+      throw UsageError(fmt::format(
+          "--rendezvous: port {} is taken on this host; choose another", port));
+    }
+    throw WorldError(
+        fmt::format("no port for the ranks' store: {}", std::strerror(error)));
+  }
+  return {fd, ntohs(address.sin_port)};
+}
+
+/// The socket that is a host agent's stdin.
+class ControlSocket {
+ public:
+  explicit ControlSocket(int fd) : fd_(fd) {}
+  ~ControlSocket() {
+    if (fd_ >= 0) {
+      close(fd_);
+    }
+  }
+  ControlSocket(ControlSocket&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)) {}
+  ControlSocket& operator=(ControlSocket&&) = delete;
+  ControlSocket(const ControlSocket&) = delete;
+  ControlSocket& operator=(const ControlSocket&) = delete;
+
+  int fd() const { return fd_; }
+
+  /// Stops at an error: the supervisor sees that the agent has ended.
+  void write(const std::string& text) const {
+    for (std::size_t sent = 0; sent < text.size();) {
+      const ssize_t n =
+          send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (n < 0 && errno != EINTR) {
+        return;
+      }
+      sent += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    }
+  }
+
+ private:
+  int fd_;
+};
+
+/// Starts the ranks of all hosts, and holds the sockets to remote ones.
+class Starter {
+ public:
+  Starter(const JobLaunch& job, std::uint16_t port)
+      : job_(job),
+        port_(port),
+        name_(fmt::format("{}-{}", getpid(), steady_ns())),
+        // By its own name, because "exe" is what ps would show for the link.
+        executable_(
+            job.executable.empty()
+                ? std::filesystem::read_symlink("/proc/self/exe").string()
+                : job.executable) {}
+
+  const std::string& job_name() const { return name_; }
+
+  std::vector<ChildProcess> start(const SupervisorSignals& signals) {
+    int world = 0;
+    for (const HostRanks& host : job_.hosts) {
+      world += host.ranks;
+    }
+    std::vector<ChildProcess> children;
+    int first = 0;
+    for (const HostRanks& host : job_.hosts) {
+      const HostLaunch launch = host_launch_of(host, first, world);
+      if (host.remote) {
+        children.push_back(start_remote(launch));
+      } else {
+        const auto here = start_ranks(launch, signals);
+        children.insert(children.end(), here.begin(), here.end());
+      }
+      first += host.ranks;
+    }
+    return children;
+  }
+
+ private:
+  HostLaunch host_launch_of(const HostRanks& host, int first, int world) const {
+    HostLaunch launch{.host = host.host,
+                      .first_rank = first,
+                      .ranks = host.ranks,
+                      .executable = executable_,
+                      .argv = host.argv,
+                      .variables = {},
+                      .folder = std::filesystem::current_path().string()};
+    if (host.remote) {
+      launch.variables = job_.variables;
+    }
+    launch.variables["MASTER_ADDR"] =
+        job_.address.empty() ? "127.0.0.1" : job_.address;
+    launch.variables["MASTER_PORT"] = std::to_string(port_);
+    launch.variables[kLaunchMarker] = name_;
+    launch.variables["WORLD_SIZE"] = std::to_string(world);
+    launch.variables["LOCAL_WORLD_SIZE"] = std::to_string(host.ranks);
+    if (job_.hosts.size() > 1) {
+      launch.variables[kLaunchHost] = host.host;
+    }
+    return launch;
+  }
+
+  // The ranks' description goes through the agent's stdin, so the remote shell
+  // reads nothing but the program's name.
+  ChildProcess start_remote(const HostLaunch& launch) {
+    std::array<int, 2> ends{};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+      throw WorldError(fmt::format(
+          "no socket for host {}: {}", launch.host, std::strerror(errno)));
+    }
+    const ControlSocket theirs(ends[1]);
+    sockets_.emplace_back(ends[0]);
+    Command command{"/usr/bin/env", {"env"}, environment_with({})};
+    command.argv.insert(command.argv.end(), job_.ssh.begin(), job_.ssh.end());
+    command.argv.push_back(launch.host);
+    command.argv.push_back(
+        fmt::format("exec {} {}", shell_word(executable_), kHostAgent));
+    command.input = theirs.fd();
+    const pid_t pid = spawn(command);
+    sockets_.back().write(to_line(launch));
+    return {.pid = pid,
+            .first_rank = launch.first_rank,
+            .ranks = launch.ranks,
+            .host = launch.host,
+            .name = job_.ssh.front(),
+            .control = sockets_.back().fd()};
+  }
+
+  const JobLaunch& job_;
+  std::uint16_t port_;
+  std::string name_, executable_;
+  std::vector<ControlSocket> sockets_;
+};
+
+}  // namespace
+
+void require_memory_for(int ranks, const std::string& host) {
+  // Its own memory once it has libtorch and a channel: 58 to 60 MB measured.
+  constexpr std::int64_t kLeastRankBytes = 50'000'000;
+  const std::int64_t needed = ranks * kLeastRankBytes;
+  const std::int64_t memory = usable_memory_bytes();
+  if (needed > memory) {
+    throw UsageError(
+        fmt::format("{} ranks on host {} need at least {:.1f} GB of memory, "
+                    "which has {:.1f} GB; use fewer ranks or more hosts",
+                    ranks,
+                    host,
+                    static_cast<double>(needed) * 1e-9,
+                    static_cast<double>(memory) * 1e-9));
+  }
+}
+
+Outcome launch_job(const JobLaunch& job) {
+  PACELINE_CHECK(!job.hosts.empty());
+  int here = 0;
+  for (const HostRanks& host : job.hosts) {
+    here += host.remote ? 0 : host.ranks;
+  }
+  require_memory_for(here, host_name());
+  const bool far = std::ranges::any_of(job.hosts, &HostRanks::remote);
+  PACELINE_CHECK(!far || !job.ssh.empty());
+  const SupervisorSignals signals;  // before the store's threads
+  const auto [fd, port] = listen_for_ranks(far, job.port);
+  Starter starter(job, port);
+  const auto store = job.serve_store(starter.job_name(), fd, port);
+  if (job.before) {
+    job.before(*store);
+  }
+  const auto children = starter.start(signals);
+  Outcome outcome = supervise(children, *store, signals, job.supervise);
+  if (job.after) {
+    job.after(*store);
+  }
+  return outcome;
+}
+
+}  // namespace paceline::launch

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "paceline/launch/detect_launch.h"
+#include "paceline/launch/key_value_store.h"
+#include "paceline/launch/supervise.h"
+
+namespace paceline::launch {
+
+/// Serves the store of the job called `job` over `listening`, a socket that
+/// listens at `port`; the store closes the socket.
+using ServeStore = std::function<std::shared_ptr<KeyValueStore>(
+    const std::string& job, int listening, std::uint16_t port)>;
+
+/// Opens the store at the launch's rendezvous.
+using OpenStore = std::function<std::shared_ptr<KeyValueStore>(
+    const Launch& launch, std::chrono::milliseconds timeout)>;
+
+/// The ranks of one host.
+struct HostRanks {
+  std::string host;  // as the user named it
+  int ranks = 1;
+  bool remote = false;            // started by JobLaunch::ssh
+  std::vector<std::string> argv;  // of every rank there
+};
+
+struct JobLaunch {
+  std::vector<HostRanks> hosts;  // in rank order
+  ServeStore serve_store;
+  SuperviseOptions supervise{};
+  std::string executable{};  // empty: this program
+  /// Called before the ranks start and after they have ended: sets what the
+  /// ranks read, and keeps what they wrote.
+  std::function<void(KeyValueStore&)> before{}, after{};
+
+  /// This machine's address for remote hosts, and the port of the store; 0: the
+  /// kernel chooses one.
+  std::string address{};
+  std::uint16_t port = 0;
+  /// The command that takes a host's name and a line for a shell there.
+  std::vector<std::string> ssh{};
+  /// Environment variables of this process that remote ranks get too.
+  std::map<std::string, std::string> variables{};
+};
+
+/// Starts the ranks and supervises them until the last one has ended:
+/// `paceline run --ranks N`, `paceline run -H a:4,b:4`.
+///
+/// The store is served by this process, so no rank's death takes it away: on
+/// the loopback, or, where there are remote hosts, on all interfaces.  On a
+/// remote host this program runs once as the host agent (launch/host_agent.h),
+/// which starts the ranks there.  Must be called by the main thread, before the
+/// process has others (see base/spawn.h).
+Outcome launch_job(const JobLaunch& job);
+
+/// Throws UsageError where this host's memory cannot hold so many ranks even
+/// before they have a model.
+void require_memory_for(int ranks, const std::string& host);
+
+}  // namespace paceline::launch

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace paceline::launch {
+
+/// The processes that a launcher shall start.
+struct LaunchShape {
+  int hosts = 1;
+  int ranks_per_host = 1;
+  std::vector<std::string> argv;  // the program first; without --ranks and
+                                  // --print-launch
+};
+
+/// A shell command that starts the program on a cluster; `kind` is slurm,
+/// mpirun or torchrun (else UsageError).  Where the launcher must be given the
+/// hosts, or cannot tell the ranks of several hosts where to meet, the command
+/// contains FIRST_HOST, HOST_2, ... for the user to replace.
+std::string launch_command(const std::string& kind, const LaunchShape& shape);
+
+/// One sentence, with its line break, that says what to replace in the command
+/// or where to run it; empty where the command can be run as it is.
+std::string launch_note(const std::string& kind, const LaunchShape& shape);
+
+/// `text` as one word of a POSIX shell.
+std::string shell_word(const std::string& text);
+
+/// `argv` as a command of a POSIX shell.
+std::string shell_command(const std::vector<std::string>& argv);
+
+}  // namespace paceline::launch

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/rank_monitor.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <stop_token>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/launch/failure_detector.h"
+#include "paceline/launch/failure_notice.h"
+
+namespace paceline::launch {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A rank that was itself stopped meanwhile must not find the store silent.
+constexpr nanoseconds kLongestGap = std::chrono::seconds(5);
+
+// Without a store there is nothing but time to let rank 1 print before the
+// other ranks end.
+constexpr nanoseconds kAfterRank1 = std::chrono::seconds(2);
+
+std::vector<int> ranks_to_watch(const RankMonitor::Options& options) {
+  std::vector<int> ranks;
+  const int world = static_cast<int>(options.hosts.size());
+  if (options.supervised || world < 2) {
+    return ranks;
+  }
+  if (options.rank == 1) {
+    return {0};
+  }
+  for (int rank = 1; options.rank == 0 && rank < world; ++rank) {
+    ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// False when asked to stop.
+bool sleep(const std::stop_token& stopped, milliseconds duration) {
+  std::mutex mutex;
+  std::condition_variable_any condition;
+  std::unique_lock lock(mutex);
+  condition.wait_for(lock, stopped, duration, [] { return false; });
+  return !stopped.stop_requested();
+}
+
+// The failure that ends this rank, and whether this rank detected it.
+struct Failure {
+  FailureNotice notice;
+  bool detected_here = false;
+};
+
+class Poller {
+ public:
+  explicit Poller(const RankMonitor::Options& options)
+      : options_(options),
+        detector_(ranks_to_watch(options), options.timeout) {}
+
+  std::optional<Failure> poll() {
+    options_.heartbeat->beat_unless_claimed();
+    if (options_.supervised) {
+      return std::nullopt;
+    }
+    detector_.poll(*options_.store, kSteadyClock.now());
+    if (const auto silent = detector_.silent_rank()) {
+      detector_.remove(silent->rank);
+      const auto notice = notice_of(
+          *silent, options_.hosts[static_cast<std::size_t>(silent->rank)]);
+      if (post_failure(*options_.store, notice)) {
+        return Failure{notice, true};
+      }
+    }
+    if (const auto cause = job_failure(*options_.store);
+        cause && cause->rank != options_.rank) {
+      return Failure{*cause, false};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Progress> rank_0() const { return detector_.last_progress(0); }
+
+ private:
+  const RankMonitor::Options& options_;
+  FailureDetector detector_;
+};
+
+}  // namespace
+
+RankMonitor::RankMonitor(Options options)
+    : options_(std::move(options)),
+      watchdog_([this](const std::stop_token& stopped) {
+        if (!options_.supervised) {
+          run_watchdog(stopped);
+        }
+      }),
+      thread_([this](const std::stop_token& stopped) { run(stopped); }) {}
+
+RankMonitor::~RankMonitor() = default;
+
+void RankMonitor::run(const std::stop_token& stopped) {
+  const auto interval = std::min(
+      milliseconds(500), std::max(options_.timeout / 8, milliseconds(1)));
+  Poller poller(options_);
+  std::optional<Failure> failure;
+  try {
+    while (!failure && sleep(stopped, interval)) {
+      {
+        const std::lock_guard lock(polls_.mutex);
+        polls_.under_way = true;
+        ++polls_.begun;
+      }
+      failure = poller.poll();
+      const std::lock_guard lock(polls_.mutex);
+      polls_.under_way = false;
+      polls_.rank_0 = poller.rank_0();
+    }
+    if (!failure ||
+        (!failure->detected_here && !sleep(stopped, options_.grace))) {
+      return;
+    }
+    options_.end(failure->detected_here ? message_of(failure->notice) : "");
+  } catch (const WorldError& error) {
+    // The store's server is gone.
+    {
+      const std::lock_guard lock(polls_.mutex);
+      polls_.under_way = false;
+    }
+    if (sleep(stopped, options_.grace)) {
+      options_.end(lost_store_message(options_, error.what()));
+    }
+  }
+}
+
+void RankMonitor::run_watchdog(const std::stop_token& stopped) {
+  const nanoseconds limit =
+      options_.timeout + (options_.rank == 1 ? nanoseconds(0) : kAfterRank1);
+  nanoseconds silent{0};
+  nanoseconds last = kSteadyClock.now();
+  std::int64_t seen = 0;
+  while (sleep(stopped, std::max(options_.timeout / 8, milliseconds(1)))) {
+    const nanoseconds now = kSteadyClock.now();
+    const nanoseconds gap = std::min(now - last, kLongestGap);
+    last = now;
+    std::unique_lock lock(polls_.mutex);
+    const bool same = polls_.under_way && polls_.begun == seen;
+    seen = polls_.begun;
+    lock.unlock();
+    silent = same ? silent + gap : nanoseconds(0);
+    if (silent > limit) {
+      options_.end(silent_store_message(silent));
+      return;
+    }
+  }
+}
+
+std::string RankMonitor::silent_store_message(nanoseconds since) {
+  if (options_.rank != 1) {
+    return "";
+  }
+  if (options_.rank_0_serves_store) {
+    const std::lock_guard lock(polls_.mutex);
+    return message_of(notice_of({0, since, polls_.rank_0}, options_.hosts[0]));
+  }
+  return message_of(
+      {1,
+       options_.hosts[1],
+       fmt::format("the ranks' store has not answered for {:.0f} s",
+                   std::chrono::duration<double>(since).count())});
+}
+
+std::string RankMonitor::lost_store_message(const Options& options,
+                                            const std::string& reason) {
+  if (options.rank != 1) {
+    return "";
+  }
+  return options.rank_0_serves_store
+             ? message_of(
+                   {0, options.hosts[0], "ended without an error message"})
+             : message_of({1, options.hosts[1], reason});
+}
+
+}  // namespace paceline::launch

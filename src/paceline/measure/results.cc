@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/results.h"
+
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/outputs.h"
+#include "paceline/base/text.h"
+#include "paceline/launch/launch_command.h"
+#include "paceline/records/store.h"
+#include "paceline/report/ddp.h"
+#include "paceline/report/formats.h"
+
+namespace paceline::measure {
+
+namespace fs = std::filesystem;
+
+std::string default_records_path(const std::string& experiment) {
+  std::string name = experiment;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' &&
+        c != '_') {
+      c = '-';
+    }
+  }
+  return fmt::format("results/{}-{:%Y%m%dT%H%M%SZ}.jsonl",
+                     name,
+                     fmt::gmtime(std::time(nullptr)));
+}
+
+std::string ended_by(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return fmt::format("paceline: {} ended the run: ",
+                     name == nullptr ? fmt::format("signal {}", signal)
+                                     : fmt::format("SIG{}", name));
+}
+
+Results::Results(experiment::Settings& settings) {
+  report::find_format(settings.format);
+  if (settings.records.empty() && settings.resume) {
+    throw UsageError(
+        "--resume: needs --records FILE, the file of the run to go on with");
+  }
+  if (const char* named = std::getenv(kRecordsVariable);
+      named != nullptr && settings.records.empty()) {
+    settings.records = named;
+  }
+  check_outputs({{"--records", settings.records},
+                 {"--json", settings.json},
+                 {"--trace", settings.trace}});
+  if (settings.records.empty()) {
+    settings.records = default_records_path(settings.name);
+    std::error_code error;
+    makes_folder_ = fs::create_directories("results", error);
+    check_writable("--records", settings.records);
+  }
+  makes_file_ = !fs::exists(settings.records);
+  if (!makes_file_) {
+    const records::RecordFile file =
+        records::read_records(settings.records, records::BrokenTail::kSkip);
+    already_ = file.records.size();
+    for (const std::string& warning : file.warnings) {
+      fmt::print(stderr, "warning: {}\n", warning);
+    }
+  }
+  settings_ = settings;
+}
+
+Results::~Results() {
+  if (makes_file_) {
+    records::remove_if_empty(settings_.records);
+  }
+  if (makes_folder_) {
+    rmdir("results");  // fails where something is in it
+  }
+}
+
+std::vector<records::RunRecord> Results::read(
+    const experiment::Experiment& experiment) const {
+  std::vector<records::RunRecord> shown;
+  if (!fs::exists(settings_.records)) {
+    return shown;
+  }
+  std::set<std::string> cases;
+  for (const records::Configuration& c : experiment.cases) {
+    cases.insert(c.key());
+  }
+  records::RecordFile file =
+      records::read_records(settings_.records, records::BrokenTail::kSkip);
+  for (std::size_t i = 0; i < file.records.size(); ++i) {
+    records::RunRecord& record = file.records[i];
+    if (i >= already_ ||
+        (settings_.resume && cases.contains(record.configuration.key()))) {
+      shown.push_back(std::move(record));
+    }
+  }
+  return shown;
+}
+
+// Only what has not been printed; all of it where that is no continuation.
+void Results::print(const std::string& text) {
+  const std::size_t from = text.starts_with(printed_) ? printed_.size() : 0;
+  std::fwrite(text.data() + from, 1, text.size() - from, stdout);
+  std::fflush(stdout);
+  printed_ = text;
+}
+
+void Results::show_rows(const experiment::Experiment& experiment) {
+  const report::Format& format = report::find_format(settings_.format);
+  std::error_code none;
+  const std::uintmax_t bytes = fs::file_size(settings_.records, none);
+  if (none || !format.grows_by_rows || experiment.runs > 1 ||
+      bytes == shown_bytes_) {
+    return;
+  }
+  shown_bytes_ = bytes;
+  const std::string text = format.render(read(experiment));
+  if (text.size() > printed_.size() && text.starts_with(printed_)) {
+    if (isatty(STDERR_FILENO) == 1) {
+      fmt::print(stderr, "\r\033[K");  // over the progress of the next case
+    }
+    print(text);
+  }
+}
+
+void Results::show(const experiment::Experiment& experiment,
+                   const std::string& ended) {
+  const std::vector<records::RunRecord> shown = read(experiment);
+  if (!shown.empty()) {
+    print(report::find_format(settings_.format).render(shown));
+    if (!settings_.json.empty()) {
+      write_atomically(settings_.json, report::render_ddp_json(shown));
+    }
+  }
+  if (!ended.empty()) {
+    fmt::print(stderr, "{}{}\n", ended, resume_text(experiment));
+  } else if (!shown.empty()) {
+    fmt::print(stderr, "records: {}\n", settings_.records);
+  }
+}
+
+Results::Tally Results::tally(const experiment::Experiment& experiment) const {
+  const auto done = records::completed(read(experiment));
+  std::set<std::string> measured;
+  for (const records::Configuration& c : experiment.cases) {
+    if (!c.discard) {
+      measured.insert(c.key());
+    }
+  }
+  Tally tally{
+      .finished = 0,
+      .all = measured.size() * static_cast<std::size_t>(experiment.runs)};
+  for (const auto& [key, run] : done) {
+    tally.finished += measured.contains(key) && run < experiment.runs ? 1U : 0U;
+  }
+  return tally;
+}
+
+bool Results::print_if_complete(
+    const experiment::Experiment& experiment) const {
+  const Tally now = tally(experiment);
+  if (now.all == 0 || now.finished < now.all) {
+    return false;
+  }
+  fmt::print(stderr,
+             "nothing is left to run: {} finished\n",
+             counted(static_cast<std::int64_t>(now.all), "case"));
+  return true;
+}
+
+std::string Results::resume_text(
+    const experiment::Experiment& experiment) const {
+  const Tally now = tally(experiment);
+  const std::string of = counted(static_cast<std::int64_t>(now.all), "case");
+  if (now.finished == 0) {
+    return fmt::format("0 of {} finished, so there is no record", of);
+  }
+  return fmt::format(
+      "{} of {} finished, recorded in {}; the same command with --records {} "
+      "--resume runs the rest",
+      now.finished,
+      of,
+      settings_.records,
+      launch::shell_word(settings_.records));
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "paceline/experiment/experiment.h"
+#include "paceline/experiment/settings.h"
+#include "paceline/records/run_record.h"
+
+namespace paceline::measure {
+
+/// "results/quick-20260131T174500Z.jsonl", of the time now.
+std::string default_records_path(const std::string& experiment);
+
+/// The environment variable that names the file of a run's records.
+inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
+
+/// "paceline: SIGINT ended the run: "
+std::string ended_by(int signal);
+
+/// Where a run writes its records, and what it prints of them.
+class Results {
+ public:
+  /// Chooses `settings.records` where it is empty, and creates its folder.
+  /// Throws UsageError where an output cannot be written, the format is
+  /// unknown, or the record file holds something else.
+  explicit Results(experiment::Settings& settings);
+
+  /// Removes the file and the folder that this run made and left empty.
+  ~Results();
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  /// Prints the rows of the records since the last call, where the format's
+  /// rows do not depend on later ones.  Cheap where there is no new record.
+  void show_rows(const experiment::Experiment& experiment);
+
+  /// Prints this run's records (those not yet shown) on stdout, writes --json,
+  /// and prints the path of the records on stderr.  With --resume, earlier
+  /// records of the same cases belong to the run.
+  ///
+  /// For a run that ended early, `ended` is printed first on stderr, followed
+  /// by the number of finished cases and the command that resumes the run.
+  void show(const experiment::Experiment& experiment,
+            const std::string& ended = "");
+
+  /// The number of recorded repetitions of cases, and of all.
+  struct Tally {
+    std::size_t finished = 0, all = 0;
+  };
+  Tally tally(const experiment::Experiment& experiment) const;
+
+  /// Whether every case has its record already (--resume); prints that on
+  /// stderr.
+  bool print_if_complete(const experiment::Experiment& experiment) const;
+
+ private:
+  std::vector<records::RunRecord> read(
+      const experiment::Experiment& experiment) const;
+  std::string resume_text(const experiment::Experiment& experiment) const;
+  void print(const std::string& text);
+
+  experiment::Settings settings_;  // settled
+  bool makes_folder_ = false;
+  bool makes_file_ = false;
+  std::size_t already_ = 0;         // records in the file before this run
+  std::uintmax_t shown_bytes_ = 0;  // of the file, when rows were last shown
+  std::string printed_;
+};
+
+}  // namespace paceline::measure

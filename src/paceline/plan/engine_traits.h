@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace paceline::plan {
+
+/// What is known of an engine without libtorch.
+struct EngineTraits {
+  std::string_view name;
+  std::string_view summary;  // one line
+  std::string_view
+      made_for;             // the device whose tensors it moves without copies
+  bool moves_cpu = false;   // tensors on the CPU
+  bool moves_cuda = false;  // tensors on a GPU
+  /// Collectives of one communicator that it performs at the same time.
+  std::int32_t concurrent_collectives = 1;
+
+  constexpr bool moves(std::string_view device) const {
+    return device == "cuda" ? moves_cuda : moves_cpu;
+  }
+};
+
+/// Every engine that can be built, in the order `paceline list` prints.  An
+/// engine's code is a row of engines/engine_table.cc.
+inline constexpr auto kEngines = std::to_array<EngineTraits>({
+    {.name = "gloo",
+     .summary = "TCP between hosts, from the PyTorch wheel",
+     .made_for = "cpu",
+     .moves_cpu = true,
+     .moves_cuda = true,
+     .concurrent_collectives = 2},  // one in each of its two threads
+    {.name = "nccl",
+     .summary = "NVIDIA GPUs, from the PyTorch wheel for CUDA",
+     .made_for = "cuda",
+     .moves_cuda = true},
+});
+
+/// The row of `name`; null for an engine that is only simulated.
+constexpr const EngineTraits* find_engine_traits(std::string_view name) {
+  const auto* row = std::ranges::find(kEngines, name, &EngineTraits::name);
+  return row == kEngines.end() ? nullptr : row;
+}
+
+/// The engine that is made for `device`.
+constexpr const EngineTraits& engine_for(std::string_view device) {
+  const auto* row =
+      std::ranges::find(kEngines, device, &EngineTraits::made_for);
+  return row == kEngines.end() ? kEngines.front() : *row;
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/job_spec.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::experiment {
+namespace {
+
+TEST(JobSpec, ComesBackAsItWas) {
+  JobSpec job;
+  job.experiment.name = "a \"name\"";
+  job.experiment.runs = 3;
+  job.run = 2;
+  job.progress = true;
+  job.settings.records = "results/x.jsonl";
+  job.settings.timeout = 12.5;
+  job.settings.yes = true;
+  records::Configuration c;
+  c.label = "1M/2G";
+  c.ranks = 2;
+  c.ranks_per_host = {1, 1};
+  c.learning_rate = 0.1 + 0.2;
+  c.seed = 18446744073709551615U;
+  c.channels_last = true;
+  job.experiment.cases = {records::Configuration{}, c};
+
+  const JobSpec back = job_spec_from(to_text(job));
+  EXPECT_EQ(to_text(back), to_text(job));
+  EXPECT_EQ(back.experiment.name, job.experiment.name);
+  EXPECT_EQ(back.experiment.runs, 3);
+  EXPECT_EQ(back.run, 2);
+  EXPECT_TRUE(back.progress);
+  EXPECT_EQ(back.settings.records, "results/x.jsonl");
+  EXPECT_EQ(back.settings.timeout, 12.5);
+  EXPECT_TRUE(back.settings.yes);
+  ASSERT_EQ(back.experiment.cases.size(), 2U);
+  EXPECT_EQ(back.experiment.cases[0].key(), records::Configuration{}.key());
+  EXPECT_EQ(back.experiment.cases[1].key(), c.key());
+  EXPECT_EQ(back.experiment.cases[1].label, "1M/2G");
+  EXPECT_EQ(back.experiment.cases[1].learning_rate, 0.1 + 0.2);
+}
+
+TEST(JobSpec, RefusesOtherText) {
+  EXPECT_THROW(job_spec_from("{}"), UsageError);
+  EXPECT_THROW(job_spec_from("not json"), UsageError);
+  EXPECT_THROW(job_spec_from(R"({"experiment": "x", "runs": 1, "run": 0,
+                              "progress": false, "settings": {},
+                              "cases": [{"no_such_key": "1"}]})"),
+               UsageError);
+}
+
+}  // namespace
+}  // namespace paceline::experiment

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/key_value_store.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "launch/memory_store.h"
+#include "paceline/base/error.h"
+
+namespace paceline::launch {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::MemoryStore;
+
+TEST(WaitFor, ReturnsTheValueOrNothingAfterTheTimeout) {
+  MemoryStore store;
+  EXPECT_EQ(wait_for(store, "key", milliseconds(5)), std::nullopt);
+  store.set("key", "value");
+  EXPECT_EQ(wait_for(store, "key", milliseconds(0)), "value");
+}
+
+TEST(PrefixStore, WaitsForWhatAnotherRankSetsUnderTheSamePrefix) {
+  const auto store = std::make_shared<MemoryStore>();
+  PrefixStore writer(store, 0, "case/1/");
+  PrefixStore reader(store, 1, "case/1/");
+  writer.set("done", "");
+  EXPECT_EQ(reader.wait("done"), "");
+  EXPECT_FALSE(store->get("done"));
+  EXPECT_EQ(store->get("case/1/done"), "");
+}
+
+TEST(PrefixStore, NoRankPassesABarrierBeforeTheLastHasCome) {
+  constexpr int kRanks = 4;
+  const auto store = std::make_shared<MemoryStore>();
+  std::atomic<int> came = 0;
+  std::atomic<int> early = 0;
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    ranks.emplace_back([&, rank] {
+      PrefixStore own(store, rank, "");
+      for (int round = 1; round <= 20; ++round) {
+        ++came;
+        own.barrier(std::to_string(round), kRanks);
+        early += came < round * kRanks ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& rank : ranks) {
+    rank.join();
+  }
+  EXPECT_EQ(early, 0);
+}
+
+TEST(PrefixStore, ATimeoutNamesTheKeyOfTheMissingRank) {
+  PrefixStore store(std::make_shared<MemoryStore>(), 0, "x/");
+  try {
+    store.barrier("start", 2, milliseconds(20));
+    FAIL();
+  } catch (const WorldError& error) {
+    EXPECT_NE(std::string(error.what()).find("'start/arrived/1'"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(PrefixStore, AnExceptionOfIdleEndsAWait) {
+  PrefixStore store(std::make_shared<MemoryStore>(), 0, "x/", [] {
+    throw UsageError("stop");
+  });
+  EXPECT_THROW(store.wait("key"), UsageError);
+}
+
+}  // namespace
+}  // namespace paceline::launch

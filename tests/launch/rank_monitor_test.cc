@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/rank_monitor.h"
+
+#include <future>
+
+#include <gtest/gtest.h>
+
+#include "launch/memory_store.h"
+#include "paceline/launch/failure_notice.h"
+
+namespace paceline::launch {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::MemoryStore;
+
+// One rank's guard, and the sentence with which it ends its process.
+struct Guarded {
+  Guarded(const std::shared_ptr<MemoryStore>& store,
+          int rank,
+          std::chrono::milliseconds timeout)
+      : heartbeat(std::make_shared<Heartbeat>(store, rank, 0ms)),
+        monitor({.store = store,
+                 .heartbeat = heartbeat,
+                 .rank = rank,
+                 .hosts = {"a", "b", "c"},
+                 .timeout = timeout,
+                 .grace = 50ms,
+                 .end = [this](const std::string& text) {
+                   said.set_value(text);
+                 }}) {}
+
+  std::string message() {
+    auto future = said.get_future();
+    return future.wait_for(10s) == std::future_status::ready ? future.get()
+                                                             : "nothing";
+  }
+
+  std::promise<std::string> said;
+  std::shared_ptr<Heartbeat> heartbeat;
+  RankMonitor monitor;  // last: its thread uses the rest
+};
+
+TEST(RankMonitor, rank_0_finds_a_silent_rank_and_all_end) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded zero(store, 0, 2s), one(store, 1, 2s);
+  Heartbeat(store, 2, 0ms).beat(5, "all-gather");
+  const auto told = zero.message();
+  EXPECT_NE(told.find("rank 2 on host c: stopped answering"), std::string::npos)
+      << told;
+  EXPECT_NE(told.find("at step 5, all-gather"), std::string::npos) << told;
+  EXPECT_EQ(one.message(), "") << "ends, but rank 0 speaks";
+}
+
+TEST(RankMonitor, rank_1_watches_rank_0) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded one(store, 1, 2s);
+  const auto told = one.message();
+  EXPECT_NE(told.find("rank 0 on host a: stopped answering"), std::string::npos)
+      << told;
+}
+
+TEST(RankMonitor, a_filed_failure_ends_a_stuck_rank) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded two(store, 2, 1h);
+  post_failure(*store, {0, "a", "broken", false, 3});
+  EXPECT_EQ(two.message(), "");
+}
+
+TEST(RankMonitor, a_lost_board_is_told_by_rank_1) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded one(store, 1, 1h), two(store, 2, 1h);
+  store->vanish();
+  EXPECT_EQ(one.message(), "rank 1 on host b: the store is gone");
+  EXPECT_EQ(two.message(), "");
+}
+
+TEST(RankMonitor, a_board_that_rank_0_held_names_it) {
+  RankMonitor::Options options;
+  options.hosts = {"a", "b"};
+  options.rank_0_serves_store = true;
+  options.rank = 1;
+  EXPECT_EQ(RankMonitor::lost_store_message(options, "gone"),
+            "rank 0 on host a: ended without an error message");
+  options.rank = 0;
+  EXPECT_EQ(RankMonitor::lost_store_message(options, "gone"), "");
+}
+
+TEST(RankMonitor, a_board_that_says_nothing_ends_all) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded one(store, 1, 400ms), two(store, 2, 400ms);
+  store->stop_answering();
+  const auto told = one.message();
+  EXPECT_TRUE(told.starts_with(
+      "rank 1 on host b: the ranks' store has not answered for "))
+      << told;
+  EXPECT_EQ(two.message(), "");
+  store->answer();  // so that the monitors' threads can be joined
+}
+
+TEST(RankMonitor, ends_quietly_with_its_rank) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded zero(store, 0, 1h);
+}
+
+}  // namespace
+}  // namespace paceline::launch
