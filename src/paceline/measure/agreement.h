@@ -11,17 +11,17 @@
 
 namespace paceline::measure {
 
-/// A number for what a rank's plan does on one communicator: pattern, counts,
-/// types, reduction, root and order of its collectives, in every variant of
-/// the first steps.  Equal on all members that mean the same (FNV-1a, 64 bits).
+/// A digest (FNV-1a, 64 bits) of a rank's plan on one communicator: pattern,
+/// counts, types, reduction, root and order of its collectives, in every
+/// variant of the first steps.  Equal on all members whose plans match.
 std::int64_t communicator_digest(const plan::Planner& planner,
                                  const plan::PlanInput& input,
                                  const plan::Setup& setup,
                                  plan::CommunicatorId on);
 
 /// Compares the digests of all members once, so that no step has to compare
-/// shapes.  Collective.  Every member throws the UsageError "rank 2's plan
-/// differs from rank 0's on communicator grad" where one differs.
+/// shapes.  Collective.  Where one differs, every member throws the UsageError
+/// "rank 2's plan differs from rank 0's on communicator grad".
 void require_agreement(engines::Channel& channel,
                        const plan::Communicator& group,
                        std::int64_t digest,

@@ -9,24 +9,25 @@
 
 namespace paceline::measure {
 
-/// Leaves a rank's result on its case's store.  Where ranks of a case sit on
-/// several hosts (`one_clock` false), times are counted from the line-up.
+/// Sets a rank's result in the case's store.  Where the ranks are on several
+/// hosts (`one_clock` false), times are counted from the barrier before the
+/// warm-up.
 void post_result(launch::PrefixStore& store,
                  int rank,
                  const RankResult& result,
                  bool one_clock);
 
-/// What ranks 0 .. ranks-1 posted, as one record: the samples of all, the
-/// bytes of the busiest, checks that hold if they hold everywhere.  Waits for
-/// them.
+/// Waits for the results of ranks 0 .. ranks-1 and merges them into one record:
+/// the samples of all ranks, the wire bytes of the rank that sent most, and the
+/// checks, which hold if they hold on all ranks.
 records::RunRecord gather_results(launch::PrefixStore& store, int ranks);
 
-/// What the same ranks posted of a case behind a modelled link.
+/// The check of the modelled link, from the results of the same ranks.
 records::LinkCheck gather_link_check(
     launch::PrefixStore& store, const records::Configuration& configuration);
 
-/// The spans of the same ranks, `shift_ns` later: every rank's clock is set
-/// by the moment at which the case lined up.
+/// The spans of the same ranks, each `shift_ns` later.  Every rank's spans are
+/// counted from the barrier before the warm-up.
 std::vector<records::Span> gather_spans(launch::PrefixStore& store,
                                         int ranks,
                                         std::int64_t shift_ns);

@@ -19,13 +19,13 @@
 
 namespace paceline::measure {
 
-/// What one rank brings back from a case.
+/// What one rank measured in a case.
 struct RankResult {
   records::RankSamples samples;
   records::WireBytes wire;
   std::map<std::string, bool> verified;
   std::optional<records::PlannedBy> planned_by{};
-  PlanTimes times{};  // the same for planners
+  PlanTimes times{};  // the times that the plan was made by
   std::vector<records::Warning> warnings;
   std::int64_t started_ns = 0;       // when all ranks were ready to begin
   std::vector<records::Span> spans;  // since then; with record_spans
@@ -37,17 +37,17 @@ struct CaseOptions {
   std::string name;       // unique within the job
   std::string interface;  // network interface; empty: the engine's choice
   std::chrono::milliseconds timeout{60'000};
-  std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
+  std::chrono::nanoseconds first_step{0};  // estimated; 0: unknown
   bool record_spans = false;
-  PlanTimes times{};  // what planners need not measure; equal on all ranks
-  launch::Heartbeat* heartbeat = nullptr;  // null: nobody listens
+  PlanTimes times{};                       // known already; equal on all ranks
+  launch::Heartbeat* heartbeat = nullptr;  // may be null
   std::function<void(int done, int total)> progress{};
 };
 
 /// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured
-/// window, then the same steps without communication while all ranks compute
-/// at once, then the checks.  Times of a stretched case come divided by its
-/// stretch, those of `linked` apart.
+/// window, then the same steps without communication while all ranks compute at
+/// once, then the checks.  The times of a stretched case are divided by its
+/// stretch, except those of `linked`.
 RankResult run_case(const engines::World& world,
                     const records::Configuration& configuration,
                     launch::PrefixStore& store,

@@ -19,12 +19,12 @@ class Channel;
 
 namespace paceline::measure {
 
-/// What plans ask of an engine, in the order of the report: the four patterns,
-/// and "message": every rank sends to the next one and receives from the one
-/// before, at once, as nccl-tests' sendrecv.
+/// The operations that plans use, in the order of the report: the four
+/// patterns, and "message": every rank sends to the next one and receives from
+/// the one before at the same time, as sendrecv of nccl-tests.
 std::span<const std::string_view> comm_operations();
 
-/// What every rank measures with.
+/// The engine, the device and the link that are measured.
 struct CommSetting {
   std::string engine{plan::engine_for("cpu").name};
   std::string device = "cpu";
@@ -42,18 +42,18 @@ struct CommIterations {
   std::function<void(int done, int total)> progress{};
 };
 
-/// What one rank saw of one operation at one size.
+/// The measurements of one rank for one operation at one size.
 struct CommSamples {
-  std::int64_t bytes = 0;  // the true size: whole elements, whole shards
+  std::int64_t bytes = 0;  // rounded to whole elements and shards
   std::vector<std::int64_t> duration_ns;  // by iteration
-  std::int64_t wire_bytes = 0;            // of one operation, as booked
+  std::int64_t wire_bytes = 0;            // of one operation, by the ledger
   std::int64_t wrong_elements = 0;
   /// Of the measured iterations, where there is a modelled link.
   std::vector<engines::LinkedOperation> linked{};
   std::int64_t began_ns = 0;  // the first measured one, this rank's clock
 };
 
-/// An engine's channel over the whole world, and operations on it, one after
+/// Performs operations on an engine's channel over the whole world, one after
 /// the other.
 class CommCases {
  public:
@@ -63,9 +63,9 @@ class CommCases {
             const std::string& name);
   ~CommCases();
 
-  /// Warms up, measures and then checks every element of one more operation
-  /// on values that no summation rounds.  Ranks meet before each operation, so
-  /// a duration is the operation's own and not a late rank's.  Collective.
+  /// Warms up, measures, and then checks every element of one more operation on
+  /// values that no summation rounds.  A barrier before each operation keeps
+  /// late ranks out of its duration.  Collective.
   CommSamples run(std::string_view operation,
                   std::int64_t bytes,
                   const CommIterations& iterations);
@@ -78,8 +78,7 @@ class CommCases {
   std::string interface_;
 };
 
-/// One operation on `channel`, whose engine `setting` names: for tests with
-/// channels of their own.
+/// The same for one operation on `channel`, for tests with their own channels.
 CommSamples measure_operation(engines::Channel& channel,
                               std::string_view operation,
                               std::int64_t bytes,

@@ -11,7 +11,7 @@
 
 namespace paceline::measure {
 
-/// What ranks have measured of an engine, whole or as far as they came.
+/// The measurements of an engine, complete or up to where the run ended.
 struct CommResult {
   std::vector<records::CommRecord> records;
   records::Environment environment;
@@ -27,11 +27,12 @@ class CommFindings {
 
   void begin(const records::Environment& environment,
              const std::vector<std::string>& hosts);
-  /// The line's rate was measured again; of all rates the fastest counts.
+  /// Adds a measurement of the line rate; the fastest one counts.
   void add_line(double bytes_per_s);
   void add(const records::CommRecord& record);
 
-  /// All records so far, each with the line and the warnings that it calls for.
+  /// All records so far, each with the line rate and the warnings that follow
+  /// from it.
   CommResult result() const;
 
  private:
@@ -41,7 +42,7 @@ class CommFindings {
   double line_bytes_per_s_ = 0;
 };
 
-/// CommFindings::result() of a job that left its findings on `store`.
+/// CommFindings::result() of a job that wrote its findings to `store`.
 CommResult read_findings(launch::KeyValueStore& store);
 
 }  // namespace paceline::measure

@@ -19,14 +19,14 @@ struct CommRow {
 /// Bytes of one element of fp32, fp64, fp16, bf16 or int32.
 std::int64_t element_bytes(std::string_view dtype);
 
-/// The size that an operation has in truth: `bytes` in whole elements, at least
-/// one, and where each of `world` ranks holds a shard, in equal shards.
+/// `bytes` rounded to whole elements, at least one, and to equal shards for an
+/// operation of which each of `world` ranks holds a shard.
 std::int64_t whole_bytes(std::string_view operation,
                          std::int64_t bytes,
                          std::int64_t element,
                          std::int64_t world);
 
-/// Every operation at every size, in order and each once, at its true size.
+/// Every operation at every size, in order, rounded as above, each once.
 std::vector<CommRow> comm_rows(const std::vector<std::string>& operations,
                                const std::vector<std::int64_t>& sizes,
                                std::string_view dtype,

@@ -7,12 +7,12 @@
 
 namespace paceline::measure {
 
-/// Keeps this rank on cores of its own while it lives: local rank r of this
-/// host gets `threads` of the cores that the process may use, in their order,
-/// so that a one-rank case has no more room than a rank of the largest world.
-/// Threads and commands that are started meanwhile inherit it.  Where the cores
-/// do not suffice for all local ranks, nothing is pinned; nor where the
-/// launcher has already set the ranks `apart`, on cores of their own.
+/// Pins this rank to its own cores until destruction.  Local rank r of this
+/// host gets the r-th `threads` of the cores that the process may use, so that
+/// a case of one rank has as many cores as a rank of the largest world. Threads
+/// and commands that are started meanwhile inherit the affinity.  Nothing is
+/// pinned where there are too few cores for all local ranks, and where the
+/// launcher has already given the ranks disjoint cores (`apart`).
 class CorePin {
  public:
   CorePin(int local_rank, int local_world, int threads, bool apart = false);

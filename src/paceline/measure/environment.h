@@ -9,9 +9,9 @@
 
 namespace paceline::measure {
 
-/// Versions of the program and its libraries, and this machine; the same on
-/// every rank once each host has told its facts.  Collective over the world.
-/// `usable_cores` are those of this host (measure/host_cores.h).
+/// The versions of the program and its libraries, and the facts of all hosts;
+/// equal on every rank.  Collective over the world.  `usable_cores` are those
+/// of this host (measure/host_cores.h).
 records::Environment exchange_environment(const engines::World& world,
                                           launch::PrefixStore& store,
                                           int usable_cores);

@@ -13,22 +13,22 @@
 
 namespace paceline::measure {
 
-/// What is known of a job's steps before the first one is measured.
+/// The estimate of a job before its first step is measured.
 struct Estimate {
   /// Empty, or why the job shall not start.
   std::string refusal;
-  /// Seconds of each network's first step, on a rank that has its host to
-  /// itself; keys are the estimate's own.
+  /// Seconds of the first step by network_of(), for a rank that is alone on its
+  /// host.
   std::map<std::string, double> first_step_s;
 
-  /// About how long the first step of a case takes where `ranks_here` ranks
-  /// share `cores`; zero where nothing is known.
+  /// The estimated time of a case's first step where `ranks_here` ranks share
+  /// `cores`; zero where it is unknown.
   std::chrono::nanoseconds first_step(const records::Configuration& c,
                                       int ranks_here,
                                       int cores) const;
 };
 
-/// What one rank's computing depends on: equal texts compute alike.
+/// All that the computation of one rank depends on, as text.
 std::string network_of(const records::Configuration& configuration);
 
 /// The key of the job's store that holds the estimate, for the other ranks and

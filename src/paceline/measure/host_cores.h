@@ -8,18 +8,19 @@
 
 namespace paceline::measure {
 
-/// What the ranks of one host may run on.
+/// The cores that the ranks of one host may use.
 struct HostCores {
   int usable = 1;      // cores of all of them together, quota included
-  bool apart = false;  // no core is allowed to two ranks: their launcher
-                       // (mpirun, srun) gave each its own
+  bool apart = false;  // no core is allowed to two ranks, because the launcher
+                       // (mpirun, srun) gave each rank its own
 };
 
-/// Collective over the world: every rank posts its affinity mask and reads
-/// those of its host, because a launcher may bind each rank to a part of it.
-/// To be called before any rank is pinned.  Throws WorldError after `patience`.
+/// Collective over the world: every rank sets its affinity mask in the store
+/// and reads those of its host, because a launcher may bind each rank to a part
+/// of the host.  To be called before any rank is pinned.  Throws WorldError
+/// after `timeout`.
 HostCores host_cores(const engines::World& world,
                      launch::PrefixStore& store,
-                     std::chrono::milliseconds patience);
+                     std::chrono::milliseconds timeout);
 
 }  // namespace paceline::measure

@@ -19,7 +19,7 @@ namespace paceline::measure {
 /// measured; `run_job` carries it over.
 inline constexpr const char* kTimesKey = "times";
 
-/// What a strategy decides by; what is not here is measured for the case.
+/// The times by which a strategy makes its plan; absent ones are measured.
 struct PlanTimes {
   std::optional<plan::LayerProfile> profile{};
   std::optional<plan::AlphaBeta> alpha_beta{};
@@ -29,25 +29,26 @@ struct PlanTimes {
 std::string to_text(const PlanTimes& times);
 PlanTimes plan_times_from(const std::string& text);
 
-/// The times of layers and collectives that a run knows before a case begins:
-/// the fits of its cluster file, and what earlier cases have measured.  Layers
-/// hold for a network on so many ranks, collectives for an engine, a device, a
-/// placement of ranks and a model's size.  On every rank; rank 0's count.
+/// The times of layers and collectives that are known before a case begins: the
+/// fits of the cluster file, and the measurements of earlier cases.  Times of
+/// layers hold for a network on the same ranks; times of collectives hold for
+/// an engine, a device, a placement of ranks and a model's size.  Every rank
+/// has one of these; only rank 0's holds times.
 class KnownTimes {
  public:
   /// `cluster_file` is read by rank 0; empty: none.  Reads what the job's store
   /// holds.
   KnownTimes(const engines::World& world, const std::string& cluster_file);
 
-  /// What is known of a case, the same on all of its ranks, which call this.
-  /// Nothing for a strategy that decides by no times, for a replay's layers and
-  /// for a modelled link.  Rank 0 says on stderr, once each, which fits it
-  /// takes, and why there are none where a cluster file was given.
+  /// The known times of a case, equal on all of its ranks; collective over
+  /// them. Empty for a strategy that needs no times, for the layers of a replay
+  /// and for a modelled link.  Rank 0 prints on stderr which fits it takes, or
+  /// why the cluster file has none, each sentence once.
   PlanTimes share(const records::Configuration& configuration,
                   launch::PrefixStore& store);
 
-  /// Keeps what a case was planned by (`used`) and nobody had known before it,
-  /// for later cases that ask for the same, and in the job's store.
+  /// Keeps the times of `used` that are not in `known`, for later cases and in
+  /// the job's store.
   void keep(const records::Configuration& configuration,
             const PlanTimes& known,
             const PlanTimes& used);

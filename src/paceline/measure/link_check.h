@@ -20,12 +20,14 @@ std::string to_text(std::vector<engines::LinkedOperation> operations,
 std::vector<engines::LinkedOperation> linked_operations_from(
     const std::string& text);
 
-/// Compares engine and link where all members of an operation have seen it.
+/// Compares the engine with the modelled link, for the operations that all
+/// members recorded.
 ///
-/// It begins when its last member issues it and has ended when it has ended on
-/// all, so what counts is the latest modelled end and the latest real one: a
-/// member that came early has waited for the others, not for the engine.  The
-/// ranks' times must be of one clock.  Slack is divided by `stretch`.
+/// An operation begins when its last member issues it and ends when it has
+/// ended on all members, so the latest modelled end is compared with the latest
+/// real end: a member that issued early waited for the others, not for the
+/// engine. The times of all ranks must be on one clock.  Slack is divided by
+/// `stretch`.
 records::LinkCheck check_link(
     const std::vector<std::vector<engines::LinkedOperation>>& by_rank,
     double stretch);

@@ -13,15 +13,15 @@
 namespace paceline::measure {
 
 /// Times all-reduce, reduce-scatter and all-gather on `channel`, alone and at a
-/// few sizes up to `largest_bytes`, and fits a line to each.  Collective; a
-/// round takes as long as on its slowest rank, so all ranks get equal models.
+/// few sizes up to `largest_bytes`, and fits a line to each.  Collective.  The
+/// time of a round is that of its slowest rank, so all ranks get equal models.
 /// Takes about a second on a slow network.
 plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
                                    at::Device device,
                                    std::int64_t largest_bytes,
                                    const std::string& origin);
 
-/// Every rank gets the profile of the channel's first.  Collective.
+/// Broadcasts the profile of the channel's first rank.  Collective.
 plan::LayerProfile share_profile(engines::Channel& channel,
                                  plan::LayerProfile profile,
                                  at::Device device);

@@ -7,7 +7,7 @@
 
 namespace paceline::measure {
 
-/// What a case costs one rank that has its host to itself.
+/// The cost of a case for one rank that is alone on its host.
 struct Probe {
   double setup_s = 0;
   double first_step_s = 0;  // cold: memory is touched, kernels are chosen

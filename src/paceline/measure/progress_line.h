@@ -5,11 +5,11 @@
 
 namespace paceline::measure {
 
-/// One line on stderr that is written anew while work goes on, and gone when
-/// this is.
+/// One line on stderr that is overwritten while work goes on, and erased at
+/// destruction.
 class ProgressLine {
  public:
-  /// `shown` false: says nothing.
+  /// Prints nothing where `shown` is false.
   explicit ProgressLine(bool shown) : shown_(shown) {}
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
@@ -17,7 +17,7 @@ class ProgressLine {
 
   void show(const std::string& text);
 
-  /// Takes the line away, so that another text can stand there.
+  /// Erases the line, so that other text can be printed.
   void clear();
 
  private:

@@ -12,33 +12,33 @@
 
 namespace paceline::measure {
 
-/// What a replay does to the executor in the network's place.
+/// The calls by which a replay drives the executor instead of a network.
 struct ReplayEvents {
   std::function<void(plan::ModuleId)> enter, leave;
   std::function<bool(plan::ModuleId)> gates_backward;
   std::function<void(plan::ModuleId)> enter_backward;
   std::function<void(plan::ParameterId)> ready;
-  /// Time that has been stood at gates, ever.
+  /// Total time spent waiting at gates.
   std::function<std::int64_t()> stood_ns;
 };
 
-/// The clock that a replay lives by.
+/// The clock of a replay.
 struct ReplayClock {
   std::function<std::int64_t()> now_ns;
   std::function<void(std::int64_t)> sleep_until_ns;
 };
 
-/// The machine's.
+/// The machine's clock.
 ReplayClock real_replay_clock();
 
-/// A network's forward and backward without computing: sleeps through the
-/// recorded layers and tells what the network would have told, in its order.
+/// A network's forward and backward without computing: sleeps for the recorded
+/// time of each layer, and calls the executor in the network's order.
 ///
-/// Note [Replayed time].  A layer ends at a moment that is counted from the
-/// start of the first step: the sum of all recorded times before it, and of the
-/// time stood at gates.  So what a sleep or a call takes too long shortens the
-/// next sleeps, and errors do not add up; a processor that is shared by many
-/// sleeping ranks delays single layers, not the whole.
+/// Note [Replayed time].  The end of a layer is counted from the start of the
+/// first step: the sum of all recorded times before it and of the time waited
+/// at gates.  A sleep or a call that takes too long therefore shortens the next
+/// sleeps, and errors do not add up.  A processor that many sleeping ranks
+/// share delays single layers, not the whole step.
 class Replay {
  public:
   /// Every recorded time is multiplied by `stretch`.
@@ -51,12 +51,12 @@ class Replay {
   void forward(const ReplayEvents& events);
   void backward(const ReplayEvents& events);
 
-  /// The next phase begins when it is called: something else came between.
+  /// The next phase begins when it is called, not where the last one ended.
   void interrupt() { due_ns_.reset(); }
 
-  /// How long a kernel is slept through instead of run: the recorded update,
-  /// by the share of the elements that it writes (none where the profile has
-  /// no time); nothing: it is run.
+  /// The time to sleep instead of running the kernel: for an update the
+  /// recorded time, by the share of the elements that the kernel writes (zero
+  /// where the profile has no time).  Nothing for a kernel that is run.
   std::optional<std::chrono::nanoseconds> kernel_time(
       const plan::Kernel& kernel) const;
 
@@ -68,8 +68,8 @@ class Replay {
   double stretch_;
   double update_ns_per_element_ = 0;
   ReplayClock clock_;
-  std::optional<double> due_ns_;  // when what has been replayed should end
-  std::int64_t stood_ns_ = 0;     // until then
+  std::optional<double> due_ns_;  // the end of the layers replayed so far
+  std::int64_t stood_ns_ = 0;     // at that time
 };
 
 }  // namespace paceline::measure

@@ -6,17 +6,17 @@
 
 namespace paceline::measure {
 
-/// What plans know of a configuration's network: the profile's that it replays,
-/// else traces it with two samples on the CPU.  Throws UsageError for an
+/// The shape of a configuration's network: that of the replayed profile, else
+/// traced with two samples on the CPU.  Throws UsageError for an
 /// unknown network or precision, and for an image that is too small.
 plan::ModelShape shape_of(const records::Configuration& configuration);
 
-/// What a planner is told of the case, on rank 0 of its ranks.
+/// The planner's input on rank 0 of the case.
 plan::PlanInput plan_input_of(const records::Configuration& configuration,
                               plan::ModelShape shape);
 
-/// Gives the input the times that the configuration knows and the input lacks:
-/// the layers of its replay, the collectives of its link.
+/// Adds the times that the input lacks and the configuration has: of layers
+/// from its replay, of collectives from its modelled link.
 void add_known_times(const records::Configuration& configuration,
                      plan::PlanInput& input);
 

@@ -6,7 +6,7 @@
 
 namespace paceline::measure {
 
-/// Where the training thread's time went in one step, nanoseconds.
+/// The time of the training thread in one step, nanoseconds.
 struct StepTimes {
   std::int64_t began_ns = 0;     // start of forward, monotonic clock
   std::int64_t forward_ns = 0;   // without the wait at gates
@@ -22,20 +22,20 @@ struct PhaseSpan {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
-/// A training job as its timing sees it.
+/// A training job that is timed.
 class Steps {
  public:
   virtual ~Steps() = default;
 
-  /// One training step; what the plan lets cross the step border may still be
-  /// under way when it returns.
+  /// One training step.  Operations that the plan allows to cross the step
+  /// border may still be in flight when it returns.
   virtual StepTimes step() = 0;
 
-  /// Finishes what is under way.
+  /// Waits for all operations in flight.
   virtual void drain() = 0;
 
-  /// Marks the moment at which the device will have done what it has been
-  /// given; on a CPU that is now.  The host does not wait for it.
+  /// Marks the moment at which the device will have finished its queued work;
+  /// on a CPU that is now.  The host does not wait for it.
   virtual void mark() = 0;
 
   /// The times of all marks since the last call, in nanoseconds after the

@@ -14,8 +14,8 @@ namespace paceline::measure {
 at::Device device_of(const engines::World& world,
                      const records::Configuration& configuration);
 
-/// Sets threads, and names the ranks that run the case together; `name` is new
-/// in the job.
+/// The ranks that run the case together; `name` is new in the job.  Also sets
+/// the number of compute threads of this process.
 measure::Team make_team(const engines::World& world,
                         const records::Configuration& configuration,
                         engines::Engine& engine,

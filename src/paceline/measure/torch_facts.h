@@ -5,7 +5,7 @@
 
 namespace paceline::measure {
 
-/// GPUs that PyTorch sees.
+/// The number of GPUs that PyTorch sees.
 int cuda_devices();
 
 /// The widest vector instructions that PyTorch uses on this CPU ("AVX2").

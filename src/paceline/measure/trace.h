@@ -19,7 +19,7 @@ namespace paceline::measure {
 struct Recording {
   std::vector<runtime::OpSpan> ops;
   std::vector<measure::PhaseSpan> phases;  // in the order of their starts
-  std::vector<engines::Transfer> transfers = {};  // a performer's
+  std::vector<engines::Transfer> transfers = {};  // of c10d::Reducer
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
@@ -31,8 +31,8 @@ std::vector<records::Span> spans_of(const Recording& recording,
                                     int rank,
                                     std::int64_t origin_ns);
 
-/// The trace file of a repetition: `path` itself for the first one, else with
-/// the repetition's number, from 2, before the ending: trace.run2.json.
+/// The trace file of a repetition: `path` for the first one, for later ones
+/// with the number of the repetition before the extension: trace.run2.json.
 std::string trace_path(const std::string& path, int run);
 
 /// The text by which a rank sends them to rank 0.

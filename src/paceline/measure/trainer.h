@@ -27,7 +27,7 @@
 
 namespace paceline::measure {
 
-/// The ranks that train together, and how they reach each other.
+/// The ranks that train together, and how they are connected.
 struct Team {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
@@ -40,8 +40,8 @@ struct Team {
 
 struct TrainerOptions {
   std::chrono::milliseconds timeout{60'000};
-  /// How long the first step may take, as far as somebody knows: patience is
-  /// ten times as much, and not less than `timeout`.
+  /// The estimated time of the first step; 0: unknown.  Its limit is ten times
+  /// as much, at least `timeout`.
   std::chrono::nanoseconds first_step{0};
   bool integers = false;  // integer weights, batches and summed loss
   bool record_spans = false;
@@ -52,11 +52,11 @@ struct TrainerOptions {
   std::function<std::shared_ptr<networks::Network>()> network{};
   /// Type of parameters and inputs; null: that of the precision.
   std::optional<at::ScalarType> dtype{};
-  /// Who writes the plan, which is then not verified; null: the
-  /// configuration's strategy.
+  /// The planner, whose plan is not verified; null: the configuration's
+  /// strategy.
   std::shared_ptr<const plan::Planner> planner{};
-  /// What the plan is made by where the strategy decides by times; null:
-  /// measured here, briefly.
+  /// The times for a strategy that needs them; absent: measured by the trainer,
+  /// briefly.
   std::optional<plan::LayerProfile> profile{};
   std::optional<plan::AlphaBeta> alpha_beta{};
   std::function<void(plan::Step, const std::string& op)> beat{};
@@ -66,12 +66,12 @@ struct TrainerOptions {
   std::chrono::milliseconds grace{5'000};
 };
 
-/// One rank's training job: network, data, plan and executor.  In a replay the
-/// network is a profile that is slept through, and nothing is trained.
+/// One rank's training job: network, data, plan and executor.  In a replay a
+/// profile takes the place of the network, and nothing is trained.
 class Trainer final : public Steps {
  public:
   /// Collective over the team.  All ranks start from rank 0's parameters.
-  /// Throws UsageError for a case that cannot be, WorldError for a lost team.
+  /// Throws UsageError for a case that cannot run, WorldError for a lost rank.
   Trainer(const records::Configuration& configuration,
           const Team& team,
           const TrainerOptions& options = {});
@@ -93,9 +93,9 @@ class Trainer final : public Steps {
   networks::Network& network() { return *network_; }
   const runtime::FlatMemory& memory() const { return *memory_; }
   const runtime::Reducer* reducer() const { return reducer_.get(); }
-  /// What was recorded with `record_spans` since the last call.
+  /// The phases recorded with `record_spans` since the last call.
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
-  /// The Reducer's transfers, which no plan's op stands for; the same.
+  /// The same for the transfers of c10d::Reducer, which have no op in the plan.
   std::vector<engines::Transfer> take_transfers();
   /// Not in a replay.
   double last_loss() const { return last_loss_.item<double>(); }

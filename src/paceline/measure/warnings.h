@@ -5,8 +5,8 @@
 
 namespace paceline::measure {
 
-/// What a reader of the numbers must know and cannot see in the record's own
-/// figures (those the report looks at): shared cores.
+/// Adds the warning that ranks share cores, which the record's own figures do
+/// not show.
 void add_warnings(const records::Configuration& configuration,
                   const records::Environment& environment,
                   records::RunRecord& record);

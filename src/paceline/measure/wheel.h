@@ -5,14 +5,14 @@
 
 namespace paceline::measure {
 
-/// The PyTorch that this program was built with, and the one it runs on.
+/// The PyTorch that this program was built with, and the one that is loaded.
 struct Wheel {
   std::string built_version, built_git;  // "2.13.0+cpu", its commit
   std::string built_cuda;                // empty: a CPU build
   std::string folder{};  // of the loaded libraries' wheel; empty: unknown
   std::string version{}, git{};  // of that folder's version.py; empty: unknown
   std::string python;            // the interpreter that adapters run in
-  std::string adapters;          // where they lie
+  std::string adapters;          // their folder
 };
 
 Wheel wheel();

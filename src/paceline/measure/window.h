@@ -12,8 +12,8 @@ struct WindowOptions {
   int warmup = 5;
   int steps = 10;
   bool sync_each_step = false;
-  /// Called before the warm-up: ranks line up here.  Not after it, since what
-  /// the last warm-up step leaves under way belongs to the first measured one.
+  /// Called before the warm-up.  Not after it, because operations that the last
+  /// warm-up step leaves in flight belong to the first measured step.
   std::function<void()> barrier{};
   /// Called after every step with the number done; may throw to stop.
   std::function<void(int done, int total)> progress{};

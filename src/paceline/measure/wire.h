@@ -9,7 +9,7 @@
 
 namespace paceline::measure {
 
-/// Steps whose bytes are counted, and what one rank planned for them.
+/// The steps whose bytes are counted, and their plans on one rank.
 struct Window {
   int first = 0;
   int steps = 1;
@@ -21,8 +21,8 @@ struct Window {
 /// Whether anything crosses the network in these steps.
 bool communicates(const Window& window);
 
-/// What crossed in these steps: as booked in the ledger between `before` and
-/// `after`, and as planned.
+/// The wire bytes of these steps: measured, as the ledger's difference between
+/// `before` and `after`, and planned.
 records::WireBytes wire_of(const Window& window,
                            const engines::Ledger& before,
                            const engines::Ledger& after);
