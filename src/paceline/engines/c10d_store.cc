@@ -52,10 +52,11 @@ double seconds(Milliseconds duration) {
       reason.substr(0, reason.find('\n'))));
 }
 
-// Note [A listener that says nothing].  The store's timeout bounds its attempts
-// to connect, but not its wait for the first answer of whatever accepted: a
-// program that never speaks there would keep this rank for good.  So the store
-// opens on a thread of its own, which is left behind with what it waits for.
+// Note [A listener that does not answer].  The store's timeout bounds its
+// attempts to connect, but not its wait for the first answer of the process
+// that accepted.  A process that never answers would block this rank for ever.
+// So the store is opened on a thread of its own, which is abandoned at the
+// timeout.
 StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   constexpr Milliseconds kOwnErrorFirst{2000};
   c10d::TCPStoreOptions options;

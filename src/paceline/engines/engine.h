@@ -71,9 +71,9 @@ struct ChannelSpec {
   int rank = 0;                               // within the members
   int world = 1;                              // number of members
   std::chrono::milliseconds timeout{60'000};  // for connecting
-  /// After it the engine itself gives an operation up and closes its
-  /// connections.  Long, because deadlines are the runtime's and the
-  /// watchdog's business.
+  /// After it the engine itself ends an operation and closes its connections.
+  /// Long, because the runtime and the failure detector have deadlines of their
+  /// own.
   std::chrono::milliseconds operation_timeout{30 * 60'000};
   std::string interface;  // network interface; empty: the engine's choice
   at::Device device{at::kCPU};

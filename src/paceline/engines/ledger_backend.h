@@ -13,14 +13,13 @@
 
 namespace paceline::engines {
 
-/// A c10d backend around another one: books what goes through it and refuses
+/// A c10d backend that wraps another one: books its operations and refuses
 /// tensors that are not dense.
 ///
-/// Whoever holds the process group (our Channel, c10d::Reducer) goes through
-/// it, so the ledger is complete.  Gloo reads and writes the first numel()
-/// elements behind the data pointer whatever the strides are, without an
-/// error, so density is a condition of correctness here, not of speed.
-/// Barriers are not booked.
+/// Channel and c10d::Reducer both use it, so the ledger is complete.  Gloo
+/// reads and writes the first numel() elements behind the data pointer whatever
+/// the strides are, without an error, so density is a condition of correctness
+/// here, not of speed. Barriers are not booked.
 class LedgerBackend final : public BackendWrapper {
  public:
   explicit LedgerBackend(c10::intrusive_ptr<c10d::Backend> inner);

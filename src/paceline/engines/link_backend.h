@@ -16,15 +16,14 @@
 
 namespace paceline::engines {
 
-/// A c10d backend around another one whose operations end no sooner than a
-/// modelled link would have delivered them.  What moves the bytes, and what
-/// they become, is the inner backend's business.
+/// A c10d backend that wraps another one, whose operations end no sooner than a
+/// modelled link would have delivered them.  The inner backend moves the bytes.
 ///
 /// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies
 /// as latencies_of() does.  A message is held at both ends: its sender from the
 /// moment it sends, its receiver from the moment the engine has brought it.
 /// Messages are not named to the link: a sender's engine waits for its
-/// receiver, which says nothing of its speed.  For tensors on the CPU.
+/// receiver, so its time is not that of the engine.  For tensors on the CPU.
 class LinkBackend final : public BackendWrapper {
  public:
   /// `name` is the communicator's, equal on all members; the engine carries

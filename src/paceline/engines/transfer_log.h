@@ -14,8 +14,8 @@
 
 namespace paceline::engines {
 
-/// When collectives began and ended, for those whose callers keep no times of
-/// their own (c10d::Reducer).
+/// The begin and end of collectives whose caller records no times
+/// (c10d::Reducer).
 ///
 /// The end is the moment at which the work's future is completed.  On the CPU
 /// that is when the engine's thread has done it; a CUDA work's future completes

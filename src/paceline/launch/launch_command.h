@@ -16,7 +16,7 @@ struct LaunchShape {
 
 /// A shell command that starts the program on a cluster; `kind` is slurm,
 /// mpirun or torchrun (else UsageError).  Where the launcher must be given the
-/// hosts, or cannot tell the ranks of several hosts where to meet, the command
+/// hosts, or does not give the ranks of several hosts a rendezvous, the command
 /// contains FIRST_HOST, HOST_2, ... for the user to replace.
 std::string launch_command(const std::string& kind, const LaunchShape& shape);
 

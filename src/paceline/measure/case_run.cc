@@ -114,8 +114,8 @@ std::function<void(plan::Step, const std::string&)> beat_of(
       };
 }
 
-// For a step that hangs where nothing can wake it: files why, for whoever
-// watches over the ranks, and ends this process where that is left to it.
+// For a step that hangs and cannot be woken: posts the reason to the store, and
+// ends this process where no rank monitor would.
 std::function<void(const std::string&)> end_of(const engines::World& world) {
   return [&world](const std::string& why) {
     try {
@@ -123,7 +123,7 @@ std::function<void(const std::string&)> end_of(const engines::World& world) {
           *world.store,
           {.rank = world.self.rank, .host = world.self.host, .text = why});
     } catch (const WorldError&) {
-      std::_Exit(3);  // nobody is left to be told
+      std::_Exit(3);  // the store is gone
     }
     if (world.self.launcher == "paceline" || world.self.world == 1) {
       std::_Exit(3);

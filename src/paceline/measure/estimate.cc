@@ -32,7 +32,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-// How many threads share a core; of replays, whose ranks sleep, none.
+// The threads that share a core; 1 for a replay, whose ranks sleep.
 double crowd(const records::Configuration& c, int ranks_here, double cores) {
   return c.device == "cpu" && c.replay.empty()
              ? std::max(1.0, ranks_here * std::max(1, c.threads) / cores)

@@ -46,8 +46,8 @@ Probe probe(const engines::World& world,
   return probe;
 }
 
-// "... you tried to allocate 123 bytes": what torch's allocator says; nothing
-// for any other error.
+// The number in "... you tried to allocate 123 bytes" of torch's allocator;
+// nothing for any other error.
 std::optional<std::int64_t> refused_bytes(const std::string& message) {
   static const std::regex kTried("tried to allocate ([0-9]{1,18}) bytes");
   std::smatch match;

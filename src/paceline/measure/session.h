@@ -8,7 +8,7 @@
 
 namespace paceline::measure {
 
-/// What a session asks and tells beside the job's own description.
+/// The callbacks of a session.
 struct SessionHooks {
   std::function<void()> recorded{};    // on rank 0, after each record
   std::function<int()> stop_signal{};  // polled between steps; 0: none

@@ -38,7 +38,7 @@ at::ScalarType Trainer::dtype() const {
   return options_.dtype.value_or(networks::parameter_dtype(precision_));
 }
 
-// Tensors of the profile's shapes, and nobody who computes with them.
+// Tensors of the profile's shapes, without a network.
 void Trainer::make_replay() {
   replay_ = std::make_unique<Replay>(
       cluster::read_profile(configuration_.replay), configuration_.stretch);
@@ -145,7 +145,7 @@ void Trainer::make_plan() {
   }
 }
 
-// What the strategy decides by and nobody has given; all ranks together, on a
+// Measures the times that the strategy needs and lacks: all ranks, on a
 // communicator of their own.
 void Trainer::measure_times() {
   const auto channel = connect_to({.name = "times", .members = everybody()});
