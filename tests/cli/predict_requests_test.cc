@@ -69,13 +69,15 @@ TEST_F(PredictRequests, GiveTheRecordsOfTheSameCommandLines) {
   requests[2]["batch_size"] = 16;
   requests[2]["device_rate"] = 250.5;
   requests.push_back(job("fusion", 8, cluster));
-  requests.back().update({{"bucket_mb", 4},
-                          {"steps", 5},
-                          {"noise", 0.05},
-                          {"seed", 7},
-                          {"hosts", "a:4,b:4"},
-                          {"optimizer", "adamw"},
-                          {"engine", "gloo"}});
+  requests.back().update(
+      {{"bucket_mb", 4},
+       {"steps", 5},
+       {"noise", 0.05},
+       {"seed", 7},
+       {"hosts", "a:4,b:4"},
+       {"optimizer", "adamw"},
+       {"engine_costs", PACELINE_SOURCE_DIR "/data/engine_costs.toml"},
+       {"engine", "gloo"}});
   requests.push_back(requests[0]);
   const std::vector<json> lines = answers(requests, 0);
   ASSERT_EQ(lines.size(), requests.size());
