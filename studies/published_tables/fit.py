@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits constants of clusters/*.toml to the published cells.
+"""Fits constants of clusters/*.toml and data/engine_costs.toml to cells.
 
-Prints each constant with its unit, and the errors before and after the fit;
-writes nothing to the cluster files.  `--leave-out` repeats the fit without one
+Prints each constant with its unit, and the errors on the cells of the fit;
+writes nothing to the data files.  `--leave-out` repeats the fit without one
 series or model at a time and prints the errors on what was left out.
 """
 
@@ -19,7 +19,7 @@ from scipy.optimize import least_squares
 import paceline
 import score
 from predict import predicted_throughput
-from tables import CLUSTERS, read_cells
+from tables import ROOT, read_cells
 
 SCALE = 0.02  # relative errors beyond it count linearly: pseudo-Huber
 REPEATS = 3  # ddl_benchmarks has each experiment on one host three times
@@ -27,50 +27,100 @@ REPEATS = 3  # ddl_benchmarks has each experiment on one host three times
 
 @dataclass(frozen=True)
 class Constant:
-    """A value of one or more cluster files.
+    """A value of one or more data files.
 
     `before` is what was known before any cell, a data sheet or a round number:
     fits begin there, never at the values of another fit.
     """
 
     files: tuple
-    part: str  # name of the link or device that has the key
+    part: str  # name of the link, device, engine or optimizer that has the key
     key: str
-    unit: str
+    unit: str  # empty: the key says it, or there is none
     before: float
     most: float = numpy.inf
 
 
-RTX = ("8x4-2080ti-10gbe", "8x4-2080ti-100gbib", "8x4-2080ti-100gbe")
-CLOUD = ("16x8-v100-25gb",)
-DLPERF = ("4x8-v100-100gbib",)
+@dataclass(frozen=True)
+class Family:
+    """Constants that are fitted together, and the cells that tell of them."""
+
+    table: str  # how the tables' names begin
+    methods: tuple  # of ddl_benchmarks; empty: all rows of the table
+    constants: tuple
+
+
+COSTS = ("data/engine_costs.toml",)
+RTX = (
+    "clusters/8x4-2080ti-10gbe.toml",
+    "clusters/8x4-2080ti-100gbib.toml",
+    "clusters/8x4-2080ti-100gbe.toml",
+)
+DLPERF = ("clusters/4x8-v100-100gbib.toml",)
+DGX = ("clusters/8x8-v100-4x100gbib.toml",)
+CLOUD = ("clusters/16x8-v100-25gb.toml",)
 V100 = "V100-SXM2-16GB"
 
-FITS = {
-    "ddl_benchmarks": [
-        Constant(RTX, "pcie", "rate", "GB/s", 16),
-        Constant(RTX, "pcie", "under_compute", "", 0.7, 1),
-        Constant(RTX[:1], "10gbe", "rate", "GB/s", 1.25),
-        Constant(RTX[2:], "100gbe", "rate", "GB/s", 4),
-        Constant(RTX[2:], "100gbe", "decline", "", 0.1, 1),
-    ],
-    "dlperf": [
-        Constant(DLPERF, "100gbib", "rate", "GB/s", 12.5, 12.5),
-        Constant(DLPERF, "100gbib", "latency", "us", 10),
-    ],
-    "pytorch_ddp": [
-        Constant(("8x8-v100-4x100gbib",), V100, "under_transfer", "", 0.9, 1),
-    ],
-    "bluefog": [
-        Constant(CLOUD, "25gbe", "rate", "GB/s", 3.125, 3.125),
-        Constant(CLOUD, "25gbe", "decline", "", 0.1, 1),
-        Constant(CLOUD, V100, "under_transfer", "", 0.9, 1),
-    ],
+FAMILIES = {
+    "ring": Family(
+        "ddl_benchmarks",
+        ("BSP-A2A", "WFBP-A2A", "MG-WFBP"),
+        (
+            Constant(RTX, "pcie", "rate", "GB/s", 16),
+            Constant(RTX, "pcie", "under_compute", "", 0.7, 1),
+            Constant(RTX[:1], "10gbe", "rate", "GB/s", 1.25),
+            Constant(RTX[2:], "100gbe", "rate", "GB/s", 4),
+            Constant(RTX[2:], "100gbe", "decline", "", 0.1, 1),
+            Constant(COSTS, "nccl", "collective_per_rank_us", "", 10),
+            Constant(COSTS, "nccl", "collective_under_compute_us", "", 100),
+            Constant(COSTS, "adamw", "launch_per_tensor_us", "", 100),
+        ),
+    ),
+    "bytescheduler": Family(
+        "ddl_benchmarks",
+        ("ByteScheduler-A2A",),
+        (
+            Constant(COSTS, "bytescheduler", "module_call_us", "", 1000),
+            Constant(COSTS, "bytescheduler", "module_call_spread", "", 0.1),
+            Constant(COSTS, "bytescheduler", "tcp_s_per_byte", "", 1e-10),
+        ),
+    ),
+    "byteps": Family(
+        "ddl_benchmarks",
+        ("BSP-PS", "WFBP-PS", "ByteScheduler-PS"),
+        (
+            Constant(COSTS, "byteps", "device_share", "", 1, 1),
+            Constant(COSTS, "byteps", "under_compute", "", 0.7, 1),
+        ),
+    ),
+    "dlperf": Family(
+        "dlperf",
+        (),
+        (
+            Constant(DLPERF, "100gbib", "rate", "GB/s", 12.5, 12.5),
+            Constant(DLPERF, "100gbib", "latency", "us", 10),
+        ),
+    ),
+    "ddp": Family(
+        "pytorch_ddp",
+        (),
+        (Constant(DGX, V100, "under_transfer", "", 0.9, 1),),
+    ),
+    "bluefog": Family(
+        "bluefog",
+        (),
+        (
+            Constant(CLOUD, "25gbe", "rate", "GB/s", 3.125, 3.125),
+            Constant(CLOUD, "25gbe", "decline", "", 0.1, 1),
+            Constant(CLOUD, V100, "under_transfer", "", 0.9, 1),
+            Constant(COSTS, "bluefog", "collective_per_rank_us", "", 100),
+        ),
+    ),
 }
 
 
 def with_value(text, constant, value):
-    """The text of a cluster file with another value of the constant."""
+    """The text of a data file with another value of the constant."""
     word = f'"{value:.6g}{constant.unit}"' if constant.unit else f"{value:.6g}"
     lines, inside, found = [], False, False
     for line in text.splitlines():
@@ -97,16 +147,21 @@ class Fit:
         """Samples/s of the cells with these values of the constants."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            for file in CLUSTERS.glob("*.toml"):
-                shutil.copy(file, folder)
+            shutil.copytree(ROOT / "clusters", folder / "clusters")
+            shutil.copytree(ROOT / "data", folder / "data")
             for constant, value in zip(self.constants, values):
                 for file in constant.files:
-                    path = folder / f"{file}.toml"
+                    path = folder / file
                     text = path.read_text(encoding="utf-8")
                     path.write_text(
                         with_value(text, constant, value), encoding="utf-8"
                     )
-            return predicted_throughput(cells, self.program, folder)
+            return predicted_throughput(
+                cells,
+                self.program,
+                folder / "clusters",
+                folder / COSTS[0],
+            )
 
     def fitted(self, cells):
         """The values that explain the cells best; all are above zero."""
@@ -140,21 +195,15 @@ def weight_of(cell):
     return REPEATS**-0.5 if repeated else 1.0
 
 
-def fit_cells(table):
-    """What the constants of a table's clusters are fitted to."""
+def cells_of(family):
     return [
         cell
         for cell in read_cells()
-        if cell.table.startswith(table)
+        if cell.table.startswith(family.table)
+        and (not family.methods or cell.key[0] in family.methods)
         and cell.published is not None
         and not (cell.is_input or cell.is_repeat or cell.is_suspect)
-        and not on_servers(cell)
     ]
-
-
-def on_servers(cell):
-    """Messages share cards in another way than the collectives of a ring."""
-    return cell.key[0].endswith("-PS")
 
 
 GROUPS = {
@@ -175,25 +224,32 @@ def left_out(fit, cells, group):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", choices=FITS)
+    parser.add_argument("family", choices=FAMILIES)
     parser.add_argument("--program", type=Path, default=paceline.PROGRAM)
     parser.add_argument("--leave-out", choices=GROUPS)
     parser.add_argument("--errors", type=Path, metavar="FILE")
     arguments = parser.parse_args()
-    fit = Fit(FITS[arguments.table], arguments.program)
-    cells = fit_cells(arguments.table)
-    if arguments.leave_out:
-        predicted = left_out(fit, cells, GROUPS[arguments.leave_out])
-    else:
-        values = fit.fitted(cells)
-        for constant, value in zip(fit.constants, values):
-            name = f"{', '.join(constant.files)}: {constant.part}.{constant.key}"
-            print(f"{name} = {value:.4g} {constant.unit}")
-        predicted = fit.predicted(cells, values)
+    family = FAMILIES[arguments.family]
+    cells = cells_of(family)
+    with paceline.Program(arguments.program) as program:
+        fit = Fit(family.constants, program)
+        if arguments.leave_out:
+            predicted = left_out(fit, cells, GROUPS[arguments.leave_out])
+        else:
+            values = fit.fitted(cells)
+            print_constants(fit.constants, values)
+            predicted = fit.predicted(cells, values)
     frame = score.frame_of(cells, predicted)
     print(score.summary_of(frame).to_string(index=False))
     if arguments.errors:
         frame[["row_id", "error"]].to_csv(arguments.errors, index=False)
+
+
+def print_constants(constants, values):
+    for constant, value in zip(constants, values):
+        files = ", ".join(constant.files)
+        name = f"{files}: {constant.part}.{constant.key}"
+        print(f"{name} = {value:.4g} {constant.unit}")
 
 
 if __name__ == "__main__":

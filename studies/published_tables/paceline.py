@@ -1,43 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls `paceline predict`."""
+"""Asks `paceline predict --requests -`, one process for many requests."""
 
 import json
 import subprocess
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from tables import ROOT
 
 PROGRAM = ROOT / "build" / "paceline"
 
 
-def predict(requests, program=PROGRAM):
-    """Samples/s of all ranks that train, one a request, in order.
+class Program:
+    """A running program, which keeps compiled plans from request to request.
 
-    Raises RuntimeError with the program's words where a request fails.
+    Use as a context manager.
     """
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda it: predict_one(it, program), requests))
 
+    def __init__(self, path=PROGRAM):
+        self._process = subprocess.Popen(
+            [str(path), "predict", "--requests", "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
 
-def predict_one(request, program):
-    words = [str(program), "predict"]
-    for key, value in request.items():
-        if key != "id":
-            flag = "model" if key == "network" else key.replace("_", "-")
-            words += ["--" + flag, str(value)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "records.jsonl"
-        words += ["--records", str(path)]
-        done = subprocess.run(words, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{request['id']}: {done.stderr.strip()}")
-        return samples_per_s(json.loads(path.read_text()))
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.stdin.close()
+        self._process.wait()
+
+    def samples_per_s(self, request):
+        """Of all ranks that train.
+
+        Raises RuntimeError with the program's words where it refuses.
+        """
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline() or "{}")
+        if "ranks" not in answer:
+            why = answer.get("error", "the program ended")
+            raise RuntimeError(f"{request['id']}: {why}")
+        return samples_per_s(answer)
 
 
 def samples_per_s(record):
-    """Over all steps of a record of docs/record.md."""
+    """Over all steps of a record (docs/record.md)."""
     job = record["configuration"]
     window_ns = max(rank["window_ns"] for rank in record["ranks"])
     samples = (

@@ -20,17 +20,23 @@ from records import write_records
 from tables import CLUSTERS, NOT_PREDICTED, Requests, read_cells
 
 
-def predicted_throughput(cells, program, clusters=CLUSTERS, **options):
-    """Samples/s of every cell as its table counts them, by row_id."""
-    every = read_cells()
+def predicted_throughput(cells, program, clusters=CLUSTERS, costs=None):
+    """Samples/s of the cells as their tables count them, by row_id.
+
+    `program` is a paceline.Program; `clusters` has the cluster files, `costs`
+    is a file in place of data/engine_costs.toml.
+    """
+    predicted = {}
     with tempfile.TemporaryDirectory() as folder:
-        requests = Requests(every, write_records(Path(folder)), clusters)
-        asked = [requests.request(cell) | options for cell in cells]
-        rates = paceline.predict(asked, program)
-    return {
-        cell.row_id: rate / (cell.gpus if cell.per_device else 1)
-        for cell, rate in zip(cells, rates)
-    }
+        records = write_records(Path(folder))
+        requests = Requests(read_cells(), records, clusters)
+        for cell in cells:
+            request = requests.request(cell)
+            if costs is not None and "engine" in request:
+                request["engine_costs"] = str(costs)
+            rate = program.samples_per_s(request)
+            predicted[cell.row_id] = rate / (cell.gpus if cell.per_device else 1)
+    return predicted
 
 
 def main():
@@ -47,7 +53,8 @@ def main():
     ]
     for table, why in NOT_PREDICTED.items():
         print(f"not predicted: {table}: {why}", file=sys.stderr)
-    predicted = predicted_throughput(cells, arguments.program)
+    with paceline.Program(arguments.program) as program:
+        predicted = predicted_throughput(cells, program)
     frame = score.frame_of(cells, predicted)
     pandas.set_option("display.width", 200, "display.max_rows", None)
     if arguments.cells:

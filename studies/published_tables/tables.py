@@ -164,6 +164,7 @@ class Requests:
             "batch_size": 32,
             "strategy": "none" if cell.key[1] == "no ddp" else ddp,
             "device_rate": self._published[f"{model}|no ddp|p50"],
+            "engine": "nccl",
         }
 
     def _bluefog(self, cell):

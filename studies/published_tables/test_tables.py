@@ -5,9 +5,17 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from fit import FITS, with_value
+import fit
+from error_table import FAMILIES, is_of, numbers_of, pair_errors
 from records import write_records
-from tables import CLUSTERS, NOT_PREDICTED, REFERENCE, Requests, read_cells
+from tables import (
+    NOT_PREDICTED,
+    REFERENCE,
+    ROOT,
+    Cell,
+    Requests,
+    read_cells,
+)
 
 
 class EveryKey(unittest.TestCase):
@@ -37,7 +45,8 @@ class EveryKey(unittest.TestCase):
         for request in self.requests.values():
             self.assertTrue(Path(request["cluster"]).is_file(), request)
             if "from" in request:
-                self.assertEqual(len(Path(request["from"]).read_text().splitlines()), 2)
+                lines = Path(request["from"]).read_text().splitlines()
+                self.assertEqual(len(lines), 2)
 
     def test_holds_no_number_of_its_own_cell(self):
         """Requests do not change with the published number of what is scored."""
@@ -59,16 +68,51 @@ class EveryKey(unittest.TestCase):
 
 
 class Fits(unittest.TestCase):
-    def test_names_keys_of_the_cluster_files(self):
-        for constants in FITS.values():
-            for constant in constants:
+    def test_names_keys_of_the_data_files(self):
+        for family in fit.FAMILIES.values():
+            for constant in family.constants:
                 for file in constant.files:
-                    text = (CLUSTERS / f"{file}.toml").read_text()
-                    changed = with_value(text, constant, 0.5)
+                    text = (ROOT / file).read_text(encoding="utf-8")
+                    changed = fit.with_value(text, constant, 0.123)
                     lines = zip(text.splitlines(), changed.splitlines())
                     differ = [new for old, new in lines if old != new]
                     self.assertEqual(len(differ), 1, constant)
                     self.assertTrue(differ[0].startswith(constant.key))
+
+    def test_every_family_has_cells(self):
+        for family in fit.FAMILIES.values():
+            self.assertGreater(len(fit.cells_of(family)), 10, family)
+
+
+class ErrorTable(unittest.TestCase):
+    bsp = Cell("ddl_benchmarks", "BSP-A2A|ResNet-50|10GbE|8", 100.0)
+    wfbp = Cell("ddl_benchmarks", "WFBP-A2A|ResNet-50|10GbE|8", 100.0)
+    other = Cell("ddl_benchmarks", "WFBP-A2A|ResNet-50|10GbE|16", 100.0)
+    errors = {bsp.row_id: 10.0, wfbp.row_id: -12.0, other.row_id: 2.0}
+
+    def test_pairs_strategies_of_one_job(self):
+        pairs = pair_errors([self.bsp, self.wfbp, self.other], self.errors)
+        self.assertEqual(len(pairs), 1)
+        self.assertAlmostEqual(pairs[0], 100 * (110 / 88 - 1))
+
+    def test_takes_the_larger_of_own_and_left_out_errors(self):
+        cells = [self.bsp, self.wfbp, self.other]
+        merged = FAMILIES[0]
+        own = numbers_of(merged, 0.5, cells, self.errors, {})
+        self.assertEqual((own["cells"], own["p90_percent"]), (3, 10.0))
+        better = {self.bsp.row_id: 1.0}
+        self.assertEqual(
+            numbers_of(merged, 0.5, cells, self.errors, better), own
+        )
+        worse = {self.bsp.row_id: 30.0}
+        found = numbers_of(merged, 0.5, cells, self.errors, worse)
+        self.assertEqual((found["cells"], found["p90_percent"]), (1, 30.0))
+        self.assertIn("left out", found["how"])
+
+    def test_every_scored_cell_of_several_hosts_tells_of_one_family(self):
+        for cell in read_cells():
+            families = [it for it in FAMILIES if is_of(cell, it)]
+            self.assertLessEqual(len(families), 1, cell)
 
 
 if __name__ == "__main__":
