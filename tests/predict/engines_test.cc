@@ -111,8 +111,9 @@ TEST(Engines, RefuseAFileThatIsNotOfCosts) {
   };
   const std::string costs(kOwnCosts);
   EXPECT_EQ(refusal(""), ": has no table [[engines]]");
-  EXPECT_TRUE(refusal(costs + "winograd_speed = 1\n")
-                  .starts_with(": unknown key 'winograd_speed'; did you mean "));
+  EXPECT_TRUE(
+      refusal(costs + "winograd_speed = 1\n")
+          .starts_with(": unknown key 'winograd_speed'; did you mean "));
   EXPECT_EQ(refusal(costs + "strided_slowdown = 'no'\n"),
             ": strided_slowdown: is of another type");
   EXPECT_EQ(refusal(costs + "strided_slowdown = -1\n"),

@@ -25,8 +25,9 @@ struct LaunchedProfile {
 ///   end[i]      = max(launched[i], end[i-1]) + time[i]
 ///
 /// A step begins with nothing launched, as after a device synchronization.  A
-/// module's backward is launched with its first gradient; the times of its other
-/// gradients are kept.  A network without `leaf_calls` has one call a module.
+/// module's backward is launched with its first gradient; the times of its
+/// other gradients are kept.  A network without `leaf_calls` has one call a
+/// module.
 LaunchedProfile with_launch_overhead(const plan::NetworkShape& network,
                                      plan::LayerProfile profile,
                                      plan::Picoseconds per_call);
