@@ -31,7 +31,7 @@ constexpr auto kTenGigabit = "8x4-2080ti-10gbe.toml";
 constexpr auto kBlueFog =
     "fusion+neighbor-allreduce:topology=inner-outer-exp+awc:window=backward";
 
-TEST(ErrorBar, HoldsWhereItsFamilyWasExamined) {
+TEST(ErrorBar, HoldsWhereItsFamilyWasValidated) {
   for (const char* file :
        {kTenGigabit, "8x4-2080ti-100gbe.toml", "8x4-2080ti-100gbib.toml"}) {
     const ErrorBar bar = bar_of(request_on(file, "wfbp", 32));
