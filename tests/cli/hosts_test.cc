@@ -259,6 +259,7 @@ TEST_F(HostsTest, BadHostsAreOneSentence) {
   expect_refused("run -H localhost:1,far:1 --model lenet --rendezvous file:x",
                  "paceline: --rendezvous file:x: with -H give HOST:PORT");
   expect_refused("comm -H far:2", "paceline: the first host is 'far'");
+  expect_refused("rank", "paceline: rank is how paceline run");
   expect_refused("host-agent", "paceline: host-agent is how paceline run");
 }
 

@@ -123,11 +123,14 @@ std::vector<std::string> rank_command(double timeout,
 }
 
 int run_rank(milliseconds timeout, const std::string& interface) {
+  const launch::Launch launch = launch::detect_launch("");
+  if (launch.self.launcher != "paceline") {
+    throw UsageError(fmt::format(
+        "{} is how paceline run and paceline comm start their ranks", kRank));
+  }
   const launch::StopSignals stop;
   return engines::run_rank(
-      launch::detect_launch(""),
-      timeout,
-      [&](const engines::RankContext& context) {
+      launch, timeout, [&](const engines::RankContext& context) {
         const auto stop_signal = [&stop] { return stop.signal(); };
         if (const auto comm = context.world.store->get(kCommJobKey)) {
           CommSessionOptions options = comm_session_options_from(*comm);
