@@ -62,10 +62,9 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
   const std::string text = render_comm("table", records, {});
   EXPECT_NE(text.find("all-reduce, 4 ranks (2+2), gloo on cpu, fp32"),
             std::string::npos);
-  EXPECT_NE(text.find(" 4000000 B       1200       2000"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("     8 MiB"), std::string::npos);
-  EXPECT_NE(text.find("50.0 %\n"), std::string::npos);
+  EXPECT_NE(text.find("4000000 B  1200    2000"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n    8 MiB"), std::string::npos);
+  EXPECT_NE(text.find("     50.0\n"), std::string::npos);
   EXPECT_NE(text.find("3 WRONG ELEMENTS"), std::string::npos);
 }
 
@@ -73,7 +72,7 @@ TEST(CommTable, CsvAndJsonHoldEveryRecord) {
   const std::vector<records::CommRecord> records{sample(), sample()};
   const std::string csv = render_comm("csv", records, {});
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
-  EXPECT_NE(csv.find("all-reduce,4000000,4,gloo,cpu,fp32,\"\",3,1000.000,"),
+  EXPECT_NE(csv.find("all-reduce,4000000,4,gloo,cpu,fp32,,3,1000.000,"),
             std::string::npos);
   const auto json = nlohmann::json::parse(render_comm("json", records, {}));
   EXPECT_EQ(json.size(), 2U);

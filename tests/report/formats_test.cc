@@ -10,9 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
-#include "paceline/report/layout.h"
-#include "paceline/report/machine.h"
+#include "paceline/report/console.h"
+#include "paceline/report/csv.h"
 #include "paceline/report/markdown.h"
+#include "paceline/report/summary_data.h"
+#include "paceline/report/text.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
@@ -164,7 +166,7 @@ TEST(Csv, EveryLineHasEveryFieldAndReadsBack) {
   const auto lines = parse_csv(render_csv(records));
   ASSERT_EQ(lines.size(), 8u);
   for (const auto& line : lines) {
-    EXPECT_EQ(line.size(), columns().size() + 1);
+    EXPECT_EQ(line.size(), summary_fields().size() + 1);
   }
   EXPECT_EQ(lines[1][0], nasty);
 }
@@ -186,8 +188,8 @@ TEST(Json, HoldsTheColumnsOfTheCsvForm) {
   const json report = json::parse(render_json(fixed_records()));
   ASSERT_EQ(report["cases"].size(), 7u);
   for (const json& one : report["cases"]) {
-    for (const Column& column : columns()) {
-      EXPECT_TRUE(one.contains(column.name)) << column.name;
+    for (const Field<CaseSummary>& field : summary_fields()) {
+      EXPECT_TRUE(one.contains(field.name)) << field.name;
     }
   }
   EXPECT_TRUE(report["cases"][4]["step_p50_s"].is_null());
@@ -203,7 +205,8 @@ TEST(Table, ControlCharactersDoNotReachTheTerminal) {
 }
 
 TEST(Markdown, ShowsAHostileLabelAsItIs) {
-  EXPECT_EQ(markdown_text("a|b\n<script>[x](y)"), "a\\|b \\<script\\>[x]\\(y)");
+  EXPECT_EQ(markdown_escaped("a|b\n<script>[x](y)"),
+            "a\\|b \\<script\\>[x]\\(y)");
   std::vector<RunRecord> records = fixed_records();
   const auto rows = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
@@ -218,6 +221,42 @@ TEST(Layout, BreaksWordsUnderTheirHead) {
   EXPECT_EQ(hanging("a: ", "unbreakable-word", 5), "a: unbreakable-word\n");
 }
 
+// One table with all that a table may have, in both forms for readers.
+TEST(Table, HasHeadingsUnitsSpansAndText) {
+  const Document document{
+      .header = {{"of", "a & b"}},
+      .tables = {{.title = "title",
+                  .columns = {{.name = "case", .align = Align::kLeft},
+                              {.name = "p50", .group = "step", .unit = "ms"},
+                              {.name = "p95", .group = "step", .unit = "ms"},
+                              {.name = "", .group = "efficiency", .unit = "%"},
+                              {.name = "rate", .unit = "Gbit/s"}},
+                  .rows = {{.cells = {"a", "1", "2", "3", "4"},
+                            .emphasized = true},
+                           {.cells = {"long"}, .span = "failed"}},
+                  .text = "below"}},
+      .notes = {{"step", "of the slowest rank"}}};
+  EXPECT_EQ(console_text(document),
+            "of  a & b\n\n"
+            "title\n\n"
+            "      step, ms  efficiency\n"
+            "case  p50  p95           %  rate, Gbit/s\n"
+            "a       1    2           3             4\n"
+            "long  failed\n"
+            "\nbelow\n\n"
+            "step        of the slowest rank\n");
+  EXPECT_EQ(markdown_text(document),
+            "of: a \\& b\n\n"
+            "### title\n\n"
+            "| case | step, ms p50 | step, ms p95 | efficiency, % | rate, "
+            "Gbit/s |\n"
+            "| :-- | --: | --: | --: | --: |\n"
+            "| a | 1 | 2 | 3 | **4** |\n"
+            "| long | failed | | | |\n\n"
+            "below\n\n"
+            "- **step**: of the slowest rank\n");
+}
+
 TEST(Layout, NothingUnseenIsPrinted) {
   EXPECT_EQ(printable("a\tb\x1b[2J\x7f"), "a b?[2J?");
   EXPECT_EQ(printable("\xC2\x9B\x32J"), "?2J");  // CSI in one character
@@ -227,10 +266,10 @@ TEST(Layout, NothingUnseenIsPrinted) {
 }
 
 TEST(Layout, CountsCharactersNotBytes) {
-  Grid grid({{"", "x"}, {"", "y"}});
-  grid.add_row({"\xC2\xB5", "1"});
-  grid.add_row({"m", "1"});
-  EXPECT_EQ(grid.text(), "\nx  y\n\xC2\xB5  1\nm  1\n");
+  const Table table{
+      .columns = {{.name = "x", .align = Align::kLeft}, {.name = "yy"}},
+      .rows = {{.cells = {"\xC2\xB5", "1"}}, {.cells = {"mm", "1"}}}};
+  EXPECT_EQ(console_text(table), "x   yy\n\xC2\xB5    1\nmm   1\n");
 }
 
 }  // namespace

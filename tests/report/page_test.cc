@@ -3,7 +3,6 @@
 // word of a record becomes markup.  page_test.py opens it in a browser.
 #include "paceline/report/page.h"
 
-#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/records/json.h"
-#include "paceline/report/page_html.h"
+#include "paceline/report/summary.h"
 #include "report/expect_golden.h"
 #include "report/fixed_records.h"
 
@@ -21,14 +20,13 @@ namespace {
 using nlohmann::json;
 using records::RunRecord;
 
-PageAssets stub_assets() {
-  return {.style = "/* style */\n",
-          .scripts = {"/* script */\n"},
-          .licences = {"licence <of> others\n"}};
-}
-
+// The page without the libraries, so that it can be read.
 std::string stub_page(const std::vector<RunRecord>& records) {
-  return render_page(page_of(records), stub_assets());
+  PageAssets assets = page_assets();
+  assets.style = "/* style */\n";
+  assets.scripts = {"/* script */\n"};
+  assets.licences = {"licence <of> others\n"};
+  return render_page({.records = records}, assets);
 }
 
 long count(const std::string& text, const std::string& what) {
@@ -61,56 +59,39 @@ TEST(Page, HoldsTheRecordsAsTheyAre) {
   EXPECT_EQ(read, records);
 }
 
-TEST(Page, NamesTheRecordBehindEveryRun) {
+TEST(Page, NamesTheRecordsAndTheCommandOfEveryCase) {
   const std::vector<RunRecord> records = fixed_repetitions();
-  Page page = page_of(records);
+  Page page{.records = records};
   for (std::size_t i = 0; i < records.size(); ++i) {
-    page.origins.push_back({"<r>.jsonl", i + 1});
+    page.origins.push_back({"r.jsonl", i + 1});
   }
-  const std::string text = render_page(page, stub_assets());
-  for (std::size_t i = 1; i <= records.size(); ++i) {
-    EXPECT_EQ(
-        count(text, "&lt;r&gt;.jsonl, record " + std::to_string(i) + "</td>"),
-        1)
-        << i;
-  }
+  const Json data = page_data(page);
+  EXPECT_EQ(data["origins"][7], "r.jsonl, record 8");
+  const Json& cases = data["groups"][0]["cases"];
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[0]["records"], Json({0, 2, 4, 6}));
+  EXPECT_EQ(cases[1]["records"], Json({1, 3, 5, 7}));
+  EXPECT_TRUE(cases[1]["command"].get<std::string>().starts_with(
+      "paceline run --model resnet50 --strategy ddp --ranks 2"));
 }
 
-TEST(Page, WhiskersOfOneRunAreDottedAndSaidToBe) {
-  const auto note_of = [](const std::vector<RunRecord>& records) {
-    const Page page = page_of(records);  // its charts: throughput, efficiency
-    return page.sections[0].charts[0].note;
-  };
-  EXPECT_NE(note_of(fixed_repetitions())
-                .find("A whisker is the 95 % interval "
-                      "over repeated runs."),
-            std::string::npos);
-  EXPECT_NE(note_of(fixed_records()).find("A dotted whisker is the 95 %"),
-            std::string::npos);
-  const std::vector<RunRecord> mixed = fixed_mixed_repetitions();
-  const Page page = page_of(mixed);
-  for (const Section& section : page.sections) {
-    for (const Chart& chart : section.charts) {
-      for (const Series& series : chart.series) {
-        for (const Point& point : series.points) {
-          if (point.interval) {
-            const bool one_run = point.name.find("1M/4G") != std::string::npos;
-            EXPECT_EQ(point.within_run, one_run) << point.name;
-            EXPECT_EQ(point.text.ends_with("]*"), one_run) << point.text;
-            EXPECT_NE(chart.note.find("a dotted one (*)"), std::string::npos);
-          }
-        }
+TEST(Page, SaysWhichIntervalsAreFromOneRun) {
+  const Json data = page_data({.records = fixed_mixed_repetitions()});
+  for (const Json& one : data["groups"][0]["cases"]) {
+    for (const char* key : {"step", "throughput", "efficiency", "exposed"}) {
+      if (one[key].contains("low")) {
+        EXPECT_EQ(one[key]["within_run"], one["label"] == "1M/4G") << one;
       }
     }
   }
 }
 
 TEST(Page, NothingInItLeadsElsewhere) {
-  const std::string page = render_page(page_of(fixed_records()));
+  const std::string page = render_page({.records = fixed_records()});
   for (const char* way :
        {" src=", "href=\"http", "url(", "@import", "<link", "<iframe"}) {
     // The chart library's code holds words that are no markup of the page.
-    const std::string markup = page.substr(0, page.find("id=\"charts\""));
+    const std::string markup = page.substr(0, page.find("id=\"data\""));
     EXPECT_EQ(count(markup, way), 0) << way;
   }
   EXPECT_EQ(count(page, "default-src 'none'"), 1);
@@ -151,105 +132,48 @@ TEST(Page, NoWordOfARecordBecomesMarkup) {
   EXPECT_EQ(records::from_line(line), records.front());
 }
 
-TEST(Page, ChartsAreTheTablesFigures) {
+TEST(Page, HoldsTheEstimatesOfTheSummary) {
   const std::vector<RunRecord> records = fixed_repetitions();
-  const json charts = json::parse(script_text(stub_page(records), "charts"));
-  const Row row = summarize(records).front().rows[1];
-  const json& bar = charts[0]["series"][0]["points"][1];
-  EXPECT_EQ(charts[0]["kind"], "bars");
-  EXPECT_EQ(charts[0]["value"]["unit"], "examples/s");
-  EXPECT_EQ(bar["value"], row.examples_per_s->value);
-  EXPECT_EQ(bar["low"], row.examples_per_s->interval->low);
-  EXPECT_EQ(bar["high"], row.examples_per_s->interval->high);
-  const Row base = summarize(records).front().rows[0];
-  EXPECT_EQ(bar["mark"], 2 * base.examples_per_s->value);
-}
-
-// A sweep of worlds without a single rank has no linear scaling to show.
-TEST(Page, SpeaksOfLinearScalingWhereItIsMarked) {
-  const std::string words = "The dashed mark is linear scaling";
-  std::vector<RunRecord> records = fixed_repetitions();
-  EXPECT_EQ(count(stub_page(records), "<p class=\"note\">" + words), 1);
-  std::erase_if(records, [](const RunRecord& record) {
-    return record.configuration.ranks == 1;
-  });
-  EXPECT_FALSE(records.empty());
-  EXPECT_EQ(count(stub_page(records), words), 0);
-}
-
-TEST(Page, PredictedFiguresStandInASeriesOfTheirOwn) {
-  std::vector<RunRecord> records = fixed_repetitions();
-  records.push_back(fixed_record({"1M/16G", "ddp", 16, 110}));
-  records.back().source = records::Source::kPredicted;
-  const json charts = json::parse(script_text(stub_page(records), "charts"));
-  ASSERT_EQ(charts[0]["series"].size(), 2U);
-  EXPECT_EQ(charts[0]["series"][1]["name"], "predicted");
-  EXPECT_EQ(charts[0]["series"][1]["look"], "other");
+  const json data = json::parse(script_text(stub_page(records), "data"));
+  const json& group = data["groups"][0];
+  const CaseSummary one = summarize(records).front().rows[1];
+  const json& rate = group["cases"][1]["throughput"];
+  EXPECT_EQ(rate["value"], one.examples_per_s->value);
+  EXPECT_EQ(rate["low"], one.examples_per_s->interval->low);
+  EXPECT_EQ(rate["high"], one.examples_per_s->interval->high);
+  EXPECT_EQ(group["time"]["unit"], "ms");
+  EXPECT_EQ(group["cases"][1]["step"]["value"], one.step_s->median.value * 1e3);
+  EXPECT_EQ(group["cases"][1]["efficiency"]["value"],
+            one.efficiency->value * 100);
+  EXPECT_EQ(group["cases"][1]["baseline"], group["cases"][0]["label"]);
+  EXPECT_TRUE(group["cases"][0]["exposed"].is_null());
 }
 
 TEST(Page, SaysBoundAndErrorBarOfEveryPrediction) {
-  const std::string text = stub_page(fixed_predictions());
-  EXPECT_EQ(count(text, "<h4>Prediction</h4>"), 4);
-  EXPECT_EQ(count(text,
-                  "<dt>bound</dt><dd>90.000 ms with algorithm ring: compute "
-                  "90.000 ms, wire 40.000 ms, which starts with the first "
-                  "gradient</dd>"),
-            4);
-  EXPECT_EQ(count(text, "<dt>sharper bound</dt><dd>95.000 ms: "), 1);
-  EXPECT_EQ(count(text,
-                  "<dt>how far off</dt><dd>error bar ±7.5 %: [96.200, 111.800] "
-                  "ms; 9 of 10 published cells are within"),
-            1);
-  EXPECT_EQ(count(text, "<td>±26.1 %?</td><td>95.00</td>"), 1);
-  EXPECT_EQ(count(stub_page(fixed_records()), "bound"), 0);
+  const std::vector<RunRecord> records = fixed_predictions();
+  const Json data = page_data({.records = records});
+  const Json& cases = data["groups"][0]["cases"];
+  EXPECT_TRUE(cases[0]["prediction"].empty());
+  EXPECT_TRUE(cases[2]["command"].is_null());
+  const Json& first = cases[2]["prediction"];
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0]["text"],
+            "90.000 ms with algorithm ring: compute 90.000 ms, wire 40.000 ms, "
+            "which starts with the first gradient");
+  EXPECT_EQ(first[1]["text"],
+            "error bar ±7.5 %: [96.200, 111.800] ms; 9 of 10 published cells "
+            "are within (BSP on a ring, 57 cells)");
+  EXPECT_EQ(cases[3]["prediction"][1]["term"], "sharper bound");
+  EXPECT_EQ(data["groups"][0]["table"]["rows"][3]["cells"][7], "±26.1 %?");
 }
 
-TEST(Page, NumbersThatAreNotFiniteAreLeftOut) {
-  const Chart chart{.kind = ChartKind::kPoints,
-                    .title = "t",
-                    .value = {"y"},
-                    .series = {{.name = "s",
-                                .points = {{.along = 1, .value = 2},
-                                           {.along = 1, .value = std::nan("")},
-                                           {.along = INFINITY, .value = 1}}}}};
-  EXPECT_EQ(chart_json(chart)["series"][0]["points"].size(), 1U);
-}
-
-TEST(Page, ListsPointsThatNothingJoinsByTheirNames) {
-  const Chart chart{
-      .kind = ChartKind::kPoints,
-      .title = "t",
-      .value = {"y"},
-      .series = {{.name = "s", .points = {{.name = "cell", .value = 2}}},
-                 {.name = "equal",
-                  .look = Look::kReference,
-                  .points = {{.along = 1, .value = 1}}}}};
-  const Sheet sheet = chart_sheet(chart);
-  ASSERT_EQ(sheet.columns.size(), 4U);
-  EXPECT_EQ(sheet.columns[1].header, "point");
-  ASSERT_EQ(sheet.lines.size(), 1U);
-  EXPECT_EQ(sheet.lines[0].cells,
-            (std::vector<std::string>{"s", "cell", "0", "2"}));
-}
-
-TEST(Page, ShowsSectionsOfOthers) {
-  const std::vector<RunRecord> records;
-  Page page = page_of(records);
-  page.title = "Validation";
-  page.sections.push_back(
-      {.title = "Predicted against <published>",
-       .note = "On the diagonal the two are equal.",
-       .charts = {{.kind = ChartKind::kPoints,
-                   .title = "Throughput",
-                   .along = {"published", "images/s", true},
-                   .value = {"predicted", "images/s", true},
-                   .series = {{.name = "cells",
-                               .points = {{"a", 100, 104},
-                                          {"b", 1000, 950}}}}}},
-       .sheet = Sheet{.heading = "errors",
-                      .columns = {{"", "cell"}, {"", "error, %"}},
-                      .lines = {{.cells = {"a", "4.0"}}}}});
-  expect_golden("sections.page.html", render_page(page, stub_assets()));
+TEST(Page, ShowsTheTablesWithoutScripts) {
+  const std::string page = stub_page(fixed_records());
+  const std::size_t begin = page.find("<noscript>");
+  const std::string text = page.substr(begin, page.find("</noscript>") - begin);
+  EXPECT_EQ(count(text, "resnet50, batch 32 per rank: fp32 on cpu"), 1);
+  EXPECT_EQ(count(text, "resnet101, batch 32 per rank: fp32 on cpu"), 1);
+  EXPECT_EQ(count(text, "failed: rank 5 on a: killed by signal 9"), 1);
 }
 
 TEST(ScriptJson, ParsesToTheSameValue) {

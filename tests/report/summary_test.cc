@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/report/scale.h"
+#include "paceline/report/value_format.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
@@ -27,21 +27,21 @@ RunRecord alternating() {
   return r;
 }
 
-Row only_row(const std::vector<RunRecord>& records) {
-  const std::vector<Table> tables = summarize(records);
+CaseSummary only_row(const std::vector<RunRecord>& records) {
+  const std::vector<GroupSummary> tables = summarize(records);
   EXPECT_EQ(tables.size(), 1u);
   EXPECT_EQ(tables.at(0).rows.size(), 1u);
   return tables.at(0).rows.at(0);
 }
 
 TEST(Summary, AStepTakesAsLongAsItsSlowestRank) {
-  const Row row = only_row({alternating()});
+  const CaseSummary row = only_row({alternating()});
   EXPECT_DOUBLE_EQ(row.step_s->percentiles.p50, 0.25);
   EXPECT_DOUBLE_EQ(row.step_s->fastest, 0.2);
 }
 
 TEST(Summary, RateIsExamplesOverTheLongestWindow) {
-  const Row row = only_row({alternating()});
+  const CaseSummary row = only_row({alternating()});
   EXPECT_DOUBLE_EQ(row.examples_per_s->value, 2 * 32 * 2 / 0.64);
   EXPECT_DOUBLE_EQ(*row.examples_per_s_per_rank(), 100);
 }
@@ -52,7 +52,7 @@ TEST(Summary, RateOfAPredictionIsOfAllRanksThatTrain) {
   few.source = records::Source::kPredicted;
   few.configuration.ranks = 5000;  // a thousand servers
   few.predicted = records::Predicted{.training_ranks = 4000, .bound = {}};
-  const Row row = only_row({few});
+  const CaseSummary row = only_row({few});
   EXPECT_DOUBLE_EQ(row.examples_per_s->value, 4000 * 32 * 2 / 0.64);
   EXPECT_DOUBLE_EQ(*row.examples_per_s_per_rank(), 100);
 }
@@ -67,11 +67,11 @@ TEST(Summary, ExposedIsAbsentWhereItWasNotMeasured) {
 }
 
 TEST(Summary, EfficiencyIsTheShareOfTheOneRankRate) {
-  const std::vector<Table> tables =
+  const std::vector<GroupSummary> tables =
       summarize(std::vector{fixed_record({"no ddp", "none", 1, 100}),
                             fixed_record({"1M/1G", "ddp", 1, 110}),
                             fixed_record({"1M/2G", "ddp", 2, 124.9})});
-  const std::vector<Row>& rows = tables.at(0).rows;
+  const std::vector<CaseSummary>& rows = tables.at(0).rows;
   EXPECT_FALSE(rows[0].efficiency);
   EXPECT_EQ(rows[0].baseline, "no ddp");
   EXPECT_NEAR(rows[1].efficiency->value, 100.0 / 110.0, 1e-12);
@@ -83,7 +83,7 @@ TEST(Summary, EfficiencyIsTheShareOfTheOneRankRate) {
 }
 
 TEST(Summary, WithoutAPlainCaseTheSameStrategyOnOneRankIsTheBaseline) {
-  const std::vector<Table> tables =
+  const std::vector<GroupSummary> tables =
       summarize(std::vector{fixed_record({"1M/1G", "ddp", 1, 110}),
                             fixed_record({"1M/2G", "ddp", 2, 120}),
                             fixed_record({"fusion", "fusion", 2, 120})});
@@ -97,9 +97,9 @@ TEST(Summary, AnExternalCaseScalesAgainstTheMeasuredOneRankCase) {
   external.source = records::Source::kExternal;
   RunRecord alone = external;
   alone.configuration.ranks = 1;
-  const std::vector<Table> tables = summarize(
+  const std::vector<GroupSummary> tables = summarize(
       std::vector{alone, fixed_record({"no ddp", "none", 1, 100}), external});
-  const Row& row = tables.at(0).rows.at(2);
+  const CaseSummary& row = tables.at(0).rows.at(2);
   EXPECT_EQ(row.baseline, "no ddp");
   EXPECT_NEAR(
       row.efficiency->value, 100 / (row.step_s->median.value * 1e3), 1e-12);
@@ -117,9 +117,9 @@ TEST(Summary, AnotherShapeIsNoBaseline) {
 }
 
 TEST(Summary, RepetitionsMakeOneRowWithAnIntervalOverRuns) {
-  const std::vector<Table> tables = summarize(fixed_repetitions());
+  const std::vector<GroupSummary> tables = summarize(fixed_repetitions());
   ASSERT_EQ(tables.at(0).rows.size(), 2u);
-  const Row& row = tables.at(0).rows[1];
+  const CaseSummary& row = tables.at(0).rows[1];
   EXPECT_EQ(row.step_s->runs, 4u);
   EXPECT_EQ(row.step_s->steps, 40u);
   EXPECT_EQ(row.efficiency->basis, stats::Basis::kRuns);
@@ -129,7 +129,7 @@ TEST(Summary, RepetitionsMakeOneRowWithAnIntervalOverRuns) {
 TEST(Summary, FailedRunsAreKeptBesideTheGoodOnes) {
   std::vector<RunRecord> records = fixed_repetitions();
   records[3].error = "rank 1: killed";
-  const Row row = summarize(records)[0].rows[1];
+  const CaseSummary row = summarize(records)[0].rows[1];
   EXPECT_EQ(row.failed_runs, 1u);
   EXPECT_EQ(row.errors, std::vector<std::string>{"rank 1: killed"});
   EXPECT_EQ(row.step_s->runs, 3u);
@@ -182,12 +182,12 @@ TEST(Summary, WarnsOfStepsThatAreNotSteady) {
   // One of three is chance.
   EXPECT_TRUE(only_row({disturbed(0, 0), disturbed(0, 4), disturbed(0, 0)})
                   .warnings.empty());
-  const Row late = only_row({disturbed(0, 0), disturbed(0, 4)});
+  const CaseSummary late = only_row({disturbed(0, 0), disturbed(0, 4)});
   ASSERT_EQ(late.warnings.size(), 1u);
   EXPECT_EQ(late.warnings[0].code, "not-steady");
   EXPECT_EQ(late.warnings[0].seen,
             "1 of 2 runs not steady at first: one settles after 4 of 40 steps");
-  const Row never = only_row({disturbed(28, 40), disturbed(0, 4)});
+  const CaseSummary never = only_row({disturbed(28, 40), disturbed(0, 4)});
   ASSERT_EQ(never.warnings.size(), 2u);
   EXPECT_EQ(never.warnings[1].code, "correlated-steps");
   EXPECT_EQ(never.warnings[0].seen,
@@ -206,7 +206,7 @@ TEST(Summary, WarnsOfStepsThatResembleTheirNeighbors) {
     return r;
   };
   const auto warned = [](const std::vector<RunRecord>& runs) {
-    const Row row = only_row(runs);
+    const CaseSummary row = only_row(runs);
     return std::any_of(
         row.warnings.begin(), row.warnings.end(), [](const auto& warning) {
           return warning.code == "correlated-steps";
@@ -228,8 +228,8 @@ TEST(Summary, NamesakesAreToldApartByWhatDiffers) {
   records[1].configuration.bucket_mb = 1;
   records[2].source = records::Source::kPredicted;
   std::vector<std::string> labels;
-  const std::vector<Table> tables = summarize(records);
-  for (const Row& row : tables.at(0).rows) {
+  const std::vector<GroupSummary> tables = summarize(records);
+  for (const CaseSummary& row : tables.at(0).rows) {
     labels.push_back(row.label);
   }
   EXPECT_EQ(labels,
@@ -246,8 +246,8 @@ TEST(Summary, PredictionsForOtherClustersAreOtherCases) {
   records[0].configuration.cluster = "2 nodes, 10 Gb; prices 00000001";
   records[1].configuration.cluster = "2 nodes, 40 Gb; prices 00000002";
   records[2].configuration.cluster = "2 nodes, 40 Gb; prices 00000002";
-  const std::vector<Table> tables = summarize(records);
-  const std::vector<Row>& rows = tables.at(0).rows;
+  const std::vector<GroupSummary> tables = summarize(records);
+  const std::vector<CaseSummary>& rows = tables.at(0).rows;
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].label, "16 ranks cluster=2 nodes, 10 Gb; prices 00000001");
   EXPECT_EQ(rows[1].label, "16 ranks cluster=2 nodes, 40 Gb; prices 00000002");
@@ -255,13 +255,13 @@ TEST(Summary, PredictionsForOtherClustersAreOtherCases) {
   EXPECT_EQ(rows[1].baseline, "1 rank");
 }
 
-TEST(Scale, ShowsWhatIsFarBelowItsColumn) {
-  const Scale seconds = time_scale(1564.0);
+TEST(ValueFormat, ShowsWhatIsFarBelowItsColumn) {
+  const ValueFormat seconds = time_format(1564.0);
   EXPECT_EQ(seconds.show(0.256), "0");
   EXPECT_EQ(seconds.show_small(0.256), "0.256");
   EXPECT_EQ(seconds.show_small(1200), "1200");
   EXPECT_EQ(seconds.show_small(0), "0");
-  EXPECT_EQ(time_scale(0.1).show_small(0.0999), "99.9");
+  EXPECT_EQ(time_format(0.1).show_small(0.0999), "99.9");
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/report/console.h"
+
 namespace paceline::cli {
 namespace {
 
@@ -166,55 +168,63 @@ std::string conclusion_text(const std::vector<Verified>& all) {
 }  // namespace
 
 std::string rows_text(const predict::AdviceTable& table, int top) {
-  std::string text = fmt::format("   {:>9}  {:>21}  {:>12}  strategy\n",
-                                 "step, ms",
-                                 "[with its error]",
-                                 "exposed, ms");
   const std::size_t all = table.rows.size();
   const std::size_t count =
       top > 0 ? std::min(static_cast<std::size_t>(top), all) : all;
+  report::Table shown{
+      .columns = {{.name = "", .align = report::Align::kLeft},
+                  {.name = "step", .unit = "ms"},
+                  {.name = "[with its error]"},
+                  {.name = "exposed", .unit = "ms"},
+                  {.name = "strategy", .align = report::Align::kLeft}}};
   for (std::size_t i = 0; i < count; ++i) {
     const predict::Advice& row = table.rows[i];
-    text += fmt::format(" {} {:9.2f}  {:>21}  {:12.2f}  {}{}\n",
-                        row.like_best ? '*' : ' ',
-                        ms(row.step),
-                        interval_text(row),
-                        ms(row.exposed),
-                        row.configuration.strategy,
-                        remark_of(row));
-  }
-  if (count < all) {
-    text +=
-        fmt::format("   ... {} more, the last {:.2f} ms: --top 0 shows all\n",
-                    all - count,
-                    ms(table.rows.back().step));
+    shown.rows.push_back(
+        {.cells = {row.like_best ? " *" : "",
+                   fmt::format("{:.2f}", ms(row.step)),
+                   interval_text(row),
+                   fmt::format("{:.2f}", ms(row.exposed)),
+                   row.configuration.strategy + remark_of(row)}});
   }
   for (const predict::Unfit& unfit : table.unfit) {
-    text += fmt::format("   {:>9}  {}: {}\n", "-", unfit.strategy, unfit.why);
+    shown.rows.push_back(
+        {.cells = {"", "-", "-", "-", unfit.strategy + ": " + unfit.why}});
   }
-  return text + marks_text(table, count);
+  if (count < all) {
+    shown.text = fmt::format("{} more, the last {:.2f} ms: --top 0 shows all",
+                             all - count,
+                             ms(table.rows.back().step));
+  }
+  return report::console_text(shown) + marks_text(table, count);
 }
 
 std::string buckets_text(const predict::AdviceTable& table) {
-  std::string text;
+  report::Table shown{
+      .columns = {
+          {.name = "strategy", .align = report::Align::kLeft},
+          {.name = "best", .group = "bucket size", .unit = "MiB"},
+          {.name = "not told apart", .group = "bucket size", .unit = "MiB"},
+          {.name = "worst", .group = "bucket size", .unit = "MiB"},
+          {.name = "", .group = "cost of the worst", .unit = "%"}}};
   for (const predict::BucketAdvice& it : table.buckets) {
     if (it.worst_mb == it.best_mb) {
       continue;  // one size was tried
     }
-    text += fmt::format("  {}: {:g}", it.strategy, it.best_mb);
-    if (it.like.size() > 1) {
-      text += fmt::format(" (not told apart: {:g})", fmt::join(it.like, ", "));
-    }
-    text += fmt::format(
-        ", {:g} costs {:+.1f} %", it.worst_mb, (it.worst_ratio - 1) * 100);
+    shown.rows.push_back(
+        {.cells = {it.strategy,
+                   fmt::format("{:g}", it.best_mb),
+                   it.like.size() > 1
+                       ? fmt::format("{:g}", fmt::join(it.like, ", "))
+                       : "-",
+                   fmt::format("{:g}", it.worst_mb),
+                   fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
     if (it.strategy == "ddp") {
-      text += fmt::format(
-          "; in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})",
+      shown.text = fmt::format(
+          "ddp in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})",
           it.best_mb);
     }
-    text += "\n";
   }
-  return text.empty() ? "" : "\nbucket size, MiB\n" + text;
+  return shown.rows.empty() ? "" : "\n" + report::console_text(shown);
 }
 
 std::string verified_text(const Verification& verification) {

@@ -14,7 +14,7 @@
 #include "paceline/cli/record_files.h"
 #include "paceline/records/import_ddp.h"
 #include "paceline/report/diff_formats.h"
-#include "paceline/report/diff_words.h"
+#include "paceline/report/diff_notes.h"
 
 namespace paceline::cli {
 namespace {
@@ -133,9 +133,9 @@ int DiffFlags::show(const Side& base, const Side& test) const {
         "nothing was compared, for no case of one side is in the other: {} "
         "has {}; {} has {}",
         base.name,
-        report::words_of(diff.only_base),
+        report::describe(diff.only_base),
         test.name,
-        report::words_of(diff.only_test)));
+        report::describe(diff.only_test)));
   }
   return diff.regression() ? 1 : 0;
 }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/report/layout.h"
+#include "paceline/report/text.h"
 
 namespace paceline::cli {
 namespace {

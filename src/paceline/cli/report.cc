@@ -76,12 +76,8 @@ Collected read_all(const std::vector<std::string>& files) {
 }
 
 std::string page_text(const Collected& all, const std::string& title) {
-  report::Page page = report::page_of(all.records);
-  page.origins = all.origins;
-  if (!title.empty()) {
-    page.title = title;
-  }
-  return report::render_page(page);
+  return report::render_page(
+      {.records = all.records, .origins = all.origins, .title = title});
 }
 
 }  // namespace

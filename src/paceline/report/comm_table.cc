@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +11,9 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/report/console.h"
+#include "paceline/report/csv.h"
+#include "paceline/report/fields.h"
 
 namespace paceline::report {
 namespace {
@@ -43,22 +46,21 @@ std::string rate_text(double bytes_per_s) {
 
 std::string share_text(const CommRecord& record) {
   const auto share = record.line_share();
-  return share ? fmt::format("{:.1f} %", *share * 100) : "-";
+  return share ? fmt::format("{:.1f}", *share * 100) : "-";
 }
 
 std::string remark(const CommRecord& record) {
   if (record.wrong_elements > 0) {
-    return fmt::format("  {} WRONG ELEMENTS", record.wrong_elements);
+    return fmt::format("{} WRONG ELEMENTS", record.wrong_elements);
   }
-  if (!record.valid.value_or(true)) {
-    return "  INVALID: the engine is slower than the link";
-  }
-  return "";
+  return record.valid.value_or(true)
+             ? ""
+             : "INVALID: the engine is slower than the link";
 }
 
-std::string heading(const CommRecord& first, std::string_view operation) {
+std::string title_of(const CommRecord& first) {
   std::string text = fmt::format("{}, {} ranks ({}), {} on {}, {}",
-                                 operation,
+                                 first.operation,
                                  first.ranks,
                                  fmt::join(first.ranks_per_host, "+"),
                                  first.engine,
@@ -67,129 +69,143 @@ std::string heading(const CommRecord& first, std::string_view operation) {
   if (!first.link.empty()) {
     text += fmt::format(", modelled link {}", first.link);
   }
-  return text + "\n";
+  return text;
 }
 
-std::string block(std::span<const CommRecord> records,
-                  std::string_view operation) {
-  std::string text;
+Table table_of(std::span<const CommRecord> records,
+               const CommRecord& first_of_operation) {
+  Table table{.title = title_of(first_of_operation),
+              .columns = {{.name = "size"},
+                          {"p10", "time", "us"},
+                          {"median", "time", "us"},
+                          {"p90", "time", "us"},
+                          {"p99", "time", "us"},
+                          {"alg", "bandwidth", "GB/s"},
+                          {"bus", "bandwidth", "GB/s"},
+                          {"wire", "bandwidth", "GB/s"},
+                          {"", "of line", "%"},
+                          {.name = "", .align = Align::kLeft}}};
   for (const CommRecord& r : records) {
-    if (r.operation != operation) {
-      continue;
+    if (r.operation == first_of_operation.operation) {
+      table.rows.push_back({.cells = {size_text(r.bytes),
+                                      micro_text(r.quantile_ns(0.1)),
+                                      micro_text(r.median_ns()),
+                                      micro_text(r.quantile_ns(0.9)),
+                                      micro_text(r.quantile_ns(0.99)),
+                                      rate_text(r.algorithm_bandwidth()),
+                                      rate_text(r.bus_bandwidth()),
+                                      rate_text(r.wire_bandwidth()),
+                                      share_text(r),
+                                      remark(r)}});
     }
-    if (text.empty()) {
-      text = heading(r, operation) +
-             fmt::format(
-                 "{:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>9} "
-                 "{:>9} {:>8}\n",
-                 "size",
-                 "p10 us",
-                 "median us",
-                 "p90 us",
-                 "p99 us",
-                 "alg GB/s",
-                 "bus GB/s",
-                 "wire GB/s",
-                 "of line");
-    }
-    text += fmt::format(
-        "{:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>8}{}\n",
-        size_text(r.bytes),
-        micro_text(r.quantile_ns(0.1)),
-        micro_text(r.median_ns()),
-        micro_text(r.quantile_ns(0.9)),
-        micro_text(r.quantile_ns(0.99)),
-        rate_text(r.algorithm_bandwidth()),
-        rate_text(r.bus_bandwidth()),
-        rate_text(r.wire_bandwidth()),
-        share_text(r),
-        remark(r));
   }
-  return text;
+  return table;
 }
 
-std::string footing(const CommRecord& first) {
-  std::string text = fmt::format(
-      "times: of {} iterations, in each the slowest rank's; alg: size / "
-      "median, bus: as nccl-tests has it; wire: what a rank sends\n",
-      first.iteration_ns.size());
+void add_notes(const CommRecord& first, std::vector<Note>& notes) {
+  notes.push_back({"time",
+                   fmt::format("of {} iterations, in each the slowest rank's",
+                               first.iteration_ns.size())});
+  notes.push_back({"bandwidth",
+                   "alg: size / median; bus: as defined by nccl-tests; wire: "
+                   "what a rank sends"});
   if (first.line_bytes_per_s > 0) {
-    text += fmt::format(
-        "line: {} GB/s, {}\n",
-        rate_text(first.line_bytes_per_s),
-        first.link.empty()
-            ? "a plain stream from one of these processes to its neighbor, the "
-              "fastest of this run"
-            : "that of the modelled link");
+    notes.push_back(
+        {"line",
+         fmt::format("{} GB/s, {}",
+                     rate_text(first.line_bytes_per_s),
+                     first.link.empty()
+                         ? "a plain stream from one of these processes to its "
+                           "neighbor, the fastest of this run"
+                         : "that of the modelled link")});
   }
-  return text;
 }
 
 std::string render_table(std::span<const CommRecord> records) {
   std::vector<std::string_view> operations;
-  std::string text;
   std::vector<std::string> warnings;
+  Document document;
   for (const CommRecord& r : records) {
     if (std::ranges::find(operations, r.operation) == operations.end()) {
       operations.push_back(r.operation);
-      text += block(records, r.operation) + "\n";
+      document.tables.push_back(table_of(records, r));
     }
     for (const records::Warning& w : r.warnings) {
-      const std::string sentence =
-          fmt::format("warning: {}: {}; {}\n", w.seen, w.why, w.advice);
-      if (std::ranges::find(warnings, sentence) == warnings.end()) {
-        warnings.push_back(sentence);
+      const std::string text =
+          fmt::format("{}: {}; {}", w.seen, w.why, w.advice);
+      if (std::ranges::find(warnings, text) == warnings.end()) {
+        warnings.push_back(text);
       }
     }
   }
   if (!records.empty()) {
-    text += footing(records.front());
+    add_notes(records.front(), document.notes);
   }
   for (const std::string& warning : warnings) {
-    text += warning;
+    document.notes.push_back({"warning", warning});
   }
-  return text;
+  return console_text(document);
+}
+
+const Fields<CommRecord>& comm_fields() {
+  static const Fields<CommRecord> fields = [] {
+    Fields<CommRecord> all;
+    const auto add = [&all](const char* name, auto get) {
+      all.push_back(
+          {name, [get](const CommRecord& r) -> Json { return get(r); }});
+    };
+    const auto rounded = [](double value) { return std::llround(value); };
+    add("operation", [](const CommRecord& r) { return r.operation; });
+    add("bytes", [](const CommRecord& r) { return r.bytes; });
+    add("ranks", [](const CommRecord& r) { return r.ranks; });
+    add("engine", [](const CommRecord& r) { return r.engine; });
+    add("device", [](const CommRecord& r) { return r.device; });
+    add("dtype", [](const CommRecord& r) { return r.dtype; });
+    add("link", [](const CommRecord& r) { return r.link; });
+    add("iterations",
+        [](const CommRecord& r) { return r.iteration_ns.size(); });
+    for (const auto& [name, p] : {std::pair{"min_us", 0.0},
+                                  std::pair{"p10_us", 0.1},
+                                  std::pair{"p50_us", 0.5},
+                                  std::pair{"p90_us", 0.9},
+                                  std::pair{"p99_us", 0.99},
+                                  std::pair{"max_us", 1.0}}) {
+      add(name, [share = p](const CommRecord& r) {
+        return fmt::format("{:.3f}", r.quantile_ns(share) * 1e-3);
+      });
+    }
+    add("algorithm_bytes_per_s",
+        [=](const CommRecord& r) { return rounded(r.algorithm_bandwidth()); });
+    add("bus_bytes_per_s",
+        [=](const CommRecord& r) { return rounded(r.bus_bandwidth()); });
+    add("wire_bytes_per_s",
+        [=](const CommRecord& r) { return rounded(r.wire_bandwidth()); });
+    add("line_bytes_per_s", [=](const CommRecord& r) {
+      return r.line_bytes_per_s > 0 ? Json(rounded(r.line_bytes_per_s))
+                                    : Json();
+    });
+    add("wrong_elements", [](const CommRecord& r) { return r.wrong_elements; });
+    add("valid", [](const CommRecord& r) { return or_null(r.valid); });
+    return all;
+  }();
+  return fields;
 }
 
 std::string render_csv(std::span<const CommRecord> records) {
-  std::string text =
-      "operation,bytes,ranks,engine,device,dtype,link,iterations,min_us,p10_us,"
-      "p50_us,p90_us,p99_us,max_us,algorithm_bytes_per_s,bus_bytes_per_s,"
-      "wire_bytes_per_s,line_bytes_per_s,wrong_elements,valid\n";
+  Table table = field_table(comm_fields());
   for (const CommRecord& r : records) {
-    text += fmt::format("{},{},{},{},{},{},\"{}\",{}",
-                        r.operation,
-                        r.bytes,
-                        r.ranks,
-                        r.engine,
-                        r.device,
-                        r.dtype,
-                        r.link,
-                        r.iteration_ns.size());
-    for (const double p : {0.0, 0.1, 0.5, 0.9, 0.99, 1.0}) {
-      text += fmt::format(",{:.3f}", r.quantile_ns(p) * 1e-3);
-    }
-    text += fmt::format(
-        ",{:.0f},{:.0f},{:.0f},{},{},{}\n",
-        r.algorithm_bandwidth(),
-        r.bus_bandwidth(),
-        r.wire_bandwidth(),
-        r.line_bytes_per_s > 0 ? fmt::format("{:.0f}", r.line_bytes_per_s) : "",
-        r.wrong_elements,
-        r.valid ? fmt::format("{}", *r.valid) : "");
+    table.rows.push_back(field_row(comm_fields(), r));
   }
-  return text;
+  return csv_text(table);
 }
 
 std::string render_json(std::span<const CommRecord> records,
                         const records::Environment& environment) {
-  auto all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const CommRecord& r : records) {
     all.push_back(records::to_json(r, environment));
   }
-  return all.dump(
-             1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-         "\n";
+  return json_text(all, 1) + "\n";
 }
 
 }  // namespace

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <string>
 
-#include "paceline/records/run_record.h"
+#include "paceline/report/table.h"
 
 namespace paceline::report {
 
-/// The tables for a terminal: one per model and batch size, with what its
-/// cases share above it, and below it what the columns mean, against what
-/// efficiency was taken, and every warning.
-std::string render_table(std::span<const records::RunRecord> records);
+/// `table` for a terminal: title, headers and rows in columns that are two
+/// blanks apart, without blanks at the ends of lines.
+std::string console_text(const Table& table);
+
+/// All tables, then the notes, each under its term.
+std::string console_text(const Document& document);
 
 }  // namespace paceline::report

@@ -21,8 +21,9 @@ using records::RunRecord;
 
 constexpr std::array kPercentiles{50, 75, 90, 95};
 
-// The first record that ran tells what the whole sweep ran on.
-const RunRecord* spokesman(std::span<const RunRecord> records) {
+// The record whose environment stands in the header: the first that did not
+// fail.
+const RunRecord* header_record(std::span<const RunRecord> records) {
   const auto good =
       std::find_if(records.begin(), records.end(), [](const RunRecord& r) {
         return !r.error.has_value();
@@ -146,7 +147,7 @@ ordered_json results_of(CaseGroup group) {
 }  // namespace
 
 std::string render_ddp(std::span<const RunRecord> records) {
-  const RunRecord* first = spokesman(records);
+  const RunRecord* first = header_record(records);
   if (first == nullptr) {
     return "";
   }
@@ -162,7 +163,7 @@ std::string render_ddp(std::span<const RunRecord> records) {
 
 ordered_json ddp_json(std::span<const RunRecord> records) {
   ordered_json report;
-  const RunRecord* first = spokesman(records);
+  const RunRecord* first = header_record(records);
   if (first == nullptr) {
     return report;
   }

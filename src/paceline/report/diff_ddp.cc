@@ -10,7 +10,7 @@
 
 #include "paceline/records/samples.h"
 #include "paceline/report/diff_formats.h"
-#include "paceline/report/diff_words.h"
+#include "paceline/report/diff_notes.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {
@@ -20,7 +20,7 @@ using records::RunRecord;
 
 constexpr std::array kPercentiles{75, 95};
 
-// What the benchmark's JSON says above its results.
+// The facts above the results in the benchmark's JSON.
 std::map<std::string, std::string> facts_of(const RunRecord* record) {
   if (record == nullptr) {
     return {};

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/report/diff_words.h"
-#include "paceline/report/layout.h"
+#include "paceline/report/console.h"
+#include "paceline/report/diff_notes.h"
 #include "paceline/report/markdown.h"
+#include "paceline/report/text.h"
 
 namespace paceline::report {
 namespace {
@@ -38,93 +38,55 @@ constexpr auto kFormats = std::to_array<DiffFormat>({
      .render = render_diff_markdown},
 });
 
-/// The tables of one comparison: their columns, and the cells of a row.  Of a
-/// command nobody knows its ranks.
-class Tables {
- public:
-  struct Column {
-    Grid::Column words;
-    std::string markdown;            // its header there
-    std::string_view edge = "---:";  // set right
-  };
-
-  explicit Tables(const Diff& diff)
-      : diff_(diff), mark_(bases_of(diff).mark()) {}
-
-  std::string title_of(const DiffGroup& group) const {
-    return diff_.wall_times
-               ? "whole commands"
-               : printable(fmt::format(
-                     "{}, batch {} per rank", group.model, group.batch_size));
+/// Builds the table of one group.  A whole command has no number of ranks.
+Table table_of(const Diff& diff,
+               const DiffGroup& group,
+               std::string_view mark) {
+  const ValueFormat format = time_format(group, mark);
+  const std::string time = diff.wall_times ? "wall time" : "step time";
+  const std::string unit(format.unit);
+  Table table{.title = diff.wall_times
+                           ? "whole commands"
+                           : printable(fmt::format("{}, batch {} per rank",
+                                                   group.model,
+                                                   group.batch_size)),
+              .columns = {{.name = "case", .align = Align::kLeft}}};
+  if (!diff.wall_times) {
+    table.columns.push_back({.name = "ranks"});
   }
-
-  Scale scale_of(const DiffGroup& group) const {
-    return time_scale(group, mark_);
-  }
-
-  std::vector<Column> columns(const Scale& scale) const {
-    const std::string time = fmt::format(
-        "{} time, {}", diff_.wall_times ? "wall" : "step", scale.unit);
-    const std::string p = diff_.rows.size() > 1 ? "corrected" : "";
-    std::vector<Column> columns{{{"", "case"}, "case", "---"}};
-    if (!diff_.wall_times) {
-      columns.push_back({{"", "ranks"}, "ranks"});
-    }
-    columns.insert(columns.end(),
-                   {{{time, "base"}, fmt::format("base, {}", scale.unit)},
-                    {{time, "test"}, fmt::format("test, {}", scale.unit)},
-                    {{"change", "%"}, "change, %"},
-                    {{p, "p"}, "p"},
-                    {{"", "verdict"}, "verdict", "---"}});
-    return columns;
-  }
-
-  std::vector<std::string> cells(const DiffRow& row, const Scale& scale) const {
-    std::vector<std::string> cells{printable(row.label)};
-    if (!diff_.wall_times) {
-      cells.push_back(fmt::to_string(row.configuration().ranks));
+  table.columns.push_back({.name = "base", .group = time, .unit = unit});
+  table.columns.push_back({.name = "test", .group = time, .unit = unit});
+  table.columns.push_back({.name = "", .group = "change", .unit = "%"});
+  table.columns.push_back(
+      {.name = "p", .group = diff.rows.size() > 1 ? "corrected" : ""});
+  table.columns.push_back({.name = "verdict"});
+  for (const DiffRow* row : group.rows) {
+    std::vector<std::string> cells{printable(row->label)};
+    if (!diff.wall_times) {
+      cells.push_back(fmt::to_string(row->configuration().ranks));
     }
     cells.insert(cells.end(),
-                 {scale.show(row.base_s),
-                  scale.show(row.test_s),
-                  change_in_words(row, mark_),
-                  p_in_words(row.corrected_p),
-                  std::string(name_of(row.verdict))});
-    return cells;
+                 {format.show(row->base_s),
+                  format.show(row->test_s),
+                  change_text(*row, mark),
+                  p_text(row->corrected_p),
+                  std::string(name_of(row->verdict))});
+    table.rows.push_back({.cells = std::move(cells),
+                          .emphasized = row->verdict == Verdict::kSlower ||
+                                        row->verdict == Verdict::kFaster});
   }
-
- private:
-  const Diff& diff_;
-  std::string_view mark_;
-};
-
-std::string markdown_line(const std::vector<std::string>& cells) {
-  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+  return table;
 }
 
-std::string markdown_table(const Tables& tables, const DiffGroup& group) {
-  const Scale scale = tables.scale_of(group);
-  std::vector<std::string> headers;
-  std::vector<std::string> edges;
-  for (const Tables::Column& column : tables.columns(scale)) {
-    headers.push_back(column.markdown);
-    edges.emplace_back(column.edge);
+Document document_of(const Diff& diff) {
+  Document document{.header = {{"base", printable(diff.base_name)},
+                               {"test", printable(diff.test_name)}},
+                    .notes = notes_of(diff)};
+  const std::string_view mark = interval_kinds(diff).mark();
+  for (const DiffGroup& group : group_rows(diff)) {
+    document.tables.push_back(table_of(diff, group, mark));
   }
-  std::string text =
-      fmt::format("### {}\n\n", markdown_text(tables.title_of(group))) +
-      markdown_line(headers) + markdown_line(edges);
-  for (const DiffRow* row : group.rows) {
-    std::vector<std::string> cells = tables.cells(*row, scale);
-    std::transform(
-        cells.begin(), cells.end(), cells.begin(), [](const std::string& cell) {
-          return markdown_text(cell);
-        });
-    if (row->verdict == Verdict::kSlower || row->verdict == Verdict::kFaster) {
-      cells.back() = fmt::format("**{}**", cells.back());
-    }
-    text += markdown_line(cells);
-  }
-  return text + "\n";
+  return document;
 }
 
 }  // namespace
@@ -145,41 +107,11 @@ const DiffFormat& find_diff_format(std::string_view name) {
 }
 
 std::string render_diff_table(const Diff& diff) {
-  std::string text = hanging("base  ", printable(diff.base_name)) +
-                     hanging("test  ", printable(diff.test_name)) + "\n";
-  const Tables tables(diff);
-  for (const DiffGroup& group : group_rows(diff)) {
-    const Scale scale = tables.scale_of(group);
-    std::vector<Grid::Column> columns;
-    for (const Tables::Column& column : tables.columns(scale)) {
-      columns.push_back(column.words);
-    }
-    Grid grid(std::move(columns));
-    for (const DiffRow* row : group.rows) {
-      grid.add_row(tables.cells(*row, scale));
-    }
-    text += tables.title_of(group) + "\n\n" + grid.text() + "\n";
-  }
-  for (const Note& note : notes_of(diff)) {
-    text += hanging(fmt::format("{:<12}", note.head), note.sentence);
-  }
-  return text;
+  return console_text(document_of(diff));
 }
 
 std::string render_diff_markdown(const Diff& diff) {
-  std::string text = fmt::format("base: {}  \ntest: {}\n\n",
-                                 markdown_text(diff.base_name),
-                                 markdown_text(diff.test_name));
-  const Tables tables(diff);
-  for (const DiffGroup& group : group_rows(diff)) {
-    text += markdown_table(tables, group);
-  }
-  for (const Note& note : notes_of(diff)) {
-    text += fmt::format("- **{}**: {}\n",
-                        markdown_text(note.head),
-                        markdown_text(note.sentence));
-  }
-  return text;
+  return markdown_text(document_of(diff));
 }
 
 }  // namespace paceline::report

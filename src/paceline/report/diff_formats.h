@@ -22,8 +22,8 @@ std::span<const DiffFormat> diff_formats();
 /// Throws `UsageError` with the known names for any other.
 const DiffFormat& find_diff_format(std::string_view name);
 
-/// For a terminal: one table per model and batch size, what differs, which
-/// cases have no partner, how sure all of it is, and every warning.
+/// For a terminal: one table per model and batch size; below it what differs,
+/// which cases have no partner, how certain the comparison is, every warning.
 std::string render_diff_table(const Diff& diff);
 
 /// The same as a document in GitHub's Markdown.
@@ -32,11 +32,11 @@ std::string render_diff_markdown(const Diff& diff);
 /// What diff.py of PyTorch's DDP benchmark prints, to the character, of the
 /// pairs found here: percentiles of the steps of all ranks and runs pooled,
 /// only the test's absolute figures, positive where the test is faster; the
-/// case without DDP has no row.  It never names what it could not pair.
+/// case without DDP has no row, and cases without a partner are not named.
 std::string render_diff_ddp(const Diff& diff);
 
-/// {"version": 1, ...}: every figure of every case, what differs, what has no
-/// partner, warnings.
+/// {"version": 1, ...}: every value of every case, what differs, which cases
+/// have no partner, warnings.
 std::string render_diff_json(const Diff& diff);
 
 /// One line a case, quoted as in RFC 4180; a missing value is an empty field.

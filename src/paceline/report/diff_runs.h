@@ -16,8 +16,8 @@ namespace paceline::report {
 /// one number follow each other.
 using StepsByRun = std::map<int, std::vector<std::vector<double>>>;
 
-/// Of the runs that ended well; a stranger's record may hold steps that took
-/// no time, of which no ratio can be formed, and is left out.
+/// The steps of the runs that ended well.  A run with a step of zero seconds is
+/// left out: no ratio can be formed of it.
 StepsByRun steps_by_run(const Case& one);
 
 std::vector<std::vector<double>> all_runs(const StepsByRun& by_run);

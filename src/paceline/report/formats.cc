@@ -8,8 +8,10 @@
 #include "paceline/base/text.h"
 #include "paceline/report/console.h"
 #include "paceline/report/ddp.h"
-#include "paceline/report/machine.h"
+#include "paceline/report/link_curves.h"
 #include "paceline/report/markdown.h"
+#include "paceline/report/summary_data.h"
+#include "paceline/report/summary_table.h"
 
 namespace paceline::report {
 namespace {
@@ -36,6 +38,24 @@ constexpr auto kFormats = std::to_array<Format>({
 });
 
 }  // namespace
+
+std::string render_table(std::span<const records::RunRecord> records) {
+  return console_text(summary_document(summarize(records), Detail::kShort));
+}
+
+std::string render_markdown(std::span<const records::RunRecord> records) {
+  const std::vector<GroupSummary> groups = summarize(records);
+  Document document = summary_document(groups, Detail::kFull);
+  std::vector<Table> tables;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    tables.push_back(std::move(document.tables[i]));
+    for (const LinkCurves& curves : link_curves(groups[i])) {
+      tables.push_back(crossover_table(curves, time_format(groups[i].rows)));
+    }
+  }
+  document.tables = std::move(tables);
+  return markdown_text(document);
+}
 
 std::span<const Format> formats() {
   return kFormats;

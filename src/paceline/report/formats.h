@@ -26,4 +26,12 @@ std::span<const Format> formats();
 /// Throws `UsageError` with the known names for any other.
 const Format& find_format(std::string_view name);
 
+/// The tables for a terminal: one per model and batch size with what its cases
+/// share as title; below them what the columns mean, and every warning.
+std::string render_table(std::span<const records::RunRecord> records);
+
+/// The same with every interval and the crossovers over link rates, as GitHub's
+/// Markdown.
+std::string render_markdown(std::span<const records::RunRecord> records);
+
 }  // namespace paceline::report

@@ -13,7 +13,7 @@
 #include "paceline/base/error.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/records/json.h"
-#include "paceline/report/layout.h"
+#include "paceline/report/text.h"
 
 namespace paceline::report {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::size_t kFewestRates = 3;
 constexpr std::size_t kFewestStrategies = 2;
 
 // Records of others may hold any text.
-std::optional<cluster::LinkSpec> link_of(const Row& row) {
+std::optional<cluster::LinkSpec> link_of(const CaseSummary& row) {
   if (row.configuration.link.empty()) {
     return std::nullopt;
   }
@@ -34,7 +34,7 @@ std::optional<cluster::LinkSpec> link_of(const Row& row) {
 }
 
 // What makes two cases points of one comparison.
-std::string key_of(const Row& row, const cluster::LinkSpec& link) {
+std::string key_of(const CaseSummary& row, const cluster::LinkSpec& link) {
   records::Configuration rest = row.configuration;
   rest.strategy.clear();
   rest.link.clear();
@@ -61,7 +61,7 @@ void add_point(LinkCurve& line, const LinkPoint& point) {
   }
 }
 
-void add_row(LinkCurves& curves, const Row& row, double gbit_per_s) {
+void add_row(LinkCurves& curves, const CaseSummary& row, double gbit_per_s) {
   const std::string& strategy = row.configuration.strategy;
   auto line = std::ranges::find(curves.lines, strategy, &LinkCurve::strategy);
   if (line == curves.lines.end()) {
@@ -82,10 +82,10 @@ const LinkCurve* fastest_at(const LinkCurves& curves, double rate) {
   return best;
 }
 
-std::optional<bool> lie_apart(const Crossing& crossing) {
-  for (const double rate : {crossing.low, crossing.high}) {
-    const LinkPoint* one = crossing.below->at(rate);
-    const LinkPoint* other = crossing.above->at(rate);
+std::optional<bool> lie_apart(const Crossover& crossover) {
+  for (const double rate : {crossover.low, crossover.high}) {
+    const LinkPoint* one = crossover.below->at(rate);
+    const LinkPoint* other = crossover.above->at(rate);
     if (one == nullptr || other == nullptr) {
       return std::nullopt;
     }
@@ -142,18 +142,18 @@ std::pair<const LinkCurve*, double> next_fastest(const LinkCurves& curves,
   return {next, first};
 }
 
-void add_crossings(const LinkCurves& curves,
-                   const Gap& gap,
-                   std::vector<Crossing>& crossings) {
+void add_crossovers(const LinkCurves& curves,
+                    const Gap& gap,
+                    std::vector<Crossover>& crossovers) {
   const LinkCurve* now = fastest_at(curves, gap.low);
   const LinkCurve* last = fastest_at(curves, gap.high);
   if (now == nullptr || last == nullptr || now == last) {
     return;
   }
   const auto add = [&](const LinkCurve* next, std::optional<double> rate) {
-    Crossing& crossing = crossings.emplace_back(
-        Crossing{gap.low, gap.high, now, next, rate, {}});
-    crossing.apart = lie_apart(crossing);
+    Crossover& crossover = crossovers.emplace_back(
+        Crossover{gap.low, gap.high, now, next, rate, {}});
+    crossover.apart = lie_apart(crossover);
   };
   if (!gap.spanned_by(*now) || !gap.spanned_by(*last)) {
     add(last, std::nullopt);
@@ -167,9 +167,12 @@ void add_crossings(const LinkCurves& curves,
   }
 }
 
-std::string step_at(const LinkCurve& line, double rate, const Scale& scale) {
+std::string step_at(const LinkCurve& line,
+                    double rate,
+                    const ValueFormat& format) {
   const LinkPoint* point = line.at(rate);
-  return point == nullptr ? std::string(kMissing) : scale.show(point->step_s());
+  return point == nullptr ? std::string(kMissing)
+                          : format.show(point->step_s());
 }
 
 std::string yes_or_no(std::optional<bool> answer) {
@@ -187,20 +190,20 @@ const LinkPoint* LinkCurve::at(double gbit_per_s) const {
   return place != points.end() && place->valid() ? &*place : nullptr;
 }
 
-std::vector<LinkCurves> link_curves(const Table& table) {
+std::vector<LinkCurves> link_curves(const GroupSummary& group) {
   std::vector<std::pair<std::string, LinkCurves>> groups;
-  for (const Row& row : table.rows) {
+  for (const CaseSummary& row : group.rows) {
     const auto link = link_of(row);
     if (row.failed() || !link) {
       continue;
     }
     const std::string key = key_of(row, *link);
-    auto group = std::ranges::find(
+    auto known = std::ranges::find(
         groups, key, &std::pair<std::string, LinkCurves>::first);
-    if (group == groups.end()) {
-      group = groups.insert(group, {key, {&row, link->latency_ns, {}, {}}});
+    if (known == groups.end()) {
+      known = groups.insert(known, {key, {&row, link->latency_ns, {}, {}}});
     }
-    add_row(group->second, row, link->bytes_per_s * 8e-9);
+    add_row(known->second, row, link->bytes_per_s * 8e-9);
   }
   std::vector<LinkCurves> result;
   for (auto& [key, curves] : groups) {
@@ -219,20 +222,20 @@ std::vector<LinkCurves> link_curves(const Table& table) {
   return result;
 }
 
-std::vector<Crossing> crossings_of(const LinkCurves& curves) {
-  std::vector<Crossing> crossings;
+std::vector<Crossover> crossovers_of(const LinkCurves& curves) {
+  std::vector<Crossover> crossovers;
   // A rate without a valid case has no fastest strategy and is passed over.
   std::vector<double> rates;
   std::ranges::copy_if(curves.rates, std::back_inserter(rates), [&](double r) {
     return fastest_at(curves, r) != nullptr;
   });
   for (std::size_t i = 1; i < rates.size(); ++i) {
-    add_crossings(curves, {rates[i - 1], rates[i]}, crossings);
+    add_crossovers(curves, {rates[i - 1], rates[i]}, crossovers);
   }
-  return crossings;
+  return crossovers;
 }
 
-std::string facts_of(const LinkCurves& curves) {
+std::string describe(const LinkCurves& curves) {
   const records::Configuration& c = curves.first->configuration;
   std::string text = fmt::format(
       "{}, batch {} per rank, {} ranks", c.model, c.batch_size, c.ranks);
@@ -244,39 +247,10 @@ std::string facts_of(const LinkCurves& curves) {
   return printable(text);
 }
 
-Sheet crossing_sheet(const LinkCurves& curves, const Scale& scale) {
-  const std::string step = fmt::format("step time, {}", scale.unit);
-  Sheet sheet;
-  sheet.heading = "Where the fastest strategy changes: " + facts_of(curves);
-  sheet.columns = {{"", "between, Gbit/s"},
-                   {"fastest below", "strategy"},
-                   {"fastest below", step},
-                   {"fastest above", "strategy"},
-                   {"fastest above", step},
-                   {"lines cross", "at about, Gbit/s"},
-                   {"", "intervals apart"}};
-  const auto steps = [&](const LinkCurve& line, const Crossing& crossing) {
-    return fmt::format("{}; {}",
-                       step_at(line, crossing.low, scale),
-                       step_at(line, crossing.high, scale));
-  };
-  for (const Crossing& crossing : crossings_of(curves)) {
-    sheet.lines.push_back(
-        {.cells = {
-             fmt::format("{:.4g} and {:.4g}", crossing.low, crossing.high),
-             printable(crossing.below->strategy),
-             steps(*crossing.below, crossing),
-             printable(crossing.above->strategy),
-             steps(*crossing.above, crossing),
-             crossing.gbit_per_s ? fmt::format("{:.3g}", *crossing.gbit_per_s)
-                                 : std::string(kMissing),
-             yes_or_no(crossing.apart)}});
-  }
-  return sheet;
-}
+namespace {
 
-std::string crossing_words(const LinkCurves& curves) {
-  if (!crossings_of(curves).empty()) {
+std::string crossover_text(const LinkCurves& curves) {
+  if (!crossovers_of(curves).empty()) {
     return "The table names where the fastest strategy changes: the two "
            "measured links between which it does, both strategies' median "
            "steps at the slower and the faster of them, and the rate at which "
@@ -288,12 +262,46 @@ std::string crossing_words(const LinkCurves& curves) {
   for (const double rate : curves.rates) {
     if (const LinkCurve* best = fastest_at(curves, rate)) {
       return printable(fmt::format(
-          "No lines cross for the fastest place: {} is the fastest at every "
-          "link with a valid case.",
+          "There is no crossover: {} is the fastest at every link with a valid "
+          "case.",
           best->strategy));
     }
   }
   return "No case is valid, so none is the fastest.";
+}
+
+}  // namespace
+
+Table crossover_table(const LinkCurves& curves, const ValueFormat& format) {
+  const std::string step = fmt::format("step time, {}", format.unit);
+  Table table;
+  table.title = "Where the fastest strategy changes: " + describe(curves);
+  table.columns = {{.name = "between, Gbit/s", .align = Align::kLeft},
+                   {"strategy", "fastest below"},
+                   {step, "fastest below"},
+                   {"strategy", "fastest above"},
+                   {step, "fastest above"},
+                   {"at about, Gbit/s", "lines cross"},
+                   {"intervals apart"}};
+  table.text = crossover_text(curves);
+  const auto steps = [&](const LinkCurve& line, const Crossover& crossover) {
+    return fmt::format("{}; {}",
+                       step_at(line, crossover.low, format),
+                       step_at(line, crossover.high, format));
+  };
+  for (const Crossover& crossover : crossovers_of(curves)) {
+    table.rows.push_back(
+        {.cells = {
+             fmt::format("{:.4g} and {:.4g}", crossover.low, crossover.high),
+             printable(crossover.below->strategy),
+             steps(*crossover.below, crossover),
+             printable(crossover.above->strategy),
+             steps(*crossover.above, crossover),
+             crossover.gbit_per_s ? fmt::format("{:.3g}", *crossover.gbit_per_s)
+                                  : std::string(kMissing),
+             yes_or_no(crossover.apart)}});
+  }
+  return table;
 }
 
 }  // namespace paceline::report

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "paceline/report/scale.h"
-#include "paceline/report/sheet.h"
 #include "paceline/report/summary.h"
+#include "paceline/report/table.h"
+#include "paceline/report/value_format.h"
 
 // Strategies against the rate of a modelled link, and where the fastest of
 // them changes.
@@ -18,7 +18,7 @@ namespace paceline::report {
 /// A strategy's case behind one link.
 struct LinkPoint {
   double gbit_per_s = 0;
-  const Row* row = nullptr;  // with a step time
+  const CaseSummary* row = nullptr;  // with a step time
 
   double step_s() const { return row->step_s->median.value; }
   bool valid() const { return !row->link_check || row->link_check->valid(); }
@@ -35,14 +35,14 @@ struct LinkCurve {
 /// Cases that are equal in all but strategy, rate and stretch.  Of cases that
 /// differ in their stretch alone, the most stretched of the valid ones counts.
 struct LinkCurves {
-  const Row* first = nullptr;    // the first of its cases
-  std::int64_t latency_ns = 0;   // of every link
-  std::vector<double> rates;     // Gbit/s, rising
-  std::vector<LinkCurve> lines;  // in the order of the rows
+  const CaseSummary* first = nullptr;  // the first of its cases
+  std::int64_t latency_ns = 0;         // of every link
+  std::vector<double> rates;           // Gbit/s, rising
+  std::vector<LinkCurve> lines;        // in the order of the rows
 };
 
 /// Where another strategy becomes the fastest, between neighboring rates.
-struct Crossing {
+struct Crossover {
   double low = 0;  // Gbit/s
   double high = 0;
   const LinkCurve* below = nullptr;  // the fastest towards `low`
@@ -57,20 +57,17 @@ struct Crossing {
 
 /// Of the cases behind links: what was measured at three rates or more with
 /// two strategies or more.  Points into the table.
-std::vector<LinkCurves> link_curves(const Table& table);
+std::vector<LinkCurves> link_curves(const GroupSummary& group);
 
 /// Among valid cases, by rising rate.  A strategy that is the fastest between
-/// two rates alone has its crossings too.  Points into `curves`.
-std::vector<Crossing> crossings_of(const LinkCurves& curves);
+/// two rates alone has its crossovers too.  Points into `curves`.
+std::vector<Crossover> crossovers_of(const LinkCurves& curves);
 
-/// "resnet50, batch 16 per rank, 4 ranks, links of 20 us".
-std::string facts_of(const LinkCurves& curves);
+/// "resnet50, batch 16 per rank, 4 ranks, latency 20 us".
+std::string describe(const LinkCurves& curves);
 
-/// The crossings as a table; without lines where one strategy is the fastest
-/// everywhere.
-Sheet crossing_sheet(const LinkCurves& curves, const Scale& scale);
-
-/// How to read the table, or what holds instead of a crossing.
-std::string crossing_words(const LinkCurves& curves);
+/// The crossovers as a table with how to read it below; without rows where one
+/// strategy is the fastest at every rate.
+Table crossover_table(const LinkCurves& curves, const ValueFormat& format);
 
 }  // namespace paceline::report

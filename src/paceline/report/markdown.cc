@@ -2,10 +2,9 @@
 #include "paceline/report/markdown.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "paceline/report/layout.h"
-#include "paceline/report/link_curves.h"
-#include "paceline/report/sheet.h"
+#include "paceline/report/text.h"
 
 namespace paceline::report {
 namespace {
@@ -18,54 +17,43 @@ std::string line_of(const std::vector<std::string>& cells) {
   return line + "\n";
 }
 
-// The unit stands with the group ("step time, ms") or is the header itself
-// ("efficiency", "%"): Markdown has one line of headers.
-std::string header_of(const Grid::Column& column) {
+// Markdown has one line of headers: heading, unit and name stand in one.
+std::string header_of(const Column& column) {
   if (column.group.empty()) {
-    return column.header;
+    return column.header();
   }
-  const bool is_unit = column.header == "%" || column.header == "s" ||
-                       column.header == "ms" || column.header == "us";
-  return is_unit ? column.group + ", " + column.header
-                 : column.group + " " + column.header;
+  return column.heading() + (column.name.empty() ? ", " : " ") +
+         column.header();
 }
 
-std::string table_text(const Sheet& sheet) {
+std::string rows_text(const Table& table) {
   std::vector<std::string> headers;
   std::vector<std::string> alignments;
-  for (const Grid::Column& column : sheet.columns) {
-    headers.push_back(markdown_text(header_of(column)));
-    alignments.emplace_back(headers.size() == 1 ? ":--" : "--:");
+  for (const Column& column : table.columns) {
+    headers.push_back(markdown_escaped(header_of(column)));
+    alignments.emplace_back(column.align == Align::kLeft ? ":--" : "--:");
   }
   std::string text = line_of(headers) + line_of(alignments);
-  for (const Sheet::Line& line : sheet.lines) {
+  for (const TableRow& row : table.rows) {
     std::vector<std::string> cells;
-    for (const std::string& cell : line.cells) {
-      cells.push_back(markdown_text(cell));
+    for (const std::string& cell : row.cells) {
+      cells.push_back(markdown_escaped(cell));
     }
-    if (!line.sentence.empty()) {
-      cells.push_back(markdown_text(line.sentence));
+    if (row.emphasized) {
+      cells.back() = fmt::format("**{}**", cells.back());
     }
-    cells.resize(sheet.columns.size());
+    if (!row.span.empty()) {
+      cells.push_back(markdown_escaped(row.span));
+    }
+    cells.resize(table.columns.size());
     text += line_of(cells);
   }
   return text;
 }
 
-std::string titled(const Sheet& sheet) {
-  return "### " + markdown_text(sheet.heading) + "\n\n" + table_text(sheet) +
-         "\n";
-}
-
-std::string crossings_text(const LinkCurves& curves, const Scale& scale) {
-  const Sheet sheet = crossing_sheet(curves, scale);
-  return (sheet.lines.empty() ? "" : titled(sheet)) +
-         markdown_text(crossing_words(curves)) + "\n\n";
-}
-
 }  // namespace
 
-std::string markdown_text(std::string_view text) {
+std::string markdown_escaped(std::string_view text) {
   constexpr std::string_view kSpecial = "\\`*_{}<>#|~!&$@";
   std::string out;
   for (const char c : printable(text)) {
@@ -79,24 +67,27 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-std::string render_markdown(std::span<const records::RunRecord> records) {
-  const std::vector<Table> tables = summarize(records);
-  const Sheets sheets = make_sheets(tables, Detail::kFull);
-  std::string text;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    text += titled(sheets.tables[i]);
-    for (const LinkCurves& curves : link_curves(tables[i])) {
-      text += crossings_text(curves, time_scale(tables[i].rows));
+std::string markdown_text(const Document& document) {
+  std::vector<std::string> header;
+  for (const Note& note : document.header) {
+    header.push_back(
+        fmt::format("{}: {}", note.term, markdown_escaped(note.text)));
+  }
+  std::string text =
+      header.empty() ? "" : fmt::format("{}\n\n", fmt::join(header, "  \n"));
+  for (const Table& table : document.tables) {
+    if (!table.rows.empty()) {
+      text += fmt::format(
+          "### {}\n\n{}\n", markdown_escaped(table.title), rows_text(table));
+    }
+    if (!table.text.empty()) {
+      text += markdown_escaped(table.text) + "\n\n";
     }
   }
-  for (const Meaning& meaning : sheets.meanings) {
+  for (const Note& note : document.notes) {
     text += fmt::format("- **{}**: {}\n",
-                        markdown_text(meaning.term),
-                        markdown_text(meaning.text));
-  }
-  for (std::size_t i = 0; i < sheets.notes.size(); ++i) {
-    text += fmt::format(
-        "- **note {}**: {}\n", i + 1, markdown_text(sheets.notes[i]));
+                        markdown_escaped(note.term),
+                        markdown_escaped(note.text));
   }
   return text;
 }

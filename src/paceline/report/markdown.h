@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "paceline/records/run_record.h"
+#include "paceline/report/table.h"
 
 namespace paceline::report {
 
-/// The tables with every interval as GitHub's Markdown, for issues and pull
-/// requests: what the page's tables say, with the meaning of the columns and
-/// the warnings below.
-std::string render_markdown(std::span<const records::RunRecord> records);
+/// The tables and notes as GitHub's Markdown, for issues and pull requests.
+std::string markdown_text(const Document& document);
 
 /// `text` so that Markdown shows it as it is, in one line, in a table too.
-std::string markdown_text(std::string_view text);
+std::string markdown_escaped(std::string_view text);
 
 }  // namespace paceline::report

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "paceline/records/run_record.h"
-#include "paceline/report/page_section.h"
+#include "paceline/report/fields.h"
 
 namespace paceline::report {
 
@@ -17,35 +17,38 @@ struct Origin {
   std::size_t number = 0;  // among the records of that file, from 1
 };
 
-/// What one page shows.
+/// What a page shows.  The records must outlive it.
 struct Page {
-  std::string title;
-  std::vector<Section> sections;
-  std::vector<Meaning> meanings;                // of the tables' columns
-  std::vector<std::string> notes;               // that the tables refer to
-  std::span<const records::RunRecord> records;  // embedded, with their machines
-  std::vector<Origin> origins{};                // of each record, or empty
+  std::span<const records::RunRecord> records;
+  std::vector<Origin> origins{};  // of each record, or empty
+  std::string title{};            // empty: the names of the experiments
 };
 
-/// A page of the records: for each table its throughput, its efficiency, its
-/// distributions of step times and its exposed communication.  More sections
-/// can be added.  The records must outlive it.
-Page page_of(std::span<const records::RunRecord> records);
-
-/// What the page is made of beside its text: the style, and the scripts in
-/// the order in which they run.
+/// The parts of the page that do not depend on records.
 struct PageAssets {
+  std::string_view skeleton;  // HTML with {{name}} where text is filled in
   std::string_view style;
-  std::vector<std::string_view> scripts;
-  std::vector<std::string_view> licences;  // of what others wrote
+  std::vector<std::string_view> scripts;   // in the order in which they run
+  std::vector<std::string_view> licences;  // of the libraries among them
 };
 
-/// The assets that were built into the program.
+/// The assets that were built into the program, report/page/.
 PageAssets page_assets();
 
-/// One HTML file that needs nothing else: no network, no other file.  Records
-/// may come from strangers; none of their text becomes markup or script.
+/// What the scripts draw beside the records themselves: the tables, and of
+/// every case the estimates with their intervals, the command that measures
+/// it again, and the indices of its records; and "text", the tables for readers
+/// without scripts.
+Json page_data(const Page& page);
+
+/// One HTML file that needs no other file and no network.  Its scripts draw it
+/// from `page_data` and the records, which it holds; without scripts it shows
+/// the tables as text.  No text of a record becomes markup or script.
 std::string render_page(const Page& page,
                         const PageAssets& assets = page_assets());
+
+/// `json` as a text that may stand inside a script element: it has no "<", and
+/// parses to the same value.
+std::string script_json(const std::string& json);
 
 }  // namespace paceline::report

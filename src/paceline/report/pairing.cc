@@ -24,7 +24,7 @@ using records::Source;
 // Cases that differ in one of these do different work.
 constexpr std::array<std::string_view, 6> kWork{
     "model", "batch_size", "image_size", "classes", "ranks", "accumulate"};
-// What the JSON of PyTorch's benchmark says of a case.
+// The keys that the JSON of PyTorch's benchmark has.
 constexpr std::array<std::string_view, 6> kImported{
     "model", "batch_size", "ranks", "strategy", "bucket_mib", "engine"};
 
@@ -98,8 +98,8 @@ std::vector<Case> cases_of(std::span<const RunRecord> records) {
   return cases;
 }
 
-// An imported case says "ddp" or "none"; of ours the options are not compared
-// with what it does not say.
+// An imported case has no options of its strategy ("ddp", "none"), so options
+// are not compared.
 bool same_imported_strategy(const std::string& a, const std::string& b) {
   return names_strategy(a, b) || names_strategy(b, a);
 }
@@ -164,7 +164,8 @@ class Distances {
   }
 
  private:
-  // Pairs what is so near to nothing else; whether anything was paired.
+  // Pairs the cases that are each other's only partners at this distance;
+  // returns whether any were.
   bool pair_at(std::size_t level) {
     bool paired = false;
     for (std::size_t b = 0; b < base_partner_.size(); ++b) {

@@ -32,7 +32,7 @@ RunSeconds step_seconds(const Case& one) {
   return runs;
 }
 
-// Ratios need steps that took some time; a stranger's record may hold zeros.
+// No ratio can be formed of a step of zero seconds.
 bool all_positive(const RunSeconds& runs) {
   return std::all_of(runs.begin(), runs.end(), [](const auto& run) {
     return std::all_of(run.begin(), run.end(), [](double s) { return s > 0; });
@@ -58,8 +58,8 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
   return one.ranks == 1 && shape(one) == shape(other);
 }
 
-// Figures of one kind, or an external command's beside what we measured of the
-// same training without any strategy.
+// Cases of equal origin; or an external command beside the same training
+// measured here without a strategy.
 bool is_comparable(const Case& base, const Case& test) {
   return base.first().source == test.first().source ||
          (test.first().source == records::Source::kExternal &&
@@ -141,14 +141,14 @@ void take_largest(std::optional<std::int64_t>& all,
   }
 }
 
-void warn_once(Row& row, const records::Warning& warning) {
+void warn_once(CaseSummary& row, const records::Warning& warning) {
   if (std::find(row.warnings.begin(), row.warnings.end(), warning) ==
       row.warnings.end()) {
     row.warnings.push_back(warning);
   }
 }
 
-void add_runs(Row& row, const Case& one) {
+void add_runs(CaseSummary& row, const Case& one) {
   for (const RunRecord* run : one.runs) {
     for (const records::Warning& warning : run->warnings) {
       warn_once(row, warning);
@@ -188,7 +188,7 @@ void add_runs(Row& row, const Case& one) {
 
 // Where half of the runs or more are not steady from their first step: in one
 // of fifteen windows of steady noise a state is found late (docs/measuring.md).
-void warn_if_unsteady(Row& row, const RunSeconds& runs) {
+void warn_if_unsteady(CaseSummary& row, const RunSeconds& runs) {
   std::size_t late = 0;
   std::size_t latest = 0;
   std::size_t steps = 0;  // of the run that settles last
@@ -221,7 +221,7 @@ void warn_if_unsteady(Row& row, const RunSeconds& runs) {
 }
 
 // Over runs the interval holds all the same: it takes each run as one sample.
-void warn_if_correlated(Row& row, const RunSeconds& runs) {
+void warn_if_correlated(CaseSummary& row, const RunSeconds& runs) {
   const auto correlated =
       std::count_if(runs.begin(), runs.end(), [](const auto& run) {
         return run.size() >= stats::kFewestSteps &&
@@ -241,7 +241,7 @@ void warn_if_correlated(Row& row, const RunSeconds& runs) {
              "(--steps)"});
 }
 
-void add_own_warnings(Row& row, const RunSeconds& runs) {
+void add_own_warnings(CaseSummary& row, const RunSeconds& runs) {
   if (row.link_check && !row.link_check->valid()) {
     warn_once(row, slower_than_link(*row.link_check));
   }
@@ -267,8 +267,8 @@ void add_own_warnings(Row& row, const RunSeconds& runs) {
   }
 }
 
-Row make_row(const Case& one) {
-  Row row;
+CaseSummary make_row(const Case& one) {
+  CaseSummary row;
   row.configuration = one.configuration();
   row.source = one.first().source;
   row.experiment = one.first().experiment;
@@ -281,12 +281,12 @@ Row make_row(const Case& one) {
   return row;
 }
 
-Table make_table(const CaseGroup& group) {
-  Table table{group.model, group.batch_size, {}};
+GroupSummary make_table(const CaseGroup& group) {
+  GroupSummary table{group.model, group.batch_size, {}};
   const std::vector<std::string> labels = unique_labels(group.cases);
   for (std::size_t i = 0; i < group.cases.size(); ++i) {
     const Case& one = group.cases[i];
-    Row& row = table.rows.emplace_back(make_row(one));
+    CaseSummary& row = table.rows.emplace_back(make_row(one));
     row.label = labels[i];
     const auto base = find_baseline(one, group.cases);
     if (base && !row.failed()) {
@@ -311,7 +311,7 @@ records::Warning slower_than_link(const records::LinkCheck& check) {
           "slow both down with --stretch, take fewer ranks or a slower --link"};
 }
 
-std::optional<double> Row::examples_per_s_per_rank() const {
+std::optional<double> CaseSummary::examples_per_s_per_rank() const {
   if (!examples_per_s) {
     return std::nullopt;
   }
@@ -320,8 +320,8 @@ std::optional<double> Row::examples_per_s_per_rank() const {
                                        : configuration.ranks);
 }
 
-std::vector<Table> summarize(std::span<const RunRecord> records) {
-  std::vector<Table> tables;
+std::vector<GroupSummary> summarize(std::span<const RunRecord> records) {
+  std::vector<GroupSummary> tables;
   for (const CaseGroup& group : group_tables(records)) {
     tables.push_back(make_table(group));
   }

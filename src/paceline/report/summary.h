@@ -13,9 +13,9 @@
 
 namespace paceline::report {
 
-/// One line of a table: a case over all its runs.  What was not measured, or
-/// cannot be said of the case, is absent.
-struct Row {
+/// One case over all of its runs.  A value that was not measured, or does not
+/// exist for the case, is absent.
+struct CaseSummary {
   std::string label;  // unique within its table
   records::Source source = records::Source::kMeasured;
   std::string experiment;
@@ -37,9 +37,9 @@ struct Row {
   std::optional<std::int64_t> planned_wire_bytes_per_step;
   std::optional<std::int64_t> peak_memory_bytes;  // the largest of ranks
   std::vector<records::Warning> warnings;         // each once
-  /// Of runs behind a modelled link: the one with the least slack.
+  /// Of runs on an emulated link: the check with the least slack.
   std::optional<records::LinkCheck> link_check;
-  /// Of predictions: what the first run that says any of it says.
+  /// Of a prediction: bound and error bar, from the first run that has them.
   std::optional<records::Predicted> predicted;
 
   /// Examples per second and rank that trains.
@@ -47,20 +47,21 @@ struct Row {
   bool failed() const { return !step_s.has_value(); }
 };
 
-/// The rows of one table: equal model and batch size.
-struct Table {
+/// The cases of one table: equal model and batch size.
+struct GroupSummary {
   std::string model;
   int batch_size = 0;
-  std::vector<Row> rows;
+  std::vector<CaseSummary> rows;
 };
 
-/// What there is to say of a case whose engine was slower than its link.
+/// The warning for a case whose engine was slower than its emulated link.
 records::Warning slower_than_link(const records::LinkCheck& check);
 
-/// Every case of the records, discarded ones apart, in the order in which they
-/// came, by model and batch size.  Adds the warnings that only the samples can
-/// tell: too few steps, steps that are not steady, values that were reduced
-/// wrongly, bytes that differ from the plan's.
-std::vector<Table> summarize(std::span<const records::RunRecord> records);
+/// Every case of the records but the discarded ones, in the order of their
+/// first records, by model and batch size.  Adds the warnings that follow from
+/// the samples: too few steps, steps that are not steady, values that were
+/// reduced wrongly, bytes that differ from the plan's.
+std::vector<GroupSummary> summarize(
+    std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

@@ -15,8 +15,8 @@ records::RunRecord wall_time_record(const std::string& command,
                                     const records::HostEnvironment& host,
                                     std::int64_t wall_ns);
 
-/// Whether the function above made it: it has neither ranks nor steps to speak
-/// of.
+/// Whether `wall_time_record` made the record: its ranks and steps mean
+/// nothing.
 bool is_wall_time(const records::RunRecord& record);
 
 }  // namespace paceline::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a chart specification (report/page_section.h) as SVG with Observable
+// Draws a chart specification (page/sections.js) as SVG with Observable
 // Plot.  Colors are the style sheet's variables, so a change of theme needs no
 // drawing anew; series differ by shape and dashes too, never by color alone.
 "use strict";

@@ -1,10 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves on the page: charts as wide as their places, the theme, the case
-// that a table's link leads to, and the records as a file.
+// Builds the page from its data and its records; then draws the charts as wide
+// as their places, and serves the theme, the links to cases and the button that
+// saves the records.
 "use strict";
 
 (() => {
-  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const { caseDetails, element, facts, figure, machine, machinesOf, note, overview,
+    sectionsOf, table, terms, withRecords } = paceline;
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const recordLines = document.getElementById("records").textContent;
+  const records = recordLines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  const groups = data.groups.map((group) => withRecords(group, records));
+  const cases = groups.flatMap((group) => group.cases);
+  const charts = []; // a figure's data-chart is an index
+  const main = document.getElementById("main");
+
+  const sectionElement = (section) => element("section",
+    section.inner ? { class: "inner" } : {},
+    element(section.inner ? "h3" : "h2", {}, section.title),
+    note(section.note),
+    section.charts.length
+      ? element("div", { class: "charts" },
+        section.charts.map((chart) => figure(chart, charts.push(chart) - 1)))
+      : null,
+    section.table ? table(section.table, section.links) : null);
+
+  function build() {
+    document.getElementById("facts").append(...terms(overview(records, cases.length)));
+    let firstCase = 1;
+    for (const group of groups) {
+      main.append(...sectionsOf(group, firstCase).map(sectionElement));
+      firstCase += group.cases.length;
+    }
+    if (data.notes.length) {
+      main.append(element("section", {}, element("h2", {}, "How to read the tables"),
+        facts(data.notes.map(({ term, text }) => [term, text]), "reading")));
+    }
+    if (!records.length) return;
+    const machines = machinesOf(records);
+    const save = element("button", { id: "save", type: "button" }, "save them");
+    main.append(element("section", {}, element("h2", {}, "Behind the figures"),
+      element("p", { class: "note" }, "Every case with the command that measures it " +
+        "again, its configuration and its runs. The records are in this file: ", save),
+      cases.map((one, i) => caseDetails(one, i + 1, data, machines)),
+      machines.environments.map((one, i, all) => machine(one, i, all.length))));
+  }
+  build();
 
   const drawAll = () => {
     for (const figure of document.querySelectorAll("figure[data-chart]")) {
@@ -62,17 +103,12 @@
   addEventListener("hashchange", open);
   open();
 
-  const save = document.getElementById("save");
-  const records = document.getElementById("records").textContent;
-  if (save) {
-    save.addEventListener("click", () => {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(
-        new Blob([records], { type: "application/x-ndjson" }));
-      link.download = "records.jsonl";
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    });
-    save.hidden = false;
-  }
+  document.getElementById("save")?.addEventListener("click", () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(
+      new Blob([recordLines], { type: "application/x-ndjson" }));
+    link.download = "records.jsonl";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
 })();

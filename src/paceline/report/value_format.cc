@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/scale.h"
+#include "paceline/report/value_format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,14 +19,14 @@ int decimals_for(double smallest) {
 
 }  // namespace
 
-std::string Scale::show(double value) const {
+std::string ValueFormat::show(double value) const {
   return fmt::format("{:.{}f}", value * factor, decimals);
 }
 
-std::string Scale::show_small(double value) const {
+std::string ValueFormat::show_small(double value) const {
   constexpr int kMostDecimals = 9;
   constexpr double kThreeFigures = 99.5;
-  Scale finer = *this;
+  ValueFormat finer = *this;
   double last = value * factor * std::pow(10, decimals);  // in last digits
   while (last > 0 && last < kThreeFigures && finer.decimals < kMostDecimals) {
     ++finer.decimals;
@@ -35,11 +35,12 @@ std::string Scale::show_small(double value) const {
   return finer.show(value);
 }
 
-std::string Scale::show(const std::optional<double>& value) const {
+std::string ValueFormat::show(const std::optional<double>& value) const {
   return value ? show(*value) : std::string(kMissing);
 }
 
-std::string Scale::show(const std::optional<stats::Estimate>& estimate) const {
+std::string ValueFormat::show(
+    const std::optional<stats::Estimate>& estimate) const {
   if (!estimate) {
     return std::string(kMissing);
   }
@@ -54,31 +55,31 @@ std::string Scale::show(const std::optional<stats::Estimate>& estimate) const {
                      within ? within_run_mark : "");
 }
 
-Scale time_scale(std::optional<double> shortest_s) {
-  Scale scale{"ms", 1e3, 0};
+ValueFormat time_format(std::optional<double> shortest_s) {
+  ValueFormat format{"ms", 1e3, 0};
   if (shortest_s && *shortest_s >= 10) {
-    scale = {"s", 1, 0};
+    format = {"s", 1, 0};
   } else if (shortest_s && *shortest_s < 1e-3) {
-    scale = {"us", 1e6, 0};
+    format = {"us", 1e6, 0};
   }
-  scale.decimals = decimals_for(shortest_s.value_or(0) * scale.factor);
-  return scale;
+  format.decimals = decimals_for(shortest_s.value_or(0) * format.factor);
+  return format;
 }
 
-Scale time_scale(const std::vector<Row>& rows) {
+ValueFormat time_format(const std::vector<CaseSummary>& rows) {
   std::optional<double> smallest;
-  for (const Row& row : rows) {
+  for (const CaseSummary& row : rows) {
     if (row.step_s) {
       smallest = std::min(smallest.value_or(row.step_s->percentiles.p50),
                           row.step_s->percentiles.p50);
     }
   }
-  return time_scale(smallest);
+  return time_format(smallest);
 }
 
-Scale rate_scale(const std::vector<Row>& rows) {
+ValueFormat rate_format(const std::vector<CaseSummary>& rows) {
   std::optional<double> smallest;
-  for (const Row& row : rows) {
+  for (const CaseSummary& row : rows) {
     if (const auto rate = row.examples_per_s_per_rank()) {
       smallest = std::min(smallest.value_or(*rate), *rate);
     }
@@ -86,7 +87,7 @@ Scale rate_scale(const std::vector<Row>& rows) {
   return {"/s", 1, decimals_for(smallest.value_or(0))};
 }
 
-Scale percent_scale() {
+ValueFormat percent_format() {
   return {"%", 100, 1};
 }
 

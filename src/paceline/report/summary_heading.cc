@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/sheet_heading.h"
-
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -11,16 +9,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paceline/report/layout.h"
+#include "paceline/report/summary_table.h"
+#include "paceline/report/text.h"
 
 namespace paceline::report {
 namespace {
 
 // The one text that all rows share, or nothing.
 template <class Show>
-std::optional<std::string> common(const std::vector<Row>& rows, Show show) {
+std::optional<std::string> common(const std::vector<CaseSummary>& rows,
+                                  Show show) {
   std::set<std::string> texts;
-  for (const Row& row : rows) {
+  for (const CaseSummary& row : rows) {
     texts.insert(show(row.configuration));
   }
   return texts.size() == 1 && !texts.begin()->empty()
@@ -28,8 +28,8 @@ std::optional<std::string> common(const std::vector<Row>& rows, Show show) {
              : std::nullopt;
 }
 
-// Of a strategy that has a bucket its canonical text says which; the key
-// beside it is only what a strategy without one would have taken.
+// The bucket size in the strategy's canonical text; empty: the strategy has no
+// buckets.
 std::string bucket_of(const records::Configuration& c) {
   constexpr std::string_view kKey = "bucket-mb=";
   const std::size_t at = c.strategy.find(kKey);
@@ -40,18 +40,20 @@ std::string bucket_of(const records::Configuration& c) {
   return fmt::format("bucket {} MiB", rest.substr(0, rest.find_first_of(",+")));
 }
 
-std::optional<std::string> common_bucket(const std::vector<Row>& rows) {
-  std::vector<Row> with_bucket;
+std::optional<std::string> common_bucket(const std::vector<CaseSummary>& rows) {
+  std::vector<CaseSummary> with_bucket;
   std::ranges::copy_if(
-      rows, std::back_inserter(with_bucket), [](const Row& row) {
+      rows, std::back_inserter(with_bucket), [](const CaseSummary& row) {
         return !bucket_of(row.configuration).empty();
       });
   return with_bucket.empty() ? std::nullopt : common(with_bucket, bucket_of);
 }
 
-// Of predictions, whose names do not tell it; those of runs are called by it.
-std::optional<std::string> common_strategy(const std::vector<Row>& rows) {
-  const bool named = std::ranges::any_of(rows, [](const Row& row) {
+// The strategy where all rows are predictions with labels of their own; other
+// rows are labelled with the strategy itself.
+std::optional<std::string> common_strategy(
+    const std::vector<CaseSummary>& rows) {
+  const bool named = std::ranges::any_of(rows, [](const CaseSummary& row) {
     return row.source != records::Source::kPredicted ||
            row.configuration.label.empty();
   });
@@ -63,9 +65,9 @@ std::optional<std::string> common_strategy(const std::vector<Row>& rows) {
 
 }  // namespace
 
-std::string heading_of(const Table& table) {
+std::string heading_of(const GroupSummary& group) {
   using records::Configuration;
-  const std::vector<Row>& rows = table.rows;
+  const std::vector<CaseSummary>& rows = group.rows;
   std::vector<std::string> facts;
   const auto add = [&](const std::optional<std::string>& fact) {
     if (fact) {
@@ -101,8 +103,8 @@ std::string heading_of(const Table& table) {
                                         c.threads == 1 ? "thread" : "threads");
   }));
   return printable(fmt::format("{}, batch {} per rank: {}",
-                               table.model,
-                               table.batch_size,
+                               group.model,
+                               group.batch_size,
                                fmt::join(facts, ", ")));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/diff_words.h"
+#include "paceline/report/diff_notes.h"
 
 #include <algorithm>
 #include <set>
@@ -8,13 +8,13 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
-#include "paceline/report/layout.h"
+#include "paceline/report/text.h"
 #include "paceline/stats/permutation.h"
 
 namespace paceline::report {
 namespace {
 
-std::string in_words(const Diff& diff, const Difference& difference) {
+std::string text_of(const Diff& diff, const Difference& difference) {
   const bool command = diff.wall_times && difference.name == "strategy";
   return fmt::format("{}: {} -> {}",
                      command ? "command" : difference.name,
@@ -39,7 +39,7 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
           labels.push_back(other.name);
         }
       }
-      std::string sentence = in_words(diff, difference);
+      std::string sentence = text_of(diff, difference);
       if (labels.size() < diff.rows.size()) {
         sentence += fmt::format(" (in {})", fmt::join(labels, ", "));
       }
@@ -47,7 +47,7 @@ void add_configuration(const Diff& diff, std::vector<Note>& notes) {
     }
   }
   for (const Difference& difference : diff.software) {
-    notes.push_back({"differs", in_words(diff, difference)});
+    notes.push_back({"differs", text_of(diff, difference)});
   }
 }
 
@@ -56,7 +56,7 @@ void add_unpaired(const std::vector<Case>& cases,
                   std::vector<Note>& notes) {
   for (const Case& one : cases) {
     notes.push_back(
-        {"no partner", fmt::format("only in the {}: {}", side, words_of(one))});
+        {"no partner", fmt::format("only in the {}: {}", side, describe(one))});
   }
 }
 
@@ -68,16 +68,16 @@ bool any_change_over_runs(const Diff& diff) {
 }
 
 std::string interval_sentence(const Diff& diff) {
-  const Bases bases = bases_of(diff);
+  const IntervalKinds kinds = interval_kinds(diff);
   std::string sentence = "95 % interval";
-  if (bases.over_runs()) {
+  if (kinds.over_runs()) {
     sentence += " over runs";
     if (diff.order == Order::kInterleaved && any_change_over_runs(diff)) {
       sentence += "; of the change, over pairs of runs";
     }
   }
-  if (bases.within_run()) {
-    sentence += bases.mixed()
+  if (kinds.within_run()) {
+    sentence += kinds.mixed()
                     ? "; where a * follows, of fewer than 3 runs, from"
                     : " from";
     sentence +=
@@ -120,8 +120,8 @@ void add_columns(const Diff& diff, std::vector<Note>& notes) {
            ? "test / base in the same run, centered over runs; positive is "
              "slower"
            : "test's median / base's; positive is slower"});
-  if (const Bases bases = bases_of(diff);
-      bases.over_runs() || bases.within_run()) {
+  if (const IntervalKinds kinds = interval_kinds(diff);
+      kinds.over_runs() || kinds.within_run()) {
     notes.push_back({"[low, high]", interval_sentence(diff)});
   }
   notes.push_back({"p", p_sentence(diff)});
@@ -200,12 +200,12 @@ std::vector<Note> notes_of(const Diff& diff) {
   }
   notes.push_back({"verdict", verdict_sentence(diff)});
   for (Note& note : notes) {
-    note.sentence = printable(note.sentence);
+    note.text = printable(note.text);
   }
   return notes;
 }
 
-std::string words_of(const Case& one) {
+std::string describe(const Case& one) {
   const records::Configuration& c = one.configuration();
   return fmt::format("{} (model {}, batch {}, {}, {})",
                      c.label.empty() ? c.strategy : c.label,
@@ -215,11 +215,11 @@ std::string words_of(const Case& one) {
                      c.strategy);
 }
 
-std::string words_of(const std::vector<Case>& cases) {
+std::string describe(const std::vector<Case>& cases) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> words;
   for (std::size_t i = 0; i < cases.size() && i < kMost; ++i) {
-    words.push_back(words_of(cases[i]));
+    words.push_back(describe(cases[i]));
   }
   std::string text = printable(fmt::format("{}", fmt::join(words, ", ")));
   if (cases.size() > kMost) {
@@ -245,17 +245,17 @@ std::vector<DiffGroup> group_rows(const Diff& diff) {
   return groups;
 }
 
-Bases bases_of(const Diff& diff) {
-  Bases bases;
+IntervalKinds interval_kinds(const Diff& diff) {
+  IntervalKinds kinds;
   for (const DiffRow& row : diff.rows) {
     for (const auto& estimate : {row.base_s, row.test_s, row.change}) {
-      bases.add(estimate);
+      kinds.add(estimate);
     }
   }
-  return bases;
+  return kinds;
 }
 
-Scale time_scale(const DiffGroup& group, std::string_view mark) {
+ValueFormat time_format(const DiffGroup& group, std::string_view mark) {
   std::optional<double> shortest;
   for (const DiffRow* row : group.rows) {
     for (const auto& estimate : {row->base_s, row->test_s}) {
@@ -265,12 +265,12 @@ Scale time_scale(const DiffGroup& group, std::string_view mark) {
       }
     }
   }
-  Scale scale = time_scale(shortest);
-  scale.within_run_mark = mark;
-  return scale;
+  ValueFormat format = time_format(shortest);
+  format.within_run_mark = mark;
+  return format;
 }
 
-std::string change_in_words(const DiffRow& row, std::string_view mark) {
+std::string change_text(const DiffRow& row, std::string_view mark) {
   if (!row.change) {
     return std::string(kMissing);
   }
@@ -284,7 +284,7 @@ std::string change_in_words(const DiffRow& row, std::string_view mark) {
                               : value;
 }
 
-std::string p_in_words(const std::optional<double>& p) {
+std::string p_text(const std::optional<double>& p) {
   if (!p) {
     return std::string(kMissing);
   }

@@ -9,19 +9,19 @@
 
 namespace paceline::report {
 
-/// Which kinds of intervals stand in one view, whose words must then say which
-/// is which.
-class Bases {
+/// The kinds of intervals that stand in one table: over repeated runs, or from
+/// the steps inside of runs.
+class IntervalKinds {
  public:
-  /// Estimates without an interval are passed over.
+  /// Ignores estimates without an interval.
   void add(const std::optional<stats::Estimate>& estimate);
 
   bool over_runs() const { return over_runs_; }
   bool within_run() const { return within_run_; }
   bool mixed() const { return over_runs_ && within_run_; }
 
-  /// What follows an interval from the steps inside the runs: a star where
-  /// others stand beside it, else nothing.
+  /// The mark behind an interval from the steps inside the runs: a star where
+  /// intervals over runs stand beside it, else nothing.
   std::string_view mark() const { return mixed() ? "*" : ""; }
 
  private:
@@ -29,10 +29,7 @@ class Bases {
   bool within_run_ = false;
 };
 
-/// What "[low, high]" means in tables of results; empty where there is none.
-std::string interval_words(const Bases& bases);
-
-/// The same of whiskers, solid over runs and dotted within them.
-std::string whisker_words(const Bases& bases);
+/// What "[low, high]" means in tables of results; empty where no interval is.
+std::string interval_note(const IntervalKinds& kinds);
 
 }  // namespace paceline::report

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/records/json.h"
+#include "paceline/report/csv.h"
+#include "paceline/report/diff_formats.h"
+#include "paceline/report/fields.h"
+
+namespace paceline::report {
+namespace {
+
+using DiffFields = Fields<DiffRow>;
+
+// The fields that CSV and JSON share, in order.
+const DiffFields& diff_fields() {
+  static const DiffFields fields = [] {
+    DiffFields all;
+    const auto add = [&all](const char* name, auto get) {
+      all.push_back({name, [get](const DiffRow& r) -> Json { return get(r); }});
+    };
+    add("case", [](const DiffRow& r) { return r.label; });
+    add("model", [](const DiffRow& r) { return r.configuration().model; });
+    add("batch_size_per_rank",
+        [](const DiffRow& r) { return r.configuration().batch_size; });
+    add("ranks", [](const DiffRow& r) { return r.configuration().ranks; });
+    add("base_strategy",
+        [](const DiffRow& r) { return r.configuration().strategy; });
+    add("test_strategy",
+        [](const DiffRow& r) { return r.cases.test.configuration().strategy; });
+    add("base_runs", [](const DiffRow& r) { return r.base_runs; });
+    add("test_runs", [](const DiffRow& r) { return r.test_runs; });
+    EstimateKeys keys = EstimateKeys::of("base_step_median", "_s");
+    keys.basis = "base_interval_speaks_of";
+    add_estimate(all, keys, [](const DiffRow& r) { return r.base_s; });
+    keys = EstimateKeys::of("test_step_median", "_s");
+    keys.basis = "test_interval_speaks_of";
+    add_estimate(all, keys, [](const DiffRow& r) { return r.test_s; });
+    add_estimate(all, EstimateKeys::of("change", ""), [](const DiffRow& r) {
+      return r.change;
+    });
+    add("p", [](const DiffRow& r) { return or_null(r.p); });
+    add("corrected_p", [](const DiffRow& r) { return or_null(r.corrected_p); });
+    add("verdict", [](const DiffRow& r) { return name_of(r.verdict); });
+    return all;
+  }();
+  return fields;
+}
+
+Json to_json(const std::vector<Difference>& differences) {
+  Json out = Json::array();
+  for (const Difference& d : differences) {
+    out.push_back({{"name", d.name}, {"base", d.base}, {"test", d.test}});
+  }
+  return out;
+}
+
+Json to_json(const std::vector<Case>& cases) {
+  Json out = Json::array();
+  for (const Case& one : cases) {
+    out.push_back(records::to_json(one.configuration()));
+  }
+  return out;
+}
+
+std::string_view name_of(Order order) {
+  switch (order) {
+    case Order::kInterleaved:
+      return "interleaved";
+    case Order::kApart:
+      return "apart";
+    case Order::kUnknown:
+      return "unknown";
+  }
+  return "";
+}
+
+// A line for each case of one side that has no partner.
+void add_unpaired(Table& table,
+                  const std::vector<Case>& cases,
+                  std::string_view side) {
+  for (const Case& one : cases) {
+    const records::Configuration& c = one.configuration();
+    std::vector<std::string> cells(table.columns.size());
+    const std::size_t test = side == "test" ? 1 : 0;
+    cells[0] = c.label.empty() ? c.strategy : c.label;
+    cells[1] = c.model;
+    cells[2] = fmt::to_string(c.batch_size);
+    cells[3] = fmt::to_string(c.ranks);
+    cells[4 + test] = c.strategy;
+    cells[6 + test] = fmt::to_string(one.measured().size());
+    cells[cells.size() - 2] = fmt::format("only in the {}", side);
+    table.rows.push_back({.cells = std::move(cells)});
+  }
+}
+
+}  // namespace
+
+std::string render_diff_json(const Diff& diff) {
+  Json out{
+      {"version", 1},
+      {"base", diff.base_name},
+      {"test", diff.test_name},
+      {"compared", diff.wall_times ? "wall time of commands" : "step time"},
+      {"threshold", diff.options.threshold},
+      {"significance", diff.options.significance},
+      {"regression", diff.regression()},
+      {"order", name_of(diff.order)},
+      {"exact", diff.exact},
+      {"arrangements", diff.arrangements},
+      {"needed_runs", diff.needed_runs},
+      {"runs_for_power", or_null(diff.runs_for_power)},
+      {"power_change", diff.power_change}};
+  out["cases"] = Json::array();
+  for (const DiffRow& row : diff.rows) {
+    out["cases"].push_back(json_object(diff_fields(), row));
+    out["cases"].back()["differences"] = to_json(row.cases.differences);
+  }
+  out["only_base"] = to_json(diff.only_base);
+  out["only_test"] = to_json(diff.only_test);
+  out["software_differences"] = to_json(diff.software);
+  out["warnings"] = warnings_json(diff.warnings);
+  return json_text(out, 2) + "\n";
+}
+
+std::string render_diff_csv(const Diff& diff) {
+  Table table = field_table(diff_fields());
+  table.columns.push_back({.name = "differences"});
+  for (const DiffRow& row : diff.rows) {
+    std::vector<std::string> words;
+    for (const Difference& d : row.cases.differences) {
+      words.push_back(fmt::format("{}: {} -> {}", d.name, d.base, d.test));
+    }
+    table.rows.push_back(field_row(diff_fields(), row));
+    table.rows.back().cells.push_back(
+        fmt::format("{}", fmt::join(words, "; ")));
+  }
+  add_unpaired(table, diff.only_base, "base");
+  add_unpaired(table, diff.only_test, "test");
+  return csv_text(table);
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables, lists of facts and paragraphs as elements.  Texts become text nodes,
+// so that no text of a record becomes markup.
+"use strict";
+
+Object.assign(paceline, (() => {
+  // Control characters, and characters that turn the direction of text.
+  const UNSEEN =
+    /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+  const printable = (text) =>
+    String(text).replace(/[\n\r\t]/g, " ").replace(UNSEEN, "?");
+
+  // The same for text of several lines.
+  const lines = (text) => text.split("\n").map(printable).join("\n");
+
+  // An element; null and empty children are left out.
+  function element(name, attributes = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      made.setAttribute(key, value);
+    }
+    made.append(...children.flat().filter((child) => child !== null && child !== ""));
+    return made;
+  }
+
+  // Four significant digits.
+  const digits = (value) => String(Number(value.toPrecision(4)));
+
+  // "3 runs".
+  const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+  const heading = (axis) => axis.unit ? `${axis.label}, ${axis.unit}` : axis.label;
+
+  // "90.9 [85.0, 95.4]": the interval in an element of its own.
+  function cellParts(cell) {
+    const found = /^(.*) (\[[^[]*\]\*?)$/.exec(cell);
+    return found
+      ? [`${found[1]} `, element("span", { class: "interval" }, found[2])]
+      : [cell];
+  }
+
+  // One heading over neighboring columns that share it.
+  function headingRow(columns) {
+    const row = element("tr", { class: "groups" });
+    for (let begin = 0, end = 0; begin < columns.length; begin = end) {
+      const text = columns[begin].heading;
+      while (end < columns.length && columns[end].heading === text) ++end;
+      const span = end - begin > 1 ? { colspan: end - begin } : {};
+      row.append(text
+        ? element("th", { scope: "colgroup", ...span }, text)
+        : element("td", span));
+    }
+    return row;
+  }
+
+  function bodyRow(row, columns, link) {
+    const [first, ...rest] = row.cells;
+    return element("tr", {},
+      element("th", { scope: "row" }, link ? element("a", { href: link }, first) : first),
+      rest.map((cell) => element("td", {}, cellParts(cell))),
+      row.span
+        ? element("td", { class: "sentence", colspan: columns.length - row.cells.length },
+          row.span)
+        : null);
+  }
+
+  // A table of report/table.h; `links[i]` is where row i leads to.
+  function table({ title, columns, rows }, links = []) {
+    const grouped = columns.some((column) => column.heading);
+    return element("div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": title },
+      element("table", {},
+        element("caption", {}, title),
+        element("thead", {},
+          grouped ? headingRow(columns) : null,
+          element("tr", {},
+            columns.map((column) => element("th", { scope: "col" }, column.header)))),
+        element("tbody", {},
+          rows.map((row, i) => bodyRow(row, columns, links[i])))));
+  }
+
+  // A table whose columns stand in no groups.
+  const plainTable = (title, headers, rows) => table({
+    title,
+    columns: headers.map((header) => ({ heading: "", header })),
+    rows: rows.map((row) => Array.isArray(row) ? { cells: row, span: "" } : row),
+  });
+
+  // [term, text] pairs as entries of a <dl>; empty texts are left out.
+  const terms = (pairs) => pairs
+    .filter(([, text]) => text !== null && text !== undefined && text !== "")
+    .map(([term, text]) => element("div", {},
+      element("dt", {}, printable(term)), element("dd", {}, printable(text))));
+
+  const facts = (pairs, name = "facts") => element("dl", { class: name }, terms(pairs));
+
+  const note = (text) => text ? element("p", { class: "note" }, text) : null;
+
+  // A chart's values as a table; null for distributions.
+  function numbers(spec) {
+    const rows = [];
+    let headers = ["case", heading(spec.value)];
+    if (spec.kind === "boxes") {
+      const unit = `, ${spec.value.unit}`;
+      headers = ["case", ...["p5", "p25", "median", "p75", "p95"].map((p) => p + unit)];
+      for (const box of spec.series.flatMap((series) => series.boxes)) {
+        rows.push([box.name, ...[box.low, box.lower_quartile, box.median,
+          box.upper_quartile, box.high].map(digits)]);
+      }
+    } else if (spec.kind === "bars") {
+      if (spec.mark) headers.push(spec.mark);
+      for (const point of spec.series.flatMap((series) => series.points)) {
+        rows.push([point.name, point.text,
+          ...(spec.mark ? [point.mark === undefined ? "-" : digits(point.mark)] : [])]);
+      }
+    } else if (spec.kind === "lines") {
+      headers = ["series", heading(spec.along), heading(spec.value)];
+      for (const series of spec.series) {
+        for (const point of series.points) {
+          rows.push([series.name, digits(point.along), point.text || digits(point.value)]);
+        }
+      }
+    }
+    return rows.length === 0 ? null
+      : element("details", { class: "numbers" },
+        element("summary", {}, "Numbers"), plainTable(spec.title, headers, rows));
+  }
+
+  // The place of chart number `index`, which page.js draws at its width.
+  const figure = (spec, index) => element("figure", { "data-chart": index },
+    element("figcaption", {}, spec.title), note(spec.note),
+    element("div", { class: "plot" }), numbers(spec));
+
+  return {
+    printable, lines, element, digits, counted, table, plainTable, terms, facts, note, figure,
+  };
+})());

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page shows of its records: the charts of each table, the cases with
+// their runs, and the machines.  Estimates and intervals come with the data;
+// here, steps are only sorted and counted.
+"use strict";
+
+Object.assign(paceline, (() => {
+  const { counted, digits, element, facts, lines, plainTable, printable } = paceline;
+
+  const MOST_LINES = 12; // more cannot be told apart
+  const MOST_QUANTILES = 200; // of a distribution
+  const MOST_OUTSIDE = 60; // single steps drawn on each side of a box
+  const MISSING = "-";
+
+  const lookOf = (one) =>
+    one.source === "measured" || one.source === "external" ? "measured" : "other";
+
+  // The name of a case where no column has its number of ranks.
+  const nameWithRanks = (one) => one.label.includes(" ranks=")
+    ? one.label : `${one.label}, ${counted(one.ranks, "rank")}`;
+
+  // The data of a group with what its cases' records add.
+  function withRecords(group, records) {
+    return { ...group, cases: group.cases.map((one) => {
+      const runs = one.records.map((index) => records[index]);
+      const { configuration, experiment, source } = runs[0];
+      return { ...one, runs, configuration, experiment, source,
+        ranks: configuration.ranks, strategy: printable(configuration.strategy) };
+    }) };
+  }
+
+  // Seconds of every step of a run, of its slowest rank; none of a failed run.
+  function slowestSteps(run) {
+    const ranks = run.ranks.map((rank) => rank.step_ns).filter((steps) => steps.length);
+    return run.error !== null || !ranks.length ? []
+      : ranks[0].map((_, step) => d3.max(ranks, (steps) => steps[step]) / 1e9);
+  }
+
+  // One series for each origin of the cases.
+  function seriesBySource(cases, key, make) {
+    return d3.groups(cases, (one) => one.source).map(([source, members]) => ({
+      name: source, look: lookOf(members[0]), points: [], boxes: [],
+      [key]: members.map(make),
+    }));
+  }
+
+  const point = (name, estimate, more = {}) => ({ name, ...estimate, ...more });
+
+  const WHISKERS = {
+    mixed: "A solid whisker is the 95 % interval over repeated runs; a dotted " +
+      "one (*) is from the steps inside the runs only: another run may lie outside.",
+    within: "A dotted whisker is the 95 % interval from the steps inside the " +
+      "runs; another run may lie outside.",
+    runs: "A whisker is the 95 % interval over repeated runs.",
+  };
+
+  // Says in the chart's note what its whiskers are; where they are of both
+  // kinds, a star marks the texts of those from steps.
+  function withWhiskers(chart) {
+    const sure = chart.series.flatMap((series) => series.points)
+      .filter((one) => one.low !== undefined);
+    const within = sure.filter((one) => one.within_run);
+    if (!sure.length) return chart;
+    const kind = within.length === 0 ? "runs"
+      : within.length < sure.length ? "mixed" : "within";
+    if (kind === "mixed") for (const one of within) one.text += "*";
+    chart.note = [chart.note, WHISKERS[kind]].filter(Boolean).join(" ");
+    return chart;
+  }
+
+  // Bars of one estimate of the cases; null where no case has it.
+  function bars(group, key, chart, mark = () => undefined) {
+    const cases = group.cases.filter((one) => one[key]);
+    if (!cases.length) return null;
+    return withWhiskers({ kind: "bars", ...chart,
+      series: seriesBySource(cases, "points", (one) =>
+        point(nameWithRanks(one), one[key], { mark: mark(one) })) });
+  }
+
+  function throughput(group) {
+    const linear = (one) => {
+      const base = group.cases.find((other) => other.label === one.baseline);
+      return base && base !== one && base.throughput
+        ? base.throughput.value / base.ranks * one.ranks : undefined;
+    };
+    const marked = group.cases.some((one) => one.throughput && linear(one) !== undefined);
+    return bars(group, "throughput", {
+      title: "Throughput, all ranks",
+      note: marked ? "The dashed mark is linear scaling: the baseline's rate " +
+        "times the ranks." : "",
+      value: { label: "throughput", unit: "examples/s", from_zero: true },
+      mark: marked ? "linear scaling" : "",
+    }, linear);
+  }
+
+  function efficiency(group) {
+    const cases = group.cases.filter((one) => one.baseline !== one.label);
+    return bars({ cases }, "efficiency", {
+      title: "Scaling efficiency",
+      note: "Median rate per rank as a share of the baseline's; the dashed " +
+        "mark at 100 % is linear scaling.",
+      value: { label: "efficiency", unit: "%", from_zero: true },
+      mark: "linear scaling",
+    }, () => 100);
+  }
+
+  const exposed = (group) => bars(group, "exposed", {
+    title: "Exposed communication",
+    note: "Median step minus that of the same step without communication: " +
+      "what hiding all of it would save. Less is better.",
+    value: { label: "exposed per step", unit: group.time.unit, from_zero: true },
+    mark: "",
+  });
+
+  // Cases that differ in their ranks alone are points of one curve.
+  const curveKey = ({ source, experiment, configuration }) => JSON.stringify(
+    [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null }]);
+
+  // Throughput by ranks; null where no strategy has two numbers of ranks.
+  function scaling(group) {
+    const cases = group.cases.filter((one) => one.throughput);
+    const curves = d3.groups(cases, curveKey).map(([, members]) => members)
+      .filter((members) => members.length > 1);
+    if (!curves.length) return null;
+    const series = curves.map((members) => ({
+      name: members[0].source === "measured" ? members[0].strategy
+        : `${members[0].strategy} (${members[0].source})`,
+      look: lookOf(members[0]), boxes: [],
+      points: d3.sort(members, (one) => one.ranks).map((one) =>
+        point(one.label, one.throughput, { along: one.ranks })),
+    }));
+    const most = d3.max(cases, (one) => one.ranks);
+    if (series.length <= MOST_LINES && most > 1) {
+      const baselines = new Set(group.cases.map((one) => one.baseline));
+      for (const { label, throughput: { value } } of
+        cases.filter((one) => baselines.has(one.label))) {
+        series.push({ name: `linear scaling of ${label}`, look: "reference", boxes: [],
+          points: [{ along: 1, value }, { along: most, value: value * most }] });
+      }
+    }
+    const along = series.flatMap((one) => one.points.map((it) => it.along));
+    // From here on, small numbers of ranks would lie upon each other.
+    const log = d3.max(along) >= 8 * d3.min(along);
+    return withWhiskers({ kind: "lines", title: "Throughput by number of ranks",
+      note: "Dashed lines are ideal.", mark: "", series,
+      along: { label: "ranks", unit: "", log },
+      value: { label: "throughput", unit: "examples/s", log, from_zero: true } });
+  }
+
+  function boxOf(one, steps, decimals) {
+    const quantile = (p) => d3.quantileSorted(steps, p);
+    const [low, high] = [quantile(0.05), quantile(0.95)];
+    return { name: nameWithRanks(one), low, high,
+      lower_quartile: quantile(0.25), median: quantile(0.5),
+      upper_quartile: quantile(0.75), text: quantile(0.5).toFixed(decimals),
+      outside: [...steps.slice(0, MOST_OUTSIDE).filter((step) => step < low),
+        ...steps.slice(-MOST_OUTSIDE).filter((step) => step > high)] };
+  }
+
+  function distribution(steps) {
+    const count = Math.min(steps.length, MOST_QUANTILES);
+    return [{ along: steps[0], value: 0 }, ...d3.range(1, count + 1).map((i) => {
+      const rank = Math.floor(i * steps.length / count);
+      return { along: steps[rank - 1], value: 100 * rank / steps.length };
+    })];
+  }
+
+  // Step times as box plots and as distributions.
+  function stepTimes(group) {
+    const { unit, per_second: factor, decimals } = group.time;
+    const cases = group.cases
+      .map((one) => ({ ...one,
+        steps: d3.sort(one.runs.flatMap(slowestSteps)).map((step) => step * factor) }))
+      .filter((one) => !one.failed && one.steps.length);
+    if (!cases.length) return [];
+    const time = { label: "step time", unit };
+    return [
+      { kind: "boxes", title: "Step times", value: time, mark: "",
+        note: "Of the slowest rank in each step. Box: the middle half, with " +
+          "the median; whiskers: 5th to 95th percentile; dots: steps outside.",
+        series: seriesBySource(cases, "boxes", (one) => boxOf(one, one.steps, decimals)) },
+      cases.length > MOST_LINES ? null
+        : { kind: "steps", title: "Share of steps that took at most so long",
+          note: "The more upright, the steadier; the farther left, the faster.",
+          along: time, value: { label: "steps", unit: "%", from_zero: true }, mark: "",
+          series: cases.map((one) => ({ name: nameWithRanks(one), look: lookOf(one),
+            boxes: [], points: distribution(one.steps) })) },
+    ];
+  }
+
+  // Median steps by the rate of the link, valid cases before INVALID ones.
+  function linkChart(links, group) {
+    const line = ({ strategy, points }, valid) => {
+      const shown = points.filter((one) => one.valid === valid);
+      const first = shown.length ? group.cases[shown[0].case] : null;
+      return { name: valid ? strategy : `${strategy} (INVALID)`,
+        look: first ? lookOf(first) : "measured", boxes: [],
+        points: shown.map((one) => point(group.cases[one.case].label,
+          group.cases[one.case].step, { along: one.gbit_per_s })) };
+    };
+    const all = [true, false].flatMap((valid) => links.lines.map((it) => line(it, valid)))
+      .filter((series) => series.points.length);
+    const invalid = links.lines.some((it) => it.points.some((one) => !one.valid));
+    return withWhiskers({ kind: "lines", title: "Step time by link rate", mark: "",
+      note: [`Median step of the slowest rank; ${links.of}.`,
+        invalid ? "Lines marked INVALID join cases whose engine was slower than the " +
+          "link: their times are this machine's, and no crossover counts them." : "",
+        all.length > MOST_LINES
+          ? `Of ${all.length} lines, the first ${MOST_LINES} are drawn.` : "",
+      ].filter(Boolean).join(" "),
+      along: { label: "link rate", unit: "Gbit/s", log: true },
+      value: { label: "median step time", unit: group.time.unit },
+      series: all.slice(0, MOST_LINES) });
+  }
+
+  // The sections of one table: title, note, charts, table.
+  function sectionsOf(group, firstCase) {
+    const { title } = group.table;
+    const colon = title.indexOf(": ");
+    const drawn = (charts) => charts.filter(Boolean);
+    const time = drawn([...stepTimes(group), exposed(group)]);
+    return [
+      { title: colon < 0 ? title : title.slice(0, colon),
+        note: colon < 0 ? "" : title.slice(colon + 2),
+        charts: drawn([throughput(group), efficiency(group), scaling(group)]),
+        table: group.table,
+        links: group.cases.map((_, i) => `#case-${firstCase + i}`) },
+      ...(time.length
+        ? [{ title: "Where the time of a step goes", charts: time, inner: true }] : []),
+      ...group.links.map((links) => ({ title: "Step time against the link", inner: true,
+        note: links.table.text, charts: [linkChart(links, group)],
+        table: links.table.rows.length ? links.table : null })),
+    ];
+  }
+
+  // These facts of a host differ from moment to moment.
+  const FLEETING = ["clock_mhz", "load_average", "cpu_pressure_percent"];
+  const lasting = (host) => Object.entries(host.facts)
+    .filter(([name]) => !FLEETING.includes(name));
+
+  // The distinct machines of the records, and the number of each record's.
+  function machinesOf(records) {
+    const keys = records.map(({ environment }) => JSON.stringify({ ...environment,
+      hosts: environment.hosts.map((host) => ({ ...host, facts: lasting(host) })) }));
+    const distinct = [...new Set(keys)];
+    return {
+      numbers: new Map(records.map((record, i) => [record, distinct.indexOf(keys[i]) + 1])),
+      environments: distinct.map((key) => records[keys.indexOf(key)].environment),
+    };
+  }
+
+  const words = (name) => name.replaceAll("_", " ");
+  const named = (entries) => facts(entries.map(([name, text]) => [words(name), text]));
+  const versioned = (version, commit) => commit ? `${version} (${commit})` : version;
+
+  function machine(e, i, count) {
+    return element("section", { class: "machine", id: `machine-${i + 1}` },
+      element("h3", {}, count === 1 ? "The machine" : `Machine ${i + 1}`),
+      facts([["Paceline", versioned(e.paceline_version, e.git_hash)],
+        ["build", e.build_type], ["compiler", e.compiler],
+        ["PyTorch", versioned(e.torch_version, (e.torch_git || "").slice(0, 12))],
+        ["CUDA", e.cuda_version], ["NCCL", e.nccl_version]]),
+      e.hosts.flatMap((host) => [
+        element("h4", {}, `Host ${printable(host.host)}`), named(lasting(host)),
+        host.topology
+          ? element("pre", { class: "topology", tabindex: 0 }, lines(host.topology)) : null,
+      ]),
+      ...(Object.keys(e.variables).length
+        ? [element("h4", {}, "Environment variables"), named(Object.entries(e.variables))]
+        : []));
+  }
+
+  function runRow(run, index, data, machines) {
+    const hostFact = (name) => {
+      const [host] = run.environment.hosts;
+      return host && name in host.facts ? printable(host.facts[name]) : MISSING;
+    };
+    const head = [String(run.run + 1), printable(run.started_at || MISSING)];
+    if (run.error !== null) return { cells: head, span: `failed: ${printable(run.error)}` };
+    const steps = slowestSteps(run);
+    const checks = Object.entries(run.verified);
+    const failed = checks.find(([, holds]) => !holds);
+    return [...head, String(steps.length),
+      steps.length ? digits(d3.median(steps) * 1e3) : MISSING,
+      failed ? `${printable(failed[0])} FAILED` : checks.length ? "yes" : MISSING,
+      hostFact("load_average"), hostFact("cpu_pressure_percent"),
+      String(machines.numbers.get(run)), data.origins[index] || MISSING];
+  }
+
+  function caseDetails(one, number, data, machines) {
+    const configuration = Object.entries(one.configuration)
+      .filter(([key, value]) => value !== null && key !== "discard")
+      .map(([key, value]) =>
+        [words(key), typeof value === "string" ? value : JSON.stringify(value)]);
+    return element("details", { class: "case", id: `case-${number}` },
+      element("summary", {}, `${one.label} `, element("span", { class: "of" },
+        `${printable(one.configuration.model)}, ${counted(one.runs.length, "run")}, ` +
+        one.source)),
+      one.command
+        ? element("pre", { class: "command", tabindex: 0 }, one.command) : null,
+      plainTable("Runs", ["run", "started (UTC)", "steps", "median step, ms",
+        "values verified", "load average", "CPU pressure, %", "machine", "record"],
+      one.runs.map((run, i) => runRow(run, one.records[i], data, machines))),
+      ...(one.prediction.length
+        ? [element("h4", {}, "Prediction"),
+          facts(one.prediction.map(({ term, text }) => [term, text]))] : []),
+      element("h4", {}, "Configuration"), facts(configuration));
+  }
+
+  // The distinct texts, at most `most` of them.
+  function distinct(texts, most = 3) {
+    const all = [...new Set(texts.filter(Boolean))];
+    const left = all.length - most;
+    return all.slice(0, most).join(", ") + (left > 0 ? ` and ${left} more` : "");
+  }
+
+  function machineWords({ environment: { hosts } }) {
+    if (!hosts.length) return "";
+    const { cpu_model: cpu, cores, gpus } = hosts[0].facts;
+    const text = [cpu || "", cores ? `, ${cores} cores` : "", gpus ? `, ${gpus}` : ""].join("");
+    return hosts.length === 1 ? text : `${hosts.length} hosts: ${text}`;
+  }
+
+  // What stands in the page's head.
+  function overview(records, cases) {
+    const days = d3.sort(new Set(
+      records.map((record) => (record.started_at || "").slice(0, 10)).filter(Boolean)));
+    return [
+      ["cases", records.length ? `${cases} in ${counted(records.length, "run")}` : ""],
+      ["origin", distinct(records.map((record) => record.source), 5)],
+      ["date", days.length > 1 ? `${days[0]} to ${days.at(-1)}` : days[0]],
+      ["machine", distinct(records.map(machineWords), 2)],
+      ["PyTorch", distinct(records.map((record) => record.environment.torch_version))],
+    ];
+  }
+
+  return { caseDetails, machine, machinesOf, overview, sectionsOf, withRecords };
+})());

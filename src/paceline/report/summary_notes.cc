@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/text.h"
+#include "paceline/report/summary_table.h"
+#include "paceline/report/text.h"
+
+namespace paceline::report {
+namespace {
+
+bool any(const std::vector<CaseSummary>& cases,
+         bool (*holds)(const CaseSummary& one)) {
+  return std::any_of(cases.begin(), cases.end(), holds);
+}
+
+// "10 steps of 1 run"; every distinct one where cases differ.
+std::string sample_text(const std::vector<CaseSummary>& cases) {
+  std::set<std::string> words;
+  for (const CaseSummary& one : cases) {
+    words.insert(fmt::format("{} of {}",
+                             counted(std::int64_t(one.step_s->steps), "step"),
+                             counted(std::int64_t(one.step_s->runs), "run")));
+  }
+  return fmt::format("{}", fmt::join(words, " or "));
+}
+
+std::string efficiency_text(const std::vector<CaseSummary>& cases) {
+  std::set<std::string> baselines;
+  for (const CaseSummary& one : cases) {
+    if (one.baseline && one.efficiency) {
+      baselines.insert(*one.baseline);
+    }
+  }
+  return baselines.empty()
+             ? ""
+             : printable(fmt::format(
+                   "median rate per rank, as a share of that of '{}'; 100 is "
+                   "linear scaling",
+                   fmt::join(baselines, "' or '")));
+}
+
+bool is_predicted(const CaseSummary& one) {
+  return one.source == records::Source::kPredicted;
+}
+
+// Simulated steps are equal but for noise that was asked for.
+std::string interval_text(const std::vector<CaseSummary>& cases,
+                          Detail detail) {
+  constexpr std::string_view kSimulated =
+      "95 % interval from simulated steps, which differ where noise is asked "
+      "for (--noise, --stragglers); how far the prediction is off it does not "
+      "say";
+  std::vector<CaseSummary> measured;
+  std::ranges::remove_copy_if(
+      cases, std::back_inserter(measured), is_predicted);
+  std::string words = interval_note(interval_kinds(measured, detail));
+  if (measured.size() == cases.size()) {
+    return words;
+  }
+  if (interval_note(interval_kinds(cases, detail)).empty()) {
+    return "";
+  }
+  return words.empty()
+             ? std::string(kSimulated)
+             : fmt::format("{}; of predicted cases: {}", words, kSimulated);
+}
+
+std::string error_bar_text(const std::vector<CaseSummary>& cases) {
+  const auto some = [&cases](bool (*holds)(const records::ErrorBar& bar)) {
+    return std::ranges::any_of(cases, [holds](const CaseSummary& one) {
+      return one.predicted && one.predicted->error_bar &&
+             one.predicted->error_bar->known() &&
+             holds(*one.predicted->error_bar);
+    });
+  };
+  if (!some([](const records::ErrorBar&) { return true; })) {
+    return "";
+  }
+  return std::string(
+             "how far the predicted step may be off; the note says "
+             "whose error it is") +
+         (some([](const records::ErrorBar& bar) { return !bar.examined; })
+              ? "; with ? no published table tells of such a case, and the "
+                "error of the least certain kind stands there"
+              : "");
+}
+
+std::string wire_text(const std::vector<CaseSummary>& cases) {
+  const bool planned = any(cases, [](const CaseSummary& one) {
+    return !one.wire_bytes_per_step && one.planned_wire_bytes_per_step;
+  });
+  return std::string("bytes that a rank gives the engine in a step") +
+         (planned ? "; ~ by the plan, not counted" : "");
+}
+
+}  // namespace
+
+IntervalKinds interval_kinds(const std::vector<CaseSummary>& cases,
+                             Detail detail) {
+  IntervalKinds kinds;
+  for (const CaseSummary& one : cases) {
+    kinds.add(one.efficiency);
+    kinds.add(one.exposed_s);
+    if (detail == Detail::kFull) {
+      kinds.add(one.examples_per_s);
+      if (one.step_s) {
+        kinds.add(one.step_s->median);
+      }
+    }
+  }
+  return kinds;
+}
+
+std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
+                               Detail detail) {
+  std::vector<Note> notes;
+  if (cases.empty()) {
+    return notes;
+  }
+  const auto add = [&notes](std::string term, std::string text) {
+    if (!text.empty()) {
+      notes.push_back({std::move(term), std::move(text)});
+    }
+  };
+  const bool simulated = std::ranges::all_of(cases, is_predicted);
+  add("step time",
+      fmt::format("of the slowest rank in each{} step; percentiles over {}",
+                  simulated ? " simulated" : "",
+                  sample_text(cases)));
+  if (detail == Detail::kFull) {
+    add("median", "over runs, of the median step of each run");
+  }
+  add("error bar", error_bar_text(cases));
+  if (any(cases,
+          [](const CaseSummary& one) { return one.predicted.has_value(); })) {
+    add("bound",
+        "what no execution of the plan can beat on the described links, with "
+        "the algorithm of collectives that was priced and without noise");
+  }
+  add("examples/s",
+      simulated ? "examples / simulated time of all steps"
+                : "examples / wall time of all measured steps");
+  add("efficiency", efficiency_text(cases));
+  if (any(cases,
+          [](const CaseSummary& one) { return one.exposed_s.has_value(); })) {
+    add("exposed",
+        "median step minus that of the same step without communication, all "
+        "ranks computing at once");
+  }
+  add("[low, high]", interval_text(cases, detail));
+  add("wire", wire_text(cases));
+  if (detail == Detail::kFull && any(cases, [](const CaseSummary& r) {
+        return r.peak_memory_bytes.has_value();
+      })) {
+    add("peak memory",
+        "the most host memory that a rank's process held, of ranks and runs");
+  }
+  return notes;
+}
+
+}  // namespace paceline::report

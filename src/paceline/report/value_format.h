@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/report/summary.h"
+#include "paceline/report/text.h"
+
+namespace paceline::report {
+
+/// Unit and decimals of a column, the same in all of its rows.
+struct ValueFormat {
+  std::string_view unit = "";
+  double factor = 1;  // shown = value * factor
+  int decimals = 0;
+  std::string_view within_run_mark = "";  // IntervalKinds::mark
+
+  std::string show(double value) const;
+  /// With at least three significant digits, for a value that may be far
+  /// below the others of its row.
+  std::string show_small(double value) const;
+  std::string show(const std::optional<double>& value) const;
+  /// With its interval where it has one: "90.9 [85.0, 95.4]".
+  std::string show(const std::optional<stats::Estimate>& estimate) const;
+};
+
+/// Four digits of `shortest_s` seconds, in s, ms or us.
+ValueFormat time_format(std::optional<double> shortest_s);
+
+/// Four digits of the shortest median step, in s, ms or us.
+ValueFormat time_format(const std::vector<CaseSummary>& rows);
+
+/// Four digits of the lowest rate per rank, examples per second.
+ValueFormat rate_format(const std::vector<CaseSummary>& rows);
+
+/// Shares of 1 in percent.
+ValueFormat percent_format();
+
+}  // namespace paceline::report
