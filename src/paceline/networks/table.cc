@@ -38,6 +38,15 @@ NetworkOptions imagenet(const NetworkOptions& options) {
   return complete(options, kImageNetSide, kImageNetClasses);
 }
 
+NetworkOptions digits(const NetworkOptions& options, int classes) {
+  return complete(options, kDigitSide, classes);
+}
+
+template <int width, int classes>
+std::shared_ptr<Network> mlp(const NetworkOptions& options) {
+  return make_mlp(1, width, digits(options, classes));
+}
+
 template <Block block,
           int one,
           int two,
@@ -63,6 +72,21 @@ NetworkInfo imagenet_row(
           .image_size = kImageNetSide,
           .channels = 3,
           .classes = kImageNetClasses,
+          .parameters = parameters,
+          .make = make};
+}
+
+NetworkInfo digits_row(
+    std::string_view name,
+    std::string_view summary,
+    int classes,
+    std::int64_t parameters,
+    std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
+  return {.name = name,
+          .summary = summary,
+          .image_size = kDigitSide,
+          .channels = 1,
+          .classes = classes,
           .parameters = parameters,
           .make = make};
 }
@@ -103,39 +127,23 @@ std::vector<NetworkInfo> make_table() {
                    [](const NetworkOptions& options) {
                      return make_vgg16(imagenet(options));
                    }),
-      {.name = "lenet",
-       .summary = "LeNet-5 with ReLU and max pooling, no batch norm",
-       .image_size = kDigitSide,
-       .channels = 1,
-       .classes = kDigitClasses,
-       .parameters = 61'706,
-       .make =
-           [](const NetworkOptions& options) {
-             return make_lenet(complete(options, kDigitSide, kDigitClasses));
-           }},
-      {.name = "mlp",
-       .summary = "3 hidden layers of 512, no batch norm",
-       .image_size = kDigitSide,
-       .channels = 1,
-       .classes = kDigitClasses,
-       .parameters = 1'055'242,
-       .make =
-           [](const NetworkOptions& options) {
-             return make_mlp(
-                 1, kMlpWidth, complete(options, kDigitSide, kDigitClasses));
-           }},
-      {.name = "mlp-large",
-       .summary = "3 hidden layers of 3072, no batch norm",
-       .image_size = kDigitSide,
-       .channels = 1,
-       .classes = kImageNetClasses,
-       .parameters = 25'102'312,
-       .make =
-           [](const NetworkOptions& options) {
-             return make_mlp(1,
-                             kMlpLargeWidth,
-                             complete(options, kDigitSide, kImageNetClasses));
-           }},
+      digits_row("lenet",
+                 "LeNet-5 with ReLU and max pooling, no batch norm",
+                 kDigitClasses,
+                 61'706,
+                 [](const NetworkOptions& options) {
+                   return make_lenet(digits(options, kDigitClasses));
+                 }),
+      digits_row("mlp",
+                 "3 hidden layers of 512, no batch norm",
+                 kDigitClasses,
+                 1'055'242,
+                 mlp<kMlpWidth, kDigitClasses>),
+      digits_row("mlp-large",
+                 "3 hidden layers of 3072, no batch norm",
+                 kImageNetClasses,
+                 25'102'312,
+                 mlp<kMlpLargeWidth, kImageNetClasses>),
   };
 }
 
