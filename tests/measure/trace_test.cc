@@ -54,7 +54,7 @@ TEST(Trace, ATransferHasItsBytesAndAWaitNamesIt) {
   Recording recording;
   recording.ops = {{.ref = {4, 0}, .start_ns = 150, .end_ns = 170},
                    {.ref = {4, 0},
-                    .kind = runtime::OpSpan::Kind::kWait,
+                    .kind = execution::OpSpan::Kind::kWait,
                     .start_ns = 160,
                     .end_ns = 170}};
   recording.phases = {

@@ -23,8 +23,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
 namespace paceline::measure {
 namespace {
 
-records::Activity activity_of(const runtime::OpSpan& op, const plan::Op& what) {
-  if (op.kind == runtime::OpSpan::Kind::kWait) {
+records::Activity activity_of(const execution::OpSpan& op,
+                              const plan::Op& what) {
+  if (op.kind == execution::OpSpan::Kind::kWait) {
     return records::Activity::kWait;
   }
   return std::holds_alternative<plan::Collective>(what.work)
@@ -32,7 +33,7 @@ records::Activity activity_of(const runtime::OpSpan& op, const plan::Op& what) {
              : records::Activity::kUpdate;
 }
 
-records::Span span_of(const runtime::OpSpan& op,
+records::Span span_of(const execution::OpSpan& op,
                       const plan::Op& what,
                       const plan::ModelShape& model,
                       const plan::Setup& setup) {
@@ -96,7 +97,7 @@ std::vector<records::Span> spans_of(const Recording& recording,
     span.start_ns = start_ns - origin_ns;
     spans.push_back(std::move(span));
   };
-  for (const runtime::OpSpan& op : recording.ops) {
+  for (const execution::OpSpan& op : recording.ops) {
     const plan::Op& what =
         recording.plan_of(op.ref.step).ops[static_cast<std::size_t>(op.ref.op)];
     add(span_of(op, what, model, setup), op.start_ns);

@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "paceline/engines/transfer.h"
+#include "paceline/execution/op_span.h"
 #include "paceline/measure/steps.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/records/trace.h"
-#include "paceline/runtime/op_span.h"
 
 namespace paceline::measure {
 
 /// What one rank recorded of its steps.
 struct Recording {
-  std::vector<runtime::OpSpan> ops;
+  std::vector<execution::OpSpan> ops;
   std::vector<measure::PhaseSpan> phases;  // in the order of their starts
   std::vector<engines::Transfer> transfers = {};  // of c10d::Reducer
   std::function<const plan::CommPlan&(plan::Step)> plan_of;

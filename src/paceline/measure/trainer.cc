@@ -70,7 +70,7 @@ ReplayEvents Trainer::replay_events() {
           [&](plan::ModuleId m) { return executor.gates_backward(m); },
       .enter_backward = [&](plan::ModuleId m) { executor.enter_backward(m); },
       .ready = [&](plan::ParameterId p) { executor.gradient_ready(p); },
-      .stood_ns = [&] { return executor.stood_ns(); }};
+      .stood_ns = [&] { return executor.waited_in_all_ns(); }};
 }
 
 void Trainer::forward(std::size_t micro) {

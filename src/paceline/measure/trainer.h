@@ -113,6 +113,8 @@ class Trainer final : public Steps {
   plan::Members everybody() const;
   std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group);
   void connect();
+  void make_reducer();
+  void make_executor(runtime::Channels by_id);
   void start_from_rank_zero();
   ReplayEvents replay_events();
   void forward(std::size_t micro);

@@ -192,11 +192,11 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
 }
 
 void Trainer::connect() {
-  std::vector<engines::Channel*> by_id, picks;
+  runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {
-    picks.push_back(nullptr);
+    by_id.picks.push_back(nullptr);
     auto channel = connect_to(group);
-    by_id.push_back(channel.get());
+    by_id.data.push_back(channel.get());
     if (channel == nullptr) {
       continue;
     }
@@ -204,7 +204,7 @@ void Trainer::connect() {
     if (group.order == plan::Order::kPriority) {
       pick_channels_.push_back(connect_to(
           {.name = group.name + "/picks", .members = group.members}));
-      picks.back() = pick_channels_.back().get();
+      by_id.picks.back() = pick_channels_.back().get();
     }
     require_agreement(
         *channels_.back(),
@@ -218,49 +218,54 @@ void Trainer::connect() {
   }
   if (plan::has_performer(
           planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
-    std::vector<std::string> names;
-    for (const auto& parameter : input_.model.parameters) {
-      names.push_back(parameter.name);
-    }
-    if (options_.record_spans) {
-      channels_.front()->record_transfers();
-    }
-    const strategies::Options& caps = strategy_.whole.options;
-    reducer_ = std::make_unique<runtime::Reducer>(
-        traced_.parameters,
-        names,
-        *channels_.front(),
-        runtime::ReducerOptions{
-            .bucket_bytes_cap = caps.bytes_of_mebibytes("bucket-mb"),
-            .first_bucket_bytes_cap =
-                caps.bytes_of_mebibytes("first-bucket-mb"),
-            .gradient_as_bucket_view = caps.text("views") == "yes",
-            .static_graph = caps.text("static") == "yes"});
+    make_reducer();
   }
+  make_executor(std::move(by_id));
+}
+
+void Trainer::make_reducer() {
+  std::vector<std::string> names;
+  for (const auto& parameter : input_.model.parameters) {
+    names.push_back(parameter.name);
+  }
+  if (options_.record_spans) {
+    channels_.front()->record_transfers();
+  }
+  const strategies::Options& caps = strategy_.whole.options;
+  reducer_ = std::make_unique<runtime::Reducer>(
+      traced_.parameters,
+      names,
+      *channels_.front(),
+      runtime::ReducerOptions{
+          .bucket_bytes_cap = caps.bytes_of_mebibytes("bucket-mb"),
+          .first_bucket_bytes_cap = caps.bytes_of_mebibytes("first-bucket-mb"),
+          .gradient_as_bucket_view = caps.text("views") == "yes",
+          .static_graph = caps.text("static") == "yes"});
+}
+
+void Trainer::make_executor(runtime::Channels by_id) {
   executor_ = std::make_unique<runtime::Executor>(
       runtime::Executor::Parts{.planner = *planner_,
                                .input = input_,
                                .traced = traced_,
                                .memory = *memory_,
-                               .channels = by_id,
-                               .picks = picks,
+                               .channels = std::move(by_id),
                                .rule = update_rule(configuration_),
                                .device = team_.device,
                                .performer = reducer_.get()},
       runtime::Executor::Options{
-          .timeout = options_.timeout,
-          .first_step = options_.first_step,
+          .dispatcher = {.timeout = options_.timeout,
+                         .first_step = options_.first_step,
+                         .record_spans = options_.record_spans,
+                         .heartbeat = options_.beat,
+                         .stuck = options_.stuck,
+                         .grace = options_.grace},
           .keep_gradients =
               configuration_.compat_accumulate || replay_ != nullptr,
-          .record_spans = options_.record_spans,
-          .kernel_time =
-              [this](const plan::Kernel& kernel) {
-                return replay_ == nullptr ? std::nullopt
-                                          : replay_->kernel_time(kernel);
-              },
-          .beat = options_.beat,
-          .stuck = options_.stuck,
-          .grace = options_.grace});
+          .kernel_time = [this](const plan::Kernel& kernel) {
+            return replay_ == nullptr ? std::nullopt
+                                      : replay_->kernel_time(kernel);
+          }});
 }
 
 void Trainer::start_from_rank_zero() {

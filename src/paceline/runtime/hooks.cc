@@ -43,4 +43,36 @@ GradientHooks::~GradientHooks() {
   }
 }
 
+BoundGates::BoundGates(std::vector<networks::Gated*> gated,
+                       networks::Gates& gates)
+    : gated_(std::move(gated)) {
+  for (std::size_t m = 0; m < gated_.size(); ++m) {
+    if (gated_[m] != nullptr) {
+      gated_[m]->bind(&gates, static_cast<plan::ModuleId>(m));
+    }
+  }
+}
+
+BoundGates::~BoundGates() {
+  for (networks::Gated* gated : gated_) {
+    if (gated != nullptr) {
+      gated->bind(nullptr, {});
+    }
+  }
+}
+
+SavedBuffers::SavedBuffers(const torch::nn::Module& network)
+    : buffers_(network.buffers()) {
+  for (const at::Tensor& buffer : buffers_) {
+    values_.push_back(buffer.clone());
+  }
+}
+
+SavedBuffers::~SavedBuffers() {
+  const at::NoGradGuard no_grad;
+  for (std::size_t b = 0; b < buffers_.size(); ++b) {
+    buffers_[b].copy_(values_[b]);
+  }
+}
+
 }  // namespace paceline::runtime

@@ -6,6 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "paceline/networks/layer.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::runtime {
@@ -23,6 +24,31 @@ class GradientHooks {
 
  private:
   std::vector<at::Tensor> parameters_;
+};
+
+/// Binds gated layers to `gates` until it ends.  `gated` is by ModuleId; null
+/// where a module has no gate.
+class BoundGates {
+ public:
+  BoundGates(std::vector<networks::Gated*> gated, networks::Gates& gates);
+  ~BoundGates();
+  BoundGates(const BoundGates&) = delete;
+  BoundGates& operator=(const BoundGates&) = delete;
+
+ private:
+  std::vector<networks::Gated*> gated_;
+};
+
+/// Restores a network's buffers (statistics) when it ends.
+class SavedBuffers {
+ public:
+  explicit SavedBuffers(const torch::nn::Module& network);
+  ~SavedBuffers();
+  SavedBuffers(const SavedBuffers&) = delete;
+  SavedBuffers& operator=(const SavedBuffers&) = delete;
+
+ private:
+  std::vector<at::Tensor> buffers_, values_;
 };
 
 }  // namespace paceline::runtime

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/runtime/memory.h"
 
-#include <algorithm>
-#include <variant>
-
 #include <fmt/format.h>
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
-#include "paceline/runtime/operands.h"
 
 namespace paceline::runtime {
+
 at::ScalarType scalar_type(plan::DType dtype) {
   switch (dtype) {
     case plan::DType::kF32:
@@ -114,97 +111,6 @@ const at::Tensor* FlatMemory::scalar(std::string_view name) const {
     }
   }
   return nullptr;
-}
-
-namespace {
-
-bool in_gradients(const plan::Setup& setup, const plan::Slice& slice) {
-  return !setup.parameters.empty() &&
-         slice.buffer == setup.parameters.front().gradient.buffer;
-}
-
-const plan::Slice* gradient_read(const plan::Setup& setup,
-                                 const plan::Kernel& kernel) {
-  for (const plan::Access& read : kernel.reads) {
-    if (in_gradients(setup, read.slice)) {
-      return &read.slice;
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-Operands::Operands(const FlatMemory& memory, bool flat_gradients)
-    : memory_(memory), flat_gradients_(flat_gradients) {}
-
-runtime::Call Operands::resolve(const plan::Kernel& kernel) const {
-  const plan::Slice* gradients =
-      flat_gradients_ ? nullptr : gradient_read(memory_.setup(), kernel);
-  const auto operands = [&](const std::vector<plan::Access>& accesses) {
-    std::vector<runtime::Operand> out;
-    for (const plan::Access& access : accesses) {
-      const bool split =
-          gradients != nullptr && access.slice.count == gradients->count;
-      out.push_back(split ? per_parameter(access.slice, *gradients)
-                          : runtime::Operand{memory_.view(access.slice)});
-    }
-    return out;
-  };
-  return {.reads = operands(kernel.reads),
-          .writes = operands(kernel.writes),
-          .numbers = kernel.numbers};
-}
-
-// The part of `slice` that corresponds to each parameter whose gradient lies
-// in `gradients`, at the same offset.
-runtime::Operand Operands::per_parameter(const plan::Slice& slice,
-                                         const plan::Slice& gradients) const {
-  runtime::Operand out;
-  const auto& placements = memory_.setup().parameters;
-  for (std::size_t i = 0; i < placements.size(); ++i) {
-    const plan::Slice& own = placements[i].gradient;
-    if (own.begin < gradients.begin ||
-        own.begin + own.count > gradients.begin + gradients.count) {
-      continue;
-    }
-    const auto id = static_cast<plan::ParameterId>(i);
-    const at::Tensor& gradient = memory_.parameter(id).grad();
-    if (!gradient.defined()) {
-      continue;  // unused in this step: it is not updated, as in PyTorch
-    }
-    if (slice == gradients) {
-      out.push_back(gradient);
-    } else {
-      const plan::Elements begin = slice.begin + own.begin - gradients.begin;
-      out.push_back(memory_.shaped(id, {slice.buffer, begin, own.count}));
-    }
-  }
-  return out;
-}
-
-bool moves_gradients(const plan::Setup& setup, const plan::CommPlan& plan) {
-  return std::any_of(plan.ops.begin(), plan.ops.end(), [&](const plan::Op& op) {
-    if (!op.performer.empty()) {
-      return false;
-    }
-    if (const auto* c = std::get_if<plan::Collective>(&op.work)) {
-      return in_gradients(setup, c->in) || in_gradients(setup, c->out);
-    }
-    if (const auto* x = std::get_if<plan::Exchange>(&op.work)) {
-      const auto moved = [&](const plan::Message& m) {
-        return in_gradients(setup, m.slice);
-      };
-      return std::any_of(x->sends.begin(), x->sends.end(), moved) ||
-             std::any_of(x->receives.begin(), x->receives.end(), moved);
-    }
-    if (const auto* k = std::get_if<plan::Kernel>(&op.work)) {
-      // Those two take the gradients tensor by tensor as well.
-      return k->name != "update" && k->name != "check" &&
-             gradient_read(setup, *k) != nullptr;
-    }
-    return false;
-  });
 }
 
 }  // namespace paceline::runtime

@@ -11,9 +11,10 @@ namespace paceline::runtime {
 
 /// The flat buffers of a setup on one rank: one allocation per buffer.
 ///
-/// After `adopt`, every parameter is a view of its placement with the strides
-/// it had (channels-last weights stay so), hence fusing tensors is choosing a
-/// longer slice and no collective copies anything.
+/// After `adopt`, every parameter is a view of its placement, with the strides
+/// it had before (channels-last weights stay channels-last).  Collectives take
+/// slices of the buffers and copy nothing; several tensors that are neighbors
+/// are one slice.
 class FlatMemory {
  public:
   FlatMemory(const plan::Setup& setup, at::Device device);

@@ -11,19 +11,19 @@ namespace paceline::runtime {
 
 /// Turns a plan's slices into the tensors that kernels take.
 ///
-/// Where no op of the executor moves gradients (no exchange, or PyTorch's
-/// Reducer does it), gradients stay with autograd and are never copied into
-/// the flat buffer; a kernel that reads them gets one tensor per parameter,
-/// and so do its other operands.
+/// Where the executor moves no gradients (nothing is exchanged, or PyTorch's
+/// Reducer does it), autograd keeps the gradients, and the flat buffer is not
+/// used.  A kernel that reads gradients then gets one tensor per parameter, for
+/// its other operands as well.
 class Operands {
  public:
   Operands(const FlatMemory& memory, bool flat_gradients);
 
-  runtime::Call resolve(const plan::Kernel& kernel) const;
+  Call resolve(const plan::Kernel& kernel) const;
 
  private:
-  runtime::Operand per_parameter(const plan::Slice& slice,
-                                 const plan::Slice& gradients) const;
+  Operand per_parameter(const plan::Slice& slice,
+                        const plan::Slice& gradients) const;
 
   const FlatMemory& memory_;
   bool flat_gradients_;

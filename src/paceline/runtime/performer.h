@@ -3,12 +3,14 @@
 
 namespace paceline::runtime {
 
-/// Someone else who issues a plan's ops: its ops are priced and booked from
-/// the plan and complete at the end of backward.
+/// Issues some collectives of a plan in place of the executor, as PyTorch's
+/// Reducer does (plan::Op::performer).  These ops count as complete at the end
+/// of the backward pass.
 class Performer {
  public:
   virtual ~Performer() = default;
-  /// Only the last micro-batch of a step communicates; the others add up.
+  /// Only the last micro-batch of a step communicates; in the others gradients
+  /// add up.
   virtual void before_forward(bool last_micro) = 0;
   virtual void before_backward(bool last_micro) = 0;
   virtual void after_backward() = 0;

@@ -15,9 +15,9 @@ namespace paceline::runtime {
 namespace {
 
 /// Marks the time at which each layer is entered.
-class Stopwatch final : public networks::Gates {
+class EntryTimes final : public networks::Gates {
  public:
-  explicit Stopwatch(DeviceClock& clock) : clock_(clock) {}
+  explicit EntryTimes(DeviceClock& clock) : clock_(clock) {}
 
   void enter(plan::ModuleId module) override {
     clock_.mark();
@@ -49,33 +49,12 @@ using Times = std::vector<std::vector<plan::Picoseconds>>;
 class Profiler {
  public:
   Profiler(TracedNetwork& traced, at::Device device)
-      : traced_(traced), clock_(device), watch_(clock_) {
-    for (std::size_t m = 0; m < traced.gated.size(); ++m) {
-      if (traced.gated[m] != nullptr) {
-        traced.gated[m]->bind(&watch_, static_cast<plan::ModuleId>(m));
-      }
-    }
-    for (const at::Tensor& buffer : traced.network->buffers()) {
-      kept_.push_back(buffer.clone());
-    }
-    forward_.resize(traced.shape.modules.size());
-    backward_.resize(traced.shape.parameters.size());
-  }
-
-  ~Profiler() {
-    for (networks::Gated* gated : traced_.gated) {
-      if (gated != nullptr) {
-        gated->bind(nullptr, {});
-      }
-    }
-    const at::NoGradGuard no_grad;
-    std::size_t next = 0;
-    for (at::Tensor& buffer : traced_.network->buffers()) {
-      buffer.copy_(kept_[next++]);
-    }
-  }
-  Profiler(const Profiler&) = delete;
-  Profiler& operator=(const Profiler&) = delete;
+      : traced_(traced),
+        clock_(device),
+        bound_gates_(traced.gated, entries_),
+        saved_buffers_(*traced.network),
+        forward_(traced.shape.modules.size()),
+        backward_(traced.shape.parameters.size()) {}
 
   void step(const std::function<at::Tensor()>& loss, bool counts) {
     std::vector<plan::ParameterId> ready;
@@ -90,10 +69,10 @@ class Profiler {
     for (const at::Tensor& parameter : traced_.parameters) {
       parameter.mutable_grad().reset();
     }
-    const auto entered = watch_.take();
+    const auto entered = entries_.take();
     const auto marks = clock_.take();
     if (counts) {
-      book(entered, ready, marks);
+      add_times(entered, ready, marks);
     }
   }
 
@@ -109,11 +88,11 @@ class Profiler {
   }
 
  private:
-  // What comes before the first layer is the first's; a layer that runs twice
-  // has the sum.
-  void book(const std::vector<plan::ModuleId>& entered,
-            const std::vector<plan::ParameterId>& ready,
-            const std::vector<std::int64_t>& marks) {
+  // The time before the first layer counts as the first layer's.  A layer that
+  // runs twice gets the sum.
+  void add_times(const std::vector<plan::ModuleId>& entered,
+                 const std::vector<plan::ParameterId>& ready,
+                 const std::vector<std::int64_t>& marks) {
     std::vector<plan::Picoseconds> forward(forward_.size(), 0);
     std::vector<plan::Picoseconds> backward(backward_.size(), 0);
     const auto between = [&](std::size_t first) {
@@ -136,8 +115,9 @@ class Profiler {
 
   TracedNetwork& traced_;
   DeviceClock clock_;
-  Stopwatch watch_;
-  std::vector<at::Tensor> kept_;
+  EntryTimes entries_{clock_};
+  BoundGates bound_gates_;
+  SavedBuffers saved_buffers_;
   Times forward_, backward_;
 };
 

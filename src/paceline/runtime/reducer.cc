@@ -69,8 +69,8 @@ Reducer::Reducer(const std::vector<at::Tensor>& parameters,
 
 Reducer::~Reducer() = default;
 
-// A Reducer that was not prepared ignores what its hooks tell, which is how the
-// Python wrapper's no_sync() leaves gradients to add up.
+// The hooks of a Reducer that was not prepared do nothing, so that gradients
+// add up.  The Python wrapper's no_sync() relies on it too.
 void Reducer::before_forward(bool last_micro) {
   if (last_micro) {
     state_->logger->set_runtime_stats_and_log();

@@ -2,6 +2,8 @@
 #include "paceline/runtime/shape.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -13,7 +15,7 @@
 namespace paceline::runtime {
 namespace {
 
-// Writes down the order in which gated units are entered.
+// Records the order in which gated layers are entered.
 class OrderRecorder final : public networks::Gates {
  public:
   void enter(plan::ModuleId module) override {
@@ -33,30 +35,26 @@ class OrderRecorder final : public networks::Gates {
   std::vector<plan::ModuleId> order_;
 };
 
-struct Unit {
-  std::string name;
-  networks::Gated* gated = nullptr;
+// The gated layers in registration order, and the layer of each parameter.
+struct GatedLayers {
+  std::vector<std::string> names;
+  std::vector<networks::Gated*> gated;
+  std::unordered_map<c10::TensorImpl*, std::size_t> layer_of;
 };
 
-// The gated units in registration order, and the unit of each parameter; unit
-// 0 is the root where some parameter lies outside every gated layer.
-struct Registered {
-  std::vector<Unit> units;
-  std::unordered_map<c10::TensorImpl*, std::size_t> unit_of;
-};
-
-Registered find_units(networks::Network& network) {
-  Registered found;
+GatedLayers find_gated_layers(networks::Network& network) {
+  GatedLayers found;
   for (const auto& item : network.named_modules("", /*include_self=*/false)) {
     auto* gated = dynamic_cast<networks::Gated*>(item.value().get());
     if (gated == nullptr) {
       continue;
     }
-    found.units.push_back({item.key(), gated});
     for (const at::Tensor& parameter : item.value()->parameters()) {
-      found.unit_of.emplace(parameter.unsafeGetTensorImpl(),
-                            found.units.size() - 1);
+      found.layer_of.emplace(parameter.unsafeGetTensorImpl(),
+                             found.gated.size());
     }
+    found.names.push_back(item.key());
+    found.gated.push_back(gated);
   }
   return found;
 }
@@ -66,21 +64,13 @@ std::vector<plan::ParameterId> run_step(
     networks::Network& network,
     const std::vector<at::Tensor>& parameters,
     const networks::Batch& batch) {
-  std::vector<at::Tensor> kept;
-  for (const at::Tensor& buffer : network.buffers()) {
-    kept.push_back(buffer.clone());
-  }
+  const SavedBuffers saved(network);
   std::vector<plan::ParameterId> ready;
   {
     const GradientHooks hooks(parameters,
                               [&](plan::ParameterId p) { ready.push_back(p); });
     at::cross_entropy_loss(network.forward(batch.input), batch.target)
         .backward();
-  }
-  const at::NoGradGuard no_grad;
-  std::size_t next = 0;
-  for (at::Tensor& buffer : network.buffers()) {
-    buffer.copy_(kept[next++]);
   }
   for (const at::Tensor& parameter : parameters) {
     parameter.mutable_grad().reset();
@@ -94,16 +84,20 @@ std::vector<plan::ParameterId> run_step(
   return ready;
 }
 
-// Whether the parameter belongs to a gated unit that the forward pass enters.
-bool runs(const Registered& found,
-          const OrderRecorder& recorder,
-          const at::Tensor& parameter) {
-  const auto unit = found.unit_of.find(parameter.unsafeGetTensorImpl());
-  return unit != found.unit_of.end() &&
-         std::find(recorder.order().begin(),
-                   recorder.order().end(),
-                   static_cast<plan::ModuleId>(unit->second)) !=
-             recorder.order().end();
+// When the forward pass first enters the parameter's layer, counted from 0;
+// nothing where it enters none.
+std::optional<std::size_t> entry_of(const at::Tensor& parameter,
+                                    const GatedLayers& layers,
+                                    const std::vector<plan::ModuleId>& order) {
+  const auto layer = layers.layer_of.find(parameter.unsafeGetTensorImpl());
+  if (layer == layers.layer_of.end()) {
+    return std::nullopt;
+  }
+  const auto entry =
+      std::ranges::find(order, static_cast<plan::ModuleId>(layer->second));
+  return entry == order.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(entry - order.begin()));
 }
 
 }  // namespace
@@ -114,51 +108,41 @@ TracedNetwork trace(std::shared_ptr<networks::Network> network,
   TracedNetwork traced;
   traced.network = network;
   traced.shape.name = name;
-  const auto named = network->named_parameters();
-  for (const auto& item : named) {
+  std::vector<std::string> names;
+  for (const auto& item : network->named_parameters()) {
     if (item.value().requires_grad()) {
+      names.push_back(item.key());
       traced.parameters.push_back(item.value());
     }
   }
-  const Registered found = find_units(*network);
+  const GatedLayers layers = find_gated_layers(*network);
   OrderRecorder recorder;
-  for (std::size_t u = 0; u < found.units.size(); ++u) {
-    found.units[u].gated->bind(&recorder, static_cast<plan::ModuleId>(u));
+  {
+    const BoundGates bound(layers.gated, recorder);
+    traced.shape.ready_order = run_step(*network, traced.parameters, batch);
   }
-  traced.shape.ready_order = run_step(*network, traced.parameters, batch);
-
-  std::unordered_map<std::size_t, plan::ModuleId> module_of;
-  const bool root = std::any_of(
-      traced.parameters.begin(),
-      traced.parameters.end(),
-      [&](const at::Tensor& p) { return !runs(found, recorder, p); });
+  std::vector<std::optional<std::size_t>> entries;
+  for (const at::Tensor& parameter : traced.parameters) {
+    entries.push_back(entry_of(parameter, layers, recorder.order()));
+  }
+  const bool root =
+      std::find(entries.begin(), entries.end(), std::nullopt) != entries.end();
   if (root) {
     traced.shape.modules.emplace_back("(root)");
     traced.gated.push_back(nullptr);
   }
-  for (const plan::ModuleId unit : recorder.order()) {
-    const Unit& entered = found.units[plan::index_of(unit)];
-    module_of.emplace(plan::index_of(unit),
-                      static_cast<plan::ModuleId>(traced.shape.modules.size()));
-    traced.shape.modules.push_back(entered.name);
-    traced.gated.push_back(entered.gated);
+  for (const plan::ModuleId layer : recorder.order()) {
+    traced.shape.modules.push_back(layers.names[plan::index_of(layer)]);
+    traced.gated.push_back(layers.gated[plan::index_of(layer)]);
   }
-  for (const Unit& unit : found.units) {
-    unit.gated->bind(nullptr, {});
-  }
-  for (const auto& item : named) {
-    const at::Tensor& parameter = item.value();
-    if (!parameter.requires_grad()) {
-      continue;
-    }
-    const plan::ModuleId module =
-        runs(found, recorder, parameter)
-            ? module_of.at(found.unit_of.at(parameter.unsafeGetTensorImpl()))
-            : plan::ModuleId{0};
-    traced.shape.parameters.push_back({.name = item.key(),
-                                       .sizes = parameter.sizes().vec(),
-                                       .elements = parameter.numel(),
-                                       .module = module});
+  for (std::size_t i = 0; i < traced.parameters.size(); ++i) {
+    const at::Tensor& parameter = traced.parameters[i];
+    const std::size_t module = entries[i] ? *entries[i] + (root ? 1 : 0) : 0;
+    traced.shape.parameters.push_back(
+        {.name = names[i],
+         .sizes = parameter.sizes().vec(),
+         .elements = parameter.numel(),
+         .module = static_cast<plan::ModuleId>(module)});
     traced.shape.dtype = plan_dtype(parameter.scalar_type());
   }
   return traced;

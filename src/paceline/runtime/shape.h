@@ -10,19 +10,19 @@
 
 namespace paceline::runtime {
 
-/// A network together with what was learned from one traced step; or the
-/// parameters of one that is not there, whose gates somebody else passes.
+/// A network and what one traced step shows of it.  A replayed profile has
+/// parameters and a shape, and no network.
 struct TracedNetwork {
-  std::shared_ptr<networks::Network> network;  // null: not there
+  std::shared_ptr<networks::Network> network;  // null: replayed
   plan::ModelShape shape;
   std::vector<networks::Gated*> gated;  // by ModuleId; null: the root's gate
   std::vector<at::Tensor> parameters;   // by ParameterId
 };
 
-/// Runs one forward and backward of `batch` to learn the order of modules and
-/// of gradients; parameters, gradients and statistics are left as they were.
+/// Runs one forward and backward pass of `batch` to learn the order of modules
+/// and of gradients.  Parameters, gradients and statistics keep their values.
 ///
-/// A parameter outside every gated layer that runs belongs to the root's unit,
+/// A parameter outside every gated layer that runs belongs to a root module,
 /// which is entered first.  A parameter that gets no gradient comes last in the
 /// ready order.
 TracedNetwork trace(std::shared_ptr<networks::Network> network,

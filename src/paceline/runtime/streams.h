@@ -11,9 +11,9 @@
 
 namespace paceline::runtime {
 
-/// The order between the stream that computes and the stream on which a plan's
-/// collectives and kernels are enqueued.  On the CPU there are no streams and
-/// nothing happens; on a GPU the host never waits.
+/// Orders the compute stream of a device and the stream on which a plan's
+/// collectives and kernels are enqueued (the plan's stream).  On the CPU
+/// nothing happens.  On a GPU the host does not wait, except in synchronize().
 class Streams {
  public:
   explicit Streams(at::Device device) : device_(device) {
@@ -25,8 +25,8 @@ class Streams {
 
   bool asynchronous() const { return plan_.has_value(); }
 
-  /// What is enqueued on the plan's stream from now on follows everything that
-  /// the current thread's stream has been given.
+  /// What is enqueued on the plan's stream from now on runs after everything
+  /// that was enqueued on the current thread's stream.
   void plan_follows_compute() const {
     if (plan_) {
       follow(compute(), *plan_);
@@ -46,7 +46,7 @@ class Streams {
     work();
   }
 
-  /// Blocks until the device has done everything it was given.
+  /// Blocks until the device has done all work on both streams.
   void synchronize() const {
     if (plan_) {
       const c10::impl::VirtualGuardImpl guard(device_.type());

@@ -19,7 +19,8 @@ constexpr auto kKernels = std::to_array<KernelInfo>({
      .summary = "values, gradients, state..., learning_rate[, step_count][, "
                 "applied_scale, found_inf] -> values, gradients, state...; "
                 "numbers: divisor",
-     .run = run_update},
+     .run = run_update,
+     .takes_tensors = true},
     {.name = "count",
      .summary = "counter[, found_inf] -> counter + 1 - found_inf",
      .run = run_count},
@@ -31,7 +32,8 @@ constexpr auto kKernels = std::to_array<KernelInfo>({
      .run = run_cast},
     {.name = "check",
      .summary = "gradients -> gradients, found_inf",
-     .run = run_check},
+     .run = run_check,
+     .takes_tensors = true},
     {.name = "rescale",
      .summary = "found_inf, loss_scale, growth -> loss_scale, growth, "
                 "applied_scale; numbers: growth factor, backoff factor, "

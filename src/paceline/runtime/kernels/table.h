@@ -21,6 +21,8 @@ struct KernelInfo {
   std::string_view name;     // as plans write it
   std::string_view summary;  // operands and meaning
   void (*run)(const UpdateRule& rule, const Call& call);
+  /// Operands may be one tensor per parameter instead of a flat slice.
+  bool takes_tensors = false;
 };
 
 /// Every kernel that plans may name.

@@ -11,10 +11,10 @@
 namespace paceline::runtime {
 namespace {
 
-// What PyTorch's fused kernels do to the gradient while they read it.
+// How PyTorch's fused optimizers scale the gradient that they read.
 struct Scaling {
-  std::optional<at::Tensor> divisor;    // divide by it
-  std::optional<at::Tensor> found_inf;  // skip everything where it is 1
+  std::optional<at::Tensor> divisor;
+  std::optional<at::Tensor> found_inf;  // 1: the update is skipped
 };
 
 // `reads`: how many a call has without loss scaling.
@@ -49,7 +49,7 @@ void run_update(const UpdateRule& rule, const Call& call) {
   const Operand& gradients = call.reads[1];
   if (rule.name == "sgd") {
     const Scaling scaling = scaling_of(call, 4);
-    // A momentum buffer that starts at zero makes the first step no exception.
+    // is_first_step may stay false, because the momentum buffer starts at zero.
     at::_fused_sgd_(values,
                     gradients,
                     call.reads[2],
@@ -97,7 +97,7 @@ void run_check(const UpdateRule& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   at::Tensor found_inf = call.writes[1].front();
   found_inf.zero_();
-  // One pass for check and division; dividing is left to the update.
+  // This call can divide as well.  The update does it, so the divisor is one.
   at::_amp_foreach_non_finite_check_and_unscale_(
       call.writes[0], found_inf, at::ones_like(found_inf));
 }

@@ -5,7 +5,7 @@
 
 #include "paceline/plan/frontier.h"
 
-namespace paceline::runtime {
+namespace paceline::execution {
 
 /// What an op did, for the trace and for deadlines.
 struct OpSpan {
@@ -16,4 +16,4 @@ struct OpSpan {
   std::int64_t end_ns = 0;
 };
 
-}  // namespace paceline::runtime
+}  // namespace paceline::execution

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/issue_queue.h"
+#include "paceline/execution/issue_queue.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "paceline/base/error.h"
 
-namespace paceline::runtime {
+namespace paceline::execution {
 
 void IssueQueue::push(plan::OpRef ref,
                       std::int32_t priority,
@@ -68,4 +68,4 @@ std::optional<plan::OpRef> IssueQueue::pop(const IsReady& is_ready) {
   return issued.ref;
 }
 
-}  // namespace paceline::runtime
+}  // namespace paceline::execution

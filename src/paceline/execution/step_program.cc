@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/step_program.h"
+#include "paceline/execution/step_program.h"
 
 #include <cstddef>
 #include <utility>
@@ -7,7 +7,7 @@
 
 #include "paceline/plan/linker.h"
 
-namespace paceline::runtime {
+namespace paceline::execution {
 namespace {
 
 std::vector<bool> gates_of_backward(const StepProgram& program,
@@ -57,4 +57,18 @@ StepProgram make_step_program(plan::CommPlan plan,
   return program;
 }
 
-}  // namespace paceline::runtime
+const StepProgram& StepPrograms::at(plan::Step step) {
+  const plan::Variant variant = planner_.variant(input_, step);
+  auto found = by_variant_.find(variant);
+  if (found == by_variant_.end()) {
+    found = by_variant_
+                .emplace(
+                    variant,
+                    make_step_program(
+                        planner_.plan(input_, setup_, variant), input_, setup_))
+                .first;
+  }
+  return found->second;
+}
+
+}  // namespace paceline::execution

@@ -10,7 +10,7 @@
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/frontier.h"
 
-namespace paceline::runtime {
+namespace paceline::execution {
 
 /// The collectives of one communicator that wait to be issued on this rank,
 /// and the bytes of those under way.
@@ -69,4 +69,4 @@ class IssueQueue {
   std::deque<plan::OpRef> picks_;
 };
 
-}  // namespace paceline::runtime
+}  // namespace paceline::execution

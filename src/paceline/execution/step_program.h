@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
 
-namespace paceline::runtime {
+namespace paceline::execution {
 
-/// A plan with what the executor looks up in it at every step.
+/// A plan with what an executor looks up in it at every step.
 struct StepProgram {
   std::shared_ptr<const plan::CommPlan> plan;
   std::vector<std::vector<plan::OpIndex>> forward;   // [module][micro]
@@ -23,4 +24,23 @@ StepProgram make_step_program(plan::CommPlan plan,
                               const plan::PlanInput& input,
                               const plan::Setup& setup);
 
-}  // namespace paceline::runtime
+/// The programs of a planner's variants, each made once.  The arguments must
+/// outlive it.
+class StepPrograms {
+ public:
+  StepPrograms(const plan::Planner& planner,
+               const plan::PlanInput& input,
+               const plan::Setup& setup)
+      : planner_(planner), input_(input), setup_(setup) {}
+
+  /// The program of `step`; the reference stays valid.
+  const StepProgram& at(plan::Step step);
+
+ private:
+  const plan::Planner& planner_;
+  const plan::PlanInput& input_;
+  const plan::Setup& setup_;
+  std::map<plan::Variant, StepProgram> by_variant_;
+};
+
+}  // namespace paceline::execution

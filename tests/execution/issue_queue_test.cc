@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/runtime/issue_queue.h"
+#include "paceline/execution/issue_queue.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
-namespace paceline::runtime {
+namespace paceline::execution {
 namespace {
 
 using plan::OpRef;
@@ -86,4 +86,4 @@ TEST(IssueQueue, TheOthersFollowItsPicks) {
 }
 
 }  // namespace
-}  // namespace paceline::runtime
+}  // namespace paceline::execution

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/execution/deadlines.h"
+
+#include <algorithm>
+
+namespace paceline::execution {
+
+void Deadlines::begin_step(std::int64_t now_ns) {
+  if (step_began_ns_ >= 0) {
+    slowest_step_ns_ = std::max(slowest_step_ns_, now_ns - step_began_ns_);
+  }
+  step_began_ns_ = now_ns;
+  progress_ns_ = now_ns;
+  in_step_ = true;
+}
+
+std::chrono::nanoseconds Deadlines::limit() const {
+  return std::max(timeout_, std::chrono::nanoseconds(10 * slowest_step_ns_));
+}
+
+std::optional<Overdue> Deadlines::find_overdue(const Scheduler& scheduler,
+                                               std::int64_t now_ns) const {
+  const std::int64_t latest = now_ns - limit().count();
+  const auto overdue = [&](plan::OpRef op, std::int64_t since) {
+    return Overdue{op, std::chrono::nanoseconds(now_ns - since)};
+  };
+  for (const auto& [op, since] : scheduler.in_flight()) {
+    if (since <= latest) {
+      return overdue(op, since);
+    }
+  }
+  if (in_step_ && progress_ns_ <= latest) {
+    if (const auto op = scheduler.first_of_performer()) {
+      return overdue(*op, progress_ns_);
+    }
+  }
+  return std::nullopt;
+}
+
+void FirstError::set(const std::exception_ptr& error, std::int64_t now_ns) {
+  if (error_ == nullptr) {
+    error_ = error;
+    at_ns_ = now_ns;
+  }
+}
+
+void FirstError::rethrow_if_set() {
+  if (error_ != nullptr) {
+    told_ = true;
+    std::rethrow_exception(error_);
+  }
+}
+
+std::optional<std::string> FirstError::take_untold(
+    std::int64_t now_ns, std::chrono::nanoseconds grace) {
+  if (error_ == nullptr || told_ || now_ns - at_ns_ < grace.count()) {
+    return std::nullopt;
+  }
+  told_ = true;
+  try {
+    std::rethrow_exception(error_);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace paceline::execution

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "paceline/execution/scheduler.h"
+
+namespace paceline::execution {
+
+/// An op that is late, and for how long it has been waited for.
+struct Overdue {
+  plan::OpRef op;
+  std::chrono::nanoseconds waited{0};
+};
+
+/// How long a wait may take: max(timeout, 10 x the slowest step so far), where
+/// `first_step` stands for the slowest step before there is one.
+///
+/// All times come from the caller's clock, in ns.  Calls need a lock around
+/// them.
+class Deadlines {
+ public:
+  Deadlines(std::chrono::nanoseconds timeout,
+            std::chrono::nanoseconds first_step)
+      : timeout_(timeout), slowest_step_ns_(first_step.count()) {}
+
+  /// The training thread opens a step, which ends the one before.
+  void begin_step(std::int64_t now_ns);
+  /// The training thread got ahead in its step.
+  void progress(std::int64_t now_ns) { progress_ns_ = now_ns; }
+  /// The training thread has done all model work of its step.
+  void end_step() { in_step_ = false; }
+
+  bool in_step() const { return in_step_; }
+
+  std::chrono::nanoseconds limit() const;
+
+  /// A collective that has been in flight for too long; or one that a
+  /// performer issues, where the training thread has got no further in its
+  /// step for too long.
+  std::optional<Overdue> find_overdue(const Scheduler& scheduler,
+                                      std::int64_t now_ns) const;
+
+ private:
+  std::chrono::nanoseconds timeout_;
+  std::int64_t slowest_step_ns_;
+  std::int64_t step_began_ns_ = -1;
+  std::int64_t progress_ns_ = 0;
+  bool in_step_ = false;
+};
+
+/// The first error of a run, and whether somebody has been told.  Calls need a
+/// lock around them.
+class FirstError {
+ public:
+  /// Later errors than the first are dropped.
+  void set(const std::exception_ptr& error, std::int64_t now_ns);
+  bool is_set() const { return error_ != nullptr; }
+
+  /// Throws the error where there is one; it counts as told.
+  void rethrow_if_set();
+
+  /// The error's text, once, where nobody was told within `grace`.
+  std::optional<std::string> take_untold(std::int64_t now_ns,
+                                         std::chrono::nanoseconds grace);
+
+ private:
+  std::exception_ptr error_;
+  std::int64_t at_ns_ = 0;
+  bool told_ = false;
+};
+
+}  // namespace paceline::execution

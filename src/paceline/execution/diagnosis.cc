@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/execution/diagnosis.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/describe.h"
+
+namespace paceline::execution {
+namespace {
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+std::string Diagnosis::describe(plan::OpRef ref) const {
+  return plan::describe(scheduler_.frontier().op(ref), model_, setup_);
+}
+
+std::string Diagnosis::waited(plan::OpRef ref,
+                              std::chrono::nanoseconds time) const {
+  std::string text = fmt::format(
+      "step {}: {} waited {:.1f} s", ref.step, describe(ref), seconds(time));
+  const std::vector<plan::OpRef> chain = scheduler_.frontier().chain(ref);
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    text +=
+        fmt::format(" behind {} of step {}", describe(chain[i]), chain[i].step);
+  }
+  return text + (scheduler_.in_flight().contains(chain.back())
+                     ? ", which is in flight"
+                     : ", which has not been issued");
+}
+
+std::string Diagnosis::overdue(plan::OpRef ref,
+                               std::chrono::nanoseconds time) const {
+  return fmt::format("step {}: {} is not done after {:.1f} s",
+                     ref.step,
+                     describe(ref),
+                     seconds(time));
+}
+
+std::exception_ptr Diagnosis::failed(plan::OpRef ref,
+                                     std::string_view what,
+                                     const std::exception_ptr& error) const {
+  const auto text = [&](const std::exception& why) {
+    return fmt::format(
+        "step {}: {} {}: {}", ref.step, describe(ref), what, why.what());
+  };
+  try {
+    std::rethrow_exception(error);
+  } catch (const UsageError& why) {
+    return std::make_exception_ptr(UsageError(text(why)));
+  } catch (const std::exception& why) {
+    return std::make_exception_ptr(WorldError(text(why)));
+  }
+}
+
+std::string Diagnosis::current() const {
+  if (!scheduler_.in_flight().empty()) {
+    return describe(scheduler_.in_flight().begin()->first);
+  }
+  const plan::Frontier& frontier = scheduler_.frontier();
+  return frontier.idle() ? "between steps" : describe(frontier.oldest());
+}
+
+}  // namespace paceline::execution

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "paceline/execution/deadlines.h"
+#include "paceline/execution/diagnosis.h"
+#include "paceline/execution/issuer.h"
+#include "paceline/execution/op_span.h"
+#include "paceline/execution/scheduler.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::execution {
+
+/// Starts every op of a plan as soon as the scheduler allows it, and lets the
+/// training thread wait for ops.
+///
+/// Whichever thread makes a collective ready issues it.  Kernels run on the
+/// communication thread, or on the training thread while it waits.
+///
+/// Note [Deadlines]: a wait ends with a WorldError that names the op and the
+/// chain behind it after Deadlines::limit().  The first error ends every wait
+/// with that error.  Where a performer issues the ops nothing waits here, so
+/// the communication thread looks twice a second for what no wait sees
+/// (Deadlines::find_overdue).
+class Dispatcher final : public IssueListener {
+ public:
+  struct Options {
+    std::chrono::nanoseconds timeout = std::chrono::seconds(60);
+    std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
+    bool record_spans = false;
+    /// Called first on the communication thread.
+    std::function<void()> on_thread_start{};
+    /// Called about twice a second on the communication thread.
+    std::function<void(plan::Step, const std::string& op)> heartbeat{};
+    /// Called once on the communication thread with the first error's text,
+    /// where the training thread is still inside its step `grace` after it: a
+    /// performer that waits cannot be woken, so the process should end.
+    std::function<void(const std::string& why)> stuck{};
+    std::chrono::nanoseconds grace = std::chrono::seconds(5);
+  };
+  using RunKernel = std::function<void(const plan::Kernel&)>;
+
+  /// `input`, `setup` and `issuer` must outlive the dispatcher.
+  Dispatcher(const plan::PlanInput& input,
+             const plan::Setup& setup,
+             Issuer& issuer,
+             RunKernel run_kernel,
+             Options options);
+  /// The issuer must report no more.
+  ~Dispatcher() override;
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // The training thread calls these.  They throw the first error.
+
+  void begin_step(plan::Step step,
+                  const std::shared_ptr<const plan::CommPlan>& plan);
+  /// All model work of the step is done.
+  void end_step();
+  /// The training thread got ahead without an op.
+  void progress();
+  /// Waits until the op's hazards are gone.
+  void wait_ready(plan::OpRef ref);
+  /// Waits until every op of every open step is complete.
+  void wait_all();
+  /// Model work, or a performer's op, is done.  Nothing happens where it was
+  /// complete before.
+  void complete(plan::OpRef ref);
+
+  // Any thread.
+
+  void op_ended(plan::OpRef ref, const std::exception_ptr& error) override;
+  void pick_arrived(std::size_t on,
+                    plan::OpRef pick,
+                    const std::exception_ptr& error) override;
+
+  /// Time that the training thread has waited, and not spent in kernels
+  /// itself, since the last call.
+  std::int64_t take_waited_ns();
+  /// Time that it has waited since the dispatcher was made, kernels included.
+  std::int64_t waited_in_all_ns() const;
+  std::vector<OpSpan> take_spans();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  struct Started {
+    plan::OpRef ref;
+    Issuer::Watch watch;
+  };
+
+  void wait_until(const std::function<bool()>& done,
+                  plan::OpRef ref,
+                  Lock& lock);
+  void advance(Lock& lock);
+  void advance_asynchronously(std::vector<Started> started, Lock& lock);
+  void advance_or_fail(Lock& lock);
+  void request_picks();
+  std::vector<Started> start_collectives();
+  bool run_one_kernel(Lock& lock);
+  void communicate();
+  void communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock);
+  void check_deadlines();
+  void report_stuck(Lock& lock);
+  void fail(const std::exception_ptr& error);
+  void add_span(plan::OpRef ref,
+                std::int64_t start_ns,
+                OpSpan::Kind kind = OpSpan::Kind::kWork);
+
+  Issuer& issuer_;
+  const RunKernel run_kernel_;
+  const Options options_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable training_wake_, communication_wake_;
+  Scheduler scheduler_;
+  Diagnosis diagnosis_;
+  Deadlines deadlines_;
+  FirstError error_;
+  plan::Step step_ = -1;
+  bool training_waits_ = false;  // and has no kernel to run
+  bool stop_ = false;
+  std::int64_t waited_ns_ = 0, waited_in_all_ns_ = 0;
+  std::vector<OpSpan> spans_;
+
+  std::thread communication_;
+};
+
+}  // namespace paceline::execution

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "paceline/execution/dispatcher.h"
+#include "paceline/execution/step_program.h"
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::execution {
+
+/// The model work of a step, as the network does it: waits in front of each
+/// Forward and Backward, and says when each is done.
+///
+/// One thread at a time calls it.  A step is begin_step(), then for each
+/// micro-batch begin_forward(), begin_backward(), end_backward().  What waits
+/// throws the dispatcher's first error.
+class ModelGates {
+ public:
+  ModelGates(Dispatcher& dispatcher, const plan::PlanInput& input);
+
+  void begin_step(plan::Step step, const StepProgram& program);
+
+  void begin_forward(int micro);
+  void enter(plan::ModuleId module);
+  /// A module may run several times in a forward pass.
+  void leave(plan::ModuleId module);
+
+  /// Completes the Forward of the modules that were not reached.
+  void begin_backward();
+  /// Whether enter_backward() may have to wait.
+  bool gates_backward(plan::ModuleId module) const;
+  void enter_backward(plan::ModuleId module);
+  /// Waits until the parameter's gradient may be written.  False where the
+  /// gradient of this micro-batch is final.
+  bool enter_gradient(plan::ParameterId parameter);
+  /// The gradient is final in this micro-batch.
+  void leave_gradient(plan::ParameterId parameter);
+  /// The parameters whose gradient is not final in this micro-batch.
+  std::vector<plan::ParameterId> pending_gradients() const;
+  /// Every gradient is final.  After the last micro-batch the ops that a
+  /// performer issues are complete as well.
+  void end_backward();
+
+  int micro() const { return micro_; }
+  bool is_last_micro() const { return micro_ + 1 == input_.micro_batches; }
+
+ private:
+  plan::OpRef forward(plan::ModuleId module) const;
+  plan::OpRef backward(plan::ParameterId parameter) const;
+
+  Dispatcher& dispatcher_;
+  const plan::PlanInput& input_;
+  const StepProgram* program_ = nullptr;  // of the current step
+  plan::Step step_ = -1;
+  int micro_ = 0;
+  std::vector<bool> final_;  // by parameter, this micro-batch
+};
+
+}  // namespace paceline::execution

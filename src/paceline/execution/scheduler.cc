@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/execution/scheduler.h"
+
+#include <variant>
+
+#include "paceline/plan/cost.h"
+
+namespace paceline::execution {
+
+Scheduler::Scheduler(const plan::ModelShape& model,
+                     const plan::Setup& setup,
+                     plan::Rank rank)
+    : setup_(setup), frontier_(model, setup) {
+  for (const plan::Communicator& group : setup.communicators) {
+    queues_.emplace_back(group, group.members.place_of(rank) == std::size_t{0});
+  }
+}
+
+void Scheduler::open(plan::Step step,
+                     const std::shared_ptr<const plan::CommPlan>& plan) {
+  newest_step_ = step;
+  newest_plan_ = plan;
+  frontier_.open(step, plan);
+  for (std::size_t i = 0; i < plan->ops.size(); ++i) {
+    const plan::Op& op = plan->ops[i];
+    if (const auto* c = std::get_if<plan::Collective>(&op.work);
+        c != nullptr && op.performer.empty()) {
+      queues_[plan::index_of(c->on)].push({step, static_cast<plan::OpIndex>(i)},
+                                          op.priority,
+                                          plan::bytes_on_credit(setup_, op));
+    }
+  }
+  collect_ready();
+}
+
+void Scheduler::complete(plan::OpRef ref) {
+  if (in_flight_.erase(ref) > 0) {
+    const plan::Op& op = frontier_.op(ref);
+    queues_[plan::index_of(*plan::communicator_of(op))].end(
+        plan::bytes_on_credit(setup_, op));
+  }
+  frontier_.complete(ref);
+  collect_ready();
+}
+
+void Scheduler::collect_ready() {
+  for (const plan::OpRef ref : frontier_.take_ready()) {
+    const plan::Op& op = frontier_.op(ref);
+    if (std::holds_alternative<plan::Kernel>(op.work) && op.performer.empty()) {
+      kernels_.insert({op.priority, ref.step, ref.op});
+    }
+  }
+}
+
+std::optional<plan::OpRef> Scheduler::take_collective(std::size_t on,
+                                                      std::int64_t now_ns) {
+  const auto ref = queues_[on].pop(
+      [this](plan::OpRef asked) { return frontier_.is_ready(asked); });
+  if (ref) {
+    in_flight_.emplace(*ref, now_ns);
+  }
+  return ref;
+}
+
+std::optional<plan::OpRef> Scheduler::take_kernel() {
+  if (kernels_.empty()) {
+    return std::nullopt;
+  }
+  const auto [priority, step, op] = *kernels_.begin();
+  kernels_.erase(kernels_.begin());
+  return plan::OpRef{step, op};
+}
+
+std::optional<plan::OpRef> Scheduler::first_of_performer() const {
+  for (std::size_t i = 0; newest_plan_ && i < newest_plan_->ops.size(); ++i) {
+    const plan::Op& op = newest_plan_->ops[i];
+    const plan::OpRef ref{newest_step_, static_cast<plan::OpIndex>(i)};
+    if (!op.performer.empty() &&
+        std::holds_alternative<plan::Collective>(op.work) &&
+        !frontier_.is_complete(ref)) {
+      return ref;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace paceline::execution

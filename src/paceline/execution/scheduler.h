@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "paceline/execution/issue_queue.h"
+#include "paceline/plan/frontier.h"
+
+namespace paceline::execution {
+
+/// Which ops of the open steps may start now: their hazards are gone
+/// (plan::Frontier), and their communicator's issue rule allows it
+/// (IssueQueue).  Ready kernels are taken by smallest (priority, step, index).
+///
+/// It knows no threads and no tensors.  Calls need a lock around them.
+class Scheduler {
+ public:
+  Scheduler(const plan::ModelShape& model,
+            const plan::Setup& setup,
+            plan::Rank rank);
+
+  /// Opens `step`, which must follow the last one opened.
+  void open(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
+
+  /// The effects of a ready op are done.  A collective in flight leaves its
+  /// communicator's credit.
+  void complete(plan::OpRef ref);
+
+  /// The collective to issue now on communicator `on`.  It counts as in flight
+  /// since `now_ns`.
+  std::optional<plan::OpRef> take_collective(std::size_t on,
+                                             std::int64_t now_ns);
+
+  /// A collective that was taken could not start: it is not in flight.
+  void withdraw(plan::OpRef ref) { in_flight_.erase(ref); }
+
+  /// The kernel to run now.
+  std::optional<plan::OpRef> take_kernel();
+  std::size_t ready_kernels() const { return kernels_.size(); }
+
+  /// Collectives issued and not complete, with the time of their issue, ns.
+  const std::map<plan::OpRef, std::int64_t>& in_flight() const {
+    return in_flight_;
+  }
+
+  /// By CommunicatorId.
+  std::vector<IssueQueue>& queues() { return queues_; }
+
+  const plan::Frontier& frontier() const { return frontier_; }
+
+  /// The first collective of the newest step that a performer issues and that
+  /// is not complete.
+  std::optional<plan::OpRef> first_of_performer() const;
+
+ private:
+  using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;
+
+  void collect_ready();
+
+  const plan::Setup& setup_;
+  plan::Frontier frontier_;
+  std::vector<IssueQueue> queues_;
+  std::set<KernelKey> kernels_;  // ready to run
+  std::map<plan::OpRef, std::int64_t> in_flight_;
+  plan::Step newest_step_ = -1;
+  std::shared_ptr<const plan::CommPlan> newest_plan_;
+};
+
+}  // namespace paceline::execution

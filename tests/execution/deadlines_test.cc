@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/execution/deadlines.h"
+
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "execution/tiny_plan.h"
+
+namespace paceline::execution {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace)
+using std::chrono::nanoseconds;
+
+TEST(Deadlines, TheLimitIsTenTimesTheSlowestStepAndNoLessThanTheTimeout) {
+  Deadlines deadlines(nanoseconds(100), nanoseconds(20));
+  EXPECT_EQ(deadlines.limit().count(), 200) << "by the expected first step";
+  deadlines.begin_step(1000);
+  deadlines.begin_step(1030);
+  EXPECT_EQ(deadlines.limit().count(), 300);
+  deadlines.begin_step(1035);
+  EXPECT_EQ(deadlines.limit().count(), 300) << "a quicker step changes nothing";
+  EXPECT_EQ(Deadlines(nanoseconds(100), nanoseconds(0)).limit().count(), 100);
+}
+
+TEST(Deadlines, FindsTheCollectiveThatIsInFlightForTooLong) {
+  const TinyPlan tiny;
+  Scheduler scheduler(tiny.input.model, tiny.setup, 0);
+  scheduler.open(0, tiny.plan());
+  for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond}) {
+    scheduler.complete({0, op});
+  }
+  ASSERT_TRUE(scheduler.take_collective(0, 50).has_value());
+  const Deadlines deadlines(nanoseconds(100), nanoseconds(0));
+  EXPECT_FALSE(deadlines.find_overdue(scheduler, 149).has_value());
+  const auto late = deadlines.find_overdue(scheduler, 150);
+  ASSERT_TRUE(late.has_value());
+  EXPECT_EQ(late->op, (plan::OpRef{0, kReduceSecond}));
+  EXPECT_EQ(late->waited.count(), 100);
+  scheduler.complete({0, kReduceSecond});
+  EXPECT_FALSE(deadlines.find_overdue(scheduler, 1000).has_value());
+}
+
+TEST(Deadlines, FindsTheOpOfAPerformerThatMakesNoProgress) {
+  const TinyPlan tiny;
+  Scheduler scheduler(tiny.input.model, tiny.setup, 0);
+  scheduler.open(0, tiny.plan_of_performer());
+  Deadlines deadlines(nanoseconds(100), nanoseconds(0));
+  EXPECT_FALSE(deadlines.find_overdue(scheduler, 500).has_value());
+  deadlines.begin_step(500);
+  deadlines.progress(550);
+  EXPECT_FALSE(deadlines.find_overdue(scheduler, 649).has_value());
+  const auto late = deadlines.find_overdue(scheduler, 660);
+  ASSERT_TRUE(late.has_value());
+  EXPECT_EQ(late->op, (plan::OpRef{0, kReduceSecond}));
+  EXPECT_EQ(late->waited.count(), 110);
+  deadlines.end_step();
+  EXPECT_FALSE(deadlines.find_overdue(scheduler, 660).has_value());
+}
+
+std::exception_ptr error(const char* text) {
+  return std::make_exception_ptr(std::runtime_error(text));
+}
+
+TEST(FirstError, KeepsTheFirst) {
+  FirstError first;
+  EXPECT_NO_THROW(first.rethrow_if_set());
+  EXPECT_FALSE(first.is_set());
+  first.set(error("one"), 10);
+  first.set(error("two"), 20);
+  EXPECT_TRUE(first.is_set());
+  try {
+    first.rethrow_if_set();
+    FAIL() << "no error";
+  } catch (const std::runtime_error& e) {
+    EXPECT_STREQ(e.what(), "one");
+  }
+}
+
+TEST(FirstError, IsToldOnceAndAfterTheGraceOnly) {
+  FirstError first;
+  EXPECT_EQ(first.take_untold(100, nanoseconds(0)), std::nullopt);
+  first.set(error("one"), 10);
+  EXPECT_EQ(first.take_untold(14, nanoseconds(5)), std::nullopt);
+  EXPECT_EQ(first.take_untold(15, nanoseconds(5)), "one");
+  EXPECT_EQ(first.take_untold(16, nanoseconds(5)), std::nullopt);
+  FirstError thrown;
+  thrown.set(error("one"), 10);
+  EXPECT_THROW(thrown.rethrow_if_set(), std::runtime_error);
+  EXPECT_EQ(thrown.take_untold(100, nanoseconds(5)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace paceline::execution

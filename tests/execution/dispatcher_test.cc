@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/execution/dispatcher.h"
+
+#include <array>
+#include <future>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "execution/fake_issuer.h"
+#include "execution/tiny_plan.h"
+#include "paceline/base/error.h"
+#include "paceline/execution/model_gates.h"
+
+namespace paceline::execution {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace)
+using plan::OpRef;
+
+template <class Run>
+std::string error_of(Run&& run) {
+  try {
+    run();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void compute(Dispatcher& dispatcher, plan::Step step) {
+  for (const auto op :
+       {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
+    dispatcher.wait_ready({step, op});
+    dispatcher.complete({step, op});
+  }
+  dispatcher.end_step();
+}
+
+class DispatcherTest : public ::testing::Test {
+ protected:
+  void make(Dispatcher::Options options = {}) {
+    dispatcher.emplace(
+        tiny.input,
+        tiny.setup,
+        issuer,
+        [this](const plan::Kernel& kernel) { run_kernel(kernel); },
+        std::move(options));
+  }
+
+  TinyPlan tiny;
+  FakeIssuer issuer;
+  std::function<void(const plan::Kernel&)> run_kernel =
+      [](const plan::Kernel&) {};
+  std::optional<Dispatcher> dispatcher;
+};
+
+/// The memory of TinyPlan with one number per parameter.  Its accesses are not
+/// guarded: the dispatcher must order them.
+struct Numbers {
+  std::array<std::int64_t, 2> values{3, 5}, gradients{};
+
+  void backward(plan::ParameterId p, plan::Step step) {
+    gradients[plan::index_of(p)] = values[plan::index_of(p)] + step;
+  }
+  void all_reduce(const plan::Slice& slice) {
+    gradients[static_cast<std::size_t>(slice.begin / 2)] *= 2;
+  }
+  void update(const plan::Slice& slice) {
+    const auto p = static_cast<std::size_t>(slice.begin / 2);
+    values[p] = (values[p] * 7 + gradients[p]) % 1'000'003;
+  }
+};
+
+// Threads of the engine, the communication thread and the training thread
+// compute what one thread computes.
+TEST_F(DispatcherTest, ManyStepsOnThreeThreadsGiveTheResultOfTheProgram) {
+  constexpr plan::Step kSteps = 300;
+  Numbers expected;
+  for (plan::Step step = 0; step < kSteps; ++step) {
+    for (const plan::ParameterId p : {kSecond, kFirst}) {
+      const plan::Placement& at = tiny.setup.parameters[plan::index_of(p)];
+      expected.backward(p, step);
+      expected.all_reduce(at.gradient);
+      expected.update(at.value);
+    }
+  }
+  Numbers numbers;
+  const plan::CommPlan ops = tiny.ops();
+  const StepProgram program =
+      make_step_program(tiny.ops(), tiny.input, tiny.setup);
+  run_kernel = [&](const plan::Kernel& kernel) {
+    numbers.update(kernel.writes[0].slice);
+  };
+  std::optional<RandomOrderThread> engine(1);
+  issuer.on_watch = [&](OpRef ref) {
+    engine->add([&, ref] {
+      const auto& op = ops.ops[static_cast<std::size_t>(ref.op)];
+      numbers.all_reduce(std::get<plan::Collective>(op.work).out);
+      dispatcher->op_ended(ref, nullptr);
+    });
+  };
+  make();
+  ModelGates gates(*dispatcher, tiny.input);
+  for (plan::Step step = 0; step < kSteps; ++step) {
+    gates.begin_step(step, program);
+    gates.begin_forward(0);
+    gates.begin_backward();
+    for (const plan::ParameterId p : {kSecond, kFirst}) {
+      gates.enter_gradient(p);
+      numbers.backward(p, step);
+      gates.leave_gradient(p);
+    }
+    gates.end_backward();
+  }
+  dispatcher->wait_all();
+  engine.reset();
+  EXPECT_EQ(numbers.values, expected.values);
+}
+
+TEST_F(DispatcherTest, AnOpMayEndOnTheThreadThatStartsIt) {
+  issuer.on_watch = [&](OpRef ref) { dispatcher->op_ended(ref, nullptr); };
+  make({.record_spans = true});
+  for (const plan::Step step : {0, 1}) {
+    dispatcher->begin_step(step, tiny.plan());
+    compute(*dispatcher, step);
+  }
+  dispatcher->wait_all();
+  EXPECT_EQ(issuer.started,
+            (std::vector<OpRef>{{0, kReduceSecond},
+                                {0, kReduceFirst},
+                                {1, kReduceSecond},
+                                {1, kReduceFirst}}));
+  std::size_t work = 0;
+  for (const OpSpan& span : dispatcher->take_spans()) {
+    work += span.kind == OpSpan::Kind::kWork ? 1 : 0;
+    EXPECT_LE(span.start_ns, span.end_ns);
+  }
+  EXPECT_EQ(work, 8U) << "two all-reduces and two updates a step";
+}
+
+// What a device orders by itself: collectives and kernels are enqueued at once.
+TEST_F(DispatcherTest, AsynchronousOpsAreCompleteOnceTheyAreEnqueued) {
+  std::vector<std::string> log;
+  FakeIssuer device(/*asynchronous=*/true);
+  device.on_watch = [&](OpRef ref) {
+    log.push_back("op " + std::to_string(ref.op));
+  };
+  Dispatcher enqueue(
+      tiny.input,
+      tiny.setup,
+      device,
+      [&](const plan::Kernel& kernel) {
+        log.push_back("update " + std::to_string(kernel.writes[0].slice.begin));
+      },
+      {});
+  enqueue.begin_step(0, tiny.plan());
+  compute(enqueue, 0);
+  EXPECT_EQ(log,
+            (std::vector<std::string>{"op 4", "update 2", "op 5", "update 0"}));
+  enqueue.wait_all();
+}
+
+TEST_F(DispatcherTest, AWaitThatTakesTooLongNamesTheOpInFlight) {
+  make({.timeout = std::chrono::milliseconds(1)});
+  dispatcher->begin_step(0, tiny.plan());
+  // The communication thread may find the op late before the wait begins.
+  const std::string why = error_of([&] {
+    compute(*dispatcher, 0);
+    dispatcher->wait_all();
+  });
+  EXPECT_EQ(why.find("step 0: all-reduce, 8 bytes, gradients second.weight"),
+            0U)
+      << why;
+  EXPECT_EQ(error_of([&] { dispatcher->progress(); }), why)
+      << "the first error is every later call's";
+}
+
+TEST_F(DispatcherTest, AnOpThatCannotStartIsTheErrorOfTheRun) {
+  issuer.most_starts = 1;
+  make();
+  dispatcher->begin_step(0, tiny.plan());
+  const std::string why = error_of([&] {
+    compute(*dispatcher, 0);
+    dispatcher->wait_all();
+  });
+  EXPECT_EQ(why,
+            "step 0: all-reduce, 8 bytes, gradients first.weight, on grad, 2 "
+            "ranks could not start: no more");
+  dispatcher->op_ended({0, kReduceSecond}, nullptr);  // still reported
+}
+
+TEST_F(DispatcherTest, AnOpThatFailsIsTheErrorOfTheRun) {
+  issuer.on_watch = [&](OpRef ref) {
+    dispatcher->op_ended(
+        ref, std::make_exception_ptr(std::runtime_error("peer closed")));
+  };
+  make();
+  dispatcher->begin_step(0, tiny.plan());
+  EXPECT_EQ(error_of([&] {
+              compute(*dispatcher, 0);
+              dispatcher->wait_all();
+            }),
+            "step 0: all-reduce, 8 bytes, gradients second.weight, on grad, 2 "
+            "ranks failed: peer closed");
+  EXPECT_EQ(issuer.started.size(), 1U) << "a failed run starts nothing more";
+}
+
+TEST_F(DispatcherTest, AnErrorOfAKernelOrOfTheHeartbeatEndsTheWait) {
+  issuer.on_watch = [&](OpRef ref) { dispatcher->op_ended(ref, nullptr); };
+  run_kernel = [](const plan::Kernel&) {
+    throw UsageError("this kernel is not for these operands");
+  };
+  make();
+  dispatcher->begin_step(0, tiny.plan());
+  EXPECT_EQ(error_of([&] {
+              compute(*dispatcher, 0);
+              dispatcher->wait_all();
+            }),
+            "this kernel is not for these operands");
+  issuer.on_watch = {};
+  make({.heartbeat = [](plan::Step, const std::string&) {
+    throw WorldError("the store is gone");
+  }});
+  EXPECT_EQ(error_of([&] {
+              dispatcher->begin_step(0, tiny.plan());
+              dispatcher->wait_ready({0, kUpdateFirst});
+            }),
+            "the store is gone");
+}
+
+// The training thread is inside the performer, where no error reaches it.
+TEST_F(DispatcherTest, ATrainingThreadThatAPerformerHoldsIsReported) {
+  std::promise<std::string> told;
+  make({.timeout = std::chrono::milliseconds(1),
+        .stuck = [&](const std::string& why) { told.set_value(why); },
+        .grace = std::chrono::nanoseconds(0)});
+  dispatcher->begin_step(0, tiny.plan_of_performer());
+  const std::string why = told.get_future().get();
+  EXPECT_EQ(why.find("step 0: all-reduce, 8 bytes, gradients second.weight, on "
+                     "grad, 2 ranks, by another is not done after"),
+            0U)
+      << why;
+}
+
+TEST_F(DispatcherTest, TheFirstMemberSendsWhatItPicks) {
+  tiny.setup.communicators[0].order = plan::Order::kPriority;
+  make();
+  dispatcher->begin_step(0, tiny.plan());
+  compute(*dispatcher, 0);
+  EXPECT_EQ(issuer.picks_asked, 0);
+  EXPECT_EQ(issuer.picks_sent,
+            (std::vector<OpRef>{{0, kReduceSecond}, {0, kReduceFirst}}));
+  EXPECT_EQ(issuer.started, issuer.picks_sent);
+  dispatcher->op_ended({0, kReduceSecond}, nullptr);
+  dispatcher->op_ended({0, kReduceFirst}, nullptr);
+}
+
+TEST_F(DispatcherTest, TheOthersStartWhatTheFirstMemberPicked) {
+  tiny.setup.communicators[0].order = plan::Order::kPriority;
+  tiny.input.rank = 1;
+  make();
+  dispatcher->begin_step(0, tiny.plan());
+  compute(*dispatcher, 0);
+  EXPECT_EQ(issuer.started, std::vector<OpRef>{});
+  EXPECT_EQ(issuer.picks_asked, 1);
+  dispatcher->pick_arrived(0, {0, kReduceFirst}, nullptr);
+  EXPECT_EQ(issuer.started, (std::vector<OpRef>{{0, kReduceFirst}}));
+  EXPECT_EQ(issuer.picks_asked, 2);
+  dispatcher->pick_arrived(
+      0, {}, std::make_exception_ptr(std::runtime_error("leader lost")));
+  EXPECT_EQ(error_of([&] { dispatcher->progress(); }), "leader lost");
+}
+
+}  // namespace
+}  // namespace paceline::execution

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/execution/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include "execution/tiny_plan.h"
+
+namespace paceline::execution {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace)
+using plan::OpRef;
+
+class SchedulerTest : public ::testing::Test {
+ protected:
+  Scheduler make() const { return {tiny.input.model, tiny.setup, 0}; }
+
+  /// Forward and backward of `step`.
+  static void compute(Scheduler& scheduler, plan::Step step) {
+    for (const auto op :
+         {kForwardFirst, kForwardSecond, kBackwardSecond, kBackwardFirst}) {
+      scheduler.complete({step, op});
+    }
+  }
+
+  TinyPlan tiny;
+};
+
+TEST_F(SchedulerTest, EachOpStartsWhenTheOpsThatItReadsFromAreComplete) {
+  Scheduler scheduler = make();
+  scheduler.open(0, tiny.plan());
+  EXPECT_EQ(scheduler.take_collective(0, 0), std::nullopt);
+  scheduler.complete({0, kForwardFirst});
+  scheduler.complete({0, kForwardSecond});
+  scheduler.complete({0, kBackwardSecond});
+  EXPECT_EQ(scheduler.take_collective(0, 0), (OpRef{0, kReduceSecond}));
+  EXPECT_EQ(scheduler.take_collective(0, 0), std::nullopt);
+  EXPECT_EQ(scheduler.take_kernel(), std::nullopt);
+  scheduler.complete({0, kReduceSecond});
+  EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
+  EXPECT_EQ(scheduler.take_kernel(), std::nullopt);
+}
+
+TEST_F(SchedulerTest, TheNextStepsForwardWaitsForItsOwnUpdateOnly) {
+  Scheduler scheduler = make();
+  scheduler.open(0, tiny.plan());
+  compute(scheduler, 0);
+  scheduler.open(1, tiny.plan());
+  for (const auto op : {kReduceSecond, kReduceFirst}) {
+    ASSERT_EQ(scheduler.take_collective(0, 0), (OpRef{0, op}));
+  }
+  scheduler.complete({0, kReduceFirst});
+  ASSERT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateFirst}));
+  EXPECT_FALSE(scheduler.frontier().is_ready({1, kForwardFirst}));
+  scheduler.complete({0, kUpdateFirst});
+  EXPECT_TRUE(scheduler.frontier().is_ready({1, kForwardFirst}));
+  EXPECT_FALSE(scheduler.frontier().is_ready({1, kForwardSecond}));
+}
+
+TEST_F(SchedulerTest, KernelsAreTakenBySmallestPriority) {
+  plan::CommPlan plan = tiny.ops();
+  plan.ops[kUpdateFirst].priority = 1;
+  plan.ops[kUpdateSecond].priority = 2;
+  Scheduler scheduler = make();
+  scheduler.open(0, std::make_shared<const plan::CommPlan>(plan));
+  compute(scheduler, 0);
+  while (const auto op = scheduler.take_collective(0, 0)) {
+    scheduler.complete(*op);
+  }
+  EXPECT_EQ(scheduler.ready_kernels(), 2U);
+  EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateFirst}));
+  EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
+}
+
+TEST_F(SchedulerTest, ACompleteCollectiveReturnsItsCredit) {
+  tiny.setup.communicators[0].credit_bytes = 8;  // one all-reduce
+  Scheduler scheduler = make();
+  scheduler.open(0, tiny.plan());
+  compute(scheduler, 0);
+  ASSERT_EQ(scheduler.take_collective(0, 70), (OpRef{0, kReduceSecond}));
+  EXPECT_EQ(scheduler.take_collective(0, 80), std::nullopt);
+  EXPECT_EQ(scheduler.in_flight(),
+            (std::map<OpRef, std::int64_t>{{{0, kReduceSecond}, 70}}));
+  scheduler.complete({0, kReduceSecond});
+  EXPECT_EQ(scheduler.take_collective(0, 90), (OpRef{0, kReduceFirst}));
+}
+
+TEST_F(SchedulerTest, OpsOfAPerformerAreNotIssued) {
+  Scheduler scheduler = make();
+  EXPECT_EQ(scheduler.first_of_performer(), std::nullopt);
+  scheduler.open(0, tiny.plan_of_performer());
+  compute(scheduler, 0);
+  EXPECT_EQ(scheduler.take_collective(0, 0), std::nullopt);
+  EXPECT_EQ(scheduler.first_of_performer(), (OpRef{0, kReduceSecond}));
+  scheduler.complete({0, kReduceSecond});
+  EXPECT_EQ(scheduler.first_of_performer(), (OpRef{0, kReduceFirst}));
+  scheduler.complete({0, kReduceFirst});
+  EXPECT_EQ(scheduler.first_of_performer(), std::nullopt);
+  EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
+}
+
+}  // namespace
+}  // namespace paceline::execution

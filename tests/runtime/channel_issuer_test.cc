@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/channel_issuer.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/fake_channel.h"
+
+namespace paceline::runtime {
+namespace {
+
+using plan::OpRef;
+using testing::FakeChannel;
+
+/// Says what was reported, once it is.
+class Listener final : public execution::IssueListener {
+ public:
+  void op_ended(plan::OpRef ref, const std::exception_ptr& error) override {
+    report("op " + std::to_string(ref.op), error);
+  }
+  void pick_arrived(std::size_t on,
+                    plan::OpRef pick,
+                    const std::exception_ptr& error) override {
+    report("pick " + std::to_string(pick.step) + "." + std::to_string(pick.op) +
+               " on " + std::to_string(on),
+           error);
+  }
+
+  /// Waits for the next report.
+  std::string next() {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return !reports_.empty(); });
+    std::string text = reports_.front();
+    reports_.pop_front();
+    return text;
+  }
+  bool is_empty() const {
+    const std::lock_guard lock(mutex_);
+    return reports_.empty();
+  }
+
+ private:
+  void report(std::string what, const std::exception_ptr& error) {
+    try {
+      if (error != nullptr) {
+        std::rethrow_exception(error);
+      }
+    } catch (const std::exception& e) {
+      what += std::string(": ") + e.what();
+    }
+    const std::lock_guard lock(mutex_);
+    reports_.push_back(std::move(what));
+    wake_.notify_one();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::string> reports_;
+};
+
+class ChannelIssuerTest : public ::testing::TestWithParam<bool> {
+ protected:
+  static plan::Setup make_setup() {
+    plan::Setup setup;
+    setup.buffers = {{.name = "values", .elements = 8},
+                     {.name = "shard", .elements = 4}};
+    return setup;
+  }
+  static plan::Op op(plan::Pattern pattern) {
+    const plan::Slice all{plan::BufferId{0}, 0, 8};
+    const plan::Slice shard{plan::BufferId{1}, 0, 4};
+    return {plan::Collective{
+        .pattern = pattern,
+        .in = pattern == plan::Pattern::kAllGather ? shard : all,
+        .out = pattern == plan::Pattern::kReduceScatter ? shard : all,
+        .reduce = plan::Reduce::kSum,
+        .root = 1}};
+  }
+
+  FakeChannel data{GetParam()};
+  FakeChannel picks{GetParam()};
+  FlatMemory memory{make_setup(), at::kCPU};
+  Streams streams{at::kCPU};
+  Listener listener;
+  std::optional<ChannelIssuer> issuer{
+      std::in_place,
+      Channels{.data = {&data}, .picks = {&picks}},
+      memory,
+      streams};
+};
+
+TEST_P(ChannelIssuerTest, CallsTheChannelWithViewsOfTheFlatBuffers) {
+  for (const auto pattern : {plan::Pattern::kAllReduce,
+                             plan::Pattern::kReduceScatter,
+                             plan::Pattern::kAllGather,
+                             plan::Pattern::kBroadcast}) {
+    issuer->start({0, 0}, op(pattern));
+  }
+  EXPECT_EQ(
+      data.calls,
+      (std::vector<std::string>{
+          "all-reduce", "reduce-scatter", "all-gather", "broadcast from 1"}));
+  EXPECT_EQ(data.tensors[0].data_ptr(),
+            memory.view({plan::BufferId{0}, 0, 8}).data_ptr());
+  EXPECT_EQ(data.tensors[1].data_ptr(),
+            memory.view({plan::BufferId{1}, 0, 4}).data_ptr());
+  EXPECT_FALSE(issuer->is_asynchronous());
+}
+
+TEST_P(ChannelIssuerTest, ReportsTheEndOfWhatIsWatched) {
+  issuer->report_to(&listener);
+  const auto watch = issuer->start({3, 7}, op(plan::Pattern::kAllReduce));
+  watch();
+  EXPECT_TRUE(listener.is_empty());
+  data.works[0]->end();
+  EXPECT_EQ(listener.next(), "op 7");
+  issuer->start({3, 8}, op(plan::Pattern::kAllReduce))();
+  data.works[1]->end("peer closed");
+  EXPECT_EQ(listener.next(), "op 8: peer closed");
+}
+
+TEST_P(ChannelIssuerTest, AnOpThatHasEndedBeforeItIsWatchedIsReported) {
+  issuer->report_to(&listener);
+  const auto watch = issuer->start({0, 2}, op(plan::Pattern::kAllReduce));
+  data.works[0]->end();
+  watch();
+  EXPECT_EQ(listener.next(), "op 2");
+}
+
+TEST_P(ChannelIssuerTest, ALateReportFindsNoListener) {
+  issuer->report_to(&listener);
+  issuer->start({0, 2}, op(plan::Pattern::kAllReduce))();
+  issuer->report_to(nullptr);
+  data.works[0]->end();
+  issuer.reset();  // after the thread that waited
+  EXPECT_TRUE(listener.is_empty());
+}
+
+TEST_P(ChannelIssuerTest, PicksAreBroadcastByTheFirstMember) {
+  issuer->report_to(&listener);
+  issuer->send_pick(0, {5, 6});
+  EXPECT_EQ(picks.calls, std::vector<std::string>{"broadcast from 0"});
+  issuer->receive_pick(0);
+  picks.tensors[1].copy_(picks.tensors[0]);
+  picks.works[1]->end();
+  EXPECT_EQ(listener.next(), "pick 5.6 on 0");
+  picks.works[0]->end();
+}
+
+INSTANTIATE_TEST_SUITE_P(Works,
+                         ChannelIssuerTest,
+                         ::testing::Bool(),
+                         [](const auto& row) {
+                           return row.param ? "WithFuture" : "ToBeWaitedFor";
+                         });
+
+}  // namespace
+}  // namespace paceline::runtime

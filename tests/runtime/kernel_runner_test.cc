@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/kernel_runner.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "paceline/runtime/memory.h"
+
+namespace paceline::runtime {
+namespace {
+
+/// One parameter of 4 elements, as {values, gradients, momentum, rate}.
+class KernelRunnerTest : public ::testing::Test {
+ protected:
+  KernelRunnerTest() {
+    plan::Setup setup;
+    setup.buffers = {
+        {.name = "values", .elements = 4},
+        {.name = "gradients", .elements = 4},
+        {.name = "momentum", .elements = 4},
+        {.name = "learning_rate", .dtype = plan::DType::kF64, .elements = 1}};
+    setup.parameters = {{.value = slice(0), .gradient = slice(1)}};
+    memory.emplace(setup, at::kCPU);
+    parameter.set_requires_grad(true);
+    memory->adopt({parameter});
+    memory->view({plan::BufferId{3}, 0, 1}).fill_(0.5);
+    memory->view(slice(1)).fill_(2);                 // the flat gradients
+    parameter.mutable_grad() = at::full({4}, 4.0F);  // autograd's
+  }
+
+  static plan::Slice slice(int buffer) {
+    return {static_cast<plan::BufferId>(buffer), 0, 4};
+  }
+  static plan::Kernel update() {
+    return {.name = "update",
+            .reads = {{slice(0)},
+                      {slice(1)},
+                      {slice(2)},
+                      {{plan::BufferId{3}, 0, 1}}},
+            .writes = {{slice(0)}, {slice(1)}, {slice(2)}},
+            .numbers = {1.0}};
+  }
+  /// The values after the first update.
+  at::Tensor updated(bool flat_gradients, KernelRunner::Time time = {}) {
+    const KernelRunner runner({.weight_decay = 0},
+                              Operands(*memory, flat_gradients),
+                              streams,
+                              std::move(time));
+    runner.run(update());
+    return parameter.detach();
+  }
+
+  at::Tensor parameter = at::ones({4});
+  std::optional<FlatMemory> memory;
+  Streams streams{at::kCPU};
+};
+
+TEST_F(KernelRunnerTest, RunsTheKernelOnTheSlicesOfThePlan) {
+  EXPECT_TRUE(at::equal(updated(true), at::full({4}, 1 - 0.5F * 2)));
+}
+
+TEST_F(KernelRunnerTest, TakesAutogradsGradientsWhereNoneAreFlat) {
+  EXPECT_TRUE(at::equal(updated(false), at::full({4}, 1 - 0.5F * 4)));
+}
+
+TEST_F(KernelRunnerTest, AKernelThatIsSleptThroughChangesNothing) {
+  std::string asked;
+  const at::Tensor values = updated(true, [&](const plan::Kernel& kernel) {
+    asked = kernel.name;
+    return std::chrono::nanoseconds(0);
+  });
+  EXPECT_EQ(asked, "update");
+  EXPECT_TRUE(at::equal(values, at::ones({4})));
+}
+
+}  // namespace
+}  // namespace paceline::runtime
