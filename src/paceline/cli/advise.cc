@@ -8,9 +8,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
-#include "paceline/base/patience.h"
 #include "paceline/cli/advise_text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/verify_advice.h"
@@ -201,7 +201,7 @@ int AdviseCommand::run() const {
     options.records = prepared_records(records_);
   }
   const predict::AdviceTable table = [&request] {
-    const Patience patience(kSilence, [] {
+    const DelayedCall notice(kNoticeDelay, [] {
       fmt::print(stderr,
                  "paceline: still simulating; strategies with servers take "
                  "longest\n");

@@ -14,7 +14,7 @@ namespace paceline::cli {
 namespace {
 
 // What was asked to end may finish its step.
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kStopGrace{5};
 
 }  // namespace
 
@@ -27,7 +27,8 @@ launch::ChildExit OwnRuns::run(const std::vector<std::string>& arguments,
   command.environment = environment_with({});
   command.log = log_;
   std::filesystem::remove(log_);
-  last_ = launch::wait_for_child(spawn(command), signals_, deadline, kPatience);
+  last_ =
+      launch::wait_for_child(spawn(command), signals_, deadline, kStopGrace);
   return last_;
 }
 

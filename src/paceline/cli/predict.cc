@@ -12,9 +12,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
 #include "paceline/base/outputs.h"
-#include "paceline/base/patience.h"
 #include "paceline/cli/given_words.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
@@ -28,8 +28,8 @@ namespace paceline::cli {
 namespace {
 
 /// Says what takes long.
-Patience patience_with(plan::Rank ranks, const std::string& strategy) {
-  return {kSilence, [ranks, strategy] {
+DelayedCall slow_notice(plan::Rank ranks, const std::string& strategy) {
+  return {kNoticeDelay, [ranks, strategy] {
             fmt::print(
                 stderr,
                 "paceline: still simulating {} ranks under {}; what passes "
@@ -248,7 +248,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster(
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
-    const Patience patience = patience_with(ranks, request.strategy);
+    const DelayedCall notice = slow_notice(ranks, request.strategy);
     predict::Prediction prediction = predict::predict(request, !trace_.empty());
     std::string text = predict::summary_of(prediction);
     told.push_back({std::move(prediction), std::move(text)});
@@ -279,7 +279,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_records(
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     for (const std::string& strategy : strategies) {
-      const Patience patience = patience_with(ranks, strategy);
+      const DelayedCall notice = slow_notice(ranks, strategy);
       predict::Forecast forecast =
           predict::forecast(learned,
                             ranks,

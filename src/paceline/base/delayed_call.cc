@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/base/patience.h"
+#include "paceline/base/delayed_call.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -8,14 +8,15 @@
 
 namespace paceline {
 
-Patience::Patience(std::chrono::milliseconds after, std::function<void()> speak)
-    : thread_([after, speak = std::move(speak)](const std::stop_token& stop) {
+DelayedCall::DelayedCall(std::chrono::milliseconds delay,
+                         std::function<void()> call)
+    : thread_([delay, call = std::move(call)](const std::stop_token& stop) {
         std::mutex mutex;
         std::unique_lock lock(mutex);
         std::condition_variable_any never;
-        never.wait_for(lock, stop, after, [] { return false; });
+        never.wait_for(lock, stop, delay, [] { return false; });
         if (!stop.stop_requested()) {
-          speak();
+          call();
         }
       }) {}
 
