@@ -2,6 +2,8 @@
 #include "paceline/cli/cli.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -81,6 +83,46 @@ std::optional<int> parse(CLI::App& app,
   return std::nullopt;
 }
 
+/// `paceline list [LIST]`.
+class ListCommand {
+ public:
+  explicit ListCommand(CLI::App& app) {
+    app.add_option("what", what_, "one of the lists: models, formats, ...")
+        ->type_name("LIST");
+  }
+  ListCommand(const ListCommand&) = delete;
+  ListCommand& operator=(const ListCommand&) = delete;
+
+  int run() const {
+    fmt::print("{}", list_text(what_));
+    return 0;
+  }
+
+ private:
+  std::string what_;
+};
+
+/// The hidden subcommand of a rank.
+class RankCommand {
+ public:
+  explicit RankCommand(CLI::App& app) {
+    app.add_option("--timeout", timeout_s_);
+    app.add_option("--interface", interface_);
+  }
+  RankCommand(const RankCommand&) = delete;
+  RankCommand& operator=(const RankCommand&) = delete;
+
+  int run() const {
+    return measure::run_rank(
+        std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s_ * 1000)),
+        interface_);
+  }
+
+ private:
+  double timeout_s_ = 60;
+  std::string interface_;
+};
+
 int dispatch(std::vector<std::string> arguments) {
   CLI::App app{"Measures, explains and predicts distributed training."};
   app.name("paceline");
@@ -100,10 +142,7 @@ int dispatch(std::vector<std::string> arguments) {
       "doctor", "look at this machine, and say what to change");
   CLI::App* agent = app.add_subcommand(launch::kHostAgent, "")->group("");
   CLI::App* rank = app.add_subcommand(measure::kRank, "")->group("");
-  double rank_timeout = 60;
-  std::string rank_interface;
-  rank->add_option("--timeout", rank_timeout);
-  rank->add_option("--interface", rank_interface);
+  RankCommand rank_command(*rank);
   RunCommand run_command(*run);
   const ReportCommand report_command(*report);
   DiffCommand diff_command(*diff);
@@ -115,9 +154,7 @@ int dispatch(std::vector<std::string> arguments) {
       "advise", "strategies for a cluster, by predicted step time");
   const AdviseCommand advise_command(*advise);
   ab_command.take_commands(arguments);
-  std::string listed;
-  list->add_option("what", listed, "one of the lists: models, formats, ...")
-      ->type_name("LIST");
+  ListCommand list_command(*list);
   CommCommand comm_command(*comm);
   ProfileCommand profile_command(*profile);
   if (arguments.empty()) {
@@ -131,11 +168,7 @@ int dispatch(std::vector<std::string> arguments) {
   const std::vector<std::pair<const CLI::App*, std::function<int()>>> commands{
       {run, [&] { return run_command.run(arguments); }},
       {report, [&] { return report_command.run(); }},
-      {list,
-       [&] {
-         fmt::print("{}", list_text(listed));
-         return 0;
-       }},
+      {list, [&] { return list_command.run(); }},
       {diff, [&] { return diff_command.run(); }},
       {ab, [&] { return ab_command.run(); }},
       {doctor, [] { return run_doctor(); }},
@@ -145,18 +178,10 @@ int dispatch(std::vector<std::string> arguments) {
       {profile, [&] { return profile_command.run(); }},
       {agent,
        [] { return launch::run_host_agent(engines::open_key_value_store); }},
-      {rank, [&] {
-         return measure::run_rank(
-             std::chrono::milliseconds(
-                 static_cast<std::int64_t>(rank_timeout * 1000)),
-             rank_interface);
-       }}};
-  for (const auto& [command, action] : commands) {
-    if (command->parsed()) {
-      return action();
-    }
-  }
-  return 0;
+      {rank, [&] { return rank_command.run(); }}};
+  const auto parsed = std::ranges::find_if(
+      commands, [](const auto& command) { return command.first->parsed(); });
+  return parsed == commands.end() ? 0 : parsed->second();
 }
 
 }  // namespace

@@ -185,6 +185,18 @@ std::vector<records::Span> take_spans(measure::Trainer& trainer,
                   origin_ns);
 }
 
+// The trainer's options in the measured window.
+measure::TrainerOptions window_options(const engines::World& world,
+                                       const CaseOptions& options) {
+  return {.timeout = options.timeout + kDetectionFirst,
+          .first_step = options.first_step,
+          .record_spans = options.record_spans,
+          .profile = options.times.profile,
+          .alpha_beta = options.times.alpha_beta,
+          .beat = beat_of(options),
+          .stuck = end_of(world)};
+}
+
 // The window of steps that are measured, with all communication.  Says whether
 // there is any.  `link` may be null.
 bool measure_window(const engines::World& world,
@@ -194,15 +206,7 @@ bool measure_window(const engines::World& world,
                     launch::PrefixStore& store,
                     const CaseOptions& options,
                     RankResult& result) {
-  measure::Trainer trainer(configuration,
-                           team,
-                           {.timeout = options.timeout + kDetectionFirst,
-                            .first_step = options.first_step,
-                            .record_spans = options.record_spans,
-                            .profile = options.times.profile,
-                            .alpha_beta = options.times.alpha_beta,
-                            .beat = beat_of(options),
-                            .stuck = end_of(world)});
+  measure::Trainer trainer(configuration, team, window_options(world, options));
   const auto claim = claim_of(options);
   // A schedule that crosses the step border sends the end of its warm-up within
   // the window, so all steps are counted.  A performer's first steps differ
