@@ -192,7 +192,7 @@ TEST_F(HostsTest, AHostThatDoesNotAnswerIsNamedAtTheDeadline) {
   const Outcome outcome = run("run --steps 3 --timeout 3 " +
                               two_hosts("--ssh-command ./slow_ssh") + kJob);
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(outcome.err.rfind("paceline: rank 2 on host far: did not come "
+  EXPECT_EQ(outcome.err.rfind("paceline: rank 2 on host far: did not join "
                               "within ",
                               0),
             0U)
