@@ -52,6 +52,26 @@ function(paceline_add_library room)
   target_link_libraries(${target} PUBLIC ${dep_targets} ${arg_LINK} PRIVATE paceline_warnings)
 endfunction()
 
+# paceline_embed_texts(<out> <header> <namespace> NAME=FILE...)
+#
+# Makes the files part of the program: the source file whose path goes into
+# `out` defines `const std::string_view NAME` for each, as `header` declares it.
+function(paceline_embed_texts out header namespace)
+  get_filename_component(name "${header}" NAME_WE)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cc")
+  set(script "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake")
+  list(TRANSFORM ARGN REPLACE "^[^=]+=" "" OUTPUT_VARIABLE files)
+  string(REPLACE ";" "|" texts "${ARGN}")
+  add_custom_command(OUTPUT "${source}"
+    COMMAND "${CMAKE_COMMAND}" "-DOUT=${source}" "-DHEADER=paceline/${header}"
+      "-DNAMESPACE=${namespace}" "-DTEXTS=${texts}" -P "${script}"
+    DEPENDS ${files} "${script}"
+    VERBATIM)
+  set_source_files_properties("${source}" PROPERTIES
+    COMPILE_OPTIONS -Wno-overlength-strings)
+  set(${out} "${source}" PARENT_SCOPE)
+endfunction()
+
 # paceline_add_program(<name> SOURCES ... DEPS rooms...): built with everything
 # else, not part of the program.
 function(paceline_add_program name)

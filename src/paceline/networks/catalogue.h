@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -22,7 +21,6 @@ struct NetworkInfo {
   int image_size;  // side of the square input
   int channels;
   int classes;
-  std::int64_t parameters;  // with the default options
   std::shared_ptr<Network> (*make)(const NetworkOptions&);
 };
 

@@ -41,9 +41,12 @@ nn::Sequential projection(const Place& place, int out) {
 class ResidualImpl : public nn::Module {
  public:
   at::Tensor forward(const at::Tensor& input) {
-    const at::Tensor identity =
-        downsample_.is_empty() ? input : downsample_->forward(input);
-    return residual(input).add_(identity).relu_();
+    // The projection runs last, as in torchvision: its gradients are ready
+    // first.
+    const at::Tensor hidden = residual(input);
+    return hidden
+        .add_(downsample_.is_empty() ? input : downsample_->forward(input))
+        .relu_();
   }
 
  protected:

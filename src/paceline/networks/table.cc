@@ -65,14 +65,12 @@ std::shared_ptr<Network> residual(const NetworkOptions& options) {
 NetworkInfo imagenet_row(
     std::string_view name,
     std::string_view summary,
-    std::int64_t parameters,
     std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
   return {.name = name,
           .summary = summary,
           .image_size = kImageNetSide,
           .channels = 3,
           .classes = kImageNetClasses,
-          .parameters = parameters,
           .make = make};
 }
 
@@ -80,14 +78,12 @@ NetworkInfo digits_row(
     std::string_view name,
     std::string_view summary,
     int classes,
-    std::int64_t parameters,
     std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
   return {.name = name,
           .summary = summary,
           .image_size = kDigitSide,
           .channels = 1,
           .classes = classes,
-          .parameters = parameters,
           .make = make};
 }
 
@@ -95,54 +91,43 @@ std::vector<NetworkInfo> make_table() {
   return {
       imagenet_row("resnet18",
                    "residual network, basic blocks",
-                   11'689'512,
                    residual<Block::kBasic, 2, 2, 2, 2>),
       imagenet_row("resnet34",
                    "residual network, basic blocks",
-                   21'797'672,
                    residual<Block::kBasic, 3, 4, 6, 3>),
       imagenet_row("resnet50",
                    "residual network v1.5, bottlenecks",
-                   25'557'032,
                    residual<Block::kBottleneck, 3, 4, 6, 3>),
       imagenet_row("resnet101",
                    "residual network v1.5, bottlenecks",
-                   44'549'160,
                    residual<Block::kBottleneck, 3, 4, 23, 3>),
       imagenet_row("resnet152",
                    "residual network v1.5, bottlenecks",
-                   60'192'808,
                    residual<Block::kBottleneck, 3, 8, 36, 3>),
       imagenet_row("resnext50_32x4d",
                    "ResNeXt, 32 groups of width 4",
-                   25'028'904,
                    residual<Block::kBottleneck, 3, 4, 6, 3, 32, 4>),
       imagenet_row("resnext101_32x8d",
                    "ResNeXt, 32 groups of width 8",
-                   88'791'336,
                    residual<Block::kBottleneck, 3, 4, 23, 3, 32, 8>),
       imagenet_row("vgg16",
                    "13 convolutions, 3 linear layers, dropout",
-                   138'357'544,
                    [](const NetworkOptions& options) {
                      return make_vgg16(imagenet(options));
                    }),
       digits_row("lenet",
                  "LeNet-5 with ReLU and max pooling, no batch norm",
                  kDigitClasses,
-                 61'706,
                  [](const NetworkOptions& options) {
                    return make_lenet(digits(options, kDigitClasses));
                  }),
       digits_row("mlp",
                  "3 hidden layers of 512, no batch norm",
                  kDigitClasses,
-                 1'055'242,
                  mlp<kMlpWidth, kDigitClasses>),
       digits_row("mlp-large",
                  "3 hidden layers of 3072, no batch norm",
                  kImageNetClasses,
-                 25'102'312,
                  mlp<kMlpLargeWidth, kImageNetClasses>),
   };
 }

@@ -20,9 +20,9 @@ enum class LayerKind : std::uint8_t {
   kEmbedding
 };
 
-/// What the forward pass of one module does for one sample, with all that
-/// follows it up to the next module (activation, pooling, residual addition,
-/// attention scores, loss).
+/// The forward pass of one module for one sample, with the operations that
+/// follow the module up to the next one (activation, pooling, residual
+/// addition, attention scores, loss).
 struct LayerWork {
   LayerKind kind = LayerKind::kLinear;
   double flops = 0;  // a multiplication and an addition count as two
@@ -32,53 +32,21 @@ struct LayerWork {
   int groups = 1;
 };
 
-/// A published network for one input size.
+/// A network for one input size.
 struct NetworkShape {
   ModelShape model;
   std::vector<LayerWork> work;  // by ModuleId
-  /// Calls of modules without children in a forward pass, those without
-  /// parameters (activations, pooling, dropout) included, as the published
-  /// PyTorch model makes them.
+  /// Calls in a forward pass of PyTorch modules that have no children,
+  /// activations, pooling and dropout included; 0: unknown.
   int leaf_calls = 0;
-
-  /// Of one sample's forward pass.
-  double flops() const;
-  std::int64_t elements() const;
 };
 
-/// Two convolutions of 3x3, or one of them between two of 1x1.
-enum class ResNetBlock : std::uint8_t { kBasic, kBottleneck };
-
-/// Stages of blocks, as torchvision's resnet50 and its relatives.
-struct ResNetOptions {
-  ResNetBlock block = ResNetBlock::kBottleneck;
-  std::vector<int> depths = {3, 4, 6, 3};
-  int groups = 1;
-  int width_per_group = 64;
-  int image_size = 224;
-  int classes = 1000;
-};
-
-/// BertForPreTraining with the decoder tied to the word embedding.
-struct BertOptions {
-  int layers = 12;
-  int hidden = 768;
-  int intermediate = 3072;
-  int heads = 12;
-  int vocabulary = 30528;  // 30522, padded to a multiple of 8
-  int positions = 512;
-  int sequence_length = 64;
-};
-
-NetworkShape resnet_shape(std::string name, const ResNetOptions& options);
-NetworkShape vgg16_shape(int image_size = 224, int classes = 1000);
-/// LeNet-5 with ReLU and max pooling.
-NetworkShape lenet_shape(int classes = 10);
-/// Three hidden layers of one width.
-NetworkShape mlp_shape(std::string name, int width, int classes);
-NetworkShape bert_shape(std::string name, const BertOptions& options);
-
-/// Throws UsageError for a name that `network_names` does not list.
+/// The shape of a built-in network.  Throws UsageError for a name that
+/// `network_names` does not list.
+///
+/// Source: trained.json, which tests/runtime/network_shapes_test.cc derives
+/// from the torch modules, and bert.json, which tools/bert_shapes.py derives
+/// from the BertForPreTraining of Hugging Face.
 NetworkShape network_shape(std::string_view name);
 std::vector<std::string> network_names();
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/networks/network_shape.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <ranges>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/networks/shape_files.h"
+
+namespace paceline::plan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+LayerKind kind_of(const Json& name) {
+  constexpr auto kKinds = std::to_array<std::string_view>(
+      {"convolution", "normalization", "linear", "embedding"});
+  const auto* found = std::ranges::find(kKinds, name.get<std::string>());
+  PACELINE_CHECK(found != kKinds.end());
+  return static_cast<LayerKind>(found - kKinds.begin());
+}
+
+void add_module(const Json& module, NetworkShape& shape) {
+  const auto name = module.at(0).get<std::string>();
+  const auto id = static_cast<ModuleId>(shape.work.size());
+  LayerWork work{.kind = kind_of(module.at(1)),
+                 .flops = module.at(2),
+                 .bytes = module.at(3)};
+  if (const Json& window = module.at(4); !window.empty()) {
+    work.kernel = window.at(0);
+    work.stride = window.at(1);
+    work.groups = window.at(2);
+  }
+  shape.model.modules.push_back(name);
+  shape.work.push_back(work);
+  for (const auto& [parameter, sizes] : module.at(5).items()) {
+    ParameterShape one{.name = name + "." + parameter,
+                       .sizes = sizes.get<std::vector<Elements>>(),
+                       .module = id};
+    one.elements = std::accumulate(
+        one.sizes.begin(), one.sizes.end(), Elements{1}, std::multiplies<>());
+    shape.model.parameters.push_back(std::move(one));
+  }
+}
+
+NetworkShape shape_of(const std::string& name, const Json& network) {
+  NetworkShape shape;
+  shape.model.name = name;
+  shape.leaf_calls = network.at("leaf_calls");
+  for (const Json& module : network.at("modules")) {
+    add_module(module, shape);
+  }
+  for (std::size_t p = shape.model.parameters.size(); p-- > 0;) {
+    shape.model.ready_order.push_back(static_cast<ParameterId>(p));
+  }
+  return shape;
+}
+
+const std::vector<NetworkShape>& all_networks() {
+  static const std::vector<NetworkShape> shapes = [] {
+    std::vector<NetworkShape> read;
+    for (const std::string_view text : {kTrainedShapes, kBertShapes}) {
+      const Json networks = Json::parse(text);
+      for (const auto& [name, network] : networks.items()) {
+        read.push_back(shape_of(name, network));
+      }
+    }
+    return read;
+  }();
+  return shapes;
+}
+
+}  // namespace
+
+NetworkShape network_shape(std::string_view name) {
+  for (const NetworkShape& shape : all_networks()) {
+    if (shape.model.name == name) {
+      return shape;
+    }
+  }
+  throw UsageError(fmt::format("no shape of a network '{}'; known are {}",
+                               name,
+                               fmt::join(network_names(), ", ")));
+}
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const NetworkShape& shape : all_networks()) {
+    names.push_back(shape.model.name);
+  }
+  return names;
+}
+
+}  // namespace paceline::plan
