@@ -110,6 +110,11 @@ def check_value(key, value, kind):
 
 def refuse_unsupported(case):
     """What this machine cannot run; bf16 as src/paceline/experiment/machine.cc."""
+    if not networks.NETWORKS[case.model].is_installed():
+        raise UsageError(
+            f"model {case.model}: torchvision defines it and is not installed "
+            "in this Python; `pip install torchvision` installs it"
+        )
     if case.device == "cuda":
         if not torch.cuda.is_available():
             raise UsageError("device cuda: this PyTorch sees no CUDA device")

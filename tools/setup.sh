@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, and only that: packages of tools/packages.txt and a
-# PyTorch wheel.  Running it again finds everything in place and does nothing.
+# Installs what is missing, and only that: packages of tools/packages.txt and the
+# wheels of PyTorch and torchvision.  Running it again finds everything in place
+# and does nothing.
 #
 #   tools/setup.sh GROUP...    groups as in tools/packages.txt
 #
@@ -24,6 +25,7 @@ for group in "$@"; do
     build)
       provide_build_tools
       provide_torch
+      provide_torchvision
       ;;
     lint) provide_lint_tools ;;
   esac

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import torch
 
@@ -168,13 +169,29 @@ class Cases(unittest.TestCase):
 
 class Networks(unittest.TestCase):
     def test_the_table_has_the_same_rows(self):
-        reference = ROOT / "tests" / "model" / "reference.json"
+        reference = ROOT / "tests" / "networks" / "reference.json"
         self.assertEqual(
             list(json.loads(reference.read_text())), list(networks.NETWORKS)
         )
 
     def test_one_seed_gives_the_same_start_in_both_languages(self):
-        names = ["resnet18", "resnext50_32x4d", "vgg16", "lenet", "mlp"]
+        self.assert_same_start("lenet", "mlp")
+
+    @unittest.skipUnless(
+        networks.NETWORKS["resnet18"].is_installed(), "torchvision is missing"
+    )
+    def test_one_seed_gives_the_same_start_as_in_torchvision(self):
+        self.assert_same_start("resnet18", "resnext50_32x4d", "vgg16")
+
+    def test_a_missing_torchvision_is_told(self):
+        case = case_of_adapter.parse_case('{"model": "resnet18"}')
+        with unittest.mock.patch("importlib.util.find_spec", return_value=None):
+            with self.assertRaisesRegex(
+                case_of_adapter.UsageError, "resnet18.*pip install torchvision"
+            ):
+                case_of_adapter.refuse_unsupported(case)
+
+    def assert_same_start(self, *names):
         out = subprocess.run(
             [os.environ["PACELINE_START_WEIGHTS"], *names],
             check=True,

@@ -4,6 +4,7 @@
 # cmake/Torch.cmake looks in the same places, in the same order.
 readonly torch_minimum=2.11
 readonly torch_release=2.13.0
+readonly torchvision_release=0.28.0  # of that PyTorch
 
 provide_torch() {
   if [[ -n ${TORCH:-} ]]; then
@@ -46,6 +47,22 @@ install_torch() {
   say "installing $requirement by pip into .venv"
   say "$("$venv/bin/python" tools/setup/download_size.py "$requirement")"
   pip_install "$requirement" || fail "pip could not install $requirement."
+}
+
+# torchvision, whose networks the strategy python-ddp trains, beside the torch of
+# .venv.  An environment of the user's own stays as it is.
+provide_torchvision() {
+  local -a found=("$venv"/lib/python3*/site-packages/torch)
+  [[ -z ${TORCH:-} && -e ${found[0]} ]] || return 0
+  [[ ! -e ${found[0]}vision ]] || return 0
+  local requirement="torchvision==$torchvision_release"
+  if ! has_nvidia_driver && pip_offers "$requirement+cpu"; then
+    requirement+=+cpu
+  fi
+  say "installing $requirement by pip into .venv"
+  # Its dependencies are named here: pip must not replace torch.
+  pip_install --no-deps "$requirement" numpy pillow ||
+    say "pip could not install $requirement: python-ddp trains lenet and mlp only"
 }
 
 has_nvidia_driver() { [[ -e /proc/driver/nvidia/version ]] || have nvidia-smi; }

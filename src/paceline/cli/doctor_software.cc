@@ -124,6 +124,12 @@ Finding check_python(const measure::Wheel& wheel) {
       .seen = fmt::format("{} imports torch for python-ddp", wheel.python)};
   const auto result = run_command(
       {wheel.python, "-c", "import torch; print(torch.__version__)"}, 60s);
+  const auto vision =
+      run_command({wheel.python,
+                   "-c",
+                   "import importlib.util as u, sys; "
+                   "sys.exit(u.find_spec('torchvision') is None)"},
+                  60s);
   const std::string version(result ? trimmed(result->output)
                                    : std::string_view{});
   if (!result || !result->succeeded()) {
@@ -138,6 +144,12 @@ Finding check_python(const measure::Wheel& wheel) {
     finding.advice = fmt::format(
         "python-ddp would not be compared on equal terms: install torch {}",
         wheel.built_version);
+  } else if (!vision || !vision->succeeded()) {
+    finding.health = Health::kAdvice;
+    finding.seen = fmt::format("{} cannot import torchvision", wheel.python);
+    finding.advice =
+        "python-ddp trains only lenet, mlp and mlp-large without it: install "
+        "torchvision there";
   }
   return finding;
 }
