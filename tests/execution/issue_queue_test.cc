@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/execution/issue_queue.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <random>
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -83,6 +89,58 @@ TEST(IssueQueue, TheOthersFollowItsPicks) {
   queue.follow({0, 1});
   EXPECT_FALSE(queue.ask()) << "as many as there are ops";
   EXPECT_EQ(queue.pop(all), (OpRef{0, 1}));
+}
+
+/// Ops get ready and end in random order, the same for this queue and for the
+/// rule, which the simulator asks directly.
+TEST(IssueQueue, IssuesInTheOrderOfTheSimulatorsQueue) {
+  constexpr int kOps = 54, kOpsPerStep = 9;
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 rng(seed);
+    const auto random = [&](std::uint32_t count) {
+      return static_cast<std::int64_t>(rng() % count);
+    };
+    plan::Communicator on =
+        group(seed % 2 == 0 ? plan::Order::kProgram : plan::Order::kPriority,
+              1 + random(40));
+    IssueQueue queue(on, true);
+    plan::IssueQueue simulated(on.order, on.credit_bytes, true);
+    std::vector<OpRef> refs;
+    std::vector<std::int64_t> bytes;
+    for (int n = 0; n < kOps; ++n) {
+      refs.push_back({n / kOpsPerStep, 2 * (n % kOpsPerStep)});
+      bytes.push_back(5 * random(4));
+      const auto priority = static_cast<std::int32_t>(random(5));
+      queue.push(refs.back(), priority, bytes.back());
+      simulated.add(true, priority, bytes.back());
+    }
+    std::vector<std::size_t> waiting(kOps), in_flight;
+    std::iota(waiting.begin(), waiting.end(), std::size_t{0});
+    std::ranges::shuffle(waiting, rng);
+    std::set<OpRef> ready;
+    for (int issued = 0; issued < kOps;) {
+      if (!waiting.empty() && (in_flight.empty() || random(2) == 0)) {
+        ready.insert(refs[waiting.back()]);
+        simulated.ready(static_cast<std::int64_t>(waiting.back()));
+        waiting.pop_back();
+      } else {
+        ASSERT_FALSE(in_flight.empty());
+        std::ranges::shuffle(in_flight, rng);
+        queue.end(bytes[in_flight.back()]);
+        simulated.end(bytes[in_flight.back()]);
+        in_flight.pop_back();
+      }
+      const auto is_ready = [&](OpRef ref) { return ready.contains(ref); };
+      for (auto next = simulated.next(); next; next = simulated.next()) {
+        const auto number = static_cast<std::size_t>(*next);
+        ASSERT_EQ(queue.pop(is_ready), refs[number]);
+        simulated.issue(*next);
+        in_flight.push_back(number);
+        ++issued;
+      }
+      ASSERT_EQ(queue.pop(is_ready), std::nullopt);
+    }
+  }
 }
 
 }  // namespace

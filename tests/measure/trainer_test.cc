@@ -51,19 +51,19 @@ std::vector<at::Tensor> exact_sum(const std::string& model, int world) {
 }
 
 // Reduce-scatter in backward, all-gather before the module's next forward, one
-// update per unit: nothing of it is an all-reduce, and the all-gathers cross
+// update per bucket: nothing of it is an all-reduce, and the all-gathers cross
 // the step border (Zhang et al., "DeAR", ICDCS 2023).
 class ScatterGather final : public plan::Planner {
  public:
   plan::Setup setup(const plan::PlanInput& input) const override {
-    plan::Frame frame(input, groups(input), input.world);
-    frame.add_world("world");
-    plan::Setup setup = std::move(frame).finish();
-    for (const auto& unit : plan::units_of(setup, groups(input))) {
+    plan::SetupBuilder builder(input, groups(input), input.world);
+    builder.add_world("world");
+    plan::Setup setup = std::move(builder).finish();
+    for (const auto& bucket : plan::buckets_of(setup, groups(input))) {
       setup.buffers.push_back(
           {.name = "shard" + std::to_string(setup.buffers.size()),
            .dtype = plan::DType::kF32,
-           .elements = unit.gradients.count / input.world});
+           .elements = bucket.gradients.count / input.world});
     }
     return setup;
   }
@@ -75,19 +75,19 @@ class ScatterGather final : public plan::Planner {
                       const plan::Setup& setup,
                       plan::Variant /*variant*/) const override {
     plan::Program program(input, setup);
-    const auto units = plan::units_of(setup, groups(input));
-    const auto first = setup.buffers.size() - units.size();
+    const auto buckets = plan::buckets_of(setup, groups(input));
+    const auto first = setup.buffers.size() - buckets.size();
     const auto shard = [&](std::size_t u) {
       return plan::whole(setup, static_cast<plan::BufferId>(first + u));
     };
     const plan::CommunicatorId world{};
     program.compute();
-    for (std::size_t u = 0; u < units.size(); ++u) {
-      program.reduce_scatter(units[u].gradients, shard(u), world);
+    for (std::size_t u = 0; u < buckets.size(); ++u) {
+      program.reduce_scatter(buckets[u].gradients, shard(u), world);
     }
-    for (std::size_t u = units.size(); u-- > 0;) {  // in forward order
-      program.all_gather(shard(u), units[u].gradients, world);
-      program.update(units[u], input.world);
+    for (std::size_t u = buckets.size(); u-- > 0;) {  // in forward order
+      program.all_gather(shard(u), buckets[u].gradients, world);
+      program.update(buckets[u], input.world);
     }
     return std::move(program).finish();
   }

@@ -6,7 +6,7 @@
 namespace paceline::plan {
 namespace {
 
-/// Units of at most two tensors, in ready order.
+/// Buckets of at most two tensors, in ready order.
 Groups pairs(const ModelShape& model) {
   Groups groups;
   for (const ParameterId id : model.ready_order) {
@@ -18,8 +18,8 @@ Groups pairs(const ModelShape& model) {
   return groups;
 }
 
-std::vector<Unit> units(const Program& program) {
-  return units_of(program.setup(), pairs(program.input().model));
+std::vector<Bucket> buckets(const Program& program) {
+  return buckets_of(program.setup(), pairs(program.input().model));
 }
 
 /// The same range of another buffer.
@@ -41,19 +41,19 @@ Rank next(const Program& program, Rank by = 1) {
   return (program.input().rank + by + world) % world;
 }
 
-/// A frame with the world's communicator and twins of the values.
+/// A builder with the world's communicator and twins of the values.
 Setup frame_with(const PlanInput& input,
                  const std::vector<std::string>& twins,
                  Rank shards = 1) {
-  Frame frame(input, pairs(input.model), shards);
-  frame.add_world("all");
-  const Setup so_far = Frame(input, pairs(input.model), shards).finish();
+  SetupBuilder builder(input, pairs(input.model), shards);
+  builder.add_world("all");
+  const Setup so_far = SetupBuilder(input, pairs(input.model), shards).finish();
   const Slice values = whole(so_far, buffer_named(so_far, kValues));
   for (const std::string& name : twins) {
-    frame.add_buffer(
+    builder.add_buffer(
         {.name = name, .elements = values.count, .stands_for = values});
   }
-  return std::move(frame).finish();
+  return std::move(builder).finish();
 }
 
 /// Reduce-scatter in backward, all-gather beside the next forward.
@@ -64,17 +64,17 @@ HandPlanner dear() {
         const Rank rank = program.input().rank;
         const Rank world = program.input().world;
         program.compute();
-        const auto all = units(program);
-        for (const Unit& unit : all) {
-          program.reduce_scatter(unit.gradients,
-                                 shard(unit.gradients, rank, world),
+        const auto all = buckets(program);
+        for (const Bucket& bucket : all) {
+          program.reduce_scatter(bucket.gradients,
+                                 shard(bucket.gradients, rank, world),
                                  on(program, "all"));
         }
-        for (auto unit = all.rbegin(); unit != all.rend(); ++unit) {
-          program.all_gather(shard(unit->gradients, rank, world),
-                             unit->gradients,
+        for (auto bucket = all.rbegin(); bucket != all.rend(); ++bucket) {
+          program.all_gather(shard(bucket->gradients, rank, world),
+                             bucket->gradients,
                              on(program, "all"));
-          program.update(*unit, world);
+          program.update(*bucket, world);
         }
       }};
 }
@@ -87,13 +87,13 @@ HandPlanner sharded_update() {
         const Rank rank = program.input().rank;
         const Rank world = program.input().world;
         program.compute();
-        for (Unit unit : units(program)) {
-          const Slice values = unit.values;
-          program.all_reduce(unit.gradients, on(program, "all"));
-          unit.values = shard(unit.values, rank, world);
-          unit.gradients = shard(unit.gradients, rank, world);
-          program.update(unit, world);
-          program.all_gather(unit.values, values, on(program, "all"));
+        for (Bucket bucket : buckets(program)) {
+          const Slice values = bucket.values;
+          program.all_reduce(bucket.gradients, on(program, "all"));
+          bucket.values = shard(bucket.values, rank, world);
+          bucket.gradients = shard(bucket.gradients, rank, world);
+          program.update(bucket, world);
+          program.all_gather(bucket.values, values, on(program, "all"));
         }
       }};
 }
@@ -102,25 +102,26 @@ HandPlanner sharded_update() {
 HandPlanner parameter_server() {
   const auto write = [](Program& program, Variant) {
     const Rank server = program.input().world - 1;
-    const auto all = units(program);
+    const auto all = buckets(program);
     if (program.input().rank != server) {
       program.compute();
-      for (const Unit& unit : all) {
-        program.exchange(on(program, "all"), {{server, unit.gradients}}, {});
+      for (const Bucket& bucket : all) {
+        program.exchange(on(program, "all"), {{server, bucket.gradients}}, {});
       }
-      for (const Unit& unit : all) {
-        program.exchange(on(program, "all"), {}, {{server, unit.gradients}});
-        program.update(unit, server);
+      for (const Bucket& bucket : all) {
+        program.exchange(on(program, "all"), {}, {{server, bucket.gradients}});
+        program.update(bucket, server);
       }
       return;
     }
-    for (const Unit& unit : all) {
+    for (const Bucket& bucket : all) {
       std::vector<Message> messages, answers;
       std::vector<Access> reads;
-      const Slice sum = in(program, "sum", unit.values);
+      const Slice sum = in(program, "sum", bucket.values);
       for (Rank worker = 0; worker < server; ++worker) {
         messages.push_back(
-            {worker, in(program, "in" + std::to_string(worker), unit.values)});
+            {worker,
+             in(program, "in" + std::to_string(worker), bucket.values)});
         reads.push_back({messages.back().slice});
         answers.push_back({worker, sum});
       }
@@ -143,21 +144,21 @@ HandPlanner parameter_server() {
           write};
 }
 
-void mix_with_ring(Program& program, const Unit& unit) {
-  const Slice left = in(program, "left", unit.values);
-  const Slice right = in(program, "right", unit.values);
+void mix_with_ring(Program& program, const Bucket& bucket) {
+  const Slice left = in(program, "left", bucket.values);
+  const Slice right = in(program, "right", bucket.values);
   program.exchange(
       on(program, "all"),
-      {{next(program), unit.values}, {next(program, -1), unit.values}},
+      {{next(program), bucket.values}, {next(program, -1), bucket.values}},
       {{next(program, -1), left}, {next(program), right}});
 }
 
-void average_ring(Program& program, const Unit& unit) {
+void average_ring(Program& program, const Bucket& bucket) {
   program.kernel("linear",
-                 {{unit.values},
-                  {in(program, "left", unit.values)},
-                  {in(program, "right", unit.values)}},
-                 {{unit.values}},
+                 {{bucket.values},
+                  {in(program, "left", bucket.values)},
+                  {in(program, "right", bucket.values)}},
+                 {{bucket.values}},
                  {0.5, 0.25, 0.25});
 }
 
@@ -169,10 +170,10 @@ Setup ring_setup(const PlanInput& input) {
 HandPlanner ring_atc() {
   return {ring_setup, [](Program& program, Variant) {
             program.compute();
-            for (const Unit& unit : units(program)) {
-              program.update(unit, 1);
-              mix_with_ring(program, unit);
-              average_ring(program, unit);
+            for (const Bucket& bucket : buckets(program)) {
+              program.update(bucket, 1);
+              mix_with_ring(program, bucket);
+              average_ring(program, bucket);
             }
           }};
 }
@@ -180,13 +181,13 @@ HandPlanner ring_atc() {
 /// Neighbor averaging beside the computation (combine while adapting).
 HandPlanner ring_awc() {
   return {ring_setup, [](Program& program, Variant) {
-            for (const Unit& unit : units(program)) {
-              mix_with_ring(program, unit);
+            for (const Bucket& bucket : buckets(program)) {
+              mix_with_ring(program, bucket);
             }
             program.compute();
-            for (const Unit& unit : units(program)) {
-              average_ring(program, unit);
-              program.update(unit, 1);
+            for (const Bucket& bucket : buckets(program)) {
+              average_ring(program, bucket);
+              program.update(bucket, 1);
             }
           }};
 }
@@ -196,11 +197,11 @@ HandPlanner local_sgd() {
   return {[](const PlanInput& input) { return frame_with(input, {}); },
           [](Program& program, Variant variant) {
             program.compute();
-            for (const Unit& unit : units(program)) {
-              program.update(unit, 1);
+            for (const Bucket& bucket : buckets(program)) {
+              program.update(bucket, 1);
               if (variant == 2) {
                 program.all_reduce(
-                    unit.values, on(program, "all"), Reduce::kMean);
+                    bucket.values, on(program, "all"), Reduce::kMean);
               }
             }
           },
@@ -209,22 +210,23 @@ HandPlanner local_sgd() {
 
 /// Another partner in every step.
 HandPlanner one_peer() {
-  return {
-      [](const PlanInput& input) { return frame_with(input, {"theirs"}); },
-      [](Program& program, Variant variant) {
-        const Rank by = 1 + static_cast<Rank>(variant);
-        program.compute();
-        for (const Unit& unit : units(program)) {
-          const Slice theirs = in(program, "theirs", unit.values);
-          program.update(unit, 1);
-          program.exchange(on(program, "all"),
-                           {{next(program, by), unit.values}},
-                           {{next(program, -by), theirs}});
-          program.kernel(
-              "linear", {{unit.values}, {theirs}}, {{unit.values}}, {0.5, 0.5});
-        }
-      },
-      2};
+  return {[](const PlanInput& input) { return frame_with(input, {"theirs"}); },
+          [](Program& program, Variant variant) {
+            const Rank by = 1 + static_cast<Rank>(variant);
+            program.compute();
+            for (const Bucket& bucket : buckets(program)) {
+              const Slice theirs = in(program, "theirs", bucket.values);
+              program.update(bucket, 1);
+              program.exchange(on(program, "all"),
+                               {{next(program, by), bucket.values}},
+                               {{next(program, -by), theirs}});
+              program.kernel("linear",
+                             {{bucket.values}, {theirs}},
+                             {{bucket.values}},
+                             {0.5, 0.5});
+            }
+          },
+          2};
 }
 
 /// Tensors cut into pieces of eight elements that cross by priority, one at a
@@ -261,12 +263,12 @@ HandPlanner partitioned(Order order, std::int64_t credit) {
 /// Two nodes of two: scatter in the node, sum across, gather in the node.
 HandPlanner hierarchical() {
   return {[](const PlanInput& input) {
-            Frame frame(input, pairs(input.model), 2);
-            frame.add_communicator("node0", {0, 1});
-            frame.add_communicator("node1", {2, 3});
-            frame.add_communicator("lane0", {0, 2});
-            frame.add_communicator("lane1", {1, 3});
-            return std::move(frame).finish();
+            SetupBuilder builder(input, pairs(input.model), 2);
+            builder.add_communicator("node0", {0, 1});
+            builder.add_communicator("node1", {2, 3});
+            builder.add_communicator("lane0", {0, 2});
+            builder.add_communicator("lane1", {1, 3});
+            return std::move(builder).finish();
           },
           [](Program& program, Variant) {
             const Rank rank = program.input().rank;
@@ -275,12 +277,12 @@ HandPlanner hierarchical() {
             const CommunicatorId lane =
                 on(program, rank % 2 == 0 ? "lane0" : "lane1");
             program.compute();
-            for (const Unit& unit : units(program)) {
-              const Slice own = shard(unit.gradients, rank % 2, 2);
-              program.reduce_scatter(unit.gradients, own, node);
+            for (const Bucket& bucket : buckets(program)) {
+              const Slice own = shard(bucket.gradients, rank % 2, 2);
+              program.reduce_scatter(bucket.gradients, own, node);
               program.all_reduce(own, lane);
-              program.all_gather(own, unit.gradients, node);
-              program.update(unit, 4);
+              program.all_gather(own, bucket.gradients, node);
+              program.update(bucket, 4);
             }
           }};
 }

@@ -73,8 +73,8 @@ void RandomExecutor::add_side(Rank rank) {
 
 void RandomExecutor::reset() {
   memory_.emplace(world_);
-  moved_mail_.assign(world_.mails().size(), false);
-  moved_meeting_.assign(world_.meetings().size(), false);
+  moved_mail_.assign(world_.messages().size(), false);
+  moved_meeting_.assign(world_.collectives().size(), false);
   picks_.clear();
   seen_.clear();
   for (Rank rank = 0; rank < world_.ranks(); ++rank) {
@@ -215,7 +215,7 @@ bool RandomExecutor::leader_allows(const Place& place, const Communicator& on) {
   if (place.rank != on.members.front()) {
     const std::size_t member = *on.members.place_of(place.rank);
     for (const std::size_t pick : picks_[{id, on.members.front()}]) {
-      const std::size_t next = world_.meetings()[pick].items[member];
+      const std::size_t next = world_.collectives()[pick].items[member];
       if (side(place.rank).tasks[next].state == State::kWaiting) {
         return next == place.item;
       }

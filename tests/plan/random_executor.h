@@ -23,7 +23,7 @@ namespace paceline::plan {
 /// interpreter's does not depend on timing.
 class RandomExecutor {
  public:
-  /// Each wait that the linker derived is left out with this probability.
+  /// Each wait that the analyzer derived is left out with this probability.
   explicit RandomExecutor(const PlanWorld& world,
                           double sabotage = 0,
                           std::uint32_t sabotage_seed = 0);
@@ -94,7 +94,7 @@ class RandomExecutor {
   std::mt19937 rng_;
   std::optional<ToyMemory> memory_;
   std::vector<bool> moved_mail_, moved_meeting_;
-  // Of a communicator, by its first member: meetings.
+  // Of a communicator, by its first member: collectives.
   std::map<std::pair<CommunicatorId, Rank>, std::vector<std::size_t>> picks_;
   std::vector<double> seen_;
 };

@@ -55,7 +55,7 @@ void RandomExecutor::issue(const Place& place) {
     const Communicator& communicator = world_.communicator(place.rank, *on);
     if (place.rank == communicator.members.front() &&
         std::holds_alternative<Collective>(work.work)) {
-      picks_[{*on, place.rank}].push_back(item(place).meeting);
+      picks_[{*on, place.rank}].push_back(item(place).collective);
     }
   }
   if (side(place.rank).relaxed[place.item]) {
@@ -87,13 +87,14 @@ bool RandomExecutor::transfer(const Place& place) {
     return task(who).state != State::kWaiting;
   };
   if (std::holds_alternative<Collective>(op(place).work)) {
-    const std::size_t number = item(place).meeting;
-    const PlanWorld::Meeting& meeting = world_.meetings()[number];
-    const Communicator& on = world_.communicator(meeting);
+    const std::size_t number = item(place).collective;
+    const PlanWorld::MatchedCollective& collective =
+        world_.collectives()[number];
+    const Communicator& on = world_.communicator(collective);
     std::vector<const Collective*> parts;
     std::vector<Values> inputs;
     for (std::size_t m = 0; m < on.members.size(); ++m) {
-      const Place member{on.members[m], meeting.items[m]};
+      const Place member{on.members[m], collective.items[m]};
       if (moved_meeting_[number] || !active(member)) {
         return false;
       }
@@ -101,11 +102,11 @@ bool RandomExecutor::transfer(const Place& place) {
     }
     for (std::size_t m = 0; m < on.members.size(); ++m) {
       inputs.push_back(usable(memory_->read(on.members[m], parts[m]->in),
-                              {on.members[m], meeting.items[m]}));
+                              {on.members[m], collective.items[m]}));
     }
     const std::vector<Values> out = toy_collective(on, parts, inputs);
     for (std::size_t m = 0; m < on.members.size(); ++m) {
-      task({on.members[m], meeting.items[m]}).landed = {out[m]};
+      task({on.members[m], collective.items[m]}).landed = {out[m]};
       memory_->poison(on.members[m], parts[m]->out);
     }
     moved_meeting_[number] = true;
@@ -115,8 +116,8 @@ bool RandomExecutor::transfer(const Place& place) {
   for (std::size_t r = 0; exchange != nullptr && r < exchange->receives.size();
        ++r) {
     const std::size_t number = item(place).receives[r];
-    const PlanWorld::Mail& mail = world_.mails()[number];
-    const Place sender{mail.from, mail.send_item};
+    const PlanWorld::MatchedMessage& message = world_.messages()[number];
+    const Place sender{message.from, message.send_item};
     if (moved_mail_[number] || !active(sender)) {
       continue;
     }
@@ -125,7 +126,7 @@ bool RandomExecutor::transfer(const Place& place) {
         std::ranges::find(sends, number) - sends.begin());
     const Slice& from = std::get<Exchange>(op(sender).work).sends[slot].slice;
     task(place).landed.resize(exchange->receives.size());
-    task(place).landed[r] = usable(memory_->read(mail.from, from), sender);
+    task(place).landed[r] = usable(memory_->read(message.from, from), sender);
     moved_mail_[number] = true;
     return true;
   }
@@ -135,9 +136,9 @@ bool RandomExecutor::transfer(const Place& place) {
 bool RandomExecutor::may_complete(const Place& place) {
   const PlanWorld::Item& mine = item(place);
   if (std::holds_alternative<Collective>(mine.op->work)) {
-    return moved_meeting_[mine.meeting];
+    return moved_meeting_[mine.collective];
   }
-  const auto moved = [&](std::size_t mail) { return moved_mail_[mail]; };
+  const auto moved = [&](std::size_t message) { return moved_mail_[message]; };
   return std::ranges::all_of(mine.sends, moved) &&
          std::ranges::all_of(mine.receives, moved);
 }

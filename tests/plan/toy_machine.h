@@ -53,16 +53,16 @@ class ToyMachine final : public Machine {
     }
   }
 
-  void send(Rank from, const Slice& slice, std::size_t mail) override {
-    mails_[mail] = memory.read(from, slice);
+  void send(Rank from, const Slice& slice, std::size_t message) override {
+    messages_[message] = memory.read(from, slice);
   }
-  void receive(Rank to, const Slice& slice, std::size_t mail) override {
-    memory.write(to, slice, mails_.at(mail));
+  void receive(Rank to, const Slice& slice, std::size_t message) override {
+    memory.write(to, slice, messages_.at(message));
   }
 
  private:
   const PlanWorld& world_;
-  std::map<std::size_t, Values> mails_;
+  std::map<std::size_t, Values> messages_;
 
  public:
   ToyMemory memory;

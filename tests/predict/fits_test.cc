@@ -8,7 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cluster/collective_model.h"
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 #include "paceline/predict/planner_lines.h"
 #include "paceline/predict/predict.h"
 
@@ -48,8 +48,7 @@ PredictRequest request(const std::string& fits_of,
 plan::Picoseconds added(const PredictRequest& job) {
   const Prediction prediction = predict(job);
   return prediction.exposed() -
-         cluster::transfer_time(prediction.job->wire_bytes,
-                                100'000'000'000'000);
+         plan::wire_time(prediction.job->wire_bytes, 100'000'000'000'000);
 }
 
 constexpr plan::Picoseconds kMs = 1'000'000'000;
@@ -132,6 +131,20 @@ TEST(Fits, OfMessagesAreThePlanners) {
   EXPECT_EQ(alpha_beta_of(machine, software, group).message.time(0), 0);
   EXPECT_EQ(alpha_beta_of(machine, software, group).message.pieces[0].alpha,
             750);
+}
+
+// Most collectives start under backward, and the planner knows what they cost
+// there.
+TEST(Fits, StartUpsHoldWhatComputeTakes) {
+  const cluster::Machine machine;
+  cluster::SoftwareCosts software{.issue = 5, .collective = 70};
+  const cluster::Group group{.ranks = 8};
+  const auto alpha = [&] {
+    return alpha_beta_of(machine, software, group).all_reduce.pieces[0].alpha;
+  };
+  const plan::Picoseconds idle = alpha();
+  software.collective_under_compute = 1000;
+  EXPECT_EQ(alpha(), idle + 3 * 1000);
 }
 
 // A flow that next to nothing holds back is held back by links alone.

@@ -28,14 +28,14 @@ class GivenCut final : public strategies::ScheduleRule {
   explicit GivenCut(Sizes sizes) : sizes_(std::move(sizes)) {}
 
   plan::Groups groups(const plan::PlanInput& input,
-                      const strategies::CrossingTime&) const override {
+                      const strategies::TransferTime&) const override {
     return strategies::grouped(input.model, sizes_);
   }
 
-  void write(const std::vector<plan::Unit>& units,
-             strategies::Score& score) const override {
-    score.compute();
-    score.synchronize(units);
+  void write(const std::vector<plan::Bucket>& buckets,
+             strategies::PlanWriter& writer) const override {
+    writer.compute();
+    writer.synchronize(buckets);
   }
 
  private:
@@ -95,7 +95,7 @@ std::unique_ptr<plan::Planner> cut_into(Sizes sizes) {
                                    strategies::make_gradients(none));
 }
 
-strategies::CrossingTime time_of(const plan::AlphaBeta& model) {
+strategies::TransferTime time_of(const plan::AlphaBeta& model) {
   const plan::AlphaBetaLine line = model.all_reduce;
   const plan::Picoseconds alpha = line.pieces.front().alpha;
   return {[line](std::int64_t bytes) { return line.time(bytes); },
@@ -123,7 +123,7 @@ TEST_P(OptimalMerge, IsTheBestCutThatTheSimulatorKnows) {
     const Setting in = setting(rng, layers, GetParam());
     const strategies::StepTensors step =
         strategies::step_tensors_of(in.input, "test");
-    const strategies::CrossingTime time = time_of(*in.input.alpha_beta);
+    const strategies::TransferTime time = time_of(*in.input.alpha_beta);
     plan::Picoseconds best = std::numeric_limits<plan::Picoseconds>::max();
     for (std::uint32_t bits = 0; bits < (1U << (layers - 1)); ++bits) {
       const Sizes sizes = sizes_of(bits, layers);

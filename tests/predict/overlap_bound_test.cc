@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 #include "paceline/predict/bound.h"
 #include "paceline/strategies/strategy.h"
 #include "simulator/toy.h"

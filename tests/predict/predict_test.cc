@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 #include "paceline/records/json.h"
 #include "predict/two_nodes.h"
 #include "simulator/toy.h"
@@ -145,7 +145,7 @@ TEST(Predict, BspIsComputeAndOneRing) {
   EXPECT_GE(bytes, 102'228'128 / 8 * 14);  // what padding adds is little
   EXPECT_LE(bytes, 102'328'128 / 8 * 14);
   const plan::Picoseconds ring =
-      14 * 25'000'000LL + cluster::transfer_time(bytes, 1'250'000'000);
+      14 * 25'000'000LL + plan::wire_time(bytes, 1'250'000'000);
   EXPECT_EQ(bsp.times.step, 256'000'000'000 + ring);
   EXPECT_EQ(bsp.exposed(), ring);
   EXPECT_EQ(bsp.bound.wire, ring - 14 * 25'000'000LL);

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/random.h"
-#include "paceline/simulator/least_first.h"
 
 namespace paceline::simulator {
 namespace {
@@ -94,20 +93,6 @@ TEST(EventQueue, StartsAnewWhenCleared) {
   EXPECT_EQ(queue.push(5, EventKind::kStage, 2), 0U);
   EXPECT_EQ(queue.pop().index(), 2U);
   EXPECT_TRUE(queue.empty());
-}
-
-TEST(LeastFirst, EqualsComeById) {
-  LeastFirst waiting;
-  waiting.add(2, 1);
-  waiting.add(-1, 9);
-  waiting.add(2, 0);
-  waiting.add(-1, 3);
-  std::vector<std::uint32_t> order;
-  while (!waiting.empty()) {
-    order.push_back(waiting.first());
-    waiting.remove_first();
-  }
-  EXPECT_EQ(order, (std::vector<std::uint32_t>{3, 9, 0, 1}));
 }
 
 }  // namespace

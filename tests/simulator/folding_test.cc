@@ -68,7 +68,9 @@ TEST(FoldingAMillionRanks, LeavesAHandful) {
        {Folds{"fusion", 4, 1},
         Folds{"fusion", 1'000'000, 1},
         Folds{"fusion+hierarchical", 4, 1},
-        Folds{"fusion+hierarchical:local=8", 4, 1},
+        Folds{"fusion+hierarchical:local=8", 4, 8},
+        Folds{"fusion+hierarchical:local=8", 1'000'000, 1},
+        Folds{"fusion+hierarchical:local=2", 4, 1},
         Folds{"bytescheduler:order=priority+hierarchical", 4, 1},
         Folds{"wfbp+neighbor-allreduce:topology=ring", 4, 4},
         Folds{"wfbp+neighbor-allreduce:topology=ring", 1, 1},
@@ -103,7 +105,7 @@ TEST(FoldingAMillionRanks, RefusesServersOfThem) {
             "messages in a step, as one that serves many ranks does: choose "
             "fewer ranks, or an exchange without servers");
   EXPECT_EQ(refusal("wfbp+ps:placement=apart,servers=4", 100'000),
-            "50 steps of 4 simulated ranks, some of which exchange with many "
+            "50 steps of 5 simulated ranks, some of which exchange with many "
             "of the 100000, have more than 10000000 messages: ask for fewer "
             "steps, ranks or servers, or larger partitions");
 }

@@ -11,8 +11,8 @@ namespace {
 
 constexpr auto kOn = "world";
 
-Unit everything(const PlanInput& input, const Setup& setup) {
-  return units_of(setup, {input.model.ready_order}).front();
+Bucket everything(const PlanInput& input, const Setup& setup) {
+  return buckets_of(setup, {input.model.ready_order}).front();
 }
 
 Slice all_of(const Setup& setup, const std::string& name) {
@@ -20,9 +20,9 @@ Slice all_of(const Setup& setup, const std::string& name) {
 }
 
 Setup with_boxes(const PlanInput& input, int boxes) {
-  Frame frame(input, {input.model.ready_order});
-  frame.add_world(kOn);
-  Setup setup = std::move(frame).finish();
+  SetupBuilder builder(input, {input.model.ready_order});
+  builder.add_world(kOn);
+  Setup setup = std::move(builder).finish();
   const Elements elements = all_of(setup, std::string(kValues)).count;
   for (int i = 0; i < boxes; ++i) {
     setup.buffers.push_back(
@@ -46,7 +46,7 @@ CommPlan Neighbors::plan(const PlanInput& input,
                          Variant) const {
   Program program(input, setup);
   program.compute();
-  const Unit all = everything(input, setup);
+  const Bucket all = everything(input, setup);
   program.update(all, 1);
   std::vector<Message> sends, receives;
   std::vector<Access> reads{{all.values}};

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 #include "paceline/plan/plan_world.h"
 #include "paceline/plan/verify.h"
 #include "paceline/strategies/strategy.h"
@@ -126,7 +126,7 @@ TEST(Messages, AreCopiedWhereARankComputes) {
   const std::int64_t sixth = costs.machine.network.bytes_per_s / 6;
   costs.machine.copies_bytes_per_s = sixth;
   EXPECT_EQ(simulate(Servers(1), input, costs).step,
-            30 * kUs + 2 * cluster::transfer_time(1000, sixth));
+            30 * kUs + 2 * plan::wire_time(1000, sixth));
 }
 
 // What a host copies is what it sends and what it receives; a card carries

@@ -49,10 +49,10 @@ TEST_P(EveryWorld, AllReduceStrategiesSendTheClosedForm) {
   }
 }
 
-/// Bytes of a unit with the padding that `shards` pieces ask for.
+/// Bytes of a bucket with the padding that `shards` pieces ask for.
 std::int64_t padded(std::int64_t bytes, Rank shards) {
-  const std::int64_t unit = 64 * shards;
-  return (bytes + unit - 1) / unit * unit;
+  const std::int64_t bucket = 64 * shards;
+  return (bytes + bucket - 1) / bucket * bucket;
 }
 
 /// The same world under a strategy, seen from one rank.
@@ -67,7 +67,7 @@ std::int64_t sent(const Cost& cost, const char* pattern) {
   return found == cost.by_pattern.end() ? 0 : found->second.bytes;
 }
 
-// Two units of 1024 bytes each, in ready order {3, 2} and {1}.
+// Two buckets of 1024 bytes each, in ready order {3, 2} and {1}.
 constexpr const char* kTwoUnits = ":bucket-mb=0.0009";
 
 ModelShape two_units() {
@@ -112,11 +112,11 @@ TEST_P(EveryWorld, HierarchicalSumsSendTheClosedForm) {
     const Rank hosts = world / local;
     const Cost total = cost_of(
         fmt::format("fusion{}+hierarchical:local={}", kTwoUnits, local), input);
-    const std::int64_t unit = padded(1024, local);
-    EXPECT_EQ(sent(total, "reduce-scatter"), 2 * (local - 1) * unit / local);
-    EXPECT_EQ(sent(total, "all-gather"), 2 * (local - 1) * unit / local);
+    const std::int64_t bucket = padded(1024, local);
+    EXPECT_EQ(sent(total, "reduce-scatter"), 2 * (local - 1) * bucket / local);
+    EXPECT_EQ(sent(total, "all-gather"), 2 * (local - 1) * bucket / local);
     EXPECT_EQ(sent(total, "all-reduce"),
-              2 * (2 * (hosts - 1) * (unit / local) / hosts));
+              2 * (2 * (hosts - 1) * (bucket / local) / hosts));
   }
 }
 
@@ -124,7 +124,7 @@ TEST_P(EveryWorld, ServersAndWorkersSendTheClosedForm) {
   const Rank world = GetParam();
   for (Rank rank = 0; rank < world; ++rank) {
     const PlanInput input = input_of(two_units(), world, rank);
-    // Colocated, the two units dealt to ranks 0 and 1.
+    // Colocated, the two buckets dealt to ranks 0 and 1.
     const Cost both = cost_of(std::string("fusion") + kTwoUnits + "+ps", input);
     const std::int64_t own = world == 1 ? 2048 : (rank < 2 ? 1024 : 0);
     EXPECT_EQ(both.wire_bytes, (2048 - own) + (world - 1) * own);
@@ -137,15 +137,17 @@ TEST_P(EveryWorld, ServersAndWorkersSendTheClosedForm) {
       }
       const Cost hosts =
           cost_of(fmt::format("fusion{}+ps:local={}", kTwoUnits, local), input);
-      const std::int64_t unit = padded(1024, local);
-      EXPECT_EQ(sent(hosts, "reduce-scatter"), 2 * (local - 1) * unit / local);
-      EXPECT_EQ(sent(hosts, "all-gather"), 2 * (local - 1) * unit / local);
-      // Rank u serves unit u: it answers every rank but itself with that one's
-      // share; the others push their share of the unit.  One host has its sum.
+      const std::int64_t bucket = padded(1024, local);
+      EXPECT_EQ(sent(hosts, "reduce-scatter"),
+                2 * (local - 1) * bucket / local);
+      EXPECT_EQ(sent(hosts, "all-gather"), 2 * (local - 1) * bucket / local);
+      // Rank u serves bucket u: it answers every rank but itself with that
+      // one's share; the others push their share of the bucket.  One host has
+      // its sum.
       std::int64_t messages = 0;
       const Rank servers = local == world ? 0 : 2;
       for (Rank server = 0; server < servers; ++server) {
-        messages += (rank == server ? world - 1 : 1) * (unit / local);
+        messages += (rank == server ? world - 1 : 1) * (bucket / local);
       }
       EXPECT_EQ(sent(hosts, "message"), messages) << local;
     }
@@ -198,12 +200,13 @@ TEST_P(EveryWorld, NeighborsSendTheClosedForm) {
             local,
             style);
       };
-      const std::int64_t unit = padded(1024, local);
+      const std::int64_t bucket = padded(1024, local);
       const Cost shards = cost_of(text("shards"), input);
-      EXPECT_EQ(sent(shards, "reduce-scatter"), 2 * (local - 1) * unit / local);
-      EXPECT_EQ(sent(shards, "all-gather"), 2 * (local - 1) * unit / local);
+      EXPECT_EQ(sent(shards, "reduce-scatter"),
+                2 * (local - 1) * bucket / local);
+      EXPECT_EQ(sent(shards, "all-gather"), 2 * (local - 1) * bucket / local);
       EXPECT_EQ(sent(shards, "message"),
-                2 * degree(graph, hosts) * unit / local);
+                2 * degree(graph, hosts) * bucket / local);
       const Cost leader = cost_of(text("leader"), input);
       EXPECT_EQ(sent(leader, "all-reduce"),
                 2 * (2 * (local - 1) * 1024 / local));
@@ -248,11 +251,11 @@ TEST(Cost, MemoryIsWhatLiesBesideValuesAndGradients) {
 
 TEST(Cost, MessagesCountAtTheSender) {
   const PlanInput input = input_of(toy_model({{256}}), 2);
-  Frame frame(input, {input.model.ready_order});
-  const CommunicatorId on = frame.add_world("pair");
+  SetupBuilder builder(input, {input.model.ready_order});
+  const CommunicatorId on = builder.add_world("pair");
   const BufferId ragged =
-      frame.add_buffer({.name = "ragged", .elements = 100, .typical = 10});
-  const auto setup = std::move(frame).finish();
+      builder.add_buffer({.name = "ragged", .elements = 100, .typical = 10});
+  const auto setup = std::move(builder).finish();
   Program program(input, setup);
   const Slice values = whole(setup, BufferId{0});
   program.exchange(on, {{1, values}, {1, whole(setup, ragged)}}, {});

@@ -158,7 +158,7 @@ TEST_P(WorldsTo16, EveryParameterIsInExactlyOneOperation) {
 INSTANTIATE_TEST_SUITE_P(Ranks, WorldsTo16, ::testing::Range(2, 17));
 
 TEST(ParameterServer, HashesTheKeysOfSortedNames) {
-  // Units in ready order layer2.p0, layer1.p0, layer0.p0: places 2, 1, 0 by
+  // Buckets in ready order layer2.p0, layer1.p0, layer0.p0: places 2, 1, 0 by
   // name, so keys 131072, 65536 (+ 0 or 1 for its two partitions) and 0.
   const auto djb2 = [](const std::string& key) {
     std::uint64_t h = 5381;

@@ -262,12 +262,12 @@ TEST(Planners, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
 /// Two ranks exchange a stamp of the step and read the partner's with slack.
 HandPlanner stamps(Step slack) {
   return {[](const PlanInput& input) {
-            Frame frame(input, {input.model.ready_order});
-            frame.add_world("all");
+            SetupBuilder builder(input, {input.model.ready_order});
+            builder.add_world("all");
             for (const char* name : {"mine", "theirs", "seen"}) {
-              frame.add_buffer({.name = name, .elements = 1});
+              builder.add_buffer({.name = name, .elements = 1});
             }
-            return std::move(frame).finish();
+            return std::move(builder).finish();
           },
           [slack](Program& program, Variant) {
             const auto buffer = [&](std::string_view name) {

@@ -25,7 +25,7 @@ std::vector<ReadyTensor> tensors(const std::vector<Picoseconds>& backward,
   return result;
 }
 
-CrossingTime line(Picoseconds alpha, Picoseconds beta) {
+TransferTime line(Picoseconds alpha, Picoseconds beta) {
   return
       [=](std::int64_t bytes) { return bytes == 0 ? 0 : alpha + beta * bytes; };
 }
@@ -43,7 +43,7 @@ std::vector<std::size_t> cut(std::size_t count, std::uint32_t bits) {
 }
 
 Picoseconds earliest_of_all_cuts(const std::vector<ReadyTensor>& all,
-                                 const CrossingTime& time) {
+                                 const TransferTime& time) {
   Picoseconds best = std::numeric_limits<Picoseconds>::max();
   for (std::uint32_t bits = 0; bits < (1U << (all.size() - 1)); ++bits) {
     best = std::min(best, end_of(all, time, cut(all.size(), bits)));
@@ -136,7 +136,7 @@ TEST(BestMerge, IsTheBestWhereTimesJump) {
     const auto all = tensors(in.backward, in.bytes);
     const AlphaBetaLine jumps{
         {{0, in.alpha, 1}, {50, 4 * in.alpha, 0.5}, {120, in.alpha, 2}}};
-    const CrossingTime time = [&](std::int64_t bytes) {
+    const TransferTime time = [&](std::int64_t bytes) {
       return jumps.time(bytes);
     };
     const Merge best = best_merge(all, time);
@@ -227,9 +227,10 @@ INSTANTIATE_TEST_SUITE_P(All,
 TEST(MergingSchedules, SayWhatTheyPredict) {
   const PlanInput input = input_of(toy_model({{256}, {256}}), 2);
   // Ready at 2 and 4 ns; 3 ns + 10.24 ns a tensor.
-  EXPECT_EQ(make_planner(parse_strategy("mg-wfbp"))->remark(input),
-            "1 units of 2 tensors; communication is predicted to end 0.000 ms "
-            "after the start of backward, no cut can end before 0.000 ms");
+  EXPECT_EQ(
+      make_planner(parse_strategy("mg-wfbp"))->remark(input),
+      "1 buckets of 2 tensors; communication is predicted to end 0.000 ms "
+      "after the start of backward, no cut can end before 0.000 ms");
   EXPECT_EQ(make_planner(parse_strategy("wfbp"))->remark(input), "");
 }
 

@@ -23,13 +23,13 @@ std::string refusal(const std::string& text, const PlanInput& input) {
   return "";
 }
 
-std::vector<Unit> units_of(const std::vector<Elements>& counts) {
-  std::vector<Unit> units;
+std::vector<Bucket> buckets_of(const std::vector<Elements>& counts) {
+  std::vector<Bucket> buckets;
   for (const Elements count : counts) {
-    Unit& unit = units.emplace_back();
-    unit.values.count = unit.gradients.count = count;
+    Bucket& bucket = buckets.emplace_back();
+    bucket.values.count = bucket.gradients.count = count;
   }
-  return units;
+  return buckets;
 }
 
 PartitionLimit limit(const std::string& mebibytes) {
@@ -37,9 +37,9 @@ PartitionLimit limit(const std::string& mebibytes) {
 }
 
 std::string refusal(const PartitionLimit& limit,
-                    const std::vector<Unit>& units) {
+                    const std::vector<Bucket>& buckets) {
   try {
-    limit.longest(units, 16, 4);
+    limit.longest(buckets, 16, 4);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -47,27 +47,27 @@ std::string refusal(const PartitionLimit& limit,
 }
 
 TEST(Partitions, AreWholeStepsAndOneAtLeast) {
-  const auto units = units_of({1000});
-  EXPECT_EQ(limit("1").longest(units, 16, 4), 262'144);
-  EXPECT_EQ(limit("0.0002").longest(units, 16, 4), 48);  // of 52
-  EXPECT_EQ(limit("0.000000001").longest(units, 16, 4), 16);
+  const auto buckets = buckets_of({1000});
+  EXPECT_EQ(limit("1").longest(buckets, 16, 4), 262'144);
+  EXPECT_EQ(limit("0.0002").longest(buckets, 16, 4), 48);  // of 52
+  EXPECT_EQ(limit("0.000000001").longest(buckets, 16, 4), 16);
 }
 
 TEST(Partitions, AsManyAsThereMayBe) {
   const Elements most = kMostPartitions * 16;
-  EXPECT_EQ(refusal(limit("0.00001"), units_of({most})), "");
-  EXPECT_EQ(refusal(limit("0.00001"), units_of({most + 1})),
+  EXPECT_EQ(refusal(limit("0.00001"), buckets_of({most})), "");
+  EXPECT_EQ(refusal(limit("0.00001"), buckets_of({most + 1})),
             "strategy option row:partition-mb=0.00001: cuts the model into "
             "20001 pieces, and at most 20000 are planned; take 0.000123 or "
             "more");
   // What the sentence names is planned, and a step less is not.
-  EXPECT_EQ(limit("0.000123").longest(units_of({most + 1}), 16, 4), 32);
-  EXPECT_NE(refusal(limit("0.000121"), units_of({most + 1})), "");
+  EXPECT_EQ(limit("0.000123").longest(buckets_of({most + 1}), 16, 4), 32);
+  EXPECT_NE(refusal(limit("0.000121"), buckets_of({most + 1})), "");
 }
 
 TEST(Partitions, EveryUnitMayBeOne) {
   const std::vector<Elements> counts(kMostPartitions + 1, 16);
-  EXPECT_EQ(refusal(limit("0.00001"), units_of(counts)), "");
+  EXPECT_EQ(refusal(limit("0.00001"), buckets_of(counts)), "");
 }
 
 TEST(Partitions, StrategiesRefuseWhatWouldFillTheMemory) {

@@ -41,7 +41,7 @@ struct Network {
     return made;
   }
 
-  CrossingTime time() const {
+  TransferTime time() const {
     return [alpha = alpha, beta = beta](std::int64_t size) {
       return alpha + beta * size;
     };
@@ -162,7 +162,7 @@ TEST(BestStep, EndsEarlyAmongEqualSteps) {
 }
 
 /// Start-ups run side by side, bytes take 1 each.
-CrossingTime at_once(Picoseconds alpha, std::int32_t most) {
+TransferTime at_once(Picoseconds alpha, std::int32_t most) {
   return {[=](std::int64_t bytes) { return alpha + bytes; },
           [=](std::int64_t) { return alpha; },
           most};
@@ -195,7 +195,7 @@ TEST(BestStep, TriesAllCutsWhereUnitsCrossSideBySide) {
     const Network net = network(rng, 8);
     const std::size_t count = net.bytes.size();
     for (const std::int32_t most : {2, 0}) {
-      const CrossingTime time = at_once(net.alpha, most);
+      const TransferTime time = at_once(net.alpha, most);
       const PeriodicMerge found = best_step(net.step(), time);
       EXPECT_EQ(found.bound, found.step);
       EXPECT_LE(step_bound(net.step(), time), found.step) << n;
@@ -214,7 +214,7 @@ TEST(BestStep, ImprovesOnSimpleCutsOfManyTensorsAndSaysHowFar) {
     while (net.bytes.size() <= kTriedTensors) {
       net = network(rng, 40);
     }
-    const CrossingTime time = at_once(net.alpha, 2);
+    const TransferTime time = at_once(net.alpha, 2);
     const StepTensors step = net.step();
     const PeriodicMerge found = best_step(step, time);
     EXPECT_EQ(found.step, step_of(step, time, found.sizes).step);
@@ -252,7 +252,7 @@ TEST(OptimalMerge, SaysWhatItPredicts) {
   // Ready at 2 and 4 ns; 3 ns + 10.24 ns a tensor: the first ends at 15.24
   // with 1 ns left, the second at 28.48 with 2; together at 27.48.
   EXPECT_EQ(make_planner(parse_strategy("optimal-merge"))->remark(input),
-            "1 units of 2 tensors; a step is predicted to take 0.000 ms, no "
+            "1 buckets of 2 tensors; a step is predicted to take 0.000 ms, no "
             "cut takes less");
 }
 

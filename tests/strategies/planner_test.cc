@@ -41,41 +41,41 @@ std::vector<ParameterId> ids(std::initializer_list<std::int32_t> numbers) {
   return result;
 }
 
-TEST(Frame, NeighborsInReadyOrderAreOneSlice) {
+TEST(SetupBuilder, NeighborsInReadyOrderAreOneSlice) {
   const PlanInput input = input_of(small_model(), 2);
   const Groups groups{ids({6, 5}), ids({4, 3, 2}), ids({1, 0})};
-  const auto setup = Frame(input, groups).finish();
-  const auto units = units_of(setup, groups);
+  const auto setup = SetupBuilder(input, groups).finish();
+  const auto buckets = buckets_of(setup, groups);
   Elements end = 0;
-  for (const Unit& unit : units) {
-    EXPECT_EQ(unit.values.begin, end);
-    EXPECT_EQ(unit.gradients.begin, end);
-    EXPECT_EQ(unit.values.count, unit.gradients.count);
-    for (const ParameterId id : unit.parameters) {
+  for (const Bucket& bucket : buckets) {
+    EXPECT_EQ(bucket.values.begin, end);
+    EXPECT_EQ(bucket.gradients.begin, end);
+    EXPECT_EQ(bucket.values.count, bucket.gradients.count);
+    for (const ParameterId id : bucket.parameters) {
       const Slice& value = setup.parameters[index_of(id)].value;
       EXPECT_EQ(value.begin % 16, 0) << "64 bytes are 16 floats";
       EXPECT_EQ(value.count, input.model.parameters[index_of(id)].elements);
-      EXPECT_GE(value.begin, unit.values.begin);
+      EXPECT_GE(value.begin, bucket.values.begin);
       EXPECT_LE(value.begin + value.count,
-                unit.values.begin + unit.values.count);
+                bucket.values.begin + bucket.values.count);
     }
-    end += unit.values.count;
+    end += bucket.values.count;
   }
   EXPECT_EQ(end, whole(setup, buffer_named(setup, kValues)).count);
   EXPECT_EQ(end, whole(setup, buffer_named(setup, "momentum")).count);
 }
 
-TEST(Frame, PadsUnitsToAMultipleOfTheShards) {
+TEST(SetupBuilder, PadsUnitsToAMultipleOfTheShards) {
   const PlanInput input = input_of(small_model(), 3);
   const Groups groups{ids({6, 5}), ids({4, 3, 2, 1, 0})};
-  const auto setup = Frame(input, groups, 3).finish();
-  for (const Unit& unit : units_of(setup, groups)) {
-    EXPECT_EQ(unit.values.begin % 16, 0);
-    EXPECT_EQ(unit.values.count % (16 * 3), 0);
+  const auto setup = SetupBuilder(input, groups, 3).finish();
+  for (const Bucket& bucket : buckets_of(setup, groups)) {
+    EXPECT_EQ(bucket.values.begin % 16, 0);
+    EXPECT_EQ(bucket.values.count % (16 * 3), 0);
   }
 }
 
-TEST(Frame, RefusesShapesThatCannotBePlanned) {
+TEST(SetupBuilder, RefusesShapesThatCannotBePlanned) {
   PlanInput input = input_of(small_model(), 2);
   input.model.ready_order.pop_back();
   EXPECT_THROW(check_shape(input), UsageError);
@@ -84,7 +84,7 @@ TEST(Frame, RefusesShapesThatCannotBePlanned) {
   EXPECT_THROW(check_shape(input), UsageError);
   input = input_of(small_model(), 2);
   input.optimizer.name = "lion";
-  EXPECT_THROW(Frame(input, {input.model.ready_order}), UsageError);
+  EXPECT_THROW(SetupBuilder(input, {input.model.ready_order}), UsageError);
 }
 
 TEST(AssignBuckets, ClosesAtTheLimitAfterAddingAndAdvancesTheLimit) {
@@ -154,7 +154,7 @@ TEST(Planners, FusionExchangesAndUpdatesUnitByUnit) {
   const CommPlan plan =
       plan_of("fusion:bucket-mb=0.0001", input_of(small_model(), 4));
   EXPECT_EQ(ops_of<Collective>(plan).size(), ops_of<Kernel>(plan).size());
-  EXPECT_EQ(ops_of<Collective>(plan).size(), 3u) << "104 bytes a unit";
+  EXPECT_EQ(ops_of<Collective>(plan).size(), 3u) << "104 bytes a bucket";
 }
 
 TEST(Planners, OneRankExchangesNothing) {
@@ -310,10 +310,10 @@ TEST(LossScaling, TheGatesOfTheNextForwardWaitForTheScale) {
 TEST(LossScalingDeathTest, APlannerThatForgetsToJudgeIsABug) {
   const PlanInput input = scaled_input();
   const Groups groups{input.model.ready_order};
-  const auto setup = Frame(input, groups).finish();
+  const auto setup = SetupBuilder(input, groups).finish();
   Program program(input, setup);
   program.compute();
-  EXPECT_DEATH(program.update(units_of(setup, groups).front(), 1), "judged");
+  EXPECT_DEATH(program.update(buckets_of(setup, groups).front(), 1), "judged");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(SendQueue, KeepsToAnOrderThatItIsGiven) {
 }
 
 /// A start-up of 8, then a byte a picosecond.
-CrossingTime two_at_once() {
+TransferTime two_at_once() {
   return {[](std::int64_t bytes) { return 8 + bytes; },
           [](std::int64_t) { return Picoseconds{8}; },
           2};

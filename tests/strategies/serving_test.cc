@@ -63,13 +63,13 @@ TEST(Serving, HostsShareOutThePartitionsOfAServer) {
   const Groups tensors{{ParameterId{1}}, {ParameterId{0}}};
   Serving serving = serving_of(2, true, "0.00012207031");  // 32 elements
   serving.local = 2;
-  Frame frame(input, tensors, serving.local);
-  const std::vector<Unit> units = units_of(frame.setup(), tensors);
-  Program program(input, frame.setup(), {.units = units});
+  SetupBuilder builder(input, tensors, serving.local);
+  const std::vector<Bucket> buckets = buckets_of(builder.setup(), tensors);
+  Program program(input, builder.setup(), {.buckets = buckets});
 
   EXPECT_EQ(numbers(all_partitions(serving, program)),
             (Spans{{0, 32, 0, 0}, {32, 32, 1, 0}, {64, 32, 0, 64}}));
-  const Slice amid{units[0].values.buffer, 48, 32};
+  const Slice amid{buckets[0].values.buffer, 48, 32};
   const auto inside = partitions_of(serving, amid, program);
   EXPECT_EQ(numbers(inside), (Spans{{48, 16, 1, 32}, {64, 16, 0, 64}}));
 

@@ -35,6 +35,15 @@ Rank exchanged(const Symmetry& symmetry, Rank rank) {
   return symmetry.first + (place + symmetry.block) % (2 * symmetry.block);
 }
 
+/// The last two places that are movable, exchanged in every block.
+Rank places_exchanged(const Symmetry& symmetry, Rank rank) {
+  const Rank from = (rank - symmetry.first) % symmetry.block;
+  const bool moves = rank >= symmetry.first &&
+                     rank < symmetry.first + symmetry.count &&
+                     symmetry.movable > 1 && from >= symmetry.block - 2;
+  return moves ? rank - from + 2 * symmetry.block - 3 - from : rank;
+}
+
 template <class Move>
 std::set<Rank> moved(const Members& members, const Move& move) {
   std::set<Rank> ranks;
@@ -124,6 +133,9 @@ TEST_P(Symmetries, KeepPlans) {
           return exchanged(symmetry, rank);
         });
       }
+      expect_moved(*planner, input, [&](Rank rank) {
+        return places_exchanged(symmetry, rank);
+      });
       if (HasFailure()) {
         return;
       }
@@ -160,18 +172,23 @@ TEST(SymmetryOf, SaysWhatIsAlike) {
     const Symmetry all = make_planner(parse_strategy(text))
                              ->symmetry(input_of(tiny_model(), world));
     return std::vector<Rank>{
-        all.first, all.count, all.block, all.in_any_order ? 1 : 0};
+        all.first, all.count, all.block, all.movable, all.in_any_order ? 1 : 0};
   };
-  EXPECT_EQ(of("fusion", 6), (std::vector<Rank>{0, 6, 1, 1}));
+  EXPECT_EQ(of("fusion", 6), (std::vector<Rank>{0, 6, 1, 1, 1}));
   EXPECT_EQ(of("fusion+hierarchical:local=3", 6),
-            (std::vector<Rank>{0, 6, 3, 1}));
+            (std::vector<Rank>{0, 6, 3, 3, 1}));
   EXPECT_EQ(of("fusion+neighbor-allreduce", 6),
-            (std::vector<Rank>{0, 6, 1, 0}));
-  EXPECT_EQ(of("fusion+ps", 6), (std::vector<Rank>{6, 0, 1, 1}));
+            (std::vector<Rank>{0, 6, 1, 1, 0}));
+  EXPECT_EQ(of("fusion+hierarchical-neighbor-allreduce:local=3", 6),
+            (std::vector<Rank>{0, 6, 3, 3, 0}));
+  EXPECT_EQ(
+      of("fusion+hierarchical-neighbor-allreduce:style=leader,local=3", 6),
+      (std::vector<Rank>{0, 6, 3, 2, 0}));
+  EXPECT_EQ(of("fusion+ps", 6), (std::vector<Rank>{6, 0, 1, 1, 1}));
   EXPECT_EQ(of("fusion+ps:servers=1,local=2", 6),
-            (std::vector<Rank>{2, 4, 2, 1}));
+            (std::vector<Rank>{2, 4, 2, 1, 1}));
   EXPECT_EQ(of("fusion+ps:placement=apart,servers=2", 6),
-            (std::vector<Rank>{0, 4, 1, 1}));
+            (std::vector<Rank>{0, 4, 1, 1, 1}));
 }
 
 }  // namespace

@@ -12,11 +12,11 @@ namespace {
 
 /// Two buffers of eight beside a one-tensor model; one communicator.
 Setup two_buffers(const PlanInput& input) {
-  Frame frame(input, {input.model.ready_order});
-  frame.add_buffer({.name = "x", .elements = 8});
-  frame.add_buffer({.name = "y", .elements = 8});
-  frame.add_world("all");
-  return std::move(frame).finish();
+  SetupBuilder builder(input, {input.model.ready_order});
+  builder.add_buffer({.name = "x", .elements = 8});
+  builder.add_buffer({.name = "y", .elements = 8});
+  builder.add_world("all");
+  return std::move(builder).finish();
 }
 
 constexpr CommunicatorId kAll{0};
@@ -65,7 +65,7 @@ TEST(Verify, FollowsTheLeaderWhereTheOrderIsByPriority) {
     program.compute();
     program.at(program.all_reduce(x_of(program), kAll)).priority = 1;
     program.at(program.all_reduce(y_of(program), kAll)).priority = 0;
-    program.update(units_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+    program.update(buckets_of(program.setup(), {{ParameterId{0}}}).front(), 1);
   };
   EXPECT_EQ(verdict(3, urgent_last, by_priority), "fine");
 }
@@ -83,7 +83,7 @@ TEST(Verify, FollowsTheLeaderOfEachGroup) {
     program.compute();
     program.at(program.all_reduce(x_of(program), kAll)).priority = 1;
     program.at(program.all_reduce(y_of(program), kAll)).priority = 0;
-    program.update(units_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+    program.update(buckets_of(program.setup(), {{ParameterId{0}}}).front(), 1);
   };
   EXPECT_EQ(verdict(4, urgent_last, pairs_by_priority), "fine");
 }
@@ -91,7 +91,7 @@ TEST(Verify, FollowsTheLeaderOfEachGroup) {
 TEST(Verify, MembersSeeOneGroup) {
   const auto alone = [](Program& program, Variant) {
     program.compute();
-    program.update(units_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+    program.update(buckets_of(program.setup(), {{ParameterId{0}}}).front(), 1);
   };
   const auto other_on_rank_1 = [](const PlanInput& input) {
     plan::Setup setup = pairs_by_priority(input);
@@ -122,7 +122,7 @@ TEST(Verify, FindsAMemberThatCannotFollowTheLeader) {
       program.kernel("copy", {{x_of(program)}}, {{y_of(program)}}, {1});
     }
     program.at(program.all_reduce(y_of(program), kAll)).priority = 0;
-    program.update(units_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+    program.update(buckets_of(program.setup(), {{ParameterId{0}}}).front(), 1);
   };
   EXPECT_EQ(verdict(2, crossed), "fine");
   expect_says(verdict(2, crossed, by_priority),

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/ranks_per_host.h"
 
 namespace paceline::cluster {
 namespace {
@@ -240,16 +241,12 @@ std::vector<plan::Rank> ranks_per_host(const Cluster& cluster,
     throw UsageError(
         fmt::format("a world of {} ranks; it needs at least 1", world));
   }
-  std::vector<plan::Rank> ranks;
-  plan::Rank left = world;
+  std::vector<plan::Rank> slots;
   for (const ClusterHost& host : cluster.hosts) {
-    if (left == 0) {
-      break;
-    }
-    ranks.push_back(std::min<plan::Rank>(left, host.slots));
-    left -= ranks.back();
+    slots.push_back(host.slots);
   }
-  if (left > 0) {
+  std::vector<plan::Rank> ranks = plan::fill_hosts(world, slots);
+  if (std::accumulate(ranks.begin(), ranks.end(), plan::Rank{0}) < world) {
     throw UsageError(fmt::format(
         "a world of {} ranks does not fit on cluster '{}': {} hosts have {} "
         "slots",

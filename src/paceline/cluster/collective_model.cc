@@ -5,16 +5,16 @@
 #include <cmath>
 
 #include "paceline/base/error.h"
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 
 namespace paceline::cluster {
 namespace {
 
 /// The rate that one unit of weight gets from a link that carries `weight`.
 std::int64_t share(std::int64_t bytes_per_s, std::int64_t weight) {
-  return weight == 0
-             ? std::numeric_limits<std::int64_t>::max()
-             : std::max<std::int64_t>(1, bytes_per_s * kWeightOne / weight);
+  return weight == 0 ? std::numeric_limits<std::int64_t>::max()
+                     : std::max<std::int64_t>(
+                           1, bytes_per_s * plan::kWeightOne / weight);
 }
 
 /// How often the bytes of a stage, which are sent and received, cross a link of
@@ -101,7 +101,7 @@ plan::Picoseconds alone(const Price& price,
                stage.device_weight * on_bus * crossings(machine.device)),
          share(machine.network.bytes_per_s,
                network_weight(stage, group, machine.network))});
-    total += stage.latency + transfer_time(stage.bytes, rate);
+    total += stage.latency + plan::wire_time(stage.bytes, rate);
   }
   return total;
 }

@@ -26,9 +26,6 @@ struct CollectiveCall {
   Group group;
 };
 
-/// Weights of loads are whole multiples of 1 / kWeightOne.
-inline constexpr std::int64_t kWeightOne = 65536;
-
 /// A part of a transfer: first it waits, then its bytes flow through the
 /// device link of every member and, where it leaves the host, the network
 /// link of every host.  A weight says how many times `bytes` cross such a
@@ -36,8 +33,9 @@ inline constexpr std::int64_t kWeightOne = 65536;
 struct Stage {
   plan::Picoseconds latency = 0;
   std::int64_t bytes = 0;
-  std::int64_t device_weight = kWeightOne;
-  std::int64_t network_weight = kWeightOne;  // of a host's whole network link
+  std::int64_t device_weight = plan::kWeightOne;
+  std::int64_t network_weight =
+      plan::kWeightOne;  // of a host's whole network link
   std::int64_t limit_bytes_per_s = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -107,7 +105,7 @@ inline plan::Picoseconds hop(const Group& group, const Machine& machine) {
 
 /// `part` of `whole` as a weight, rounded up; 0 / 0 is 0.
 constexpr std::int64_t weight_of(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : (part * kWeightOne + whole - 1) / whole;
+  return whole == 0 ? 0 : (part * plan::kWeightOne + whole - 1) / whole;
 }
 
 /// How long a price takes on a machine that does nothing else, in closed form:

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "paceline/cluster/cluster.h"
+#include "paceline/plan/fair_share.h"
+#include "paceline/plan/int128.h"
 #include "paceline/plan/profile.h"
 
 // What a plan is priced on: two kinds of links, what compute and communication

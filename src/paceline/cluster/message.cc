@@ -27,7 +27,7 @@ Stage message_stage(std::int64_t bytes, bool remote, const Machine& machine) {
   Stage stage{
       .latency = remote ? machine.network.latency : machine.device.latency,
       .bytes = bytes,
-      .network_weight = remote ? kWeightOne : 0};
+      .network_weight = remote ? plan::kWeightOne : 0};
   if (const cluster::LinkFit* fit = message_fit(remote, machine)) {
     const plan::AlphaBetaPiece& piece = piece_of(*fit, bytes);
     stage.latency = piece.alpha;

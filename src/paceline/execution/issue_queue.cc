@@ -2,70 +2,72 @@
 #include "paceline/execution/issue_queue.h"
 
 #include <algorithm>
-#include <tuple>
-
-#include "paceline/base/error.h"
 
 namespace paceline::execution {
 
 void IssueQueue::push(plan::OpRef ref,
                       std::int32_t priority,
                       std::int64_t bytes) {
-  waiting_.push_back({ref, priority, bytes});
-  ++pushed_;
+  rule_.add(true, priority, bytes);
+  waiting_.push_back({.ref = ref});
+  follow_known();
 }
 
-std::deque<IssueQueue::Waiting>::iterator IssueQueue::next(
-    const IsReady& is_ready) {
-  const auto none = waiting_.end();
-  if (!by_priority() || !leads_) {
-    auto turn = waiting_.begin();
-    if (by_priority()) {
-      turn = std::find_if(turn, none, [&](const Waiting& waiting) {
-        return !picks_.empty() && waiting.ref == picks_.front();
-      });
-    }
-    const bool goes = turn != none && !is_held(*turn) && is_ready(turn->ref);
-    return goes ? turn : none;
-  }
-  auto first = none;
-  for (auto it = waiting_.begin(); it != none; ++it) {
-    const bool sooner =
-        first == none ||
-        std::tie(it->priority, it->ref) < std::tie(first->priority, first->ref);
-    if (sooner && !is_held(*it) && is_ready(it->ref)) {
-      first = it;
+/// Tells the rule which ops have become ready.  In program order only the first
+/// op matters.
+void IssueQueue::find_ready(const IsReady& is_ready) {
+  const std::size_t count = by_priority()
+                                ? waiting_.size()
+                                : std::min<std::size_t>(waiting_.size(), 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!waiting_[i].ready && is_ready(waiting_[i].ref)) {
+      waiting_[i].ready = true;
+      rule_.ready(rule_.first() + static_cast<std::int64_t>(i));
     }
   }
-  return first;
+}
+
+std::optional<plan::OpRef> IssueQueue::pop(const IsReady& is_ready) {
+  find_ready(is_ready);
+  const auto number = rule_.next();
+  if (!number) {
+    return std::nullopt;
+  }
+  const auto first = rule_.first();
+  const plan::OpRef ref =
+      waiting_[static_cast<std::size_t>(*number - first)].ref;
+  rule_.issue(*number);
+  waiting_.erase(waiting_.begin(), waiting_.begin() + (rule_.first() - first));
+  return ref;
 }
 
 bool IssueQueue::ask() {
-  if (!by_priority() || leads_ || asking_ || heard_ == pushed_) {
+  if (!rule_.follows() || asking_ || asked_ == rule_.collectives()) {
     return false;
   }
   asking_ = true;
+  ++asked_;
   return true;
 }
 
 void IssueQueue::follow(plan::OpRef pick) {
   picks_.push_back(pick);
-  ++heard_;
   asking_ = false;
+  follow_known();
 }
 
-std::optional<plan::OpRef> IssueQueue::pop(const IsReady& is_ready) {
-  const auto found = next(is_ready);
-  if (found == waiting_.end()) {
-    return std::nullopt;
-  }
-  const Waiting issued = *found;
-  waiting_.erase(found);
-  if (!picks_.empty()) {
+/// Hands on the picks whose ops are pushed, in their order.
+void IssueQueue::follow_known() {
+  while (!picks_.empty()) {
+    const auto found =
+        std::ranges::lower_bound(waiting_, picks_.front(), {}, &Waiting::ref);
+    if (found == waiting_.end() || found->ref != picks_.front()) {
+      return;
+    }
+    rule_.follow(
+        rule_.collective_number(rule_.first() + (found - waiting_.begin())));
     picks_.pop_front();
   }
-  under_way_bytes_ += issued.bytes;
-  return issued.ref;
 }
 
 }  // namespace paceline::execution

@@ -4,42 +4,39 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <optional>
 
-#include "paceline/plan/comm_plan.h"
 #include "paceline/plan/frontier.h"
+#include "paceline/plan/issue_queue.h"
 
 namespace paceline::execution {
 
-/// The collectives of one communicator that wait to be issued on this rank,
-/// and the bytes of those under way.
+/// The collectives of one communicator that wait to be issued on this rank, and
+/// the bytes of those in flight.
 ///
-/// kProgram: in program order.  kPriority: the communicator's first member
-/// picks the ready one of smallest (priority, step, index) and the others
-/// follow its picks, in its order.  Either way nothing that counts bytes is
-/// issued while the bytes under way reach the credit.
+/// They are issued by the rule of plan/issue_queue.h, which knows ops by their
+/// numbers.  Here ops are known by step and index, as on every other member of
+/// the communicator.
 class IssueQueue {
  public:
   using IsReady = std::function<bool(plan::OpRef)>;
 
-  IssueQueue() = default;
   IssueQueue(const plan::Communicator& group, bool leads)
-      : order_(group.order), leads_(leads), credit_bytes_(group.credit_bytes) {}
+      : rule_(group.order, group.credit_bytes, leads) {}
 
   /// A step was opened: `ref` comes behind what is queued.
   void push(plan::OpRef ref, std::int32_t priority, std::int64_t bytes);
 
-  /// Removes and returns the op to issue now; it counts as under way.
+  /// Removes and returns the op to issue now; its bytes are in flight.
   std::optional<plan::OpRef> pop(const IsReady& is_ready);
 
   /// An op of so many bytes has ended, or could not start.
-  void end(std::int64_t bytes) { under_way_bytes_ -= bytes; }
+  void end(std::int64_t bytes) { rule_.end(bytes); }
 
-  bool by_priority() const { return order_ == plan::Order::kPriority; }
+  bool by_priority() const { return rule_.picks() || rule_.follows(); }
 
   /// Whether this rank picks for the others.
-  bool picks() const { return by_priority() && leads_; }
+  bool picks() const { return rule_.picks(); }
 
   /// Whether to ask for the first member's next pick now: one at a time, as
   /// many as there are ops.  It then counts as asked.
@@ -51,22 +48,16 @@ class IssueQueue {
  private:
   struct Waiting {
     plan::OpRef ref;
-    std::int32_t priority = 0;
-    std::int64_t bytes = 0;
+    bool ready = false;  // as rule_ knows it
   };
-  std::deque<Waiting>::iterator next(const IsReady& is_ready);
-  bool is_held(const Waiting& waiting) const {
-    return waiting.bytes > 0 && under_way_bytes_ >= credit_bytes_;
-  }
+  void find_ready(const IsReady& is_ready);
+  void follow_known();
 
-  plan::Order order_ = plan::Order::kProgram;
-  bool leads_ = true;
-  std::int64_t credit_bytes_ = std::numeric_limits<std::int64_t>::max();
-  std::int64_t under_way_bytes_ = 0;
-  std::int64_t pushed_ = 0, heard_ = 0;  // ops and picks, over all steps
+  plan::IssueQueue rule_;
+  std::deque<Waiting> waiting_;    // by number in rule_, from rule_.first() on
+  std::deque<plan::OpRef> picks_;  // of ops that are not pushed yet
+  std::int64_t asked_ = 0;
   bool asking_ = false;
-  std::deque<Waiting> waiting_;
-  std::deque<plan::OpRef> picks_;
 };
 
 }  // namespace paceline::execution

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "paceline/plan/linker.h"
+#include "paceline/plan/dependency_analyzer.h"
 
 namespace paceline::execution {
 namespace {
@@ -15,11 +15,11 @@ std::vector<bool> gates_of_backward(const StepProgram& program,
                                     const plan::Setup& setup) {
   std::vector<bool> gates(shape.modules.size(), false);
   const auto& ops = program.plan->ops;
-  plan::Linker linker(shape, setup);
-  const plan::Links links = linker.open(0, *program.plan);
+  plan::DependencyAnalyzer analyzer(shape, setup);
+  const plan::Dependencies dependencies = analyzer.open(0, *program.plan);
   for (std::size_t p = 0; p < shape.parameters.size(); ++p) {
     const auto op = static_cast<std::size_t>(program.backward[p][0]);
-    for (const plan::Edge& edge : links.waits_for[op]) {
+    for (const plan::Edge& edge : dependencies.waits_for[op]) {
       const auto& before = ops[static_cast<std::size_t>(edge.op)].work;
       if (!std::holds_alternative<plan::Forward>(before) &&
           !std::holds_alternative<plan::Backward>(before)) {

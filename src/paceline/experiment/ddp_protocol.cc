@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/ddp_protocol.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 
 namespace paceline::experiment {
-
-std::vector<int> pack(int ranks, const std::vector<int>& ranks_per_host) {
-  std::vector<int> packed;
-  for (const int here : ranks_per_host) {
-    if (ranks <= 0) {
-      break;
-    }
-    packed.push_back(std::min(ranks, here));
-    ranks -= packed.back();
-  }
-  PACELINE_CHECK(ranks <= 0);
-  return packed;
-}
 
 std::vector<ProtocolEntry> ddp_entries(const std::vector<int>& ranks_per_host) {
   PACELINE_CHECK(!ranks_per_host.empty());

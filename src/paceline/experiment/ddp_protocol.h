@@ -21,7 +21,4 @@ struct ProtocolEntry {
 /// (pytorch/pytorch, benchmarks/distributed/ddp/benchmark.py).
 std::vector<ProtocolEntry> ddp_entries(const std::vector<int>& ranks_per_host);
 
-/// How `ranks` lie on hosts that have so many each, filled one by one.
-std::vector<int> pack(int ranks, const std::vector<int>& ranks_per_host);
-
 }  // namespace paceline::experiment

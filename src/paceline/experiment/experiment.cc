@@ -15,6 +15,7 @@
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/rank_words.h"
 #include "paceline/plan/engine_traits.h"
+#include "paceline/plan/ranks_per_host.h"
 
 namespace paceline::experiment {
 namespace {
@@ -195,9 +196,9 @@ class Expansion {
     base.where["ranks"] = world.where;
     base.configuration.ranks = ranks;
     check_case(base.configuration, machine_, where_in(base));
-    const std::vector<int> hosts = machine_.joined()
-                                       ? pack(ranks, machine_.ranks_per_host)
-                                       : std::vector<int>{ranks};
+    const std::vector<int> hosts =
+        machine_.joined() ? plan::fill_hosts(ranks, machine_.ranks_per_host)
+                          : std::vector<int>{ranks};
     const auto given = block.find("strategy");
     const std::vector<Given> exchanging =
         given != block.end() ? given->second

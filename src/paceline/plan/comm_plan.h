@@ -62,10 +62,10 @@ struct Placement {
 
 enum class Order : std::uint8_t { kProgram, kPriority };
 
-/// A group of ranks, an issue order, bytes allowed in flight.  It may be one
-/// of several disjoint groups, one a host say: then a rank's setup shows the
-/// one that it is a member of, under the same number on every rank, and no
-/// members where it is in none.
+/// A group of ranks, an issue order, bytes allowed in flight.  One number may
+/// stand for several disjoint groups, for example one on each host.  Then the
+/// setup of a rank holds the group that the rank is a member of, or a group
+/// without members where the rank is in none.
 struct Communicator {
   std::string name;  // differs between groups
   Members members;
@@ -148,24 +148,34 @@ struct CommPlan {
   std::vector<Op> ops;
 };
 
-/// Ranks that may change places: of `count` ranks from `first` on, in blocks
-/// of `block` neighbors, the blocks.  All plans are then what they were, but
-/// that they name other ranks, and other shares of equal size.
+/// Which permutations of ranks leave all plans as they are, except that the
+/// plans name other ranks, and other shares of equal size.
+///
+/// `count` ranks from `first` on form blocks of `block` neighbors.  Blocks may
+/// be permuted: in any order, or else only rotated as a ring.  The last
+/// `movable` places of a block may be permuted too, in all blocks alike.
 struct Symmetry {
   Rank first = 0;
-  Rank count = 0;  // 0: nobody may; else a multiple of `block`
+  Rank count = 0;  // 0: no rank may move; else a multiple of `block`
   Rank block = 1;
-  bool in_any_order = false;  // else blocks only move on in a ring
+  Rank movable = 1;  // 1: every place of a block stays
+  bool in_any_order = false;
+
+  /// The first of the places that `place` of a block may take.
+  constexpr Rank first_place(Rank place) const {
+    return place < block - movable ? place : block - movable;
+  }
 };
 
-/// The first `count` ranks, in blocks of `block`, may change places at will.
-constexpr Symmetry any_order(Rank count, Rank block = 1) {
-  return {.count = count, .block = block, .in_any_order = true};
+/// The first `count` ranks, in blocks of `block`, may be permuted.
+constexpr Symmetry any_order(Rank count, Rank block = 1, Rank movable = 1) {
+  return {
+      .count = count, .block = block, .movable = movable, .in_any_order = true};
 }
 
-/// They may move on in a ring.
-constexpr Symmetry in_a_ring(Rank count, Rank block = 1) {
-  return {.count = count, .block = block};
+/// The first `count` ranks, in blocks of `block`, may be rotated.
+constexpr Symmetry in_a_ring(Rank count, Rank block = 1, Rank movable = 1) {
+  return {.count = count, .block = block, .movable = movable};
 }
 
 /// Writes one rank's training step as a sequential program over flat buffers.
@@ -189,12 +199,12 @@ class Planner {
                         const Setup& setup,
                         Variant variant) const = 0;
 
-  /// Which ranks are alike, whatever the hosts; the simulator folds by it.
-  /// It does not depend on input.rank.
+  /// The permutations of ranks that leave the plans as they are, whatever the
+  /// hosts; the same for every input.rank.  The simulator folds ranks by it.
   virtual Symmetry symmetry(const PlanInput& /*input*/) const { return {}; }
 
-  /// What the planner has to say about its choices, in one line for people;
-  /// empty where it chooses nothing.
+  /// One line for users about the planner's choices; empty where the planner
+  /// chooses nothing.
   virtual std::string remark(const PlanInput& /*input*/) const { return {}; }
 };
 

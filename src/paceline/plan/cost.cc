@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "paceline/base/error.h"
-#include "paceline/plan/linker.h"
+#include "paceline/plan/dependency_analyzer.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/wire_bytes.h"
 
@@ -98,14 +98,14 @@ std::int64_t bytes_on_credit(const Setup& setup, const Op& op) {
 std::int64_t rounds(const ModelShape& model,
                     const Setup& setup,
                     const CommPlan& plan) {
-  Linker linker(model, setup);
-  const Links links = linker.open(0, plan);
+  DependencyAnalyzer analyzer(model, setup);
+  const Dependencies dependencies = analyzer.open(0, plan);
   std::vector<std::int64_t> behind(plan.ops.size(), 0);
   std::int64_t before_phase = 0, phase = 0, longest = 0;
   bool backward = false;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    for (const Edge& edge : links.waits_for[i]) {
+    for (const Edge& edge : dependencies.waits_for[i]) {
       behind[i] =
           std::max(behind[i], behind[static_cast<std::size_t>(edge.op)]);
     }

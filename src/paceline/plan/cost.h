@@ -40,10 +40,10 @@ bool has_performer(const CommPlan& plan);
 /// The payload of a collective, all that an exchange sends and receives.
 std::int64_t payload_bytes(const Setup& setup, const Op& op);
 
-/// What an op counts against its communicator's credit: the payload of a
-/// collective, what an exchange sends.  An op that counts nothing, as one that
-/// only receives, is not held back either: a rank whose credit is spent on
-/// what others must receive would else not receive what they sent it.
+/// The bytes of an op that count against its communicator's credit: the payload
+/// of a collective, or what an exchange sends.  An op that only receives counts
+/// no bytes and is never held back: two ranks that had spent their credit on
+/// messages to each other would otherwise receive neither message.
 std::int64_t bytes_on_credit(const Setup& setup, const Op& op);
 
 /// The longest chain of communication within a step of which each waits for

@@ -7,8 +7,9 @@
 
 namespace paceline::plan {
 
-/// A sentence that names the ops which wait for each other: the circle that
-/// `blocker`, what a place waits for, leads into from `first` on.
+/// A sentence that names the ops which wait for each other.  `blocker` returns
+/// what a place waits for; the places are followed from `first` on until one
+/// comes again, and the cycle is described.
 template <typename Place, typename Blocker, typename Describe>
 std::string deadlock(Place first,
                      const Blocker& blocker,

@@ -16,7 +16,7 @@ std::size_t at(OpRef ref) {
 }  // namespace
 
 Frontier::Frontier(const ModelShape& model, const Setup& setup)
-    : linker_(model, setup) {}
+    : analyzer_(model, setup) {}
 
 const Frontier::OpenStep* Frontier::find(Step step) const {
   if (steps_.empty() || step < steps_.front().step) {
@@ -37,7 +37,7 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
   const std::size_t ops = plan->ops.size();
   steps_.push_back({.step = step,
                     .plan = plan,
-                    .links = linker_.open(plan),
+                    .dependencies = analyzer_.open(plan),
                     .unmet = std::vector<std::int32_t>(ops, 0),
                     .state = std::vector<State>(ops, State::kWaiting),
                     .successors = std::vector<std::vector<OpRef>>(ops),
@@ -45,7 +45,7 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
   OpenStep& opened = steps_.back();
   for (std::size_t i = 0; i < ops; ++i) {
     const OpRef me{step, static_cast<OpIndex>(i)};
-    for (const OpRef wait : opened.links->waits_for[i]) {
+    for (const OpRef wait : opened.dependencies->waits_for[i]) {
       const OpRef before{step + wait.step, wait.op};
       if (!is_complete(before)) {
         find(before.step)->successors[at(before)].push_back(me);
@@ -77,8 +77,8 @@ void Frontier::complete(OpRef ref) {
   }
   while (!steps_.empty() && steps_.front().remaining == 0) {
     steps_.pop_front();
-    linker_.forget_before(steps_.empty() ? 0
-                                         : steps_.front().step - next_step_);
+    analyzer_.forget_before(steps_.empty() ? 0
+                                           : steps_.front().step - next_step_);
   }
 }
 
@@ -105,18 +105,18 @@ const Op& Frontier::op(OpRef ref) const {
 }
 
 std::vector<OpRef> Frontier::chain(OpRef ref) const {
-  std::vector<OpRef> links{ref};
-  while (!is_ready(links.back())) {
-    const OpRef last = links.back();
-    const auto& edges = find(last.step)->links->waits_for[at(last)];
+  std::vector<OpRef> chain{ref};
+  while (!is_ready(chain.back())) {
+    const OpRef last = chain.back();
+    const auto& edges = find(last.step)->dependencies->waits_for[at(last)];
     const auto blocker =
         std::find_if(edges.begin(), edges.end(), [&](OpRef wait) {
           return !is_complete({last.step + wait.step, wait.op});
         });
     PACELINE_CHECK(blocker != edges.end());
-    links.push_back({last.step + blocker->step, blocker->op});
+    chain.push_back({last.step + blocker->step, blocker->op});
   }
-  return links;
+  return chain;
 }
 
 OpRef Frontier::oldest() const {

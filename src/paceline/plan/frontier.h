@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
-#include "paceline/plan/link_cache.h"
-#include "paceline/plan/linker.h"
+#include "paceline/plan/dependency_analyzer.h"
+#include "paceline/plan/dependency_cache.h"
 #include "paceline/plan/plan_input.h"
 
 namespace paceline::plan {
@@ -47,9 +47,9 @@ class Frontier {
   /// an op that waits for none.
   std::vector<OpRef> chain(OpRef ref) const;
 
-  /// How often links were derived; fewer times than there were steps, as a
-  /// LinkCache says.
-  std::size_t links_derived() const { return linker_.derived(); }
+  /// How often dependencies were derived; fewer times than there were steps, as
+  /// a DependencyCache says.
+  std::size_t derivations() const { return analyzer_.derived(); }
 
   /// The earliest op that is not complete; `idle()` must be false.
   OpRef oldest() const;
@@ -59,8 +59,9 @@ class Frontier {
   struct OpenStep {
     Step step = 0;
     std::shared_ptr<const CommPlan> plan;
-    std::shared_ptr<const Links> links;  // steps counted from this one
-    std::vector<std::int32_t> unmet;     // predecessors that are not complete
+    std::shared_ptr<const Dependencies>
+        dependencies;                 // steps counted from this one
+    std::vector<std::int32_t> unmet;  // predecessors that are not complete
     std::vector<State> state;
     std::vector<std::vector<OpRef>> successors;
     std::size_t remaining = 0;
@@ -69,7 +70,7 @@ class Frontier {
   const OpenStep* find(Step step) const;
   OpenStep* find(Step step);
 
-  LinkCache linker_;
+  DependencyCache analyzer_;
   std::deque<OpenStep> steps_;
   std::vector<OpRef> ready_;
   Step next_step_ = 0;

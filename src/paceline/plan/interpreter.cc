@@ -15,7 +15,7 @@ class InOrder {
         machine_(machine),
         position_(static_cast<std::size_t>(world.ranks()), 0),
         sent_(position_.size(), false),
-        deposited_(world.mails().size(), false) {}
+        deposited_(world.messages().size(), false) {}
 
   void run() {
     bool moved = true;
@@ -64,15 +64,16 @@ class InOrder {
   }
 
   bool meet(const PlanWorld::Item& item) {
-    const PlanWorld::Meeting& meeting = world_.meetings()[item.meeting];
-    const Communicator& on = world_.communicator(meeting);
+    const PlanWorld::MatchedCollective& collective =
+        world_.collectives()[item.collective];
+    const Communicator& on = world_.communicator(collective);
     std::vector<const Collective*> parts;
     for (std::size_t m = 0; m < on.members.size(); ++m) {
-      if (position(on.members[m]) != meeting.items[m]) {
+      if (position(on.members[m]) != collective.items[m]) {
         return false;
       }
       parts.push_back(&std::get<Collective>(
-          world_.items(on.members[m])[meeting.items[m]].op->work));
+          world_.items(on.members[m])[collective.items[m]].op->work));
     }
     machine_.collective(on, parts);
     for (const Rank member : on.members) {
@@ -94,8 +95,8 @@ class InOrder {
       sent_[index] = true;
       moved = !item.sends.empty();
     }
-    for (const std::size_t mail : item.receives) {
-      if (!deposited_[mail]) {
+    for (const std::size_t message : item.receives) {
+      if (!deposited_[message]) {
         return moved;
       }
     }
@@ -111,17 +112,18 @@ class InOrder {
   Rank blocker(Rank rank) {
     const PlanWorld::Item& item = world_.items(rank)[position(rank)];
     if (std::holds_alternative<Collective>(item.op->work)) {
-      const PlanWorld::Meeting& meeting = world_.meetings()[item.meeting];
-      const auto& members = world_.communicator(meeting).members;
+      const PlanWorld::MatchedCollective& collective =
+          world_.collectives()[item.collective];
+      const auto& members = world_.communicator(collective).members;
       for (std::size_t m = 0; m < members.size(); ++m) {
-        if (position(members[m]) != meeting.items[m]) {
+        if (position(members[m]) != collective.items[m]) {
           return members[m];
         }
       }
     }
-    for (const std::size_t mail : item.receives) {
-      if (!deposited_[mail]) {
-        return world_.mails()[mail].from;
+    for (const std::size_t message : item.receives) {
+      if (!deposited_[message]) {
+        return world_.messages()[message].from;
       }
     }
     PACELINE_CHECK(false);
@@ -147,7 +149,7 @@ class InOrder {
   Machine& machine_;
   std::vector<std::size_t> position_;  // by rank: the next item
   std::vector<bool> sent_;             // by rank: the next item's sends are out
-  std::vector<bool> deposited_;        // by mail
+  std::vector<bool> deposited_;        // by message
 };
 
 }  // namespace

@@ -26,9 +26,9 @@ class Machine {
   virtual void collective(const Communicator& on,
                           const std::vector<const Collective*>& parts) = 0;
 
-  /// Keeps a copy of what is sent under `mail`; each is received once.
-  virtual void send(Rank from, const Slice& slice, std::size_t mail) = 0;
-  virtual void receive(Rank to, const Slice& slice, std::size_t mail) = 0;
+  /// Keeps a copy of what is sent under `message`; each is received once.
+  virtual void send(Rank from, const Slice& slice, std::size_t message) = 0;
+  virtual void receive(Rank to, const Slice& slice, std::size_t message) = 0;
 };
 
 /// Runs `steps` steps of all ranks one op after the other: what a plan *means*.

@@ -41,11 +41,16 @@ struct PlanInput {
   OptimizerShape optimizer;
   Rank rank = 0;
   Rank world = 1;
-  RanksPerHost local_world{};
-  int micro_batches = 1;      // gradient accumulation
-  bool loss_scaling = false;  // the loss is scaled, Note [Loss scaling]
+  RanksPerHost local_world{};  // empty: not known
+  int micro_batches = 1;       // gradient accumulation
+  bool loss_scaling = false;   // the loss is scaled, Note [Loss scaling]
   std::optional<LayerProfile> profile{};  // for planners that look at times,
   std::optional<AlphaBeta> alpha_beta{};  // equal on all ranks
+
+  /// The hosts of all ranks; one host where they are not known.
+  RanksPerHost hosts() const {
+    return local_world.empty() ? RanksPerHost{world} : local_world;
+  }
 };
 
 }  // namespace paceline::plan

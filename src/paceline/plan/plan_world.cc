@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "paceline/plan/access.h"
+#include "paceline/plan/dependency_analyzer.h"
 #include "paceline/plan/describe.h"
-#include "paceline/plan/linker.h"
 
 namespace paceline::plan {
 namespace {
@@ -34,7 +34,7 @@ PlanWorld::PlanWorld(const Planner& planner,
     PlanInput mine = input;
     mine.rank = rank;
     Setup setup = planner.setup(mine);
-    sides_.push_back({std::move(mine), std::move(setup), {}, {}, {}});
+    sides_.push_back({std::move(mine), std::move(setup), {}, {}, {}, {}});
   }
   for (Side& side : sides_) {
     for (Step step = 0; step < steps; ++step) {
@@ -45,6 +45,7 @@ PlanWorld::PlanWorld(const Planner& planner,
       side.steps.push_back(&side.plans.at(variant));
       const std::vector<Op>& ops = side.steps.back()->ops;
       for (std::size_t i = 0; i < ops.size(); ++i) {
+        side.ends.add(ops[i], static_cast<std::uint32_t>(side.items.size()));
         side.items.push_back(
             {.step = step, .index = static_cast<OpIndex>(i), .op = &ops[i]});
       }
@@ -61,7 +62,7 @@ PlanWorld::PlanWorld(const Planner& planner,
 
 PlanWorld::Order PlanWorld::order(Rank rank) const {
   const Side& mine = side(rank);
-  Linker linker(mine.input.model, mine.setup);
+  DependencyAnalyzer analyzer(mine.input.model, mine.setup);
   Order order;
   std::vector<std::size_t> begin;  // by step: its first item
   std::size_t items = 0;
@@ -75,10 +76,11 @@ PlanWorld::Order PlanWorld::order(Rank rank) const {
   };
   for (std::size_t step = 0; step < mine.steps.size(); ++step) {
     begin.push_back(items);
-    const Links links = linker.open(static_cast<Step>(step), *mine.steps[step]);
+    const Dependencies dependencies =
+        analyzer.open(static_cast<Step>(step), *mine.steps[step]);
     for (std::size_t i = 0; i < mine.steps[step]->ops.size(); ++i) {
-      order.waits_for.push_back(to_items(links.waits_for[i]));
-      order.excludes.push_back(to_items(links.excludes[i]));
+      order.waits_for.push_back(to_items(dependencies.waits_for[i]));
+      order.excludes.push_back(to_items(dependencies.excludes[i]));
     }
     items += mine.steps[step]->ops.size();
   }

@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/plan/comm_plan.h"
+#include "paceline/plan/matching.h"
 #include "paceline/plan/plan_input.h"
 
 namespace paceline::plan {
@@ -21,12 +22,9 @@ class PlanError : public UsageError {
   using UsageError::UsageError;
 };
 
-/// Some steps of all ranks' plans, with who meets whom.
-///
-/// The n-th collective of a communicator on one member meets the n-th on every
-/// other; the n-th message from one rank to another on a communicator meets
-/// the n-th that is received there.  Everything that can be seen without
-/// running is checked on construction.
+/// Some steps of all ranks' plans, their collectives and messages matched
+/// (plan/matching.h).  The constructor checks everything that can be checked
+/// without running the plans.
 class PlanWorld {
  public:
   /// One op of one step on one rank.
@@ -34,18 +32,18 @@ class PlanWorld {
     Step step = 0;
     OpIndex index = 0;
     const Op* op = nullptr;
-    std::size_t meeting = 0;              // of a Collective
-    std::vector<std::size_t> sends{};     // mails of an Exchange, in its order
+    std::size_t collective = 0;        // of a Collective
+    std::vector<std::size_t> sends{};  // messages of an Exchange, in its order
     std::vector<std::size_t> receives{};  // likewise
   };
   /// A collective: one item per member of the communicator, in its order.
-  struct Meeting {
+  struct MatchedCollective {
     CommunicatorId on{};
     Rank first = 0;  // member
     std::vector<std::size_t> items;
   };
   /// A message: the items that send and receive it.
-  struct Mail {
+  struct MatchedMessage {
     Rank from = 0, to = 0;
     std::size_t send_item = 0, receive_item = 0;
   };
@@ -67,14 +65,16 @@ class PlanWorld {
   const Setup& setup(Rank rank) const { return side(rank).setup; }
   /// All steps, in program order.
   const std::vector<Item>& items(Rank rank) const { return side(rank).items; }
-  const std::vector<Meeting>& meetings() const { return meetings_; }
-  const std::vector<Mail>& mails() const { return mails_; }
+  const std::vector<MatchedCollective>& collectives() const {
+    return collectives_;
+  }
+  const std::vector<MatchedMessage>& messages() const { return messages_; }
   /// As a rank sees it.
   const Communicator& communicator(Rank rank, CommunicatorId id) const {
     return side(rank).setup.communicators[index_of(id)];
   }
-  const Communicator& communicator(const Meeting& meeting) const {
-    return communicator(meeting.first, meeting.on);
+  const Communicator& communicator(const MatchedCollective& collective) const {
+    return communicator(collective.first, collective.on);
   }
 
   /// By item, the items of the same rank that it waits for, or excludes.
@@ -93,6 +93,7 @@ class PlanWorld {
     std::map<Variant, CommPlan> plans;
     std::vector<const CommPlan*> steps;
     std::vector<Item> items;
+    Endpoints ends;
   };
 
   const Side& side(Rank rank) const {
@@ -107,12 +108,13 @@ class PlanWorld {
   void match_collectives();
   void match_group(const Communicator& group, CommunicatorId on);
   void match_messages();
+  void match_messages_between(Rank from, Rank to, CommunicatorId on);
   void check_agreement(const Place& first, const Place& other) const;
   [[noreturn]] void refuse(const Place& place, const std::string& why) const;
 
   std::vector<Side> sides_;  // by rank
-  std::vector<Meeting> meetings_;
-  std::vector<Mail> mails_;
+  std::vector<MatchedCollective> collectives_;
+  std::vector<MatchedMessage> messages_;
 };
 
 }  // namespace paceline::plan

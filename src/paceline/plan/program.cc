@@ -52,9 +52,9 @@ std::optional<OpIndex> Program::last_backward() const {
                             : std::optional(std::ranges::max(backwards_));
 }
 
-std::optional<OpIndex> Program::last_backward(const Unit& unit) const {
+std::optional<OpIndex> Program::last_backward(const Bucket& bucket) const {
   OpIndex last = -1;
-  for (const ParameterId id : unit.parameters) {
+  for (const ParameterId id : bucket.parameters) {
     last = backwards_.empty() ? last : std::max(last, backwards_[index_of(id)]);
   }
   return last < 0 ? std::nullopt : std::optional(last);
@@ -147,7 +147,7 @@ void Program::judge_gradients() {
          {kScaleRule.begin(), kScaleRule.end()});
 }
 
-void Program::update(const Unit& unit, double divisor) {
+void Program::update(const Bucket& bucket, double divisor) {
   if (!trains()) {
     return;
   }
@@ -162,10 +162,11 @@ void Program::update(const Unit& unit, double divisor) {
     kernel("count", std::move(operands), {{counter}});
     counted_ = true;
   }
-  std::vector<Access> writes{{unit.values}, {unit.gradients}};
+  std::vector<Access> writes{{bucket.values}, {bucket.gradients}};
   for (const std::string_view name : state_names(input_.optimizer)) {
-    writes.push_back(
-        {{buffer_named(setup_, name), unit.values.begin, unit.values.count}});
+    writes.push_back({{buffer_named(setup_, name),
+                       bucket.values.begin,
+                       bucket.values.count}});
   }
   std::vector<Access> reads = writes;
   reads.push_back({whole(setup_, buffer_named(setup_, kLearningRate))});
@@ -194,20 +195,22 @@ void Program::set_priority(OpIndex first, std::int32_t priority) {
   }
 }
 
-std::size_t Program::unit_at(Elements element) const {
+std::size_t Program::bucket_at(Elements element) const {
   const auto behind = std::ranges::upper_bound(
-      units(), element, {}, [](const Unit& unit) { return unit.values.begin; });
-  PACELINE_CHECK(behind != units().begin());
-  return static_cast<std::size_t>(behind - units().begin()) - 1;
+      buckets(), element, {}, [](const Bucket& bucket) {
+        return bucket.values.begin;
+      });
+  PACELINE_CHECK(behind != buckets().begin());
+  return static_cast<std::size_t>(behind - buckets().begin()) - 1;
 }
 
 const std::vector<std::size_t>& Program::places_by_name() {
   if (places_by_name_.empty()) {
-    const auto name = [&](std::size_t unit) -> const std::string& {
-      const ParameterId first = units()[unit].parameters.front();
+    const auto name = [&](std::size_t bucket) -> const std::string& {
+      const ParameterId first = buckets()[bucket].parameters.front();
       return input_.model.parameters[index_of(first)].name;
     };
-    std::vector<std::size_t> sorted(units().size());
+    std::vector<std::size_t> sorted(buckets().size());
     std::iota(sorted.begin(), sorted.end(), std::size_t{0});
     std::ranges::stable_sort(sorted, {}, name);
     places_by_name_.resize(sorted.size());

@@ -21,7 +21,7 @@ using Groups = std::vector<std::vector<ParameterId>>;
 /// A range of the flat layout that crosses, or is updated, as a whole: one
 /// slice of the values and the same range of the gradients.  It covers its
 /// tensors and the padding behind each of them.
-struct Unit {
+struct Bucket {
   std::vector<ParameterId> parameters;  // in ready order
   Slice values, gradients;
 };
@@ -70,9 +70,9 @@ void check_shape(const PlanInput& input);
 /// adamw "step_count" (one F32, as PyTorch keeps it).  With loss scaling also
 /// "loss_scale", "applied_scale", "found_inf" (one F32 each) and "growth" (one
 /// I32: good steps since the scale changed).
-class Frame {
+class SetupBuilder {
  public:
-  Frame(const PlanInput& input, const Groups& groups, Rank shards = 1);
+  SetupBuilder(const PlanInput& input, const Groups& groups, Rank shards = 1);
 
   BufferId add_buffer(Buffer buffer);
   CommunicatorId add_communicator(std::string name, Members members);
@@ -81,12 +81,12 @@ class Frame {
   CommunicatorId add_world(std::string name);
 
   /// The same, for messages that a rank issues as they become ready, smallest
-  /// priority first, whatever the discipline.  It has no credit: two ranks that
-  /// spend theirs in different orders wait for each other.
+  /// priority first, whatever the issue policy.  It has no credit: two ranks
+  /// that spend theirs in different orders wait for each other.
   CommunicatorId add_world_as_ready(std::string name);
 
   /// How the communicators added from here on issue.
-  void set_discipline(Order order, std::int64_t credit_bytes);
+  void set_issue_policy(Order order, std::int64_t credit_bytes);
 
   const Setup& setup() const { return setup_; }
   Rank rank() const { return input_.rank; }
@@ -107,16 +107,16 @@ class Frame {
 /// The `index`-th of `shards` equal pieces of a slice.
 Slice shard_of(const Slice& slice, Rank index, Rank shards);
 
-/// The units of `groups` under a layout made by Frame with groups of the same
-/// order (not necessarily the same borders).
-std::vector<Unit> units_of(const Setup& setup, const Groups& groups);
+/// The buckets of `groups` under a layout made by SetupBuilder with groups of
+/// the same order (not necessarily the same borders).
+std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups);
 
 /// What a program is written for, beside its input and setup.
-struct Scene {
-  std::vector<Unit> units;  // of the schedule; empty where there is none
-  bool trains = true;       // else model work and updates are left out
-  Rank shards = 1;          // units are a multiple of so many aligned pieces
-  Step phase = 0;           // the step within the period of what varies
+struct ProgramContext {
+  std::vector<Bucket> buckets;  // of the schedule; empty where there is none
+  bool trains = true;           // else model work and updates are left out
+  Rank shards = 1;  // buckets are a multiple of so many aligned pieces
+  Step phase = 0;   // the step within the period of what varies
 };
 
 /// Most messages that one rank may send and receive in a step: a server of a
@@ -154,8 +154,10 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 /// what was read.
 class Program {
  public:
-  Program(const PlanInput& input, const Setup& setup, Scene scene = {})
-      : input_(input), setup_(setup), scene_(std::move(scene)) {}
+  Program(const PlanInput& input,
+          const Setup& setup,
+          ProgramContext context = {})
+      : input_(input), setup_(setup), context_(std::move(context)) {}
 
   /// All Forward, then all Backward in ready order, micro-batch by micro-batch.
   void compute();
@@ -192,9 +194,9 @@ class Program {
   /// equal ones.
   void judge_gradients();
 
-  /// Applies the optimizer to a unit.  The first call of a step also counts
+  /// Applies the optimizer to a bucket.  The first call of a step also counts
   /// the step where the optimizer wants it.
-  void update(const Unit& unit, double divisor);
+  void update(const Bucket& bucket, double divisor);
 
   /// Lets `op` wait for `earlier` beyond what the hazards say.
   void after(OpIndex op, OpIndex earlier);
@@ -204,24 +206,24 @@ class Program {
   /// Gives the ops from `first` on this priority.
   void set_priority(OpIndex first, std::int32_t priority);
 
-  const std::vector<Unit>& units() const { return scene_.units; }
-  bool trains() const { return scene_.trains; }
-  Rank shards() const { return scene_.shards; }
-  Step phase() const { return scene_.phase; }
+  const std::vector<Bucket>& buckets() const { return context_.buckets; }
+  bool trains() const { return context_.trains; }
+  Rank shards() const { return context_.shards; }
+  Step phase() const { return context_.phase; }
 
-  /// The unit, by its number, that an element of values or gradients lies in.
-  std::size_t unit_at(Elements element) const;
+  /// The bucket, by its number, that an element of values or gradients lies in.
+  std::size_t bucket_at(Elements element) const;
 
-  /// By unit: its place among all when they are sorted by the name of their
+  /// By bucket: its place among all when they are sorted by the name of their
   /// first parameter, as servers that go by names number them.
   const std::vector<std::size_t>& places_by_name();
 
   /// The newest Backward; nothing before compute().
   std::optional<OpIndex> last_backward() const;
 
-  /// The newest Backward of the unit's gradients that is final last; nothing
+  /// The newest Backward of the bucket's gradients that is final last; nothing
   /// before compute().
-  std::optional<OpIndex> last_backward(const Unit& unit) const;
+  std::optional<OpIndex> last_backward(const Bucket& bucket) const;
 
   const PlanInput& input() const { return input_; }
   const Setup& setup() const { return setup_; }
@@ -233,7 +235,7 @@ class Program {
 
   const PlanInput& input_;
   const Setup& setup_;
-  Scene scene_;
+  ProgramContext context_;
   std::vector<std::size_t> places_by_name_;
   CommPlan plan_;
   std::size_t messages_ = 0;

@@ -65,6 +65,15 @@ std::vector<Rank> RanksPerHost::sizes() const {
   return sizes;
 }
 
+std::vector<Rank> fill_hosts(Rank ranks, const std::vector<Rank>& slots) {
+  std::vector<Rank> filled;
+  for (auto host = slots.begin(); host != slots.end() && ranks > 0; ++host) {
+    filled.push_back(std::min(ranks, *host));
+    ranks -= filled.back();
+  }
+  return filled;
+}
+
 std::string text_of(const RanksPerHost& hosts) {
   constexpr std::size_t kShown = 16;
   std::vector<Rank> first;

@@ -48,6 +48,10 @@ class RanksPerHost {
   std::vector<Run> runs_;
 };
 
+/// Ranks by host when `ranks` ranks fill hosts of so many slots in order; fewer
+/// in all where there are too few slots.
+std::vector<Rank> fill_hosts(Rank ranks, const std::vector<Rank>& slots);
+
 /// "8, 8, 4", of many hosts the first.
 std::string text_of(const RanksPerHost& hosts);
 

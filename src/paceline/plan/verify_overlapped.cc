@@ -2,15 +2,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "paceline/plan/cost.h"
 #include "paceline/plan/deadlock.h"
+#include "paceline/plan/issue_queue.h"
 #include "paceline/plan/verify.h"
 
 namespace paceline::plan {
@@ -19,15 +18,15 @@ namespace {
 using Place = PlanWorld::Place;
 
 /// Issues what may be issued and completes what may be completed, until
-/// nothing moves.  In program order both are monotone, so the order in which it
-/// looks does not matter.  Under kPriority the leader's choice depends on
-/// timing; walked is one timing, in which it picks the most urgent of the ops
-/// that are ready when it looks, and the others follow its picks.
+/// nothing moves.  In program order both are monotone, so the order in which
+/// ops are visited does not matter.  Under kPriority the leader's choice
+/// depends on timing.  One timing is walked: the leader picks among all ops
+/// that can become ready before it picks.
 class Overlapped {
  public:
   explicit Overlapped(const PlanWorld& world) : world_(world) {
-    for (const PlanWorld::Meeting& meeting : world.meetings()) {
-      absent_.push_back(meeting.items.size());
+    for (const PlanWorld::MatchedCollective& collective : world.collectives()) {
+      absent_.push_back(collective.items.size());
     }
     for (Rank rank = 0; rank < world.ranks(); ++rank) {
       add_side(rank);
@@ -35,16 +34,16 @@ class Overlapped {
   }
 
   void run() {
-    for (Rank rank = 0; rank < world_.ranks(); ++rank) {
-      for (std::size_t i = 0; i < world_.items(rank).size(); ++i) {
-        queue_.push_back({rank, i});
+    while (!ready_.empty() || !turns_.empty()) {
+      if (!ready_.empty()) {
+        const Place place = ready_.front();
+        ready_.pop_front();
+        become_ready(place);
+      } else {
+        const auto [rank, on] = turns_.front();
+        turns_.pop_front();
+        issue_all(rank, on);
       }
-    }
-    while (!queue_.empty()) {
-      const Place place = queue_.front();
-      queue_.pop_front();
-      try_issue(place);
-      try_complete(place);
     }
     for (Rank rank = 0; rank < world_.ranks(); ++rank) {
       for (std::size_t i = 0; i < world_.items(rank).size(); ++i) {
@@ -59,27 +58,33 @@ class Overlapped {
   }
 
  private:
-  /// A communicator's ops on one rank, which are issued in this order.
+  /// The ops of one communicator on one rank.
   struct Queue {
-    std::vector<std::size_t> items;   // in program order
-    std::vector<std::size_t> issued;  // in the order of issue
-    std::size_t followed = 0;         // of the leader's picks
+    IssueQueue rule;
+    std::vector<std::size_t> items;  // in program order
   };
   struct Side {
     std::vector<std::vector<std::size_t>> before, behind;
-    std::vector<std::optional<std::size_t>> issued_after;  // on communicator
-    std::map<CommunicatorId, Queue> queues;                // of kProgram
+    std::vector<std::size_t> waits;  // by item: of `before`, not complete
+    std::map<CommunicatorId, Queue> queues;
+    std::vector<IssueQueue::Number> number;  // by item: in its queue
     std::vector<bool> issued, complete;
   };
 
   Side& side(Rank rank) { return sides_[static_cast<std::size_t>(rank)]; }
+  const Op& op(const Place& place) const {
+    return *world_.items(place.rank)[place.item].op;
+  }
+  std::int64_t bytes(const Place& place) const {
+    return bytes_on_credit(world_.setup(place.rank), op(place));
+  }
 
   void add_side(Rank rank) {
     const auto& items = world_.items(rank);
     Side mine;
     mine.before = world_.order(rank).waits_for;
     mine.behind.resize(items.size());
-    mine.issued_after.resize(items.size());
+    mine.number.resize(items.size());
     mine.issued.resize(items.size());
     mine.complete.resize(items.size());
     std::optional<std::size_t> model_work;
@@ -90,165 +95,114 @@ class Overlapped {
         }
         model_work = i;
       }
-      const auto on = communicator_of(*items[i].op);
-      if (on) {
-        auto& queue = mine.queues[*on].items;
-        if (!queue.empty() &&
-            world_.communicator(rank, *on).order == Order::kProgram) {
-          mine.issued_after[i] = queue.back();
-        }
-        queue.push_back(i);
+      if (communicator_of(*items[i].op)) {
+        enqueue({rank, i}, mine);
       }
       for (const std::size_t earlier : mine.before[i]) {
         mine.behind[earlier].push_back(i);
+      }
+      mine.waits.push_back(mine.before[i].size());
+      if (mine.waits.back() == 0) {
+        ready_.push_back({rank, i});
       }
     }
     sides_.push_back(std::move(mine));
   }
 
-  bool is_issued(const Place& place) {
-    return side(place.rank).issued[place.item];
+  void enqueue(const Place& place, Side& mine) const {
+    const CommunicatorId on = *communicator_of(op(place));
+    const Communicator& group = world_.communicator(place.rank, on);
+    Queue& queue =
+        mine.queues
+            .try_emplace(on,
+                         Queue{.rule = {group.order,
+                                        group.credit_bytes,
+                                        group.members.front() == place.rank},
+                               .items = {}})
+            .first->second;
+    mine.number[place.item] =
+        queue.rule.add(std::holds_alternative<Collective>(op(place).work),
+                       op(place).priority,
+                       bytes(place));
+    queue.items.push_back(place.item);
   }
 
-  /// The first op whose completion, or issue, `place` lacks for its issue.
-  std::optional<Place> issue_blocker(const Place& place) {
-    const Side& mine = side(place.rank);
-    for (const std::size_t earlier : mine.before[place.item]) {
-      if (!mine.complete[earlier]) {
-        return Place{place.rank, earlier};
-      }
+  /// Everything that it waits for on its own rank is complete.
+  void become_ready(const Place& place) {
+    if (Queue* queue = queue_of(place)) {
+      queue->rule.ready(side(place.rank).number[place.item]);
+      turns_.emplace_back(place.rank, *communicator_of(op(place)));
+    } else {
+      side(place.rank).issued[place.item] = true;
+      complete(place);
     }
-    const auto& previous = mine.issued_after[place.item];
-    if (previous.has_value() && !mine.issued[*previous]) {
-      return Place{place.rank, *previous};
-    }
-    if (const auto pick = pick_blocker(place)) {
-      return pick;
-    }
-    return credit_blocker(place);
-  }
-
-  /// What it waits for on its own rank is complete.
-  bool is_ready(const Place& place) {
-    const Side& mine = side(place.rank);
-    return std::ranges::all_of(
-        mine.before[place.item],
-        [&](std::size_t earlier) { return mine.complete[earlier]; });
-  }
-
-  /// Under kPriority, on a member that follows: the op that the leader picked
-  /// before this one, or the leader's op where it has not picked this yet.
-  std::optional<Place> pick_blocker(const Place& place) {
-    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
-    const auto* collective = std::get_if<Collective>(&item.op->work);
-    if (collective == nullptr) {
-      return std::nullopt;
-    }
-    const Communicator& on = world_.communicator(place.rank, collective->on);
-    if (on.order == Order::kProgram || on.members.front() == place.rank) {
-      return std::nullopt;
-    }
-    const auto& picks = picks_[{collective->on, on.members.front()}];
-    const std::size_t followed = queue_of(place)->followed;
-    if (followed == picks.size()) {
-      return Place{on.members.front(),
-                   world_.meetings()[item.meeting].items.front()};
-    }
-    if (picks[followed] == item.meeting) {
-      return std::nullopt;
-    }
-    const std::size_t member = *on.members.place_of(place.rank);
-    return Place{place.rank, world_.meetings()[picks[followed]].items[member]};
-  }
-
-  /// The op that the leader of a kPriority communicator takes now, if it may
-  /// issue at all: the most urgent ready one, which may be another than
-  /// `place`.
-  Place most_urgent(const Place& place) {
-    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
-    const auto* collective = std::get_if<Collective>(&item.op->work);
-    if (collective == nullptr) {
-      return place;
-    }
-    const Communicator& on = world_.communicator(place.rank, collective->on);
-    if (on.order == Order::kProgram || on.members.front() != place.rank) {
-      return place;
-    }
-    const auto urgency = [&](std::size_t i) {
-      const PlanWorld::Item& other = world_.items(place.rank)[i];
-      return std::tuple(other.op->priority, other.step, other.index);
-    };
-    Place best = place;
-    for (const std::size_t i : queue_of(place)->items) {
-      const Op& op = *world_.items(place.rank)[i].op;
-      if (!side(place.rank).issued[i] &&
-          std::holds_alternative<Collective>(op.work) &&
-          urgency(i) < urgency(best.item) && is_ready({place.rank, i})) {
-        best.item = i;
-      }
-    }
-    return best;
   }
 
   Queue* queue_of(const Place& place) {
-    const auto on = communicator_of(*world_.items(place.rank)[place.item].op);
-    auto& queues = side(place.rank).queues;
-    const auto found = on ? queues.find(*on) : queues.end();
-    return found == queues.end() ? nullptr : &found->second;
+    const auto on = communicator_of(op(place));
+    return on ? &side(place.rank).queues.at(*on) : nullptr;
   }
 
-  /// The oldest op in flight on the communicator if its credit is used up.
-  std::optional<Place> credit_blocker(const Place& place) {
-    const Op& op = *world_.items(place.rank)[place.item].op;
-    const Queue* queue = queue_of(place);
-    if (queue == nullptr) {
-      return std::nullopt;
-    }
-    const std::int64_t credit =
-        world_.communicator(place.rank, *communicator_of(op)).credit_bytes;
-    if (credit == std::numeric_limits<std::int64_t>::max() ||
-        bytes_on_credit(world_.setup(place.rank), op) == 0) {
-      return std::nullopt;
-    }
-    std::optional<Place> oldest;
-    std::int64_t bytes = 0;
-    for (const std::size_t item : queue->issued) {
-      const Place other{place.rank, item};
-      if (!side(place.rank).complete[other.item]) {
-        bytes += bytes_on_credit(world_.setup(place.rank),
-                                 *world_.items(place.rank)[other.item].op);
-        oldest = oldest.value_or(other);
+  void issue_all(Rank rank, CommunicatorId on) {
+    Queue& queue = side(rank).queues.at(on);
+    while (const auto number = queue.rule.next()) {
+      const Place place{rank, queue.items[static_cast<std::size_t>(*number)]};
+      if (queue.rule.picks()) {
+        tell_pick(place, queue.rule.collective_number(*number));
       }
+      queue.rule.issue(*number);
+      side(rank).issued[place.item] = true;
+      issued(place);
     }
-    return bytes >= credit ? oldest : std::nullopt;
   }
 
-  /// Looks again at the op that may have waited behind `place` to be issued.
-  void queue_next(const Place& place) {
-    const Queue* queue = queue_of(place);
-    if (queue == nullptr) {
+  void tell_pick(const Place& place, IssueQueue::Number pick) {
+    const auto* collective = std::get_if<Collective>(&op(place).work);
+    if (collective == nullptr) {
       return;
     }
-    const CommunicatorId on =
-        *communicator_of(*world_.items(place.rank)[place.item].op);
-    const Communicator& communicator = world_.communicator(place.rank, on);
-    if (communicator.order == Order::kProgram) {
-      if (queue->issued.size() < queue->items.size()) {
-        queue_.push_back({place.rank, queue->items[queue->issued.size()]});
+    for (const Rank member :
+         world_.communicator(place.rank, collective->on).members) {
+      if (member != place.rank) {
+        side(member).queues.at(collective->on).rule.follow(pick);
+        turns_.emplace_back(member, collective->on);
+      }
+    }
+  }
+
+  /// Completes a collective that all members have issued, and an exchange, or
+  /// its partners, whose messages have both ends issued.
+  void issued(const Place& place) {
+    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
+    if (std::holds_alternative<Collective>(item.op->work)) {
+      if (--absent_[item.collective] == 0) {
+        for (const Place& partner : partners(place)) {
+          complete(partner);
+        }
       }
       return;
     }
-    const auto& picks = picks_[{on, communicator.members.front()}];
-    if (queue->followed < picks.size()) {
-      const auto& meeting = world_.meetings()[picks[queue->followed]];
-      queue_.push_back(
-          {place.rank,
-           meeting.items[*communicator.members.place_of(place.rank)]});
+    std::vector<Place> ends = partners(place);
+    ends.push_back(place);
+    for (const Place& end : ends) {
+      if (side(end.rank).issued[end.item] &&
+          !side(end.rank).complete[end.item] &&
+          !absent_partner(end).has_value()) {
+        complete(end);
+      }
     }
-    for (const std::size_t item : queue->items) {
-      if (!is_issued({place.rank, item}) && is_ready({place.rank, item})) {
-        queue_.push_back({place.rank, item});
-        return;
+  }
+
+  void complete(const Place& place) {
+    Side& mine = side(place.rank);
+    mine.complete[place.item] = true;
+    if (Queue* queue = queue_of(place)) {
+      queue->rule.end(bytes(place));
+      turns_.emplace_back(place.rank, *communicator_of(op(place)));
+    }
+    for (const std::size_t later : mine.behind[place.item]) {
+      if (--mine.waits[later] == 0) {
+        ready_.push_back({place.rank, later});
       }
     }
   }
@@ -258,113 +212,68 @@ class Overlapped {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     std::vector<Place> all;
     if (std::holds_alternative<Collective>(item.op->work)) {
-      const PlanWorld::Meeting& meeting = world_.meetings()[item.meeting];
-      const auto& members = world_.communicator(meeting).members;
+      const PlanWorld::MatchedCollective& collective =
+          world_.collectives()[item.collective];
+      const auto& members = world_.communicator(collective).members;
       for (std::size_t m = 0; m < members.size(); ++m) {
-        all.push_back({members[m], meeting.items[m]});
+        all.push_back({members[m], collective.items[m]});
       }
     }
-    for (const std::size_t mail : item.sends) {
-      all.push_back(
-          {world_.mails()[mail].to, world_.mails()[mail].receive_item});
+    for (const std::size_t message : item.sends) {
+      all.push_back({world_.messages()[message].to,
+                     world_.messages()[message].receive_item});
     }
-    for (const std::size_t mail : item.receives) {
-      all.push_back(
-          {world_.mails()[mail].from, world_.mails()[mail].send_item});
+    for (const std::size_t message : item.receives) {
+      all.push_back({world_.messages()[message].from,
+                     world_.messages()[message].send_item});
     }
     return all;
   }
 
   /// The first partner of an issued op that has not issued.
   std::optional<Place> absent_partner(const Place& place) {
-    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
-    if (std::holds_alternative<Collective>(item.op->work) &&
-        absent_[item.meeting] == 0) {
-      return std::nullopt;
-    }
     for (const Place& partner : partners(place)) {
-      if (!is_issued(partner)) {
+      if (!side(partner.rank).issued[partner.item]) {
         return partner;
       }
     }
     return std::nullopt;
   }
 
-  void try_issue(const Place& looked_at) {
-    if (is_issued(looked_at) || issue_blocker(looked_at).has_value()) {
-      return;
-    }
-    const Place place = most_urgent(looked_at);
-    Side& mine = side(place.rank);
-    mine.issued[place.item] = true;
-    book_issue(place);
-    queue_next(place);
-    if (place.item != looked_at.item) {
-      queue_.push_back(place);
-    }
-    // A collective's members need to look again only when all are there.
-    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
-    if (std::holds_alternative<Collective>(item.op->work) &&
-        --absent_[item.meeting] > 0) {
-      return;
-    }
-    for (const Place& partner : partners(place)) {
-      queue_.push_back(partner);
-    }
-  }
-
-  /// Notes the order of issue, and the leader's pick.
-  void book_issue(const Place& place) {
-    Queue* queue = queue_of(place);
-    if (queue == nullptr) {
-      return;
-    }
-    queue->issued.push_back(place.item);
-    const PlanWorld::Item& item = world_.items(place.rank)[place.item];
-    const auto* collective = std::get_if<Collective>(&item.op->work);
-    if (collective == nullptr) {
-      return;
-    }
-    const Communicator& on = world_.communicator(place.rank, collective->on);
-    if (on.order == Order::kProgram) {
-      return;
-    }
-    ++queue->followed;
-    if (on.members.front() == place.rank) {
-      picks_[{collective->on, place.rank}].push_back(item.meeting);
-      for (const Place& partner : partners(place)) {
-        queue_.push_back(partner);
+  /// What an op that is not complete waits for: an op of its rank, the op that
+  /// its communicator's order puts first, the oldest op in flight that uses up
+  /// the credit, or a partner.
+  Place blocker(const Place& place) {
+    const Side& mine = side(place.rank);
+    for (const std::size_t earlier : mine.before[place.item]) {
+      if (!mine.complete[earlier]) {
+        return {place.rank, earlier};
       }
     }
-  }
-
-  void try_complete(const Place& place) {
-    Side& mine = side(place.rank);
-    if (!mine.issued[place.item] || mine.complete[place.item] ||
-        absent_partner(place).has_value()) {
-      return;
+    if (mine.issued[place.item]) {
+      return absent_partner(place).value();
     }
-    mine.complete[place.item] = true;
-    queue_next(place);
-    for (const std::size_t later : mine.behind[place.item]) {
-      queue_.push_back({place.rank, later});
+    const Queue& queue = *queue_of(place);
+    const IssueQueue::Number number = mine.number[place.item];
+    if (const auto ahead = queue.rule.ahead_of(number)) {
+      return {place.rank, queue.items[static_cast<std::size_t>(*ahead)]};
     }
-  }
-
-  /// What an op that stands still waits for.
-  Place blocker(const Place& place) {
-    if (!is_issued(place)) {
-      return issue_blocker(place).value();
+    if (queue.rule.is_held(number)) {
+      const auto in_flight = [&](std::size_t item) {
+        return mine.issued[item] && !mine.complete[item] &&
+               bytes({place.rank, item}) > 0;
+      };
+      return {place.rank, *std::ranges::find_if(queue.items, in_flight)};
     }
-    return absent_partner(place).value();
+    return partners(place).front();  // the leader, which has not picked it
   }
 
   const PlanWorld& world_;
   std::vector<Side> sides_;
-  std::deque<Place> queue_;
-  // Of a communicator, by its first member: meetings.
-  std::map<std::pair<CommunicatorId, Rank>, std::vector<std::size_t>> picks_;
-  std::vector<std::size_t> absent_;  // by meeting: members that have not issued
+  std::deque<Place> ready_;
+  std::deque<std::pair<Rank, CommunicatorId>> turns_;  // queues to look at
+  std::vector<std::size_t>
+      absent_;  // by collective: members that have not issued
 };
 
 }  // namespace

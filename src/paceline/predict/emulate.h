@@ -7,9 +7,8 @@
 #include "paceline/cluster/link_spec.h"
 #include "paceline/predict/predict.h"
 
-// What one machine can act out of a cluster that is not there: ranks that
-// sleep instead of computing, each behind an emulated link of its own
-// (docs/instruments.md).
+// Emulation of a cluster on one machine: ranks sleep instead of computing, and
+// each rank is behind an emulated link of its own (docs/instruments.md).
 
 namespace paceline::predict {
 

@@ -24,8 +24,11 @@ plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
       return cluster::alone(
           cluster::price({pattern, bytes, group}, machine), group, machine);
     };
-    const plan::Picoseconds asked = software.issue + software.negotiation +
-                                    group.ranks * software.negotiation_per_rank;
+    // Most collectives of a plan start while ranks compute.
+    const plan::Picoseconds asked =
+        software.issue + software.negotiation +
+        group.ranks * software.negotiation_per_rank +
+        software.collective_under_compute * cluster::log2_up(group.ranks);
     const cluster::LinkFit* fit =
         cluster::measured_fit({pattern, kMuch, group}, machine);
     if (fit != nullptr && fit->ranks == group.ranks) {

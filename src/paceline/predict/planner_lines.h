@@ -7,8 +7,9 @@
 
 namespace paceline::predict {
 
-/// What planners know of the machine's communication, as one line per
-/// operation through its times at nothing and at 64 MiB.
+/// What planners know of the machine's communication: one line per operation
+/// through its times at 0 bytes and at 64 MiB.  The start-up is that of a
+/// collective which starts while its ranks compute.
 plan::AlphaBeta alpha_beta_of(const cluster::Machine& machine,
                               const cluster::SoftwareCosts& software,
                               const cluster::Group& group);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "paceline/base/error.h"
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 
 namespace paceline::predict {
 namespace {
@@ -47,8 +47,8 @@ void stretch(std::initializer_list<std::vector<plan::Picoseconds>*> lists,
     for (plan::Picoseconds& time : *times) {
       before += time;
       const auto end = static_cast<plan::Picoseconds>(
-          static_cast<cluster::Wide>(before) *
-          static_cast<cluster::Wide>(total) / static_cast<cluster::Wide>(now));
+          static_cast<plan::Uint128>(before) *
+          static_cast<plan::Uint128>(total) / static_cast<plan::Uint128>(now));
       time = end - end_before;
       end_before += time;
     }

@@ -8,7 +8,7 @@
 
 #include "paceline/plan/describe.h"
 #include "paceline/predict/run_record.h"
-#include "paceline/simulator/script.h"
+#include "paceline/simulator/rank_program.h"
 
 namespace paceline::predict {
 namespace {
@@ -43,13 +43,13 @@ class Row {
       std::vector<records::Span>& spans)
       : job_(job),
         actor_(actor),
-        script_(job.scripts->of(actor.rank)),
+        program_(job.programs->of(actor.rank)),
         spans_(spans) {}
 
   void add(simulator::ItemId id, const simulator::Ran& ran) {
     const simulator::Item& item = job_.items[id];
     std::string name = plan::describe(
-        script_.op(id - actor_.first), job_.input.model, script_.setup);
+        program_.op(id - actor_.first), job_.input.model, program_.setup);
     if (is_model_work(item)) {
       open_phase(item);
       if (ran.begin > free_) {
@@ -101,7 +101,7 @@ class Row {
 
   const simulator::Job& job_;
   const simulator::Actor& actor_;
-  const simulator::Script& script_;
+  const simulator::RankProgram& program_;
   std::vector<records::Span>& spans_;
   std::optional<simulator::Item> phase_;  // its last item so far
   plan::Picoseconds phase_began_ = 0;

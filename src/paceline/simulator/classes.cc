@@ -5,44 +5,9 @@
 #include <numeric>
 
 #include "paceline/base/error.h"
-#include "paceline/simulator/job.h"
-#include "paceline/simulator/script.h"
 
 namespace paceline::simulator {
-namespace {
-
-/// Most ops and messages, of all ranks and steps, that are planned to find the
-/// classes.
-constexpr std::int64_t kMostRefined = 4'000'000;
-
-/// All ranks on one host where the input does not say.
-plan::RanksPerHost hosts_of(const plan::PlanInput& input) {
-  plan::RanksPerHost hosts = input.local_world;
-  if (hosts.empty()) {
-    hosts.add(1, input.world);
-  }
-  return hosts;
-}
-
-/// Whether `steps` steps of the first of each orbit are few enough; asks rank 0
-/// before the others.
-bool is_small(Scripts& scripts, const Classes& classes, plan::Step steps) {
-  const auto work_of = [&](plan::Rank rank) {
-    const plan::CommPlan& plan = scripts.a_step(rank);
-    return steps *
-           (static_cast<std::int64_t>(plan.ops.size()) + messages_of(plan));
-  };
-  std::int64_t work = work_of(0);
-  bool small = work <= kMostRefined / classes.count();
-  for (plan::Rank rank = 1; small && rank < classes.world(); ++rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    work += classes.orbits.first[r] == rank ? work_of(rank) : 0;
-    small = work <= kMostRefined;
-  }
-  return small;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 plan::Rank Classes::count() const {
   plan::Rank count = 0;
@@ -58,7 +23,7 @@ void Classes::follow_orbits() {
   std::vector<plan::Rank> smallest(host_size.size(), world());
   for (plan::Rank rank = 0; rank < world(); ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    stand_in[r] = stand_in[static_cast<std::size_t>(orbits.first[r])];
+    stand_in[r] = orbits.first[r];
     plan::Rank& least = smallest[static_cast<std::size_t>(host_of[r])];
     least = std::min(least, stand_in[r]);
   }
@@ -74,7 +39,7 @@ void Classes::follow_orbits() {
 }
 
 Classes unfolded(const plan::PlanInput& input) {
-  const plan::RanksPerHost hosts = hosts_of(input);
+  const plan::RanksPerHost hosts = input.hosts();
   if (hosts.ranks() != input.world) {
     throw UsageError(
         fmt::format("{} hosts with {} ranks in all cannot hold a world of {}",
@@ -103,16 +68,8 @@ Classes unfolded(const plan::PlanInput& input) {
 
 Classes folded(const plan::Planner& planner, const plan::PlanInput& input) {
   Classes classes = unfolded(input);
-  const plan::RanksPerHost hosts = hosts_of(input);
+  const plan::RanksPerHost hosts = input.hosts();
   classes.orbits = orbits_of(planner.symmetry(input), hosts);
-  classes.stand_in = classes.orbits.first;
-  const plan::Step steps = period_of(planner, input) + 1;
-  if (classes.count() > 1) {
-    Scripts scripts(planner, input, steps);
-    if (is_small(scripts, classes, steps)) {
-      return refined(scripts, classes);
-    }
-  }
   classes.follow_orbits();
   return classes;
 }

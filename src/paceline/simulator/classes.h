@@ -10,12 +10,11 @@
 
 namespace paceline::simulator {
 
-class Scripts;  // simulator/script.h
-
-/// Which ranks behave alike, so that one is simulated for all of them.
+/// Classes of ranks that behave alike: one rank of a class is simulated for
+/// all.
 ///
-/// Hosts are classed with them: ranks of one class live on hosts of one class,
-/// and hosts of one class hold equally many ranks of each class.
+/// Hosts have classes too: ranks of one class are on hosts of one class, and
+/// hosts of one class hold equally many ranks of each class.
 struct Classes {
   std::vector<plan::Rank> stand_in;      // by rank: the first of its class
   std::vector<std::int32_t> host_of;     // by rank
@@ -28,21 +27,16 @@ struct Classes {
   plan::Rank world() const { return static_cast<plan::Rank>(stand_in.size()); }
   plan::Rank count() const;  // of classes
 
-  /// Gives each rank the stand-in of its orbit's first, then hosts the class
-  /// of the ranks that they hold.
+  /// Makes the first rank of every orbit the stand-in of the orbit, and gives
+  /// each host the class of the ranks that it holds.
   void follow_orbits();
 };
 
-/// Every rank for itself.
+/// Every rank is a class of its own.
 Classes unfolded(const plan::PlanInput& input);
 
-/// The orbits of the planner's symmetry, Planner::symmetry, where hosts keep
-/// their ranks together, joined by refined() where these are few.
+/// The orbits of the planner's symmetry, Planner::symmetry, under moves that
+/// keep the ranks of every host together.
 Classes folded(const plan::Planner& planner, const plan::PlanInput& input);
-
-/// The coarsest classes in which equal ranks have equal plans up to partners of
-/// equal class, at equal distance.  Colour refinement: McKay, Congressus
-/// Numerantium 30, 1981.  Plans the steps of the first of each orbit.
-Classes refined(Scripts& scripts, const Classes& start);
 
 }  // namespace paceline::simulator

@@ -31,13 +31,13 @@ struct Event {
 
 /// Events by (time, sequence number).
 ///
-/// Ranks that do alike have events at the same times.  So what stands in the
-/// heap is not an event but a run: events of one time, in the order of their
-/// making, linked to each other.  An event joins the run of its time where that
-/// is among the last that were begun (a table by time, in which a later run
-/// takes an earlier one's place); else it begins one, and two runs of one time
-/// follow each other as their first events do.  Each node of the heap has four
-/// children, so that the path of a removal is short and in few cache lines.
+/// Ranks that behave alike have events at the same times.  So an element of the
+/// heap is not an event but a run: a linked list of events of one time, in the
+/// order in which they were pushed.  A hash table by time holds the newest
+/// runs. An event is appended to the run of its time where the table holds that
+/// run; otherwise the event begins a new run.  Two runs of one time are ordered
+/// by their first events.  Each node of the heap has four children, so that a
+/// removal visits few cache lines.
 class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }

@@ -7,33 +7,33 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/access.h"
 #include "paceline/plan/cost.h"
+#include "paceline/plan/dependency_analyzer.h"
 #include "paceline/plan/describe.h"
-#include "paceline/plan/linker.h"
 #include "paceline/plan/program.h"
 #include "paceline/simulator/job_size.h"
-#include "paceline/simulator/meetings.h"
-#include "paceline/simulator/script.h"
+#include "paceline/simulator/matching.h"
+#include "paceline/simulator/rank_program.h"
 
 namespace paceline::simulator {
 namespace {
 
 using plan::CommPlan;
+using plan::Dependencies;
 using plan::Edge;
-using plan::Links;
 using plan::Op;
 
 /// What every step's ops wait for, each edge as (steps back, op).  What
 /// excludes each other are kernels, which a rank runs one by one anyway.
-class StepLinks {
+class StepDependencies {
  public:
-  StepLinks(const plan::ModelShape& model,
-            const Script& script,
-            plan::Step period)
-      : linker_(model, script.setup), script_(script), period_(period) {}
+  StepDependencies(const plan::ModelShape& model,
+                   const RankProgram& program,
+                   plan::Step period)
+      : analyzer_(model, program.setup), program_(program), period_(period) {}
 
   /// Steps whose links equal those of a period before are not linked again:
   /// what follows repeats.  With slack, history may be longer than a period.
-  const Links& of(plan::Step step) {
+  const Dependencies& of(plan::Step step) {
     const auto index = static_cast<std::size_t>(step);
     if (repeats_ >= period_) {
       shown_ = by_step_[by_step_.size() - static_cast<std::size_t>(period_) +
@@ -42,25 +42,25 @@ class StepLinks {
                             period_)];
     } else {
       by_step_.push_back(
-          relative(linker_.open(step, *script_.steps[index]), step));
+          relative(analyzer_.open(step, *program_.steps[index]), step));
       const bool same =
           step > period_ &&
           by_step_.back().waits_for ==
               by_step_[index - static_cast<std::size_t>(period_)].waits_for;
-      repeats_ = same && !slack(*script_.steps[index]) ? repeats_ + 1 : 0;
+      repeats_ = same && !slack(*program_.steps[index]) ? repeats_ + 1 : 0;
       shown_ = by_step_.back();
     }
     return shown_;
   }
 
  private:
-  static Links relative(Links links, plan::Step step) {
-    for (auto& list : links.waits_for) {
+  static Dependencies relative(Dependencies dependencies, plan::Step step) {
+    for (auto& list : dependencies.waits_for) {
       for (Edge& edge : list) {
         edge.step = step - edge.step;
       }
     }
-    return links;
+    return dependencies;
   }
   static bool slack(const CommPlan& plan) {
     return std::ranges::any_of(plan.ops, [](const Op& op) {
@@ -73,11 +73,11 @@ class StepLinks {
     });
   }
 
-  plan::Linker linker_;
-  const Script& script_;
+  plan::DependencyAnalyzer analyzer_;
+  const RankProgram& program_;
   plan::Step period_;
-  std::vector<Links> by_step_;
-  Links shown_;
+  std::vector<Dependencies> by_step_;
+  Dependencies shown_;
   plan::Step repeats_ = 0;
 };
 
@@ -86,13 +86,13 @@ class Compiler {
   Compiler(const plan::Planner& planner,
            const plan::PlanInput& input,
            const JobOptions& options)
-      : owned_(std::make_shared<Scripts>(planner, input, options.steps)),
-        scripts_(*owned_) {
-    job_.scripts = owned_;
+      : owned_(std::make_shared<RankPrograms>(planner, input, options.steps)),
+        programs_(*owned_) {
+    job_.programs = owned_;
     job_.input = input;
     job_.options = options;
     job_.classes = options.fold ? folded(planner, input) : unfolded(input);
-    check_size(scripts_, job_.classes, options);
+    check_size(programs_, job_.classes, options);
     job_.period = period_of(planner, input);
   }
 
@@ -102,8 +102,8 @@ class Compiler {
       add_items(a);
     }
     index_behind();
-    Meetings(scripts_, job_).add();
-    const Script& first = scripts_.of(job_.actors.front().rank);
+    Matching(programs_, job_).add();
+    const RankProgram& first = programs_.of(job_.actors.front().rank);
     const plan::Cost cost =
         plan::cost(first.setup, *first.steps.back(), job_.actors.front().rank);
     job_.wire_bytes = cost.wire_bytes;
@@ -139,20 +139,20 @@ class Compiler {
 
   void add_items(std::uint32_t a) {
     Actor& actor = job_.actors[a];
-    const Script& script = scripts_.of(actor.rank);
+    const RankProgram& program = programs_.of(actor.rank);
     actor.first = static_cast<ItemId>(job_.items.size());
-    for (const std::uint32_t begin : script.begin) {
+    for (const std::uint32_t begin : program.begin) {
       actor.steps.push_back(actor.first + begin);
     }
     add_queues(a);
-    StepLinks links(job_.input.model, script, job_.period);
+    StepDependencies dependencies(job_.input.model, program, job_.period);
     std::optional<ItemId> model_work;
     for (plan::Step step = 0; step < job_.options.steps; ++step) {
-      const Links& waits = links.of(step);
-      const CommPlan& plan = *script.steps[static_cast<std::size_t>(step)];
+      const Dependencies& waits = dependencies.of(step);
+      const CommPlan& plan = *program.steps[static_cast<std::size_t>(step)];
       for (std::size_t i = 0; i < plan.ops.size(); ++i) {
         const auto id = static_cast<ItemId>(job_.items.size());
-        Item item = item_of(a, script, step, i);
+        Item item = item_of(a, program, step, i);
         for (const Edge& edge : waits.waits_for[i]) {
           edges_.emplace_back(at(actor, step - edge.step, edge.op), id);
           ++item.waits;
@@ -166,7 +166,9 @@ class Compiler {
           actor.trains = true;
         }
         if (item.queue >= 0) {
-          job_.queues[static_cast<std::size_t>(item.queue)].items.push_back(id);
+          auto& items = job_.queues[static_cast<std::size_t>(item.queue)].items;
+          item.number = static_cast<std::uint32_t>(items.size());
+          items.push_back(id);
         }
         job_.items.push_back(item);
       }
@@ -180,7 +182,7 @@ class Compiler {
 
   void add_queues(std::uint32_t a) {
     Actor& actor = job_.actors[a];
-    const Script& script = scripts_.of(actor.rank);
+    const RankProgram& program = programs_.of(actor.rank);
     queue_of_.clear();
     const auto need = [&](plan::CommunicatorId on) {
       if (queue_of_.contains(plan::index_of(on))) {
@@ -190,13 +192,12 @@ class Compiler {
       queue_of_[plan::index_of(on)] = static_cast<std::int32_t>(id);
       actor.queues.push_back(id);
       job_.queues.push_back({.actor = a,
-                             .order = script.on(on).order,
-                             .credit = script.on(on).credit_bytes,
+                             .order = program.on(on).order,
+                             .credit = program.on(on).credit_bytes,
                              .leader = id,
-                             .items = {},
-                             .collectives = script.collectives.contains(on)});
+                             .items = {}});
     };
-    for (const auto& [variant, plan] : script.plans) {
+    for (const auto& [variant, plan] : program.plans) {
       for (const Op& op : plan.ops) {
         if (const auto on = plan::communicator_of(op)) {
           need(*on);
@@ -206,10 +207,10 @@ class Compiler {
   }
 
   Item item_of(std::uint32_t a,
-               const Script& script,
+               const RankProgram& program,
                plan::Step step,
                std::size_t index) {
-    const Op& op = script.steps[static_cast<std::size_t>(step)]->ops[index];
+    const Op& op = program.steps[static_cast<std::size_t>(step)]->ops[index];
     Item item{.actor = a,
               .step = static_cast<std::int32_t>(step),
               .op = static_cast<plan::OpIndex>(index),
@@ -222,13 +223,13 @@ class Compiler {
       item.subject = static_cast<std::int32_t>(backward->parameter);
     } else if (const auto* kernel = std::get_if<plan::Kernel>(&op.work)) {
       item.kind = ItemKind::kKernel;
-      item.subject = kernel_shape(*kernel, script.setup);
+      item.subject = kernel_shape(*kernel, program.setup);
     } else {
       item.kind = std::holds_alternative<plan::Collective>(op.work)
                       ? ItemKind::kCollective
                       : ItemKind::kExchange;
       item.queue = queue_of_.at(plan::index_of(*plan::communicator_of(op)));
-      item.bytes = plan::bytes_on_credit(script.setup, op);
+      item.bytes = plan::bytes_on_credit(program.setup, op);
     }
     return item;
   }
@@ -263,8 +264,8 @@ class Compiler {
         {.first_behind = static_cast<std::uint32_t>(edges_.size())});
   }
 
-  std::shared_ptr<Scripts> owned_;
-  Scripts& scripts_;
+  std::shared_ptr<RankPrograms> owned_;
+  RankPrograms& programs_;
   Job job_;
   std::vector<std::pair<ItemId, ItemId>> edges_;
   std::map<std::size_t, std::int32_t> queue_of_;  // of the actor at hand
@@ -292,15 +293,15 @@ KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup) {
 
 std::string describe(const Job& job, ItemId id) {
   const Item& item = job.items[id];
-  const Script& script = job.scripts->of(job.actors[item.actor].rank);
+  const RankProgram& program = job.programs->of(job.actors[item.actor].rank);
   return fmt::format(
       "rank {}, step {}, op {}: {}",
       job.actors[item.actor].rank,
       item.step,
       item.op,
-      plan::describe(script.op(id - job.actors[item.actor].first),
+      plan::describe(program.op(id - job.actors[item.actor].first),
                      job.input.model,
-                     script.setup));
+                     program.setup));
 }
 
 plan::Step period_of(const plan::Planner& planner,

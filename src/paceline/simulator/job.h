@@ -39,6 +39,7 @@ struct Item {
   std::int32_t transfers = 0;        // that it takes part in
   std::uint32_t first_transfer = 0;  // in Job::taken
   std::uint32_t first_behind = 0;    // in Job::behind
+  std::uint32_t number = 0;          // among the items of its queue
   std::int64_t bytes = 0;            // against the communicator's credit
 };
 
@@ -53,8 +54,9 @@ struct KernelShape {
 
 KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup);
 
-/// Where a transfer loads a device link.  Under folding several ranks may be
-/// meant: `flows` of them at this device, `on_host` on the host.
+/// Where a transfer loads a device link.  Under folding an end stands for the
+/// ends of several ranks: `flows` of them at this device, `on_host` on the
+/// host.
 struct DeviceEnd {
   std::uint32_t actor = 0;
   std::uint32_t host = 0;  // host class
@@ -94,17 +96,16 @@ struct MessageShape {
   friend auto operator<=>(const MessageShape&, const MessageShape&) = default;
 };
 
-/// Issue order of one communicator on one simulated rank.
-struct IssueQueue {
+/// The ops of one communicator on one simulated rank.
+struct QueueItems {
   std::uint32_t actor = 0;
   plan::Order order = plan::Order::kProgram;
   std::int64_t credit = 0;
-  std::uint32_t leader = 0;   // queue whose picks this one follows
+  std::uint32_t leader = 0;   // queue whose picks this one follows; or itself
   std::vector<ItemId> items;  // in program order
-  bool collectives = false;   // has any: kPriority follows its leader
 };
 
-/// A simulated rank, and those for which it stands.
+/// A simulated rank, and the ranks for which it stands.
 struct Actor {
   plan::Rank rank = 0;
   plan::Rank stands_for = 1;  // ranks, itself included
@@ -116,7 +117,7 @@ struct Actor {
   bool trains = false;  // has model work
 };
 
-class Scripts;  // simulator/script.h
+class RankPrograms;  // simulator/rank_program.h
 
 struct JobOptions {
   plan::Step steps = 8;
@@ -128,9 +129,9 @@ struct JobOptions {
   friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
 
-/// Some steps of a plan, compiled for any number of simulations: what waits
-/// for what, who meets whom, which links each transfer loads.  No cost is in
-/// it, so that a fit may vary costs without planning again.
+/// Some steps of a plan, compiled for any number of simulations: dependencies,
+/// matched collectives and messages, and the links that each transfer loads.  A
+/// job holds no cost, so that a fit varies costs without planning again.
 struct Job {
   plan::PlanInput input;  // that of rank 0
   JobOptions options;
@@ -147,11 +148,11 @@ struct Job {
   std::vector<cluster::CollectiveCall> collective_shapes;
   std::vector<MessageShape> message_shapes;
   std::vector<KernelShape> kernel_shapes;
-  std::vector<IssueQueue> queues;
+  std::vector<QueueItems> queues;
   std::uint32_t transfer_queues = 0;
   std::int64_t wire_bytes = 0;  // of the first actor's last step's plan
   std::int64_t calls = 0;
-  std::shared_ptr<Scripts> scripts;  // the plans, for describe()
+  std::shared_ptr<RankPrograms> programs;  // the plans, for describe()
 };
 
 /// "rank 1, step 0, op 12: all-reduce, ..."
@@ -170,7 +171,8 @@ inline constexpr plan::Step kLongestPeriod = 2048;
 /// in all, and minutes.
 inline constexpr std::int64_t kMostItems = 10'000'000;
 
-/// Plans and links `options.steps` steps of every simulated rank.  Throws
+/// Plans `options.steps` steps of every simulated rank and derives their
+/// dependencies.  Throws
 /// PlanError where ranks do not match, UsageError where input.local_world
 /// holds fewer ranks than the world, or, before anything is planned but one
 /// step of a rank, where there would be more than kMostItems, or messages.

@@ -28,13 +28,13 @@ void check_ops(std::size_t ops, const JobOptions& options, plan::Rank actors) {
 }
 
 /// What a rank sends to many is as many messages, though one stands for them.
-void check_messages(Scripts& scripts,
+void check_messages(RankPrograms& programs,
                     const Classes& classes,
                     const JobOptions& options) {
   std::int64_t messages = 0;
   for (plan::Rank rank = 0; rank < classes.world(); ++rank) {
     if (classes.stand_in[static_cast<std::size_t>(rank)] == rank) {
-      messages += messages_of(scripts.a_step(rank)) * options.steps;
+      messages += messages_of(programs.a_step(rank)) * options.steps;
     }
     if (messages > kMostItems) {
       throw UsageError(fmt::format(
@@ -51,11 +51,11 @@ void check_messages(Scripts& scripts,
 
 }  // namespace
 
-void check_size(Scripts& scripts,
+void check_size(RankPrograms& programs,
                 const Classes& classes,
                 const JobOptions& options) {
-  check_ops(scripts.a_step(0).ops.size(), options, classes.count());
-  check_messages(scripts, classes, options);
+  check_ops(programs.a_step(0).ops.size(), options, classes.count());
+  check_messages(programs, classes, options);
 }
 
 }  // namespace paceline::simulator

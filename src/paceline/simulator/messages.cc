@@ -16,7 +16,8 @@ using plan::Exchange;
 
 }  // namespace
 
-Messages::Messages(Scripts& scripts, Job& job) : scripts_(scripts), job_(job) {
+Messages::Messages(RankPrograms& programs, Job& job)
+    : programs_(programs), job_(job) {
   for (std::uint32_t a = 0; a < job.actors.size(); ++a) {
     actor_of_.emplace(job.actors[a].rank, a);
   }
@@ -24,11 +25,12 @@ Messages::Messages(Scripts& scripts, Job& job) : scripts_(scripts), job_(job) {
 
 std::vector<Messages::Found> Messages::find() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
-    const Script& script = scripts_.of(job_.actors[a].rank);
-    for (const auto* lists : {&script.sends, &script.receives}) {
-      for (const auto& [peer, ends] : *lists) {
-        for (const Script::End& end : ends) {
-          meet({a, end.item, end.slot, lists == &script.sends});
+    const RankProgram& program = programs_.of(job_.actors[a].rank);
+    for (const bool send : {true, false}) {
+      for (const auto& [peer, ends] :
+           send ? program.ends.sends : program.ends.receives) {
+        for (const plan::Endpoints::End& end : ends) {
+          meet({a, end.item, end.slot, send});
         }
       }
     }
@@ -67,8 +69,8 @@ void Messages::meet(const Slot& slot) {
 }
 
 const plan::Message& Messages::message_of(const Slot& slot) {
-  const Script& script = scripts_.of(job_.actors[slot.actor].rank);
-  const auto& work = std::get<Exchange>(script.op(slot.item).work);
+  const RankProgram& program = programs_.of(job_.actors[slot.actor].rank);
+  const auto& work = std::get<Exchange>(program.op(slot.item).work);
   return (slot.send ? work.sends : work.receives)[slot.slot];
 }
 
@@ -76,21 +78,24 @@ const plan::Message& Messages::message_of(const Slot& slot) {
 /// the n-th that is received there.
 Messages::Slot Messages::partner_of(const Slot& slot) {
   const plan::Rank me = job_.actors[slot.actor].rank;
-  const Script& mine = scripts_.of(me);
+  const RankProgram& mine = programs_.of(me);
   const auto& work = std::get<Exchange>(mine.op(slot.item).work);
   const plan::Message& message = message_of(slot);
-  const auto& here =
-      (slot.send ? mine.sends : mine.receives).at({work.on, message.peer});
-  const auto at = std::ranges::lower_bound(
-      here, std::pair(slot.item, slot.slot), {}, [](const Script::End& end) {
-        return std::pair(end.item, end.slot);
-      });
+  const auto& here = (slot.send ? mine.ends.sends : mine.ends.receives)
+                         .at({work.on, message.peer});
+  const auto at =
+      std::ranges::lower_bound(here,
+                               std::pair(slot.item, slot.slot),
+                               {},
+                               [](const plan::Endpoints::End& end) {
+                                 return std::pair(end.item, end.slot);
+                               });
   const auto [theirs, end] =
-      scripts_.partner_of(me,
-                          {work.on, message.peer},
-                          slot.send,
-                          static_cast<std::size_t>(at - here.begin()),
-                          job_.classes.orbits);
+      programs_.partner_of(me,
+                           {work.on, message.peer},
+                           slot.send,
+                           static_cast<std::size_t>(at - here.begin()),
+                           job_.classes.orbits);
   const auto refuse = [&](const char* why) {
     throw plan::PlanError(fmt::format(
         "rank {}: {}: {} rank {}",
@@ -103,9 +108,11 @@ Messages::Slot Messages::partner_of(const Slot& slot) {
     refuse("a message has no other end on");
   }
   const auto& other = std::get<Exchange>(theirs.op(end->item).work);
-  if ((slot.send ? other.receives : other.sends)[end->slot].slice.count !=
-      message.slice.count) {
-    refuse("a message has another size on");
+  if (!plan::agree(mine.setup,
+                   message,
+                   theirs.setup,
+                   (slot.send ? other.receives : other.sends)[end->slot])) {
+    refuse("a message has another size or type on");
   }
   const plan::Rank stand_in =
       job_.classes.stand_in[static_cast<std::size_t>(message.peer)];
@@ -135,7 +142,7 @@ std::int32_t Messages::shape_of(const Slot& slot) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const plan::Message& message = message_of(slot);
   const plan::Buffer& buffer =
-      scripts_.of(me).setup.buffers[plan::index_of(message.slice.buffer)];
+      programs_.of(me).setup.buffers[plan::index_of(message.slice.buffer)];
   const auto host_of = [&](plan::Rank rank) {
     return job_.classes.host_of[static_cast<std::size_t>(rank)];
   };
@@ -153,8 +160,8 @@ std::int32_t Messages::shape_of(const Slot& slot) {
 }
 
 std::uint32_t Messages::channel_of(const Slot& slot) {
-  const Script& script = scripts_.of(job_.actors[slot.actor].rank);
-  const auto on = plan::communicator_of(script.op(slot.item));
+  const RankProgram& program = programs_.of(job_.actors[slot.actor].rank);
+  const auto on = plan::communicator_of(program.op(slot.item));
   const auto [at, fresh] = channels_.try_emplace(
       {plan::index_of(*on), slot.actor, message_of(slot).peer},
       job_.transfer_queues);

@@ -9,7 +9,7 @@
 
 #include "paceline/plan/comm_plan.h"
 #include "paceline/simulator/job.h"
-#include "paceline/simulator/script.h"
+#include "paceline/simulator/rank_program.h"
 
 namespace paceline::simulator {
 
@@ -29,7 +29,7 @@ class Messages {
     std::vector<NetworkEnd> network_ends;
   };
 
-  Messages(Scripts& scripts, Job& job);
+  Messages(RankPrograms& programs, Job& job);
 
   /// All of them, in the order of who sends first.
   std::vector<Found> find();
@@ -54,7 +54,7 @@ class Messages {
   std::uint32_t channel_of(const Slot& slot);
   void add_end(const Slot& slot, bool remote, Found& found) const;
 
-  Scripts& scripts_;
+  RankPrograms& programs_;
   Job& job_;
   std::map<plan::Rank, std::uint32_t> actor_of_;
   std::map<Slot, std::size_t> nodes_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/simulator/orbits.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -12,7 +13,23 @@ plan::Rank modulo(plan::Rank value, plan::Rank divisor) {
   return (value % divisor + divisor) % divisor;
 }
 
-/// Hosts of equal size change places, and blocks inside a host.
+/// The first rank that `rank`, which lies `from` the first block on, becomes
+/// when places of blocks are permuted.
+plan::Rank first_place(const plan::Symmetry& places, plan::Rank from) {
+  const plan::Rank place = from % places.block;
+  return from - place + places.first_place(place);
+}
+
+/// Whether every block lies on one host.
+bool hosts_hold_blocks(const plan::Symmetry& symmetry,
+                       const plan::RanksPerHost& hosts) {
+  return symmetry.first % symmetry.block == 0 &&
+         std::ranges::all_of(hosts.runs(), [&](const auto& run) {
+           return run.ranks % symmetry.block == 0;
+         });
+}
+
+/// Exchanges hosts of equal size, and blocks of a host.
 void move_hosts(const plan::Symmetry& symmetry,
                 const plan::RanksPerHost& hosts,
                 Orbits& orbits) {
@@ -29,7 +46,8 @@ void move_hosts(const plan::Symmetry& symmetry,
             first_of.try_emplace(run.ranks, begin).first->second;
         for (plan::Rank rank = begin; rank < begin + run.ranks; ++rank) {
           orbits.first[static_cast<std::size_t>(rank)] =
-              first + (rank - begin) % symmetry.block;
+              first +
+              first_place(orbits.places, (rank - begin) % symmetry.block);
         }
       }
       begin += run.ranks;
@@ -39,7 +57,7 @@ void move_hosts(const plan::Symmetry& symmetry,
   orbits.end = symmetry.first + symmetry.count;
 }
 
-/// Hosts of `local` ranks each, and blocks with them, move on in a ring.
+/// Rotates hosts of `local` ranks each, and the blocks with them, as a ring.
 void move_in_ring(const plan::Symmetry& symmetry,
                   plan::Rank local,
                   Orbits& orbits) {
@@ -60,9 +78,12 @@ void move_in_ring(const plan::Symmetry& symmetry,
   if (begin % local != 0 || begin >= end || (end - begin) % step != 0) {
     return;
   }
+  if (end - begin != symmetry.count) {
+    orbits.places.movable = 1;  // blocks that are not rotated keep their places
+  }
   for (plan::Rank rank = begin; rank < end; ++rank) {
     orbits.first[static_cast<std::size_t>(rank)] =
-        begin + (rank - begin) % step;
+        begin + first_place(orbits.places, (rank - begin) % step);
   }
   orbits.begin = begin;
   orbits.end = end;
@@ -73,13 +94,20 @@ void move_in_ring(const plan::Symmetry& symmetry,
 
 std::optional<plan::Rank> Orbits::moved(plan::Rank other,
                                         plan::Rank rank) const {
-  const plan::Rank by = first[static_cast<std::size_t>(rank)] - rank;
-  if (by == 0 || other < begin || other >= end) {
+  const plan::Rank first_rank = first[static_cast<std::size_t>(rank)];
+  if (first_rank == rank || other < begin || other >= end) {
     return other;
   }
   if (!ring) {
     return std::nullopt;
   }
+  // The places of `rank` and of the first of its orbit are exchanged.
+  const plan::Rank block = places.block;
+  const plan::Rank from = (rank - begin) % block,
+                   to = (first_rank - begin) % block;
+  const plan::Rank place = (other - begin) % block;
+  const plan::Rank taken = place == from ? to : place == to ? from : place;
+  const plan::Rank by = first_rank - to - (rank - from) + taken - place;
   return begin + modulo(other - begin + by, end - begin);
 }
 
@@ -91,6 +119,10 @@ Orbits orbits_of(const plan::Symmetry& symmetry,
   const bool equal = hosts.runs().size() == 1;
   const bool one = hosts.hosts() == 1;
   const plan::Rank local = one ? 1 : hosts.runs().front().ranks;
+  orbits.places = symmetry;
+  if (!one && !hosts_hold_blocks(symmetry, hosts)) {
+    orbits.places.movable = 1;
+  }
   if (symmetry.in_any_order && !one &&
       (!equal || local % symmetry.block == 0)) {
     move_hosts(symmetry, hosts, orbits);

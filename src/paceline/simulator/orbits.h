@@ -9,18 +9,21 @@
 
 namespace paceline::simulator {
 
-/// The ranks that may change places when the planner's symmetry moves whole
-/// hosts, or blocks inside a host: they do the same things at the same times.
+/// Which ranks the planner's symmetry permutes, by permutations that keep the
+/// ranks of every host together: ranks of one orbit run the same ops at the
+/// same times.
 struct Orbits {
   std::vector<plan::Rank> first;  // by rank: the first of its orbit
 
-  /// Where `other` goes when ranks change places so that `rank` goes to the
-  /// first of its orbit.  Nothing where that is not known.
+  /// Where a permutation that takes `rank` to the first of its orbit takes
+  /// `other`.  Nothing where that is not known.
   std::optional<plan::Rank> moved(plan::Rank other, plan::Rank rank) const;
 
-  /// The ranks that move; in a ring, or else other hosts and blocks stay.
+  /// The ranks that are permuted.  Hosts and blocks are rotated as a ring, or
+  /// else two of them are exchanged and the others stay.
   plan::Rank begin = 0, end = 0;
   bool ring = false;
+  plan::Symmetry places{};  // whose movable places are permuted
 };
 
 /// `hosts` hold all ranks.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 
 namespace paceline::simulator {
 namespace {
@@ -186,8 +186,7 @@ OverlapLink busiest(const std::vector<Share>& shares,
     for (const OverlapBytes& one : link.bytes) {
       bytes += one.bytes;
     }
-    const plan::Picoseconds wire =
-        cluster::transfer_time(bytes, link.bytes_per_s);
+    const plan::Picoseconds wire = plan::wire_time(bytes, link.bytes_per_s);
     if (wire > longest) {
       longest = wire;
       found = std::move(link);
@@ -215,9 +214,9 @@ plan::Picoseconds overlap_bound(OverlapLink link) {
       }
       bytes += one.bytes;
       if (one.until <= ready) {
-        bound = std::max(bound,
-                         ready - one.until +
-                             cluster::transfer_time(bytes, link.bytes_per_s));
+        bound = std::max(
+            bound,
+            ready - one.until + plan::wire_time(bytes, link.bytes_per_s));
       }
     }
   }

@@ -10,7 +10,7 @@ namespace {
 
 std::int64_t speed_of(double share) {
   return std::max<std::int64_t>(
-      1, std::llround(share * static_cast<double>(cluster::kWeightOne)));
+      1, std::llround(share * static_cast<double>(plan::kWeightOne)));
 }
 
 }  // namespace
@@ -20,6 +20,20 @@ Simulator::State::State(const Job& job) : job_(job) {
   PACELINE_CHECK(job.transfers.size() < (1U << 29U));
   for (std::size_t i = 0; i + 1 < job.items.size(); ++i) {
     fresh_item_.push_back({job.items[i].waits, job.items[i].transfers});
+  }
+  followers_.resize(job.queues.size());
+  for (std::uint32_t q = 0; q < job.queues.size(); ++q) {
+    const QueueItems& queue = job.queues[q];
+    const bool leads = queue.leader == q;
+    fresh_queues_.emplace_back(queue.order, queue.credit, leads);
+    for (const ItemId id : queue.items) {
+      const Item& item = job.items[id];
+      fresh_queues_.back().add(
+          item.kind == ItemKind::kCollective, item.priority, item.bytes);
+    }
+    if (!leads) {
+      followers_[queue.leader].push_back(q);
+    }
   }
   for (const Actor& actor : job.actors) {
     for (std::size_t step = 0; step + 1 < actor.steps.size(); ++step) {
@@ -46,19 +60,14 @@ void Simulator::State::reset() {
   transfer_ran.assign(job_.transfers.size(), {});
   actors_.assign(job_.actors.size(), {});
   computing_.assign(actors_.size(), 0);
-  queues_.assign(job_.queues.size(), {});
-  circles_.assign(job_.transfer_queues, {});
+  queues_ = fresh_queues_;
+  transfer_queues_.assign(job_.transfer_queues, {});
   transfer_.assign(job_.transfers.size(), {});
   for (std::size_t t = 0; t < transfer_.size(); ++t) {
     transfer_[t].absent = job_.transfers[t].items;
   }
-  for (std::uint32_t q = 0; q < queues_.size(); ++q) {
-    if (job_.queues[q].leader != q) {
-      queues_[job_.queues[q].leader].followers.push_back(q);
-    }
-  }
   dirty_actors_.clear();
-  dirty_circles_.clear();
+  dirty_transfer_queues_.clear();
   left_in_step_.assign(steps, 0);
   for (const Actor& actor : job_.actors) {
     for (std::size_t step = 0; step < steps; ++step) {
@@ -115,17 +124,18 @@ void Simulator::State::handle(const Event& event) {
     }
     case EventKind::kAgreed: {
       const Transfer& transfer = job_.transfers[event.index()];
-      Circle& circle = circles_[transfer.queue];
-      circle.agreeing = false;
-      circle.to_start.add(transfer_[event.index()].turn, event.index());
-      touch_circle(transfer.queue);
+      TransferQueue& transfer_queue = transfer_queues_[transfer.queue];
+      transfer_queue.agreeing = false;
+      transfer_queue.to_start.emplace(transfer_[event.index()].turn,
+                                      event.index());
+      touch_transfer_queue(transfer.queue);
       break;
     }
     case EventKind::kStage:
       start_flow(event.index());
       break;
     case EventKind::kFlow: {
-      Network::Flow& flow = network_.flow(event.index());
+      plan::FairShare::Flow& flow = network_.flow(event.index());
       if (flow.active && flow.event == event.sequence) {
         network_.end(event.index());
         end_stage(flow.owner);
@@ -160,19 +170,14 @@ void Simulator::State::ready(ItemId id) {
       touch(item.actor);
       break;
     case ItemKind::kKernel:
-      actor.kernels.add(item.priority, id);
+      actor.kernels.emplace(item.priority, id);
       touch(item.actor);
       break;
     case ItemKind::kCollective:
-    case ItemKind::kExchange: {
-      const auto queue = static_cast<std::uint32_t>(item.queue);
-      ++queues_[queue].ready;
-      if (chooses(queue)) {
-        choice_of(item).add(item.priority, id);
-      }
+    case ItemKind::kExchange:
+      queue_of(item).ready(item.number);
       touch(item.actor);
       break;
-    }
   }
 }
 
@@ -201,10 +206,10 @@ void Simulator::State::start(Lane& lane, ItemId id, EventKind kind) {
   lane.item = id;
   lane.busy = true;
   lane.since = now_;
-  lane.left = cluster::Signed{duration} * (varies_ ? cluster::kWeightOne : 1);
-  lane.speed = varies_ ? cluster::kWeightOne : 1;
+  lane.left = plan::Int128{duration} * (varies_ ? plan::kWeightOne : 1);
+  lane.speed = varies_ ? plan::kWeightOne : 1;
   item_ran[id].begin = now_;
-  lane.event = events_.push(cluster::later(now_, duration), kind, id);
+  lane.event = events_.push(plan::later(now_, duration), kind, id);
 }
 
 /// What is left goes on at another speed.
@@ -214,28 +219,28 @@ void Simulator::State::set_speed(Lane& lane,
   if (!lane.busy || lane.speed == speed) {
     return;
   }
-  lane.left = std::max<cluster::Signed>(
-      0, lane.left - cluster::Signed{now_ - lane.since} * lane.speed);
+  lane.left = std::max<plan::Int128>(
+      0, lane.left - plan::Int128{now_ - lane.since} * lane.speed);
   lane.since = now_;
   lane.speed = speed;
   lane.event = events_.push(
-      cluster::later(now_, (lane.left + speed - 1) / speed), kind, lane.item);
+      plan::later(now_, (lane.left + speed - 1) / speed), kind, lane.item);
 }
 
 /// Starts all that may start now.
 void Simulator::State::settle() {
-  while (!dirty_actors_.empty() || !dirty_circles_.empty()) {
+  while (!dirty_actors_.empty() || !dirty_transfer_queues_.empty()) {
     for (const std::uint32_t actor : take(dirty_actors_)) {
       actors_[actor].dirty = false;
       settle_actor(actor);
     }
-    for (const std::uint32_t circle : take(dirty_circles_)) {
-      circles_[circle].dirty = false;
-      settle_circle(circle);
+    for (const std::uint32_t transfer_queue : take(dirty_transfer_queues_)) {
+      transfer_queues_[transfer_queue].dirty = false;
+      settle_transfer_queue(transfer_queue);
     }
   }
   if (network_.changed()) {
-    for (const Network::FlowId id : network_.share(now_)) {
+    for (const plan::FairShare::FlowId id : network_.share(now_)) {
       network_.flow(id).event =
           events_.push(network_.end_of(id), EventKind::kFlow, id);
     }
@@ -256,8 +261,8 @@ const std::vector<std::uint32_t>& Simulator::State::take(
 void Simulator::State::settle_actor(std::uint32_t actor) {
   ActorState& state = actors_[actor];
   if (!state.kernel.busy && !state.kernels.empty()) {
-    const ItemId id = state.kernels.first();
-    state.kernels.remove_first();
+    const ItemId id = state.kernels.top().second;
+    state.kernels.pop();
     start(state.kernel, id, EventKind::kKernel);
   }
   issue_ready(actor);

@@ -172,8 +172,8 @@ std::vector<LinkBytes> Simulator::State::loads_of(TransferId transfer) const {
     LinkBytes load{.link = loads_[i].link};
     for (int s = 0; s < price.count; ++s) {
       const cluster::Stage& stage = price.stages[static_cast<std::size_t>(s)];
-      load.bytes += cluster::weighted(
-          stage.bytes, weight(stage, loads_[i]), cluster::kWeightOne);
+      load.bytes += plan::weighted(
+          stage.bytes, weight(stage, loads_[i]), plan::kWeightOne);
     }
     loads.push_back(load);
   }
@@ -201,8 +201,7 @@ plan::Picoseconds Simulator::State::busiest_link() const {
   plan::Picoseconds longest = 0;
   for (std::size_t link = 0; link < capacities_.size(); ++link) {
     longest = std::max(
-        longest,
-        cluster::transfer_time(crossed[link] / steps, capacities_[link]));
+        longest, plan::wire_time(crossed[link] / steps, capacities_[link]));
   }
   return longest;
 }

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/fair_share.h"
+#include "paceline/plan/int128.h"
+#include "paceline/plan/issue_queue.h"
 #include "paceline/simulator/event_queue.h"
-#include "paceline/simulator/least_first.h"
-#include "paceline/simulator/network.h"
 #include "paceline/simulator/simulate.h"
 
 namespace paceline::simulator {
@@ -38,31 +40,24 @@ class Simulator::State {
     ItemId item = 0;
     bool busy = false;
     std::uint32_t event = 0;
-    std::int64_t speed = cluster::kWeightOne;
-    cluster::Signed left =
-        0;  // of the time at full speed, in parts of kWeightOne
+    std::int64_t speed = plan::kWeightOne;
+    plan::Int128 left = 0;  // of the time at full speed, in parts of kWeightOne
     plan::Picoseconds since = 0;
   };
+  /// (order, id): the smallest comes first.
+  using Ordered = std::pair<std::int64_t, std::uint32_t>;
+  using ByOrder =
+      std::priority_queue<Ordered, std::vector<Ordered>, std::greater<>>;
   struct ActorState {
     Lane model, kernel;
     bool computes = false;  // as the links know it
     bool dirty = false;
     bool issuing = false;
     std::int32_t in_flight = 0;  // transfers
-    LeastFirst kernels;          // ready
+    ByOrder kernels;             // ready
   };
-  struct QueueState {
-    std::size_t next = 0;        // kProgram, or the leader's pick to follow
-    std::int64_t in_flight = 0;  // bytes
-    std::int32_t ready = 0;      // items that are not issued yet
-    // They, where the queue chooses: those that count against the credit, and
-    // those that are never held.
-    LeastFirst counted, uncounted;
-    std::vector<std::size_t> picks;  // places in `items`
-    std::vector<std::uint32_t> followers;
-  };
-  struct Circle {  // the transfers of one queue
-    LeastFirst to_agree, to_start;
+  struct TransferQueue {  // the transfers of one queue
+    ByOrder to_agree, to_start;
     bool agreeing = false, dirty = false;
     std::int32_t carrying = 0;  // transfers under way
     std::int64_t complete = 0;  // transfers that all have issued
@@ -79,7 +74,7 @@ class Simulator::State {
   struct TransferState {
     std::uint32_t absent = 0;
     std::int32_t stage = -1;
-    std::int64_t turn = 0;  // in its circle: who is complete first goes first
+    std::int64_t turn = 0;  // in its queue: the first complete one goes first
   };
 
   // simulator_costs.cc
@@ -117,12 +112,10 @@ class Simulator::State {
 
   // simulator_transfers.cc
   void issue_ready(std::uint32_t actor);
-  bool chooses(std::uint32_t queue) const;
-  LeastFirst& choice_of(const Item& item);
-  bool next_to_issue(std::uint32_t queue, ItemId& item) const;
+  plan::IssueQueue& queue_of(const Item& item);
   void take_from_queue(std::uint32_t queue, ItemId item);
   void issued(ItemId id);
-  void settle_circle(std::uint32_t circle);
+  void settle_transfer_queue(std::uint32_t transfer_queue);
   void start_transfer(TransferId id);
   void start_stage(TransferId id);
   void start_flow(TransferId id);
@@ -131,7 +124,7 @@ class Simulator::State {
   void end_transfer(TransferId id);
   void change_in_flight(TransferId id, std::int32_t by);
   bool computes(TransferId id) const;
-  void touch_circle(std::uint32_t circle);
+  void touch_transfer_queue(std::uint32_t transfer_queue);
   const cluster::Price& price_of(const Transfer& transfer) const;
 
   // simulator_stuck.cc
@@ -143,15 +136,16 @@ class Simulator::State {
   bool varies_ = false;  // speeds may change under way
 
   EventQueue events_;
-  Network network_;
+  plan::FairShare network_;
   plan::Picoseconds now_ = 0;
   std::vector<ItemState> item_, fresh_item_;  // now, and before a run
   std::vector<ActorState> actors_;
   std::vector<std::int32_t> computing_;  // ranks, by device link
-  std::vector<QueueState> queues_;
-  std::vector<Circle> circles_;
+  std::vector<plan::IssueQueue> queues_, fresh_queues_;
+  std::vector<std::vector<std::uint32_t>> followers_;  // of a queue's picks
+  std::vector<TransferQueue> transfer_queues_;
   std::vector<TransferState> transfer_;
-  std::vector<std::uint32_t> dirty_actors_, dirty_circles_, settling_;
+  std::vector<std::uint32_t> dirty_actors_, dirty_transfer_queues_, settling_;
   std::vector<std::int64_t> left_in_step_;  // items of all actors
   std::vector<ItemId> first_model_work_;    // by actor and step
   std::vector<ItemId> last_model_work_;     // the same
@@ -166,7 +160,7 @@ class Simulator::State {
   std::uint32_t first_copies_ = 0;   // where what copies begins, by host
   std::vector<RawLoad> loads_;       // of all transfers
   std::vector<std::uint32_t> first_load_;
-  std::vector<Load> stage_loads_;
+  std::vector<plan::LinkLoad> stage_loads_;
   cluster::Machine linked_;  // loads_ were made for
 };
 

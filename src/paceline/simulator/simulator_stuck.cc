@@ -4,7 +4,7 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/deadlock.h"
 #include "paceline/plan/plan_world.h"
-#include "paceline/simulator/script.h"
+#include "paceline/simulator/rank_program.h"
 #include "paceline/simulator/simulator_state.h"
 
 namespace paceline::simulator {
@@ -27,20 +27,15 @@ ItemId Simulator::State::blocker(ItemId id) const {
   }
   if (item.queue >= 0 && !item_[id].issued) {
     const auto queue = static_cast<std::uint32_t>(item.queue);
-    const IssueQueue& fixed = job_.queues[queue];
-    const auto in_the_way = [&](ItemId other) {
-      const bool under_way = item_[other].issued && item_ran[other].end < 0;
-      const bool earlier = fixed.order == plan::Order::kProgram && other < id &&
-                           item_ran[other].end < 0;
-      return other != id && (under_way || earlier);
-    };
-    const auto other = std::ranges::find_if(fixed.items, in_the_way);
-    if (other != fixed.items.end()) {
-      return *other;
+    const std::vector<ItemId>& items = job_.queues[queue].items;
+    if (const auto ahead = queues_[queue].ahead_of(item.number)) {
+      return items[static_cast<std::size_t>(*ahead)];
     }
-    const auto& picks = queues_[fixed.leader].picks;
-    if (!chooses(queue) && queues_[queue].next < picks.size()) {
-      return fixed.items[picks[queues_[queue].next]];
+    const auto in_flight = [&](ItemId other) {
+      return item_[other].issued && item_ran[other].end < 0;
+    };
+    if (queues_[queue].is_held(item.number)) {
+      return *std::ranges::find_if(items, in_flight);
     }
   }
   for (std::int32_t i = 0; i < item.transfers; ++i) {

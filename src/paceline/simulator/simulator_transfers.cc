@@ -2,70 +2,27 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 #include "paceline/simulator/simulator_state.h"
 
 namespace paceline::simulator {
 
-/// Whether it issues what is ready by priority, not in a given order.
-bool Simulator::State::chooses(std::uint32_t queue) const {
-  const IssueQueue& fixed = job_.queues[queue];
-  return fixed.order == plan::Order::kPriority &&
-         (fixed.leader == queue || !fixed.collectives);
+plan::IssueQueue& Simulator::State::queue_of(const Item& item) {
+  return queues_[static_cast<std::size_t>(item.queue)];
 }
 
-LeastFirst& Simulator::State::choice_of(const Item& item) {
-  QueueState& state = queues_[static_cast<std::size_t>(item.queue)];
-  return item.bytes > 0 ? state.counted : state.uncounted;
-}
-
-/// The item that the order of `queue` allows next, if it can go now.
-bool Simulator::State::next_to_issue(std::uint32_t queue, ItemId& item) const {
-  const IssueQueue& fixed = job_.queues[queue];
-  const QueueState& state = queues_[queue];
-  const bool spent = state.in_flight >= fixed.credit;
-  if (chooses(queue)) {
-    const bool counted =
-        !spent && !state.counted.empty() &&
-        (state.uncounted.empty() || state.counted.goes_before(state.uncounted));
-    const LeastFirst& choice = counted ? state.counted : state.uncounted;
-    if (choice.empty()) {
-      return false;
-    }
-    item = choice.first();
-    return true;
-  }
-  std::size_t place = state.next;
-  if (fixed.order == plan::Order::kPriority) {
-    const auto& picks = queues_[fixed.leader].picks;
-    if (state.next >= picks.size()) {
-      return false;
-    }
-    place = picks[state.next];
-  }
-  if (place >= fixed.items.size()) {
-    return false;
-  }
-  item = fixed.items[place];
-  return item_[item].ready && !(spent && job_.items[item].bytes > 0);
-}
-
-void Simulator::State::take_from_queue(std::uint32_t queue, ItemId item) {
-  const IssueQueue& fixed = job_.queues[queue];
-  QueueState& state = queues_[queue];
-  --state.ready;
-  if (chooses(queue)) {
-    choice_of(job_.items[item]).remove_first();
-  }
-  state.in_flight += job_.items[item].bytes;
-  ++state.next;
-  if (fixed.order == plan::Order::kPriority && !state.followers.empty()) {
-    state.picks.push_back(static_cast<std::size_t>(
-        std::ranges::lower_bound(fixed.items, item) - fixed.items.begin()));
-    for (const std::uint32_t follower : state.followers) {
+/// Issues an item; a leader's pick goes to the ranks that follow.
+void Simulator::State::take_from_queue(std::uint32_t queue, ItemId id) {
+  const Item& item = job_.items[id];
+  plan::IssueQueue& rule = queues_[queue];
+  if (rule.picks() && item.kind == ItemKind::kCollective) {
+    const auto pick = rule.collective_number(item.number);
+    for (const std::uint32_t follower : followers_[queue]) {
+      queues_[follower].follow(pick);
       touch(job_.queues[follower].actor);
     }
   }
+  rule.issue(item.number);
 }
 
 /// A rank issues one op at a time; of those that may go, smallest priority
@@ -77,10 +34,12 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
     ItemId best = 0;
     std::uint32_t from = 0;
     for (const std::uint32_t queue : job_.actors[actor].queues) {
-      ItemId item = 0;
-      if (queues_[queue].ready == 0 || !next_to_issue(queue, item)) {
+      const auto next = queues_[queue].next();
+      if (!next) {
         continue;
       }
+      const ItemId item =
+          job_.queues[queue].items[static_cast<std::size_t>(*next)];
       if (!found || std::pair(job_.items[item].priority, item) <
                         std::pair(job_.items[best].priority, best)) {
         found = true;
@@ -97,7 +56,7 @@ void Simulator::State::issue_ready(std::uint32_t actor) {
     item_ran[best].begin = now_;
     if (cost > 0) {
       state.issuing = true;
-      events_.push(cluster::later(now_, cost), EventKind::kIssued, best);
+      events_.push(plan::later(now_, cost), EventKind::kIssued, best);
     } else {
       issued(best);
     }
@@ -108,7 +67,7 @@ void Simulator::State::issued(ItemId id) {
   const Item& item = job_.items[id];
   item_[id].issued = true;
   if (item.transfers == 0) {
-    queues_[static_cast<std::size_t>(item.queue)].in_flight -= item.bytes;
+    queue_of(item).end(item.bytes);
     touch(item.actor);
     complete(id);
     return;
@@ -118,28 +77,28 @@ void Simulator::State::issued(ItemId id) {
         job_.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
     if (--transfer_[t].absent == 0) {
       const std::uint32_t queue = job_.transfers[t].queue;
-      transfer_[t].turn = circles_[queue].complete++;
-      circles_[queue].to_agree.add(transfer_[t].turn, t);
-      touch_circle(queue);
+      transfer_[t].turn = transfer_queues_[queue].complete++;
+      transfer_queues_[queue].to_agree.emplace(transfer_[t].turn, t);
+      touch_transfer_queue(queue);
     }
   }
 }
 
-void Simulator::State::touch_circle(std::uint32_t circle) {
-  if (!circles_[circle].dirty) {
-    circles_[circle].dirty = true;
-    dirty_circles_.push_back(circle);
+void Simulator::State::touch_transfer_queue(std::uint32_t transfer_queue) {
+  if (!transfer_queues_[transfer_queue].dirty) {
+    transfer_queues_[transfer_queue].dirty = true;
+    dirty_transfer_queues_.push_back(transfer_queue);
   }
 }
 
 /// Agreement, then the transfers themselves: one by one where they must.
-void Simulator::State::settle_circle(std::uint32_t index) {
-  Circle& circle = circles_[index];
+void Simulator::State::settle_transfer_queue(std::uint32_t index) {
+  TransferQueue& transfer_queue = transfer_queues_[index];
   const cluster::SoftwareCosts& software = costs_.software;
-  while (!circle.to_agree.empty() && !circle.agreeing) {
-    const TransferId id = circle.to_agree.first();
+  while (!transfer_queue.to_agree.empty() && !transfer_queue.agreeing) {
+    const TransferId id = transfer_queue.to_agree.top().second;
     const Transfer& transfer = job_.transfers[id];
-    circle.to_agree.remove_first();
+    transfer_queue.to_agree.pop();
     plan::Picoseconds cost = 0;
     if (!transfer.message && !costs_.free_communication) {
       const auto shape = static_cast<std::size_t>(transfer.shape);
@@ -149,22 +108,22 @@ void Simulator::State::settle_circle(std::uint32_t index) {
                  : 0;
     }
     if (cost == 0) {
-      circle.to_start.add(transfer_[id].turn, id);
+      transfer_queue.to_start.emplace(transfer_[id].turn, id);
       continue;
     }
-    circle.agreeing = software.serial_negotiation;
-    events_.push(cluster::later(now_, cost), EventKind::kAgreed, id);
+    transfer_queue.agreeing = software.serial_negotiation;
+    events_.push(plan::later(now_, cost), EventKind::kAgreed, id);
   }
-  while (!circle.to_start.empty()) {
-    const TransferId id = circle.to_start.first();
+  while (!transfer_queue.to_start.empty()) {
+    const TransferId id = transfer_queue.to_start.top().second;
     const bool alone =
         job_.transfers[id].message || software.serial_collectives;
     const std::int32_t most = alone ? 1 : software.side_by_side;
-    if (most > 0 && circle.carrying >= most) {
+    if (most > 0 && transfer_queue.carrying >= most) {
       break;
     }
-    circle.to_start.remove_first();
-    ++circle.carrying;
+    transfer_queue.to_start.pop();
+    ++transfer_queue.carrying;
     start_transfer(id);
   }
 }
@@ -210,7 +169,7 @@ void Simulator::State::start_stage(TransferId id) {
         wait * cluster::log2_up(job_.collective_shapes[shape].group.ranks);
   }
   if (latency > 0) {
-    events_.push(cluster::later(now_, latency), EventKind::kStage, id);
+    events_.push(plan::later(now_, latency), EventKind::kStage, id);
   } else {
     start_flow(id);
   }
@@ -239,7 +198,7 @@ void Simulator::State::start_flow(TransferId id) {
       stage_loads_.push_back({load.link, times});
     }
   }
-  const Network::FlowId flow = network_.start(
+  const plan::FairShare::FlowId flow = network_.start(
       now_, id, stage.bytes, stage.limit_bytes_per_s, stage_loads_);
   if (stage_loads_.empty()) {
     network_.flow(flow).event =
@@ -256,13 +215,13 @@ void Simulator::State::end_transfer(TransferId id) {
   const Transfer& transfer = job_.transfers[id];
   transfer_ran[id].end = now_;
   change_in_flight(id, -1);
-  --circles_[transfer.queue].carrying;
-  touch_circle(transfer.queue);
+  --transfer_queues_[transfer.queue].carrying;
+  touch_transfer_queue(transfer.queue);
   for (std::uint32_t i = 0; i < transfer.items; ++i) {
     const ItemId item = job_.participants[transfer.first_item + i];
     if (--item_[item].transfers == 0) {
       const Item& done = job_.items[item];
-      queues_[static_cast<std::size_t>(done.queue)].in_flight -= done.bytes;
+      queue_of(done).end(done.bytes);
       touch(done.actor);
       complete(item);
     }

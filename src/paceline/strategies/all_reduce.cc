@@ -18,23 +18,23 @@ constexpr auto kOn = "grad";
 /// nothing.  Patarasuk and Yuan, JPDC 2009, doi:10.1016/j.jpdc.2008.09.002.
 class AllReduce final : public ExchangeRule {
  public:
-  Terms terms(const PlanInput& input) const override {
+  ExchangeTraits traits(const PlanInput& input) const override {
     return {.divisor = static_cast<double>(input.world),
             .symmetry = any_order(input.world)};
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Unit>&,
+              const std::vector<Bucket>&,
               DType,
-              Frame& frame) const override {
+              SetupBuilder& builder) const override {
     if (input.world > 1) {
-      frame.add_world(kOn);
+      builder.add_world(kOn);
     }
   }
 
-  void give(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void start(const Slice& slice,
+             const CodecRule& codec,
+             Program& program) const override {
     if (program.input().world > 1) {
       codec.encode(slice, program);
       program.all_reduce(codec.wire(slice, program.setup()),
@@ -42,9 +42,9 @@ class AllReduce final : public ExchangeRule {
     }
   }
 
-  void take(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void finish(const Slice& slice,
+              const CodecRule& codec,
+              Program& program) const override {
     if (program.input().world > 1) {
       codec.decode(slice, program);
     }

@@ -6,14 +6,14 @@ namespace paceline::strategies {
 namespace {
 
 /// Parameters cross, adapt then combine: every rank applies its own gradient
-/// to a unit, then the unit is averaged, beside the rest of backward.
+/// to a bucket, then the bucket is averaged, beside the rest of backward.
 ///
 /// Lian et al., NeurIPS 2017, arXiv:1705.09056; Cattivelli and Sayed, IEEE TSP
 /// 2010, doi:10.1109/TSP.2009.2033729 (ATC diffusion).
 class Atc final : public UpdateRule {
  public:
-  void compute(const std::vector<Unit>&,
-               const Crossing&,
+  void compute(const std::vector<Bucket>&,
+               const Transfer&,
                Program& program) const override {
     if (program.input().loss_scaling) {
       throw UsageError(
@@ -23,21 +23,21 @@ class Atc final : public UpdateRule {
     program.compute();
   }
 
-  void give(const Unit& unit,
-            const Crossing& crossing,
-            Program& program) const override {
-    program.update(unit, 1);
-    crossing.exchange.give(unit.values, crossing.codec, program);
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    program.update(bucket, 1);
+    transfer.exchange.start(bucket.values, transfer.codec, program);
   }
 
-  void take(const Unit& unit,
-            const Crossing& crossing,
-            Program& program) const override {
-    crossing.exchange.take(unit.values, crossing.codec, program);
-    take_mean(unit, crossing, program);
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override {
+    transfer.exchange.finish(bucket.values, transfer.codec, program);
+    append_mean(bucket, transfer, program);
   }
 
-  void apply(const Unit&, const Crossing&, Program&) const override {}
+  void apply(const Bucket&, const Transfer&, Program&) const override {}
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 /// the parameters that it was computed at are averaged; the gradient is then
 /// applied to the average: x_i <- sum over j of W_ij x_j - lr * g(x_i).
 ///
-/// window=step lets a unit leave as soon as its update of the step before is
+/// window=step lets a bucket leave as soon as its update of the step before is
 /// done, beside forward and backward; window=backward holds it until the last
 /// forward, as BlueFog does.  Nedic and Ozdaglar, IEEE TAC 2009,
 /// doi:10.1109/TAC.2008.2009515; BlueFog, 2021, arXiv:2111.04287.
@@ -17,17 +17,17 @@ class Awc final : public UpdateRule {
  public:
   explicit Awc(bool whole_step) : whole_step_(whole_step) {}
 
-  void compute(const std::vector<Unit>& units,
-               const Crossing& crossing,
+  void compute(const std::vector<Bucket>& buckets,
+               const Transfer& transfer,
                Program& program) const override {
     if (whole_step_) {
-      give_all(units, crossing, program);
+      start_all(buckets, transfer, program);
       program.compute();
       return;
     }
     program.forward_pass(0);
     const OpIndex forward_end = program.size();
-    give_all(units, crossing, program);
+    start_all(buckets, transfer, program);
     for (OpIndex op = forward_end; program.trains() && op < program.size();
          ++op) {
       program.after(op, forward_end - 1);
@@ -39,32 +39,32 @@ class Awc final : public UpdateRule {
     }
   }
 
-  void give(const Unit&, const Crossing&, Program&) const override {}
+  void start(const Bucket&, const Transfer&, Program&) const override {}
 
-  void take(const Unit&, const Crossing&, Program&) const override {}
+  void finish(const Bucket&, const Transfer&, Program&) const override {}
 
-  /// The average is taken here, not in take(): a schedule may cut what it
+  /// The average is made here, not in finish(): a schedule may cut what it
   /// gives and takes finer than what compute() gave.
-  void apply(const Unit& unit,
-             const Crossing& crossing,
+  void apply(const Bucket& bucket,
+             const Transfer& transfer,
              Program& program) const override {
-    for (const Unit& mine : program.units()) {
-      if (mine.values.begin >= unit.values.begin &&
+    for (const Bucket& mine : program.buckets()) {
+      if (mine.values.begin >= bucket.values.begin &&
           mine.values.begin + mine.values.count <=
-              unit.values.begin + unit.values.count) {
-        crossing.exchange.take(mine.values, crossing.codec, program);
-        take_mean(mine, crossing, program);
+              bucket.values.begin + bucket.values.count) {
+        transfer.exchange.finish(mine.values, transfer.codec, program);
+        append_mean(mine, transfer, program);
       }
     }
-    program.update(unit, 1);
+    program.update(bucket, 1);
   }
 
  private:
-  static void give_all(const std::vector<Unit>& units,
-                       const Crossing& crossing,
-                       Program& program) {
-    for (const Unit& unit : units) {
-      crossing.exchange.give(unit.values, crossing.codec, program);
+  static void start_all(const std::vector<Bucket>& buckets,
+                        const Transfer& transfer,
+                        Program& program) {
+    for (const Bucket& bucket : buckets) {
+      transfer.exchange.start(bucket.values, transfer.codec, program);
     }
   }
 

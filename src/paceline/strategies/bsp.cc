@@ -15,13 +15,14 @@ namespace {
 /// Valiant, CACM 1990, doi:10.1145/79173.79181.
 class Bsp final : public ScheduleRule {
  public:
-  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+  Groups groups(const PlanInput& input, const TransferTime&) const override {
     return one_group(input.model);
   }
 
-  void write(const std::vector<Unit>& units, Score& score) const override {
-    score.compute();
-    score.synchronize(units);
+  void write(const std::vector<Bucket>& buckets,
+             PlanWriter& writer) const override {
+    writer.compute();
+    writer.synchronize(buckets);
   }
 };
 

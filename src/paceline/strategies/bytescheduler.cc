@@ -43,46 +43,48 @@ class ByteScheduler final : public ScheduleRule {
 
   bool needs_times() const override { return order_ == Order::kProgram; }
 
-  Discipline discipline() const override { return {order_, credit_}; }
+  IssuePolicy issue_policy() const override { return {order_, credit_}; }
 
-  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+  Groups groups(const PlanInput& input, const TransferTime&) const override {
     return by_module_ ? module_groups(input.model) : single_groups(input.model);
   }
 
-  void write(const std::vector<Unit>& units, Score& score) const override {
-    score.compute();
-    const PlanInput& input = score.program().input();
-    const auto order = by_first_read(input.model, units);
-    std::vector<std::int32_t> first_read(units.size());
+  void write(const std::vector<Bucket>& buckets,
+             PlanWriter& writer) const override {
+    writer.compute();
+    const PlanInput& input = writer.program().input();
+    const auto order = by_first_read(input.model, buckets);
+    std::vector<std::int32_t> first_read(buckets.size());
     for (const FirstRead& next : order) {
-      first_read[next.unit] = next.module;
+      first_read[next.bucket] = next.module;
     }
-    for (const auto& [part, unit] : in_queue_order(units, first_read, score)) {
-      score.give(part, first_read[unit]);
-      score.take(part, first_read[unit]);
+    for (const auto& [part, bucket] :
+         in_queue_order(buckets, first_read, writer)) {
+      writer.start(part, first_read[bucket]);
+      writer.finish(part, first_read[bucket]);
     }
     for (const FirstRead& next : order) {
-      score.apply(units[next.unit], next.module);
+      writer.apply(buckets[next.bucket], next.module);
     }
   }
 
  private:
   struct Part {
-    Unit part;
-    std::size_t unit = 0;  // of which it is one
+    Bucket part;
+    std::size_t bucket = 0;  // of which it is one
   };
 
   /// Whole shards, so that exchanges can cut each part again.
-  std::vector<Part> parts_of(const std::vector<Unit>& units,
+  std::vector<Part> parts_of(const std::vector<Bucket>& buckets,
                              const Program& program) const {
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements step = kAlignmentBytes / size * program.shards();
-    const Elements longest = partition_.longest(units, step, size);
+    const Elements longest = partition_.longest(buckets, step, size);
     std::vector<Part> parts;
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      for (Elements at = 0; at < units[i].values.count; at += longest) {
-        Part part{units[i], i};
-        const Elements count = std::min(longest, units[i].values.count - at);
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      for (Elements at = 0; at < buckets[i].values.count; at += longest) {
+        Part part{buckets[i], i};
+        const Elements count = std::min(longest, buckets[i].values.count - at);
         for (Slice* slice : {&part.part.values, &part.part.gradients}) {
           slice->begin += at;
           slice->count = count;
@@ -93,34 +95,35 @@ class ByteScheduler final : public ScheduleRule {
     return parts;
   }
 
-  std::vector<Part> in_queue_order(const std::vector<Unit>& units,
+  std::vector<Part> in_queue_order(const std::vector<Bucket>& buckets,
                                    const std::vector<std::int32_t>& first_read,
-                                   const Score& score) const {
-    const PlanInput& input = score.program().input();
-    std::vector<Part> parts = parts_of(units, score.program());
+                                   const PlanWriter& writer) const {
+    const PlanInput& input = writer.program().input();
+    std::vector<Part> parts = parts_of(buckets, writer.program());
     if (order_ == Order::kPriority || input.world == 1) {
       return parts;
     }
     const StepTensors step = step_tensors_of(input, "bytescheduler");
-    // The unit's last gradient, and the first module that reads it.
+    // The bucket's last gradient, and the first module that reads it.
     std::vector<std::size_t> last;
     std::size_t tensors = 0;
-    for (const Unit& unit : units) {
-      tensors += unit.parameters.size();
+    for (const Bucket& bucket : buckets) {
+      tensors += bucket.parameters.size();
       last.push_back(tensors - 1);
     }
     const std::int64_t size = size_of(input.model.dtype);
     std::vector<QueuedPiece> pieces;
     std::vector<Picoseconds> left;
     for (const Part& part : parts) {
-      const StepTensor& tensor = step.tensors[last[part.unit]];
-      pieces.push_back(
-          {tensor.ready, first_read[part.unit], part.part.values.count * size});
+      const StepTensor& tensor = step.tensors[last[part.bucket]];
+      pieces.push_back({tensor.ready,
+                        first_read[part.bucket],
+                        part.part.values.count * size});
       left.push_back(tensor.left);
     }
     std::vector<Part> ordered;
     for (const std::size_t i :
-         best_order(pieces, left, score.crossing_time())) {
+         best_order(pieces, left, writer.transfer_time())) {
       ordered.push_back(parts[i]);
     }
     return ordered;
@@ -128,7 +131,7 @@ class ByteScheduler final : public ScheduleRule {
 
   std::vector<std::size_t> best_order(const std::vector<QueuedPiece>& pieces,
                                       const std::vector<Picoseconds>& left,
-                                      const CrossingTime& time) const {
+                                      const TransferTime& time) const {
     std::vector<std::size_t> best = starting_order(pieces, credit_, time);
     if (time.one_by_one()) {
       return best;

@@ -28,7 +28,7 @@ Picoseconds time_of(const PlanInput& input,
 }
 
 /// Both must outlive it.
-CrossingTime crossing_time(const PlanInput& input,
+TransferTime transfer_time(const PlanInput& input,
                            const ExchangeRule& exchange) {
   const auto alone = [&input, &exchange](std::int64_t bytes) {
     return time_of(input, exchange, bytes);
@@ -56,47 +56,47 @@ class Composed final : public Planner {
   Setup setup(const PlanInput& input) const override {
     check_shape(input);
     const Groups groups = groups_of(input);
-    Frame frame(input, groups, exchange_->terms(input).shards);
-    const Discipline discipline = schedule_->discipline();
-    frame.set_discipline(discipline.order, discipline.credit_bytes);
-    codec_->extend(input, frame);
+    SetupBuilder builder(input, groups, exchange_->traits(input).shards);
+    const IssuePolicy issue_policy = schedule_->issue_policy();
+    builder.set_issue_policy(issue_policy.order, issue_policy.credit_bytes);
+    codec_->extend(input, builder);
     exchange_->extend(input,
-                      units_of(frame.setup(), groups),
+                      buckets_of(builder.setup(), groups),
                       codec_->wire_type(input),
-                      frame);
-    return std::move(frame).finish();
+                      builder);
+    return std::move(builder).finish();
   }
 
   /// The step within the common period of exchange and update rule.
   Variant variant(const PlanInput& input, Step step) const override {
-    return step % std::lcm(exchange_->terms(input).period, update_->period());
+    return step % std::lcm(exchange_->traits(input).period, update_->period());
   }
 
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
                 Variant variant) const override {
-    const auto units = units_of(setup, groups_of(input));
-    const Terms terms = exchange_->terms(input);
+    const auto buckets = buckets_of(setup, groups_of(input));
+    const ExchangeTraits traits = exchange_->traits(input);
     Program program(input,
                     setup,
-                    {.units = units,
-                     .trains = terms.trains,
-                     .shards = terms.shards,
+                    {.buckets = buckets,
+                     .trains = traits.trains,
+                     .shards = traits.shards,
                      .phase = static_cast<Step>(variant)});
-    Score score(program, *update_, {*exchange_, *codec_});
-    schedule_->write(units, score);
-    score.finish();
+    PlanWriter writer(program, *update_, {*exchange_, *codec_});
+    schedule_->write(buckets, writer);
+    writer.apply_waiting();
     return std::move(program).finish();
   }
 
   Symmetry symmetry(const PlanInput& input) const override {
-    return exchange_->terms(input).symmetry;
+    return exchange_->traits(input).symmetry;
   }
 
   std::string remark(const PlanInput& input) const override {
     return input.world == 1
                ? ""
-               : schedule_->remark(input, crossing_time(input, *exchange_));
+               : schedule_->remark(input, transfer_time(input, *exchange_));
   }
 
  private:
@@ -104,7 +104,7 @@ class Composed final : public Planner {
   Groups groups_of(const PlanInput& input) const {
     return input.world == 1 && schedule_->needs_times()
                ? one_group(input.model)
-               : schedule_->groups(input, crossing_time(input, *exchange_));
+               : schedule_->groups(input, transfer_time(input, *exchange_));
   }
 
   std::unique_ptr<ScheduleRule> schedule_;
@@ -115,54 +115,56 @@ class Composed final : public Planner {
 
 }  // namespace
 
-void Score::give(const Unit& unit, std::int32_t priority) {
+void PlanWriter::start(const Bucket& bucket, std::int32_t priority) {
   const OpIndex first = program_.size();
-  update_.give(unit, crossing_, program_);
+  update_.start(bucket, transfer_, program_);
   program_.set_priority(first, priority);
 }
 
-void Score::take(const Unit& unit, std::int32_t priority) {
+void PlanWriter::finish(const Bucket& bucket, std::int32_t priority) {
   const OpIndex first = program_.size();
-  update_.take(unit, crossing_, program_);
+  update_.finish(bucket, transfer_, program_);
   program_.set_priority(first, priority);
 }
 
-void Score::apply(const Unit& unit, std::int32_t priority) {
+void PlanWriter::apply(const Bucket& bucket, std::int32_t priority) {
   if (program_.input().loss_scaling) {
-    waiting_.push_back({unit, priority});
+    waiting_.push_back({bucket, priority});
     return;
   }
   const OpIndex first = program_.size();
-  update_.apply(unit, crossing_, program_);
+  update_.apply(bucket, transfer_, program_);
   program_.set_priority(first, priority);
 }
 
-void Score::synchronize(const std::vector<Unit>& units) {
-  for (const Unit& unit : units) {
-    give(unit);
-    take(unit);
-    apply(unit);
+void PlanWriter::synchronize(const std::vector<Bucket>& buckets) {
+  for (const Bucket& bucket : buckets) {
+    start(bucket);
+    finish(bucket);
+    apply(bucket);
   }
 }
 
-void Score::finish() {
+void PlanWriter::apply_waiting() {
   program_.judge_gradients();
-  for (const auto& [unit, priority] : waiting_) {
+  for (const auto& [bucket, priority] : waiting_) {
     const OpIndex first = program_.size();
-    update_.apply(unit, crossing_, program_);
+    update_.apply(bucket, transfer_, program_);
     program_.set_priority(first, priority);
   }
 }
 
-void take_mean(const Unit& unit, const Crossing& crossing, Program& program) {
-  const double divisor = crossing.exchange.terms(program.input()).divisor;
+void append_mean(const Bucket& bucket,
+                 const Transfer& transfer,
+                 Program& program) {
+  const double divisor = transfer.exchange.traits(program.input()).divisor;
   if (divisor != 1 && program.trains()) {
-    program.kernel("copy", {{unit.values}}, {{unit.values}}, {1 / divisor});
+    program.kernel("copy", {{bucket.values}}, {{bucket.values}}, {1 / divisor});
   }
 }
 
-CrossingTime Score::crossing_time() const {
-  return strategies::crossing_time(program_.input(), crossing_.exchange);
+TransferTime PlanWriter::transfer_time() const {
+  return strategies::transfer_time(program_.input(), transfer_.exchange);
 }
 
 Groups single_groups(const ModelShape& model) {
@@ -187,26 +189,27 @@ Groups module_groups(const ModelShape& model) {
   return groups;
 }
 
-Unit join(const std::vector<Unit>& units) {
-  PACELINE_CHECK(!units.empty());
-  Unit all = units.front();
-  for (std::size_t i = 1; i < units.size(); ++i) {
-    const Unit& unit = units[i];
-    PACELINE_CHECK_EQ(all.values.begin + all.values.count, unit.values.begin);
-    all.parameters.insert(
-        all.parameters.end(), unit.parameters.begin(), unit.parameters.end());
-    all.values.count += unit.values.count;
-    all.gradients.count += unit.gradients.count;
+Bucket join(const std::vector<Bucket>& buckets) {
+  PACELINE_CHECK(!buckets.empty());
+  Bucket all = buckets.front();
+  for (std::size_t i = 1; i < buckets.size(); ++i) {
+    const Bucket& bucket = buckets[i];
+    PACELINE_CHECK_EQ(all.values.begin + all.values.count, bucket.values.begin);
+    all.parameters.insert(all.parameters.end(),
+                          bucket.parameters.begin(),
+                          bucket.parameters.end());
+    all.values.count += bucket.values.count;
+    all.gradients.count += bucket.gradients.count;
   }
   return all;
 }
 
 std::vector<FirstRead> by_first_read(const ModelShape& model,
-                                     const std::vector<Unit>& units) {
+                                     const std::vector<Bucket>& buckets) {
   std::vector<FirstRead> order;
-  for (std::size_t i = 0; i < units.size(); ++i) {
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
     auto first = static_cast<std::int32_t>(model.modules.size());
-    for (const ParameterId id : units[i].parameters) {
+    for (const ParameterId id : buckets[i].parameters) {
       first = std::min(
           first,
           static_cast<std::int32_t>(model.parameters[index_of(id)].module));

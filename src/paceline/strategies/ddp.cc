@@ -45,17 +45,17 @@ class Ddp final : public Planner {
           "backward, but with --accumulate {} that is not the last of its step",
           input.micro_batches));
     }
-    Frame frame(input, one_group(input.model));
+    SetupBuilder builder(input, one_group(input.model));
     Elements elements = 0;
     for (const ParameterShape& parameter : input.model.parameters) {
       elements += parameter.elements;
     }
-    frame.add_buffer({.name = kBuckets,
-                      .dtype = input.model.dtype,
-                      .elements = elements,
-                      .performer = kReducer});
-    frame.add_world(kOn);
-    return std::move(frame).finish();
+    builder.add_buffer({.name = kBuckets,
+                        .dtype = input.model.dtype,
+                        .elements = elements,
+                        .performer = kReducer});
+    builder.add_world(kOn);
+    return std::move(builder).finish();
   }
 
   Variant variant(const PlanInput&, Step step) const override {
@@ -69,8 +69,8 @@ class Ddp final : public Planner {
     const CommunicatorId on = communicator_named(setup, kOn);
     Program program(input, setup);
     program.compute();
-    std::vector<std::pair<Bucket, OpIndex>> reduced;
-    for (Bucket& bucket : buckets_of(setup, groups)) {
+    std::vector<std::pair<ReducerBucket, OpIndex>> reduced;
+    for (ReducerBucket& bucket : reducer_buckets_of(setup, groups)) {
       perform(
           program,
           program.kernel(
@@ -86,7 +86,7 @@ class Ddp final : public Planner {
       program.after(back, *program.last_backward());
     }
     program.judge_gradients();
-    program.update(units_of(setup, one_group(input.model)).front(), 1);
+    program.update(buckets_of(setup, one_group(input.model)).front(), 1);
     return std::move(program).finish();
   }
 
@@ -95,7 +95,7 @@ class Ddp final : public Planner {
   }
 
  private:
-  struct Bucket {
+  struct ReducerBucket {
     Slice all;
     std::vector<Access> gradients, pieces;  // pairwise
   };
@@ -104,13 +104,14 @@ class Ddp final : public Planner {
     program.at(op).performer = kReducer;
   }
 
-  static std::vector<Bucket> buckets_of(const Setup& setup,
-                                        const Groups& groups) {
+  static std::vector<ReducerBucket> reducer_buckets_of(const Setup& setup,
+                                                       const Groups& groups) {
     const BufferId memory = buffer_named(setup, kBuckets);
-    std::vector<Bucket> buckets;
+    std::vector<ReducerBucket> buckets;
     Elements end = 0;
     for (const auto& group : groups) {
-      Bucket bucket{.all = {memory, end, 0}, .gradients = {}, .pieces = {}};
+      ReducerBucket bucket{
+          .all = {memory, end, 0}, .gradients = {}, .pieces = {}};
       for (const ParameterId id : group) {
         const Slice gradient = setup.parameters[index_of(id)].gradient;
         bucket.gradients.push_back({gradient});

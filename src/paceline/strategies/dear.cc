@@ -6,9 +6,9 @@
 namespace paceline::strategies {
 namespace {
 
-/// Each exchange is cut in two: its first half runs beside backward, unit by
-/// unit in ready order; its second half, in the order of the next forward,
-/// beside that forward, whose modules wait for their own units only.
+/// Each exchange is cut in two: its first half runs beside backward, bucket by
+/// bucket in ready order; its second half, in the order of the next forward,
+/// beside that forward, whose modules wait for their own buckets only.
 ///
 ///   rounds per step            the two halves of one exchange
 ///   bytes sent, rank and step  those of exchanging S = model size
@@ -17,29 +17,30 @@ namespace {
 ///                              halves and updates are done by the drain
 ///
 /// With rs-ag the halves are a reduce-scatter and an all-gather; any other
-/// exchange is split where it splits itself.  Units close as in fusion.
+/// exchange is split where it splits itself.  Buckets close as in fusion.
 /// Zhang et al. (DeAR), ICDCS 2023, arXiv:2302.12445.
 class Dear final : public ScheduleRule {
  public:
   explicit Dear(std::int64_t threshold) : threshold_(threshold) {}
 
-  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+  Groups groups(const PlanInput& input, const TransferTime&) const override {
     return assign_buckets(input.model, input.model.ready_order, {threshold_});
   }
 
-  void write(const std::vector<Unit>& units, Score& score) const override {
-    score.compute();
-    const auto order = by_first_read(score.program().input().model, units);
-    std::vector<std::int32_t> first_read(units.size());
+  void write(const std::vector<Bucket>& buckets,
+             PlanWriter& writer) const override {
+    writer.compute();
+    const auto order = by_first_read(writer.program().input().model, buckets);
+    std::vector<std::int32_t> first_read(buckets.size());
     for (const FirstRead& next : order) {
-      first_read[next.unit] = next.module;
+      first_read[next.bucket] = next.module;
     }
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      score.give(units[i], first_read[i]);
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      writer.start(buckets[i], first_read[i]);
     }
     for (const FirstRead& next : order) {
-      score.take(units[next.unit], next.module);
-      score.apply(units[next.unit], next.module);
+      writer.finish(buckets[next.bucket], next.module);
+      writer.apply(buckets[next.bucket], next.module);
     }
   }
 

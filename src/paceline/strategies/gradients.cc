@@ -8,28 +8,28 @@ namespace {
 /// rank takes the step that one rank would take on the whole batch).
 class Gradients final : public UpdateRule {
  public:
-  void compute(const std::vector<Unit>&,
-               const Crossing&,
+  void compute(const std::vector<Bucket>&,
+               const Transfer&,
                Program& program) const override {
     program.compute();
   }
 
-  void give(const Unit& unit,
-            const Crossing& crossing,
-            Program& program) const override {
-    crossing.exchange.give(unit.gradients, crossing.codec, program);
-  }
-
-  void take(const Unit& unit,
-            const Crossing& crossing,
-            Program& program) const override {
-    crossing.exchange.take(unit.gradients, crossing.codec, program);
-  }
-
-  void apply(const Unit& unit,
-             const Crossing& crossing,
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
              Program& program) const override {
-    program.update(unit, crossing.exchange.terms(program.input()).divisor);
+    transfer.exchange.start(bucket.gradients, transfer.codec, program);
+  }
+
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override {
+    transfer.exchange.finish(bucket.gradients, transfer.codec, program);
+  }
+
+  void apply(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    program.update(bucket, transfer.exchange.traits(program.input()).divisor);
   }
 };
 

@@ -20,14 +20,14 @@ class Half final : public CodecRule {
   Half(DType type, std::string buffer)
       : type_(type), buffer_(std::move(buffer)) {}
 
-  void extend(const PlanInput& input, Frame& frame) const override {
+  void extend(const PlanInput& input, SetupBuilder& builder) const override {
     if (input.world > 1) {
       const Slice values =
-          whole(frame.setup(), buffer_named(frame.setup(), kValues));
-      frame.add_buffer({.name = buffer_,
-                        .dtype = type_,
-                        .elements = values.count,
-                        .stands_for = values});
+          whole(builder.setup(), buffer_named(builder.setup(), kValues));
+      builder.add_buffer({.name = buffer_,
+                          .dtype = type_,
+                          .elements = values.count,
+                          .stands_for = values});
     }
   }
 

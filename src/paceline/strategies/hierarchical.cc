@@ -17,7 +17,7 @@ namespace {
 ///   bytes sent, rank and exchange  2 (L-1)/L S inside the host,
 ///                                  2 (H-1)/H S/L between hosts
 ///                                  L ranks a host, H hosts, S = bytes of the
-///                                  slice with the padding of its unit
+///                                  slice with the padding of its bucket
 ///   extra memory, rank             none
 ///   guarantee                      exact: every rank has the same sum
 ///
@@ -26,25 +26,25 @@ class Hierarchical final : public ExchangeRule {
  public:
   explicit Hierarchical(Rank local) : local_(local) {}
 
-  Terms terms(const PlanInput& input) const override {
+  ExchangeTraits traits(const PlanInput& input) const override {
     const Rank local = hosts(input).local;
     return {.shards = local,
             .divisor = static_cast<double>(input.world),
-            .symmetry = any_order(input.world, local)};
+            .symmetry = any_order(input.world, local, local)};
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Unit>&,
+              const std::vector<Bucket>&,
               DType,
-              Frame& frame) const override {
+              SetupBuilder& builder) const override {
     const Hosts all = hosts(input);
-    add_host_communicators(all, frame);
-    add_lane_communicators(all, all.local, frame);
+    add_host_communicators(all, builder);
+    add_lane_communicators(all, all.local, builder);
   }
 
-  void give(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void start(const Slice& slice,
+             const CodecRule& codec,
+             Program& program) const override {
     const Hosts all = hosts(program.input());
     if (program.input().world == 1) {
       return;
@@ -60,9 +60,9 @@ class Hierarchical final : public ExchangeRule {
     }
   }
 
-  void take(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void finish(const Slice& slice,
+              const CodecRule& codec,
+              Program& program) const override {
     const Hosts all = hosts(program.input());
     if (program.input().world == 1) {
       return;

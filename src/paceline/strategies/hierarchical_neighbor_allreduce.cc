@@ -27,7 +27,7 @@ constexpr auto kShare = "share";
 ///                                    that with shards
 ///   guarantee                        consensus: hosts agree in the limit only
 ///
-/// L ranks a host, S = bytes of the slice with the padding of its unit.  Both
+/// L ranks a host, S = bytes of the slice with the padding of its bucket.  Both
 /// compute the same; leader is what BlueFog does, shards puts a Lth of it on
 /// each rank's lane.  Ying et al., NeurIPS 2021, arXiv:2110.13363; BlueFog,
 /// 2021, arXiv:2111.04287.
@@ -36,32 +36,33 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   HierarchicalNeighborAllreduce(std::string topology, bool leader, Rank local)
       : topology_(std::move(topology)), leader_(leader), local_(local) {}
 
-  Terms terms(const PlanInput& input) const override {
+  ExchangeTraits traits(const PlanInput& input) const override {
     const Hosts all = hosts(input);
     return {.shards = leader_ ? 1 : all.local,
-            .symmetry = in_a_ring(input.world, all.local),
+            .symmetry = in_a_ring(
+                input.world, all.local, leader_ ? all.local - 1 : all.local),
             .period = period_of(topology_, all.count, 1)};
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Unit>&,
+              const std::vector<Bucket>&,
               DType wire,
-              Frame& frame) const override {
+              SetupBuilder& builder) const override {
     const Hosts all = hosts(input);
     const Slice values =
-        whole(frame.setup(), buffer_named(frame.setup(), kValues));
+        whole(builder.setup(), buffer_named(builder.setup(), kValues));
     const Elements share = leader_ ? values.count : values.count / all.local;
-    frame.add_buffer({.name = kShare, .dtype = wire, .elements = share});
+    builder.add_buffer({.name = kShare, .dtype = wire, .elements = share});
     for (std::size_t i = 0; i < degree(all); ++i) {
-      frame.add_buffer({.name = inbox(i), .dtype = wire, .elements = share});
+      builder.add_buffer({.name = inbox(i), .dtype = wire, .elements = share});
     }
-    add_host_communicators(all, frame);
-    add_lane_communicators(all, leader_ ? 1 : all.local, frame);
+    add_host_communicators(all, builder);
+    add_lane_communicators(all, leader_ ? 1 : all.local, builder);
   }
 
-  void give(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void start(const Slice& slice,
+             const CodecRule& codec,
+             Program& program) const override {
     const Hosts all = hosts(program.input());
     codec.encode(slice, program);
     const Slice wire = codec.wire(slice, program.setup());
@@ -79,9 +80,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
   }
 
-  void take(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void finish(const Slice& slice,
+              const CodecRule& codec,
+              Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice wire = codec.wire(slice, program.setup());
     const Slice own = own_share(wire, all, program);

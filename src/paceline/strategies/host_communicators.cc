@@ -21,26 +21,28 @@ CommunicatorId found(const char* name, Rank which, const Program& program) {
 
 }  // namespace
 
-void add_host_communicators(const Hosts& hosts, Frame& frame) {
+void add_host_communicators(const Hosts& hosts, SetupBuilder& builder) {
   if (hosts.local == 1) {
     return;
   }
-  const Rank host = hosts.host_of(frame.rank());
-  const bool member = hosts.hold(frame.rank());
+  const Rank host = hosts.host_of(builder.rank());
+  const bool member = hosts.hold(builder.rank());
   for (const char* name : {kReduce, kGather}) {
-    frame.add_communicator(member ? numbered(name, host) : name,
-                           member ? hosts.on_host(host) : Members());
+    builder.add_communicator(member ? numbered(name, host) : name,
+                             member ? hosts.on_host(host) : Members());
   }
 }
 
-void add_lane_communicators(const Hosts& hosts, Rank lanes, Frame& frame) {
+void add_lane_communicators(const Hosts& hosts,
+                            Rank lanes,
+                            SetupBuilder& builder) {
   if (hosts.count == 1) {
     return;
   }
-  const Rank place = hosts.place_of(frame.rank());
-  const bool member = hosts.hold(frame.rank()) && place < lanes;
-  frame.add_communicator(member ? numbered(kLane, place) : kLane,
-                         member ? hosts.at_place(place) : Members());
+  const Rank place = hosts.place_of(builder.rank());
+  const bool member = hosts.hold(builder.rank()) && place < lanes;
+  builder.add_communicator(member ? numbered(kLane, place) : kLane,
+                           member ? hosts.at_place(place) : Members());
 }
 
 CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program) {

@@ -8,18 +8,20 @@ namespace paceline::strategies {
 
 using namespace plan;
 
-/// Two communicators of the ranks of a host, where these are several: one in
-/// which they reduce and one in which they gather.  Operations of a
-/// communicator follow each other, and what is gathered has to cross between
-/// hosts first: on one communicator the next slice could not be reduced until
-/// then.
-void add_host_communicators(const Hosts& hosts, Frame& frame);
+/// Adds two communicators of the ranks of a host, where a host has several: one
+/// for reduce-scatter and one for all-gather.  Ops of one communicator are
+/// issued in order, and an all-gather waits for the exchange between hosts.
+/// With one communicator, the reduce-scatter of the next slice would wait for
+/// it too.
+void add_host_communicators(const Hosts& hosts, SetupBuilder& builder);
 
-/// A communicator across the hosts, where these are several, of the ranks at
-/// one place of every host; for the first `lanes` places.
-void add_lane_communicators(const Hosts& hosts, Rank lanes, Frame& frame);
+/// Adds a communicator of the ranks at one place of every host, where there are
+/// several hosts; for the first `lanes` places.
+void add_lane_communicators(const Hosts& hosts,
+                            Rank lanes,
+                            SetupBuilder& builder);
 
-/// Those of the program's rank.
+/// The communicators of the program's rank.
 CommunicatorId reducing_on_host(const Hosts& hosts, const Program& program);
 CommunicatorId gathering_on_host(const Hosts& hosts, const Program& program);
 CommunicatorId lane_of(const Hosts& hosts, const Program& program);

@@ -14,7 +14,7 @@ struct Hosts {
   Rank local = 1;  // ranks a host
   Rank count = 1;  // hosts
 
-  /// Other ranks come behind those on these hosts.
+  /// Whether the rank is on one of these hosts; the hosts hold the first ranks.
   bool hold(Rank rank) const { return rank < local * count; }
 
   Rank host_of(Rank rank) const { return rank / local; }

@@ -7,7 +7,7 @@ namespace {
 /// Values cross as they are: no bytes saved, no kernels, no memory.
 class Identity final : public CodecRule {
  public:
-  void extend(const PlanInput&, Frame&) const override {}
+  void extend(const PlanInput&, SetupBuilder&) const override {}
   DType wire_type(const PlanInput& input) const override {
     return input.model.dtype;
   }

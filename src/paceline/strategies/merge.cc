@@ -23,7 +23,7 @@ std::vector<std::int64_t> bytes_before(
 }
 
 Merge finished(const std::vector<ReadyTensor>& tensors,
-               const CrossingTime& time,
+               const TransferTime& time,
                std::vector<std::size_t> sizes) {
   const Picoseconds end = end_of(tensors, time, sizes);
   return {std::move(sizes), end, merge_bound(tensors, time)};
@@ -65,7 +65,7 @@ Groups grouped(const ModelShape& model, const std::vector<std::size_t>& sizes) {
 }
 
 Picoseconds end_of(const std::vector<ReadyTensor>& tensors,
-                   const CrossingTime& time,
+                   const TransferTime& time,
                    const std::vector<std::size_t>& sizes) {
   Picoseconds end = 0;
   std::size_t next = 0;
@@ -81,10 +81,10 @@ Picoseconds end_of(const std::vector<ReadyTensor>& tensors,
 }
 
 Merge greedy_merge(const std::vector<ReadyTensor>& tensors,
-                   const CrossingTime& time,
+                   const TransferTime& time,
                    Elements small) {
   std::vector<std::size_t> sizes;
-  Picoseconds free = 0;  // when the units before the pending one have crossed
+  Picoseconds free = 0;  // when the buckets before the pending one have crossed
   ReadyTensor pending;
   std::size_t count = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -113,7 +113,7 @@ Merge greedy_merge(const std::vector<ReadyTensor>& tensors,
 }
 
 Merge best_merge(const std::vector<ReadyTensor>& tensors,
-                 const CrossingTime& time) {
+                 const TransferTime& time) {
   const std::size_t count = tensors.size();
   const auto before = bytes_before(tensors);
   std::vector<Picoseconds> end(count + 1,
@@ -139,7 +139,7 @@ Merge best_merge(const std::vector<ReadyTensor>& tensors,
 }
 
 Picoseconds merge_bound(const std::vector<ReadyTensor>& tensors,
-                        const CrossingTime& time) {
+                        const TransferTime& time) {
   PACELINE_CHECK(!tensors.empty());
   const std::size_t count = tensors.size();
   const auto before = bytes_before(tensors);
@@ -163,7 +163,7 @@ std::string remark_on(const Merge& merge) {
     tensors += size;
   }
   return fmt::format(
-      "{} units of {} tensors; communication is predicted to end {:.3f} ms "
+      "{} buckets of {} tensors; communication is predicted to end {:.3f} ms "
       "after the start of backward, no cut can end before {:.3f} ms",
       merge.sizes.size(),
       tensors,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostTried = 4'000;  // changes of one search
 
-/// Whether a unit ends behind the tensor; the last one always does.
+/// Whether a bucket ends behind the tensor; the last one always does.
 using Cuts = std::vector<char>;
 
 std::vector<std::size_t> sizes_of(const Cuts& cuts) {
@@ -45,7 +45,7 @@ bool better(const PeriodicMerge& left, const PeriodicMerge& right) {
 /// Keeps the best of what it is given.
 class Search {
  public:
-  Search(const StepTensors& step, const CrossingTime& time)
+  Search(const StepTensors& step, const TransferTime& time)
       : step_(step), time_(time) {}
 
   bool try_cut(const Cuts& cuts) {
@@ -63,12 +63,12 @@ class Search {
 
  private:
   const StepTensors& step_;
-  const CrossingTime& time_;
+  const TransferTime& time_;
   PeriodicMerge best_;
   int tried_ = 0;
 };
 
-/// Units that close at so many bytes, as fusion has them.
+/// Buckets that close at so many bytes, as fusion has them.
 Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
   Cuts cuts(step.tensors.size(), 0);
   std::int64_t bytes = 0;
@@ -84,7 +84,7 @@ Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
 }
 
 void try_simple(const StepTensors& step,
-                const CrossingTime& time,
+                const TransferTime& time,
                 Search& search) {
   std::int64_t total = 0;
   std::vector<ReadyTensor> ready;
@@ -99,7 +99,7 @@ void try_simple(const StepTensors& step,
   search.try_cut(cuts_of(best_merge(ready, time).sizes));
   constexpr int kParts = 8;
   for (int part = 0; part <= kParts; ++part) {
-    const CrossingTime in_turn([&](std::int64_t bytes) {
+    const TransferTime in_turn([&](std::int64_t bytes) {
       return time(bytes) - time.start(bytes) / kParts * part;
     });
     search.try_cut(cuts_of(best_step(step, in_turn).sizes));
@@ -134,7 +134,7 @@ void climb(Search& search) {
 }  // namespace
 
 PeriodicMerge best_of_all_cuts(const StepTensors& step,
-                               const CrossingTime& time) {
+                               const TransferTime& time) {
   const std::size_t count = step.tensors.size();
   PACELINE_CHECK(count >= 1 && count <= 20);
   Search search(step, time);
@@ -148,7 +148,7 @@ PeriodicMerge best_of_all_cuts(const StepTensors& step,
   return search.best();
 }
 
-PeriodicMerge best_found(const StepTensors& step, const CrossingTime& time) {
+PeriodicMerge best_found(const StepTensors& step, const TransferTime& time) {
   Search search(step, time);
   try_simple(step, time, search);
   climb(search);

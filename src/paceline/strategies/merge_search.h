@@ -12,13 +12,13 @@ using namespace plan;
 
 /// Tries all of them: 2^(n-1) for n tensors.
 PeriodicMerge best_of_all_cuts(const StepTensors& step,
-                               const CrossingTime& time);
+                               const TransferTime& time);
 
-/// Begins with the best of: every tensor alone, everything at once, units of
+/// Begins with the best of: every tensor alone, everything at once, buckets of
 /// 2^k bytes, the greedy rule's, the one that ends earliest and the one with
-/// the shortest step were crossings one by one, under start-ups from none to
+/// the shortest step were transfers one by one, under start-ups from none to
 /// the whole.  Then cuts are taken out, put in and moved by a tensor as long as
 /// that gains.
-PeriodicMerge best_found(const StepTensors& step, const CrossingTime& time);
+PeriodicMerge best_found(const StepTensors& step, const TransferTime& time);
 
 }  // namespace paceline::strategies

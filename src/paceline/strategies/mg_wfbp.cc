@@ -7,20 +7,19 @@ namespace paceline::strategies {
 namespace {
 
 /// Neighbors in ready order are merged greedily, as the published rule says,
-/// from what a profile and an alpha-beta model predict: a pending unit takes
-/// in the next gradient if that one is ready before the unit would have
+/// from what a profile and an alpha-beta model predict: a pending bucket takes
+/// in the next gradient if that one is ready before the bucket would have
 /// crossed, and costs less waiting than the start-up that merging saves.
 ///
-///   rounds per step            one exchange per unit, none waits for another
+///   rounds per step            one exchange per bucket, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size
 ///   extra memory, rank         none of its own
 ///   guarantee                  that of its exchange
 ///
 /// The rule is locally right and not globally: optimal-merge is.
-/// small-elements adds what HKBU-HPML/ddl-benchmarks adds to the paper: a unit
-/// of fewer elements is merged whatever the times say.
-/// Shi et al., INFOCOM 2019, arXiv:1811.11141; TPDS 2021,
-/// arXiv:1912.09268.
+/// small-elements adds what HKBU-HPML/ddl-benchmarks adds to the paper: a
+/// bucket of fewer elements is merged whatever the times say. Shi et al.,
+/// INFOCOM 2019, arXiv:1811.11141; TPDS 2021, arXiv:1912.09268.
 class MgWfbp final : public ScheduleRule {
  public:
   explicit MgWfbp(Elements small) : small_(small) {}
@@ -28,22 +27,23 @@ class MgWfbp final : public ScheduleRule {
   bool needs_times() const override { return true; }
 
   Groups groups(const PlanInput& input,
-                const CrossingTime& time) const override {
+                const TransferTime& time) const override {
     return grouped(input.model, merge(input, time).sizes);
   }
 
-  void write(const std::vector<Unit>& units, Score& score) const override {
-    score.compute();
-    score.synchronize(units);
+  void write(const std::vector<Bucket>& buckets,
+             PlanWriter& writer) const override {
+    writer.compute();
+    writer.synchronize(buckets);
   }
 
   std::string remark(const PlanInput& input,
-                     const CrossingTime& time) const override {
+                     const TransferTime& time) const override {
     return remark_on(merge(input, time));
   }
 
  private:
-  Merge merge(const PlanInput& input, const CrossingTime& time) const {
+  Merge merge(const PlanInput& input, const TransferTime& time) const {
     return greedy_merge(tensors_of(input, "mg-wfbp"), time, small_);
   }
 

@@ -27,7 +27,7 @@ class NeighborAllreduce final : public ExchangeRule {
   NeighborAllreduce(std::string topology, Rank local)
       : topology_(std::move(topology)), local_(local) {}
 
-  Terms terms(const PlanInput& input) const override {
+  ExchangeTraits traits(const PlanInput& input) const override {
     const Rank local = hosts(input).local;
     const bool by_host = topology_ == "inner-outer-exp";
     return {.symmetry = in_a_ring(input.world, by_host ? local : 1),
@@ -35,28 +35,28 @@ class NeighborAllreduce final : public ExchangeRule {
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Unit>&,
+              const std::vector<Bucket>&,
               DType wire,
-              Frame& frame) const override {
+              SetupBuilder& builder) const override {
     if (input.world == 1) {
       return;
     }
     const Slice values =
-        whole(frame.setup(), buffer_named(frame.setup(), kValues));
+        whole(builder.setup(), buffer_named(builder.setup(), kValues));
     const std::size_t degree =
         degree_of(topology_, input.world, hosts(input).local);
     for (std::size_t i = 0; i < degree; ++i) {
-      frame.add_buffer({.name = inbox(i),
-                        .dtype = wire,
-                        .elements = values.count,
-                        .stands_for = values});
+      builder.add_buffer({.name = inbox(i),
+                          .dtype = wire,
+                          .elements = values.count,
+                          .stands_for = values});
     }
-    frame.add_world(kOn);
+    builder.add_world(kOn);
   }
 
-  void give(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void start(const Slice& slice,
+             const CodecRule& codec,
+             Program& program) const override {
     if (program.input().world == 1) {
       return;
     }
@@ -75,9 +75,9 @@ class NeighborAllreduce final : public ExchangeRule {
                      std::move(receives));
   }
 
-  void take(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void finish(const Slice& slice,
+              const CodecRule& codec,
+              Program& program) const override {
     if (program.input().world == 1) {
       return;
     }

@@ -15,7 +15,7 @@ class None final : public Planner {
  public:
   Setup setup(const PlanInput& input) const override {
     check_shape(input);
-    return Frame(input, one_group(input.model)).finish();
+    return SetupBuilder(input, one_group(input.model)).finish();
   }
 
   Variant variant(const PlanInput&, Step) const override { return 0; }
@@ -26,8 +26,8 @@ class None final : public Planner {
     Program program(input, setup);
     program.compute();
     program.judge_gradients();
-    for (const Unit& unit : units_of(setup, one_group(input.model))) {
-      program.update(unit, 1);
+    for (const Bucket& bucket : buckets_of(setup, one_group(input.model))) {
+      program.update(bucket, 1);
     }
     return std::move(program).finish();
   }

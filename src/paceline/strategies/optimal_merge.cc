@@ -8,15 +8,16 @@ namespace paceline::strategies {
 namespace {
 
 /// Neighbors in ready order are merged so that, of all ways to cut the ready
-/// order into units, the step is predicted to be shortest (on a profile and an
-/// alpha-beta model).  A module's next forward waits for its own units only.
+/// order into buckets, the step is predicted to be shortest (on a profile and
+/// an alpha-beta model).  A module's next forward waits for its own buckets
+/// only.
 ///
-///   rounds per step            one exchange per unit, none waits for another
+///   rounds per step            one exchange per bucket, none waits for another
 ///   bytes sent, rank and step  those of exchanging S = model size
 ///   extra memory, rank         none of its own
 ///   guarantee                  that of its exchange
 ///
-/// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: units
+/// The model is that of Shi et al., INFOCOM 2019, arXiv:1811.11141: buckets
 /// cross one after the other, each when its last gradient is ready.  Their
 /// objective is that communication ends as early as possible within a step,
 /// which strategies/merge.h's best_merge reaches.  Here the step counts, of
@@ -28,22 +29,23 @@ class OptimalMerge final : public ScheduleRule {
   bool needs_times() const override { return true; }
 
   Groups groups(const PlanInput& input,
-                const CrossingTime& time) const override {
+                const TransferTime& time) const override {
     return grouped(input.model, merge(input, time).sizes);
   }
 
-  void write(const std::vector<Unit>& units, Score& score) const override {
-    score.compute();
-    score.synchronize(units);
+  void write(const std::vector<Bucket>& buckets,
+             PlanWriter& writer) const override {
+    writer.compute();
+    writer.synchronize(buckets);
   }
 
   std::string remark(const PlanInput& input,
-                     const CrossingTime& time) const override {
+                     const TransferTime& time) const override {
     return remark_on(merge(input, time));
   }
 
  private:
-  static PeriodicMerge merge(const PlanInput& input, const CrossingTime& time) {
+  static PeriodicMerge merge(const PlanInput& input, const TransferTime& time) {
     return best_step(step_tensors_of(input, "optimal-merge"), time);
   }
 };

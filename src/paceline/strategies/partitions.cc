@@ -13,29 +13,29 @@ namespace {
 
 constexpr std::string_view kKey = "partition-mb";
 
-std::int64_t count_of(const std::vector<Unit>& units, Elements longest) {
+std::int64_t count_of(const std::vector<Bucket>& buckets, Elements longest) {
   std::int64_t count = 0;
-  for (const Unit& unit : units) {
-    count += (unit.values.count + longest - 1) / longest;
+  for (const Bucket& bucket : buckets) {
+    count += (bucket.values.count + longest - 1) / longest;
   }
   return count;
 }
 
-bool too_many(const std::vector<Unit>& units, Elements longest) {
-  return count_of(units, longest) >
-         std::max(kMostPartitions, static_cast<std::int64_t>(units.size()));
+bool too_many(const std::vector<Bucket>& buckets, Elements longest) {
+  return count_of(buckets, longest) >
+         std::max(kMostPartitions, static_cast<std::int64_t>(buckets.size()));
 }
 
 /// The least number of steps that does not make too many.
-Elements least_steps(const std::vector<Unit>& units, Elements step) {
+Elements least_steps(const std::vector<Bucket>& buckets, Elements step) {
   Elements low = 1, high = 1;
-  while (too_many(units, high * step)) {
+  while (too_many(buckets, high * step)) {
     low = high + 1;
     high *= 2;
   }
   while (low < high) {
     const Elements middle = low + (high - low) / 2;
-    if (too_many(units, middle * step)) {
+    if (too_many(buckets, middle * step)) {
       low = middle + 1;
     } else {
       high = middle;
@@ -58,19 +58,19 @@ PartitionLimit::PartitionLimit(std::string_view row, const Options& options)
       text_(options.text(kKey)),
       bytes_(options.bytes_of_mebibytes(kKey)) {}
 
-Elements PartitionLimit::longest(const std::vector<Unit>& units,
+Elements PartitionLimit::longest(const std::vector<Bucket>& buckets,
                                  Elements step,
                                  std::int64_t size) const {
   const Elements longest = std::max(bytes_ / size / step, Elements{1}) * step;
-  if (too_many(units, longest)) {
+  if (too_many(buckets, longest)) {
     throw UsageError(fmt::format(
         "strategy option {}={}: cuts the model into {} pieces, and at most {} "
         "are planned; take {} or more",
         name_,
         text_,
-        count_of(units, longest),
+        count_of(buckets, longest),
         kMostPartitions,
-        mebibytes_of(least_steps(units, step) * step * size)));
+        mebibytes_of(least_steps(buckets, step) * step * size)));
   }
   return longest;
 }

@@ -22,9 +22,9 @@ class PartitionLimit {
   PartitionLimit(std::string_view row, const Options& options);
 
   /// Elements of the longest partition: whole steps of `step` elements of
-  /// `size` bytes, at least one.  Throws UsageError where `units` would be cut
-  /// into more than kMostPartitions, and into more than there are units.
-  Elements longest(const std::vector<Unit>& units,
+  /// `size` bytes, at least one.  Throws UsageError where `buckets` would be
+  /// cut into more than kMostPartitions, and into more than there are buckets.
+  Elements longest(const std::vector<Bucket>& buckets,
                    Elements step,
                    std::int64_t size) const;
 

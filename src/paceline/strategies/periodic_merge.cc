@@ -21,7 +21,7 @@ namespace {
 /// Times of all runs of the ready order: of i+1 .. j at [i][j - i - 1].
 using Times = std::vector<std::vector<Picoseconds>>;
 
-Times times_of_runs(const StepTensors& step, const CrossingTime& time) {
+Times times_of_runs(const StepTensors& step, const TransferTime& time) {
   const std::size_t count = step.tensors.size();
   Times times(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -70,10 +70,10 @@ std::optional<std::vector<std::size_t>> cut_within(const StepTensors& step,
 }
 
 PeriodicMerge best_one_by_one(const StepTensors& step,
-                              const CrossingTime& time) {
+                              const TransferTime& time) {
   const Times times = times_of_runs(step, time);
   Picoseconds possible =
-      step_of(step, time, {step.tensors.size()}).step;  // one unit
+      step_of(step, time, {step.tensors.size()}).step;  // one bucket
   Picoseconds impossible = step.compute - 1;
   while (possible - impossible > 1) {
     const Picoseconds middle = std::midpoint(impossible, possible);
@@ -115,7 +115,7 @@ StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule) {
 }
 
 PeriodicMerge step_of(const StepTensors& step,
-                      const CrossingTime& time,
+                      const TransferTime& time,
                       std::vector<std::size_t> sizes) {
   PeriodicMerge merge{.sizes = std::move(sizes), .step = step.compute};
   SideBySide wire(time.side_by_side());
@@ -148,7 +148,7 @@ PeriodicMerge step_of(const StepTensors& step,
   return merge;
 }
 
-PeriodicMerge best_step(const StepTensors& step, const CrossingTime& time) {
+PeriodicMerge best_step(const StepTensors& step, const TransferTime& time) {
   PACELINE_CHECK(!step.tensors.empty());
   if (time.one_by_one()) {
     return best_one_by_one(step, time);
@@ -160,7 +160,7 @@ PeriodicMerge best_step(const StepTensors& step, const CrossingTime& time) {
   return best;
 }
 
-Picoseconds step_bound(const StepTensors& step, const CrossingTime& time) {
+Picoseconds step_bound(const StepTensors& step, const TransferTime& time) {
   const std::size_t count = step.tensors.size();
   auto start = std::numeric_limits<Picoseconds>::max();
   double a_byte = std::numeric_limits<double>::infinity();
@@ -205,7 +205,7 @@ std::string remark_on(const PeriodicMerge& merge) {
       std::accumulate(merge.sizes.begin(), merge.sizes.end(), std::size_t{0});
   const auto ms = [](Picoseconds time) { return seconds_of(time) * 1e3; };
   return fmt::format(
-      "{} units of {} tensors; a step is predicted to take {:.3f} ms, {}",
+      "{} buckets of {} tensors; a step is predicted to take {:.3f} ms, {}",
       merge.sizes.size(),
       tensors,
       ms(merge.step),

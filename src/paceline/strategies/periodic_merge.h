@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "paceline/plan/plan_input.h"
-#include "paceline/strategies/crossing_time.h"
+#include "paceline/strategies/transfer_time.h"
 
-// How long a step is whose next step has begun before its last unit crossed,
+// How long a step is whose next step has begun before its last bucket crossed,
 // and the cut of the ready order that makes it shortest.
 //
-// A module's forward waits for the units that hold its parameters, so every
-// unit has crossed before the next forward ends: the wire is empty when a
-// backward begins, and one step says all.  With e the end of a unit, counted
+// A module's forward waits for the buckets that hold its parameters, so every
+// bucket has crossed before the next forward ends: the wire is empty when a
+// backward begins, and one step says all.  With e the end of a bucket, counted
 // from the start of backward, and left the forward from the first module that
-// the unit holds parameters of to its end,
+// the bucket holds parameters of to its end,
 //
-//   step = max(compute, max over units of e + left)
+//   step = max(compute, max over buckets of e + left)
 //
 // Updates take no time here.
 
@@ -43,25 +43,25 @@ StepTensors step_tensors_of(const PlanInput& input, std::string_view schedule);
 
 /// A cut and the steps that it makes.
 struct PeriodicMerge {
-  std::vector<std::size_t> sizes;  // tensors a unit, in ready order
+  std::vector<std::size_t> sizes;  // tensors a bucket, in ready order
   Picoseconds step = 0;
   Picoseconds bound = 0;  // no cut makes a shorter one
   Picoseconds end = 0;    // of communication, from the backward's start
 };
 
-/// The step of a cut.  One by one, units cross in ready order, each when its
+/// The step of a cut.  One by one, buckets cross in ready order, each when its
 /// last gradient is ready; side by side, up to so many at once, each behind a
 /// start-up of its own, the rest in equal shares of the wire.
 PeriodicMerge step_of(const StepTensors& step,
-                      const CrossingTime& time,
+                      const TransferTime& time,
                       std::vector<std::size_t> sizes);
 
 /// The cut with the shortest step; among those the one whose communication
 /// ends earliest.
 ///
-/// One by one it is exact.  A step of length T is possible where every unit
+/// One by one it is exact.  A step of length T is possible where every bucket
 /// ends T - left after the backward's start at the latest, and an earlier end
-/// of the units before never hurts, so that
+/// of the buckets before never hurts, so that
 ///
 ///   end[j] = min over i < j of max(end[i], ready[j]) + time(bytes i+1 .. j),
 ///            over those that keep end[j] + left(i+1 .. j) <= T
@@ -71,7 +71,7 @@ PeriodicMerge step_of(const StepTensors& step,
 /// Side by side it tries all cuts up to kTriedTensors tensors; of more it
 /// improves the best of some cuts, a few thousand times at most, and `bound`
 /// says how far from the best that may be.
-PeriodicMerge best_step(const StepTensors& step, const CrossingTime& time);
+PeriodicMerge best_step(const StepTensors& step, const TransferTime& time);
 
 inline constexpr std::size_t kTriedTensors = 12;
 
@@ -80,7 +80,7 @@ inline constexpr std::size_t kTriedTensors = 12;
 /// the two, behind one start-up, in the cheapest pieces:
 ///
 ///   step >= max(compute, r + start-up + least time a byte * bytes + l)
-Picoseconds step_bound(const StepTensors& step, const CrossingTime& time);
+Picoseconds step_bound(const StepTensors& step, const TransferTime& time);
 
 /// One line for people.
 std::string remark_on(const PeriodicMerge& merge);

@@ -35,19 +35,19 @@ constexpr auto kInbox = "inbox";
 /// colocated makes the first ranks serve beside their work and sum their own
 /// share in place.  assign=round-robin deals partitions out in turn;
 /// assign=hash takes BytePS's: djb2 of the decimal key modulo the servers, key
-/// = (first-key + place of the unit among the sorted names) * 2^16 + number of
-/// the partition; first-key=N: N names are declared before.
-/// local=L lets the L ranks of a host sum and share out a partition first: each
-/// pushes and pulls its share, then the host gathers, as BytePS does; what
-/// crosses between hosts is S a host.  With one such host nothing is pushed.
-/// Li et al., OSDI 2014 (parameter server); Jiang et al. (BytePS), OSDI 2020.
+/// = (first-key + place of the bucket among the sorted names) * 2^16 + number
+/// of the partition; first-key=N: N names are declared before. local=L lets the
+/// L ranks of a host sum and share out a partition first: each pushes and pulls
+/// its share, then the host gathers, as BytePS does; what crosses between hosts
+/// is S a host.  With one such host nothing is pushed. Li et al., OSDI 2014
+/// (parameter server); Jiang et al. (BytePS), OSDI 2020.
 class ParameterServer final : public ExchangeRule {
  public:
   explicit ParameterServer(Serving serving) : serving_(std::move(serving)) {}
 
   /// Hosts of workers without servers are alike; servers hold different
   /// partitions.
-  Terms terms(const PlanInput& input) const override {
+  ExchangeTraits traits(const PlanInput& input) const override {
     const Roles roles = roles_of(serving_, input);
     const bool trains = input.rank < roles.workers;
     return {.shards = roles.hosts.local,
@@ -57,29 +57,29 @@ class ParameterServer final : public ExchangeRule {
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Unit>& units,
+              const std::vector<Bucket>& buckets,
               DType wire,
-              Frame& frame) const override {
+              SetupBuilder& builder) const override {
     if (input.world == 1) {
       return;
     }
     const Roles roles = roles_of(serving_, input);
-    Program program(input, frame.setup(), {.units = units});
+    Program program(input, builder.setup(), {.buckets = buckets});
     Elements own = 0;
     for (const Partition& part : all_partitions(serving_, program)) {
       own += roles.crosses() && part.owner == input.rank ? part.count : 0;
     }
-    frame.add_buffer(
+    builder.add_buffer(
         {.name = kInbox, .dtype = wire, .elements = own * roles.copies()});
-    add_host_communicators(roles.hosts, frame);
-    frame.add_world(kPush);
+    add_host_communicators(roles.hosts, builder);
+    builder.add_world(kPush);
     // A server that lags holds up no other's partitions.
-    frame.add_world_as_ready(kPull);
+    builder.add_world_as_ready(kPull);
   }
 
-  void give(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void start(const Slice& slice,
+             const CodecRule& codec,
+             Program& program) const override {
     if (program.input().world == 1) {
       return;
     }
@@ -104,9 +104,9 @@ class ParameterServer final : public ExchangeRule {
     cross_whole(slice, first, program);
   }
 
-  void take(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void finish(const Slice& slice,
+              const CodecRule& codec,
+              Program& program) const override {
     if (program.input().world == 1) {
       return;
     }
@@ -136,11 +136,11 @@ class ParameterServer final : public ExchangeRule {
   }
 
  private:
-  /// A unit that is cut into partitions crosses as a whole all the same: no
+  /// A bucket that is cut into partitions crosses as a whole all the same: no
   /// part of it leaves before its last gradient is final.
   static void cross_whole(const Slice& slice, OpIndex first, Program& program) {
-    const Unit& unit = program.units()[program.unit_at(slice.begin)];
-    const auto last = program.last_backward(unit);
+    const Bucket& bucket = program.buckets()[program.bucket_at(slice.begin)];
+    const auto last = program.last_backward(bucket);
     for (OpIndex op = first; last && op < program.size(); ++op) {
       const Op& it = program.at(op);
       const auto* exchange = std::get_if<Exchange>(&it.work);

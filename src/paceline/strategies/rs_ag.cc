@@ -11,7 +11,7 @@ constexpr auto kOn = "grad";
 ///
 ///   rounds per exchange            2
 ///   bytes sent, rank and exchange  2 (P-1)/P S   S = bytes of the slice, with
-///                                  the padding of its unit
+///                                  the padding of its bucket
 ///   extra memory, rank             none
 ///   guarantee                      exact: every rank has the same sum
 ///
@@ -19,24 +19,24 @@ constexpr auto kOn = "grad";
 /// the two phases of the ring, as collectives of their own.
 class RsAg final : public ExchangeRule {
  public:
-  Terms terms(const PlanInput& input) const override {
+  ExchangeTraits traits(const PlanInput& input) const override {
     return {.shards = input.world,
             .divisor = static_cast<double>(input.world),
             .symmetry = any_order(input.world)};
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Unit>&,
+              const std::vector<Bucket>&,
               DType,
-              Frame& frame) const override {
+              SetupBuilder& builder) const override {
     if (input.world > 1) {
-      frame.add_world(kOn);
+      builder.add_world(kOn);
     }
   }
 
-  void give(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void start(const Slice& slice,
+             const CodecRule& codec,
+             Program& program) const override {
     if (program.input().world > 1) {
       codec.encode(slice, program);
       const Slice wire = codec.wire(slice, program.setup());
@@ -47,9 +47,9 @@ class RsAg final : public ExchangeRule {
     }
   }
 
-  void take(const Slice& slice,
-            const CodecRule& codec,
-            Program& program) const override {
+  void finish(const Slice& slice,
+              const CodecRule& codec,
+              Program& program) const override {
     if (program.input().world > 1) {
       const Slice wire = codec.wire(slice, program.setup());
       program.all_gather(

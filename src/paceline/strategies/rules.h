@@ -10,8 +10,8 @@
 #include "paceline/strategies/merge.h"
 
 // The four parts of which most strategies are composed.  No part knows
-// another: a schedule says when and in which units, an exchange with whom, a
-// codec in which form, an update rule what crosses and how it is applied.
+// another: a schedule says when and in which buckets, an exchange with whom, a
+// codec in which form, an update rule what is exchanged and how it is applied.
 // Each lives in one file, plan/<name>.cc, and has one row in
 // strategies/strategy_table.cc.
 
@@ -19,15 +19,15 @@ namespace paceline::strategies {
 
 using namespace plan;
 
-/// In which form a slice crosses.
+/// The form in which a slice is sent.
 class CodecRule {
  public:
   virtual ~CodecRule() = default;
 
   /// Adds the buffers that the codec needs.
-  virtual void extend(const PlanInput& input, Frame& frame) const = 0;
+  virtual void extend(const PlanInput& input, SetupBuilder& builder) const = 0;
 
-  /// The type of what crosses.
+  /// The element type of what is sent.
   virtual DType wire_type(const PlanInput& input) const = 0;
 
   /// Where the wire form of `slice` lies: as many elements.
@@ -40,40 +40,41 @@ class CodecRule {
   virtual void decode(const Slice& slice, Program& program) const = 0;
 };
 
-/// What an exchange says of itself, seen from one rank.
-struct Terms {
-  Rank shards = 1;      // pieces of a unit, which is padded to a multiple
-  double divisor = 1;   // what is taken, divided by this, is the mean
+/// Properties of an exchange, seen from one rank.
+struct ExchangeTraits {
+  Rank shards = 1;      // pieces of a bucket, which is padded to a multiple
+  double divisor = 1;   // the result, divided by this, is the mean
   bool trains = true;   // else the rank has no model work: it serves
   Symmetry symmetry{};  // as Planner::symmetry
   Step period = 1;      // after how many steps its programs repeat
 };
 
-/// With whom a slice is exchanged, in two halves that a schedule may part.
+/// With whom a slice is exchanged, in two halves: start and finish.  A schedule
+/// may place other ops between them.
 class ExchangeRule {
  public:
   virtual ~ExchangeRule() = default;
 
   /// Throws UsageError for worlds in which the exchange does not exist.
-  virtual Terms terms(const PlanInput& input) const = 0;
+  virtual ExchangeTraits traits(const PlanInput& input) const = 0;
 
-  /// Adds communicators and buffers that the exchange needs for `units`,
+  /// Adds communicators and buffers that the exchange needs for `buckets`,
   /// whose wire form has type `wire`.
   virtual void extend(const PlanInput& input,
-                      const std::vector<Unit>& units,
+                      const std::vector<Bucket>& buckets,
                       DType wire,
-                      Frame& frame) const = 0;
+                      SetupBuilder& builder) const = 0;
 
-  /// Appends the half that hands this rank's values out.
-  virtual void give(const Slice& slice,
-                    const CodecRule& codec,
-                    Program& program) const = 0;
+  /// Appends the half that sends this rank's values.
+  virtual void start(const Slice& slice,
+                     const CodecRule& codec,
+                     Program& program) const = 0;
 
   /// Appends the half after which `slice` holds the sum over the ranks, or
-  /// over those whose number Terms::divisor says.
-  virtual void take(const Slice& slice,
-                    const CodecRule& codec,
-                    Program& program) const = 0;
+  /// over those whose number ExchangeTraits::divisor says.
+  virtual void finish(const Slice& slice,
+                      const CodecRule& codec,
+                      Program& program) const = 0;
 
   /// How long both halves take for a payload of `bytes`, alone on the network.
   /// Throws UsageError where the model lacks what that needs.
@@ -81,13 +82,13 @@ class ExchangeRule {
                            std::int64_t bytes) const = 0;
 };
 
-/// An exchange and the form in which it carries values.
-struct Crossing {
+/// An exchange and the codec of what it carries.
+struct Transfer {
   const ExchangeRule& exchange;
   const CodecRule& codec;
 };
 
-/// What crosses, and what is done with it.
+/// What is exchanged, gradients or parameters, and how it is applied.
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
@@ -95,73 +96,79 @@ class UpdateRule {
   /// After how many steps its programs repeat; program.phase() counts them.
   virtual Step period() const { return 1; }
 
-  /// Appends the model work, and what crosses before or beside it.
-  virtual void compute(const std::vector<Unit>& units,
-                       const Crossing& crossing,
+  /// Appends the model work, and what is exchanged before or beside it.
+  virtual void compute(const std::vector<Bucket>& buckets,
+                       const Transfer& transfer,
                        Program& program) const = 0;
 
-  virtual void give(const Unit& unit,
-                    const Crossing& crossing,
-                    Program& program) const = 0;
-  virtual void take(const Unit& unit,
-                    const Crossing& crossing,
-                    Program& program) const = 0;
+  virtual void start(const Bucket& bucket,
+                     const Transfer& transfer,
+                     Program& program) const = 0;
+  virtual void finish(const Bucket& bucket,
+                      const Transfer& transfer,
+                      Program& program) const = 0;
 
-  /// Appends the local rest, once the unit is taken.  A schedule may apply
-  /// several units, or all, as one.
-  virtual void apply(const Unit& unit,
-                     const Crossing& crossing,
+  /// Appends what is local, after the bucket's exchange has finished.  A
+  /// schedule may apply several buckets, or all, as one.
+  virtual void apply(const Bucket& bucket,
+                     const Transfer& transfer,
                      Program& program) const = 0;
 };
 
-/// What a schedule writes with: the program, and the other three rules behind
-/// four verbs.  Priorities are those of Op: smaller goes first.
-class Score {
+/// Appends the parts of a plan that a schedule arranges: the start and the
+/// finish of a bucket's exchange, and its update.  Priorities are those of Op:
+/// smaller goes first.
+class PlanWriter {
  public:
-  Score(Program& program, const UpdateRule& update, const Crossing& crossing)
-      : program_(program), update_(update), crossing_(crossing) {}
+  PlanWriter(Program& program,
+             const UpdateRule& update,
+             const Transfer& transfer)
+      : program_(program), update_(update), transfer_(transfer) {}
 
-  void compute() { update_.compute(program_.units(), crossing_, program_); }
-  void give(const Unit& unit, std::int32_t priority = 0);
-  void take(const Unit& unit, std::int32_t priority = 0);
-  /// With loss scaling the units wait for finish(), in this order: whether
-  /// they are applied depends on the gradients of all.
-  void apply(const Unit& unit, std::int32_t priority = 0);
+  void compute() { update_.compute(program_.buckets(), transfer_, program_); }
+  void start(const Bucket& bucket, std::int32_t priority = 0);
+  void finish(const Bucket& bucket, std::int32_t priority = 0);
+  /// With loss scaling the buckets wait for apply_waiting(), in this order:
+  /// whether they are applied depends on the gradients of all.
+  void apply(const Bucket& bucket, std::int32_t priority = 0);
 
-  /// Each unit is given, taken and applied by itself.
-  void synchronize(const std::vector<Unit>& units);
+  /// Starts, finishes and applies every bucket by itself.
+  void synchronize(const std::vector<Bucket>& buckets);
 
-  /// What is left to write when the schedule has ended.
-  void finish();
+  /// Appends the updates that have waited; called once, after the schedule.
+  void apply_waiting();
 
   const Program& program() const { return program_; }
 
-  /// How long slices take to cross; it throws UsageError where the plan was
-  /// given no alpha-beta model.
-  CrossingTime crossing_time() const;
+  /// The duration of a slice's exchange.  Throws UsageError where the plan has
+  /// no alpha-beta model.
+  TransferTime transfer_time() const;
 
  private:
   struct Waiting {
-    Unit unit;
+    Bucket bucket;
     std::int32_t priority = 0;
   };
 
   Program& program_;
   const UpdateRule& update_;
-  Crossing crossing_;
+  Transfer transfer_;
   std::vector<Waiting> waiting_;  // to be applied
 };
 
-/// In which order a schedule's communicators issue, and how much at a time.
-struct Discipline {
+/// In which order the communicators of a schedule issue, and with which credit.
+struct IssuePolicy {
   Order order = Order::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Appends what makes the mean of values that an exchange has summed.
-void take_mean(const Unit& unit, const Crossing& crossing, Program& program);
+/// Appends the kernel that turns the values which an exchange has summed into
+/// their mean.
+void append_mean(const Bucket& bucket,
+                 const Transfer& transfer,
+                 Program& program);
 
-/// When units cross, how large they are, in which order.
+/// When buckets are exchanged, how large they are, and in which order.
 class ScheduleRule {
  public:
   virtual ~ScheduleRule() = default;
@@ -169,17 +176,18 @@ class ScheduleRule {
   /// It decides by the profile and the alpha-beta model of its input.
   virtual bool needs_times() const { return false; }
 
-  virtual Discipline discipline() const { return {}; }
+  virtual IssuePolicy issue_policy() const { return {}; }
 
-  /// The units, as runs of the ready order.
+  /// The buckets, as runs of the ready order.
   virtual Groups groups(const PlanInput& input,
-                        const CrossingTime& time) const = 0;
+                        const TransferTime& time) const = 0;
 
-  virtual void write(const std::vector<Unit>& units, Score& score) const = 0;
+  virtual void write(const std::vector<Bucket>& buckets,
+                     PlanWriter& writer) const = 0;
 
   /// As Planner::remark.
   virtual std::string remark(const PlanInput& /*input*/,
-                             const CrossingTime& /*time*/) const {
+                             const TransferTime& /*time*/) const {
     return {};
   }
 };
@@ -196,16 +204,16 @@ Groups single_groups(const ModelShape& model);
 /// first.
 Groups module_groups(const ModelShape& model);
 
-/// The unit that covers all of `units`, which follow each other.
-Unit join(const std::vector<Unit>& units);
+/// The bucket that covers all of `buckets`, which follow each other.
+Bucket join(const std::vector<Bucket>& buckets);
 
-/// Units in the order in which the next forward reads them first, each with
+/// Buckets in the order in which the next forward reads them first, each with
 /// the number of that module.
 struct FirstRead {
-  std::size_t unit = 0;
+  std::size_t bucket = 0;
   std::int32_t module = 0;
 };
 std::vector<FirstRead> by_first_read(const ModelShape& model,
-                                     const std::vector<Unit>& units);
+                                     const std::vector<Bucket>& buckets);
 
 }  // namespace paceline::strategies

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "paceline/plan/profile.h"
-#include "paceline/strategies/crossing_time.h"
+#include "paceline/strategies/transfer_time.h"
 
 namespace paceline::strategies {
 
@@ -28,13 +28,13 @@ struct QueuedPiece {
 /// Peng et al. (ByteScheduler), SOSP 2019, doi:10.1145/3341301.3359642.
 std::vector<std::size_t> starting_order(const std::vector<QueuedPiece>& pieces,
                                         std::int64_t credit_bytes,
-                                        const CrossingTime& time);
+                                        const TransferTime& time);
 
 /// When each piece has crossed if they start in `order`, none before those that
 /// stand before it, each when it is ready and the credit allows.
 std::vector<Picoseconds> ends_in_order(const std::vector<QueuedPiece>& pieces,
                                        const std::vector<std::size_t>& order,
                                        std::int64_t credit_bytes,
-                                       const CrossingTime& time);
+                                       const TransferTime& time);
 
 }  // namespace paceline::strategies

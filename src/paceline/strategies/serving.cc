@@ -22,7 +22,7 @@ std::uint64_t djb2(std::string_view text) {
   return hash;
 }
 
-/// The server of the `part`-th partition of a unit at `place` by name, which
+/// The server of the `part`-th partition of a bucket at `place` by name, which
 /// is the `number`-th of all.
 Rank owner_of(std::size_t place,
               std::size_t part,
@@ -107,14 +107,14 @@ std::vector<Partition> all_partitions(const Serving& serving,
   const Roles roles = roles_of(serving, program.input());
   const std::int64_t size = size_of(program.input().model.dtype);
   const Elements longest = serving.partition.longest(
-      program.units(), kAlignmentBytes / size * roles.hosts.local, size);
+      program.buckets(), kAlignmentBytes / size * roles.hosts.local, size);
   std::vector<Elements> used(static_cast<std::size_t>(roles.servers));
   std::vector<Partition> all;
-  for (std::size_t unit = 0; unit < program.units().size(); ++unit) {
-    const Slice& values = program.units()[unit].values;
+  for (std::size_t bucket = 0; bucket < program.buckets().size(); ++bucket) {
+    const Slice& values = program.buckets()[bucket].values;
     const std::size_t place =
-        serving.hashed ? serving.first_key + program.places_by_name()[unit]
-                       : unit;
+        serving.hashed ? serving.first_key + program.places_by_name()[bucket]
+                       : bucket;
     for (Elements at = 0; at < values.count; at += longest) {
       Partition part{.begin = values.begin + at,
                      .count = std::min(longest, values.count - at)};

@@ -15,15 +15,16 @@ namespace {
 constexpr std::array kFusionOptions{
     OptionInfo{"bucket-mb",
                "--bucket-mb",
-               "MiB at which a unit closes; 0: one unit per tensor"},
+               "MiB at which a bucket closes; 0: one bucket per tensor"},
 };
 
 constexpr std::array kMgWfbpOptions{
-    OptionInfo{"small-elements",
-               "0",
-               "units of fewer elements are merged in any case; ddl-benchmarks "
-               "has 8192, the paper none",
-               OptionKind::kCount},
+    OptionInfo{
+        "small-elements",
+        "0",
+        "buckets of fewer elements are merged in any case; ddl-benchmarks "
+        "has 8192, the paper none",
+        OptionKind::kCount},
 };
 
 constexpr std::array<std::string_view, 2> kOrders{"program", "priority"};
@@ -56,18 +57,18 @@ constexpr std::array kByteSchedulerOptions{
 };
 
 constexpr std::array kDearOptions{
-    OptionInfo{"bucket-mb", "--bucket-mb", "MiB at which a unit closes"},
+    OptionInfo{"bucket-mb", "--bucket-mb", "MiB at which a bucket closes"},
 };
 
 constexpr std::array kSchedules{
     Row<ScheduleRule>{
         {.name = "fusion",
-         .summary = "units of about one threshold, beside backward",
+         .summary = "buckets of about one threshold, beside backward",
          .paper = "Li et al., VLDB 2020, arXiv:2006.15704",
          .options = kFusionOptions,
          .phases = "forward, backward beside exchanges; next forward behind "
-                   "its units",
-         .rounds = "one exchange a unit, none waits for another",
+                   "its buckets",
+         .rounds = "one exchange a bucket, none waits for another",
          .bytes = "those of its exchange"},
         make_fusion},
     Row<ScheduleRule>{{.name = "bsp",
@@ -88,20 +89,20 @@ constexpr std::array kSchedules{
                       make_wfbp},
     Row<ScheduleRule>{
         {.name = "mg-wfbp",
-         .summary = "units merged greedily, by profile and alpha-beta",
+         .summary = "buckets merged greedily, by profile and alpha-beta",
          .paper = "Shi et al., INFOCOM 2019, arXiv:1811.11141",
          .options = kMgWfbpOptions,
          .phases = "as fusion",
-         .rounds = "one exchange a unit, none waits",
+         .rounds = "one exchange a bucket, none waits",
          .bytes = "those of its exchange"},
         make_mg_wfbp},
     Row<ScheduleRule>{
         {.name = "optimal-merge",
-         .summary = "units merged for the shortest step, by the same",
+         .summary = "buckets merged for the shortest step, by the same",
          .paper = "model of Shi et al., INFOCOM 2019, arXiv:1811.11141",
          .options = {},
          .phases = "as fusion",
-         .rounds = "one exchange a unit, none waits",
+         .rounds = "one exchange a bucket, none waits",
          .bytes = "those of its exchange"},
         make_optimal_merge},
     Row<ScheduleRule>{

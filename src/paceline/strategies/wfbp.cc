@@ -16,17 +16,18 @@ namespace {
 /// Zhang et al. (Poseidon), USENIX ATC 2017, arXiv:1706.03292, section 3.1.
 class Wfbp final : public ScheduleRule {
  public:
-  Groups groups(const PlanInput& input, const CrossingTime&) const override {
+  Groups groups(const PlanInput& input, const TransferTime&) const override {
     return single_groups(input.model);
   }
 
-  void write(const std::vector<Unit>& units, Score& score) const override {
-    score.compute();
-    for (const Unit& unit : units) {
-      score.give(unit);
-      score.take(unit);
+  void write(const std::vector<Bucket>& buckets,
+             PlanWriter& writer) const override {
+    writer.compute();
+    for (const Bucket& bucket : buckets) {
+      writer.start(bucket);
+      writer.finish(bucket);
     }
-    score.apply(join(units));
+    writer.apply(join(buckets));
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/plan/linker.h"
+#include "paceline/plan/dependency_analyzer.h"
 
 #include <algorithm>
 #include <iterator>
@@ -44,7 +44,8 @@ void sort_unique(std::vector<Edge>& refs) {
 
 }  // namespace
 
-Linker::Linker(const ModelShape& model, const Setup& setup)
+DependencyAnalyzer::DependencyAnalyzer(const ModelShape& model,
+                                       const Setup& setup)
     : accesses_(model, setup) {
   for (const Buffer& buffer : setup.buffers) {
     Space space;
@@ -53,17 +54,17 @@ Linker::Linker(const ModelShape& model, const Setup& setup)
   }
 }
 
-Links Linker::open(Step step, const CommPlan& plan) {
+Dependencies DependencyAnalyzer::open(Step step, const CommPlan& plan) {
   PACELINE_CHECK(step > step_);
   start_step(step, plan);
-  Links links;
-  links.waits_for.resize(plan.ops.size());
-  links.excludes.resize(plan.ops.size());
+  Dependencies dependencies;
+  dependencies.waits_for.resize(plan.ops.size());
+  dependencies.excludes.resize(plan.ops.size());
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     const Edge me{step, static_cast<OpIndex>(i)};
-    std::vector<Edge>& waits = links.waits_for[i];
-    std::vector<Edge>& excludes = links.excludes[i];
+    std::vector<Edge>& waits = dependencies.waits_for[i];
+    std::vector<Edge>& excludes = dependencies.excludes[i];
     accesses_.of(op, touches_);
     find(me, waits, excludes);
     for (const OpIndex earlier : op.after) {
@@ -80,12 +81,12 @@ Links Linker::open(Step step, const CommPlan& plan) {
     finish_op(op, i);
     remember(me);
   }
-  return links;
+  return dependencies;
 }
 
 /// Visits the segments that make up `slice`, cutting those at its ends.
 template <class Visit>
-void Linker::each_segment(const Slice& slice, Visit visit) {
+void DependencyAnalyzer::each_segment(const Slice& slice, Visit visit) {
   auto& segments = spaces_[index_of(slice.buffer)].segments;
   const Elements end = slice.begin + slice.count;
   for (const Elements cut : {slice.begin, end}) {
@@ -102,9 +103,9 @@ void Linker::each_segment(const Slice& slice, Visit visit) {
   }
 }
 
-void Linker::find(Edge me,
-                  std::vector<Edge>& waits,
-                  std::vector<Edge>& excludes) {
+void DependencyAnalyzer::find(Edge me,
+                              std::vector<Edge>& waits,
+                              std::vector<Edge>& excludes) {
   for (const Touch& touch : touches_) {
     each_segment(touch.slice, [&](const Segment& segment) {
       for (const Entry& entry : segment.entries) {
@@ -120,7 +121,7 @@ void Linker::find(Edge me,
   }
 }
 
-void Linker::remember(Edge me) {
+void DependencyAnalyzer::remember(Edge me) {
   // Writes first: what an op reads and writes needs one entry only.
   std::stable_partition(touches_.begin(),
                         touches_.end(),
@@ -144,7 +145,7 @@ void Linker::remember(Edge me) {
 /// Drops what the newest write that everybody waits for has itself waited for.
 /// With a largest slack of `slack`, everybody from step `now` on waits for
 /// writes of steps up to now - slack.
-void Linker::drop_covered(Segment& segment, Step now, Step slack) {
+void DependencyAnalyzer::drop_covered(Segment& segment, Step now, Step slack) {
   auto& entries = segment.entries;
   const auto newest =
       std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& entry) {
@@ -166,7 +167,7 @@ void Linker::drop_covered(Segment& segment, Step now, Step slack) {
   }
 }
 
-void Linker::forget_before(Step step) {
+void DependencyAnalyzer::forget_before(Step step) {
   if (step > step_) {
     forget_all();
     return;
@@ -179,7 +180,7 @@ void Linker::forget_before(Step step) {
   }
 }
 
-void Linker::forget_all() {
+void DependencyAnalyzer::forget_all() {
   for (Space& space : spaces_) {
     const Elements end = space.segments.rbegin()->second.end;
     space.segments.clear();
@@ -194,7 +195,7 @@ void Linker::forget_all() {
   phase_id_ = -1;
 }
 
-void Linker::shift(Step by) {
+void DependencyAnalyzer::shift(Step by) {
   step_ += by;
   for (Space& space : spaces_) {
     for (auto& [begin, segment] : space.segments) {
@@ -206,13 +207,13 @@ void Linker::shift(Step by) {
 }
 
 // The rows of the step before the last one are never looked at again.
-bool Linker::remembers_as(const Linker& other) const {
+bool DependencyAnalyzer::remembers_as(const DependencyAnalyzer& other) const {
   return step_ == other.step_ && spaces_ == other.spaces_ &&
          width_ == other.width_ && behind_ == other.behind_ &&
          before_phase_ == other.before_phase_ && phase_ == other.phase_;
 }
 
-std::size_t Linker::history_size() const {
+std::size_t DependencyAnalyzer::history_size() const {
   std::size_t size = 0;
   for (const Space& space : spaces_) {
     for (const auto& [begin, segment] : space.segments) {
@@ -222,7 +223,7 @@ std::size_t Linker::history_size() const {
   return size;
 }
 
-void Linker::start_step(Step step, const CommPlan& plan) {
+void DependencyAnalyzer::start_step(Step step, const CommPlan& plan) {
   for (const Op& op : plan.ops) {
     if (const auto* kernel = std::get_if<Kernel>(&op.work)) {
       for (const auto* list : {&kernel->reads, &kernel->writes}) {
@@ -252,7 +253,7 @@ void Linker::start_step(Step step, const CommPlan& plan) {
   phase_id_ = -1;
 }
 
-void Linker::start_op(const Op& op, std::size_t index) {
+void DependencyAnalyzer::start_op(const Op& op, std::size_t index) {
   const int phase = phase_of(op);
   if (phase < 0) {
     return;
@@ -264,7 +265,7 @@ void Linker::start_op(const Op& op, std::size_t index) {
   unite(behind_.row(index), before_phase_);
 }
 
-void Linker::finish_op(const Op& op, std::size_t index) {
+void DependencyAnalyzer::finish_op(const Op& op, std::size_t index) {
   if (phase_of(op) >= 0) {
     unite(phase_, behind_.row(index));
     set(phase_, index);
@@ -272,7 +273,7 @@ void Linker::finish_op(const Op& op, std::size_t index) {
 }
 
 /// Keeps the waits that do not follow from others, newest first.
-void Linker::reduce(std::size_t index, std::vector<Edge>& waits) {
+void DependencyAnalyzer::reduce(std::size_t index, std::vector<Edge>& waits) {
   const auto mine = behind_.row(index);
   const auto previous = mine.subspan(width_);
   std::vector<Edge> kept;

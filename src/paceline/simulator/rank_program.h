@@ -8,26 +8,20 @@
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
+#include "paceline/plan/matching.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/simulator/orbits.h"
 
 namespace paceline::simulator {
 
 /// Some steps of one rank's plan, and where in them it meets others.
-struct Script {
-  /// An Exchange, by its place in the script, and a slot of its list.
-  struct End {
-    std::uint32_t item = 0, slot = 0;
-  };
-  using Peer = std::pair<plan::CommunicatorId, plan::Rank>;
-
+struct RankProgram {
   plan::Setup setup;
   std::map<plan::Variant, plan::CommPlan> plans;
   std::vector<const plan::CommPlan*> steps;
   std::vector<plan::Variant> variants;  // by step
   std::vector<std::uint32_t> begin;     // by step: its first item; then the end
-  std::map<plan::CommunicatorId, std::vector<std::uint32_t>> collectives;
-  std::map<Peer, std::vector<End>> sends, receives;
+  plan::Endpoints ends;
 
   const plan::Op& op(std::uint32_t item) const;
   const plan::Communicator& on(plan::CommunicatorId id) const {
@@ -36,23 +30,23 @@ struct Script {
 };
 
 /// Plans ranks when they are first asked for.
-class Scripts {
+class RankPrograms {
  public:
-  Scripts(const plan::Planner& planner,
-          plan::PlanInput input,
-          plan::Step steps);
+  RankPrograms(const plan::Planner& planner,
+               plan::PlanInput input,
+               plan::Step steps);
 
-  const Script& of(plan::Rank rank);
+  const RankProgram& of(plan::Rank rank);
 
   /// The other end of the n-th message that `rank` sends to its peer, or
-  /// receives from it; no end where there is none.  The peer's script may be
+  /// receives from it; no end where there is none.  The peer's program may be
   /// that of the first of its orbit.
   struct Partner {
-    const Script& script;
-    const Script::End* end = nullptr;
+    const RankProgram& program;
+    const plan::Endpoints::End* end = nullptr;
   };
   Partner partner_of(plan::Rank rank,
-                     const Script::Peer& peer,
+                     const plan::Endpoints::Peer& peer,
                      bool send,
                      std::size_t n,
                      const Orbits& orbits);
@@ -63,13 +57,13 @@ class Scripts {
   plan::PlanInput& input() { return input_; }
 
  private:
-  Script& begun(plan::Rank rank);
-  const plan::CommPlan& plan(Script& script, plan::Variant variant);
+  RankProgram& begun(plan::Rank rank);
+  const plan::CommPlan& plan(RankProgram& program, plan::Variant variant);
 
   const plan::Planner& planner_;
   plan::PlanInput input_;
   plan::Step steps_;
-  std::map<plan::Rank, Script> scripts_;
+  std::map<plan::Rank, RankProgram> programs_;
 };
 
 /// That a rank sends and receives in a step.

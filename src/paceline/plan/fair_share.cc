@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/simulator/network.h"
+#include "paceline/plan/fair_share.h"
 
 #include <algorithm>
 #include <functional>
 #include <limits>
 
 #include "paceline/base/error.h"
-#include "paceline/cluster/collective_model.h"
 
-namespace paceline::simulator {
+namespace paceline::plan {
 namespace {
 
 constexpr std::int64_t kFree = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-void Network::reset(std::span<const std::int64_t> bytes_per_s) {
+void FairShare::reset(std::span<const std::int64_t> bytes_per_s) {
   links_.resize(bytes_per_s.size());
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = links_[i];
@@ -37,11 +36,11 @@ void Network::reset(std::span<const std::int64_t> bytes_per_s) {
   stamp_ = 0;
 }
 
-Network::FlowId Network::start(plan::Picoseconds now,
-                               std::uint32_t owner,
-                               std::int64_t bytes,
-                               std::int64_t limit,
-                               std::span<const Load> loads) {
+FairShare::FlowId FairShare::start(Picoseconds now,
+                                   std::uint32_t owner,
+                                   std::int64_t bytes,
+                                   std::int64_t limit,
+                                   std::span<const LinkLoad> loads) {
   if (free_.empty()) {
     free_.push_back(static_cast<FlowId>(flows_.size()));
     flows_.emplace_back();
@@ -51,19 +50,19 @@ Network::FlowId Network::start(plan::Picoseconds now,
   const FlowId id = free_.back();
   free_.pop_back();
   Flow& flow = flows_[id];
-  flow.left = static_cast<cluster::Wide>(bytes) *
-              static_cast<cluster::Wide>(plan::kPicosecondsPerSecond);
+  flow.left =
+      static_cast<Uint128>(bytes) * static_cast<Uint128>(kPicosecondsPerSecond);
   flow.rate = 0;
   flow.limit = limit;
   flow.since = now;
   flow.owner = owner;
   flow.active = true;
   flow.loads.assign(loads.begin(), loads.end());
-  for (const Load& load : loads) {
+  for (const LinkLoad& load : loads) {
     Link& link = links_[load.link];
     link.flows.push_back(id);
     link.weight += load.weight;
-    link.crossed += cluster::weighted(bytes, load.weight, cluster::kWeightOne);
+    link.crossed += weighted(bytes, load.weight, kWeightOne);
     touch(load.link);
   }
   if (loads.empty()) {
@@ -72,11 +71,11 @@ Network::FlowId Network::start(plan::Picoseconds now,
   return id;
 }
 
-void Network::end(FlowId id) {
+void FairShare::end(FlowId id) {
   Flow& flow = flows_[id];
   PACELINE_CHECK(flow.active);
   flow.active = false;
-  for (const Load& load : flow.loads) {
+  for (const LinkLoad& load : flow.loads) {
     links_[load.link].weight -= load.weight;
     auto& others = links_[load.link].flows;
     const auto at = std::ranges::find(others, id);
@@ -89,7 +88,7 @@ void Network::end(FlowId id) {
   free_.push_back(id);
 }
 
-void Network::set_capacity(std::uint32_t link, std::int64_t bytes_per_s) {
+void FairShare::set_capacity(std::uint32_t link, std::int64_t bytes_per_s) {
   if (links_[link].capacity != bytes_per_s) {
     links_[link].capacity = bytes_per_s;
     if (!links_[link].flows.empty()) {
@@ -98,14 +97,14 @@ void Network::set_capacity(std::uint32_t link, std::int64_t bytes_per_s) {
   }
 }
 
-void Network::touch(std::uint32_t link) {
+void FairShare::touch(std::uint32_t link) {
   if (!links_[link].dirty) {
     links_[link].dirty = true;
     dirty_.push_back(link);
   }
 }
 
-const std::vector<Network::FlowId>& Network::share(plan::Picoseconds now) {
+const std::vector<FairShare::FlowId>& FairShare::share(Picoseconds now) {
   renewed_.clear();
   now_ = now;
   ++stamp_;
@@ -121,7 +120,7 @@ const std::vector<Network::FlowId>& Network::share(plan::Picoseconds now) {
 }
 
 /// Collects all flows and links that hang together with `link`.
-void Network::gather(std::uint32_t link) {
+void FairShare::gather(std::uint32_t link) {
   join(link);
   part_links_.assign(1, link);
   part_flows_.clear();
@@ -136,7 +135,7 @@ void Network::gather(std::uint32_t link) {
       if (flows_[id].limit < kFree) {
         limited_.emplace_back(flows_[id].limit, id);
       }
-      for (const Load& load : flows_[id].loads) {
+      for (const LinkLoad& load : flows_[id].loads) {
         if (join(load.link)) {
           part_links_.push_back(load.link);
         }
@@ -147,7 +146,7 @@ void Network::gather(std::uint32_t link) {
 }
 
 /// Makes a link ready for rates to be found; whether it was not yet.
-bool Network::join(std::uint32_t link) {
+bool FairShare::join(std::uint32_t link) {
   Link& joined = links_[link];
   const bool fresh = joined.stamp != stamp_;
   if (fresh) {
@@ -160,7 +159,7 @@ bool Network::join(std::uint32_t link) {
 
 /// The next rate at which a flow meets a limit or a link is full; notes the
 /// links that are, and forgets those whose flows have their rates.
-std::int64_t Network::next_level() {
+std::int64_t FairShare::next_level() {
   while (!limited_.empty() && is_fixed(limited_.back().second)) {
     limited_.pop_back();
   }
@@ -187,7 +186,7 @@ std::int64_t Network::next_level() {
 }
 
 /// Raises all rates together; who meets a limit or a full link stays there.
-void Network::fill() {
+void FairShare::fill() {
   for (std::size_t left = part_flows_.size(); left > 0;) {
     const std::int64_t level = next_level();
     const std::size_t before = left;
@@ -204,7 +203,7 @@ void Network::fill() {
   }
 }
 
-void Network::renew_share(Link& link) {
+void FairShare::renew_share(Link& link) {
   if (link.open == link.shared_open && link.used == link.shared_used &&
       link.capacity == link.shared_capacity) {
     return;
@@ -213,20 +212,20 @@ void Network::renew_share(Link& link) {
   link.shared_used = link.used;
   link.shared_capacity = link.capacity;
   link.share = std::max<std::int64_t>(
-      1, (link.capacity * cluster::kWeightOne - link.used) / link.open);
+      1, (link.capacity * kWeightOne - link.used) / link.open);
 }
 
-bool Network::is_fixed(FlowId id) const {
+bool FairShare::is_fixed(FlowId id) const {
   return fixed_stamp_[id] == stamp_;
 }
 
 /// Gives a flow its rate; 0 where it has one already, else 1.
-std::size_t Network::fix(FlowId id, std::int64_t rate) {
+std::size_t FairShare::fix(FlowId id, std::int64_t rate) {
   if (is_fixed(id)) {
     return 0;
   }
   fixed_stamp_[id] = stamp_;
-  for (const Load& load : flows_[id].loads) {
+  for (const LinkLoad& load : flows_[id].loads) {
     links_[load.link].used += rate * load.weight;
     links_[load.link].open -= load.weight;
   }
@@ -234,24 +233,24 @@ std::size_t Network::fix(FlowId id, std::int64_t rate) {
   return 1;
 }
 
-void Network::set_rate(FlowId id, std::int64_t rate) {
+void FairShare::set_rate(FlowId id, std::int64_t rate) {
   Flow& flow = flows_[id];
   if (flow.rate == rate) {
     return;
   }
-  const cluster::Wide done = static_cast<cluster::Wide>(now_ - flow.since) *
-                             static_cast<cluster::Wide>(flow.rate);
+  const Uint128 done =
+      static_cast<Uint128>(now_ - flow.since) * static_cast<Uint128>(flow.rate);
   flow.left = flow.left > done ? flow.left - done : 0;
   flow.since = now_;
   flow.rate = rate;
   renewed_.push_back(id);
 }
 
-plan::Picoseconds Network::end_of(FlowId id) const {
+Picoseconds FairShare::end_of(FlowId id) const {
   const Flow& flow = flows_[id];
-  const auto rate = static_cast<cluster::Wide>(flow.rate);
-  return cluster::within_time(static_cast<cluster::Wide>(flow.since) +
-                              (flow.left + rate - 1) / rate);
+  const auto rate = static_cast<Uint128>(flow.rate);
+  return within_time(static_cast<Uint128>(flow.since) +
+                     (flow.left + rate - 1) / rate);
 }
 
-}  // namespace paceline::simulator
+}  // namespace paceline::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/plan/linker.h"
+#include "paceline/plan/dependency_analyzer.h"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 
 using Refs = std::vector<Edge>;
 
-/// Every op's kind and number, in the order of fusion's plan for three units.
+/// Every op's kind and number, in the order of fusion's plan for three buckets.
 struct FusionPlan {
   PlanInput input = input_of(toy_model({{16}, {16}, {16}}), 2);
   Setup setup;
@@ -32,17 +32,17 @@ struct FusionPlan {
 
 // 0 1 2: forward; 3 4 5: backward of p2 p1 p0; 6 8 10: all-reduce; 7 9 11:
 // update.
-TEST(Linker, FusionOverlapsAllThatTheHazardsAllow) {
+TEST(DependencyAnalyzer, FusionOverlapsAllThatTheHazardsAllow) {
   const FusionPlan fusion;
-  Linker linker(fusion.input.model, fusion.setup);
-  const Links first = linker.open(0, fusion.plan);
+  DependencyAnalyzer analyzer(fusion.input.model, fusion.setup);
+  const Dependencies first = analyzer.open(0, fusion.plan);
   EXPECT_EQ(first.waits_for[0], Refs{});
   EXPECT_EQ(first.waits_for[6], (Refs{{0, 3}}));
   EXPECT_EQ(first.waits_for[8], (Refs{{0, 4}}));
   EXPECT_EQ(first.waits_for[7], (Refs{{0, 6}}));
   EXPECT_EQ(first.waits_for[11], (Refs{{0, 10}}));
-  const Links second = linker.open(1, fusion.plan);
-  EXPECT_EQ(second.waits_for[0], (Refs{{0, 11}})) << "its own unit's update";
+  const Dependencies second = analyzer.open(1, fusion.plan);
+  EXPECT_EQ(second.waits_for[0], (Refs{{0, 11}})) << "its own bucket's update";
   EXPECT_EQ(second.waits_for[2], (Refs{{0, 7}}));
   EXPECT_EQ(second.waits_for[3], Refs{}) << "follows from the forward phase";
   EXPECT_EQ(second.waits_for[7], (Refs{{1, 6}}));
@@ -51,29 +51,30 @@ TEST(Linker, FusionOverlapsAllThatTheHazardsAllow) {
   }
 }
 
-TEST(Linker, BspWaitsForEveryBackwardAndGatesEveryForwardByOneUpdate) {
+TEST(DependencyAnalyzer,
+     BspWaitsForEveryBackwardAndGatesEveryForwardByOneUpdate) {
   const PlanInput input = input_of(small_model(), 2);
   const auto planner = make_planner(parse_strategy("bsp"));
   const auto setup = planner->setup(input);
   const CommPlan plan = planner->plan(input, setup, 0);
-  Linker linker(input.model, setup);
-  const Links first = linker.open(0, plan);
+  DependencyAnalyzer analyzer(input.model, setup);
+  const Dependencies first = analyzer.open(0, plan);
   EXPECT_EQ(first.waits_for[11].size(), 7u) << "no order among Backward";
   EXPECT_EQ(first.waits_for[12], (Refs{{0, 11}}));
-  const Links second = linker.open(1, plan);
+  const Dependencies second = analyzer.open(1, plan);
   for (std::size_t m = 0; m < 4; ++m) {
     EXPECT_EQ(second.waits_for[m], (Refs{{0, 12}}));
   }
 }
 
-TEST(Linker, AfterIsAWait) {
+TEST(DependencyAnalyzer, AfterIsAWait) {
   FusionPlan fusion;
   fusion.plan.ops[6].after = {5};
-  Linker linker(fusion.input.model, fusion.setup);
-  EXPECT_EQ(linker.open(0, fusion.plan).waits_for[6], (Refs{{0, 3}, {0, 5}}));
+  DependencyAnalyzer analyzer(fusion.input.model, fusion.setup);
+  EXPECT_EQ(analyzer.open(0, fusion.plan).waits_for[6], (Refs{{0, 3}, {0, 5}}));
 }
 
-TEST(Linker, StatisticsAreWrittenByForward) {
+TEST(DependencyAnalyzer, StatisticsAreWrittenByForward) {
   FusionPlan fusion;
   fusion.setup.buffers.push_back({.name = "statistics", .elements = 3});
   const auto buffer =
@@ -81,9 +82,9 @@ TEST(Linker, StatisticsAreWrittenByForward) {
   fusion.setup.statistics = {{buffer, 0, 1}, {buffer, 1, 0}, {buffer, 1, 2}};
   fusion.plan.ops.push_back(
       {.work = Kernel{"copy", {{{buffer, 0, 3}}}, {{{buffer, 0, 3}}}, {1}}});
-  Linker linker(fusion.input.model, fusion.setup);
-  const Links links = linker.open(0, fusion.plan);
-  EXPECT_EQ(links.waits_for.back(), (Refs{{0, 0}, {0, 2}}));
+  DependencyAnalyzer analyzer(fusion.input.model, fusion.setup);
+  const Dependencies dependencies = analyzer.open(0, fusion.plan);
+  EXPECT_EQ(dependencies.waits_for.back(), (Refs{{0, 0}, {0, 2}}));
 }
 
 /// Two slices of a buffer, read and written with slack.
@@ -94,13 +95,13 @@ Op slack_op(Step slack, bool write) {
   return {.work = kernel};
 }
 
-TEST(Linker, SlackWaitsForOldWritesAndExcludesNewOnes) {
+TEST(DependencyAnalyzer, SlackWaitsForOldWritesAndExcludesNewOnes) {
   const PlanInput input = input_of(toy_model({{4}}), 1);
-  const auto setup = Frame(input, {input.model.ready_order}).finish();
-  Linker linker(input.model, setup);
+  const auto setup = SetupBuilder(input, {input.model.ready_order}).finish();
+  DependencyAnalyzer analyzer(input.model, setup);
   const CommPlan plan{{slack_op(0, true), slack_op(2, false)}};
   for (Step t = 0; t < 6; ++t) {
-    const Links links = linker.open(t, plan);
+    const Dependencies dependencies = analyzer.open(t, plan);
     Refs old, young;
     if (t >= 2) {
       old.push_back({t - 2, 0});
@@ -108,43 +109,43 @@ TEST(Linker, SlackWaitsForOldWritesAndExcludesNewOnes) {
     for (Step s = std::max<Step>(0, t - 1); s <= t; ++s) {
       young.push_back({s, 0});
     }
-    EXPECT_EQ(links.waits_for[1], old) << t;
-    EXPECT_EQ(links.excludes[1], young) << t;
+    EXPECT_EQ(dependencies.waits_for[1], old) << t;
+    EXPECT_EQ(dependencies.excludes[1], young) << t;
     Refs readers;
     for (Step s = std::max<Step>(0, t - 1); s < t; ++s) {
       readers.push_back({s, 1});
     }
-    EXPECT_EQ(links.excludes[0], readers) << t;
+    EXPECT_EQ(dependencies.excludes[0], readers) << t;
   }
 }
 
-TEST(Linker, HistoryStaysBounded) {
+TEST(DependencyAnalyzer, HistoryStaysBounded) {
   const FusionPlan fusion;
-  Linker linker(fusion.input.model, fusion.setup);
+  DependencyAnalyzer analyzer(fusion.input.model, fusion.setup);
   std::size_t size = 0;
   for (Step t = 0; t < 50; ++t) {
-    linker.open(t, fusion.plan);
-    linker.forget_before(t);
+    analyzer.open(t, fusion.plan);
+    analyzer.forget_before(t);
     if (t == 3) {
-      size = linker.history_size();
+      size = analyzer.history_size();
     }
   }
-  EXPECT_EQ(linker.history_size(), size);
+  EXPECT_EQ(analyzer.history_size(), size);
 }
 
-TEST(Linker, LinksNameNothingForgotten) {
+TEST(DependencyAnalyzer, LinksNameNothingForgotten) {
   const FusionPlan fusion;
-  Linker linker(fusion.input.model, fusion.setup);
-  linker.open(0, fusion.plan);
-  linker.forget_before(1);
-  for (const Refs& waits : linker.open(1, fusion.plan).waits_for) {
+  DependencyAnalyzer analyzer(fusion.input.model, fusion.setup);
+  analyzer.open(0, fusion.plan);
+  analyzer.forget_before(1);
+  for (const Refs& waits : analyzer.open(1, fusion.plan).waits_for) {
     for (const Edge& ref : waits) {
       EXPECT_EQ(ref.step, 1);
     }
   }
 }
 
-/// Compares links with all pairs of conflicting ops, found the slow way.
+/// Compares dependencies with all pairs of conflicting ops, found the slow way.
 class RandomPlans : public ::testing::TestWithParam<int> {
  protected:
   static constexpr int kOps = 24;
@@ -190,7 +191,7 @@ class RandomPlans : public ::testing::TestWithParam<int> {
 
 TEST_P(RandomPlans, LinksReachAllHazardsAndNothingElse) {
   PlanInput input = input_of(toy_model({{40}}), 1);
-  const auto setup = Frame(input, {input.model.ready_order}).finish();
+  const auto setup = SetupBuilder(input, {input.model.ready_order}).finish();
   for (int i = 0; i < kOps; ++i) {
     plan_.ops.push_back(random_op());
   }
@@ -198,19 +199,20 @@ TEST_P(RandomPlans, LinksReachAllHazardsAndNothingElse) {
   plan_.ops.push_back(
       {.work = Kernel{"mix", {{{BufferId{0}, 0, 1}, max_slack_}}, {}, {}}});
   const Accesses accesses(input.model, setup);
-  Linker linker(input.model, setup);
+  DependencyAnalyzer analyzer(input.model, setup);
   std::map<Edge, std::set<Edge>> reached, excluded;
   Refs all;
   for (Step t = 0; t < kSteps; ++t) {
-    const Links links = linker.open(t, plan_);
+    const Dependencies dependencies = analyzer.open(t, plan_);
     for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
       const Edge me{t, static_cast<OpIndex>(i)};
-      for (const Edge& ref : links.waits_for[i]) {
+      for (const Edge& ref : dependencies.waits_for[i]) {
         EXPECT_EQ(relation(accesses, me, ref), 2) << "waits for no hazard";
         reached[me].insert(ref);
         reached[me].insert(reached[ref].begin(), reached[ref].end());
       }
-      excluded[me].insert(links.excludes[i].begin(), links.excludes[i].end());
+      excluded[me].insert(dependencies.excludes[i].begin(),
+                          dependencies.excludes[i].end());
       for (const Edge& earlier : all) {
         const int kind = relation(accesses, me, earlier);
         EXPECT_TRUE(kind != 2 || reached[me].contains(earlier))

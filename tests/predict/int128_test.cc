@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 
 #include <gtest/gtest.h>
 
@@ -13,18 +13,17 @@ namespace {
 constexpr plan::Picoseconds kUs = simulator::kMicrosecond;
 
 TEST(Whole, TransfersEndWithinTime) {
-  EXPECT_EQ(cluster::transfer_time(4'611'686, 1),
+  EXPECT_EQ(plan::wire_time(4'611'686, 1),
             4'611'686 * plan::Picoseconds{1'000'000'000'000});
-  EXPECT_THROW(cluster::transfer_time(4'611'687, 1), UsageError);
-  EXPECT_EQ(
-      cluster::transfer_time(9'000'000'000'000'000'000, 100'000'000'000'000),
-      90'000 * plan::Picoseconds{1'000'000'000'000});
+  EXPECT_THROW(plan::wire_time(4'611'687, 1), UsageError);
+  EXPECT_EQ(plan::wire_time(9'000'000'000'000'000'000, 100'000'000'000'000),
+            90'000 * plan::Picoseconds{1'000'000'000'000});
 }
 
 TEST(Whole, TimeEndsInOneSentence) {
   const auto input = simulator::toy_input(1, 2);
   simulator::Costs costs = simulator::toy_costs(input);
-  costs.profile.forward[0] = cluster::kEndOfTime - 20 * kUs;
+  costs.profile.forward[0] = plan::kEndOfTime - 20 * kUs;
   const simulator::Job job =
       simulator::compile(*simulator::planner_of("none"), input, {.steps = 2});
   try {
@@ -70,9 +69,9 @@ TEST(Whole, OneMediumCarriesAllHosts) {
                                    .fits = {}});
   const Prediction prediction = predict(request);
   EXPECT_GT(prediction.job->wire_bytes, 2'000'000'000);
-  EXPECT_EQ(prediction.bound.wire,
-            cluster::transfer_time(prediction.job->wire_bytes * kHosts,
-                                   1'000'000'000));
+  EXPECT_EQ(
+      prediction.bound.wire,
+      plan::wire_time(prediction.job->wire_bytes * kHosts, 1'000'000'000));
 }
 
 }  // namespace

@@ -6,13 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "paceline/cluster/machine.h"
-#include "paceline/cluster/whole.h"
+#include "paceline/plan/int128.h"
 
-namespace paceline::simulator {
+namespace paceline::plan {
+
+/// Weights of loads are whole multiples of 1 / kWeightOne.
+inline constexpr std::int64_t kWeightOne = 65536;
 
 /// A flow crosses `link` weight / kWeightOne times.
-struct Load {
+struct LinkLoad {
   std::uint32_t link = 0;
   std::int64_t weight = 0;
 };
@@ -25,38 +27,38 @@ struct Load {
 /// 6.5.2).  Rates are whole bytes per second and are kept until a flow comes
 /// or goes or a capacity changes; work is counted exactly, in bytes times
 /// picoseconds per second.
-class Network {
+class FairShare {
  public:
   using FlowId = std::uint32_t;
 
   struct Flow {
-    cluster::Wide left = 0;  // bytes * 10^12
+    Uint128 left = 0;  // bytes * 10^12
     std::int64_t rate = 0, limit = 0;
-    plan::Picoseconds since = 0;  // when `left` held
+    Picoseconds since = 0;  // when `left` held
     std::uint32_t owner = 0;
     std::uint32_t event = 0;  // sequence number of its end; the caller's
     bool active = false;
-    std::vector<Load> loads;
+    std::vector<LinkLoad> loads;
   };
 
   void reset(std::span<const std::int64_t> bytes_per_s);
 
   /// Starts moving `bytes` at `now`; `limit` is the flow's own fastest rate.
-  FlowId start(plan::Picoseconds now,
+  FlowId start(Picoseconds now,
                std::uint32_t owner,
                std::int64_t bytes,
                std::int64_t limit,
-               std::span<const Load> loads);
+               std::span<const LinkLoad> loads);
   void end(FlowId id);
   void set_capacity(std::uint32_t link, std::int64_t bytes_per_s);
 
   bool changed() const { return !dirty_.empty(); }
 
   /// Shares the links anew.  Returns the flows whose rate is another now.
-  const std::vector<FlowId>& share(plan::Picoseconds now);
+  const std::vector<FlowId>& share(Picoseconds now);
 
   /// When a flow will have ended at its present rate.
-  plan::Picoseconds end_of(FlowId id) const;
+  Picoseconds end_of(FlowId id) const;
 
   Flow& flow(FlowId id) { return flows_[id]; }
 
@@ -97,11 +99,11 @@ class Network {
   std::vector<FlowId> renewed_;
 
   std::uint32_t stamp_ = 0;
-  plan::Picoseconds now_ = 0;
+  Picoseconds now_ = 0;
   std::vector<std::uint32_t> part_links_;
   std::vector<FlowId> part_flows_;
   std::vector<std::uint32_t> flow_stamp_, fixed_stamp_, full_;
   std::vector<std::pair<std::int64_t, FlowId>> limited_;
 };
 
-}  // namespace paceline::simulator
+}  // namespace paceline::plan

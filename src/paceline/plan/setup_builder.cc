@@ -102,7 +102,9 @@ void check_shape(const PlanInput& input) {
   }
 }
 
-Frame::Frame(const PlanInput& input, const Groups& groups, Rank shards)
+SetupBuilder::SetupBuilder(const PlanInput& input,
+                           const Groups& groups,
+                           Rank shards)
     : input_(input) {
   add_buffer({.name = std::string(kValues),
               .dtype = input.model.dtype,
@@ -115,7 +117,7 @@ Frame::Frame(const PlanInput& input, const Groups& groups, Rank shards)
   }
 }
 
-void Frame::place(const Groups& groups, Rank shards) {
+void SetupBuilder::place(const Groups& groups, Rank shards) {
   const BufferId values = buffer_named(setup_, kValues);
   const BufferId gradients = buffer_named(setup_, kGradients);
   const Elements aligned = kAlignmentBytes / size_of(input_.model.dtype);
@@ -138,7 +140,7 @@ void Frame::place(const Groups& groups, Rank shards) {
   setup_.buffers[index_of(gradients)].elements = end;
 }
 
-void Frame::add_optimizer() {
+void SetupBuilder::add_optimizer() {
   const Slice values = whole(setup_, buffer_named(setup_, kValues));
   for (const std::string_view name : state_names(input_.optimizer)) {
     add_buffer({.name = std::string(name),
@@ -154,7 +156,7 @@ void Frame::add_optimizer() {
   }
 }
 
-void Frame::add_loss_scale() {
+void SetupBuilder::add_loss_scale() {
   add_buffer({.name = std::string(kLossScale),
               .elements = 1,
               .initial = Initial::kOne});
@@ -164,13 +166,14 @@ void Frame::add_loss_scale() {
       {.name = std::string(kGrowth), .dtype = DType::kI32, .elements = 1});
 }
 
-BufferId Frame::add_buffer(Buffer buffer) {
+BufferId SetupBuilder::add_buffer(Buffer buffer) {
   PACELINE_CHECK(!find_buffer(setup_, buffer.name).has_value());
   setup_.buffers.push_back(std::move(buffer));
   return BufferId{static_cast<std::int32_t>(setup_.buffers.size() - 1)};
 }
 
-CommunicatorId Frame::add_communicator(std::string name, Members members) {
+CommunicatorId SetupBuilder::add_communicator(std::string name,
+                                              Members members) {
   setup_.communicators.push_back({.name = std::move(name),
                                   .members = members,
                                   .order = order_,
@@ -179,18 +182,18 @@ CommunicatorId Frame::add_communicator(std::string name, Members members) {
       static_cast<std::int32_t>(setup_.communicators.size() - 1)};
 }
 
-CommunicatorId Frame::add_world(std::string name) {
+CommunicatorId SetupBuilder::add_world(std::string name) {
   return add_communicator(std::move(name), Members::spaced(0, input_.world));
 }
 
-CommunicatorId Frame::add_world_as_ready(std::string name) {
+CommunicatorId SetupBuilder::add_world_as_ready(std::string name) {
   const CommunicatorId added = add_world(std::move(name));
   setup_.communicators.back().order = Order::kPriority;
   setup_.communicators.back().credit_bytes = Communicator{}.credit_bytes;
   return added;
 }
 
-void Frame::set_discipline(Order order, std::int64_t credit_bytes) {
+void SetupBuilder::set_issue_policy(Order order, std::int64_t credit_bytes) {
   order_ = order;
   credit_bytes_ = credit_bytes;
 }
@@ -201,22 +204,22 @@ Slice shard_of(const Slice& slice, Rank index, Rank shards) {
   return {slice.buffer, slice.begin + index * count, count};
 }
 
-std::vector<Unit> units_of(const Setup& setup, const Groups& groups) {
-  std::vector<Unit> units;
+std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups) {
+  std::vector<Bucket> buckets;
   for (const auto& group : groups) {
     PACELINE_CHECK(!group.empty());
     const Placement& first = setup.parameters[index_of(group.front())];
-    units.push_back({group, first.value, first.gradient});
+    buckets.push_back({group, first.value, first.gradient});
   }
   const Slice values = whole(setup, buffer_named(setup, kValues));
-  for (std::size_t i = 0; i < units.size(); ++i) {
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
     const Elements end =
-        i + 1 < units.size() ? units[i + 1].values.begin : values.count;
-    units[i].values.count = end - units[i].values.begin;
-    units[i].gradients.count = end - units[i].gradients.begin;
-    PACELINE_CHECK(units[i].values.count >= 0);
+        i + 1 < buckets.size() ? buckets[i + 1].values.begin : values.count;
+    buckets[i].values.count = end - buckets[i].values.begin;
+    buckets[i].gradients.count = end - buckets[i].gradients.begin;
+    PACELINE_CHECK(buckets[i].values.count >= 0);
   }
-  return units;
+  return buckets;
 }
 
 }  // namespace paceline::plan

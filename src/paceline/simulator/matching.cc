@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/simulator/meetings.h"
+#include "paceline/simulator/matching.h"
 
 #include <algorithm>
 
@@ -16,35 +16,35 @@ using plan::Collective;
 
 }  // namespace
 
-Meetings::Meetings(Scripts& scripts, Job& job)
-    : scripts_(scripts), job_(job), transfers_of_(job.items.size()) {
+Matching::Matching(RankPrograms& programs, Job& job)
+    : programs_(programs), job_(job), transfers_of_(job.items.size()) {
   for (std::uint32_t a = 0; a < job.actors.size(); ++a) {
     actor_of_.emplace(job.actors[a].rank, a);
   }
 }
 
-std::uint32_t Meetings::actor_of(plan::Rank rank) const {
+std::uint32_t Matching::actor_of(plan::Rank rank) const {
   return actor_of_.at(job_.classes.stand_in[static_cast<std::size_t>(rank)]);
 }
 
-std::int32_t Meetings::host_of(plan::Rank rank) const {
+std::int32_t Matching::host_of(plan::Rank rank) const {
   return job_.classes.host_of[static_cast<std::size_t>(rank)];
 }
 
-void Meetings::refuse(plan::Rank rank, std::uint32_t item, const char* why) {
-  const Script& script = scripts_.of(rank);
+void Matching::refuse(plan::Rank rank, std::uint32_t item, const char* why) {
+  const RankProgram& program = programs_.of(rank);
   throw plan::PlanError(fmt::format(
       "rank {}: {}: {}",
       rank,
-      plan::describe(script.op(item), job_.input.model, script.setup),
+      plan::describe(program.op(item), job_.input.model, program.setup),
       why));
 }
 
-void Meetings::add() {
+void Matching::add() {
   for (std::uint32_t a = 0; a < job_.actors.size(); ++a) {
-    const Script& script = scripts_.of(job_.actors[a].rank);
-    for (std::uint32_t i = 0; i < script.begin.back(); ++i) {
-      const plan::Op& op = script.op(i);
+    const RankProgram& program = programs_.of(job_.actors[a].rank);
+    for (std::uint32_t i = 0; i < program.begin.back(); ++i) {
+      const plan::Op& op = program.op(i);
       if (std::holds_alternative<Collective>(op.work)) {
         add_collective(a, i);
       }
@@ -55,13 +55,13 @@ void Meetings::add() {
   finish();
 }
 
-std::uint32_t Meetings::place_of(const std::vector<std::uint32_t>& list,
+std::uint32_t Matching::place_of(const std::vector<std::uint32_t>& list,
                                  std::uint32_t item) const {
   return static_cast<std::uint32_t>(std::ranges::lower_bound(list, item) -
                                     list.begin());
 }
 
-std::int32_t Meetings::collective_shape(const cluster::CollectiveCall& call) {
+std::int32_t Matching::collective_shape(const cluster::CollectiveCall& call) {
   auto& shapes = job_.collective_shapes;
   const auto same = [&](const cluster::CollectiveCall& other) {
     return std::tie(other.pattern, other.bytes, other.group) ==
@@ -74,17 +74,17 @@ std::int32_t Meetings::collective_shape(const cluster::CollectiveCall& call) {
   return static_cast<std::int32_t>(found - shapes.begin());
 }
 
-const Meetings::Circle& Meetings::circle_of(std::uint32_t actor,
-                                            plan::CommunicatorId on) {
-  const auto [found, fresh] = circles_.try_emplace({actor, on});
-  Circle& circle = found->second;
+const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
+                                                 plan::CommunicatorId on) {
+  const auto [found, fresh] = groups_.try_emplace({actor, on});
+  MatchedGroup& matched = found->second;
   if (!fresh) {
-    return circle;
+    return matched;
   }
-  circle.group = {.ranks = 0, .hosts = 0, .most_local = 0};
+  matched.group = {.ranks = 0, .hosts = 0, .most_local = 0};
   const plan::Members& members =
-      scripts_.of(job_.actors[actor].rank).on(on).members;
-  circle.group.ranks = static_cast<plan::Rank>(members.size());
+      programs_.of(job_.actors[actor].rank).on(on).members;
+  matched.group.ranks = static_cast<plan::Rank>(members.size());
   std::map<std::uint32_t, Part> parts;
   // Members on one host follow each other.
   for (std::size_t begin = 0, end = 0; begin < members.size(); begin = end) {
@@ -92,9 +92,9 @@ const Meetings::Circle& Meetings::circle_of(std::uint32_t actor,
     while (end < members.size() && host_of(members[end]) == host) {
       ++end;
     }
-    circle.group.hosts += 1;
-    circle.group.most_local =
-        std::max(circle.group.most_local, static_cast<plan::Rank>(end - begin));
+    matched.group.hosts += 1;
+    matched.group.most_local = std::max(matched.group.most_local,
+                                        static_cast<plan::Rank>(end - begin));
     for (std::size_t m = begin; m < end; ++m) {
       const plan::Rank rank = members[m];
       Part& part =
@@ -109,59 +109,62 @@ const Meetings::Circle& Meetings::circle_of(std::uint32_t actor,
     }
   }
   for (const auto& [key, part] : parts) {
-    circle.parts.push_back(part);
+    matched.parts.push_back(part);
   }
-  circle.queue = job_.transfer_queues++;
-  return circle;
+  matched.queue = job_.transfer_queues++;
+  return matched;
 }
 
-void Meetings::add_collective(std::uint32_t actor, std::uint32_t item) {
+void Matching::add_collective(std::uint32_t actor, std::uint32_t item) {
   if (collectives_.contains({actor, item})) {
     return;
   }
   const plan::Rank rank = job_.actors[actor].rank;
-  const Script& mine = scripts_.of(rank);
+  const RankProgram& mine = programs_.of(rank);
   const auto& work = std::get<Collective>(mine.op(item).work);
-  const std::uint32_t n = place_of(mine.collectives.at(work.on), item);
-  const Circle& circle = circle_of(actor, work.on);
+  const std::uint32_t n = place_of(mine.ends.collectives.at(work.on), item);
+  const MatchedGroup& matched = group_of(actor, work.on);
   const auto id = static_cast<TransferId>(job_.transfers.size());
   std::set<ItemId> items;
-  for (const Part& part : circle.parts) {
+  for (const Part& part : matched.parts) {
     // A member of my own class is where I am.
-    const Script& theirs =
-        part.actor == actor ? mine : scripts_.of(part.member);
-    const auto found = theirs.collectives.find(work.on);
-    if (found == theirs.collectives.end() || n >= found->second.size()) {
+    const RankProgram& theirs =
+        part.actor == actor ? mine : programs_.of(part.member);
+    const std::uint32_t* other_item = theirs.ends.collective(work.on, n);
+    if (other_item == nullptr) {
       refuse(rank, item, "another member has fewer collectives");
     }
-    const std::uint32_t j = found->second[n];
-    const auto& other = std::get<Collective>(theirs.op(j).work);
-    if (std::tie(work.pattern, work.in.count, work.out.count, work.root) !=
-        std::tie(other.pattern, other.in.count, other.out.count, other.root)) {
-      refuse(rank, item, "meets another kind or size on another member");
+    if (!plan::agree(mine.setup,
+                     work,
+                     theirs.setup,
+                     std::get<Collective>(theirs.op(*other_item).work))) {
+      refuse(rank,
+             item,
+             "meets another kind, size, type or root on another "
+             "member");
     }
-    collectives_.emplace(std::pair(part.actor, j), id);
-    items.insert(job_.actors[part.actor].first + j);
+    collectives_.emplace(std::pair(part.actor, *other_item), id);
+    items.insert(job_.actors[part.actor].first + *other_item);
   }
   const Transfer transfer{
-      .queue = circle.queue,
+      .queue = matched.queue,
       .shape = collective_shape(
           {.pattern = work.pattern,
            .bytes = plan::payload_bytes(mine.setup, mine.op(item)),
-           .group = circle.group})};
+           .group = matched.group})};
   items_of_.push_back(std::move(items));
   device_ends_.emplace_back();
   network_ends_.emplace_back();
-  add_collective_ends(circle);
+  add_collective_ends(matched);
   job_.transfers.push_back(transfer);
 }
 
 /// One end each way per device, and per class of host where the communicator
 /// has members on several.  Where `on_host` members of a class share one such
 /// collective, the class's ranks on the host have so many of them at once.
-void Meetings::add_collective_ends(const Circle& circle) {
+void Matching::add_collective_ends(const MatchedGroup& matched) {
   std::set<std::uint32_t> hosts;
-  for (const Part& part : circle.parts) {
+  for (const Part& part : matched.parts) {
     const Actor& actor = job_.actors[part.actor];
     const bool first_on_host = hosts.insert(actor.host).second;
     for (const bool out : {true, false}) {
@@ -170,7 +173,7 @@ void Meetings::add_collective_ends(const Circle& circle) {
                                      .out = out,
                                      .flows = 1,
                                      .on_host = actor.on_host});
-      if (circle.group.hosts > 1) {
+      if (matched.group.hosts > 1) {
         network_ends_.back().push_back(
             {.actor = part.actor,
              .host = actor.host,
@@ -179,14 +182,14 @@ void Meetings::add_collective_ends(const Circle& circle) {
              .first_of_all = out && hosts.size() == 1 && first_on_host,
              .flows = actor.on_host / part.on_host,
              .cards = part.local,
-             .all = actor.stands_for / part.members * circle.group.hosts});
+             .all = actor.stands_for / part.members * matched.group.hosts});
       }
     }
   }
 }
 
-void Meetings::add_messages() {
-  for (Messages::Found& found : Messages(scripts_, job_).find()) {
+void Matching::add_messages() {
+  for (Messages::Found& found : Messages(programs_, job_).find()) {
     job_.transfers.push_back(found.transfer);
     items_of_.emplace_back(found.items.begin(), found.items.end());
     device_ends_.push_back(std::move(found.device_ends));
@@ -195,33 +198,33 @@ void Meetings::add_messages() {
 }
 
 /// Followers of a kPriority communicator take the order of its first member.
-void Meetings::follow_leaders() {
-  for (const auto& [key, circle] : circles_) {
+void Matching::follow_leaders() {
+  for (const auto& [key, matched] : groups_) {
     const auto& [actor, on] = key;
     const plan::Rank first =
-        scripts_.of(job_.actors[actor].rank).on(on).members.front();
+        programs_.of(job_.actors[actor].rank).on(on).members.front();
     const std::uint32_t leader = queue_of(actor_of(first), on);
-    for (const Part& part : circle.parts) {
+    for (const Part& part : matched.parts) {
       job_.queues[queue_of(part.actor, on)].leader = leader;
     }
   }
 }
 
 /// Of an actor that has issued something there.
-std::uint32_t Meetings::queue_of(std::uint32_t actor,
+std::uint32_t Matching::queue_of(std::uint32_t actor,
                                  plan::CommunicatorId on) const {
   const auto& queues = job_.actors[actor].queues;
   const auto found = std::ranges::find_if(queues, [&](std::uint32_t queue) {
     const ItemId item = job_.queues[queue].items.front();
-    const Script& script = scripts_.of(job_.actors[actor].rank);
-    const plan::Op& op = script.op(item - job_.actors[actor].first);
+    const RankProgram& program = programs_.of(job_.actors[actor].rank);
+    const plan::Op& op = program.op(item - job_.actors[actor].first);
     return *plan::communicator_of(op) == on;
   });
   PACELINE_CHECK(found != queues.end());
   return *found;
 }
 
-void Meetings::finish() {
+void Matching::finish() {
   for (TransferId id = 0; id < job_.transfers.size(); ++id) {
     Transfer& transfer = job_.transfers[id];
     transfer.first_item = static_cast<std::uint32_t>(job_.participants.size());

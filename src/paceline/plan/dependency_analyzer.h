@@ -22,44 +22,45 @@ struct Edge {
 };
 
 /// What a step's ops wait for, by op index; each list is sorted.
-struct Links {
+struct Dependencies {
   std::vector<std::vector<Edge>> waits_for;  // must be done before the issue
   std::vector<std::vector<Edge>> excludes;   // must not run at the same time
 };
 
-/// Derives what waits for what from what ops touch (docs/plan-language.md,
-/// hazards and slack), step after step.
+/// Derives, step after step, which ops wait for which from the elements that
+/// they read and write (docs/plan-language.md, hazards and slack).
 ///
-/// Two ops that touch the same elements, one of them writing, keep program
+/// Two ops that access the same elements, one of them writing, keep program
 /// order if their steps differ by at least the larger slack of the two
-/// accesses; nearer ones exclude each other, which is noted at the later one.
-/// Waits that follow from others are left out, where these are of the same or
-/// the previous step.
+/// accesses.  If the steps are nearer, the ops exclude each other, which is
+/// noted at the later op.  A wait is left out where it follows from other waits
+/// of the same or the previous step.
 ///
-/// The links rely on one thing that executors keep beside them: model work is
-/// done in phases.  All Forward of a micro-batch precede all of its Backward,
-/// which precede the next micro-batch and the next step.  Within a phase no
-/// order is assumed.
-class Linker {
+/// The dependencies are complete under one more rule that executors keep: model
+/// work is done in phases.  All Forward of a micro-batch precede all of its
+/// Backward, which precede the next micro-batch and the next step.  Within a
+/// phase no order is assumed.
+class DependencyAnalyzer {
  public:
-  Linker(const ModelShape& model, const Setup& setup);
+  DependencyAnalyzer(const ModelShape& model, const Setup& setup);
 
-  /// Links of step `step`, which must follow the last one opened.
-  Links open(Step step, const CommPlan& plan);
+  /// Dependencies of step `step`, which must follow the last one opened.
+  Dependencies open(Step step, const CommPlan& plan);
 
-  /// Says that every op of the steps before `step` is done: later links do not
-  /// name them, and their history is dropped.  Without this call history
-  /// grows by what is read but never written.
+  /// The caller says that every op of the steps before `step` is complete.
+  /// Later dependencies do not name these ops, and their history is dropped.
+  /// Without this call the history of elements that are read and never written
+  /// grows without bound.
   void forget_before(Step step);
 
-  /// Counts all steps on by `by`.
+  /// Adds `by` to the number of every step.
   void shift(Step by);
 
-  /// Whether both, made for the same model and setup, give the same links to
-  /// whatever is opened next.
-  bool remembers_as(const Linker& other) const;
+  /// Whether both, made for the same model and setup, derive the same
+  /// dependencies for every plan that is opened next.
+  bool remembers_as(const DependencyAnalyzer& other) const;
 
-  /// Kept history, for tests that it stays bounded.
+  /// The number of accesses kept; tests check that it stays bounded.
   std::size_t history_size() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/plan/link_cache.h"
+#include "paceline/plan/dependency_cache.h"
 
 #include <deque>
 #include <random>
@@ -39,7 +39,7 @@ void complete_all(Frontier& frontier) {
   }
 }
 
-TEST(LinkCache, StaticPlansAreLinkedOnce) {
+TEST(DependencyCache, StaticPlansAreLinkedOnce) {
   for (const char* strategy : {"none", "bsp", "wfbp", "fusion:bucket-mb=0"}) {
     const Planned planned(strategy);
     Frontier frontier(planned.input.model, planned.setup);
@@ -48,11 +48,11 @@ TEST(LinkCache, StaticPlansAreLinkedOnce) {
       frontier.open(t, plan);
       complete_all(frontier);
     }
-    EXPECT_EQ(frontier.links_derived(), 1U) << strategy;
+    EXPECT_EQ(frontier.derivations(), 1U) << strategy;
   }
 }
 
-TEST(LinkCache, APlanPerVariantIsLinkedOncePerVariant) {
+TEST(DependencyCache, APlanPerVariantIsLinkedOncePerVariant) {
   const Planned planned("ddp");
   Frontier frontier(planned.input.model, planned.setup);
   const SharedPlan first = planned.plan(0), later = planned.plan(1);
@@ -60,12 +60,12 @@ TEST(LinkCache, APlanPerVariantIsLinkedOncePerVariant) {
     frontier.open(t, t == 0 ? first : later);
     complete_all(frontier);
   }
-  EXPECT_EQ(frontier.links_derived(), 2U);
+  EXPECT_EQ(frontier.derivations(), 2U);
 }
 
 // The next step is opened before the last one is done: the first step has
 // nothing before it, the second has a first one there, the third repeats.
-TEST(LinkCache, StepsThatOverlapAlikeAreLinkedAFewTimes) {
+TEST(DependencyCache, StepsThatOverlapAlikeAreLinkedAFewTimes) {
   const Planned planned("fusion:bucket-mb=0");
   Frontier frontier(planned.input.model, planned.setup);
   const SharedPlan plan = planned.plan();
@@ -81,38 +81,38 @@ TEST(LinkCache, StepsThatOverlapAlikeAreLinkedAFewTimes) {
       ready.pop_front();
     }
   }
-  EXPECT_LE(frontier.links_derived(), 4U);
+  EXPECT_LE(frontier.derivations(), 4U);
 }
 
 class RandomJobs : public ::testing::TestWithParam<unsigned> {};
 
-// Random variants, random forgetting: the links are those of a Linker that
-// derives every step anew.
+// Random variants, random forgetting: the dependencies are those of a
+// DependencyAnalyzer that derives every step anew.
 TEST_P(RandomJobs, LinksEqualThoseOfALinker) {
   std::mt19937 rng(GetParam());
   const Planned planned("ddp");
   const std::vector<SharedPlan> plans{
       planned.plan(0), planned.plan(1), planned.plan(1)};
-  LinkCache cache(planned.input.model, planned.setup);
-  Linker linker(planned.input.model, planned.setup);
+  DependencyCache cache(planned.input.model, planned.setup);
+  DependencyAnalyzer analyzer(planned.input.model, planned.setup);
   constexpr Step kSteps = 200;
   Step forgotten = 0;
   for (Step t = 0; t < kSteps; ++t) {
     const SharedPlan& plan = plans[rng() % plans.size()];
-    const Links expected = linker.open(t, *plan);
-    Links links = *cache.open(plan);
-    for (auto* lists : {&links.waits_for, &links.excludes}) {
+    const Dependencies expected = analyzer.open(t, *plan);
+    Dependencies dependencies = *cache.open(plan);
+    for (auto* lists : {&dependencies.waits_for, &dependencies.excludes}) {
       for (auto& list : *lists) {
         for (Edge& edge : list) {
           edge.step += t;
         }
       }
     }
-    EXPECT_EQ(links.waits_for, expected.waits_for) << "step " << t;
-    EXPECT_EQ(links.excludes, expected.excludes) << "step " << t;
+    EXPECT_EQ(dependencies.waits_for, expected.waits_for) << "step " << t;
+    EXPECT_EQ(dependencies.excludes, expected.excludes) << "step " << t;
     if (const auto to = t + 1 - static_cast<Step>(rng() % 3); to > forgotten) {
       forgotten = to;
-      linker.forget_before(forgotten);
+      analyzer.forget_before(forgotten);
       cache.forget_before(forgotten - (t + 1));
     }
   }

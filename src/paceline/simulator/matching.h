@@ -9,19 +9,16 @@
 #include <vector>
 
 #include "paceline/simulator/job.h"
-#include "paceline/simulator/script.h"
+#include "paceline/simulator/rank_program.h"
 
 namespace paceline::simulator {
 
-/// Finds who meets whom, and adds a transfer for each collective and message
-/// that the simulated ranks take part in.
-///
-/// The n-th collective of a communicator on one member meets the n-th on every
-/// other, the n-th message from one rank to another the n-th received there.
-/// What a rank meets that is not simulated, its class's representative does.
-class Meetings {
+/// Matches collectives and messages (plan/matching.h), and adds a transfer for
+/// each of them that the simulated ranks take part in.  A rank that is not
+/// simulated is represented by the stand-in of its class.
+class Matching {
  public:
-  Meetings(Scripts& scripts, Job& job);
+  Matching(RankPrograms& programs, Job& job);
 
   void add();
 
@@ -34,7 +31,7 @@ class Meetings {
     std::int64_t on_host = 0;  // of the class on the first one's host
     std::int64_t local = 0;    // of any class on that host
   };
-  struct Circle {
+  struct MatchedGroup {
     cluster::Group group;
     std::vector<Part> parts;
     std::uint32_t queue = 0;
@@ -42,8 +39,8 @@ class Meetings {
 
   void add_collective(std::uint32_t actor, std::uint32_t item);
   void add_messages();
-  const Circle& circle_of(std::uint32_t actor, plan::CommunicatorId on);
-  void add_collective_ends(const Circle& circle);
+  const MatchedGroup& group_of(std::uint32_t actor, plan::CommunicatorId on);
+  void add_collective_ends(const MatchedGroup& matched);
   void follow_leaders();
   std::uint32_t queue_of(std::uint32_t actor, plan::CommunicatorId on) const;
   void finish();
@@ -57,10 +54,11 @@ class Meetings {
                            std::uint32_t item,
                            const char* why);
 
-  Scripts& scripts_;
+  RankPrograms& programs_;
   Job& job_;
   std::map<plan::Rank, std::uint32_t> actor_of_;
-  std::map<std::pair<std::uint32_t, plan::CommunicatorId>, Circle> circles_;
+  std::map<std::pair<std::uint32_t, plan::CommunicatorId>, MatchedGroup>
+      groups_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, TransferId> collectives_;
   std::vector<std::set<ItemId>> items_of_;           // by transfer
   std::vector<std::set<TransferId>> transfers_of_;   // by item

@@ -12,21 +12,21 @@ namespace paceline::strategies {
 
 using namespace plan;
 
-/// How long a slice of so many bytes takes to cross, and what crossings take
+/// How long a slice of so many bytes takes to cross, and what transfers take
 /// from each other.
-class CrossingTime {
+class TransferTime {
  public:
   using OfBytes = std::function<Picoseconds(std::int64_t bytes)>;
 
   /// Slices cross one after the other.
   template <std::invocable<std::int64_t> Alone>
-  requires(!std::same_as<std::remove_cvref_t<Alone>, CrossingTime>)
-      CrossingTime(Alone alone)  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<std::remove_cvref_t<Alone>, TransferTime>)
+      TransferTime(Alone alone)  // NOLINT(google-explicit-constructor)
       : alone_(std::move(alone)) {}
 
   /// Up to `side_by_side` slices at once, 0: all that are ready; each starts
   /// up by itself, for `start`, then they share the wire.
-  CrossingTime(OfBytes alone, OfBytes start, std::int32_t side_by_side)
+  TransferTime(OfBytes alone, OfBytes start, std::int32_t side_by_side)
       : alone_(std::move(alone)),
         start_(std::move(start)),
         side_by_side_(side_by_side) {}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/dependency_cache.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace paceline::plan {
+namespace {
+
+// Plans that never come back (random matchings) would fill the memory.
+constexpr std::size_t kMostStates = 64;
+
+}  // namespace
+
+DependencyCache::DependencyCache(const ModelShape& model, const Setup& setup)
+    : now_(known(DependencyAnalyzer(model, setup))) {}
+
+DependencyCache::State* DependencyCache::known(DependencyAnalyzer analyzer) {
+  for (const auto& state : states_) {
+    if (state->analyzer.remembers_as(analyzer)) {
+      return state.get();
+    }
+  }
+  states_.push_back(
+      std::make_unique<State>(State{std::move(analyzer), {}, {}}));
+  return states_.back().get();
+}
+
+// Where there are too many states, the graph begins anew with this one.
+void DependencyCache::bound() {
+  if (states_.size() > kMostStates) {
+    DependencyAnalyzer analyzer = std::move(now_->analyzer);
+    states_.clear();
+    now_ = known(std::move(analyzer));
+  }
+}
+
+std::shared_ptr<const Dependencies> DependencyCache::open(
+    const std::shared_ptr<const CommPlan>& plan) {
+  auto found = std::ranges::find(now_->opened, plan, &State::Opened::plan);
+  if (found == now_->opened.end()) {
+    bound();
+    ++derived_;
+    DependencyAnalyzer analyzer = now_->analyzer;
+    auto dependencies =
+        std::make_shared<const Dependencies>(analyzer.open(0, *plan));
+    analyzer.shift(-1);
+    now_->opened.push_back(
+        {plan, std::move(dependencies), known(std::move(analyzer))});
+    found = std::prev(now_->opened.end());
+  }
+  now_ = found->next;
+  return found->dependencies;
+}
+
+void DependencyCache::forget_before(Step step) {
+  const auto found = now_->forgotten.find(step);
+  if (found != now_->forgotten.end()) {
+    now_ = found->second;
+    return;
+  }
+  bound();
+  DependencyAnalyzer analyzer = now_->analyzer;
+  analyzer.forget_before(step);
+  State* const next = known(std::move(analyzer));
+  now_->forgotten.emplace(step, next);
+  now_ = next;
+}
+
+}  // namespace paceline::plan

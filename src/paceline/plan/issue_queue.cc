@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/issue_queue.h"
+
+#include "paceline/base/error.h"
+
+namespace paceline::plan {
+
+IssueQueue::Number IssueQueue::add(bool collective,
+                                   std::int32_t priority,
+                                   std::int64_t bytes) {
+  const Number op = first_ + static_cast<Number>(entries_.size());
+  entries_.push_back({.priority = priority,
+                      .collective = collective,
+                      .bytes = bytes,
+                      .collective_number = collectives_});
+  if (collective) {
+    ++collectives_;
+    if (follows()) {
+      followed_.push_back(op);
+    }
+  }
+  return op;
+}
+
+void IssueQueue::ready(Number op) {
+  Entry& entry = at(op);
+  entry.ready = true;
+  if (is_choice(entry)) {
+    choices_of(entry).emplace(entry.priority, op);
+  }
+}
+
+std::optional<IssueQueue::Number> IssueQueue::next() const {
+  if (order_ == Order::kProgram) {
+    const bool goes = !entries_.empty() && can_go(entries_.front());
+    return goes ? std::optional(first_) : std::nullopt;
+  }
+  std::optional<Choice> best;
+  const auto consider = [&](const Choice& choice) {
+    if (!best || choice < *best) {
+      best = choice;
+    }
+  };
+  if (!counted_.empty() && !credit_is_spent()) {
+    consider(counted_.top());
+  }
+  if (!uncounted_.empty()) {
+    consider(uncounted_.top());
+  }
+  if (const auto picked = picked_op(); picked && can_go(at(*picked))) {
+    consider({at(*picked).priority, *picked});
+  }
+  return best ? std::optional(best->second) : std::nullopt;
+}
+
+void IssueQueue::issue(Number op) {
+  Entry& entry = at(op);
+  PACELINE_CHECK(entry.ready && !entry.issued);
+  entry.issued = true;
+  in_flight_bytes_ += entry.bytes;
+  if (is_choice(entry)) {
+    choices_of(entry).pop();
+  } else if (order_ == Order::kPriority) {
+    picks_.pop_front();
+  }
+  for (; !entries_.empty() && entries_.front().issued; ++first_) {
+    if (follows() && entries_.front().collective) {
+      followed_.pop_front();
+      ++first_collective_;
+    }
+    entries_.pop_front();
+  }
+}
+
+IssueQueue::Number IssueQueue::collective_number(Number op) const {
+  return at(op).collective_number;
+}
+
+void IssueQueue::follow(Number collective) {
+  PACELINE_CHECK(follows());
+  picks_.push_back(collective);
+}
+
+std::optional<IssueQueue::Number> IssueQueue::picked_op() const {
+  if (picks_.empty()) {
+    return std::nullopt;
+  }
+  const auto place =
+      static_cast<std::size_t>(picks_.front() - first_collective_);
+  return place < followed_.size() ? std::optional(followed_[place])
+                                  : std::nullopt;
+}
+
+std::optional<IssueQueue::Number> IssueQueue::ahead_of(Number op) const {
+  if (order_ == Order::kProgram) {
+    return op == first_ ? std::nullopt : std::optional(first_);
+  }
+  const auto picked = is_choice(at(op)) ? std::nullopt : picked_op();
+  return picked == op ? std::nullopt : picked;
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
+
+namespace paceline::plan {
+
+/// The issue rule: which op of a communicator a rank issues next.
+///
+/// The runtime, the simulator, `verify` and the planner of `bytescheduler` all
+/// ask this class, one instance for each communicator of each rank.
+///
+/// An op can be issued once it is ready, which the caller reports, and while
+/// the bytes in flight on the communicator are below the credit.  An op of no
+/// bytes is never held back by the credit.
+///
+/// - Order::kProgram: ops are issued in program order.
+/// - Order::kPriority: the leader, which is the communicator's first member,
+///   picks its ready op of smallest (priority, program order).  The other
+///   members issue collectives in the order of the leader's picks.  Exchanges
+///   are matched by tag, so every member picks its own exchanges.
+///
+/// An op is known by its number: its place in program order among the rank's
+/// ops on the communicator, over all steps.  A pick is known by the number of
+/// the collective among the collectives of the communicator, which is equal on
+/// all members (plan/matching.h).
+class IssueQueue {
+ public:
+  using Number = std::int64_t;
+
+  /// `leads`: the rank is the communicator's first member.
+  IssueQueue(Order order, std::int64_t credit_bytes, bool leads)
+      : order_(order), credit_bytes_(credit_bytes), leads_(leads) {}
+
+  /// Appends the next op in program order and returns its number.  `bytes`
+  /// count against the credit.
+  Number add(bool collective, std::int32_t priority, std::int64_t bytes);
+
+  /// Everything that the op waits for on its rank is complete.
+  void ready(Number op);
+
+  /// The op to issue now; nothing where no op may be issued.
+  std::optional<Number> next() const;
+
+  /// Issues the op that next() has returned: its bytes are in flight.
+  void issue(Number op);
+
+  /// An op of so many bytes is complete, or could not be started.
+  void end(std::int64_t bytes) { in_flight_bytes_ -= bytes; }
+
+  /// The first op that is not issued, or that is not added yet.
+  Number first() const { return first_; }
+
+  /// Whether the rank picks collectives for the other members.
+  bool picks() const { return order_ == Order::kPriority && leads_; }
+
+  /// Whether the rank issues collectives in the order of the leader's picks.
+  bool follows() const { return order_ == Order::kPriority && !leads_; }
+
+  /// The number, among collectives, of an op that has not been issued.
+  Number collective_number(Number op) const;
+
+  /// On a member that follows: the leader's next pick, by its number among
+  /// collectives.
+  void follow(Number collective);
+
+  /// How many collectives were added.
+  Number collectives() const { return collectives_; }
+
+  /// Whether the credit holds the op back.
+  bool is_held(Number op) const { return is_held(at(op)); }
+
+  /// The op that must be issued before `op`, which is not issued: the first op
+  /// in program order, or the one that the leader has picked.  Nothing where
+  /// the order allows `op`, or where the leader's pick is missing.
+  std::optional<Number> ahead_of(Number op) const;
+
+ private:
+  struct Entry {
+    std::int32_t priority = 0;
+    bool collective = false, ready = false, issued = false;
+    std::int64_t bytes = 0;
+    Number collective_number = 0;
+  };
+  using Choice = std::pair<std::int32_t, Number>;  // priority, op
+  using Choices =
+      std::priority_queue<Choice, std::vector<Choice>, std::greater<>>;
+
+  const Entry& at(Number op) const {
+    return entries_[static_cast<std::size_t>(op - first_)];
+  }
+  Entry& at(Number op) {
+    return entries_[static_cast<std::size_t>(op - first_)];
+  }
+  bool credit_is_spent() const { return in_flight_bytes_ >= credit_bytes_; }
+  bool is_held(const Entry& entry) const {
+    return entry.bytes > 0 && credit_is_spent();
+  }
+  bool can_go(const Entry& entry) const {
+    return entry.ready && !is_held(entry);
+  }
+  /// Whether the rank picks the op itself.
+  bool is_choice(const Entry& entry) const {
+    return order_ == Order::kPriority && (leads_ || !entry.collective);
+  }
+  /// The op of the first pick that is not issued; nothing where there is no
+  /// pick, or where its op is not added yet.
+  std::optional<Number> picked_op() const;
+  Choices& choices_of(const Entry& entry) {
+    return entry.bytes > 0 ? counted_ : uncounted_;
+  }
+
+  Order order_;
+  std::int64_t credit_bytes_;
+  bool leads_;
+  std::int64_t in_flight_bytes_ = 0;
+  std::deque<Entry> entries_;    // from op first_ on
+  Number first_ = 0;             // the first op that is not issued
+  Choices counted_, uncounted_;  // ready ops that the rank picks itself
+  Number collectives_ = 0;       // of all ops added
+  // On a member that follows: its collectives from number first_collective_
+  // on, and the picks that it has not issued, by number.
+  std::deque<Number> followed_;
+  Number first_collective_ = 0;
+  std::deque<Number> picks_;
+};
+
+}  // namespace paceline::plan

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/plan/matching.h"
+
+#include <tuple>
+
+namespace paceline::plan {
+namespace {
+
+DType type_of(const Setup& setup, const Slice& slice) {
+  return setup.buffers[index_of(slice.buffer)].dtype;
+}
+
+/// The n-th of the list under `key`, or null.
+template <class Map>
+auto* nth(const Map& lists, const typename Map::key_type& key, std::size_t n) {
+  const auto found = lists.find(key);
+  return found != lists.end() && n < found->second.size() ? &found->second[n]
+                                                          : nullptr;
+}
+
+}  // namespace
+
+void Endpoints::add(const Op& op, std::uint32_t item) {
+  if (const auto* collective = std::get_if<Collective>(&op.work)) {
+    collectives[collective->on].push_back(item);
+  } else if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
+    for (std::uint32_t s = 0; s < exchange->sends.size(); ++s) {
+      sends[{exchange->on, exchange->sends[s].peer}].push_back({item, s});
+    }
+    for (std::uint32_t s = 0; s < exchange->receives.size(); ++s) {
+      receives[{exchange->on, exchange->receives[s].peer}].push_back({item, s});
+    }
+  }
+}
+
+const std::uint32_t* Endpoints::collective(CommunicatorId on,
+                                           std::size_t n) const {
+  return nth(collectives, on, n);
+}
+
+const Endpoints::End* Endpoints::message(const Peer& peer,
+                                         bool sent,
+                                         std::size_t n) const {
+  return nth(sent ? sends : receives, peer, n);
+}
+
+bool agree(const Setup& setup,
+           const Collective& collective,
+           const Setup& other_setup,
+           const Collective& other) {
+  const auto shape = [](const Setup& a, const Collective& c) {
+    return std::tuple(c.pattern,
+                      c.reduce,
+                      c.root,
+                      c.in.count,
+                      c.out.count,
+                      type_of(a, c.in),
+                      type_of(a, c.out));
+  };
+  return shape(setup, collective) == shape(other_setup, other);
+}
+
+bool agree(const Setup& setup,
+           const Message& message,
+           const Setup& other_setup,
+           const Message& other) {
+  return message.slice.count == other.slice.count &&
+         type_of(setup, message.slice) == type_of(other_setup, other.slice);
+}
+
+}  // namespace paceline::plan

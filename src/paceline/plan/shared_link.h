@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "paceline/plan/fair_share.h"
+
+namespace paceline::plan {
+
+/// One link in virtual time, whose operations share its rate evenly
+/// (plan/fair_share.h).
+///
+/// An operation waits in its lane until the lane carries fewer operations than
+/// its limit.  Then it starts up, its work flows over the link, and it ends
+/// some time after its work has flowed.  Times are ticks of any length that
+/// never go back; the rate is work per 10^12 ticks.
+class SharedLink {
+ public:
+  using Ticks = std::int64_t;
+  using Lane = std::size_t;
+  using Operation = std::size_t;  // 0, 1, ... in the order of add()
+
+  explicit SharedLink(std::int64_t rate);
+
+  /// A queue that carries `most` operations at once; 0: no limit.
+  Lane add_lane(std::int32_t most);
+
+  struct Demand {
+    Ticks before = 0;  // start-up
+    std::int64_t work = 0;
+    Ticks after = 0;  // from the end of the work to the end of the operation
+  };
+  Operation add(Ticks now, Lane lane, const Demand& demand);
+
+  /// When an operation next changes its state; nothing where none is left.
+  std::optional<Ticks> next_event() const;
+
+  /// Goes on to `now`.
+  void advance(Ticks now);
+
+  struct Ended {
+    Operation operation = 0;
+    Ticks at = 0;
+  };
+  /// The operations that have ended since the last call, in order of time.
+  std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
+
+ private:
+  struct Queue {
+    std::int32_t most = 0, carried = 0;
+    std::deque<Operation> waiting;
+  };
+  struct State {
+    Lane lane = 0;
+    Demand demand;
+    bool flowed = false;
+  };
+
+  void handle_events();
+  void admit(Lane lane);
+  void flow(Operation operation);
+  void after_flow(Operation operation);
+  void end(Operation operation);
+
+  FairShare link_;
+  Ticks now_ = 0;
+  Operation added_ = 0;
+  std::vector<Queue> lanes_;
+  std::map<Operation, State> operations_;         // not ended
+  std::set<std::pair<Ticks, Operation>> timers_;  // start-ups and ends
+  std::map<Operation, FairShare::FlowId> flowing_;
+  std::vector<Ended> ended_;
+};
+
+}  // namespace paceline::plan

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/simulator/rank_program.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace paceline::simulator {
+
+using plan::Exchange;
+
+const plan::Op& RankProgram::op(std::uint32_t item) const {
+  const auto step = static_cast<std::size_t>(
+      std::upper_bound(begin.begin(), begin.end() - 1, item) - begin.begin() -
+      1);
+  return steps[step]->ops[item - begin[step]];
+}
+
+RankPrograms::RankPrograms(const plan::Planner& planner,
+                           plan::PlanInput input,
+                           plan::Step steps)
+    : planner_(planner), input_(std::move(input)), steps_(steps) {}
+
+/// The rank's program with a setup, and maybe no steps yet.
+RankProgram& RankPrograms::begun(plan::Rank rank) {
+  const auto [at, fresh] = programs_.try_emplace(rank);
+  if (fresh) {
+    input_.rank = rank;
+    at->second.setup = planner_.setup(input_);
+  }
+  return at->second;
+}
+
+/// Of the rank in input_; each is planned once.
+const plan::CommPlan& RankPrograms::plan(RankProgram& program,
+                                         plan::Variant variant) {
+  const auto known = program.plans.find(variant);
+  return known != program.plans.end()
+             ? known->second
+             : program.plans
+                   .emplace(variant,
+                            planner_.plan(input_, program.setup, variant))
+                   .first->second;
+}
+
+const plan::CommPlan& RankPrograms::a_step(plan::Rank rank) {
+  RankProgram& program = begun(rank);
+  input_.rank = rank;
+  return plan(program, planner_.variant(input_, 1));
+}
+
+std::int64_t messages_of(const plan::CommPlan& plan) {
+  std::size_t messages = 0;
+  for (const plan::Op& op : plan.ops) {
+    if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
+      messages += exchange->sends.size() + exchange->receives.size();
+    }
+  }
+  return static_cast<std::int64_t>(messages);
+}
+
+RankPrograms::Partner RankPrograms::partner_of(
+    plan::Rank rank,
+    const plan::Endpoints::Peer& peer,
+    bool send,
+    std::size_t n,
+    const Orbits& orbits) {
+  // Seen from the first of the peer's orbit, the rank is another one.
+  const std::optional<plan::Rank> moved = orbits.moved(rank, peer.second);
+  const RankProgram& theirs =
+      of(moved ? orbits.first[static_cast<std::size_t>(peer.second)]
+               : peer.second);
+  return {theirs,
+          theirs.ends.message({peer.first, moved.value_or(rank)}, !send, n)};
+}
+
+const RankProgram& RankPrograms::of(plan::Rank rank) {
+  RankProgram& program = begun(rank);
+  if (!program.begin.empty()) {
+    return program;
+  }
+  input_.rank = rank;
+  std::uint32_t item = 0;
+  for (plan::Step step = 0; step < steps_; ++step) {
+    const plan::Variant variant = planner_.variant(input_, step);
+    const plan::CommPlan& planned = plan(program, variant);
+    program.variants.push_back(variant);
+    program.steps.push_back(&planned);
+    program.begin.push_back(item);
+    for (const plan::Op& op : planned.ops) {
+      program.ends.add(op, item++);
+    }
+  }
+  program.begin.push_back(item);
+  return program;
+}
+
+}  // namespace paceline::simulator
