@@ -104,83 +104,94 @@ TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
       << diff.out << diff.err;
 }
 
-TEST_F(ReplayCommand, AdviceIsVerifiedOnEmulatedLinks) {
+TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnModelledLinks) {
   write("two.toml", kTwoHosts);
-  const Outcome outcome =
+  const Outcome advice =
       run("advise theirs.json --cluster two.toml --bucket-mb 25 --top 1 "
-          "--verify 1 --records r.jsonl");
+          "--write best.toml --strategies 2");
+  ASSERT_EQ(advice.exit_code, 0) << advice.err;
+  EXPECT_EQ(advice.err,
+            "experiment: best.toml, the best 2 strategies on modelled links "
+            "here, compute replayed\n");
+  const Outcome outcome = run("run best.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("every rank behind an emulated link of 0.01 "
-                             "Gbit/s and 1000 us, compute replayed"),
-            std::string::npos)
+  EXPECT_NE(
+      outcome.out.find("\npredicted for the modelled links alone, without "
+                       "the costs of an engine\n"),
+      std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("\npredicted for these links alone (engine link)"),
-            std::string::npos)
+  EXPECT_NE(outcome.out.find("\n  largest error "), std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("predicted, ms"), std::string::npos)
-      << outcome.out;
-  EXPECT_NE(outcome.err.find("verify: one strategy to run on this machine"),
-            std::string::npos)
-      << outcome.err;
   const auto all = records("r.jsonl");
-  ASSERT_FALSE(all.empty());
-  const records::RunRecord& last = all.back();
-  EXPECT_EQ(last.source, records::Source::kReplayed);
-  EXPECT_EQ(last.configuration.link, "10Mbit,1000000ns");
-  EXPECT_EQ(last.configuration.replay, "r.profile.json");
-  EXPECT_TRUE(fs::exists(folder_ / "r.profile.json"));
-  EXPECT_TRUE(last.link_check.has_value());
-  EXPECT_NE(outcome.out.find(last.configuration.strategy), std::string::npos);
+  ASSERT_EQ(all.size(), 2U);
+  for (const records::RunRecord& one : all) {
+    EXPECT_EQ(one.source, records::Source::kReplayed);
+    EXPECT_EQ(one.configuration.link, "10Mbit,1000000ns");
+    EXPECT_EQ(one.configuration.replay, "best.profile.json");
+    EXPECT_EQ(one.configuration.ranks, 2);
+    EXPECT_TRUE(one.link_check.has_value());
+    EXPECT_NE(outcome.out.find(one.configuration.strategy + ", 2 ranks"),
+              std::string::npos)
+        << outcome.out;
+  }
 }
 
 // On the machine itself a profile's ranks sleep, and gloo moves their bytes.
-TEST_F(ReplayCommand, AdviceForThisMachineIsPricedForTheEngineThatRuns) {
+TEST_F(ReplayCommand, AdviceForThisMachineRunsOnIt) {
   std::string here = kTwoHosts;
   here.replace(here.find("elsewhere"), 9, "localhost");
   here.replace(here.find("count = 2"), 9, "slots = 2");
   here.replace(here.find("\"hosts\""), 7, "\"devices\"");
   write("here.toml", here);
-  const Outcome outcome =
+  const Outcome advice =
       run("advise theirs.json --cluster here.toml --bucket-mb 25 --top 1 "
-          "--verify 1 --records r.jsonl");
+          "--write best.toml --strategies 1");
+  ASSERT_EQ(advice.exit_code, 0) << advice.out << advice.err;
+  EXPECT_EQ(
+      advice.err,
+      "experiment: best.toml, the best strategy on cluster 'two', compute "
+      "replayed\n");
+  const Outcome outcome = run("run best.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_NE(outcome.out.find("\npredicted for engine gloo, which runs here\n"),
+  EXPECT_NE(outcome.out.find("\npredicted for cluster 'two', beside what was "
+                             "measured on it\n"),
             std::string::npos)
       << outcome.out;
   const auto all = records("r.jsonl");
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].configuration.engine, "gloo");
+  EXPECT_EQ(all[0].configuration.link, "");
 }
 
-TEST_F(ReplayCommand, VerificationStopsWithItsRuns) {
-  write("two.toml", kTwoHosts);
+TEST_F(ReplayCommand, ACaseThatCannotBePredictedSaysWhy) {
+  write("bare.toml", "[[hosts]]\nname = \"localhost\"\nslots = 2\n");
   const Outcome outcome =
-      run("advise theirs.json --cluster two.toml --verify 9 --records r.jsonl "
-          "& program=$!; "
-          "until grep -q 'verify: measuring' stderr; do sleep 0.1; done; "
-          "kill -INT $program; wait $program");
-  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
-  EXPECT_EQ(outcome.out.find("largest error"), std::string::npos)
+      run("run --replay theirs.json --cluster bare.toml --strategy bsp "
+          "--warmup 0 --steps 1 --records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("bsp, 2 ranks: not predicted: "),
+            std::string::npos)
       << outcome.out;
+  EXPECT_NE(outcome.out.find("\n  no valid comparison\n"), std::string::npos);
 }
 
-TEST_F(ReplayCommand, WhatCannotBeVerifiedIsRefusedBeforeAnythingIsPredicted) {
+TEST_F(ReplayCommand, WhatCannotBeWrittenIsRefusedBeforeAnythingIsPredicted) {
   write("two.toml", kTwoHosts);
   const std::string job = "advise theirs.json --cluster two.toml ";
-  expect_refused(job + "--verify -1", "paceline: --verify -1: must be 0");
-  expect_refused(job + "--verify 1 --verify-minutes 0",
-                 "paceline: --verify-minutes 0: must be above 0");
-  expect_refused(job + "--records r.jsonl",
-                 "paceline: --records: only what --verify K runs");
-  expect_refused(job + "--verify 1 --records nowhere/r.jsonl",
-                 "paceline: --records");
-  expect_refused(job + "--top -1", "paceline: --top -1: must be 0");
+  expect_refused(job + "--strategies 2", "paceline: --strategies requires");
+  expect_refused(job + "--write best.toml --strategies 0",
+                 "paceline: --strategies: ");
+  expect_refused(job + "--write two.toml",
+                 "paceline: --write two.toml: is the file of --cluster too");
+  expect_refused(job + "--write nowhere/best.toml", "paceline: --write");
+  expect_refused(job + "--top -1",
+                 "paceline: --top: -1: must be a whole number of at least 0");
   expect_refused(job + "--bucket-mb 1,-2",
-                 "paceline: --bucket-mb -2: must be 0");
+                 "paceline: --bucket-mb: -2: must be a number from 0 to ");
   expect_refused(
       "advise theirs.json --cluster two.toml -H a:9999,b:9999 "
-      "--verify 1",
-      "paceline: --verify: cluster");
+      "--write best.toml",
+      "paceline: --write: cluster");
 }
 
 TEST_F(ReplayCommand, ContradictionsAreRefused) {

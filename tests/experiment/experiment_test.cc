@@ -32,17 +32,17 @@ Machine gpu_machine(std::vector<int> ranks_per_host) {
   return machine;
 }
 
-Draft with_flags(std::vector<std::pair<std::string, std::string>> flags,
-                 Draft draft = {}) {
+RawSettings with_flags(std::vector<std::pair<std::string, std::string>> flags,
+                       RawSettings raw = {}) {
   for (const auto& [name, text] : flags) {
-    draft.flags[name] = split_flag(name, {text});
+    raw.flags[name] = split_flag(name, {text});
   }
-  return draft;
+  return raw;
 }
 
-std::string refusal(const Draft& draft, const Machine& machine) {
+std::string refusal(const RawSettings& raw, const Machine& machine) {
   try {
-    expand(draft, machine);
+    expand(raw, machine);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -88,7 +88,7 @@ TEST(Expand, ListsAreAProductWithTheLastKeyOfTheTableFastest) {
 }
 
 TEST(Expand, FlagsReplaceTheirKeyInCasesAndSweep) {
-  const Draft file = parse_draft(
+  const RawSettings file = parse_raw_settings(
       "model = 'mlp'\n[[case]]\nranks = 1\nstrategy = 'none'\n"
       "[sweep]\nranks = [2, 4]\nstrategy = ['ddp', 'bsp']\n",
       "x.toml");
@@ -242,8 +242,9 @@ TEST(Expand, RefusesWhatCannotRunHere) {
   EXPECT_TRUE(
       refusal(with_flags({{"model", "mlp"}, {"strategy", "fusoin"}}), two)
           .starts_with("--strategy: unknown strategy part 'fusoin'"));
-  EXPECT_EQ(refusal(parse_draft("model = 'mlp'\nsteps = 0\n", "x.toml"), two),
-            "x.toml:2: steps: '0' is not a whole number of at least 1");
+  EXPECT_EQ(
+      refusal(parse_raw_settings("model = 'mlp'\nsteps = 0\n", "x.toml"), two),
+      "x.toml:2: steps: '0' is not a whole number of at least 1");
 }
 
 /// The original's list for one model: "warmup", "no ddp", "1M/1G" ...
@@ -271,7 +272,8 @@ std::vector<int> hosts_of_eight(int world) {
 }
 
 TEST(DdpFile, ExpandsToTheOriginalsEntries) {
-  const Draft file = read_draft(PACELINE_SOURCE_DIR "/experiments/ddp.toml");
+  const RawSettings file =
+      read_raw_settings(PACELINE_SOURCE_DIR "/experiments/ddp.toml");
   for (const int world : {1, 2, 4, 8, 12, 16}) {
     SCOPED_TRACE(world);
     const Experiment sweep = expand(file, gpu_machine(hosts_of_eight(world)));
@@ -305,7 +307,8 @@ TEST(DdpFile, ExpandsToTheOriginalsEntries) {
 }
 
 TEST(DdpFile, RanksBoundTheWorldAndStrategyReplacesDdp) {
-  const Draft file = read_draft(PACELINE_SOURCE_DIR "/experiments/ddp.toml");
+  const RawSettings file =
+      read_raw_settings(PACELINE_SOURCE_DIR "/experiments/ddp.toml");
   const Experiment two = expand(
       with_flags(
           {{"model", "resnet18"}, {"ranks", "2"}, {"strategy", "fusion,ddp"}},
@@ -338,10 +341,12 @@ TEST(DdpEntries, FollowTheRealDevicesPerHost) {
 }
 
 TEST(QuickFile, AdaptsToTheMachine) {
-  const Draft file = read_draft(PACELINE_SOURCE_DIR "/experiments/quick.toml");
+  const RawSettings file =
+      read_raw_settings(PACELINE_SOURCE_DIR "/experiments/quick.toml");
   EXPECT_EQ(rows(expand(file, cpu_machine(2))),
             (Texts{"1 none", "2 ddp", "2 fusion", "2 bsp", "2 python-ddp"}));
   EXPECT_EQ(expand(file, cpu_machine(64)).cases.back().ranks, 8);
+  EXPECT_EQ(expand(file, cpu_machine(2)).runs, 3);
   Machine one_gpu = gpu_machine({});
   one_gpu.cuda_devices = 1;
   EXPECT_EQ(expand(file, one_gpu).cases.back().ranks, 1);

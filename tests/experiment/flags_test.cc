@@ -15,19 +15,19 @@
 namespace paceline::experiment {
 namespace {
 
-Draft parse(const std::string& line) {
+RawSettings parse(const std::string& line) {
   CLI::App app;
   Flags flags(app);
   app.parse(line);
-  return flags.draft();
+  return flags.raw_settings();
 }
 
-Draft parse_words(std::vector<std::string> words) {
+RawSettings parse_words(std::vector<std::string> words) {
   CLI::App app;
   Flags flags(app);
   std::ranges::reverse(words);  // as CLI11 takes them
   app.parse(words);
-  return flags.draft();
+  return flags.raw_settings();
 }
 
 std::string refusal_of_words(const std::vector<std::string>& words) {
@@ -61,16 +61,16 @@ TEST(Flags, EveryKeyHasOne) {
 }
 
 TEST(Flags, ReachTheDraftAsKeys) {
-  const Draft draft = parse(
+  const RawSettings raw = parse(
       "--model mlp --ranks 1,2 --ranks 4 --bucket-mb=1 --yes "
       "--channels-last=false --seed 7");
-  EXPECT_EQ(draft.flags.at("ranks").size(), 3U);
-  EXPECT_EQ(draft.flags.at("ranks")[2].text, "4");
-  EXPECT_EQ(draft.flags.at("bucket_mb")[0].text, "1");
-  EXPECT_EQ(draft.flags.at("bucket_mb")[0].where, "--bucket-mb");
-  EXPECT_EQ(draft.flags.at("yes")[0].text, "true");
-  EXPECT_EQ(draft.flags.at("channels_last")[0].text, "false");
-  EXPECT_EQ(draft.flags.count("momentum"), 0U);
+  EXPECT_EQ(raw.flags.at("ranks").size(), 3U);
+  EXPECT_EQ(raw.flags.at("ranks")[2].text, "4");
+  EXPECT_EQ(raw.flags.at("bucket_mb")[0].text, "1");
+  EXPECT_EQ(raw.flags.at("bucket_mb")[0].where, "--bucket-mb");
+  EXPECT_EQ(raw.flags.at("yes")[0].text, "true");
+  EXPECT_EQ(raw.flags.at("channels_last")[0].text, "false");
+  EXPECT_EQ(raw.flags.count("momentum"), 0U);
 }
 
 TEST(Flags, TheExperimentIsPositionalAnywhere) {

@@ -25,11 +25,11 @@ class Replay : public ::testing::Test {
 
   std::vector<records::Configuration> cases(
       std::vector<std::pair<std::string, std::string>> flags) const {
-    Draft draft;
+    RawSettings raw;
     for (const auto& [name, text] : flags) {
-      draft.flags[name] = split_flag(name, {text});
+      raw.flags[name] = split_flag(name, {text});
     }
-    return expand(draft,
+    return expand(raw,
                   {.cores = 2, .models = {"resnet50"}, .engines = {"gloo"}})
         .cases;
   }

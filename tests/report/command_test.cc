@@ -34,7 +34,7 @@ std::vector<Configuration> cases_of(const std::string& line) {
   CLI::App app;
   experiment::Flags flags(app);
   app.parse(words);
-  return experiment::expand(flags.draft(),
+  return experiment::expand(flags.raw_settings(),
                             {.cores = 4,
                              .native_bf16 = true,
                              .models = {"mlp", "resnet18"},

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/cli/advised_experiment.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/predict/advise.h"
 
@@ -12,7 +13,7 @@ namespace paceline::cli {
 
 /// `paceline advise MODEL --cluster FILE`: strategies, bucket sizes and
 /// partitions by predicted step time, and the command that runs the first; the
-/// best of them run and compared on request.
+/// best of them as an experiment on request.
 class AdviseCommand {
  public:
   /// Adds the flags to the subcommand `app`.
@@ -28,9 +29,8 @@ class AdviseCommand {
   std::optional<double> error_percent_;  // left out: the error table
   std::vector<double> bucket_mb_;
   bool any_update_ = false;
-  int top_ = 20, verify_ = 0;
-  std::optional<double> verify_minutes_;
-  std::string records_;
+  int top_ = 20;
+  AdvisedExperiment written_;
 };
 
 }  // namespace paceline::cli

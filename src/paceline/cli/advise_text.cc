@@ -2,7 +2,6 @@
 #include "paceline/cli/advise_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <vector>
 
@@ -102,69 +101,6 @@ std::string interval_text(const predict::Advice& row) {
              : "-";
 }
 
-/// Seconds as they are printed: hundredths of a millisecond.
-long long printed(double seconds) {
-  return std::llround(seconds * 1e5);
-}
-
-/// Whether all measured steps of `one` are faster than those of `other`.
-bool measured_faster(const Verified& one, const Verified& other) {
-  return printed(one.slowest_s) < printed(other.fastest_s);
-}
-
-/// What measured steps say of the predicted order.  Two whose predictions are
-/// printed alike, or whose measured steps overlap, are not told apart.
-std::string order_text(const std::vector<Verified>& rows) {
-  std::size_t agree = 0, differ = 0;
-  for (const Verified& one : rows) {
-    for (const Verified& other : rows) {
-      if (printed(one.predicted_s) < printed(other.predicted_s)) {
-        agree += measured_faster(one, other) ? 1 : 0;
-        differ += measured_faster(other, one) ? 1 : 0;
-      }
-    }
-  }
-  if (differ > 0) {
-    return "; the order differs from that of these predictions";
-  }
-  return agree > 0 ? "; the order is that of these predictions, as far as they "
-                     "can be told apart"
-                   : "; none can be told from another";
-}
-
-/// Where another than the first of the advice was the fastest for sure.
-std::string advised_text(const std::vector<Verified>& rows) {
-  const auto fastest =
-      std::ranges::min_element(rows, {}, &Verified::measured_s);
-  const Verified& first = rows.front();
-  return measured_faster(*fastest, first)
-             ? fmt::format(
-                   "  '{}', which the advice has before it, was {:.1f} "
-                   "% slower than '{}'\n",
-                   first.strategy,
-                   (first.measured_s / fastest->measured_s - 1) * 100,
-                   fastest->strategy)
-             : "";
-}
-
-std::string conclusion_text(const std::vector<Verified>& all) {
-  std::vector<Verified> good;
-  std::ranges::copy_if(all, std::back_inserter(good), [](const Verified& row) {
-    return row.error.empty() && row.valid();
-  });
-  double worst = 0;
-  for (const Verified& row : good) {
-    worst = std::max(worst, std::abs(row.predicted_s / row.measured_s - 1));
-  }
-  if (good.empty()) {
-    return "  no valid comparison\n";
-  }
-  return fmt::format("  largest error {:.1f} %{}\n{}",
-                     worst * 100,
-                     good.size() < 2 ? "" : order_text(good),
-                     advised_text(good));
-}
-
 }  // namespace
 
 std::string rows_text(const predict::AdviceTable& table, int top) {
@@ -225,41 +161,6 @@ std::string buckets_text(const predict::AdviceTable& table) {
     }
   }
   return shown.rows.empty() ? "" : "\n" + report::console_text(shown);
-}
-
-std::string verified_text(const Verification& verification) {
-  std::string text = fmt::format(
-      "\nrun on {}\n{}\n"
-      "  {:>13}  {:>12}  {:>8}  {:>7}  strategy\n",
-      verification.where,
-      verification.priced,
-      "predicted, ms",
-      "measured, ms",
-      "error, %",
-      "stretch");
-  for (const Verified& row : verification.rows) {
-    if (!row.error.empty()) {
-      text += fmt::format("  {:>13}  {}: {}\n", "-", row.strategy, row.error);
-      continue;
-    }
-    text += fmt::format("  {:13.2f}  {:12.2f}  {:+8.1f}  {:7g}  {}{}\n",
-                        row.predicted_s * 1e3,
-                        row.measured_s * 1e3,
-                        (row.predicted_s / row.measured_s - 1) * 100,
-                        row.stretch,
-                        row.strategy,
-                        row.valid() ? ""
-                                    : fmt::format("  INVALID: {} of {} "
-                                                  "operations were slower "
-                                                  "than the link",
-                                                  row.late,
-                                                  row.operations));
-  }
-  text += conclusion_text(verification.rows);
-  for (const std::string& note : verification.notes) {
-    text += fmt::format("  {}\n", note);
-  }
-  return text;
 }
 
 }  // namespace paceline::cli

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "paceline/cli/verify_advice.h"
 #include "paceline/predict/advise.h"
 
 // What `paceline advise` prints.
@@ -15,8 +14,5 @@ std::string rows_text(const predict::AdviceTable& table, int top);
 
 /// Which bucket size each strategy with buckets should have.
 std::string buckets_text(const predict::AdviceTable& table);
-
-/// Predicted against measured, and whether both give the same order.
-std::string verified_text(const Verification& verification);
 
 }  // namespace paceline::cli

@@ -19,10 +19,10 @@
 #include "paceline/base/text.h"
 #include "paceline/cli/ab.h"
 #include "paceline/cli/advise.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/comm_command.h"
 #include "paceline/cli/diff.h"
 #include "paceline/cli/doctor.h"
-#include "paceline/cli/given_words.h"
 #include "paceline/cli/guide.h"
 #include "paceline/cli/list.h"
 #include "paceline/cli/predict.h"
@@ -65,10 +65,7 @@ std::optional<int> parse(CLI::App& app,
                          const std::vector<std::string>& arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
-      const std::vector<std::string> words(arguments.begin() + 1,
-                                           arguments.end());
-      refuse_empty_values(*command, words);
-      refuse_split_lists(*command, words);
+      refuse_empty_values(*command, {arguments.begin() + 1, arguments.end()});
     }
   }
   try {

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/cli/given_words.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/records/import_ddp.h"
 #include "paceline/report/diff_formats.h"
@@ -102,7 +102,7 @@ DiffFlags::DiffFlags(CLI::App& app) {
   app.add_option("--format", format_, format_help())->capture_default_str();
   app.add_option("--seed", seed_, "of what is drawn by chance")
       ->capture_default_str()
-      ->check(refusal_of_seed);
+      ->check(seed_in_64_bits());
 }
 
 void DiffFlags::check() const {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/cli/given_words.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cluster/profile_file.h"
 
 namespace paceline::cli {
@@ -76,7 +76,7 @@ bool names_profile(const std::string& model) {
 }
 
 JobFlags::JobFlags(CLI::App& app) {
-  const CLI::Option* model =
+  CLI::Option* model =
       app.add_option("model,--model,--network",
                      model_,
                      "a network: resnet50, vgg16, bert-base, ...; or a profile "
@@ -85,15 +85,19 @@ JobFlags::JobFlags(CLI::App& app) {
   add_cluster_flags(app, cluster_);
   app.add_option("--ranks", ranks_, "ranks: 8, or 8,16; left out: all slots")
       ->delimiter(',')
+      ->check(whole_number_in(1))
       ->type_name("N,N")
       ->allow_extra_args(false);
   of_records_ = {
       model,
-      app.add_option("--batch-size", batch_size_, "samples per rank and step"),
+      app.add_option("--batch-size", batch_size_, "samples per rank and step")
+          ->check(whole_number_in(1)),
       app.add_option("--device-rate",
                      device_rate_,
                      "samples/s of one device alone; left out: the profile's, "
-                     "or the cluster file's"),
+                     "or the cluster file's")
+          ->check(
+              number_in(predict::kLeastDeviceRate, predict::kMostDeviceRate)),
       app.add_option("--optimizer", optimizer_, "sgd or adamw [sgd]"),
       app.add_option("--engine",
                      engine_,
@@ -115,18 +119,6 @@ predict::PredictRequest JobFlags::request() const {
     throw UsageError(
         "no network: name one, or give the profile of your own (`paceline "
         "profile`, adapters/torch_profile.py)");
-  }
-  if (batch_size_ && *batch_size_ < 1) {
-    throw UsageError(
-        fmt::format("--batch-size {}: must be at least 1", *batch_size_));
-  }
-  if (device_rate_ && !predict::is_device_rate(*device_rate_)) {
-    throw UsageError(
-        fmt::format("--device-rate {:g}: must be from {} to {:.0f} "
-                    "samples/s",
-                    *device_rate_,
-                    predict::kLeastDeviceRate,
-                    predict::kMostDeviceRate));
   }
   predict::PredictRequest request{.network = {},
                                   .cluster = cluster::read_cluster(cluster_),
@@ -151,9 +143,6 @@ std::vector<plan::Rank> JobFlags::worlds(
     return {cluster.slots()};
   }
   for (const int ranks : ranks_) {
-    if (ranks < 1) {
-      throw UsageError(fmt::format("--ranks {}: must be at least 1", ranks));
-    }
     if (std::ranges::count(ranks_, ranks) > 1) {
       throw UsageError(fmt::format("--ranks: {} is given twice", ranks));
     }
@@ -161,12 +150,9 @@ std::vector<plan::Rank> JobFlags::worlds(
   return {ranks_.begin(), ranks_.end()};
 }
 
-void JobFlags::refuse_beside(const std::string& other) const {
-  for (const CLI::Option* option : of_records_) {
-    if (option->count() > 0) {
-      throw UsageError(fmt::format(
-          "{} beside {}: the records say it", as_given(*option), other));
-    }
+void JobFlags::exclude_beside(CLI::Option& records) {
+  for (CLI::Option* option : of_records_) {
+    records.excludes(option);
   }
 }
 

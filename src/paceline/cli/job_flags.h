@@ -43,8 +43,9 @@ class JobFlags {
   const cluster::ClusterChoice& cluster() const { return cluster_; }
   const std::vector<int>& ranks() const { return ranks_; }
 
-  /// Throws UsageError where a flag is given that `other` gives another way.
-  void refuse_beside(const std::string& other) const;
+  /// Excludes the flags whose values records state from beside the flag that
+  /// names `records`.
+  void exclude_beside(CLI::Option& records);
 
  private:
   std::string model_, optimizer_ = "sgd", engine_, engine_costs_, algorithm_;
@@ -52,7 +53,7 @@ class JobFlags {
   std::vector<int> ranks_;
   std::optional<int> batch_size_;
   std::optional<double> device_rate_;
-  std::vector<const CLI::Option*> of_records_;  // what records say themselves
+  std::vector<CLI::Option*> of_records_;  // what records say themselves
 };
 
 }  // namespace paceline::cli

@@ -10,8 +10,8 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
-#include "paceline/experiment/draft.h"
 #include "paceline/experiment/flags.h"
+#include "paceline/experiment/raw_settings.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/report/formats.h"
 #include "paceline/strategies/strategy.h"
@@ -60,8 +60,8 @@ std::vector<Entry> experiments() {
     Entry entry{name, ""};
     try {
       entry.summary =
-          experiment::settings_of(
-              experiment::read_draft(experiment::find_experiment(name, roots)))
+          experiment::settings_of(experiment::read_raw_settings(
+                                      experiment::find_experiment(name, roots)))
               .about;
     } catch (const UsageError& error) {
       entry.summary = fmt::format("cannot be read: {}", error.what());

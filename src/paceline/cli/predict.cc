@@ -15,7 +15,7 @@
 #include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
 #include "paceline/base/outputs.h"
-#include "paceline/cli/given_words.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
@@ -107,15 +107,18 @@ void print_learned(const predict::Learned& learned) {
 }  // namespace
 
 PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
-  app.add_option("--from",
-                 from_,
-                 "records of one's own runs on 1, 2 and 4 ranks, in place of "
-                 "MODEL and --cluster; may come again")
-      ->type_name("RECORDS")
-      ->allow_extra_args(false);
+  CLI::Option* from =
+      app.add_option("--from",
+                     from_,
+                     "records of one's own runs on 1, 2 and 4 ranks, in place "
+                     "of MODEL and --cluster; may come again")
+          ->type_name("RECORDS")
+          ->allow_extra_args(false);
+  job_.exclude_beside(*from);
   app.add_option("--profile",
                  profile_,
                  "with --from: the network's layers, where they are not known")
+      ->needs(from)
       ->type_name("PROFILE.json");
   app.add_option("--strategy",
                  strategy_,
@@ -124,7 +127,7 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
   app.add_option("--bucket-mb",
                  bucket_mb_,
                  "MiB of a bucket [25]; with --from beside --strategy");
-  add_noise_flags(app);
+  add_noise_flags(app, *from);
   CLI::Option* requests =
       app.add_option("--requests",
                      requests_,
@@ -142,39 +145,39 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
   }
 }
 
-void PredictCommand::add_noise_flags(CLI::App& app) {
-  simulated_ = {
-      app.add_option("--steps", steps_, "steps of the record [10]"),
-      app.add_option(
-          "--noise", sigma_, "sigma of log-normal compute times [0]"),
+void PredictCommand::add_noise_flags(CLI::App& app, CLI::Option& from) {
+  CLI::Option* stragglers =
       app.add_option("--stragglers",
                      straggler_probability_,
                      "probability of a straggler per rank and step; with "
-                     "--straggler-factor"),
+                     "--straggler-factor")
+          ->check(number_in(0, 1));
+  CLI::Option* factor =
       app.add_option(
-          "--straggler-factor",
-          straggler_factor_,
-          "how many times slower its compute is, above 1; with --stragglers"),
-      app.add_option("--seed", seed_, "of the noise [0]")
-          ->check(refusal_of_seed)};
+             "--straggler-factor",
+             straggler_factor_,
+             "how many times slower its compute is, above 1; with --stragglers")
+          ->check(number_in(1, cluster::kMostStragglerFactor));
+  stragglers->needs(factor);
+  factor->needs(stragglers);
+  for (CLI::Option* option :
+       {app.add_option("--steps", steps_, "steps of the record [10]")
+            ->check(whole_number_in(1)),
+        app.add_option(
+               "--noise", sigma_, "sigma of log-normal compute times [0]")
+            ->check(number_in(0, cluster::kMostNoise)),
+        stragglers,
+        factor,
+        app.add_option("--seed", seed_, "of the noise [0]")
+            ->check(seed_in_64_bits())}) {
+    from.excludes(option);
+  }
 }
 
 // Records have steps and noise of their own, and strategies with their buckets.
 void PredictCommand::check_from() const {
   if (from_.empty()) {
-    if (!profile_.empty()) {
-      throw UsageError(
-          "--profile: is for --from; a prediction on a cluster takes a profile "
-          "as its network");
-    }
     return;
-  }
-  job_.refuse_beside("--from");
-  for (const CLI::Option* option : simulated_) {
-    if (option->count() > 0) {
-      throw UsageError(fmt::format("{} beside --from: the records say it",
-                                   as_given(*option)));
-    }
   }
   if (bucket_mb_ && strategy_.empty()) {
     throw UsageError(
@@ -190,34 +193,9 @@ void PredictCommand::check_from() const {
 }
 
 cluster::Noise PredictCommand::noise() const {
-  if (straggler_probability_.has_value() != straggler_factor_.has_value()) {
-    throw UsageError(
-        straggler_factor_
-            ? "--straggler-factor: needs --stragglers, how often a rank is one"
-            : "--stragglers: needs --straggler-factor, how many times slower "
-              "a straggler is");
-  }
   if (straggler_factor_ && !(*straggler_factor_ > 1)) {
     throw UsageError(fmt::format("--straggler-factor {:g}: must be above 1",
                                  *straggler_factor_));
-  }
-  if (straggler_factor_ &&
-      !(*straggler_factor_ < cluster::kMostStragglerFactor)) {
-    throw UsageError(
-        fmt::format("--straggler-factor {:g}: must be below {:.0f}",
-                    *straggler_factor_,
-                    cluster::kMostStragglerFactor));
-  }
-  if (straggler_probability_ &&
-      !(*straggler_probability_ >= 0 && *straggler_probability_ <= 1)) {
-    throw UsageError(fmt::format("--stragglers {:g}: must be from 0 to 1",
-                                 *straggler_probability_));
-  }
-  if (!(sigma_ >= 0 && sigma_ < cluster::kMostNoise)) {
-    throw UsageError(
-        fmt::format("--noise {:g}: must be at least 0 and below {}",
-                    sigma_,
-                    cluster::kMostNoise));
   }
   if (seed_ && !straggler_probability_ && sigma_ == 0) {
     throw UsageError(fmt::format(

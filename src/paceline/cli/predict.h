@@ -36,7 +36,7 @@ class PredictCommand {
     predict::Prediction prediction;
     std::string text;
   };
-  void add_noise_flags(CLI::App& app);
+  void add_noise_flags(CLI::App& app, CLI::Option& from);
   void check_from() const;
   /// Throws UsageError for several predictions where one is allowed: of a
   /// request, which `jobs` says, and beside --trace.
@@ -58,7 +58,6 @@ class PredictCommand {
   double sigma_ = 0;
   std::optional<double> straggler_probability_, straggler_factor_;
   std::optional<std::uint64_t> seed_;
-  std::vector<const CLI::Option*> simulated_;  // that no record is asked for
 };
 
 }  // namespace paceline::cli

@@ -18,7 +18,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
-#include "paceline/cli/given_words.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/predict.h"
 #include "paceline/records/json.h"
 

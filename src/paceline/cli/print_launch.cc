@@ -19,8 +19,8 @@
 namespace paceline::cli {
 namespace {
 
-using experiment::Draft;
-using experiment::Values;
+using experiment::RawSettings;
+using experiment::RawValues;
 
 /// The words without `flag` and its value, in both of its forms.
 std::vector<std::string> without(const std::string& flag,
@@ -37,21 +37,21 @@ std::vector<std::string> without(const std::string& flag,
 }
 
 /// Every value of `ranks` that counts: the flag's, else the file's.
-std::vector<std::string> ranks_texts(const Draft& draft) {
-  std::vector<const Values*> parts = {&draft.flags};
-  if (!draft.flags.contains("ranks")) {
-    parts = {&draft.defaults};
-    for (const Values& one : draft.cases) {
+std::vector<std::string> ranks_texts(const RawSettings& raw) {
+  std::vector<const RawValues*> parts = {&raw.flags};
+  if (!raw.flags.contains("ranks")) {
+    parts = {&raw.defaults};
+    for (const RawValues& one : raw.cases) {
       parts.push_back(&one);
     }
-    if (draft.sweep) {
-      parts.push_back(&*draft.sweep);
+    if (raw.sweep) {
+      parts.push_back(&*raw.sweep);
     }
   }
   std::vector<std::string> texts;
-  for (const Values* values : parts) {
+  for (const RawValues* values : parts) {
     if (const auto found = values->find("ranks"); found != values->end()) {
-      for (const experiment::Given& given : found->second) {
+      for (const experiment::RawValue& given : found->second) {
         texts.push_back(given.text);
       }
     }
@@ -60,8 +60,8 @@ std::vector<std::string> ranks_texts(const Draft& draft) {
 }
 
 /// Whose slots are to be said in another way.
-void refuse_hosts_beside(const Draft& draft) {
-  const experiment::Settings settings = experiment::settings_of(draft);
+void refuse_hosts_beside(const RawSettings& raw) {
+  const experiment::Settings settings = experiment::settings_of(raw);
   if (settings.hosts.empty() && settings.hostfile.empty()) {
     return;
   }
@@ -80,11 +80,11 @@ void refuse_hosts_beside(const Draft& draft) {
                   fmt::join(slots, "+")));
 }
 
-std::vector<int> hosts_of(const Draft& draft) {
-  refuse_hosts_beside(draft);
+std::vector<int> hosts_of(const RawSettings& raw) {
+  refuse_hosts_beside(raw);
   records::Configuration c;
-  const auto given = draft.flags.find("ranks_per_host");
-  if (given != draft.flags.end()) {
+  const auto given = raw.flags.find("ranks_per_host");
+  if (given != raw.flags.end()) {
     experiment::assign_key(*experiment::find_key("ranks_per_host"),
                            given->second.front().text,
                            given->second.front().where,
@@ -98,7 +98,7 @@ std::vector<int> hosts_of(const Draft& draft) {
     return c.ranks_per_host;
   }
   int most = 0;
-  for (const std::string& text : ranks_texts(draft)) {
+  for (const std::string& text : ranks_texts(raw)) {
     int number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -130,10 +130,10 @@ experiment::Machine imagined(const std::vector<int>& hosts) {
 
 }  // namespace
 
-LaunchText launch_text(const Draft& draft,
+LaunchText launch_text(const RawSettings& raw,
                        const std::vector<std::string>& command_line) {
-  const std::vector<int> hosts = hosts_of(draft);
-  Draft checked = draft;
+  const std::vector<int> hosts = hosts_of(raw);
+  RawSettings checked = raw;
   checked.flags.erase("ranks_per_host");
   experiment::expand(checked, imagined(hosts));
 
@@ -142,15 +142,15 @@ LaunchText launch_text(const Draft& draft,
                             .argv = {}};
   std::vector<std::string> words =
       without("--print-launch", without("--ranks-per-host", command_line));
-  const auto ranks = draft.flags.find("ranks");
-  if (ranks != draft.flags.end() && ranks->second.size() == 1) {
+  const auto ranks = raw.flags.find("ranks");
+  if (ranks != raw.flags.end() && ranks->second.size() == 1) {
     words = without("--ranks", words);  // the world's size says it
   }
   std::error_code error;
   shape.argv = {
       std::filesystem::read_symlink("/proc/self/exe", error).string()};
   shape.argv.insert(shape.argv.end(), words.begin(), words.end());
-  const std::string kind = experiment::settings_of(draft).print_launch;
+  const std::string kind = experiment::settings_of(raw).print_launch;
   return {.line = launch::launch_command(kind, shape) + "\n",
           .note = launch::launch_note(kind, shape)};
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/draft.h"
+#include "paceline/experiment/raw_settings.h"
 
 namespace paceline::cli {
 
@@ -18,7 +18,7 @@ struct LaunchText {
 /// from --ranks-per-host, or from the largest
 /// --ranks on one host.  Checks the experiment as far as that needs no look at
 /// the cluster.  Throws UsageError.
-LaunchText launch_text(const experiment::Draft& draft,
+LaunchText launch_text(const experiment::RawSettings& raw,
                        const std::vector<std::string>& command_line);
 
 }  // namespace paceline::cli

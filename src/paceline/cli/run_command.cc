@@ -57,12 +57,12 @@ std::vector<int> slots_of(const cluster::Cluster& cluster) {
 
 /// The job's cases for so many ranks on each host, of which each has so many
 /// cores; 0: those that this process may use.
-experiment::Experiment expand(const experiment::Draft& draft,
+experiment::Experiment expand(const experiment::RawSettings& raw,
                               std::vector<int> ranks_per_host,
                               int cores = 0) {
   experiment::Machine machine = machine_here(std::move(ranks_per_host));
   machine.cores = cores > 0 ? cores : machine.cores;
-  return experiment::expand(draft, machine);
+  return experiment::expand(raw, machine);
 }
 
 std::optional<cluster::Cluster> cluster_of(
@@ -78,7 +78,7 @@ void check_interface(const std::string& name) {
 }
 
 /// The job of a rank that another launcher started.
-experiment::JobSpec resolve_launched(const experiment::Draft& draft,
+experiment::JobSpec resolve_launched(const experiment::RawSettings& raw,
                                      experiment::JobSpec job,
                                      const std::string& launcher,
                                      std::vector<int> ranks_per_host,
@@ -89,7 +89,7 @@ experiment::JobSpec resolve_launched(const experiment::Draft& draft,
     job.settings.interface = measure::interface_here(
         *cluster, {.interface = job.settings.interface});
   }
-  job.experiment = expand(draft, std::move(ranks_per_host), cores);
+  job.experiment = expand(raw, std::move(ranks_per_host), cores);
   check_interface(job.settings.interface);
   return job;
 }
@@ -107,7 +107,7 @@ void check_job(const experiment::JobSpec& job,
   check_interface(job.settings.interface);
 }
 
-int dry_run(const experiment::Draft& draft,
+int dry_run(const experiment::RawSettings& raw,
             experiment::JobSpec job,
             const launch::Launch& launch) {
   if (launch.self.rank > 0) {
@@ -116,7 +116,7 @@ int dry_run(const experiment::Draft& draft,
   const auto cluster = cluster_of(choice_of(job.settings));
   const bool alone = launch.self.launcher == "single";
   job.experiment = expand(
-      draft, cluster && alone ? slots_of(*cluster) : ranks_per_host(launch));
+      raw, cluster && alone ? slots_of(*cluster) : ranks_per_host(launch));
   if (alone) {
     check_job(job, cluster);
   } else {
@@ -133,12 +133,12 @@ RunCommand::RunCommand(CLI::App& app) : flags_(app) {}
 int RunCommand::run(const std::vector<std::string>& command_line) const {
   // Of the flags alone, so that a bad one is told first.
   report::find_format(flags_.settings().format);
-  const experiment::Draft draft = flags_.draft();
+  const experiment::RawSettings raw = flags_.raw_settings();
   experiment::JobSpec job;
-  job.settings = experiment::settings_of(draft);
+  job.settings = experiment::settings_of(raw);
   job.progress = isatty(STDERR_FILENO) == 1;
   if (!job.settings.print_launch.empty()) {
-    const LaunchText text = launch_text(draft, command_line);
+    const LaunchText text = launch_text(raw, command_line);
     fmt::print("{}", text.line);
     fmt::print(stderr, "{}", text.note);
     return 0;
@@ -151,14 +151,14 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   const launch::Launch launch =
       launch::detect_launch(starts_hosts ? "" : job.settings.rendezvous);
   if (job.settings.dry_run) {
-    return dry_run(draft, std::move(job), launch);
+    return dry_run(raw, std::move(job), launch);
   }
   if (launch.self.launcher != "single") {
     return measure::run_launched_rank(
         launch,
         job.settings.timeout_ms(),
         [&](std::vector<int> ranks_per_host, int cores) {
-          return resolve_launched(draft,
+          return resolve_launched(raw,
                                   job,
                                   launch.self.launcher,
                                   std::move(ranks_per_host),
@@ -169,7 +169,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   const launch::SupervisorSignals signals;
   const auto cluster = cluster_of(choice);
   job.experiment =
-      expand(draft, cluster ? slots_of(*cluster) : std::vector<int>{});
+      expand(raw, cluster ? slots_of(*cluster) : std::vector<int>{});
   check_job(job, cluster);
   return measure::run_job(std::move(job), cluster);
 }

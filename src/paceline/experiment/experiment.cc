@@ -52,11 +52,11 @@ void take_network_of_profile(Configuration& c) {
 }
 
 // A GPU and its engine that are asked for by name are not taken for the CPU.
-void check_replay(const Values& block) {
+void check_replay(const RawValues& block) {
   const auto replay = block.find("replay");
   if (replay == block.end() ||
       std::ranges::all_of(replay->second,
-                          [](const Given& it) { return it.text.empty(); })) {
+                          [](const RawValue& it) { return it.text.empty(); })) {
     return;
   }
   const auto needs_gpu = [](std::string_view name, std::string_view word) {
@@ -69,7 +69,7 @@ void check_replay(const Values& block) {
     if (found == block.end()) {
       continue;
     }
-    for (const Given& given : found->second) {
+    for (const RawValue& given : found->second) {
       if (needs_gpu(name, given.text)) {
         throw UsageError(fmt::format(
             "{}: '{}', but the ranks of a replay sleep on the CPU and {} "
@@ -88,14 +88,19 @@ struct Partial {
   std::map<std::string, std::string, std::less<>> where;
 };
 
+/// One table of the file over the defaults, under the flags.
+struct Block {
+  RawValues values;
+  bool ddp_protocol = false;  // its worlds are the rows of that protocol
+};
+
 class Expansion {
  public:
-  Expansion(const Machine& machine, bool ddp_protocol)
-      : machine_(machine), ddp_protocol_(ddp_protocol) {}
+  explicit Expansion(const Machine& machine) : machine_(machine) {}
 
   /// Appends the product of the values of one block.
-  void add(const Values& block) {
-    check_replay(block);
+  void add(const Block& block) {
+    check_replay(block.values);
     vary(block, 0, {});
   }
 
@@ -126,7 +131,7 @@ class Expansion {
 
  private:
   /// Settles keys()[index] and everything after it.
-  void vary(const Values& block, std::size_t index, const Partial& so_far) {
+  void vary(const Block& block, std::size_t index, const Partial& so_far) {
     if (index == keys().size()) {
       complete(so_far);
       return;
@@ -136,27 +141,28 @@ class Expansion {
       vary(block, index + 1, so_far);
       return;
     }
-    if (ddp_protocol_ && key.name == "ranks") {
-      rows_of_protocol(block, index, so_far);
+    if (block.ddp_protocol && key.name == "ranks") {
+      rows_of_protocol(block.values, index, so_far);
       return;
     }
-    for (const Given& given : values_of(block, key)) {
+    for (const RawValue& given : values_of(block.values, key)) {
       for (const Partial& next : settle(key, given, so_far)) {
         vary(block, index + 1, next);
       }
     }
   }
 
-  static std::vector<Given> values_of(const Values& block, const Key& key) {
+  static std::vector<RawValue> values_of(const RawValues& block,
+                                         const Key& key) {
     const auto found = block.find(key.name);
     return found != block.end()
                ? found->second
-               : std::vector<Given>{{default_text(key), flag_of(key)}};
+               : std::vector<RawValue>{{default_text(key), flag_of(key)}};
   }
 
   /// One value of one key; `ranks` may stand for several worlds.
   std::vector<Partial> settle(const Key& key,
-                              const Given& given,
+                              const RawValue& given,
                               const Partial& so_far) const {
     Partial next = so_far;
     next.where[std::string(key.name)] = given.where;
@@ -186,10 +192,10 @@ class Expansion {
 
   /// The DDP benchmark's rows for what is settled so far: `ranks` is the
   /// whole world there, and `strategy` what its M/G rows exchange with.
-  void rows_of_protocol(const Values& block,
+  void rows_of_protocol(const RawValues& values,
                         std::size_t index,
                         const Partial& so_far) {
-    const Given world = protocol_world(block);
+    const RawValue world = protocol_world(values);
     const std::string device = so_far.configuration.device;
     const int ranks = worlds_of(world, machine_, device).back();
     Partial base = so_far;
@@ -199,24 +205,23 @@ class Expansion {
     const std::vector<int> hosts =
         machine_.joined() ? plan::fill_hosts(ranks, machine_.ranks_per_host)
                           : std::vector<int>{ranks};
-    const auto given = block.find("strategy");
-    const std::vector<Given> exchanging =
-        given != block.end() ? given->second
-                             : std::vector<Given>{{"ddp", "--strategy"}};
+    const auto given = values.find("strategy");
+    const std::vector<RawValue> exchanging =
+        given != values.end() ? given->second
+                              : std::vector<RawValue>{{"ddp", "--strategy"}};
     for (const ProtocolEntry& entry : ddp_entries(hosts)) {
-      Values row = block;
+      RawValues row = values;
       row["ranks"] = {{fmt::format("{}", entry.ranks), world.where}};
-      row["strategy"] =
-          entry.alone ? std::vector<Given>{{"none", "--strategy"}} : exchanging;
+      row["strategy"] = entry.alone
+                            ? std::vector<RawValue>{{"none", "--strategy"}}
+                            : exchanging;
       base.configuration.label = entry.label;
       base.configuration.discard = entry.discard;
-      ddp_protocol_ = false;
-      vary(row, index, base);
-      ddp_protocol_ = true;
+      vary({.values = std::move(row), .ddp_protocol = false}, index, base);
     }
   }
 
-  static Given protocol_world(const Values& block) {
+  static RawValue protocol_world(const RawValues& block) {
     const auto found = block.find("ranks");
     if (found == block.end()) {
       return {"max", "--ranks"};
@@ -251,14 +256,13 @@ class Expansion {
   }
 
   const Machine& machine_;
-  bool ddp_protocol_;
   std::vector<Configuration> cases_;
 };
 
 /// The values of `block` over the file's defaults, under the flags.
-Values merged(const Draft& draft, const Values& block) {
-  Values all = draft.defaults;
-  for (const Values* values : {&block, &draft.flags}) {
+RawValues merged(const RawSettings& raw, const RawValues& block) {
+  RawValues all = raw.defaults;
+  for (const RawValues* values : {&block, &raw.flags}) {
     for (const auto& [name, given] : *values) {
       all[name] = given;
     }
@@ -276,14 +280,15 @@ int largest_world(const Experiment& experiment) {
   return largest;
 }
 
-Experiment expand(const Draft& draft, const Machine& machine) {
-  const Settings settings = settings_of(draft);
-  Expansion expansion(machine, settings.protocol == "ddp");
-  for (const Values& block : draft.cases) {
-    expansion.add(merged(draft, block));
+Experiment expand(const RawSettings& raw, const Machine& machine) {
+  const Settings settings = settings_of(raw);
+  const bool ddp_protocol = settings.protocol == "ddp";
+  Expansion expansion(machine);
+  for (const RawValues& block : raw.cases) {
+    expansion.add({merged(raw, block), ddp_protocol});
   }
-  if (draft.sweep || draft.cases.empty()) {
-    expansion.add(merged(draft, draft.sweep.value_or(Values{})));
+  if (raw.sweep || raw.cases.empty()) {
+    expansion.add({merged(raw, raw.sweep.value_or(RawValues{})), ddp_protocol});
   }
   return {.name = settings.name,
           .cases = expansion.finish(),

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/draft.h"
 #include "paceline/experiment/machine.h"
+#include "paceline/experiment/raw_settings.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::experiment {
@@ -21,13 +21,14 @@ struct Experiment {
 /// Most ranks of any case.
 int largest_world(const Experiment& experiment);
 
-/// Every case of a draft, resolved ("auto", "max", threads 0) and checked.
+/// Every case of the raw settings, resolved ("auto", "max", threads 0) and
+/// checked.
 ///
 /// First the [[case]] tables in their order, then [sweep] as a product in the
-/// order of keys(), the last key fastest; a draft without either is one case.
+/// order of keys(), the last key fastest; settings without either are one case.
 /// A flag replaces its key everywhere; several values of it sweep too.  Cases
 /// that turn out equal are kept once.  Throws UsageError with the origin of
 /// the offending value.
-Experiment expand(const Draft& draft, const Machine& machine);
+Experiment expand(const RawSettings& raw, const Machine& machine);
 
 }  // namespace paceline::experiment

@@ -27,8 +27,8 @@ std::string described(const Key& key) {
 }
 
 /// An empty word would silently stand for the default.
-void refuse_empty(const std::vector<Given>& values) {
-  for (const Given& value : values) {
+void refuse_empty(const std::vector<RawValue>& values) {
+  for (const RawValue& value : values) {
     if (value.text.empty()) {
       throw UsageError(fmt::format(
           "{}: {}; leave it out, or give a value",
@@ -73,8 +73,8 @@ void Flags::refuse_unknown() const {
   }
 }
 
-Values Flags::values() const {
-  Values given;
+RawValues Flags::values() const {
+  RawValues given;
   for (const auto& [name, texts] : texts_) {
     if (!texts.empty()) {
       given[name] = split_flag(name, texts);
@@ -86,14 +86,14 @@ Values Flags::values() const {
 
 Settings Flags::settings() const {
   refuse_unknown();
-  Draft draft;
-  draft.flags = values();
-  return settings_of(draft);
+  RawSettings raw;
+  raw.flags = values();
+  return settings_of(raw);
 }
 
-Draft Flags::draft() const {
+RawSettings Flags::raw_settings() const {
   refuse_unknown();
-  Values given = values();
+  RawValues given = values();
   const bool any_case = std::ranges::any_of(given, [](const auto& value) {
     return is_case_key(*find_key(value.first)) || value.first == "protocol";
   });
@@ -102,12 +102,12 @@ Draft Flags::draft() const {
         "nothing to run: name an experiment (paceline run quick) or a case "
         "(paceline run --model resnet50 --ranks 2)");
   }
-  Draft draft;
+  RawSettings raw;
   if (!experiment_.empty()) {
-    draft = read_draft(find_experiment(experiment_, experiment_roots()));
+    raw = read_raw_settings(find_experiment(experiment_, experiment_roots()));
   }
-  draft.flags = std::move(given);
-  return draft;
+  raw.flags = std::move(given);
+  return raw;
 }
 
 std::vector<std::string> known_experiments(

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/draft.h"
+#include "paceline/experiment/raw_settings.h"
 
 namespace CLI {
 class App;
@@ -22,17 +22,17 @@ class Flags {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
-  /// The draft of the parsed line: the file's, with the flags over it.  Unknown
-  /// flags, a missing file and a line that names nothing to run throw
+  /// The raw settings of the parsed line: the file's, with the flags over it.
+  /// Unknown flags, a missing file and a line that names nothing to run throw
   /// UsageError.
-  Draft draft() const;
+  RawSettings raw_settings() const;
 
   /// What the flags alone say of the whole run.  Throws UsageError for an
   /// unknown flag or a bad value.
   Settings settings() const;
 
  private:
-  Values values() const;
+  RawValues values() const;
   void refuse_unknown() const;
 
   CLI::App& app_;

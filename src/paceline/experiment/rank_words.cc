@@ -10,7 +10,7 @@ namespace paceline::experiment {
 namespace {
 
 /// The number that `text` is; any other text is refused as a value of ranks.
-int number_of(const std::string& text, const Given& ranks) {
+int number_of(const std::string& text, const RawValue& ranks) {
   records::Configuration configuration;
   try {
     assign_key(*find_key("ranks"), text, ranks.where, configuration);
@@ -23,7 +23,7 @@ int number_of(const std::string& text, const Given& ranks) {
 
 }  // namespace
 
-std::vector<int> worlds_of(const Given& ranks,
+std::vector<int> worlds_of(const RawValue& ranks,
                            const Machine& machine,
                            const std::string& device) {
   const std::size_t colon = ranks.text.find(':');

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "paceline/experiment/draft.h"
 #include "paceline/experiment/machine.h"
+#include "paceline/experiment/raw_settings.h"
 
 namespace paceline::experiment {
 
@@ -13,7 +13,7 @@ namespace paceline::experiment {
 /// `world` all ranks that were started together, else 1; `max` one rank for
 /// each core or GPU; `auto` 1, 2, 4 ... and max; `max:8`, `auto:8` at most 8.
 /// Throws UsageError for anything else.
-std::vector<int> worlds_of(const Given& ranks,
+std::vector<int> worlds_of(const RawValue& ranks,
                            const Machine& machine,
                            const std::string& device);
 

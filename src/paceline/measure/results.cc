@@ -7,6 +7,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,7 +20,9 @@
 #include "paceline/base/file.h"
 #include "paceline/base/outputs.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/cluster_choice.h"
 #include "paceline/launch/launch_command.h"
+#include "paceline/predict/compare_runs.h"
 #include "paceline/records/store.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
@@ -136,11 +139,27 @@ void Results::show_rows(const experiment::Experiment& experiment) {
   }
 }
 
+void Results::show_predictions(
+    const std::vector<records::RunRecord>& shown) const {
+  if (settings_.format != "table") {
+    return;
+  }
+  std::optional<cluster::Cluster> cluster;
+  if (!settings_.cluster.empty()) {
+    cluster = cluster::read_cluster({.file = settings_.cluster,
+                                     .hosts = settings_.hosts,
+                                     .hostfile = settings_.hostfile});
+  }
+  fmt::print("{}", predict::compared_text(shown, cluster));
+  std::fflush(stdout);
+}
+
 void Results::show(const experiment::Experiment& experiment,
                    const std::string& ended) {
   const std::vector<records::RunRecord> shown = read(experiment);
   if (!shown.empty()) {
     print(report::find_format(settings_.format).render(shown));
+    show_predictions(shown);
     if (!settings_.json.empty()) {
       write_atomically(settings_.json, report::render_ddp_json(shown));
     }

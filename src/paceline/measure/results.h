@@ -38,7 +38,8 @@ class Results {
   /// rows do not depend on later ones.  Cheap where there is no new record.
   void show_rows(const experiment::Experiment& experiment);
 
-  /// Prints this run's records (those not yet shown) on stdout, writes --json,
+  /// Prints this run's records (those not yet shown) on stdout, below a table
+  /// the predictions of its cases on the cluster file; writes --json,
   /// and prints the path of the records on stderr.  With --resume, earlier
   /// records of the same cases belong to the run.
   ///
@@ -62,6 +63,7 @@ class Results {
       const experiment::Experiment& experiment) const;
   std::string resume_text(const experiment::Experiment& experiment) const;
   void print(const std::string& text);
+  void show_predictions(const std::vector<records::RunRecord>& shown) const;
 
   experiment::Settings settings_;  // settled
   bool makes_folder_ = false;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/experiment/draft.h"
+#include "paceline/experiment/raw_settings.h"
 
 #include <filesystem>
 #include <sstream>
 #include <type_traits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "paceline/base/error.h"
@@ -22,20 +23,20 @@ class Reader {
  public:
   explicit Reader(std::string name) : name_(std::move(name)) {}
 
-  Draft read(const toml::table& file) const {
-    Draft draft;
-    draft.source = name_;
+  RawSettings read(const toml::table& file) const {
+    RawSettings raw;
+    raw.source = name_;
     for (const auto& [key, node] : file) {
       const std::string text(key.str());
       if (text == "case") {
-        read_cases(node, draft);
+        read_cases(node, raw);
       } else if (text == "sweep") {
-        read_sweep(node, draft);
+        read_sweep(node, raw);
       } else {
-        read_value(text, node, Part::kTop, draft.defaults);
+        read_value(text, node, Part::kTop, raw.defaults);
       }
     }
-    return draft;
+    return raw;
   }
 
  private:
@@ -43,7 +44,7 @@ class Reader {
     return fmt::format("{}:{}", name_, node.source().begin.line);
   }
 
-  void read_cases(const toml::node& node, Draft& draft) const {
+  void read_cases(const toml::node& node, RawSettings& raw) const {
     const toml::array* array = node.as_array();
     if (array == nullptr || !array->is_homogeneous<toml::table>()) {
       throw UsageError(fmt::format(
@@ -51,15 +52,15 @@ class Reader {
           at(node)));
     }
     for (const toml::node& element : *array) {
-      Values values;
+      RawValues values;
       for (const auto& [key, value] : *element.as_table()) {
         read_value(std::string(key.str()), value, Part::kCase, values);
       }
-      draft.cases.push_back(std::move(values));
+      raw.cases.push_back(std::move(values));
     }
   }
 
-  void read_sweep(const toml::node& node, Draft& draft) const {
+  void read_sweep(const toml::node& node, RawSettings& raw) const {
     const toml::table* table = node.as_table();
     if (table == nullptr) {
       throw UsageError(fmt::format(
@@ -67,16 +68,16 @@ class Reader {
           "that varies",
           at(node)));
     }
-    draft.sweep.emplace();
+    raw.sweep.emplace();
     for (const auto& [key, value] : *table) {
-      read_value(std::string(key.str()), value, Part::kSweep, *draft.sweep);
+      read_value(std::string(key.str()), value, Part::kSweep, *raw.sweep);
     }
   }
 
   void read_value(const std::string& name,
                   const toml::node& node,
                   Part part,
-                  Values& to) const {
+                  RawValues& to) const {
     const Key* key = find_key(name);
     if (key == nullptr) {
       throw UsageError(fmt::format(
@@ -97,7 +98,7 @@ class Reader {
           at(node),
           name));
     }
-    std::vector<Given>& values = to[name];
+    std::vector<RawValue>& values = to[name];
     const toml::array* list = node.as_array();
     if (list == nullptr) {
       values.push_back(scalar(*key, node));
@@ -117,7 +118,7 @@ class Reader {
   }
 
   /// The text of a TOML value whose type is one that the key can hold.
-  Given scalar(const Key& key, const toml::node& node) const {
+  RawValue scalar(const Key& key, const toml::node& node) const {
     const std::string where = fmt::format("{}: {}", at(node), key.name);
     const auto text = std::visit(
         [&](auto member) { return text_for(member, key, node); }, key.field);
@@ -177,9 +178,47 @@ bool continues(std::string_view key, std::string_view piece) {
          (key == "link" && is_latency(piece));
 }
 
+template <class Value, class Owner>
+bool is_number_or_switch(Value Owner::*) {
+  return std::is_arithmetic_v<Value>;
+}
+
+/// A value as a file writes it: a text in quotes, a number or switch as it is.
+/// A key of numbers may also hold a word.
+std::string toml_value(const Key& key, const std::string& text) {
+  const bool plain =
+      std::visit([](auto member) { return is_number_or_switch(member); },
+                 key.field) &&
+      (key.words.empty() ||
+       text.find_first_not_of("0123456789") == std::string::npos);
+  std::ostringstream quoted;
+  quoted << toml::value<std::string>(text);
+  return plain ? text : quoted.str();
+}
+
+std::string toml_lines(const RawValues& values) {
+  std::string lines;
+  for (const Key& key : keys()) {
+    const auto found = values.find(key.name);
+    if (found == values.end()) {
+      continue;
+    }
+    std::vector<std::string> texts;
+    for (const RawValue& given : found->second) {
+      texts.push_back(toml_value(key, given.text));
+    }
+    lines +=
+        texts.size() == 1
+            ? fmt::format("{} = {}\n", key.name, texts.front())
+            : fmt::format(
+                  "{} = [\n  {},\n]\n", key.name, fmt::join(texts, ",\n  "));
+  }
+  return lines;
+}
+
 }  // namespace
 
-Draft parse_draft(std::string_view text, const std::string& name) {
+RawSettings parse_raw_settings(std::string_view text, const std::string& name) {
   try {
     return Reader(name).read(toml::parse(text, name));
   } catch (const toml::parse_error& error) {
@@ -190,16 +229,27 @@ Draft parse_draft(std::string_view text, const std::string& name) {
   }
 }
 
-Draft read_draft(const std::string& path) {
-  return parse_draft(read_text(path), path);
+RawSettings read_raw_settings(const std::string& path) {
+  return parse_raw_settings(read_text(path), path);
 }
 
-std::vector<Given> split_flag(const std::string& name,
-                              const std::vector<std::string>& texts) {
+std::string to_toml(const RawSettings& raw) {
+  std::string text = toml_lines(raw.defaults);
+  for (const RawValues& values : raw.cases) {
+    text += fmt::format("\n[[case]]\n{}", toml_lines(values));
+  }
+  if (raw.sweep) {
+    text += fmt::format("\n[sweep]\n{}", toml_lines(*raw.sweep));
+  }
+  return text;
+}
+
+std::vector<RawValue> split_flag(const std::string& name,
+                                 const std::vector<std::string>& texts) {
   const Key* key = find_key(name);
   PACELINE_CHECK(key != nullptr);
   const std::string where = flag_of(*key);
-  std::vector<Given> values;
+  std::vector<RawValue> values;
   for (const std::string& text : texts) {
     if (!is_case_key(*key) || name == "label") {
       values.push_back({text, where});
@@ -219,12 +269,12 @@ std::vector<Given> split_flag(const std::string& name,
   return values;
 }
 
-Settings settings_of(const Draft& draft) {
+Settings settings_of(const RawSettings& raw) {
   Settings settings;
-  settings.name = draft.source.empty()
+  settings.name = raw.source.empty()
                       ? "command-line"
-                      : std::filesystem::path(draft.source).stem().string();
-  for (const Values* values : {&draft.defaults, &draft.flags}) {
+                      : std::filesystem::path(raw.source).stem().string();
+  for (const RawValues* values : {&raw.defaults, &raw.flags}) {
     for (const auto& [name, given] : *values) {
       const Key* key = find_key(name);
       PACELINE_CHECK(key != nullptr);

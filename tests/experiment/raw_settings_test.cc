@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/experiment/draft.h"
+#include "paceline/experiment/raw_settings.h"
 
 #include <gtest/gtest.h>
 
@@ -10,16 +10,16 @@ namespace {
 
 std::string refusal(std::string_view toml) {
   try {
-    parse_draft(toml, "x.toml");
+    parse_raw_settings(toml, "x.toml");
   } catch (const UsageError& error) {
     return error.what();
   }
   return "no error";
 }
 
-std::vector<std::string> texts(const std::vector<Given>& given) {
+std::vector<std::string> texts(const std::vector<RawValue>& given) {
   std::vector<std::string> all;
-  for (const Given& one : given) {
+  for (const RawValue& one : given) {
     all.push_back(one.text);
   }
   return all;
@@ -27,23 +27,23 @@ std::vector<std::string> texts(const std::vector<Given>& given) {
 
 using Texts = std::vector<std::string>;
 
-TEST(Draft, KeepsDefaultsCasesAndSweepApart) {
-  const Draft draft = parse_draft(
+TEST(RawSettings, KeepsDefaultsCasesAndSweepApart) {
+  const RawSettings raw = parse_raw_settings(
       "batch_size = 8\nchannels_last = true\nlearning_rate = 1e-3\n"
       "[[case]]\nranks = 1\n[[case]]\nranks = 'max'\n"
       "[sweep]\nstrategy = ['ddp', 'fusion']\nbucket_mb = [1, 2.5]\n",
       "x.toml");
-  EXPECT_EQ(texts(draft.defaults.at("batch_size")), Texts{"8"});
-  EXPECT_EQ(texts(draft.defaults.at("channels_last")), Texts{"true"});
-  EXPECT_EQ(texts(draft.defaults.at("learning_rate")), Texts{"0.001"});
-  ASSERT_EQ(draft.cases.size(), 2U);
-  EXPECT_EQ(texts(draft.cases[1].at("ranks")), Texts{"max"});
-  EXPECT_EQ(draft.cases[1].at("ranks").front().where, "x.toml:7: ranks");
-  EXPECT_EQ(texts(draft.sweep->at("strategy")), (Texts{"ddp", "fusion"}));
-  EXPECT_EQ(texts(draft.sweep->at("bucket_mb")), (Texts{"1", "2.5"}));
+  EXPECT_EQ(texts(raw.defaults.at("batch_size")), Texts{"8"});
+  EXPECT_EQ(texts(raw.defaults.at("channels_last")), Texts{"true"});
+  EXPECT_EQ(texts(raw.defaults.at("learning_rate")), Texts{"0.001"});
+  ASSERT_EQ(raw.cases.size(), 2U);
+  EXPECT_EQ(texts(raw.cases[1].at("ranks")), Texts{"max"});
+  EXPECT_EQ(raw.cases[1].at("ranks").front().where, "x.toml:7: ranks");
+  EXPECT_EQ(texts(raw.sweep->at("strategy")), (Texts{"ddp", "fusion"}));
+  EXPECT_EQ(texts(raw.sweep->at("bucket_mb")), (Texts{"1", "2.5"}));
 }
 
-TEST(Draft, UnknownKeyListsTheKnownOnes) {
+TEST(RawSettings, UnknownKeyListsTheKnownOnes) {
   const std::string sentence = refusal("\nbucket_size = 25\n");
   EXPECT_TRUE(sentence.starts_with(
       "x.toml:2: unknown key 'bucket_size'; here it is 'bucket_mb'. Known: "
@@ -56,7 +56,7 @@ TEST(Draft, UnknownKeyListsTheKnownOnes) {
                   .starts_with("x.toml:2: unknown key 'qqqqqqqq'. Known: "));
 }
 
-TEST(Draft, RefusalsNameFileAndLine) {
+TEST(RawSettings, RefusalsNameFileAndLine) {
   EXPECT_EQ(refusal("batch_size = '32'"),
             "x.toml:1: batch_size: '32' is not a whole number of at least 1");
   EXPECT_EQ(refusal("batch_size = 1.5"),
@@ -83,18 +83,38 @@ TEST(Draft, RefusalsNameFileAndLine) {
             "x.toml:1: case: write every case as a table of its own, [[case]]");
 }
 
-TEST(Draft, BrokenTomlNamesTheLine) {
+TEST(RawSettings, BrokenTomlNamesTheLine) {
   EXPECT_TRUE(refusal("steps = 3\nbatch_size = = 8\n")
                   .starts_with("x.toml:2: not TOML: "));
 }
 
-TEST(Draft, MissingFileIsAUsageError) {
-  EXPECT_THROW(read_draft("/no/such/file.toml"), UsageError);
-  EXPECT_THROW(read_draft("/tmp"), UsageError);
+TEST(RawSettings, MissingFileIsAUsageError) {
+  EXPECT_THROW(read_raw_settings("/no/such/file.toml"), UsageError);
+  EXPECT_THROW(read_raw_settings("/tmp"), UsageError);
 }
 
-TEST(Draft, AnEmptyFileSaysNothing) {
-  EXPECT_TRUE(read_draft("/dev/null").defaults.empty());
+TEST(RawSettings, AnEmptyFileSaysNothing) {
+  EXPECT_TRUE(read_raw_settings("/dev/null").defaults.empty());
+}
+
+TEST(RawSettings, WhatIsWrittenIsReadAgain) {
+  const RawSettings raw = parse_raw_settings(
+      "about = \"it's \\\"one\\\" sentence\"\nmodel = \"lenet\"\n"
+      "learning_rate = 0.5\nchannels_last = true\n[[case]]\nranks = "
+      "\"max:2\"\n[sweep]\nranks = [1, 2]\nstrategy = [\"bsp\", "
+      "\"fusion:threshold-mb=8\"]\n",
+      "x.toml");
+  const std::string written = to_toml(raw);
+  const RawSettings again = parse_raw_settings(written, "y.toml");
+  ASSERT_EQ(again.defaults.size(), raw.defaults.size()) << written;
+  for (const auto& [key, values] : raw.defaults) {
+    EXPECT_EQ(texts(again.defaults.at(key)), texts(values)) << written;
+  }
+  ASSERT_EQ(again.cases.size(), 1U) << written;
+  EXPECT_EQ(texts(again.cases[0].at("ranks")), Texts{"max:2"});
+  EXPECT_EQ(texts(again.sweep->at("ranks")), (Texts{"1", "2"}));
+  EXPECT_EQ(texts(again.sweep->at("strategy")),
+            (Texts{"bsp", "fusion:threshold-mb=8"}));
 }
 
 TEST(SplitFlag, CommasSweepExceptInsideOptions) {
@@ -109,19 +129,20 @@ TEST(SplitFlag, CommasSweepExceptInsideOptions) {
 }
 
 TEST(SettingsOf, FlagsWinOverTheFile) {
-  Draft draft = parse_draft("runs = 3\ntimeout = 30\n", "a/quick.toml");
-  draft.flags["runs"] = split_flag("runs", {"5"});
-  const Settings settings = settings_of(draft);
+  RawSettings raw =
+      parse_raw_settings("runs = 3\ntimeout = 30\n", "a/quick.toml");
+  raw.flags["runs"] = split_flag("runs", {"5"});
+  const Settings settings = settings_of(raw);
   EXPECT_EQ(settings.name, "quick");
   EXPECT_EQ(settings.runs, 5);
   EXPECT_EQ(settings.timeout, 30);
 }
 
 TEST(SettingsOf, OneValueOnly) {
-  Draft draft;
-  draft.flags["runs"] = split_flag("runs", {"5", "6"});
+  RawSettings raw;
+  raw.flags["runs"] = split_flag("runs", {"5", "6"});
   try {
-    settings_of(draft);
+    settings_of(raw);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(), "--runs: given 2 times");

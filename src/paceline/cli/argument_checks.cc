@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/argument_checks.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::cli {
+namespace {
+
+void refuse_empty(const CLI::Option& option, const std::string& value) {
+  if (value.empty()) {
+    throw UsageError(fmt::format("{}: is empty; leave it out, or give a value",
+                                 option.get_name()));
+  }
+  const char comma = option.get_delimiter();
+  if (comma != '\0' && (value.front() == comma || value.back() == comma ||
+                        value.find({comma, comma}) != std::string::npos)) {
+    throw UsageError(fmt::format(
+        "{}: '{}' has an empty value beside a comma; leave the comma out, or "
+        "give a value",
+        option.get_name(),
+        value));
+  }
+}
+
+template <class Number>
+std::optional<Number> number_from(const std::string& text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return stop == end && error == std::errc{} ? std::optional(number)
+                                             : std::nullopt;
+}
+
+template <class Number>
+ArgumentCheck check_of(std::string_view kind, Number least, Number most) {
+  return [=](const std::string& text) {
+    const auto number = number_from<Number>(text);
+    if (number && *number >= least && *number <= most) {
+      return std::string();
+    }
+    return most < std::numeric_limits<Number>::max()
+               ? fmt::format(
+                     "{}: must be {} from {} to {}", text, kind, least, most)
+               : fmt::format(
+                     "{}: must be {} of at least {}", text, kind, least);
+  };
+}
+
+}  // namespace
+
+void refuse_empty_values(const CLI::App& command,
+                         const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& word = arguments[i];
+    const std::size_t equals = word.find('=');
+    const CLI::Option* option =
+        word.starts_with("-")
+            ? command.get_option_no_throw(word.substr(0, equals))
+            : nullptr;
+    if (option == nullptr || option->get_items_expected_max() == 0) {
+      continue;
+    }
+    if (equals != std::string::npos) {
+      refuse_empty(*option, word.substr(equals + 1));
+    } else if (i + 1 < arguments.size()) {
+      refuse_empty(*option, arguments[++i]);
+    }
+  }
+}
+
+ArgumentCheck number_in(double least, double most) {
+  return check_of<double>("a number", least, most);
+}
+
+ArgumentCheck whole_number_in(int least, int most) {
+  return check_of<int>("a whole number", least, most);
+}
+
+ArgumentCheck seed_in_64_bits() {
+  return [](const std::string& text) {
+    return number_from<std::uint64_t>(text)
+               ? std::string()
+               : fmt::format("{}: must be a whole number from 0 to {}",
+                             text,
+                             std::numeric_limits<std::uint64_t>::max());
+  };
+}
+
+std::string sentence_of(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) {
+    return text;
+  }
+  const std::string name = text.substr(0, text.find(':'));
+  if (text.ends_with(" missing")) {
+    return name + ": its value is missing";
+  }
+  constexpr std::string_view kReceived = " required but received ";
+  const std::size_t received = text.find(kReceived);
+  if (text.find("At Most 1") == std::string::npos ||
+      received == std::string::npos) {
+    return text;
+  }
+  const std::string times = text.substr(received + kReceived.size());
+  return fmt::format("{}: is given {}; give it once",
+                     name,
+                     times == "2" ? "twice" : times + " times");
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
+
+// What CLI11 does not check of arguments, or words in its own terms.
+
+namespace paceline::cli {
+
+/// Throws UsageError where a flag of `command` has an empty value, or a list
+/// has nothing between two commas; CLI11 skips both.  `arguments`: those of the
+/// command, before they are parsed.
+void refuse_empty_values(const CLI::App& command,
+                         const std::vector<std::string>& arguments);
+
+/// A check of CLI11: the text of an argument to what is wrong with it; empty:
+/// nothing.
+using ArgumentCheck = std::function<std::string(const std::string& text)>;
+
+/// A number from `least` to `most`; NaN is none.
+ArgumentCheck number_in(double least,
+                        double most = std::numeric_limits<double>::infinity());
+
+/// A whole number, in digits, from `least` to `most`.
+ArgumentCheck whole_number_in(int least,
+                              int most = std::numeric_limits<int>::max());
+
+/// A seed: a whole number of 64 bits without a sign.  CLI11 alone takes -1.
+ArgumentCheck seed_in_64_bits();
+
+/// What CLI11 says, in other words for a missing value ("--ranks: 1 required N
+/// missing") and for a flag given twice ("--ranks: At Most 1 required but
+/// received 2").
+std::string sentence_of(const CLI::ParseError& error);
+
+}  // namespace paceline::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/experiment/settings.h"
+
+namespace paceline::experiment {
+
+/// A value as it was written, and where: "--ranks", "quick.toml:7: ranks".
+struct RawValue {
+  std::string text;
+  std::string where;
+};
+
+/// RawValues by key name (with underscores); several values sweep.
+using RawValues = std::map<std::string, std::vector<RawValue>, std::less<>>;
+
+/// An experiment as it was written, before anything is resolved or checked
+/// against a machine.  RawValues are texts of the right kind.
+struct RawSettings {
+  std::string source;              // path; empty: the command line alone
+  RawValues defaults;              // top level of the file
+  std::vector<RawValues> cases;    // each [[case]]
+  std::optional<RawValues> sweep;  // [sweep]
+  RawValues flags;                 // of the command line: they win everywhere
+};
+
+/// Reads an experiment file.  Unknown keys, wrong types and lists outside
+/// [sweep] throw UsageError with file and line.
+RawSettings read_raw_settings(const std::string& path);
+
+/// The same from text; `name` stands for the path in messages.
+RawSettings parse_raw_settings(std::string_view text, const std::string& name);
+
+/// An experiment file of the defaults, cases and sweep.
+std::string to_toml(const RawSettings& raw);
+
+/// The values of a flag's texts; a comma separates values that sweep, except
+/// inside a strategy's options ("topk:density=0.1,seed=2" is one).
+std::vector<RawValue> split_flag(const std::string& name,
+                                 const std::vector<std::string>& texts);
+
+/// What holds for the whole run, flags before file before defaults.
+Settings settings_of(const RawSettings& raw);
+
+}  // namespace paceline::experiment

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/compare_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/cluster/link_spec.h"
+#include "paceline/cluster/profile_file.h"
+#include "paceline/predict/predict.h"
+#include "paceline/predict/request_profile.h"
+#include "paceline/records/samples.h"
+#include "paceline/stats/quantile.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::predict {
+namespace {
+
+using records::Configuration;
+using records::RunRecord;
+
+/// One case with the steps of all its repetitions, seconds.
+struct Compared {
+  Configuration configuration;
+  std::vector<double> steps, compute_only;
+  std::int64_t operations = 0, late = 0;  // late: slower than the link
+  double measured_s = 0, predicted_s = 0;
+  bool rate_measured_here = false;
+  std::string why_not;  // it is not predicted; empty: it is
+
+  bool told() const { return why_not.empty() && late == 0; }
+  double fastest_s() const { return std::ranges::min(steps); }
+  double slowest_s() const { return std::ranges::max(steps); }
+};
+
+bool emulates_links(const Configuration& c) {
+  return !c.replay.empty() && !c.link.empty();
+}
+
+/// Throws UsageError for a case that a prediction does not describe.
+void check_predictable(const Configuration& c,
+                       const PredictRequest& request) {
+  if (strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb})
+          .external()) {
+    throw UsageError("an external command performs it, which has no plan");
+  }
+  if (c.accumulate > 1) {
+    throw UsageError(fmt::format(
+        "its step has {} micro-batches; one is predicted", c.accumulate));
+  }
+  if (c.replay.empty() &&
+      (c.dtype != "fp32" || c.image_size != 0 || c.classes != 0)) {
+    throw UsageError(
+        "networks are predicted in fp32 with their own image size and classes");
+  }
+  if (c.link.empty() && !c.ranks_per_host.empty() &&
+      c.ranks_per_host != cluster::ranks_per_host(request.cluster, c.ranks)) {
+    throw UsageError(
+        "its ranks are not placed as the cluster's slots are, in their order");
+  }
+}
+
+/// Every rank behind a link of its own, without an engine's costs.
+void describe_emulated_links(const Configuration& c,
+                             PredictRequest& request) {
+  const cluster::LinkSpec link = cluster::parse_link("link", c.link);
+  request.cluster = {};
+  request.cluster.hosts = {{.name = "here", .slots = c.ranks, .interface = {}}};
+  request.machine = cluster::Machine{};
+  request.machine->device = request.machine->network = {
+      .bytes_per_s = std::llround(link.bytes_per_s),
+      .latency = link.latency_ns * plan::kPicosecondsPerNanosecond,
+      .sharing = cluster::LinkSharing::kDevice};
+  request.engine = "link";
+}
+
+PredictRequest request_of(
+    const Configuration& c, const std::optional<cluster::Cluster>& cluster) {
+  PredictRequest request{
+      .network = {},
+      .cluster = cluster.value_or(cluster::Cluster{}),
+      .strategy = c.strategy,
+      .bucket_mb = c.bucket_mb,
+      .ranks = c.ranks,
+      .batch_size = c.batch_size,
+      .optimizer = c.optimizer,
+      .engine = c.engine};
+  if (emulates_links(c)) {
+    describe_emulated_links(c, request);
+  }
+  check_predictable(c, request);
+  if (c.replay.empty()) {
+    request.network = plan::network_shape(c.model);
+    return request;
+  }
+  cluster::ProfiledModel profiled = cluster::read_profile(c.replay);
+  request.network.model = std::move(profiled.model);
+  request.profile = std::move(profiled.profile);
+  request.profile_device = profiled.device;
+  request.update = profiled.update;
+  return request;
+}
+
+void predict_case(const std::optional<cluster::Cluster>& cluster,
+                  Compared& it) {
+  it.measured_s = stats::median(it.steps);
+  try {
+    PredictRequest request = request_of(it.configuration, cluster);
+    if (!is_timed(request) && !it.compute_only.empty()) {
+      request.samples_per_s =
+          it.configuration.batch_size / stats::median(it.compute_only);
+      it.rate_measured_here = true;
+    }
+    it.predicted_s = plan::seconds_of(predict(request).times.step);
+  } catch (const UsageError& error) {
+    it.why_not = error.what();
+  }
+}
+
+bool has_network(const Configuration& c,
+                 const std::optional<cluster::Cluster>& cluster) {
+  return emulates_links(c) || (cluster && c.link.empty());
+}
+
+std::vector<Compared> cases_of(std::span<const RunRecord> records,
+                               const std::optional<cluster::Cluster>& cluster) {
+  std::vector<Compared> cases;
+  for (const RunRecord& record : records) {
+    const std::vector<double> steps = records::slowest_step_s(record);
+    const Configuration& c = record.configuration;
+    if (record.error || steps.empty() || !has_network(c, cluster)) {
+      continue;
+    }
+    auto known = std::ranges::find_if(cases, [&c](const Compared& it) {
+      return it.configuration.key() == c.key();
+    });
+    if (known == cases.end()) {
+      cases.emplace_back().configuration = c;
+      known = std::prev(cases.end());
+    }
+    const auto alone = records::slowest_compute_only_step_s(record);
+    known->steps.insert(known->steps.end(), steps.begin(), steps.end());
+    known->compute_only.insert(
+        known->compute_only.end(), alone.begin(), alone.end());
+    if (record.link_check) {
+      known->operations += record.link_check->operations;
+      known->late += record.link_check->late;
+    }
+  }
+  for (Compared& it : cases) {
+    predict_case(cluster, it);
+  }
+  return cases;
+}
+
+/// Seconds as they are printed: hundredths of a millisecond.
+long long printed(double seconds) {
+  return std::llround(seconds * 1e5);
+}
+
+/// Whether all measured steps of `one` are faster than those of `other`.
+bool measured_faster(const Compared& one, const Compared& other) {
+  return printed(one.slowest_s()) < printed(other.fastest_s());
+}
+
+/// Whether the two cases differ in their strategy alone.
+bool differ_in_strategy(const Compared& one, const Compared& other) {
+  Configuration same = one.configuration;
+  same.strategy = other.configuration.strategy;
+  same.bucket_mb = other.configuration.bucket_mb;
+  return same.key() == other.configuration.key();
+}
+
+/// What measured steps say of the predicted order.  Two cases whose predictions
+/// are printed alike, or whose measured steps overlap, are not told apart.
+std::string order_text(const std::vector<Compared>& cases) {
+  std::size_t pairs = 0, agree = 0, differ = 0;
+  for (const Compared& one : cases) {
+    for (const Compared& other : cases) {
+      if (&one == &other || !differ_in_strategy(one, other)) {
+        continue;
+      }
+      ++pairs;
+      if (printed(one.predicted_s) < printed(other.predicted_s)) {
+        agree += measured_faster(one, other) ? 1 : 0;
+        differ += measured_faster(other, one) ? 1 : 0;
+      }
+    }
+  }
+  if (pairs == 0) {
+    return "";
+  }
+  if (differ > 0) {
+    return "; the measured order differs from the predicted one";
+  }
+  return agree > 0 ? "; the measured order is the predicted one, as far as "
+                     "steps tell strategies apart"
+                   : "; no strategy is told from another";
+}
+
+std::string conclusion_text(const std::vector<Compared>& cases) {
+  std::vector<Compared> told;
+  std::ranges::copy_if(cases, std::back_inserter(told), &Compared::told);
+  double worst = 0;
+  for (const Compared& it : told) {
+    worst = std::max(worst, std::abs(it.predicted_s / it.measured_s - 1));
+  }
+  return told.empty() ? "  no valid comparison\n"
+                      : fmt::format("  largest error {:.1f} %{}\n",
+                                    worst * 100,
+                                    order_text(told));
+}
+
+std::string row_text(const Compared& it) {
+  const std::string name = fmt::format("{}, {}",
+                                       it.configuration.strategy,
+                                       counted(it.configuration.ranks, "rank"));
+  if (!it.why_not.empty()) {
+    return fmt::format("  {:>13}  {:12.2f}  {:>8}  {}: not predicted: {}\n",
+                       "-",
+                       it.measured_s * 1e3,
+                       "-",
+                       name,
+                       it.why_not);
+  }
+  return fmt::format(
+      "  {:13.2f}  {:12.2f}  {:+8.1f}  {}{}{}\n",
+      it.predicted_s * 1e3,
+      it.measured_s * 1e3,
+      (it.predicted_s / it.measured_s - 1) * 100,
+      name,
+      it.rate_measured_here ? "; compute as measured without communication"
+                            : "",
+      it.late == 0 ? ""
+                   : fmt::format("; INVALID: {} of {} operations were slower "
+                                 "than the link",
+                                 it.late,
+                                 it.operations));
+}
+
+}  // namespace
+
+std::string compared_text(std::span<const RunRecord> records,
+                          const std::optional<cluster::Cluster>& cluster) {
+  const std::vector<Compared> cases = cases_of(records, cluster);
+  if (cases.empty()) {
+    return "";
+  }
+  const bool emulated = emulates_links(cases.front().configuration);
+  std::string text = fmt::format(
+      "\npredicted for {}\n  {:>13}  {:>12}  {:>8}  case\n",
+      emulated ? "the modelled links alone, without the costs of an engine"
+               : fmt::format("cluster '{}', beside what was measured on it",
+                             cluster->name),
+      "predicted, ms",
+      "measured, ms",
+      "error, %");
+  for (const Compared& it : cases) {
+    text += row_text(it);
+  }
+  return text + conclusion_text(cases);
+}
+
+}  // namespace paceline::predict
