@@ -18,7 +18,7 @@ help:
 	@echo 'make test     set up, build everything, run every test'
 	@echo 'make build    set up and build the program: build/paceline'
 	@echo 'make core     build and test the half that needs no torch (seconds)'
-	@echo 'make lint     format, include arrows, sizes, clang-tidy, what is linked'
+	@echo 'make lint     format, module dependencies, sizes, clang-tidy, what is linked'
 	@echo 'make nightly  the sanitizer presets, the nightly tests, then every test ten times'
 	@echo 'make setup    install what is missing, nothing else'
 	@echo 'make clean    remove build/; distclean removes .deps/ and .venv/ too'

@@ -9,44 +9,48 @@ include(cmake/Speed.cmake)
 add_library(paceline_warnings INTERFACE)
 target_compile_options(paceline_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  # GCC 12 to 14 take the guarded value of a std::optional for uninitialized (GCC PR 80635).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   $<$<BOOL:${PACELINE_WERROR}>:-Werror>)
 
-# What the build tells the test of the arrows: a line "room: its DEPS" per room.
-set(PACELINE_ROOMS_FILE "${CMAKE_BINARY_DIR}/rooms.txt")
-file(WRITE "${PACELINE_ROOMS_FILE}" "")
+# What the build tells the test of the dependencies: a line "module: its DEPS" per module.
+set(PACELINE_MODULES_FILE "${CMAKE_BINARY_DIR}/modules.txt")
+file(WRITE "${PACELINE_MODULES_FILE}" "")
 
-# Links src/paceline/<room> into the directory that `target` may include from.
-function(_paceline_open_room target room)
-  set(dir "${CMAKE_BINARY_DIR}/rooms/${target}/paceline")
+# Links src/paceline/<module> into the directory that `target` may include from.
+function(_paceline_open_module target module)
+  set(dir "${CMAKE_BINARY_DIR}/modules/${target}/paceline")
   file(MAKE_DIRECTORY "${dir}")
-  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/src/paceline/${room}" "${dir}/${room}" SYMBOLIC)
+  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/src/paceline/${module}" "${dir}/${module}" SYMBOLIC)
 endfunction()
 
-# All rooms that `room` may look into: itself, its DEPS, and theirs.
+# All modules that `module` may include: itself, its DEPS, and theirs.
 function(_paceline_closure out)
   set(all ${ARGN})
-  foreach(room IN LISTS ARGN)
-    get_property(more GLOBAL PROPERTY PACELINE_ROOMS_OF_${room})
+  foreach(module IN LISTS ARGN)
+    get_property(more GLOBAL PROPERTY PACELINE_MODULES_OF_${module})
     list(APPEND all ${more})
   endforeach()
   list(REMOVE_DUPLICATES all)
   set(${out} ${all} PARENT_SCOPE)
 endfunction()
 
-# paceline_add_library(<room> SOURCES ... [DEPS rooms...] [LINK libraries...])
-function(paceline_add_library room)
+# paceline_add_library(<module> SOURCES ... [DEPS modules...] [LINK libraries...])
+function(paceline_add_library module)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK" ${ARGN})
-  set(target paceline_${room})
+  set(target paceline_${module})
   string(REPLACE ";" " " deps "${arg_DEPS}")
-  file(APPEND "${PACELINE_ROOMS_FILE}" "${room}: ${deps}\n")
+  file(APPEND "${PACELINE_MODULES_FILE}" "${module}: ${deps}\n")
   add_library(${target} STATIC ${arg_SOURCES})
-  add_library(paceline::${room} ALIAS ${target})
-  _paceline_closure(rooms ${room} ${arg_DEPS})
-  set_property(GLOBAL PROPERTY PACELINE_ROOMS_OF_${room} "${rooms}")
-  foreach(r IN LISTS rooms)
-    _paceline_open_room(${target} ${r})
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ${PACELINE_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+  add_library(paceline::${module} ALIAS ${target})
+  _paceline_closure(modules ${module} ${arg_DEPS})
+  set_property(GLOBAL PROPERTY PACELINE_MODULES_OF_${module} "${modules}")
+  foreach(r IN LISTS modules)
+    _paceline_open_module(${target} ${r})
   endforeach()
-  target_include_directories(${target} PRIVATE "${CMAKE_BINARY_DIR}/rooms/${target}")
+  target_include_directories(${target} PRIVATE "${CMAKE_BINARY_DIR}/modules/${target}")
   set(dep_targets ${arg_DEPS})
   list(TRANSFORM dep_targets PREPEND paceline::)
   target_link_libraries(${target} PUBLIC ${dep_targets} ${arg_LINK} PRIVATE paceline_warnings)
@@ -72,22 +76,22 @@ function(paceline_embed_texts out header namespace)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
-# paceline_add_program(<name> SOURCES ... DEPS rooms...): built with everything
+# paceline_add_program(<name> SOURCES ... DEPS modules...): built with everything
 # else, not part of the program.
 function(paceline_add_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  _paceline_closure(rooms ${arg_DEPS})
-  foreach(r IN LISTS rooms)
-    _paceline_open_room(${name} ${r})
+  _paceline_closure(modules ${arg_DEPS})
+  foreach(r IN LISTS modules)
+    _paceline_open_module(${name} ${r})
   endforeach()
-  target_include_directories(${name} PRIVATE "${CMAKE_BINARY_DIR}/rooms/${name}")
+  target_include_directories(${name} PRIVATE "${CMAKE_BINARY_DIR}/modules/${name}")
   set(dep_targets ${arg_DEPS})
   list(TRANSFORM dep_targets PREPEND paceline::)
   target_link_libraries(${name} PRIVATE ${dep_targets} paceline_warnings)
 endfunction()
 
-# paceline_add_test(<name> SOURCES ... DEPS rooms... [LINK libraries...]
+# paceline_add_test(<name> SOURCES ... DEPS modules... [LINK libraries...]
 #                   [TIMEOUT seconds] [LABELS ...] [PROCESSORS n]
 #                   [RUN_SERIAL] [ONE_PROCESS] [NIGHTLY])
 #
@@ -100,12 +104,12 @@ function(paceline_add_test name)
   cmake_parse_arguments(arg "RUN_SERIAL;ONE_PROCESS;NIGHTLY" "TIMEOUT;PROCESSORS"
     "SOURCES;DEPS;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  _paceline_closure(rooms ${arg_DEPS})
-  foreach(r IN LISTS rooms)
-    _paceline_open_room(${name} ${r})
+  _paceline_closure(modules ${arg_DEPS})
+  foreach(r IN LISTS modules)
+    _paceline_open_module(${name} ${r})
   endforeach()
   target_include_directories(${name} PRIVATE
-    "${CMAKE_BINARY_DIR}/rooms/${name}" "${CMAKE_SOURCE_DIR}/tests")
+    "${CMAKE_BINARY_DIR}/modules/${name}" "${CMAKE_SOURCE_DIR}/tests")
   set(dep_targets ${arg_DEPS})
   list(TRANSFORM dep_targets PREPEND paceline::)
   target_link_libraries(${name} PRIVATE
@@ -116,7 +120,7 @@ function(paceline_add_test name)
 
   set(has_torch OFF)
   foreach(r IN ITEMS engines networks runtime)
-    if(r IN_LIST rooms)
+    if(r IN_LIST modules)
       set(has_torch ON)
     endif()
   endforeach()

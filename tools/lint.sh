@@ -54,10 +54,10 @@ check_functions() {
 
 check_shell() { shellcheck --external-sources tools/setup.sh tools/lint.sh .ci/run; }
 
-# The other two halves of clang-tidy: .clang-tidy, and the core preset's commands.
+# The other two halves of clang-tidy: .clang-tidy, and the lint preset's commands.
 check_tidy() {
-  cmake --preset core >/dev/null &&
-    python3 tools/lint/tidy.py build/core "$jobs"
+  cmake --preset lint >/dev/null &&
+    python3 tools/lint/tidy.py build/lint "$jobs"
 }
 
 # Half a minute of CPU each: at most 30 files of the program may see torch.

@@ -3,7 +3,7 @@
 
     tidy.py BUILD-FOLDER JOBS
 
-BUILD-FOLDER holds the compile_commands.json of the core preset.  Nearly all of
+BUILD-FOLDER holds the compile_commands.json of the lint preset.  Nearly all of
 clang-tidy's time goes into the standard library, so the files of a room are
 looked at as one; those that do not compile beside the ones before them
 (equal names in unnamed namespaces) are looked at apart.  Tests are left out: GoogleTest's

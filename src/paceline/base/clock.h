@@ -23,6 +23,10 @@ class SteadyClock {
 
 inline constexpr SteadyClock kSteadyClock{};
 
+inline double to_seconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 /// `kSteadyClock.now()` as a plain number, for sample vectors.
 std::int64_t steady_ns();
 

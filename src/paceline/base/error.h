@@ -23,6 +23,10 @@ class WorldError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What the program exits with after each of them.
+inline constexpr int kUsageErrorStatus = 2;
+inline constexpr int kWorldErrorStatus = 3;
+
 namespace detail {
 /// Prints a broken invariant with both values and aborts.
 [[noreturn]] void check_failed(const char* file,

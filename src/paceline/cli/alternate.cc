@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 using records::RunRecord;
 
 // Commands that were asked to end may finish their step.
-constexpr std::chrono::seconds kStopGrace{30};
+constexpr std::chrono::seconds kCommandStopGrace{30};
 constexpr std::string_view kPlaceholder = "{records}";
 
 // The words with the file's path in place of {records}.
@@ -97,7 +97,7 @@ class Alternating {
     std::fflush(stderr);
     const Stopwatch watch;
     const launch::ChildExit ending = launch::wait_for_child(
-        start(side, left), signals_, wanted_.deadline, kStopGrace);
+        start(side, left), signals_, wanted_.deadline, kCommandStopGrace);
     const std::int64_t wall_ns = watch.elapsed_ns();
     fmt::print(stderr, " {:.1f} s\n", static_cast<double>(wall_ns) / 1e9);
     end_.stop_signal = ending.stop_signal;

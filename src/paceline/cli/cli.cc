@@ -37,9 +37,6 @@
 namespace paceline::cli {
 namespace {
 
-constexpr int kUsage = 2;
-constexpr int kWorld = 3;
-
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -188,11 +185,11 @@ int run_program(int argc, const char* const* argv) {
     return dispatch({argv + 1, argv + argc});
   } catch (const UsageError& error) {
     fmt::print(stderr, "paceline: {}\n", error.what());
-    return kUsage;
+    return kUsageErrorStatus;
   } catch (const std::exception& error) {
     fmt::print(
         stderr, "paceline: {}\n", engines::describe_failure(error, "failed"));
-    return kWorld;
+    return kWorldErrorStatus;
   }
 }
 

@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/error.h"
 #include "paceline/report/text.h"
 
 namespace paceline::cli {
 namespace {
-
-constexpr int kWorld = 3;
 
 std::string_view word_of(Health health) {
   switch (health) {
@@ -61,7 +60,7 @@ int run_doctor() {
     }
   }
   fmt::print("{}", doctor_text(all));
-  return count(all, Health::kBroken) > 0 ? kWorld : 0;
+  return count(all, Health::kBroken) > 0 ? kWorldErrorStatus : 0;
 }
 
 }  // namespace paceline::cli

@@ -14,7 +14,7 @@ namespace paceline::cli {
 namespace {
 
 // What was asked to end may finish its step.
-constexpr std::chrono::seconds kStopGrace{5};
+constexpr std::chrono::seconds kJobStopGrace{5};
 
 }  // namespace
 
@@ -28,7 +28,7 @@ launch::ChildExit OwnRuns::run(const std::vector<std::string>& arguments,
   command.log = log_;
   std::filesystem::remove(log_);
   last_ =
-      launch::wait_for_child(spawn(command), signals_, deadline, kStopGrace);
+      launch::wait_for_child(spawn(command), signals_, deadline, kJobStopGrace);
   return last_;
 }
 

@@ -12,6 +12,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/failure.h"
@@ -22,10 +23,6 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 using StorePtr = c10::intrusive_ptr<c10d::Store>;
-
-double seconds(Milliseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 [[noreturn]] void refuse_tcp(const launch::TcpRendezvous& tcp,
                              Milliseconds timeout,
@@ -48,7 +45,7 @@ double seconds(Milliseconds duration) {
   throw WorldError(fmt::format(
       "nobody answered at {} within {:g} s, where the ranks were to meet ({})",
       address,
-      seconds(timeout),
+      to_seconds(timeout),
       reason.substr(0, reason.find('\n'))));
 }
 
@@ -76,7 +73,7 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
                     "another port by --rendezvous HOST:PORT",
                     tcp.host,
                     tcp.port,
-                    seconds(timeout)));
+                    to_seconds(timeout)));
   }
   try {
     return opened.get();

@@ -17,10 +17,6 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-double seconds(Milliseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 std::string left_key(int rank) {
   return fmt::format("left/{}", rank);
 }
@@ -42,7 +38,7 @@ Milliseconds left_of(Milliseconds timeout, const Stopwatch<>& watch) {
   throw WorldError(fmt::format("{} of {} ranks did not join within {:g} s: {}",
                                missing.size(),
                                world,
-                               seconds(timeout),
+                               to_seconds(timeout),
                                fmt::join(missing, ", ")));
 }
 
@@ -77,7 +73,7 @@ std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
   if (!all) {
     throw WorldError(
         fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
-                    seconds(2 * timeout)));
+                    to_seconds(2 * timeout)));
   }
   return split_lines(*all);
 }

@@ -68,11 +68,6 @@ void merge(const CommSamples& samples, records::CommRecord& record) {
   }
 }
 
-// Thrown where an iteration or a wait notices that the session shall end.
-struct StopRequested {
-  int signal = 0;
-};
-
 class CommSession {
  public:
   CommSession(const engines::World& world,

@@ -26,6 +26,7 @@
 #include "paceline/measure/host_cores.h"
 #include "paceline/measure/known_times.h"
 #include "paceline/measure/progress_line.h"
+#include "paceline/measure/team.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/warnings.h"
 #include "paceline/records/store.h"
@@ -39,11 +40,6 @@ std::string utc_now() {
 
 /// Cases by key and repetition.
 using CompletedCases = std::set<std::pair<std::string, int>>;
-
-// Thrown where a step or a wait notices that the session shall end.
-struct StopRequested {
-  int signal = 0;
-};
 
 // One session on one rank.
 class Session {

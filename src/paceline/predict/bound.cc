@@ -10,11 +10,6 @@
 namespace paceline::predict {
 namespace {
 
-bool is_model_work(const simulator::Item& item) {
-  return item.kind == simulator::ItemKind::kForward ||
-         item.kind == simulator::ItemKind::kBackward;
-}
-
 bool communicates(const simulator::Item& item) {
   return item.kind == simulator::ItemKind::kCollective ||
          item.kind == simulator::ItemKind::kExchange;
@@ -28,7 +23,8 @@ bool crosses(const simulator::Job& job, const simulator::Actor& actor) {
   }
   const simulator::ItemId first = actor.steps[1], next = actor.steps[2];
   simulator::ItemId forward = next;
-  while (forward < actor.steps[3] && !is_model_work(job.items[forward])) {
+  while (forward < actor.steps[3] &&
+         !simulator::is_model_work(job.items[forward])) {
     ++forward;
   }
   // Backwards from that Forward: what it waits for.
@@ -122,7 +118,7 @@ Bound bound_of(const simulator::Job& job, const simulator::Costs& costs) {
     bool found = false;
     for (simulator::ItemId id = actor.steps[1]; id < actor.steps[2]; ++id) {
       const simulator::Item& item = job.items[id];
-      if (!is_model_work(item)) {
+      if (!simulator::is_model_work(item)) {
         continue;
       }
       const auto subject = static_cast<std::size_t>(item.subject);

@@ -30,11 +30,6 @@ Activity activity_of(simulator::ItemKind kind) {
   return Activity::kTransfer;
 }
 
-bool is_model_work(const simulator::Item& item) {
-  return item.kind == simulator::ItemKind::kForward ||
-         item.kind == simulator::ItemKind::kBackward;
-}
-
 /// One simulated rank's spans.
 class Row {
  public:
@@ -50,7 +45,7 @@ class Row {
     const simulator::Item& item = job_.items[id];
     std::string name = plan::describe(
         program_.op(id - actor_.first), job_.input.model, program_.setup);
-    if (is_model_work(item)) {
+    if (simulator::is_model_work(item)) {
       open_phase(item);
       if (ran.begin > free_) {
         put(records::make_span(Activity::kWait, name, {.step = item.step}),

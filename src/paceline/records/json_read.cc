@@ -22,11 +22,11 @@ namespace paceline::records {
 namespace {
 
 using detail::Traits;
-using Json = nlohmann::json;
+using UnorderedJson = nlohmann::json;
 
 // A value and the way to it, spelled out only when something is wrong there.
 struct Place {
-  const Json& value;
+  const UnorderedJson& value;
   const Place* parent = nullptr;
   std::string_view key = {};
   std::size_t index = 0;
@@ -46,7 +46,8 @@ struct Place {
     const std::string found =
         value.is_structured()
             ? std::string(value.is_array() ? "an array" : "an object")
-            : shown(value.dump(-1, ' ', true, Json::error_handler_t::replace));
+            : shown(value.dump(
+                  -1, ' ', true, UnorderedJson::error_handler_t::replace));
     const std::string where = path();
     throw UsageError(fmt::format("{}: expected {}, found {}",
                                  where.empty() ? "record" : where,
@@ -62,7 +63,7 @@ template <std::integral T>
 void decode_integer(const Place& place, T& out, std::uint64_t least) {
   constexpr auto kMost =
       static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-  const Json& value = place.value;
+  const UnorderedJson& value = place.value;
   const bool fits = value.is_number_unsigned() &&
                     value.get<std::uint64_t>() >= least &&
                     value.get<std::uint64_t>() <= kMost;
@@ -81,7 +82,7 @@ struct Decoder {
   const Place& here;
   std::set<std::string_view> known = {};
 
-  const Json& find(const char* key) {
+  const UnorderedJson& find(const char* key) {
     known.insert(key);
     const auto found = here.value.find(key);
     if (found == here.value.end()) {
@@ -98,7 +99,7 @@ struct Decoder {
   }
   template <class T>
   void operator()(const char* key, detail::OrNull<T> field) {
-    const Json& json = find(key);
+    const UnorderedJson& json = find(key);
     field.value = T{};
     if (!json.is_null()) {
       decode(Place{json, &here, key}, field.value);
@@ -178,7 +179,7 @@ void decode_items(const Place& place, std::vector<T>& out) {
   }
   out.clear();
   out.reserve(place.value.size());
-  for (const Json& item : place.value) {
+  for (const UnorderedJson& item : place.value) {
     const Place here{item, &place, "", out.size()};
     decode(here, out.emplace_back());
   }
@@ -238,7 +239,7 @@ void decode(const Place& place, T& out) {
 }
 
 // Version first: of a newer record no other key is understood.
-void check_version(const Json& json) {
+void check_version(const UnorderedJson& json) {
   const Place root{json};
   if (!json.is_object()) {
     root.refuse("an object");
@@ -280,7 +281,7 @@ void check_step_counts(const RunRecord& record,
 
 }  // namespace
 
-RunRecord from_json(const Json& json) {
+RunRecord from_json(const UnorderedJson& json) {
   check_version(json);
   RunRecord record;
   decode(Place{json}, record);
@@ -294,10 +295,10 @@ RunRecord from_line(std::string_view line) {
   if (line.find('\0') != std::string_view::npos) {
     throw UsageError("not JSON: it holds a NUL byte");  // which ends a parse
   }
-  Json json;
+  UnorderedJson json;
   try {
-    json = Json::parse(line);
-  } catch (const Json::exception& error) {
+    json = UnorderedJson::parse(line);
+  } catch (const UnorderedJson::exception& error) {
     throw UsageError(not_json(line, error.what()));
   }
   return from_json(json);

@@ -20,7 +20,7 @@ namespace {
 
 using records::CommRecord;
 
-constexpr std::array<std::string_view, 3> kFormats{"table", "csv", "json"};
+constexpr std::array<std::string_view, 3> kCommFormats{"table", "csv", "json"};
 
 std::string size_text(std::int64_t bytes) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
@@ -211,7 +211,7 @@ std::string render_json(std::span<const CommRecord> records,
 }  // namespace
 
 std::span<const std::string_view> comm_formats() {
-  return kFormats;
+  return kCommFormats;
 }
 
 std::string render_comm(std::string_view format,
@@ -226,7 +226,8 @@ std::string render_comm(std::string_view format,
   if (format == "json") {
     return render_json(records, environment);
   }
-  const std::vector<std::string> known(kFormats.begin(), kFormats.end());
+  const std::vector<std::string> known(kCommFormats.begin(),
+                                       kCommFormats.end());
   throw UsageError("--format: " +
                    unknown_name("format", std::string(format), known));
 }

@@ -18,7 +18,7 @@ namespace {
 
 using records::RunRecord;
 
-constexpr std::array kPercentiles{75, 95};
+constexpr std::array kDiffPercentiles{75, 95};
 
 // The facts above the results in the benchmark's JSON.
 std::map<std::string, std::string> facts_of(const RunRecord* record) {
@@ -89,7 +89,7 @@ std::string row_of(const DiffRow& row) {
     return "";
   }
   std::string text = fmt::format("{:>4} GPUs:", row.configuration().ranks);
-  for (const int p : kPercentiles) {
+  for (const int p : kDiffPercentiles) {
     const double before = stats::quantile_sorted(base, p / 100.0);
     const double after = stats::quantile_sorted(test, p / 100.0);
     if (!(before > 0) || !(after > 0)) {
@@ -119,7 +119,7 @@ std::string render_diff_ddp(const Diff& diff) {
                         group.model,
                         group.batch_size,
                         "");
-    for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
+    for (std::size_t i = 0; i < kDiffPercentiles.size(); ++i) {
       text += fmt::format("{:>16}{:>10}{:>10}", "sec/iter", "ex/sec", "diff");
     }
     text += "\n";

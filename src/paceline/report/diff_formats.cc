@@ -20,7 +20,7 @@ namespace {
 
 // To add a format, write its renderer and add its row; --format and its help
 // read this table.
-constexpr auto kFormats = std::to_array<DiffFormat>({
+constexpr auto kDiffFormats = std::to_array<DiffFormat>({
     {.name = "table",
      .summary = "both medians, the change with its interval, p, verdict",
      .render = render_diff_table},
@@ -92,12 +92,12 @@ Document document_of(const Diff& diff) {
 }  // namespace
 
 std::span<const DiffFormat> diff_formats() {
-  return kFormats;
+  return kDiffFormats;
 }
 
 const DiffFormat& find_diff_format(std::string_view name) {
   std::vector<std::string> known;
-  for (const DiffFormat& format : kFormats) {
+  for (const DiffFormat& format : kDiffFormats) {
     if (format.name == name) {
       return format;
     }

@@ -18,7 +18,7 @@ namespace {
 
 // To add a format, write its renderer and add its row; --format, its help and
 // `paceline list` read this table.
-constexpr auto kFormats = std::to_array<Format>({
+constexpr auto kRunFormats = std::to_array<Format>({
     {.name = "table",
      .summary = "step times, rates, scaling efficiency, exposed communication",
      .render = render_table},
@@ -58,12 +58,12 @@ std::string render_markdown(std::span<const records::RunRecord> records) {
 }
 
 std::span<const Format> formats() {
-  return kFormats;
+  return kRunFormats;
 }
 
 const Format& find_format(std::string_view name) {
   std::vector<std::string> known;
-  for (const Format& format : kFormats) {
+  for (const Format& format : kRunFormats) {
     if (format.name == name) {
       return format;
     }

@@ -33,7 +33,7 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-using Fields = std::vector<std::pair<std::string, std::string>>;
+using ConfigurationFields = std::vector<std::pair<std::string, std::string>>;
 
 std::string text_of(const nlohmann::ordered_json& value) {
   if (value.is_string()) {
@@ -43,8 +43,8 @@ std::string text_of(const nlohmann::ordered_json& value) {
 }
 
 // What shapes a case's result, by the keys of its JSON form.
-Fields fields_of(const records::Configuration& configuration) {
-  Fields fields;
+ConfigurationFields fields_of(const records::Configuration& configuration) {
+  ConfigurationFields fields;
   const nlohmann::ordered_json json = records::to_json(configuration);
   for (const auto& [key, value] : json.items()) {
     if (key != "label" && key != "discard") {
@@ -55,16 +55,18 @@ Fields fields_of(const records::Configuration& configuration) {
 }
 
 // Keys of instruments are there only where one is (records/fields.h).
-std::string value_at(const Fields& fields, const std::string& name) {
+std::string value_at(const ConfigurationFields& fields,
+                     const std::string& name) {
   const auto found =
-      std::ranges::find(fields, name, &Fields::value_type::first);
+      std::ranges::find(fields, name, &ConfigurationFields::value_type::first);
   return found == fields.end() ? "-" : found->second;
 }
 
 // The names of both, each once.
-std::vector<std::string> names_of(const Fields& some, const Fields& others) {
+std::vector<std::string> names_of(const ConfigurationFields& some,
+                                  const ConfigurationFields& others) {
   std::vector<std::string> names;
-  for (const Fields* fields : {&some, &others}) {
+  for (const ConfigurationFields* fields : {&some, &others}) {
     for (const auto& [name, value] : *fields) {
       if (!contains(names, name)) {
         names.push_back(name);
@@ -109,8 +111,8 @@ std::optional<std::vector<Difference>> compare(const Case& base,
                                                const Case& test) {
   const bool imported = base.first().source == Source::kImported ||
                         test.first().source == Source::kImported;
-  const Fields before = fields_of(base.configuration());
-  const Fields after = fields_of(test.configuration());
+  const ConfigurationFields before = fields_of(base.configuration());
+  const ConfigurationFields after = fields_of(test.configuration());
   std::vector<Difference> differences;
   for (const std::string& name : names_of(before, after)) {
     const std::string value = value_at(before, name);
@@ -237,7 +239,7 @@ Pairing pair_cases(std::span<const RunRecord> base,
 std::vector<RunRecord> select_records(std::span<const RunRecord> records,
                                       std::string_view key,
                                       std::string_view value) {
-  Fields all = fields_of({});
+  ConfigurationFields all = fields_of({});
   for (const RunRecord& record : records) {
     std::ranges::move(fields_of(record.configuration), std::back_inserter(all));
   }

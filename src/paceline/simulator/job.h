@@ -43,6 +43,10 @@ struct Item {
   std::int64_t bytes = 0;            // against the communicator's credit
 };
 
+inline bool is_model_work(const Item& item) {
+  return item.kind == ItemKind::kForward || item.kind == ItemKind::kBackward;
+}
+
 /// Kernels of one name that move as much are priced once.
 struct KernelShape {
   std::string name;

@@ -9,10 +9,6 @@
 namespace paceline::simulator {
 namespace {
 
-bool is_model_work(const Item& item) {
-  return item.kind == ItemKind::kForward || item.kind == ItemKind::kBackward;
-}
-
 bool communicates(const Item& item) {
   return item.kind == ItemKind::kCollective || item.kind == ItemKind::kExchange;
 }

@@ -4,8 +4,6 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kOn = "grad";
-
 /// All ranks sum a slice; each has the sum when it is given back.
 ///
 ///   rounds per exchange            1
@@ -28,7 +26,7 @@ class AllReduce final : public ExchangeRule {
               DType,
               SetupBuilder& builder) const override {
     if (input.world > 1) {
-      builder.add_world(kOn);
+      builder.add_world(kGradientCommunicator);
     }
   }
 
@@ -37,8 +35,9 @@ class AllReduce final : public ExchangeRule {
              Program& program) const override {
     if (program.input().world > 1) {
       codec.encode(slice, program);
-      program.all_reduce(codec.wire(slice, program.setup()),
-                         communicator_named(program.setup(), kOn));
+      program.all_reduce(
+          codec.wire(slice, program.setup()),
+          communicator_named(program.setup(), kGradientCommunicator));
     }
   }
 

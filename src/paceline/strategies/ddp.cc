@@ -14,7 +14,6 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kOn = "grad";
 constexpr auto kBuckets = "reducer_buckets";
 
 /// What PyTorch's c10d::Reducer does in a step, so that it can be priced,
@@ -54,7 +53,7 @@ class Ddp final : public Planner {
                         .dtype = input.model.dtype,
                         .elements = elements,
                         .performer = kReducer});
-    builder.add_world(kOn);
+    builder.add_world(kGradientCommunicator);
     return std::move(builder).finish();
   }
 
@@ -66,7 +65,7 @@ class Ddp final : public Planner {
                 const Setup& setup,
                 Variant variant) const override {
     const Groups groups = reducer_buckets(input.model, caps_, variant);
-    const CommunicatorId on = communicator_named(setup, kOn);
+    const CommunicatorId on = communicator_named(setup, kGradientCommunicator);
     Program program(input, setup);
     program.compute();
     std::vector<std::pair<ReducerBucket, OpIndex>> reduced;

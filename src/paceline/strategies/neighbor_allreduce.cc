@@ -9,7 +9,7 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kOn = "neighbors";
+constexpr auto kNeighborCommunicator = "neighbors";
 
 /// Every rank averages a slice with its neighbors in a graph and with nobody
 /// else: x_i <- sum over j of W_ij x_j.
@@ -51,7 +51,7 @@ class NeighborAllreduce final : public ExchangeRule {
                           .elements = values.count,
                           .stands_for = values});
     }
-    builder.add_world(kOn);
+    builder.add_world(kNeighborCommunicator);
   }
 
   void start(const Slice& slice,
@@ -70,7 +70,7 @@ class NeighborAllreduce final : public ExchangeRule {
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
       receives.push_back({mixing.from[i].rank, received(wire, i, program)});
     }
-    program.exchange(communicator_named(program.setup(), kOn),
+    program.exchange(communicator_named(program.setup(), kNeighborCommunicator),
                      std::move(sends),
                      std::move(receives));
   }

@@ -14,6 +14,9 @@ using namespace plan;
 
 class Options;  // strategies/strategy.h
 
+/// The communicator of all ranks that carries gradients.
+inline constexpr const char* kGradientCommunicator = "grad";
+
 // schedules
 std::unique_ptr<ScheduleRule> make_bsp(const Options& options);
 std::unique_ptr<ScheduleRule> make_wfbp(const Options& options);

@@ -4,8 +4,6 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr auto kOn = "grad";
-
 /// All ranks sum a slice in two halves: each receives the sum of its own
 /// shard, later all gather all shards.
 ///
@@ -30,7 +28,7 @@ class RsAg final : public ExchangeRule {
               DType,
               SetupBuilder& builder) const override {
     if (input.world > 1) {
-      builder.add_world(kOn);
+      builder.add_world(kGradientCommunicator);
     }
   }
 
@@ -43,7 +41,7 @@ class RsAg final : public ExchangeRule {
       program.reduce_scatter(
           wire,
           shard_of(wire, program.input().rank, program.input().world),
-          communicator_named(program.setup(), kOn));
+          communicator_named(program.setup(), kGradientCommunicator));
     }
   }
 
@@ -55,7 +53,7 @@ class RsAg final : public ExchangeRule {
       program.all_gather(
           shard_of(wire, program.input().rank, program.input().world),
           wire,
-          communicator_named(program.setup(), kOn));
+          communicator_named(program.setup(), kGradientCommunicator));
       codec.decode(slice, program);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/arrows.h"
+#include "tools/module_dependencies.h"
 
 #include <regex>
 #include <sstream>
@@ -15,10 +15,10 @@ std::set<std::string> words(const std::string& text) {
 
 }  // namespace
 
-Arrows documented_arrows(std::istream& page,
+Dependencies documented_dependencies(std::istream& page,
                          std::set<std::string>* torch_free) {
   static const std::regex kRow(R"(\| `([a-z_]+)/` \|.*\|([^|]*)\|\s*)");
-  Arrows arrows;
+  Dependencies dependencies;
   bool torch = false;
   for (std::string line; std::getline(page, line);) {
     torch = torch || line.find("# The torch half") != std::string::npos;
@@ -26,34 +26,34 @@ Arrows documented_arrows(std::istream& page,
     if (!std::regex_match(line, row, kRow)) {
       continue;
     }
-    arrows[row[1]] = words(row[2]);
+    dependencies[row[1]] = words(row[2]);
     if (!torch) {
       torch_free->insert(row[1]);
     }
   }
-  return arrows;
+  return dependencies;
 }
 
-Arrows declared_arrows(std::istream& rooms) {
-  Arrows arrows;
-  for (std::string line; std::getline(rooms, line);) {
+Dependencies declared_dependencies(std::istream& modules) {
+  Dependencies dependencies;
+  for (std::string line; std::getline(modules, line);) {
     const std::size_t colon = line.find(':');
-    arrows[line.substr(0, colon)] = words(line.substr(colon + 1));
+    dependencies[line.substr(0, colon)] = words(line.substr(colon + 1));
   }
-  return arrows;
+  return dependencies;
 }
 
-std::set<std::string> reachable(const Arrows& arrows, const std::string& room) {
+std::set<std::string> reachable(const Dependencies& dependencies, const std::string& module) {
   std::set<std::string> seen;
-  std::vector<std::string> open = {room};
+  std::vector<std::string> open = {module};
   while (!open.empty()) {
     const std::string next = open.back();
     open.pop_back();
     if (!seen.insert(next).second) {
       continue;
     }
-    const auto row = arrows.find(next);
-    if (row != arrows.end()) {
+    const auto row = dependencies.find(next);
+    if (row != dependencies.end()) {
       open.insert(open.end(), row->second.begin(), row->second.end());
     }
   }
@@ -85,7 +85,7 @@ std::vector<std::string> offending_includes(
         reason = "which its DEPS do not name";
       }
     } else if (include[1] == "\"") {
-      reason = "which is no \"paceline/<room>/<file>\"";
+      reason = "which is no \"paceline/<module>/<file>\"";
     } else if (!may_see_torch && std::regex_match(path, kTorch)) {
       reason = "in the torch-free half";
     }
