@@ -5,6 +5,11 @@
 
 namespace paceline::launch {
 
+/// Thrown where a step or a wait notices that the session shall end.
+struct StopRequested {
+  int signal = 0;
+};
+
 /// SIGTERM and SIGUSR1 as requests to stop after the current step.
 ///
 /// Blocks both for this thread and all that it starts later, so it must be made

@@ -12,6 +12,7 @@
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/line_rate.h"
 #include "paceline/launch/key_value_store.h"
+#include "paceline/launch/stop_signals.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/environment.h"
 #include "paceline/measure/host_cores.h"
@@ -119,7 +120,7 @@ class CommSession {
   void stop_if_asked() const {
     const int signal = options_.stop_signal ? options_.stop_signal() : 0;
     if (signal != 0) {
-      throw StopRequested{signal};
+      throw launch::StopRequested{signal};
     }
   }
 
@@ -238,7 +239,7 @@ int run_comm_session(const engines::World& world,
                      CommFindings& findings) {
   try {
     CommSession(world, heartbeat, options, findings).run();
-  } catch (const StopRequested& stop) {
+  } catch (const launch::StopRequested& stop) {
     return 128 + stop.signal;
   }
   return 0;

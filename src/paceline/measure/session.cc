@@ -17,6 +17,7 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/experiment/machine.h"
+#include "paceline/launch/stop_signals.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/case_run.h"
 #include "paceline/measure/core_pin.h"
@@ -61,7 +62,7 @@ class Session {
   int run() {
     try {
       return run_all();
-    } catch (const StopRequested& stop) {
+    } catch (const launch::StopRequested& stop) {
       return 128 + stop.signal;
     }
   }
@@ -168,7 +169,7 @@ class Session {
   void stop_if_asked() const {
     const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0;
     if (signal != 0) {
-      throw StopRequested{signal};
+      throw launch::StopRequested{signal};
     }
   }
 

@@ -9,11 +9,6 @@
 
 namespace paceline::measure {
 
-/// Thrown where a step or a wait notices that the session shall end.
-struct StopRequested {
-  int signal = 0;
-};
-
 /// This rank's device under `configuration`: cpu, or the CUDA device of the
 /// local rank modulo the visible ones.
 at::Device device_of(const engines::World& world,

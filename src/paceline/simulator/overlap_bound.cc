@@ -129,7 +129,7 @@ struct Share {
 };
 
 /// The model work before and behind a communication item.
-struct Dependencies {
+struct AdjacentWork {
   std::vector<ItemId> backward;  // whose gradients it carries
   std::map<std::int32_t, plan::Picoseconds> forward;  // forwards_behind() it
 };
@@ -137,7 +137,7 @@ struct Dependencies {
 /// The parameters' parts of a communication item.
 void add_shares(const Job& job,
                 const std::vector<LinkBytes>& loads,
-                const Dependencies& work,
+                const AdjacentWork& work,
                 const Clock& clock,
                 std::vector<Share>& shares) {
   const auto& parameters = job.input.model.parameters;
@@ -232,7 +232,7 @@ OverlapLink overlap_link(const Job& job,
   Followers followers(job, *actor);
   std::vector<Share> shares;
   for (const auto& [id, backward] : carried_by(job, *actor, followers)) {
-    const Dependencies work{
+    const AdjacentWork work{
         .backward = backward,
         .forward = forwards_behind(job, *actor, clock, followers, id)};
     const Item& item = job.items[id];

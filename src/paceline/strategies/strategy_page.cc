@@ -18,7 +18,7 @@ std::string file_of(const RowInfo& row) {
     name = fmt::format("{}.cc", row.name);
     std::ranges::replace(name, '-', '_');
   }
-  return fmt::format("src/paceline/plan/{}", name);
+  return fmt::format("src/paceline/strategies/{}", name);
 }
 
 std::string_view guarantee_text(Guarantee guarantee) {
