@@ -77,13 +77,14 @@ TEST(IssueQueue, TheFirstMemberPicksTheMostUrgentReadyOp) {
 TEST(IssueQueue, TheOthersFollowItsPicks) {
   IssueQueue queue(group(plan::Order::kPriority, 1000), false);
   const auto all = [](OpRef) { return true; };
+  const auto only_1 = [](OpRef ref) { return ref.op == 1; };
   queue.push({0, 1}, 0, 10);
   queue.push({0, 2}, 1, 10);
-  EXPECT_FALSE(queue.pop(all).has_value());
+  EXPECT_FALSE(queue.pop(only_1).has_value()) << "no pick is known";
   EXPECT_TRUE(queue.ask());
   EXPECT_FALSE(queue.ask()) << "one at a time";
   queue.follow({0, 2});
-  EXPECT_FALSE(queue.pop([](OpRef ref) { return ref.op == 1; }).has_value());
+  EXPECT_FALSE(queue.pop(only_1).has_value()) << "the picked op is not ready";
   EXPECT_EQ(queue.pop(all), (OpRef{0, 2}));
   EXPECT_TRUE(queue.ask());
   queue.follow({0, 1});

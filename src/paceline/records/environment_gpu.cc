@@ -19,7 +19,7 @@ namespace paceline::records {
 namespace {
 
 // "8 x NVIDIA H200": equal values of several devices, counted.
-std::string counted(const std::vector<std::string>& values) {
+std::string counted_values(const std::vector<std::string>& values) {
   std::vector<std::pair<std::string, int>> counts;
   for (const std::string& value : values) {
     const auto same =
@@ -84,8 +84,8 @@ bool collect_facts(const HostSources& sources,
     }
   }
   if (!names.empty()) {
-    facts["gpus"] = counted(names);
-    facts["gpu_pcie"] = counted(links);
+    facts["gpus"] = counted_values(names);
+    facts["gpu_pcie"] = counted_values(links);
     facts["driver"] = first[0];
     facts["gpu_memory_mib"] = first[2];
     facts["gpu_clock_max_mhz"] = first[3];

@@ -75,7 +75,7 @@ std::string clipped(std::string_view text, std::size_t longest = 60) {
   return text.size() > longest ? out + "..." : out;
 }
 
-std::string shown(const Json& value) {
+std::string shown_json(const Json& value) {
   if (value.is_structured()) {
     return value.is_array() ? "an array" : "an object";
   }
@@ -123,7 +123,7 @@ class Document {
                                  ends_.at(std::min(before, ends_.size() - 1)),
                                  place,
                                  expected,
-                                 shown(value)));
+                                 shown_json(value)));
   }
 
  private:
