@@ -6,8 +6,10 @@
 
 #include "measure/awkward.h"
 #include "measure/run_team.h"
+#include "paceline/engines/c10d_store.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/run_rank.h"
+#include "paceline/launch/detect_launch.h"
 #include "paceline/launch/job_launch.h"
 
 // Worlds: what a schedule sends is its plan's cost in each of them, and ranks
@@ -125,12 +127,14 @@ TEST(DISABLED_RankOf, EverySchedule) {
 
 void start_ranks(int world, const std::string& test) {
   SCOPED_TRACE(std::to_string(world) + " processes");
-  launch::JobLaunch local;
-  local.ranks = world;
-  local.argv = {"train_test",
-                "--gtest_also_run_disabled_tests",
-                "--gtest_filter=DISABLED_RankOf." + test};
-  const launch::Outcome outcome = launch::launch_job(local);
+  const launch::JobLaunch job{
+      .hosts = {{.host = launch::host_name(),
+                 .ranks = world,
+                 .argv = {"train_test",
+                          "--gtest_also_run_disabled_tests",
+                          "--gtest_filter=DISABLED_RankOf." + test}}},
+      .serve_store = engines::serve_key_value_store};
+  const launch::Outcome outcome = launch::launch_job(job);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.message;
 }
 
