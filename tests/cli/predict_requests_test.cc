@@ -122,7 +122,7 @@ TEST_F(PredictRequests, GoOnBehindALineThatIsRefused) {
       {nullptr, "a request must be a JSON object"},
       {"bsp", "a line of --requests is of one prediction; 2 were asked for"},
       {"bsp", "batch_size: true must be a string, a number or a list of these"},
-      {"bsp", "--batch-size many: must be a number"},
+      {"bsp", "--batch-size: many: must be a whole number"},
       {"bsp", "a world of 99 ranks does not fit on cluster"}};
   for (std::size_t i = 0; i < refusals.size(); ++i) {
     EXPECT_EQ(lines[i].size(), 2u);

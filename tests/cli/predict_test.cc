@@ -104,7 +104,7 @@ TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
   expect_refused("predict --from r.jsonl",
                  "paceline: --from wants worlds to predict");
   expect_refused("predict --from r.jsonl --ranks 4 --batch-size 8",
-                 "paceline: --from excludes --batch-size\n");
+                 "paceline: --batch-size excludes --from\n");
 }
 
 // What records say themselves, and what is for records alone.
@@ -180,7 +180,7 @@ TEST_F(Predict, RefusesValuesThatCannotBe) {
   const std::string predict = "predict resnet50 " + kCluster + " ";
   for (const char* rate : {"inf", "nan", "0", "-1", "1e30", "1e-300"}) {
     expect_refused(predict + "--device-rate " + rate,
-                   "paceline: --device-rate ");
+                   std::string("paceline: --device-rate: ") + rate + ":");
   }
   expect_refused(predict + "--batch-size 0",
                  "paceline: --batch-size: 0: must be a whole number of at "

@@ -249,8 +249,9 @@ TEST_F(Program, RefusesOneFileForTwoOutputs) {
 }
 
 TEST_F(Program, RefusesAnInterfaceThatIsNotHere) {
-  expect_refused("run --model mlp --interface nosuch0",
-                 "paceline: --interface: unknown interface 'nosuch0'");
+  expect_refused(
+      "run --model mlp --interface nosuch0",
+      "paceline: --interface nosuch0: this host has no such interface");
 }
 
 TEST_F(Program, DryRunStartsNothing) {
