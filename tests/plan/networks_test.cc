@@ -124,9 +124,8 @@ TEST(Networks, HaveTheKnownArithmetic) {
   EXPECT_NEAR(flops_of("resnet50"), 2 * 4.09e9, 0.2e9);
   EXPECT_NEAR(flops_of("resnext101_32x8d"), 2 * 16.4e9, 0.5e9);
   EXPECT_NEAR(flops_of("vgg16"), 2 * 15.47e9, 0.2e9);
-  EXPECT_NEAR(flops_of("bert-base"),
-              2 * 64 * (85.1e6 + 23.4e6 + 0.6e6),
-              0.03e10);
+  EXPECT_NEAR(
+      flops_of("bert-base"), 2 * 64 * (85.1e6 + 23.4e6 + 0.6e6), 0.03e10);
 }
 
 TEST(Networks, NameWhatTheStateDictNames) {

@@ -50,11 +50,10 @@ bool has(const std::string& text, const std::string& part) {
 TEST(CompareRuns, TellsErrorAndOrder) {
   const double bsp = predicted_s("bsp"), wfbp = predicted_s("wfbp");
   ASSERT_NE(bsp, wfbp);
-  const std::string alike =
-      compared_text(std::vector{run("bsp", bsp), run("wfbp", 2 * wfbp)},
-                    eight_hosts());
-  EXPECT_TRUE(has(alike,
-                  fmt::format("  {:13.2f}  {:12.2f}  ", bsp * 1e3, bsp * 1e3)))
+  const std::string alike = compared_text(
+      std::vector{run("bsp", bsp), run("wfbp", 2 * wfbp)}, eight_hosts());
+  EXPECT_TRUE(
+      has(alike, fmt::format("  {:13.2f}  {:12.2f}  ", bsp * 1e3, bsp * 1e3)))
       << alike;
   EXPECT_TRUE(has(alike, "0.0  bsp, 8 ranks\n")) << alike;
   EXPECT_TRUE(has(alike, "-50.0  wfbp, 8 ranks\n")) << alike;
@@ -62,17 +61,17 @@ TEST(CompareRuns, TellsErrorAndOrder) {
       << alike;
   const std::string faster = bsp < wfbp ? "bsp" : "wfbp";
   const std::string slower = bsp < wfbp ? "wfbp" : "bsp";
-  EXPECT_TRUE(has(compared_text(std::vector{run(faster, 1), run(slower, 2)},
-                                eight_hosts()),
-                  "; the measured order is the predicted one"));
-  EXPECT_TRUE(has(compared_text(std::vector{run(faster, 2), run(slower, 1)},
-                                eight_hosts()),
-                  "; the measured order differs from the predicted one"));
+  EXPECT_TRUE(has(
+      compared_text(std::vector{run(faster, 1), run(slower, 2)}, eight_hosts()),
+      "; the measured order is the predicted one"));
+  EXPECT_TRUE(has(
+      compared_text(std::vector{run(faster, 2), run(slower, 1)}, eight_hosts()),
+      "; the measured order differs from the predicted one"));
 }
 
 TEST(CompareRuns, RepetitionsAreOneRow) {
-  const std::string text = compared_text(
-      std::vector{run("bsp", 1), run("bsp", 1)}, eight_hosts());
+  const std::string text =
+      compared_text(std::vector{run("bsp", 1), run("bsp", 1)}, eight_hosts());
   EXPECT_EQ(text.find("bsp, 8 ranks"), text.rfind("bsp, 8 ranks")) << text;
 }
 

@@ -16,7 +16,7 @@ std::set<std::string> words(const std::string& text) {
 }  // namespace
 
 Dependencies documented_dependencies(std::istream& page,
-                         std::set<std::string>* torch_free) {
+                                     std::set<std::string>* torch_free) {
   static const std::regex kRow(R"(\| `([a-z_]+)/` \|.*\|([^|]*)\|\s*)");
   Dependencies dependencies;
   bool torch = false;
@@ -43,7 +43,8 @@ Dependencies declared_dependencies(std::istream& modules) {
   return dependencies;
 }
 
-std::set<std::string> reachable(const Dependencies& dependencies, const std::string& module) {
+std::set<std::string> reachable(const Dependencies& dependencies,
+                                const std::string& module) {
   std::set<std::string> seen;
   std::vector<std::string> open = {module};
   while (!open.empty()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The modules of src/paceline include each other only as
 // docs/architecture.md says.
+#include "tools/module_dependencies.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,8 +10,6 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
-
-#include "tools/module_dependencies.h"
 
 namespace paceline::tools {
 namespace {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-tidy over the torch-free half, one room at a time.
+"""Runs clang-tidy over the torch-free half, one module at a time.
 
     tidy.py BUILD-FOLDER JOBS
 
 BUILD-FOLDER holds the compile_commands.json of the lint preset.  Nearly all of
-clang-tidy's time goes into the standard library, so the files of a room are
+clang-tidy's time goes into the standard library, so the files of a module are
 looked at as one; those that do not compile beside the ones before them
 (equal names in unnamed namespaces) are looked at apart.  Tests are left out: GoogleTest's
 macros expand into what several checks object to.
@@ -28,8 +28,8 @@ DOES_NOT_COMPILE = re.compile(r"^(/[^:]+):\d+:\d+: error: .*\[clang-diagnostic-e
 DIAGNOSTIC = re.compile(r"(/[^:]+):\d+:\d+: (?:error|warning):")
 
 
-def rooms(build):
-    """The source files of each room, and the flags that they share."""
+def modules(build):
+    """The source files of each module, and the flags that they share."""
     found = {}
     for command in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
         file = pathlib.Path(command["file"])
@@ -87,7 +87,7 @@ def tidy(together, files, flags):
 
 
 def check_room(build, name, files, flags):
-    """As tidy(), but a room that passed is not looked at again until something changes."""
+    """As tidy(), but a module that passed is not looked at again until something changes."""
     folder = pathlib.Path(build) / "tidy"
     folder.mkdir(exist_ok=True)
     headers = sorted(pathlib.Path("src").rglob("*.h"))
@@ -105,10 +105,10 @@ def main():
     failed = False
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         work = [pool.submit(check_room, build, name, files, flags)
-                for name, (files, flags) in rooms(build).items()]
-        for room in concurrent.futures.as_completed(work):
-            print(room.result(), end="", flush=True)
-            failed = failed or bool(room.result())
+                for name, (files, flags) in modules(build).items()]
+        for module in concurrent.futures.as_completed(work):
+            print(module.result(), end="", flush=True)
+            failed = failed or bool(module.result())
     return failed
 
 

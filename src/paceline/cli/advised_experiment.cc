@@ -12,10 +12,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/outputs.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/job_flags.h"
-#include "paceline/base/outputs.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
 #include "paceline/experiment/check.h"
@@ -181,9 +181,8 @@ class Writing {
         {"ranks", std::to_string(c.ranks)}};
     const plan::EngineTraits* priced = plan::find_engine_traits(
         predict::engine_of(request_.job.engine, request_.job.cluster));
-    const plan::EngineTraits& engine = replays_ || priced == nullptr
-                                           ? plan::engine_for("cpu")
-                                           : *priced;
+    const plan::EngineTraits& engine =
+        replays_ || priced == nullptr ? plan::engine_for("cpu") : *priced;
     texts["device"] = engine.made_for;
     texts["engine"] = engine.name;
     if (replays_) {

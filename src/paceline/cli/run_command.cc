@@ -158,11 +158,8 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
         launch,
         job.settings.timeout_ms(),
         [&](std::vector<int> ranks_per_host, int cores) {
-          return resolve_launched(raw,
-                                  job,
-                                  launch.self.launcher,
-                                  std::move(ranks_per_host),
-                                  cores);
+          return resolve_launched(
+              raw, job, launch.self.launcher, std::move(ranks_per_host), cores);
         });
   }
   // Before a library starts a thread, which would take Ctrl-C for itself.

@@ -43,8 +43,7 @@ bool emulates_links(const Configuration& c) {
 }
 
 /// Throws UsageError for a case that a prediction does not describe.
-void check_predictable(const Configuration& c,
-                       const PredictRequest& request) {
+void check_predictable(const Configuration& c, const PredictRequest& request) {
   if (strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb})
           .external()) {
     throw UsageError("an external command performs it, which has no plan");
@@ -66,8 +65,7 @@ void check_predictable(const Configuration& c,
 }
 
 /// Every rank behind a link of its own, without an engine's costs.
-void describe_emulated_links(const Configuration& c,
-                             PredictRequest& request) {
+void describe_emulated_links(const Configuration& c, PredictRequest& request) {
   const cluster::LinkSpec link = cluster::parse_link("link", c.link);
   request.cluster = {};
   request.cluster.hosts = {{.name = "here", .slots = c.ranks, .interface = {}}};
@@ -79,17 +77,16 @@ void describe_emulated_links(const Configuration& c,
   request.engine = "link";
 }
 
-PredictRequest request_of(
-    const Configuration& c, const std::optional<cluster::Cluster>& cluster) {
-  PredictRequest request{
-      .network = {},
-      .cluster = cluster.value_or(cluster::Cluster{}),
-      .strategy = c.strategy,
-      .bucket_mb = c.bucket_mb,
-      .ranks = c.ranks,
-      .batch_size = c.batch_size,
-      .optimizer = c.optimizer,
-      .engine = c.engine};
+PredictRequest request_of(const Configuration& c,
+                          const std::optional<cluster::Cluster>& cluster) {
+  PredictRequest request{.network = {},
+                         .cluster = cluster.value_or(cluster::Cluster{}),
+                         .strategy = c.strategy,
+                         .bucket_mb = c.bucket_mb,
+                         .ranks = c.ranks,
+                         .batch_size = c.batch_size,
+                         .optimizer = c.optimizer,
+                         .engine = c.engine};
   if (emulates_links(c)) {
     describe_emulated_links(c, request);
   }
