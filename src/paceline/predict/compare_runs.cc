@@ -160,9 +160,9 @@ long long printed(double seconds) {
   return std::llround(seconds * 1e5);
 }
 
-/// Whether all measured steps of `one` are faster than those of `other`.
-bool measured_faster(const Compared& one, const Compared& other) {
-  return printed(one.slowest_s()) < printed(other.fastest_s());
+/// Whether all measured steps of `left` are faster than those of `right`.
+bool measured_faster(const Compared& left, const Compared& right) {
+  return printed(left.slowest_s()) < printed(right.fastest_s());
 }
 
 /// Whether the two cases differ in their strategy alone.

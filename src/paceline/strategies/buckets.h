@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "paceline/plan/program.h"
+#include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// The buckets that c10d::compute_bucket_assignment_by_size makes of dense
 /// parameters of one type on one device.

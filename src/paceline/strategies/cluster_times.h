@@ -6,11 +6,10 @@
 
 #include "paceline/cluster/cluster.h"
 #include "paceline/plan/alpha_beta.h"
+#include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// What a job moves its bytes by, and where its ranks are.
 struct TimesAsked {

@@ -3,11 +3,10 @@
 
 #include <memory>
 
+#include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/rules.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// A planner made of four parts, none of which knows another.
 std::unique_ptr<Planner> make_composed(std::unique_ptr<ScheduleRule> schedule,

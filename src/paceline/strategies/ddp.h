@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "paceline/plan/program.h"
+#include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// The performer of the plan's ops that PyTorch's Reducer carries out.
 inline constexpr std::string_view kReducer = "c10d.reducer";

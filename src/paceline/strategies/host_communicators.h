@@ -3,10 +3,9 @@
 
 #include "paceline/plan/program.h"
 #include "paceline/strategies/hosts.h"
+#include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// Adds two communicators of the ranks of a host, where a host has several: one
 /// for reduce-scatter and one for all-gather.  Ops of one communicator are

@@ -4,10 +4,9 @@
 #include <string_view>
 
 #include "paceline/plan/plan_input.h"
+#include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// Ranks on hosts of equal size, in rank order.
 struct Hosts {

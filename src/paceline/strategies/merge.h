@@ -9,11 +9,10 @@
 
 #include "paceline/plan/profile.h"
 #include "paceline/plan/program.h"
+#include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/transfer_time.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// A gradient as merging sees it, in ready order.
 struct ReadyTensor {

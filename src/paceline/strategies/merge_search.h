@@ -2,13 +2,12 @@
 #pragma once
 
 #include "paceline/strategies/periodic_merge.h"
+#include "paceline/strategies/plan_words.h"
 
 // How cuts are found where no rule says which is best; PeriodicMerge::bound is
 // left to the caller.
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// Tries all of them: 2^(n-1) for n tensors.
 PeriodicMerge best_of_all_cuts(const StepTensors& step,

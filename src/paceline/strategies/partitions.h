@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "paceline/plan/program.h"
+#include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// More partitions than this of one model are refused: each is an exchange of
 /// its own, and the plan's size and the time to make it grow with them.

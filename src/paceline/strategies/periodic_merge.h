@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "paceline/plan/plan_input.h"
+#include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/transfer_time.h"
 
 // How long a step is whose next step has begun before its last bucket crossed,
@@ -23,8 +24,6 @@
 // Updates take no time here.
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// A gradient in ready order, and when the next forward wants it.
 struct StepTensor {

@@ -3,14 +3,13 @@
 
 #include <memory>
 
+#include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/rules.h"
 
 // What the rows of strategies/strategy_table.cc make.  Each function is defined
 // in the file of its name; what it does is said there.
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 class Options;  // strategies/strategy.h
 

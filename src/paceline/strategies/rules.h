@@ -8,6 +8,7 @@
 
 #include "paceline/plan/program.h"
 #include "paceline/strategies/merge.h"
+#include "paceline/strategies/plan_words.h"
 
 // The four parts of which most strategies are composed.  No part knows
 // another: a schedule says when and in which buckets, an exchange with whom, a
@@ -16,8 +17,6 @@
 // strategies/strategy_table.cc.
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// The form in which a slice is sent.
 class CodecRule {

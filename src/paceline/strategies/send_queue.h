@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "paceline/plan/profile.h"
+#include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/transfer_time.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// A piece of a gradient that waits to be sent.
 struct QueuedPiece {

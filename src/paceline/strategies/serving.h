@@ -7,13 +7,12 @@
 #include "paceline/plan/program.h"
 #include "paceline/strategies/host_communicators.h"
 #include "paceline/strategies/partitions.h"
+#include "paceline/strategies/plan_words.h"
 
 // Which rank serves which partition under parameter servers; strategies/ps.cc
 // writes what crosses.
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// The options of `ps`.
 struct Serving {

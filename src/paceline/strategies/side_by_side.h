@@ -7,10 +7,9 @@
 
 #include "paceline/plan/profile.h"
 #include "paceline/plan/shared_link.h"
+#include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// Transfers of one communicator, of which the engine carries several at once.
 ///

@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
+#include "paceline/strategies/plan_words.h"
 
 // Strategies by name: SCHEDULE+EXCHANGE+CODEC+UPDATE, each part NAME or
 // NAME:KEY=VALUE,KEY=VALUE, parts left out take their defaults, `_` is read as
 // `-`; or one whole word (none, ddp, python-ddp), with options likewise.
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 class ScheduleRule;
 class ExchangeRule;

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
+#include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// Graphs over which ranks average, as `topology=` names them.
 ///

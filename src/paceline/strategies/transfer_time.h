@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "paceline/plan/profile.h"
+#include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
-
-using namespace plan;
 
 /// How long a slice of so many bytes takes to cross, and what transfers take
 /// from each other.

@@ -42,7 +42,7 @@ void add_module(const Json& module, NetworkShape& shape) {
   shape.model.modules.push_back(name);
   shape.work.push_back(work);
   for (const auto& [parameter, sizes] : module.at(5).items()) {
-    ParameterShape one{.name = name + "." + parameter,
+    ParameterShape one{.name = fmt::format("{}.{}", name, parameter),
                        .sizes = sizes.get<std::vector<Elements>>(),
                        .module = id};
     one.elements = std::accumulate(
