@@ -104,6 +104,13 @@ TEST_F(ReplayCommand, ALinkThatNoEngineReachesIsSaidEverywhere) {
       << diff.out << diff.err;
 }
 
+// advise prices the cluster's devices under nccl; the profile is of a CPU.
+const std::string kTimedOnCpu =
+    "profile-of-another-device: the profile's layers were timed on cpu, the "
+    "cluster's device is one that engine nccl drives: compute takes the "
+    "profile's times all the same; give --device-rate, samples/s of that "
+    "device, or a profile measured there\n";
+
 TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnModelledLinks) {
   write("two.toml", kTwoHosts);
   const Outcome advice =
@@ -111,8 +118,9 @@ TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnModelledLinks) {
           "--write best.toml --strategies 2");
   ASSERT_EQ(advice.exit_code, 0) << advice.err;
   EXPECT_EQ(advice.err,
-            "experiment: best.toml, the best 2 strategies on modelled links "
-            "here, compute replayed\n");
+            kTimedOnCpu +
+                "experiment: best.toml, the best 2 strategies on modelled "
+                "links here, compute replayed\n");
   const Outcome outcome = run("run best.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(
@@ -147,10 +155,10 @@ TEST_F(ReplayCommand, AdviceForThisMachineRunsOnIt) {
       run("advise theirs.json --cluster here.toml --bucket-mb 25 --top 1 "
           "--write best.toml --strategies 1");
   ASSERT_EQ(advice.exit_code, 0) << advice.out << advice.err;
-  EXPECT_EQ(
-      advice.err,
-      "experiment: best.toml, the best strategy on cluster 'two', compute "
-      "replayed\n");
+  EXPECT_EQ(advice.err,
+            kTimedOnCpu +
+                "experiment: best.toml, the best strategy on cluster 'two', "
+                "compute replayed\n");
   const Outcome outcome = run("run best.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find("\npredicted for cluster 'two', beside what was "
