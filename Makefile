@@ -2,7 +2,7 @@
 # Every build is a preset of CMakePresets.json; this file only calls them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test build core lint nightly clean distclean
+.PHONY: help setup bench test build mpi with-mpi core lint nightly clean distclean
 
 # Tools that setup installed without root come first.
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
@@ -17,9 +17,10 @@ help:
 	@echo 'make bench    set up, build, run experiments/quick.toml; a table and a page'
 	@echo 'make test     set up, build everything, run every test'
 	@echo 'make build    set up and build the program: build/paceline'
+	@echo 'make mpi      install Open MPI (as root) and build the program with the engine mpi'
 	@echo 'make core     build and test the half that needs no torch (seconds)'
 	@echo 'make lint     format, module dependencies, sizes, clang-tidy, what is linked'
-	@echo 'make nightly  the sanitizer presets, the nightly tests, then every test ten times'
+	@echo 'make nightly  the sanitizer presets, the nightly tests (300 faults among them), then every test ten times'
 	@echo 'make setup    install what is missing, nothing else'
 	@echo 'make clean    remove build/; distclean removes .deps/ and .venv/ too'
 	@echo
@@ -44,7 +45,17 @@ bench: build
 	build/paceline run experiments/quick.toml --records results/quick.jsonl
 	@build/paceline report results/quick.jsonl --output results/quick.html
 
-test: build
+# Configured anew, because ninja does not see that MPI has come.
+with-mpi: setup
+	@tools/setup.sh mpi || echo 'no Open MPI here: the engine mpi is left out'
+	cmake --preset $(PRESET) $(if $(TORCH),-DTORCH=$(TORCH))
+
+mpi: with-mpi
+	@grep --quiet '^PACELINE_FOUND_MPI:.*=ON$$' $(BUILD)/CMakeCache.txt || \
+	  { echo 'make mpi: no MPI was found; install libopenmpi-dev and openmpi-bin, or their like' >&2; exit 3; }
+	@$(MAKE) --no-print-directory build
+
+test: with-mpi build
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 	ctest --preset $(PRESET) --parallel $(JOBS)
 

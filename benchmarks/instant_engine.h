@@ -56,11 +56,10 @@ class InstantChannel final : public engines::Channel {
   Work broadcast(const at::Tensor& /*values*/, int /*root*/) override {
     return done();
   }
-  Work send(const at::Tensor& /*values*/, int /*peer*/) override {
-    return done();
-  }
-  Work receive(const at::Tensor& /*values*/, int /*peer*/) override {
-    return done();
+  std::vector<Work> exchange(
+      const std::vector<Message>& /*sends*/,
+      const std::vector<Message>& /*receives*/) override {
+    return {done()};
   }
   Work barrier() override { return done(); }
   engines::Ledger ledger() const override { return {}; }

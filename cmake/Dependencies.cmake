@@ -79,3 +79,26 @@ else()
   set(PACELINE_HAVE_HWLOC OFF)
 endif()
 message(STATUS "hwloc: ${HWLOC_LIBRARY}")
+
+# MPI, for the engine mpi: Open MPI or MPICH, by the compiler wrapper's word.
+# PACELINE_WITH_MPI=OFF leaves it out where it is installed.
+option(PACELINE_WITH_MPI "Build the MPI engine where MPI is installed" ON)
+set(PACELINE_HAVE_MPI OFF)
+if(PACELINE_WITH_MPI AND PACELINE_WITH_TORCH)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI 3.1 QUIET COMPONENTS CXX)
+  if(MPI_CXX_FOUND)
+    set(PACELINE_HAVE_MPI ON)
+    # Debian's name of the one that belongs to Open MPI, whatever mpirun is.
+    find_program(PACELINE_OPEN_MPI_MPIRUN NAMES mpirun.openmpi mpirun DOC "Open MPI's mpirun")
+    mark_as_advanced(PACELINE_OPEN_MPI_MPIRUN)
+    add_library(paceline_mpi INTERFACE)
+    add_library(paceline::mpi ALIAS paceline_mpi)
+    target_link_libraries(paceline_mpi INTERFACE MPI::MPI_CXX)
+    target_compile_definitions(paceline_mpi INTERFACE
+      PACELINE_MPIRUN_PROGRAM="${PACELINE_OPEN_MPI_MPIRUN}" OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  endif()
+endif()
+# For the Makefile.
+set(PACELINE_FOUND_MPI ${PACELINE_HAVE_MPI} CACHE INTERNAL "Whether the MPI engine is built")
+message(STATUS "MPI: ${PACELINE_HAVE_MPI} ${MPI_CXX_VERSION} ${MPI_CXX_LIBRARIES}")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program itself under a launcher of others, which PACELINE_LAUNCHER is the
 // beginning of the command line of: its ranks are joined, and records come out.
+// PACELINE_FLAGS are of every run.
 #include <filesystem>
 #include <fstream>
 
@@ -23,7 +24,8 @@ class PACELINE_SUITE : public ::testing::Test {
   ~PACELINE_SUITE() override { fs::remove_all(folder_); }
 
   testing::Said run(const std::string& arguments) const {
-    return testing::run_marked(PACELINE_LAUNCHER " PROGRAM run " + arguments);
+    return testing::run_marked(
+        PACELINE_LAUNCHER " PROGRAM run " PACELINE_FLAGS " " + arguments);
   }
 
   fs::path folder_;

@@ -134,8 +134,9 @@ TEST_F(Program, RefusesBadFlags) {
   expect_refused("run --model mlp --ranks", "paceline: --ranks: ");
   expect_refused("run --model mlp --resume",
                  "paceline: --resume: needs --records FILE");
-  expect_refused("run --model mlp --engine mpi",
-                 "paceline: --engine: 'mpi' is not one of auto, gloo, nccl");
+  expect_refused(
+      "run --model mlp --engine rpc",
+      "paceline: --engine: 'rpc' is not one of auto, gloo, nccl, mpi");
   expect_refused("run", "paceline: nothing to run: ");
   expect_refused("run --timeout 0",
                  "paceline: --timeout: '0' is not a number from 1 to 86400");

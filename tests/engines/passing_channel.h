@@ -26,11 +26,9 @@ class PassingChannel : public engines::Channel {
   Work broadcast(const at::Tensor& values, int root) override {
     return real_.broadcast(values, root);
   }
-  Work send(const at::Tensor& values, int peer) override {
-    return real_.send(values, peer);
-  }
-  Work receive(const at::Tensor& values, int peer) override {
-    return real_.receive(values, peer);
+  std::vector<Work> exchange(const std::vector<Message>& sends,
+                             const std::vector<Message>& receives) override {
+    return real_.exchange(sends, receives);
   }
   Work barrier() override { return real_.barrier(); }
   engines::Ledger ledger() const override { return real_.ledger(); }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small program with ranks, for the tests of launching and of faults.
 //
-//   rank_program launch RANKS TIMEOUT_MS MODE   starts and supervises ranks
-//   rank_program rank TIMEOUT_MS MODE           is a rank, whoever started it
+//   rank_program launch RANKS TIMEOUT_MS MODE [ENGINE]
+//                            starts and supervises ranks
+//   rank_program rank TIMEOUT_MS MODE [ENGINE]
+//                            is a rank, whoever started it
 //
-// Ranks add up integers over gloo, step by step.  MODE is what the last rank
-// does at step 5: kill, stop, exit, throw; what rank 0 does: kill-first,
-// stop-first; or what all do: usage, ok (twenty steps), forever (until asked to
-// stop).
+// Ranks add up integers over the engine, or gloo, step by step.  MODE is what
+// the last rank does at step 5: kill, stop, exit, throw; what rank 0 does:
+// kill-first, stop-first; or what all do: usage, ok (twenty steps), forever
+// (until asked to stop).
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -51,11 +53,14 @@ bool agree_to_stop(engines::Channel& channel, const launch::StopSignals& stop) {
 
 int work(const engines::RankContext& context,
          const launch::StopSignals& stop,
-         const std::string& mode) {
+         const std::string& mode,
+         const std::string& engine) {
   const launch::RankInfo& self = context.world.self;
-  const auto channel = engines::make_engine("gloo")->connect(
+  const auto channel = engines::make_engine(engine)->connect(
       engines::channel_spec(context.world, "all", self.world));
   const int culprit = mode.ends_with("-first") ? 0 : self.world - 1;
+  const launch::Heartbeat::Hold hold(context.heartbeat,
+                                     launch::Heartbeat::Hold::For::kPeers);
   std::int64_t sum = 0;
   int step = 0;
   for (bool going = true; going; ++step) {
@@ -86,24 +91,30 @@ int work(const engines::RankContext& context,
 }
 
 int run(const Arguments& arguments) {
-  if (arguments.size() == 5 && arguments[1] == "launch") {
+  const bool launches = arguments.size() > 1 && arguments[1] == "launch";
+  const std::size_t without_engine = launches ? 5 : 4;
+  const std::string engine =
+      arguments.size() > without_engine ? arguments.back() : "gloo";
+  if (arguments.size() >= without_engine && launches) {
     launch::JobLaunch job;
     job.serve_store = engines::serve_key_value_store;
-    job.hosts = {{.host = launch::host_name(),
-                  .ranks = std::stoi(arguments[2]),
-                  .argv = {arguments[0], "rank", arguments[3], arguments[4]}}};
+    job.hosts = {
+        {.host = launch::host_name(),
+         .ranks = std::stoi(arguments[2]),
+         .argv = {arguments[0], "rank", arguments[3], arguments[4], engine}}};
+    job.mpirun = engines::find_engine(engine).mpirun;
     job.supervise.heartbeat_timeout =
         std::chrono::milliseconds(std::stoi(arguments[3]));
     const auto outcome = launch::launch_job(job);
     std::printf("outcome: %s\n", outcome.message.c_str());
     return outcome.exit_code;
   }
-  if (arguments.size() == 4 && arguments[1] == "rank") {
+  if (arguments.size() >= without_engine && arguments[1] == "rank") {
     const launch::StopSignals stop;
     return engines::run_rank(launch::detect_launch(""),
                              std::chrono::milliseconds(std::stoi(arguments[2])),
                              [&](const engines::RankContext& context) {
-                               return work(context, stop, arguments[3]);
+                               return work(context, stop, arguments[3], engine);
                              });
   }
   throw UsageError("rank_program: wrong arguments");

@@ -17,6 +17,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/port.h"
 #include "paceline/engines/channel_spec.h"
+#include "paceline/launch/listener.h"
 
 namespace paceline::engines {
 namespace {
@@ -78,6 +79,71 @@ TEST(World, meets_in_a_file) {
     launch.rendezvous = launch::FileRendezvous{path.string()};
   }));
   std::filesystem::remove(path);
+}
+
+TEST(World, a_file_that_a_job_has_used_is_refused) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("paceline-again-" + std::to_string(getpid()));
+  std::filesystem::remove(path);
+  const auto in_file = [&](launch::Launch& launch) {
+    launch.rendezvous = launch::FileRendezvous{path.string()};
+  };
+  const auto worlds =
+      join_all(2, in_file);  // a store that ends removes its file
+  for (int rank = 0; rank < 2; ++rank) {
+    auto launch = launch_of(rank, 2, "a");
+    in_file(launch);
+    try {
+      join(launch, milliseconds(300));
+      FAIL();
+    } catch (const UsageError& error) {
+      EXPECT_EQ(std::string(error.what()),
+                "rank " + std::to_string(rank) +
+                    " of job 'job' has met others at file:" + path.string() +
+                    " already: another job meets there, or did; choose another "
+                    "place by --rendezvous, or remove the file");
+    }
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(World, keys_of_two_jobs_never_meet) {
+  const auto port = free_port();
+  const auto worlds = join_all(2, [&](launch::Launch& launch) {
+    launch.rendezvous =
+        launch::TcpRendezvous{"127.0.0.1", port, launch.self.rank == 0};
+  });
+  // What a stranger writes below the name of the job is not the job's.
+  auto stranger = launch_of(1, 2, "x");
+  stranger.rendezvous = launch::TcpRendezvous{"127.0.0.1", port, false};
+  const auto outside = open_key_value_store(stranger, milliseconds(2000));
+  outside->set("key", "theirs");
+  EXPECT_FALSE(worlds[0].store->get("key"));
+  worlds[1].store->set("key", "ours");
+  EXPECT_EQ(worlds[0].store->get("key"), "ours");
+  EXPECT_EQ(outside->get("key"), "theirs");
+}
+
+TEST(World, a_rank_of_another_launch_is_refused) {
+  const auto listener = launch::listen_at("127.0.0.1", 0);
+  const auto store =
+      serve_key_value_store("token", listener->fd, listener->port);
+  store->set(launch::kServedKey, "1");
+  auto launch = launch_of(0, 1, "a");
+  launch.self.launcher = "paceline";
+  launch.rendezvous = launch::TcpRendezvous{"127.0.0.1", listener->port, false};
+  try {
+    join(launch, milliseconds(2000));  // as "job"
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              fmt::format("the store at 127.0.0.1:{} does not hold the job "
+                          "that PACELINE_LAUNCH names: it serves another job",
+                          listener->port));
+  }
+  launch.job = "token";
+  EXPECT_EQ(join(launch, milliseconds(2000)).hosts,
+            (std::vector<std::string>{"a"}));
 }
 
 TEST(World, of_one_needs_nobody) {

@@ -31,7 +31,7 @@ TEST(Deadlines, FindsTheCollectiveThatIsInFlightForTooLong) {
   for (const auto op : {kForwardFirst, kForwardSecond, kBackwardSecond}) {
     scheduler.complete({0, op});
   }
-  ASSERT_TRUE(scheduler.take_collective(0, 50).has_value());
+  ASSERT_TRUE(scheduler.take_communication(0, 50).has_value());
   const Deadlines deadlines(nanoseconds(100), nanoseconds(0));
   EXPECT_FALSE(deadlines.find_overdue(scheduler, 149).has_value());
   const auto late = deadlines.find_overdue(scheduler, 150);
@@ -59,6 +59,21 @@ TEST(Deadlines, FindsTheOpOfAPerformerThatMakesNoProgress) {
   EXPECT_FALSE(deadlines.find_overdue(scheduler, 660).has_value());
 }
 
+TEST(Deadlines, FindsAThreadThatStandsStillThoughNothingHoldsIt) {
+  Deadlines deadlines(nanoseconds(1000), nanoseconds(0), nanoseconds(100));
+  deadlines.begin_step(0);
+  EXPECT_EQ(deadlines.find_hang(false, 99), std::nullopt);
+  EXPECT_EQ(deadlines.find_hang(true, 150), std::nullopt);
+  EXPECT_EQ(deadlines.find_hang(false, 249), std::nullopt) << "held until 150";
+  EXPECT_EQ(deadlines.find_hang(false, 250), nanoseconds(100));
+  deadlines.progress(260);
+  EXPECT_EQ(deadlines.find_hang(false, 300), std::nullopt);
+  deadlines.begin_step(300);
+  EXPECT_EQ(deadlines.find_hang(false, 2999), std::nullopt)
+      << "nine times the slowest step, 300";
+  EXPECT_EQ(deadlines.find_hang(false, 3000), nanoseconds(2700));
+}
+
 std::exception_ptr error(const char* text) {
   return std::make_exception_ptr(std::runtime_error(text));
 }
@@ -80,15 +95,16 @@ TEST(FirstError, KeepsTheFirst) {
 
 TEST(FirstError, IsToldOnceAndAfterTheGraceOnly) {
   FirstError first;
-  EXPECT_EQ(first.take_untold(100, nanoseconds(0)), std::nullopt);
-  first.set(error("one"), 10);
-  EXPECT_EQ(first.take_untold(14, nanoseconds(5)), std::nullopt);
-  EXPECT_EQ(first.take_untold(15, nanoseconds(5)), "one");
-  EXPECT_EQ(first.take_untold(16, nanoseconds(5)), std::nullopt);
+  EXPECT_EQ(first.take_untold(100, nanoseconds(0)), nullptr);
+  const std::exception_ptr one = error("one");
+  first.set(one, 10);
+  EXPECT_EQ(first.take_untold(14, nanoseconds(5)), nullptr);
+  EXPECT_EQ(first.take_untold(15, nanoseconds(5)), one);
+  EXPECT_EQ(first.take_untold(16, nanoseconds(5)), nullptr);
   FirstError thrown;
-  thrown.set(error("one"), 10);
+  thrown.set(one, 10);
   EXPECT_THROW(thrown.rethrow_if_set(), std::runtime_error);
-  EXPECT_EQ(thrown.take_untold(100, nanoseconds(5)), std::nullopt);
+  EXPECT_EQ(thrown.take_untold(100, nanoseconds(5)), nullptr);
 }
 
 }  // namespace

@@ -45,14 +45,15 @@ class DispatcherTest : public ::testing::Test {
         tiny.input,
         tiny.setup,
         issuer,
-        [this](const plan::Kernel& kernel) { run_kernel(kernel); },
+        [this](OpRef ref, const plan::Kernel& kernel) {
+          run_kernel(ref, kernel);
+        },
         std::move(options));
   }
 
   TinyPlan tiny;
   FakeIssuer issuer;
-  std::function<void(const plan::Kernel&)> run_kernel =
-      [](const plan::Kernel&) {};
+  Dispatcher::RunKernel run_kernel = [](OpRef, const plan::Kernel&) {};
   std::optional<Dispatcher> dispatcher;
 };
 
@@ -90,7 +91,11 @@ TEST_F(DispatcherTest, ManyStepsOnThreeThreadsGiveTheResultOfTheProgram) {
   const plan::CommPlan ops = tiny.ops();
   const StepProgram program =
       make_step_program(tiny.ops(), tiny.input, tiny.setup);
-  run_kernel = [&](const plan::Kernel& kernel) {
+  std::array<plan::Step, 2> steps{};
+  run_kernel = [&](OpRef ref, const plan::Kernel& kernel) {
+    const bool second = kernel.writes[0].slice.begin > 0;
+    const plan::Step step = steps[second ? 1 : 0]++;
+    EXPECT_EQ(ref, (OpRef{step, second ? kUpdateSecond : kUpdateFirst}));
     numbers.update(kernel.writes[0].slice);
   };
   std::optional<RandomOrderThread> engine(1);
@@ -151,7 +156,7 @@ TEST_F(DispatcherTest, AsynchronousOpsAreCompleteOnceTheyAreEnqueued) {
       tiny.input,
       tiny.setup,
       device,
-      [&](const plan::Kernel& kernel) {
+      [&](OpRef, const plan::Kernel& kernel) {
         log.push_back("update " + std::to_string(kernel.writes[0].slice.begin));
       },
       {});
@@ -209,7 +214,7 @@ TEST_F(DispatcherTest, AnOpThatFailsIsTheErrorOfTheRun) {
 
 TEST_F(DispatcherTest, AnErrorOfAKernelOrOfTheHeartbeatEndsTheWait) {
   issuer.on_watch = [&](OpRef ref) { dispatcher->op_ended(ref, nullptr); };
-  run_kernel = [](const plan::Kernel&) {
+  run_kernel = [](OpRef, const plan::Kernel&) {
     throw UsageError("this kernel is not for these operands");
   };
   make();
@@ -232,16 +237,30 @@ TEST_F(DispatcherTest, AnErrorOfAKernelOrOfTheHeartbeatEndsTheWait) {
 
 // The training thread is inside the performer, where no error reaches it.
 TEST_F(DispatcherTest, ATrainingThreadThatAPerformerHoldsIsReported) {
-  std::promise<std::string> told;
+  std::promise<std::exception_ptr> told;
   make({.timeout = std::chrono::milliseconds(1),
-        .stuck = [&](const std::string& why) { told.set_value(why); },
+        .stuck = [&](const std::exception_ptr& e) { told.set_value(e); },
         .grace = std::chrono::nanoseconds(0)});
   dispatcher->begin_step(0, tiny.plan_of_performer());
-  const std::string why = told.get_future().get();
+  const std::string why =
+      error_of([&] { std::rethrow_exception(told.get_future().get()); });
   EXPECT_EQ(why.find("step 0: all-reduce, 8 bytes, gradients second.weight, on "
                      "grad, 2 ranks, by another is not done after"),
             0U)
       << why;
+}
+
+// Nothing holds the training thread: its own rank is the one that hangs.
+TEST_F(DispatcherTest, ATrainingThreadThatHangsIsReported) {
+  std::promise<std::exception_ptr> told;
+  make({.training_timeout = std::chrono::milliseconds(1),
+        .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
+  dispatcher->begin_step(0, tiny.plan());
+  const std::string why =
+      error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U)
+      << why;
+  EXPECT_NE(why.find(" s, at forward, first"), std::string::npos) << why;
 }
 
 TEST_F(DispatcherTest, TheFirstMemberSendsWhatItPicks) {

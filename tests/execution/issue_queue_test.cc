@@ -23,8 +23,8 @@ plan::Communicator group(plan::Order order, std::int64_t credit) {
 
 TEST(IssueQueue, ProgramOrderWaitsForTheFirst) {
   IssueQueue queue(group(plan::Order::kProgram, 1000), true);
-  queue.push({0, 1}, 5, 10);
-  queue.push({0, 2}, 0, 10);
+  queue.push({0, 1}, true, 5, 10);
+  queue.push({0, 2}, true, 0, 10);
   const auto only_second = [](OpRef ref) { return ref.op == 2; };
   EXPECT_FALSE(queue.pop(only_second).has_value());
   const auto all = [](OpRef) { return true; };
@@ -37,7 +37,7 @@ TEST(IssueQueue, CreditHoldsBackUntilBytesHaveEnded) {
   IssueQueue queue(group(plan::Order::kProgram, 15), true);
   const auto all = [](OpRef) { return true; };
   for (const plan::OpIndex op : {1, 2, 3}) {
-    queue.push({0, op}, 0, 10);
+    queue.push({0, op}, true, 0, 10);
   }
   EXPECT_TRUE(queue.pop(all).has_value());
   EXPECT_TRUE(queue.pop(all).has_value()) << "10 of 15: one more may exceed it";
@@ -49,9 +49,9 @@ TEST(IssueQueue, CreditHoldsBackUntilBytesHaveEnded) {
 TEST(IssueQueue, WhatCountsNothingIsNotHeldBack) {
   IssueQueue queue(group(plan::Order::kPriority, 10), true);
   const auto all = [](OpRef) { return true; };
-  queue.push({0, 1}, 0, 10);
-  queue.push({0, 2}, 1, 10);
-  queue.push({0, 3}, 2, 0);
+  queue.push({0, 1}, true, 0, 10);
+  queue.push({0, 2}, true, 1, 10);
+  queue.push({0, 3}, true, 2, 0);
   EXPECT_EQ(queue.pop(all), (OpRef{0, 1}));
   EXPECT_EQ(queue.pop(all), (OpRef{0, 3}));
   EXPECT_FALSE(queue.pop(all).has_value());
@@ -59,10 +59,10 @@ TEST(IssueQueue, WhatCountsNothingIsNotHeldBack) {
 
 TEST(IssueQueue, TheFirstMemberPicksTheMostUrgentReadyOp) {
   IssueQueue queue(group(plan::Order::kPriority, 1000), true);
-  queue.push({0, 1}, 5, 10);
-  queue.push({0, 2}, 1, 10);
-  queue.push({0, 3}, 1, 10);
-  queue.push({1, 0}, 0, 10);
+  queue.push({0, 1}, true, 5, 10);
+  queue.push({0, 2}, true, 1, 10);
+  queue.push({0, 3}, true, 1, 10);
+  queue.push({1, 0}, true, 0, 10);
   std::set<OpRef> ready{{0, 1}, {0, 3}, {0, 2}};
   const auto is_ready = [&](OpRef ref) { return ready.contains(ref); };
   EXPECT_TRUE(queue.picks());
@@ -78,8 +78,8 @@ TEST(IssueQueue, TheOthersFollowItsPicks) {
   IssueQueue queue(group(plan::Order::kPriority, 1000), false);
   const auto all = [](OpRef) { return true; };
   const auto only_1 = [](OpRef ref) { return ref.op == 1; };
-  queue.push({0, 1}, 0, 10);
-  queue.push({0, 2}, 1, 10);
+  queue.push({0, 1}, true, 0, 10);
+  queue.push({0, 2}, true, 1, 10);
   EXPECT_FALSE(queue.pop(only_1).has_value()) << "no pick is known";
   EXPECT_TRUE(queue.ask());
   EXPECT_FALSE(queue.ask()) << "one at a time";
@@ -112,7 +112,7 @@ TEST(IssueQueue, IssuesInTheOrderOfTheSimulatorsQueue) {
       refs.push_back({n / kOpsPerStep, 2 * (n % kOpsPerStep)});
       bytes.push_back(5 * random(4));
       const auto priority = static_cast<std::int32_t>(random(5));
-      queue.push(refs.back(), priority, bytes.back());
+      queue.push(refs.back(), true, priority, bytes.back());
       simulated.add(true, priority, bytes.back());
     }
     std::vector<std::size_t> waiting(kOps), in_flight;

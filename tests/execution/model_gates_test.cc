@@ -36,7 +36,7 @@ class ModelGatesTest : public ::testing::Test {
   Dispatcher dispatcher{tiny.input,
                         tiny.setup,
                         issuer,
-                        [this](const plan::Kernel& kernel) {
+                        [this](plan::OpRef, const plan::Kernel& kernel) {
                           updated.push_back(kernel.writes[0].slice.begin);
                         },
                         {}};

@@ -29,12 +29,12 @@ class SchedulerTest : public ::testing::Test {
 TEST_F(SchedulerTest, EachOpStartsWhenTheOpsThatItReadsFromAreComplete) {
   Scheduler scheduler = make();
   scheduler.open(0, tiny.plan());
-  EXPECT_EQ(scheduler.take_collective(0, 0), std::nullopt);
+  EXPECT_EQ(scheduler.take_communication(0, 0), std::nullopt);
   scheduler.complete({0, kForwardFirst});
   scheduler.complete({0, kForwardSecond});
   scheduler.complete({0, kBackwardSecond});
-  EXPECT_EQ(scheduler.take_collective(0, 0), (OpRef{0, kReduceSecond}));
-  EXPECT_EQ(scheduler.take_collective(0, 0), std::nullopt);
+  EXPECT_EQ(scheduler.take_communication(0, 0), (OpRef{0, kReduceSecond}));
+  EXPECT_EQ(scheduler.take_communication(0, 0), std::nullopt);
   EXPECT_EQ(scheduler.take_kernel(), std::nullopt);
   scheduler.complete({0, kReduceSecond});
   EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
@@ -47,7 +47,7 @@ TEST_F(SchedulerTest, TheNextStepsForwardWaitsForItsOwnUpdateOnly) {
   compute(scheduler, 0);
   scheduler.open(1, tiny.plan());
   for (const auto op : {kReduceSecond, kReduceFirst}) {
-    ASSERT_EQ(scheduler.take_collective(0, 0), (OpRef{0, op}));
+    ASSERT_EQ(scheduler.take_communication(0, 0), (OpRef{0, op}));
   }
   scheduler.complete({0, kReduceFirst});
   ASSERT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateFirst}));
@@ -64,7 +64,7 @@ TEST_F(SchedulerTest, KernelsAreTakenBySmallestPriority) {
   Scheduler scheduler = make();
   scheduler.open(0, std::make_shared<const plan::CommPlan>(plan));
   compute(scheduler, 0);
-  while (const auto op = scheduler.take_collective(0, 0)) {
+  while (const auto op = scheduler.take_communication(0, 0)) {
     scheduler.complete(*op);
   }
   EXPECT_EQ(scheduler.ready_kernels(), 2U);
@@ -77,12 +77,12 @@ TEST_F(SchedulerTest, ACompleteCollectiveReturnsItsCredit) {
   Scheduler scheduler = make();
   scheduler.open(0, tiny.plan());
   compute(scheduler, 0);
-  ASSERT_EQ(scheduler.take_collective(0, 70), (OpRef{0, kReduceSecond}));
-  EXPECT_EQ(scheduler.take_collective(0, 80), std::nullopt);
+  ASSERT_EQ(scheduler.take_communication(0, 70), (OpRef{0, kReduceSecond}));
+  EXPECT_EQ(scheduler.take_communication(0, 80), std::nullopt);
   EXPECT_EQ(scheduler.in_flight(),
             (std::map<OpRef, std::int64_t>{{{0, kReduceSecond}, 70}}));
   scheduler.complete({0, kReduceSecond});
-  EXPECT_EQ(scheduler.take_collective(0, 90), (OpRef{0, kReduceFirst}));
+  EXPECT_EQ(scheduler.take_communication(0, 90), (OpRef{0, kReduceFirst}));
 }
 
 TEST_F(SchedulerTest, OpsOfAPerformerAreNotIssued) {
@@ -90,7 +90,7 @@ TEST_F(SchedulerTest, OpsOfAPerformerAreNotIssued) {
   EXPECT_EQ(scheduler.first_of_performer(), std::nullopt);
   scheduler.open(0, tiny.plan_of_performer());
   compute(scheduler, 0);
-  EXPECT_EQ(scheduler.take_collective(0, 0), std::nullopt);
+  EXPECT_EQ(scheduler.take_communication(0, 0), std::nullopt);
   EXPECT_EQ(scheduler.first_of_performer(), (OpRef{0, kReduceSecond}));
   scheduler.complete({0, kReduceSecond});
   EXPECT_EQ(scheduler.first_of_performer(), (OpRef{0, kReduceFirst}));

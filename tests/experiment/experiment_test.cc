@@ -202,6 +202,9 @@ TEST(Expand, RefusesWhatCannotRunHere) {
             "--device: 'cuda', but PyTorch sees no GPU here");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"engine", "nccl"}}), two),
             "--engine: 'nccl' was not built in; there is gloo");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"engine", "mpi"}}), two),
+            "--engine: 'mpi' was not built in; there is gloo; `make mpi` "
+            "installs Open MPI and builds with it");
   EXPECT_EQ(
       refusal(
           with_flags({{"model", "mlp"}, {"device", "cpu"}, {"engine", "nccl"}}),

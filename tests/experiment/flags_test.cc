@@ -131,7 +131,7 @@ TEST(FindExperiment, LooksBelowTheRoots) {
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
                  "unknown experiment 'quik'; did you mean 'quick'? Known: ddp, "
-                 "quick");
+                 "quick, same_prices");
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "launch/memory_store.h"
 #include "paceline/base/error.h"
+#include "paceline/launch/heartbeat.h"
 
 namespace paceline::launch {
 namespace {
@@ -55,15 +56,17 @@ TEST(PrefixStore, NoRankPassesABarrierBeforeTheLastHasCome) {
   EXPECT_EQ(early, 0);
 }
 
-TEST(PrefixStore, ATimeoutNamesTheKeyOfTheMissingRank) {
-  PrefixStore store(std::make_shared<MemoryStore>(), 0, "x/");
+TEST(PrefixStore, ABarrierNamesTheMissingRankAndWhatItWasAt) {
+  const auto all = std::make_shared<MemoryStore>();
+  Heartbeat(all, 1).beat(-1, "the report of case 2");
+  PrefixStore store(all, 0, "x/");
   try {
     store.barrier("start", 2, milliseconds(20));
     FAIL();
-  } catch (const WorldError& error) {
-    EXPECT_NE(std::string(error.what()).find("'start/arrived/1'"),
-              std::string::npos)
-        << error.what();
+  } catch (const PeerTimeout& error) {
+    EXPECT_STREQ(error.what(),
+                 "rank 1 has not come to the barrier 'start' within 0.02 s; it "
+                 "was before its first step, the report of case 2");
   }
 }
 

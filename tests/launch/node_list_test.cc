@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/node_list.h"
 
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -25,10 +27,46 @@ TEST(NodeList, multiplies_several_brackets) {
 }
 
 TEST(NodeList, refuses_what_it_cannot_read) {
-  for (const char* list :
-       {"", "n[1-3", "n]1[", "n[3-1]", "n[a-b]", "n[]", "a,,b", "n[1-]"}) {
+  for (const char* list : {"",
+                           "n[1-3",
+                           "n]1[",
+                           "]a[1",
+                           "]a[1]",
+                           "n[[1]]",
+                           "n[1]]",
+                           "[1-99999][1-99999]",
+                           "n[3-1]",
+                           "n[a-b]",
+                           "n[]",
+                           "a,,b",
+                           "n[1-]"}) {
     EXPECT_THROW(expand_node_list(list), UsageError) << list;
   }
+}
+
+// Lists drawn from the letters of the grammar: each is read or refused.
+TEST(NodeList, takes_any_text) {
+  std::mt19937 random(21);
+  constexpr std::string_view kLetters = "n01-,[]";
+  int refused = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string list(random() % 9, ' ');
+    for (char& letter : list) {
+      letter = kLetters[random() % kLetters.size()];
+    }
+    try {
+      const Names hosts = expand_node_list(list);
+      EXPECT_FALSE(hosts.empty()) << list;
+      for (const std::string& host : hosts) {
+        EXPECT_EQ(host.find_first_of("[],"), std::string::npos) << list;
+        EXPECT_FALSE(host.empty()) << list;
+      }
+    } catch (const UsageError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 10'000);
+  EXPECT_LT(refused, 20'000);
 }
 
 TEST(TasksPerNode, expands_repetitions) {

@@ -2,6 +2,8 @@
 #include "paceline/launch/rank_monitor.h"
 
 #include <future>
+#include <optional>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -38,6 +40,8 @@ struct Guarded {
 
   std::promise<std::string> said;
   std::shared_ptr<Heartbeat> heartbeat;
+  std::optional<Heartbeat::Hold> hold{
+      std::in_place, *heartbeat, Heartbeat::Hold::For::kWatched};
   RankMonitor monitor;  // last: its thread uses the rest
 };
 
@@ -96,6 +100,49 @@ TEST(RankMonitor, a_board_that_says_nothing_ends_all) {
       << told;
   EXPECT_EQ(two.message(), "");
   store->answer();  // so that the monitors' threads can be joined
+}
+
+TEST(RankMonitor, names_its_own_rank_where_the_main_thread_stands_still) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded two(store, 2, 400ms);
+  two.heartbeat->beat(-1, "report of case 3");
+  two.hold.reset();
+  const auto told = two.message();
+  EXPECT_TRUE(
+      told.starts_with("rank 2 on host c: the main thread has not moved for "))
+      << told;
+  EXPECT_TRUE(told.ends_with(" s, before its first step, report of case 3"))
+      << told;
+  EXPECT_EQ(job_failure(*store)->rank, 2);
+}
+
+TEST(RankMonitor, a_wait_for_other_ranks_ends_as_their_consequence) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded two(store, 2, 100ms);
+  two.hold.emplace(*two.heartbeat, Heartbeat::Hold::For::kPeers);
+  const auto told = two.message();
+  EXPECT_TRUE(told.starts_with(
+      "rank 2 on host c: the main thread has waited for other ranks for "))
+      << told;
+  EXPECT_EQ(job_failure(*store), std::nullopt);
+  EXPECT_TRUE(failure_of(*store, 2)->consequence);
+}
+
+TEST(RankMonitor, a_thread_that_computes_or_beats_stands_not_still) {
+  for (const bool computes : {false, true}) {
+    const auto store = std::make_shared<MemoryStore>();
+    Guarded two(store, 2, 200ms);
+    two.hold.reset();
+    const auto until = std::chrono::steady_clock::now() + 1s;
+    while (std::chrono::steady_clock::now() < until) {
+      if (!computes) {
+        std::this_thread::sleep_for(1ms);
+        two.heartbeat->beat(-1, "waiting for the other ranks");
+      }
+    }
+    two.hold.emplace(*two.heartbeat, Heartbeat::Hold::For::kWatched);
+    EXPECT_EQ(job_failure(*store), std::nullopt);
+  }
 }
 
 TEST(RankMonitor, ends_quietly_with_its_rank) {

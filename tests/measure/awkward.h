@@ -138,7 +138,12 @@ inline const std::vector<std::string>& schedules() {
       "bytescheduler:partition-mb=0.02,credit-mb=0.04",
       "bytescheduler:partition-mb=0.02,credit-mb=0+rs-ag",
       "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority",
-      "bytescheduler:partition-mb=0.02,credit-mb=0.04,queue=module"};
+      "bytescheduler:partition-mb=0.02,credit-mb=0.04,queue=module",
+      "bsp+ps",
+      "wfbp+ps:servers=1",
+      "fusion+ps:assign=hash,partition-mb=0.002",
+      "dear+ps:local=1",
+      "bytescheduler:partition-mb=0.02,credit-mb=0.04+ps"};
   return all;
 }
 

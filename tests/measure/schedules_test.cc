@@ -251,15 +251,5 @@ TEST(Trainer, MeasuresTheTimesThatAPlanIsCutBy) {
   });
 }
 
-TEST(Trainer, NamesTheExchangesThatItCannotRun) {
-  for (const char* text : {"ps", "neighbor-allreduce"}) {
-    const auto errors = testing::run_team(2, [&](const Team& team) {
-      const Trainer trainer(awkward_case(text), team, awkward_options());
-    });
-    EXPECT_NE(errors[0].find(text), std::string::npos) << errors[0];
-    EXPECT_NE(errors[0].find("can be simulated"), std::string::npos);
-  }
-}
-
 }  // namespace
 }  // namespace paceline::measure

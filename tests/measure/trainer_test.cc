@@ -276,6 +276,15 @@ TEST(Trainer, RanksHoldEqualParametersAfterTraining) {
 }
 
 // Several micro-batches of one batch give the gradient of the whole batch.
+TEST(Trainer, WhatADrainWaitsIsOfNoStep) {
+  testing::run_team_well(2, [&](const Team& team) {
+    Trainer trainer(small_case("mlp", "bsp"), team);
+    trainer.step();
+    trainer.drain();
+    EXPECT_EQ(trainer.executor().take_waited_ns(), 0);
+  });
+}
+
 TEST(Trainer, AccumulatesMicroBatches) {
   for (const std::string strategy : {"bsp", "fusion", "ddp", "none"}) {
     auto whole = small_case("mlp", strategy);
@@ -365,7 +374,13 @@ TEST(Trainer, NamesTheOperationThatTheReducerWaitsIn) {
     TrainerOptions options{.timeout = std::chrono::milliseconds(700),
                            .grace = std::chrono::milliseconds(100)};
     if (team.rank == 0) {
-      options.stuck = [&](const std::string& why) { stuck.set_value(why); };
+      options.stuck = [&](const std::exception_ptr& why) {
+        try {
+          std::rethrow_exception(why);
+        } catch (const std::exception& error) {
+          stuck.set_value(error.what());
+        }
+      };
     }
     Trainer trainer(small_case("mlp", "ddp"), team, options);
     trainer.step();

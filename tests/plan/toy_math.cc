@@ -70,6 +70,88 @@ double rounded(double value) {
   return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
 }
 
+/// reads: gradients, residual.  The largest magnitudes first, of equals the
+/// first place.
+std::vector<Values> topk(const Kernel& work, const std::vector<Values>& reads) {
+  Values left(reads[0].size());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    left[i] = reads[0][i] + reads[1][i];
+  }
+  std::vector<std::size_t> order(left.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return std::fabs(left[a]) > std::fabs(left[b]);
+  });
+  order.resize(size(work.writes[0].slice.count));
+  std::ranges::sort(order);
+  Values values, places;
+  for (const std::size_t place : order) {
+    values.push_back(left[place]);
+    places.push_back(static_cast<double>(place));
+    left[place] = 0;
+  }
+  return {values, places, left};
+}
+
+/// reads: values, places, or nothing.
+std::vector<Values> scatter(const Kernel& work,
+                            const std::vector<Values>& reads) {
+  Values sum(size(work.writes[0].slice.count), 0.0);
+  for (std::size_t i = 0; !reads.empty() && i < reads[0].size(); ++i) {
+    sum[static_cast<std::size_t>(reads[1][i])] += reads[0][i];
+  }
+  return {sum};
+}
+
+/// A toy byte is a number from 0 to 255.
+bool bit_of(const Values& bytes, std::size_t i) {
+  return std::fmod(std::floor(bytes[i / 8] / std::exp2(i % 8)), 2) == 1;
+}
+
+Values packed(const std::vector<bool>& bits) {
+  Values bytes((bits.size() + 7) / 8, 0.0);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    bytes[i / 8] += bits[i] ? std::exp2(i % 8) : 0;
+  }
+  return bytes;
+}
+
+std::vector<Values> sign(const Values& values) {
+  std::vector<bool> bits;
+  for (const double value : values) {
+    bits.push_back(value >= 0);
+  }
+  return {packed(bits)};
+}
+
+std::vector<Values> unsign(const Kernel& work,
+                           const std::vector<Values>& reads) {
+  std::vector<Values> out;
+  for (std::size_t w = 0; w < work.writes.size(); ++w) {
+    out.emplace_back();
+    for (std::size_t i = 0; i < size(work.writes[w].slice.count); ++i) {
+      out[w].push_back(bit_of(reads[w], i) ? 1 : -1);
+    }
+  }
+  return out;
+}
+
+/// Every read holds one or more copies of what is written.
+std::vector<Values> vote(const Kernel& work, const std::vector<Values>& reads) {
+  const std::size_t bytes = size(work.writes[0].slice.count);
+  std::vector<int> sums(8 * bytes, 0);
+  for (const Values& read : reads) {
+    for (std::size_t i = 0; i < 8 * read.size(); ++i) {
+      sums[i % sums.size()] += bit_of(read, i) ? 1 : -1;
+    }
+  }
+  std::vector<bool> majority;
+  for (const int sum : sums) {
+    majority.push_back(sum >= 0);
+  }
+  return {packed(majority)};
+}
+
 }  // namespace
 
 ToyMemory::ToyMemory(const PlanWorld& world) {
@@ -129,7 +211,7 @@ Values toy_gradient(Rank rank,
     const auto place = static_cast<double>((index_of(work.parameter) + i) % 5);
     gradient[i] = static_cast<double>(rank + 1) * (place + 1) +
                   static_cast<double>(3 * step + 7 * work.micro) +
-                  std::fmod(std::fabs(value[i]), 7.0);
+                  std::fmod(std::fabs(value[i]), 7.0) - 12;
   }
   return gradient;
 }
@@ -144,6 +226,21 @@ std::vector<Values> toy_kernel(const Kernel& work,
   }
   if (work.name == "rescale") {
     return rescale(work, reads);
+  }
+  if (work.name == "topk") {
+    return topk(work, reads);
+  }
+  if (work.name == "scatter") {
+    return scatter(work, reads);
+  }
+  if (work.name == "sign") {
+    return sign(reads[0]);
+  }
+  if (work.name == "unsign") {
+    return unsign(work, reads);
+  }
+  if (work.name == "vote") {
+    return vote(work, reads);
   }
   std::vector<Values> out;
   for (std::size_t w = 0; w < work.writes.size(); ++w) {

@@ -114,6 +114,32 @@ TEST(Predict, OnlyTheUpdateCostsWhatTheOptimizerDoes) {
   EXPECT_EQ(kernels_named(predict(wanted), "cast"), casts);
 }
 
+// What is compressed crosses in fewer bytes, and its selection goes over the
+// gradients three times.
+TEST(Predict, CompressedGradientsCostTheirBytesAndTheirKernels) {
+  PredictRequest wanted = request("wfbp", 8);
+  wanted.engine = "nccl";
+  wanted.cluster.device.memory_bytes_per_s = 616e9;  // copies reach 500
+  const Prediction dense = predict(wanted);
+  wanted.strategy = "wfbp+topk:density=0.01";
+  const Prediction sparse = predict(wanted);
+  // An all-reduce sends 2 7/8 of 4 bytes a value, each rank's top 1 % cross to
+  // the seven others in 8 bytes a value.
+  EXPECT_LT(sparse.job->wire_bytes,
+            dense.job->wire_bytes * 56 / 700 + 56 * 161);
+  EXPECT_GT(sparse.job->wire_bytes, dense.job->wire_bytes * 56 / 700 / 2);
+  const auto selections = kernels_named(sparse, "topk");
+  ASSERT_FALSE(selections.empty());
+  for (const auto& [shape, time] : selections) {
+    EXPECT_EQ(time,
+              20'000'000 + plan::picoseconds_of(
+                               3 * static_cast<double>(shape.bytes) / 500e9));
+  }
+  wanted.strategy = "wfbp+sign";
+  const Prediction signs = predict(wanted);
+  EXPECT_LT(signs.job->wire_bytes, dense.job->wire_bytes / 7);
+}
+
 // An update that was measured says nothing of other kernels, and no launches
 // are added to it.
 TEST(Predict, AMeasuredUpdateTakesItsTimeAndNoOther) {

@@ -116,6 +116,48 @@ TEST(RecordJson, RanksThatDisagreeOnStepsAreRefused) {
       "ranks: rank 1 has 1 values of compute_only_step_ns, rank 0 has 2");
 }
 
+RunRecord record_with_pairs() {
+  RunRecord record = full_record();
+  for (RankSamples& rank : record.ranks) {
+    rank.paired_step_ns = {95'000'000, 96'000'000};
+    rank.pair_of_step = {0, 1};
+  }
+  return record;
+}
+
+TEST(RecordJson, PairsAreWrittenWhereThereAreSome) {
+  EXPECT_EQ(to_line(full_record()).find("pair"), std::string::npos);
+  EXPECT_EQ(from_line(to_line(record_with_pairs())), record_with_pairs());
+}
+
+TEST(RecordJson, PairsThatLackAStepAreRefused) {
+  const auto refusal_of = [](RunRecord record) -> std::string {
+    try {
+      from_line(to_line(record));
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  RunRecord record = record_with_pairs();
+  record.ranks[1].paired_step_ns.pop_back();
+  EXPECT_EQ(refusal_of(record),
+            "ranks: rank 1 has 1 values of paired_step_ns, rank 0 has 2");
+  record = record_with_pairs();
+  record.ranks[0].pair_of_step.pop_back();
+  EXPECT_EQ(refusal_of(record),
+            "ranks: rank 0 has 1 values of pair_of_step and 2 of "
+            "paired_step_ns");
+  record = record_with_pairs();
+  record.ranks[1].compute_only_step_ns.clear();
+  EXPECT_EQ(refusal_of(record),
+            "ranks: rank 1 has 2 values of pair_of_step and 0 of "
+            "compute_only_step_ns");
+  record = record_with_pairs();
+  record.ranks[0].pair_of_step = {1, 0};
+  EXPECT_EQ(refusal_of(record), "ranks: rank 0 has pair_of_step out of order");
+}
+
 TEST(RecordJson, RankThatTookNoPartHasNoSteps) {
   EXPECT_EQ(refusal([](json& r) {
               r["ranks"][0]["step_ns"] = json::array();

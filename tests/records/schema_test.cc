@@ -73,6 +73,10 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   held.configuration.stretch = 2.5;
   held.configuration.cluster = "two nodes; prices 0123abcd";
   held.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
+  for (RankSamples& rank : held.ranks) {
+    rank.paired_step_ns = {95'000'000, 96'000'000};
+    rank.pair_of_step = {0, 1};
+  }
   for (const RunRecord& record :
        {full_record(), failed_record(), planned, held, predicted_record()}) {
     EXPECT_EQ(checker_.check(json::parse(to_line(record))),

@@ -36,6 +36,13 @@ def slowest(record):
     return [max(step) / 1e9 for step in zip(*ranks)]
 
 
+def wire_bytes(record):
+    """Per step as counted, else as planned; None where neither is known."""
+    wire = record["wire"]
+    counted = wire["measured_bytes_per_step"]
+    return wire["planned_bytes_per_step"] if counted is None else counted
+
+
 class Case:
     """All runs of one case, and the figures that the page's table must show."""
 
@@ -62,9 +69,22 @@ class Case:
         differences = []
         for r in self.runs:
             alone = [k["compute_only_step_ns"] for k in r["ranks"] if k["compute_only_step_ns"]]
-            if alone:
-                compute = statistics.median(max(step) / 1e9 for step in zip(*alone))
-                differences.append(statistics.median(slowest(r)) - compute)
+            if not alone or wire_bytes(r) == 0:
+                continue
+            compute = [max(step) / 1e9 for step in zip(*alone)]
+            paired = [k for k in r["ranks"] if k.get("pair_of_step")]
+            if not paired:
+                differences.append(statistics.median(slowest(r)) - statistics.median(compute))
+                continue
+            steps = [max(step) / 1e9 for step in zip(*(k["paired_step_ns"] for k in paired))]
+            numbers = paired[0]["pair_of_step"]
+            pairs = [
+                statistics.median(s for s, n in zip(steps, numbers) if n == pair)
+                - statistics.median(s for s, n in zip(compute, numbers) if n == pair)
+                for pair in sorted(set(numbers))
+            ]
+            differences.append(statistics.median(
+                (a + b) / 2 for i, a in enumerate(pairs) for b in pairs[i:]))
         return statistics.median(differences) if differences else None
 
 

@@ -62,6 +62,30 @@ TEST(Summary, ExposedIsStepMinusTheStepWithoutCommunication) {
   EXPECT_DOUBLE_EQ(only_row({alternating()}).exposed_s->value, 0.15);
 }
 
+TEST(Summary, ExposedIsOfThePairsWhereThereAreSome) {
+  RunRecord paired = alternating();
+  for (records::RankSamples& rank : paired.ranks) {
+    rank.compute_only_step_ns = {90'000'000, 80'000'000, 70'000'000};
+    rank.paired_step_ns = {100'000'000, 100'000'000, 100'000'000};
+    rank.pair_of_step = {0, 1, 2};
+  }
+  const auto exposed = only_row({paired}).exposed_s;
+  EXPECT_NEAR(exposed->value, 0.02, 1e-15);
+  EXPECT_TRUE(exposed->interval->contains(0.02));
+}
+
+// Records of older programs have such steps where no byte crossed too.
+TEST(Summary, ExposedIsAbsentWhereNothingCrosses) {
+  RunRecord one = alternating();
+  one.wire.measured_per_step = 0;
+  EXPECT_FALSE(only_row({one}).exposed_s);
+  one.wire.measured_per_step.reset();
+  one.wire.planned_per_step = 0;
+  EXPECT_FALSE(only_row({one}).exposed_s);
+  one.wire.planned_per_step.reset();  // not known
+  EXPECT_TRUE(only_row({one}).exposed_s);
+}
+
 TEST(Summary, ExposedIsAbsentWhereItWasNotMeasured) {
   EXPECT_FALSE(only_row({fixed_record({"no ddp", "none", 1, 97})}).exposed_s);
 }

@@ -71,6 +71,9 @@ class ChannelIssuerTest : public ::testing::TestWithParam<bool> {
     plan::Setup setup;
     setup.buffers = {{.name = "values", .elements = 8},
                      {.name = "shard", .elements = 4}};
+    // Members 0, 1, 2 are ranks 3, 5, 7.
+    setup.communicators = {
+        {.name = "group", .members = plan::Members::spaced(3, 3, 2)}};
     return setup;
   }
   static plan::Op op(plan::Pattern pattern) {
@@ -81,7 +84,7 @@ class ChannelIssuerTest : public ::testing::TestWithParam<bool> {
         .in = pattern == plan::Pattern::kAllGather ? shard : all,
         .out = pattern == plan::Pattern::kReduceScatter ? shard : all,
         .reduce = plan::Reduce::kSum,
-        .root = 1}};
+        .root = 5}};
   }
 
   FakeChannel data{GetParam()};
@@ -152,6 +155,64 @@ TEST_P(ChannelIssuerTest, PicksAreBroadcastByTheFirstMember) {
   picks.works[1]->end();
   EXPECT_EQ(listener.next(), "pick 5.6 on 0");
   picks.works[0]->end();
+}
+
+plan::Op exchange() {
+  return {plan::Exchange{
+      .on = plan::CommunicatorId{0},
+      .sends = {{7, {plan::BufferId{0}, 0, 2}}, {5, {plan::BufferId{0}, 2, 2}}},
+      .receives = {{7, {plan::BufferId{1}, 1, 3}}}}};
+}
+
+TEST_P(ChannelIssuerTest, MessagesGoToMembersByTheirNumbers) {
+  plan::CommPlan plan;
+  plan.ops = {exchange(), exchange()};
+  issuer->open(0, plan);
+  issuer->start({0, 1}, plan.ops[1]);
+  EXPECT_EQ(data.calls,
+            (std::vector<std::string>{
+                "receive from 2 tag 1", "send to 2 tag 1", "send to 1 tag 1"}));
+  EXPECT_EQ(data.tensors[0].data_ptr(),
+            memory.view({plan::BufferId{1}, 1, 3}).data_ptr());
+  EXPECT_EQ(data.tensors[0].numel(), 3);
+  EXPECT_EQ(data.tensors[2].data_ptr(),
+            memory.view({plan::BufferId{0}, 2, 2}).data_ptr());
+}
+
+TEST_P(ChannelIssuerTest, AnExchangeEndsWithTheLastOfItsMessages) {
+  issuer->report_to(&listener);
+  plan::CommPlan plan;
+  plan.ops = {exchange()};
+  issuer->open(0, plan);
+  issuer->start({0, 0}, plan.ops[0])();
+  data.works[2]->end();
+  data.works[0]->end();
+  EXPECT_TRUE(listener.is_empty());
+  data.works[1]->end();
+  EXPECT_EQ(listener.next(), "op 0");
+}
+
+TEST_P(ChannelIssuerTest, AnExchangeFailsOnceWithTheFirstOfItsMessages) {
+  issuer->report_to(&listener);
+  plan::CommPlan plan;
+  plan.ops = {exchange()};
+  issuer->open(0, plan);
+  issuer->start({0, 0}, plan.ops[0])();
+  data.works[1]->end("peer closed");
+  EXPECT_EQ(listener.next(), "op 0: peer closed");
+  data.works[0]->end("peer closed");
+  data.works[2]->end();
+  issuer.reset();  // after the threads that waited
+  EXPECT_TRUE(listener.is_empty());
+}
+
+TEST_P(ChannelIssuerTest, AnExchangeOfNoMessagesEndsAtOnce) {
+  issuer->report_to(&listener);
+  plan::CommPlan plan;
+  plan.ops = {{plan::Exchange{}}};
+  issuer->open(0, plan);
+  issuer->start({0, 0}, plan.ops[0])();
+  EXPECT_EQ(listener.next(), "op 0");
 }
 
 INSTANTIATE_TEST_SUITE_P(Works,

@@ -72,11 +72,18 @@ class FakeChannel final : public engines::Channel {
   Work broadcast(const at::Tensor& values, int root) override {
     return make_work("broadcast from " + std::to_string(root), values);
   }
-  Work send(const at::Tensor& /*values*/, int /*peer*/) override {
-    PACELINE_CHECK(false);
-  }
-  Work receive(const at::Tensor& /*values*/, int /*peer*/) override {
-    PACELINE_CHECK(false);
+  std::vector<Work> exchange(const std::vector<Message>& sends,
+                             const std::vector<Message>& receives) override {
+    std::vector<Work> started;
+    for (const auto& [from, word] :
+         {std::pair(receives, "receive from "), std::pair(sends, "send to ")}) {
+      for (const Message& message : from) {
+        started.push_back(make_work(word + std::to_string(message.peer) +
+                                        " tag " + std::to_string(message.tag),
+                                    message.values));
+      }
+    }
+    return started;
   }
   Work barrier() override { PACELINE_CHECK(false); }
   engines::Ledger ledger() const override { return {}; }

@@ -51,7 +51,7 @@ class KernelRunnerTest : public ::testing::Test {
                               Operands(*memory, flat_gradients),
                               streams,
                               std::move(time));
-    runner.run(update());
+    runner.run({}, update());
     return parameter.detach();
   }
 
@@ -66,6 +66,15 @@ TEST_F(KernelRunnerTest, RunsTheKernelOnTheSlicesOfThePlan) {
 
 TEST_F(KernelRunnerTest, TakesAutogradsGradientsWhereNoneAreFlat) {
   EXPECT_TRUE(at::equal(updated(false), at::full({4}, 1 - 0.5F * 4)));
+}
+
+TEST_F(KernelRunnerTest, PassesWhatRandomNumbersAreKeyedBy) {
+  const KernelRunner runner(
+      {}, Operands(*memory, true), streams, {}, /*seed=*/42);
+  const RandomKey key = runner.call_of({7, 3}, update()).random;
+  EXPECT_EQ(key.seed, 42U);
+  EXPECT_EQ(key.step, 7);
+  EXPECT_EQ(key.op, 3);
 }
 
 TEST_F(KernelRunnerTest, AKernelThatIsSleptThroughChangesNothing) {

@@ -70,6 +70,19 @@ TEST(Waiters, ServesEveryWorkBeforeItEnds) {
   EXPECT_EQ(reported, 50);
 }
 
+TEST(Waiters, LeavesAWorkInFlightWhereAnExceptionPasses) {
+  std::promise<void> work, reported;
+  try {
+    Waiters waiters;
+    waiters.watch([&] { work.get_future().wait(); },
+                  [&](const std::exception_ptr&) { reported.set_value(); });
+    throw std::runtime_error("a rank was lost");
+  } catch (const std::runtime_error&) {
+    work.set_value();  // which the waiters did not wait for
+  }
+  reported.get_future().wait();
+}
+
 // What a work holds may come back to the waiters when it is let go of.
 TEST(Waiters, LetsGoOfAWorkWithoutALock) {
   std::promise<void> second;

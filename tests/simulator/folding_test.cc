@@ -32,6 +32,9 @@ std::vector<std::string> strategies() {
 /// Options of exchanges, codecs and update rules that fold in another way.
 const std::vector<std::string> kOptions{
     "fusion+fp16",
+    "fusion+topk",
+    "fusion+sign",
+    "wfbp+ps+sign",
     "wfbp+hierarchical:local=2",
     "wfbp+hierarchical:local=3",
     "wfbp+neighbor-allreduce:topology=inner-outer-exp,local=3",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/stats/interval.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "paceline/stats/bootstrap.h"
@@ -287,6 +289,53 @@ TEST(Paired, WithinARunBootstrapsBothSides) {
     return estimate->interval->contains(0);
   });
   EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kSimulations));
+}
+
+// A drift is in the pairs with either sign, for their order changes.
+TEST(CenterOfPairs, DoesNotSeeADrift) {
+  const Case drift{{4, -4, 4, -4, 4, -4, 4, -4}};
+  const auto estimate = center_of_pairs(drift);
+  EXPECT_EQ(estimate->value, 0);
+  EXPECT_EQ(estimate->basis, Basis::kWithinRun);
+  EXPECT_EQ(estimate->interval, (Interval{-4, 4}));
+}
+
+TEST(CenterOfPairs, SumsUpEachRunFirst) {
+  // The centers are 2, 5 and 11.
+  const Case runs{{1, 2, 3}, {}, {5}, {10, 11, 11, 12}};
+  const auto estimate = center_of_pairs(runs);
+  EXPECT_EQ(estimate->value, 5);
+  EXPECT_EQ(estimate->runs, 3u);
+  EXPECT_EQ(estimate->basis, Basis::kRuns);
+  // Student's t of 2 degrees: 6 +- 4.3027 sqrt(21 / 3).
+  EXPECT_NEAR(estimate->interval->low, 6 - 4.302653 * std::sqrt(7), 1e-5);
+  EXPECT_NEAR(estimate->interval->high, 6 + 4.302653 * std::sqrt(7), 1e-5);
+}
+
+TEST(CenterOfPairs, IntervalOfFewPairs) {
+  EXPECT_FALSE(center_of_pairs(Case{{}}));
+  EXPECT_EQ(center_of_pairs(Case{{3}})->value, 3);
+  EXPECT_FALSE(center_of_pairs(Case{{3, 4}})->interval);
+  // 4 +- 4.3027 / sqrt(3)
+  EXPECT_NEAR(center_of_pairs(Case{{3, 4, 5}})->interval->high,
+              4 + 4.302653 / std::sqrt(3),
+              1e-5);
+  // All pairs of two runs together; six have their extremes.
+  EXPECT_EQ(center_of_pairs(Case{{3, 4, 5}, {4, 5, 9}})->interval,
+            (Interval{3, 9}));
+}
+
+TEST(CenterOfPairs, HoldsAtItsLevelWithSkewedSteps) {
+  const double share = coverage([](Random& random, std::uint64_t) {
+    const std::vector<double> with = simulated(random, 12, 0, skewed_noise);
+    const std::vector<double> without = simulated(random, 12, 0, skewed_noise);
+    Case pairs(1);
+    for (std::size_t k = 0; k < with.size(); ++k) {
+      pairs[0].push_back(with[k] - without[k]);
+    }
+    return center_of_pairs(pairs)->interval->contains(0);
+  });
+  EXPECT_NEAR(share, 0.955, 0.01 + binomial_error(0.95, kSimulations));
 }
 
 }  // namespace

@@ -147,12 +147,6 @@ TEST(ScalingEfficiency, ScalesItsIntervalToo) {
   EXPECT_DOUBLE_EQ(halved->interval->high, whole->interval->high / 2);
 }
 
-TEST(ExposedCommunication, IsTheDifferenceOfTheMedians) {
-  const Case with{{0.12, 0.13, 0.50}};
-  const Case without{{0.10, 0.11, 0.09}};
-  EXPECT_NEAR(exposed_communication(with, without)->value, 0.03, 1e-15);
-}
-
 TEST(AggregateRate, StepsMayAddUpToMoreThanAnIntegerHolds) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   Window window;

@@ -23,6 +23,13 @@ class WorldError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A wait for other ranks took too long.  The cause is as a rule the failure of
+/// another rank, which is told instead where it is known.
+class PeerTimeout : public WorldError {
+ public:
+  using WorldError::WorldError;
+};
+
 /// What the program exits with after each of them.
 inline constexpr int kUsageErrorStatus = 2;
 inline constexpr int kWorldErrorStatus = 3;

@@ -176,16 +176,17 @@ void CommCommand::check(const launch::Launch& launch) {
       experiment::resolve_engine(setting.engine, setting.device, machine);
   if (std::ranges::find(machine.engines, setting.engine) ==
       machine.engines.end()) {
-    throw UsageError(fmt::format("--engine: '{}' was not built in; there is {}",
-                                 setting.engine,
-                                 fmt::join(machine.engines, ", ")));
+    throw UsageError("--engine: " +
+                     experiment::not_built_in(setting.engine, machine));
   }
   if (setting.device == "cuda" && machine.cuda_devices == 0) {
     throw UsageError("--device: 'cuda', but PyTorch sees no GPU here");
   }
-  if (!engines::find_engine(setting.engine).moves(setting.device)) {
-    throw UsageError(fmt::format(
-        "--engine: '{}' moves bytes between GPUs alone", setting.engine));
+  const auto& engine = engines::find_engine(setting.engine);
+  if (!engine.moves(setting.device)) {
+    throw UsageError(fmt::format("--engine: '{}' moves bytes between {} alone",
+                                 setting.engine,
+                                 engine.moves_cpu ? "CPUs" : "GPUs"));
   }
   options_.operations = operations_of(only_);
   options_.sizes =
@@ -204,6 +205,7 @@ void CommCommand::check(const launch::Launch& launch) {
   if (cluster_) {
     launch::JobLaunch unused;
     measure::assign_ranks(*cluster_, ranks_, access(), unused);
+    measure::serve_by_mpirun(setting.engine, unused);
   } else if (alone) {
     experiment::check_ranks_here("--ranks", ranks_, machine.cores);
   }
@@ -284,6 +286,7 @@ measure::HostAccess CommCommand::access() const {
 int CommCommand::run_local() {
   launch::JobLaunch job =
       measure::launch_of_ranks(ranks_, cluster_, access(), timeout_);
+  measure::serve_by_mpirun(options_.setting.engine, job);
   job.before = [this](launch::KeyValueStore& store) {
     store.set(measure::kCommJobKey, measure::to_text(options_));
   };

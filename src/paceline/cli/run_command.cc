@@ -103,6 +103,9 @@ void check_job(const experiment::JobSpec& job,
                           experiment::largest_world(job.experiment),
                           measure::access_of(job.settings),
                           unused);
+    for (const records::Configuration& c : job.experiment.cases) {
+      measure::serve_by_mpirun(c.engine, unused);
+    }
   }
   check_interface(job.settings.interface);
 }

@@ -67,9 +67,8 @@ class BackendChannel final : public Channel {
     group_->setGroupName(spec.name);
   }
 
-  // Note [Leaving after an error].  A backend's destructor waits for its
-  // operations in flight, which may wait for ranks that will never answer.
-  // Where an exception is passing, the process is about to end: leave it all.
+  // A backend's destructor waits for its operations in flight: see Note
+  // [Leaving after an error] in engines/waiters.h.
   ~BackendChannel() override {
     if (std::uncaught_exceptions() > exceptions_before_) {
       backend_.release();
@@ -112,16 +111,26 @@ class BackendChannel final : public Channel {
     return backend_->broadcast(tensors, options);
   }
 
-  Work send(const at::Tensor& values, int peer) override {
-    require_contiguous(values, "send");
-    std::vector<at::Tensor> tensors{values};
-    return backend_->send(tensors, peer, 0);
-  }
-
-  Work receive(const at::Tensor& values, int peer) override {
-    require_contiguous(values, "receive");
-    std::vector<at::Tensor> tensors{values};
-    return backend_->recv(tensors, peer, 0);
+  // NCCL performs messages one after the other unless they are one group, so
+  // two ranks that send to each other would wait for ever.
+  std::vector<Work> exchange(const std::vector<Message>& sends,
+                             const std::vector<Message>& receives) override {
+    const bool grouped = backend_->supportsCoalescing();
+    if (grouped) {
+      backend_->startCoalescing();
+    }
+    std::vector<Work> works;
+    for (const Message& message : receives) {
+      require_contiguous(message.values, "receive");
+      std::vector<at::Tensor> tensors{message.values};
+      works.push_back(backend_->recv(tensors, message.peer, message.tag));
+    }
+    for (const Message& message : sends) {
+      require_contiguous(message.values, "send");
+      std::vector<at::Tensor> tensors{message.values};
+      works.push_back(backend_->send(tensors, message.peer, message.tag));
+    }
+    return grouped ? std::vector<Work>{backend_->endCoalescing()} : works;
   }
 
   Work barrier() override {

@@ -9,7 +9,7 @@
 namespace paceline::engines {
 
 /// A c10d backend that wraps another one, which does the work.  Names, time
-/// limits, sequence numbers and barriers, which are control traffic, are
+/// limits, sequence numbers, groups and barriers, which carry no data, are
 /// forwarded; every other operation that a subclass does not override throws
 /// c10d's "does not support".
 ///
@@ -35,6 +35,11 @@ class BackendWrapper : public c10d::Backend {
   std::uint64_t getSequenceNumberForGroup() override {
     return inner_->getSequenceNumberForGroup();
   }
+  bool supportsCoalescing() const override {
+    return inner_->supportsCoalescing();
+  }
+  void startCoalescing() override { inner_->startCoalescing(); }
+  Work endCoalescing() override { return inner_->endCoalescing(); }
   Work barrier(const c10d::BarrierOptions& options) override {
     return inner_->barrier(options);
   }

@@ -16,6 +16,7 @@
 #include "paceline/base/error.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/failure.h"
+#include "paceline/launch/listener.h"
 #include "paceline/launch/network_interface.h"
 
 namespace paceline::engines {
@@ -28,14 +29,6 @@ using StorePtr = c10::intrusive_ptr<c10d::Store>;
                              Milliseconds timeout,
                              std::string_view reason) {
   const auto address = fmt::format("{}:{}", tcp.host, tcp.port);
-  if (reason.find("EADDRINUSE") != std::string_view::npos ||
-      reason.find("in use") != std::string_view::npos) {
-    throw UsageError(
-        fmt::format("port {} is taken on this host, so the ranks cannot meet "
-                    "at {}; choose another by --rendezvous HOST:PORT",
-                    tcp.port,
-                    address));
-  }
   if (tcp.serve) {
     throw WorldError(
         fmt::format("the ranks' store could not be opened at {}: {}",
@@ -61,6 +54,11 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   options.isServer = tcp.serve;
   options.waitWorkers = false;  // join() counts, and names who is missing
   options.timeout = timeout;
+  if (tcp.serve) {
+    if (const auto listener = launch::listen_at(tcp.host, tcp.port)) {
+      options.masterListenFd = listener->fd;  // the store closes it
+    }
+  }
   std::packaged_task<StorePtr()> opening([host = tcp.host, options] {
     return c10::make_intrusive<c10d::TCPStore>(host, options);
   });
@@ -166,6 +164,12 @@ std::shared_ptr<C10dStore> open_store(const launch::Launch& launch,
   return store_of_job(launch.job, open_rendezvous(launch, timeout));
 }
 
+std::shared_ptr<C10dStore> below(const C10dStore& store,
+                                 const std::string& prefix) {
+  return std::make_shared<C10dStore>(
+      C10dStore{c10::make_intrusive<c10d::PrefixStore>(prefix, store.store)});
+}
+
 std::shared_ptr<launch::KeyValueStore> key_value_store_of(
     std::shared_ptr<C10dStore> store) {
   return std::make_shared<TorchKeyValueStore>(std::move(store));
@@ -184,8 +188,10 @@ std::shared_ptr<launch::KeyValueStore> serve_key_value_store(
   options.isServer = true;
   options.waitWorkers = false;
   options.masterListenFd = listening;
-  return key_value_store_of(store_of_job(
-      job, c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)));
+  return key_value_store_of(
+      store_of_job(job,
+                   c10::make_intrusive<c10d::TCPStore>(
+                       launch::reachable_address(listening), options)));
 }
 
 ChannelSpec channel_spec(const World& world,

@@ -21,6 +21,10 @@ struct C10dStore;
 std::shared_ptr<C10dStore> open_store(const launch::Launch& launch,
                                       std::chrono::milliseconds timeout);
 
+/// The keys of `store` that begin with `prefix`.
+std::shared_ptr<C10dStore> below(const C10dStore& store,
+                                 const std::string& prefix);
+
 /// The store's short texts, over a connection of its own: calls on one
 /// connection exclude each other, and one that waits for a key would hold up
 /// the heartbeat.

@@ -17,6 +17,7 @@
 #include "paceline/engines/ledger.h"
 #include "paceline/engines/transfer_log.h"
 #include "paceline/plan/comm_plan.h"
+#include "paceline/plan/members.h"
 
 namespace paceline::engines {
 
@@ -47,9 +48,17 @@ class Channel {
                               plan::Reduce reduce) = 0;
   virtual Work all_gather(const at::Tensor& in, const at::Tensor& out) = 0;
   virtual Work broadcast(const at::Tensor& values, int root) = 0;
-  /// One message between two ranks; those of a pair match in order.
-  virtual Work send(const at::Tensor& values, int peer) = 0;
-  virtual Work receive(const at::Tensor& values, int peer) = 0;
+  /// A message to or from member `peer`.  The messages from one member to
+  /// another match by `tag`, from 0 to 2^20-1, and in their order where tags
+  /// are equal.
+  struct Message {
+    at::Tensor values;
+    int peer = 0;
+    int tag = 0;
+  };
+  /// Starts all messages together; all are done when all works are.
+  virtual std::vector<Work> exchange(const std::vector<Message>& sends,
+                                     const std::vector<Message>& receives) = 0;
   virtual Work barrier() = 0;
 
   virtual Ledger ledger() const = 0;
@@ -68,8 +77,9 @@ class Channel {
 struct ChannelSpec {
   std::string name;  // unique within the job; prefixes the store's keys
   c10::intrusive_ptr<c10d::Store> store;
-  int rank = 0;                               // within the members
-  int world = 1;                              // number of members
+  int rank = 0;             // within the members
+  int world = 1;            // number of members
+  plan::Members members{};  // as ranks of the job; empty: its first `world`
   std::chrono::milliseconds timeout{60'000};  // for connecting
   /// After it the engine itself ends an operation and closes its connections.
   /// Long, because the runtime and the failure detector have deadlines of their
@@ -87,6 +97,9 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual std::string_view name() const = 0;
+  /// For every rank of the job, also for those that are in none of its groups,
+  /// before the first `connect`.  Throws as `connect` does.
+  virtual void start(std::chrono::milliseconds /*timeout*/) {}
   /// Collective over the members.  Throws WorldError after `spec.timeout`.
   virtual std::unique_ptr<Channel> connect(const ChannelSpec& spec) = 0;
 };

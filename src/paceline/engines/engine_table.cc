@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/engines/gloo_engine.h"
-#include "paceline/engines/nccl_engine.h"
+#include "paceline/engines/gloo/gloo_engine.h"
+#include "paceline/engines/mpi/mpi_engine.h"
+#include "paceline/engines/nccl/nccl_engine.h"
 
 namespace paceline::engines {
 
@@ -13,6 +14,10 @@ const std::vector<EngineInfo>& engines() {
   static const std::vector<EngineInfo> table{
       {*plan::find_engine_traits("gloo"), true, &make_gloo_engine},
       {*plan::find_engine_traits("nccl"), nccl_is_built(), &make_nccl_engine},
+      {*plan::find_engine_traits("mpi"),
+       mpi_is_built(),
+       &make_mpi_engine,
+       mpirun_program()},
   };
   return table;
 }

@@ -11,6 +11,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/engines/failure.h"
+#include "paceline/engines/mpi/mpi_engine.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/rank_monitor.h"
 
@@ -72,22 +73,27 @@ launch::FailureNotice notice_of(const World& world,
           .host = world.self.host,
           .text = text,
           .consequence =
-              exit_code == 3 && classify_failure(text) != FailureKind::kOwn,
+              dynamic_cast<const PeerTimeout*>(&error) != nullptr ||
+              (exit_code == 3 && classify_failure(text) != FailureKind::kOwn),
           .exit_code = exit_code};
 }
 
 // Prints the failure here, or waits until another rank has printed the job's.
 void print_once(const World& world,
-                const launch::RankMonitor::Options& options,
+                milliseconds timeout,
                 const launch::FailureNotice& notice) {
   std::optional<std::string> message;
   try {
     // Four heartbeats fit into this time.
     message = launch::explain_failure(
-        *world.store, notice, world.hosts, 4 * beat_interval(options.timeout));
+        *world.store, notice, world.hosts, 4 * beat_interval(timeout));
   } catch (const WorldError&) {
     // The store is gone.  Where that is what broke this rank, rank 1 prints it.
-    print(notice.consequence && options.rank_0_serves_store
+    launch::RankMonitor::Options options;
+    options.rank = world.self.rank;
+    options.hosts = world.hosts;
+    options.rank_0_serves_store = world.rank_0_serves_store;
+    print(notice.consequence && world.rank_0_serves_store
               ? launch::RankMonitor::lost_store_message(options, notice.text)
               : launch::message_of(notice));
     return;
@@ -105,24 +111,24 @@ void print_once(const World& world,
   }
 }
 
-[[noreturn]] void end_failed(const World& world,
-                             const launch::RankMonitor::Options& options,
-                             const std::exception& error) {
+}  // namespace
+
+void end_failed_rank(const World& world,
+                     milliseconds timeout,
+                     const std::exception& error) {
   const launch::FailureNotice notice = notice_of(world, error);
-  if (!is_supervised(world)) {
-    print_once(world, options, notice);
-    _exit(notice.exit_code);
-  }
-  try {
-    launch::post_failure(*world.store, notice);
-  } catch (const WorldError&) {
-    print(launch::message_of(notice));
+  if (is_supervised(world)) {
+    try {
+      launch::post_failure(*world.store, notice);
+    } catch (const WorldError&) {
+      print(launch::message_of(notice));
+    }
+  } else {
+    print_once(world, timeout, notice);
   }
   std::fflush(nullptr);
   _exit(notice.exit_code);
 }
-
-}  // namespace
 
 int run_rank(const launch::Launch& launch,
              milliseconds timeout,
@@ -134,7 +140,9 @@ int run_rank(const launch::Launch& launch,
   const auto heartbeat = std::make_shared<launch::Heartbeat>(
       world.store, world.self.rank, beat_interval(timeout));
   if (world.self.world == 1 && !supervised) {
-    return body({world, *heartbeat});
+    const int exit_code = body({world, *heartbeat});
+    leave_mpi();
+    return exit_code;
   }
   const auto options = monitor_options(world, heartbeat, timeout, on_failure);
   const launch::RankMonitor monitor(options);
@@ -142,11 +150,16 @@ int run_rank(const launch::Launch& launch,
   try {
     exit_code = body({world, *heartbeat});
   } catch (const std::exception& error) {
+    const launch::Heartbeat::Hold hold(*heartbeat,
+                                       launch::Heartbeat::Hold::For::kWatched);
     if (on_failure) {
       on_failure();
     }
-    end_failed(world, options, error);
+    end_failed_rank(world, timeout, error);
   }
+  const launch::Heartbeat::Hold hold(*heartbeat,
+                                     launch::Heartbeat::Hold::For::kWatched);
+  leave_mpi();
   heartbeat->finish();
   leave(world, timeout);
   return exit_code;

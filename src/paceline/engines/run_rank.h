@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
 
 #include "paceline/engines/world.h"
@@ -31,5 +32,11 @@ int run_rank(const launch::Launch& launch,
              std::chrono::milliseconds timeout,
              const std::function<int(const RankContext&)>& body,
              const std::function<void()>& on_failure = {});
+
+/// From any thread of a joined rank: posts the failure as `run_rank` does where
+/// its body throws, and ends the process.
+[[noreturn]] void end_failed_rank(const World& world,
+                                  std::chrono::milliseconds timeout,
+                                  const std::exception& error);
 
 }  // namespace paceline::engines

@@ -7,39 +7,44 @@ namespace paceline::engines {
 
 Waiters::~Waiters() {
   {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
+    const std::lock_guard lock(queue_->mutex);
+    queue_->stop = true;
   }
-  wake_.notify_all();
+  queue_->wake.notify_all();
+  const bool leave = std::uncaught_exceptions() > exceptions_before_;
   for (std::thread& thread : threads_) {
-    thread.join();
+    if (leave) {
+      thread.detach();
+    } else {
+      thread.join();
+    }
   }
 }
 
 void Waiters::watch(Wait wait, Done done) {
   {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back({std::move(wait), std::move(done)});
-    if (waiting_.size() > idle_) {
-      threads_.emplace_back([this] { run(); });
+    const std::lock_guard lock(queue_->mutex);
+    queue_->waiting.push_back({std::move(wait), std::move(done)});
+    if (queue_->waiting.size() > queue_->idle) {
+      threads_.emplace_back([queue = queue_] { run(*queue); });
     }
   }
-  wake_.notify_one();
+  queue_->wake.notify_one();
 }
 
-void Waiters::run() {
-  std::unique_lock lock(mutex_);
+void Waiters::run(Queue& queue) {
+  std::unique_lock lock(queue.mutex);
   while (true) {
-    ++idle_;
-    wake_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
-    --idle_;
-    if (waiting_.empty()) {
+    ++queue.idle;
+    queue.wake.wait(lock, [&] { return queue.stop || !queue.waiting.empty(); });
+    --queue.idle;
+    if (queue.waiting.empty()) {
       return;
     }
     {
       // Ends unlocked: what it holds may be the last to hold a work.
-      const Watched next = std::move(waiting_.front());
-      waiting_.pop_front();
+      const Watched next = std::move(queue.waiting.front());
+      queue.waiting.pop_front();
       lock.unlock();
       std::exception_ptr error;
       try {

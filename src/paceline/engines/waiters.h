@@ -5,6 +5,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -14,6 +15,11 @@ namespace paceline::engines {
 /// Threads for works which can only be waited for: Gloo's reduce-scatter, sends
 /// and receives have no future and cannot be polled.  There are as many threads
 /// as such works were ever in flight at once.
+///
+/// Note [Leaving after an error].  A work in flight may wait for a rank that
+/// will never answer, and no call ends it.  So where an exception is passing,
+/// and the process is about to end, nothing joins a thread that waits for a
+/// work, and no backend is destroyed: they are left to the end of the process.
 class Waiters {
  public:
   /// Blocks until a work is done; throws where it failed.
@@ -22,8 +28,8 @@ class Waiters {
   using Done = std::function<void(const std::exception_ptr& error)>;
 
   Waiters() = default;
-  /// Joins; works still in flight must end by themselves (the engine's
-  /// timeout, or its destruction).
+  /// Waits for the works in flight, or leaves them where an exception is
+  /// passing: then `wait` and `done` must own what they use.
   ~Waiters();
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
@@ -31,18 +37,24 @@ class Waiters {
   void watch(Wait wait, Done done);
 
  private:
-  void run();
-
   struct Watched {
     Wait wait;
     Done done;
   };
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Watched> waiting_;
-  std::size_t idle_ = 0;
-  bool stop_ = false;
+  // Outlives the threads that are left.
+  struct Queue {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::deque<Watched> waiting;
+    std::size_t idle = 0;
+    bool stop = false;
+  };
+
+  static void run(Queue& queue);
+
+  std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
   std::vector<std::thread> threads_;
+  int exceptions_before_ = std::uncaught_exceptions();
 };
 
 }  // namespace paceline::engines

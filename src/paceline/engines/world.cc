@@ -11,6 +11,7 @@
 #include "paceline/base/file.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/launch/failure_detector.h"
+#include "paceline/launch/listener.h"
 
 namespace paceline::engines {
 namespace {
@@ -78,6 +79,58 @@ std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
   return split_lines(*all);
 }
 
+std::string place_of(const launch::Launch& launch) {
+  if (const auto* tcp =
+          std::get_if<launch::TcpRendezvous>(&launch.rendezvous)) {
+    return fmt::format("{}:{}", tcp->host, tcp->port);
+  }
+  return "file:" + std::get<launch::FileRendezvous>(launch.rendezvous).path;
+}
+
+// Note [One job, one token].  Every key of a job begins with a random token, so
+// that two jobs that meet in one store never read each other's keys.  The
+// launcher of paceline gives the token to its ranks as the job's name.  Under
+// other launchers rank 0 draws it and sets it below the launcher's name of the
+// job; before, each rank claims its place there, which shows a file that a job
+// has used before, and two jobs of one name at one port.
+void agree_on_token(const launch::Launch& launch,
+                    Milliseconds timeout,
+                    World& world) {
+  launch::KeyValueStore& store = *world.store;
+  if (launch.self.launcher == "paceline") {
+    if (!store.get(launch::kServedKey)) {
+      throw UsageError(fmt::format(
+          "the store at {} does not hold the job that {} names: it serves "
+          "another job",
+          place_of(launch),
+          launch::kLaunchMarker));
+    }
+    return;
+  }
+  const std::string claim = launch::random_token();
+  if (store.set_if_absent(fmt::format("rank/{}", launch.self.rank), claim) !=
+      claim) {
+    throw UsageError(fmt::format(
+        "rank {} of job '{}' has met others at {} already: another job meets "
+        "there, or did; choose another place by --rendezvous, or remove the "
+        "file",
+        launch.self.rank,
+        launch.job,
+        place_of(launch)));
+  }
+  if (launch.self.rank == 0) {
+    store.set("token", claim);
+  }
+  const auto token = launch::wait_for(store, "token", 2 * timeout);
+  if (!token) {
+    throw WorldError(
+        fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
+                    to_seconds(2 * timeout)));
+  }
+  world.c10d = below(*world.c10d, *token);
+  world.store = key_value_store_of(world.c10d);
+}
+
 void set_local_rank(launch::RankInfo& self,
                     const std::vector<std::string>& hosts) {
   self.local_rank = 0;
@@ -104,6 +157,7 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
   const auto* tcp = std::get_if<launch::TcpRendezvous>(&launch.rendezvous);
   world.serves_store = tcp && tcp->serve;
   world.rank_0_serves_store = tcp && tcp->rank_0_serves;
+  agree_on_token(launch, timeout, world);
   world.hosts = exchange_hosts(*world.store, launch.self, timeout);
   PACELINE_CHECK_EQ(world.hosts.size(),
                     static_cast<std::size_t>(launch.self.world));

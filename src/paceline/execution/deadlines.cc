@@ -10,12 +10,23 @@ void Deadlines::begin_step(std::int64_t now_ns) {
     slowest_step_ns_ = std::max(slowest_step_ns_, now_ns - step_began_ns_);
   }
   step_began_ns_ = now_ns;
-  progress_ns_ = now_ns;
+  progress(now_ns);
   in_step_ = true;
 }
 
 std::chrono::nanoseconds Deadlines::limit() const {
   return std::max(timeout_, std::chrono::nanoseconds(10 * slowest_step_ns_));
+}
+
+std::optional<std::chrono::nanoseconds> Deadlines::find_hang(
+    bool held, std::int64_t now_ns) {
+  if (held) {
+    moved_ns_ = now_ns;
+  }
+  const std::chrono::nanoseconds still(now_ns - moved_ns_);
+  const auto limit = std::max(training_timeout_,
+                              std::chrono::nanoseconds(9 * slowest_step_ns_));
+  return still >= limit ? std::optional(still) : std::nullopt;
 }
 
 std::optional<Overdue> Deadlines::find_overdue(const Scheduler& scheduler,
@@ -51,17 +62,13 @@ void FirstError::rethrow_if_set() {
   }
 }
 
-std::optional<std::string> FirstError::take_untold(
-    std::int64_t now_ns, std::chrono::nanoseconds grace) {
+std::exception_ptr FirstError::take_untold(std::int64_t now_ns,
+                                           std::chrono::nanoseconds grace) {
   if (error_ == nullptr || told_ || now_ns - at_ns_ < grace.count()) {
-    return std::nullopt;
+    return nullptr;
   }
   told_ = true;
-  try {
-    std::rethrow_exception(error_);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
+  return error_;
 }
 
 }  // namespace paceline::execution

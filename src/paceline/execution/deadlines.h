@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
-#include <string>
 
 #include "paceline/execution/scheduler.h"
 
@@ -18,26 +17,44 @@ struct Overdue {
 };
 
 /// How long a wait may take: max(timeout, 10 x the slowest step so far), where
-/// `first_step` stands for the slowest step before there is one.
+/// `first_step` stands for the slowest step before there is one.  How long the
+/// training thread may stand still though nothing holds it:
+/// max(training_timeout, 9 x the slowest step), so that the rank that hangs is
+/// found before the ranks that wait for it give up.
 ///
 /// All times come from the caller's clock, in ns.  Calls need a lock around
 /// them.
 class Deadlines {
  public:
   Deadlines(std::chrono::nanoseconds timeout,
-            std::chrono::nanoseconds first_step)
-      : timeout_(timeout), slowest_step_ns_(first_step.count()) {}
+            std::chrono::nanoseconds first_step,
+            std::chrono::nanoseconds training_timeout = kNoLimit)
+      : timeout_(timeout),
+        training_timeout_(training_timeout),
+        slowest_step_ns_(first_step.count()) {}
+
+  static constexpr std::chrono::nanoseconds kNoLimit =
+      std::chrono::nanoseconds::max();
 
   /// The training thread opens a step, which ends the one before.
   void begin_step(std::int64_t now_ns);
   /// The training thread got ahead in its step.
-  void progress(std::int64_t now_ns) { progress_ns_ = now_ns; }
+  void progress(std::int64_t now_ns) {
+    progress_ns_ = now_ns;
+    moved_ns_ = now_ns;
+  }
   /// The training thread has done all model work of its step.
   void end_step() { in_step_ = false; }
 
   bool in_step() const { return in_step_; }
 
   std::chrono::nanoseconds limit() const;
+
+  /// To be called regularly: `held` says whether the training thread waits for
+  /// something else than itself.  For how long it has stood still, where that
+  /// is too long.
+  std::optional<std::chrono::nanoseconds> find_hang(bool held,
+                                                    std::int64_t now_ns);
 
   /// A collective that has been in flight for too long; or one that a
   /// performer issues, where the training thread has got no further in its
@@ -46,10 +63,11 @@ class Deadlines {
                                       std::int64_t now_ns) const;
 
  private:
-  std::chrono::nanoseconds timeout_;
+  std::chrono::nanoseconds timeout_, training_timeout_;
   std::int64_t slowest_step_ns_;
   std::int64_t step_began_ns_ = -1;
   std::int64_t progress_ns_ = 0;
+  std::int64_t moved_ns_ = 0;  // it got ahead, or was held
   bool in_step_ = false;
 };
 
@@ -64,9 +82,9 @@ class FirstError {
   /// Throws the error where there is one; it counts as told.
   void rethrow_if_set();
 
-  /// The error's text, once, where nobody was told within `grace`.
-  std::optional<std::string> take_untold(std::int64_t now_ns,
-                                         std::chrono::nanoseconds grace);
+  /// The error, once, where nobody was told within `grace`; else null.
+  std::exception_ptr take_untold(std::int64_t now_ns,
+                                 std::chrono::nanoseconds grace);
 
  private:
   std::exception_ptr error_;

@@ -43,6 +43,15 @@ std::string Diagnosis::overdue(plan::OpRef ref,
                      seconds(time));
 }
 
+std::string Diagnosis::hangs(plan::OpRef ref,
+                             std::chrono::nanoseconds time) const {
+  return fmt::format(
+      "step {}: the training thread has not moved for {:.1f} s, at {}",
+      ref.step,
+      seconds(time),
+      describe(ref));
+}
+
 std::exception_ptr Diagnosis::failed(plan::OpRef ref,
                                      std::string_view what,
                                      const std::exception_ptr& error) const {

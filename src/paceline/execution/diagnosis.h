@@ -26,6 +26,9 @@ class Diagnosis {
   /// "step 3: OP is not done after 5.0 s".
   std::string overdue(plan::OpRef ref, std::chrono::nanoseconds time) const;
 
+  /// "step 3: the training thread has not moved for 5.0 s, at OP".
+  std::string hangs(plan::OpRef ref, std::chrono::nanoseconds time) const;
+
   /// "step 3: OP WHAT: the error's text", as an error of the same kind.
   std::exception_ptr failed(plan::OpRef ref,
                             std::string_view what,

@@ -24,7 +24,8 @@ Dispatcher::Dispatcher(const plan::PlanInput& input,
       options_(std::move(options)),
       scheduler_(input.model, setup, input.rank),
       diagnosis_(scheduler_, input.model, setup),
-      deadlines_(options_.timeout, options_.first_step) {
+      deadlines_(
+          options_.timeout, options_.first_step, options_.training_timeout) {
   communication_ = std::thread([this] { communicate(); });
 }
 
@@ -43,6 +44,7 @@ void Dispatcher::begin_step(plan::Step step,
   error_.rethrow_if_set();
   deadlines_.begin_step(steady_ns());
   step_ = step;
+  issuer_.open(step, *plan);
   scheduler_.open(step, plan);
   advance(lock);
 }
@@ -67,11 +69,11 @@ void Dispatcher::wait_ready(plan::OpRef ref) {
   }
 }
 
-void Dispatcher::wait_all() {
+void Dispatcher::wait_steps(std::size_t most) {
   Lock lock(mutex_);
   error_.rethrow_if_set();
   const plan::Frontier& frontier = scheduler_.frontier();
-  while (!frontier.idle()) {
+  while (frontier.open_steps() > most) {
     const plan::OpRef oldest = frontier.oldest();
     wait_until([&] { return frontier.is_complete(oldest); }, oldest, lock);
   }
@@ -92,17 +94,25 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
                             Lock& lock) {
   const std::int64_t began = steady_ns();
   std::int64_t in_kernels = 0;
+  awaited_ = &done;
+  awaited_op_ = ref;
+  struct Awaiting {
+    Dispatcher& self;
+    ~Awaiting() { self.awaited_ = nullptr; }
+  } const awaiting{*this};
   while (!done()) {
     error_.rethrow_if_set();
     const std::int64_t kernel_began = steady_ns();
     if (run_one_kernel(lock)) {
+      deadlines_.progress(steady_ns());
       in_kernels += steady_ns() - kernel_began;
       continue;
     }
     const std::chrono::nanoseconds waited(steady_ns() - began);
     const std::chrono::nanoseconds left = deadlines_.limit() - waited;
     if (left.count() <= 0) {
-      fail(std::make_exception_ptr(WorldError(diagnosis_.waited(ref, waited))));
+      fail(
+          std::make_exception_ptr(PeerTimeout(diagnosis_.waited(ref, waited))));
       continue;
     }
     training_waits_ = true;
@@ -125,7 +135,7 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
 // so what was started is watched only after the lock is open.
 void Dispatcher::advance(Lock& lock) {
   request_picks();
-  std::vector<Started> started = start_collectives();
+  std::vector<Started> started = start_communication();
   if (issuer_.is_asynchronous()) {
     advance_asynchronously(std::move(started), lock);
     return;
@@ -157,7 +167,7 @@ void Dispatcher::advance_asynchronously(std::vector<Started> started,
     more = run_one_kernel(lock) || !started.empty();
     if (more) {
       request_picks();
-      started = start_collectives();
+      started = start_communication();
     }
   }
   training_wake_.notify_all();
@@ -184,21 +194,22 @@ void Dispatcher::request_picks() {
 }
 
 // Each communicator in its order.  A run that has failed issues no more.
-std::vector<Dispatcher::Started> Dispatcher::start_collectives() {
+std::vector<Dispatcher::Started> Dispatcher::start_communication() {
   std::vector<Started> started;
   auto& queues = scheduler_.queues();
   for (std::size_t on = 0; on < queues.size(); ++on) {
     while (!error_.is_set()) {
-      const auto ref = scheduler_.take_collective(on, steady_ns());
+      const auto ref = scheduler_.take_communication(on, steady_ns());
       if (!ref) {
         break;
       }
+      const plan::Op& op = scheduler_.frontier().op(*ref);
       try {
-        if (queues[on].picks()) {
+        if (queues[on].picks() &&
+            std::holds_alternative<plan::Collective>(op.work)) {
           issuer_.send_pick(on, *ref);
         }
-        started.push_back(
-            {*ref, issuer_.start(*ref, scheduler_.frontier().op(*ref))});
+        started.push_back({*ref, issuer_.start(*ref, op)});
       } catch (...) {
         scheduler_.withdraw(*ref);
         fail(diagnosis_.failed(
@@ -243,7 +254,7 @@ bool Dispatcher::run_one_kernel(Lock& lock) {
   const std::int64_t began = steady_ns();
   lock.unlock();
   try {
-    run_kernel_(kernel);
+    run_kernel_(*ref, kernel);
     lock.lock();
   } catch (...) {
     lock.lock();
@@ -301,24 +312,48 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
   }
 }
 
+// The op that the training thread is at, where nothing holds it: model work, or
+// the end of a wait for an op that is ready, or for a kernel that it should
+// run.
+std::optional<plan::OpRef> Dispatcher::at_work() const {
+  if (awaited_ != nullptr) {
+    return (*awaited_)() || scheduler_.ready_kernels() > 0
+               ? std::optional(awaited_op_)
+               : std::nullopt;
+  }
+  return deadlines_.in_step() ? scheduler_.first_of_model() : std::nullopt;
+}
+
 // A wait sees for itself that it is late, and names the chain as well.
 void Dispatcher::check_deadlines() {
-  if (error_.is_set() || training_waits_) {
+  const auto at = at_work();
+  const auto still = deadlines_.find_hang(!at.has_value(), steady_ns());
+  if (error_.is_set()) {
+    return;
+  }
+  if (still) {
+    training_hangs_ = true;
+    fail(std::make_exception_ptr(WorldError(diagnosis_.hangs(*at, *still))));
+    return;
+  }
+  if (training_waits_) {
     return;
   }
   if (const auto late = deadlines_.find_overdue(scheduler_, steady_ns())) {
     fail(std::make_exception_ptr(
-        WorldError(diagnosis_.overdue(late->op, late->waited))));
+        PeerTimeout(diagnosis_.overdue(late->op, late->waited))));
   }
 }
 
 void Dispatcher::report_stuck(Lock& lock) {
-  if (!options_.stuck || !deadlines_.in_step()) {
+  if (!options_.stuck || !(deadlines_.in_step() || training_hangs_)) {
     return;
   }
-  if (const auto why = error_.take_untold(steady_ns(), options_.grace)) {
+  const auto grace =
+      training_hangs_ ? std::chrono::nanoseconds(0) : options_.grace;
+  if (const auto why = error_.take_untold(steady_ns(), grace)) {
     lock.unlock();
-    options_.stuck(*why);
+    options_.stuck(why);
     lock.lock();
   }
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,31 +26,33 @@ namespace paceline::execution {
 /// Starts every op of a plan as soon as the scheduler allows it, and lets the
 /// training thread wait for ops.
 ///
-/// Whichever thread makes a collective ready issues it.  Kernels run on the
-/// communication thread, or on the training thread while it waits.
+/// Whichever thread makes a collective or an exchange ready issues it.  Kernels
+/// run on the communication thread, or on the training thread while it waits.
 ///
 /// Note [Deadlines]: a wait ends with a WorldError that names the op and the
 /// chain behind it after Deadlines::limit().  The first error ends every wait
 /// with that error.  Where a performer issues the ops nothing waits here, so
 /// the communication thread looks twice a second for what no wait sees
-/// (Deadlines::find_overdue).
+/// (Deadlines::find_overdue), and for a training thread that hangs though no op
+/// holds it (Deadlines::find_hang): that one hears of no error.
 class Dispatcher final : public IssueListener {
  public:
   struct Options {
     std::chrono::nanoseconds timeout = std::chrono::seconds(60);
     std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
+    std::chrono::nanoseconds training_timeout = Deadlines::kNoLimit;
     bool record_spans = false;
     /// Called first on the communication thread.
     std::function<void()> on_thread_start{};
     /// Called about twice a second on the communication thread.
     std::function<void(plan::Step, const std::string& op)> heartbeat{};
-    /// Called once on the communication thread with the first error's text,
-    /// where the training thread is still inside its step `grace` after it: a
-    /// performer that waits cannot be woken, so the process should end.
-    std::function<void(const std::string& why)> stuck{};
+    /// Called once on the communication thread with the first error, where the
+    /// training thread is still inside its step `grace` after it, or hangs: it
+    /// cannot be woken, as where a performer waits, so the process should end.
+    std::function<void(const std::exception_ptr& why)> stuck{};
     std::chrono::nanoseconds grace = std::chrono::seconds(5);
   };
-  using RunKernel = std::function<void(const plan::Kernel&)>;
+  using RunKernel = std::function<void(plan::OpRef, const plan::Kernel&)>;
 
   /// `input`, `setup` and `issuer` must outlive the dispatcher.
   Dispatcher(const plan::PlanInput& input,
@@ -68,12 +71,14 @@ class Dispatcher final : public IssueListener {
                   const std::shared_ptr<const plan::CommPlan>& plan);
   /// All model work of the step is done.
   void end_step();
+  /// Waits until no more than `most` steps are open.
+  void wait_steps(std::size_t most);
   /// The training thread got ahead without an op.
   void progress();
   /// Waits until the op's hazards are gone.
   void wait_ready(plan::OpRef ref);
   /// Waits until every op of every open step is complete.
-  void wait_all();
+  void wait_all() { wait_steps(0); }
   /// Model work, or a performer's op, is done.  Nothing happens where it was
   /// complete before.
   void complete(plan::OpRef ref);
@@ -106,11 +111,12 @@ class Dispatcher final : public IssueListener {
   void advance_asynchronously(std::vector<Started> started, Lock& lock);
   void advance_or_fail(Lock& lock);
   void request_picks();
-  std::vector<Started> start_collectives();
+  std::vector<Started> start_communication();
   bool run_one_kernel(Lock& lock);
   void communicate();
   void communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock);
   void check_deadlines();
+  std::optional<plan::OpRef> at_work() const;
   void report_stuck(Lock& lock);
   void fail(const std::exception_ptr& error);
   void add_span(plan::OpRef ref,
@@ -129,6 +135,10 @@ class Dispatcher final : public IssueListener {
   FirstError error_;
   plan::Step step_ = -1;
   bool training_waits_ = false;  // and has no kernel to run
+  bool training_hangs_ = false;
+  /// What the training thread waits for, with the op; null: for nothing.
+  const std::function<bool()>* awaited_ = nullptr;
+  plan::OpRef awaited_op_{};
   bool stop_ = false;
   std::int64_t waited_ns_ = 0, waited_in_all_ns_ = 0;
   std::vector<OpSpan> spans_;

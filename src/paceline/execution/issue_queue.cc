@@ -6,9 +6,10 @@
 namespace paceline::execution {
 
 void IssueQueue::push(plan::OpRef ref,
+                      bool collective,
                       std::int32_t priority,
                       std::int64_t bytes) {
-  rule_.add(true, priority, bytes);
+  rule_.add(collective, priority, bytes);
   waiting_.push_back({.ref = ref});
   follow_known();
 }

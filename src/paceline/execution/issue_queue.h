@@ -11,8 +11,8 @@
 
 namespace paceline::execution {
 
-/// The collectives of one communicator that wait to be issued on this rank, and
-/// the bytes of those in flight.
+/// The collectives and exchanges of one communicator that wait to be issued on
+/// this rank, and the bytes of those in flight.
 ///
 /// They are issued by the rule of plan/issue_queue.h, which knows ops by their
 /// numbers.  Here ops are known by step and index, as on every other member of
@@ -25,9 +25,13 @@ class IssueQueue {
       : rule_(group.order, group.credit_bytes, leads) {}
 
   /// A step was opened: `ref` comes behind what is queued.
-  void push(plan::OpRef ref, std::int32_t priority, std::int64_t bytes);
+  void push(plan::OpRef ref,
+            bool collective,
+            std::int32_t priority,
+            std::int64_t bytes);
 
   /// Removes and returns the op to issue now; its bytes are in flight.
+  /// Collectives only are picked for the others.
   std::optional<plan::OpRef> pop(const IsReady& is_ready);
 
   /// An op of so many bytes has ended, or could not start.

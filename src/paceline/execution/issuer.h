@@ -13,7 +13,7 @@ namespace paceline::execution {
 class IssueListener {
  public:
   virtual ~IssueListener() = default;
-  /// A collective has ended; `error` is null where it succeeded.
+  /// A collective or an exchange has ended; `error` is null where it succeeded.
   virtual void op_ended(plan::OpRef ref, const std::exception_ptr& error) = 0;
   /// The pick that receive_pick() asked for has arrived, or cannot.
   virtual void pick_arrived(std::size_t on,
@@ -28,6 +28,9 @@ class Issuer {
   using Watch = std::function<void()>;
 
   virtual ~Issuer() = default;
+
+  /// A step begins; called for every step, before start() of its ops.
+  virtual void open(plan::Step /*step*/, const plan::CommPlan& /*plan*/) {}
 
   /// Starts the op and returns at once; throws where it cannot start.  Called
   /// with the caller's lock held, in the order of issue of each communicator.

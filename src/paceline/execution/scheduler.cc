@@ -23,11 +23,12 @@ void Scheduler::open(plan::Step step,
   frontier_.open(step, plan);
   for (std::size_t i = 0; i < plan->ops.size(); ++i) {
     const plan::Op& op = plan->ops[i];
-    if (const auto* c = std::get_if<plan::Collective>(&op.work);
-        c != nullptr && op.performer.empty()) {
-      queues_[plan::index_of(c->on)].push({step, static_cast<plan::OpIndex>(i)},
-                                          op.priority,
-                                          plan::bytes_on_credit(setup_, op));
+    if (const auto on = plan::communicator_of(op); on && op.performer.empty()) {
+      queues_[plan::index_of(*on)].push(
+          {step, static_cast<plan::OpIndex>(i)},
+          std::holds_alternative<plan::Collective>(op.work),
+          op.priority,
+          plan::bytes_on_credit(setup_, op));
     }
   }
   collect_ready();
@@ -52,8 +53,8 @@ void Scheduler::collect_ready() {
   }
 }
 
-std::optional<plan::OpRef> Scheduler::take_collective(std::size_t on,
-                                                      std::int64_t now_ns) {
+std::optional<plan::OpRef> Scheduler::take_communication(std::size_t on,
+                                                         std::int64_t now_ns) {
   const auto ref = queues_[on].pop(
       [this](plan::OpRef asked) { return frontier_.is_ready(asked); });
   if (ref) {
@@ -71,17 +72,30 @@ std::optional<plan::OpRef> Scheduler::take_kernel() {
   return plan::OpRef{step, op};
 }
 
-std::optional<plan::OpRef> Scheduler::first_of_performer() const {
+template <class Predicate>
+std::optional<plan::OpRef> Scheduler::first_incomplete(
+    const Predicate& wanted) const {
   for (std::size_t i = 0; newest_plan_ && i < newest_plan_->ops.size(); ++i) {
-    const plan::Op& op = newest_plan_->ops[i];
     const plan::OpRef ref{newest_step_, static_cast<plan::OpIndex>(i)};
-    if (!op.performer.empty() &&
-        std::holds_alternative<plan::Collective>(op.work) &&
-        !frontier_.is_complete(ref)) {
+    if (wanted(newest_plan_->ops[i]) && !frontier_.is_complete(ref)) {
       return ref;
     }
   }
   return std::nullopt;
+}
+
+std::optional<plan::OpRef> Scheduler::first_of_performer() const {
+  return first_incomplete([](const plan::Op& op) {
+    return !op.performer.empty() &&
+           std::holds_alternative<plan::Collective>(op.work);
+  });
+}
+
+std::optional<plan::OpRef> Scheduler::first_of_model() const {
+  return first_incomplete([](const plan::Op& op) {
+    return std::holds_alternative<plan::Forward>(op.work) ||
+           std::holds_alternative<plan::Backward>(op.work);
+  });
 }
 
 }  // namespace paceline::execution

@@ -28,23 +28,24 @@ class Scheduler {
   /// Opens `step`, which must follow the last one opened.
   void open(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
 
-  /// The effects of a ready op are done.  A collective in flight leaves its
+  /// The effects of a ready op are done.  An op in flight leaves its
   /// communicator's credit.
   void complete(plan::OpRef ref);
 
-  /// The collective to issue now on communicator `on`.  It counts as in flight
-  /// since `now_ns`.
-  std::optional<plan::OpRef> take_collective(std::size_t on,
-                                             std::int64_t now_ns);
+  /// The collective or exchange to issue now on communicator `on`.  It counts
+  /// as in flight since `now_ns`.
+  std::optional<plan::OpRef> take_communication(std::size_t on,
+                                                std::int64_t now_ns);
 
-  /// A collective that was taken could not start: it is not in flight.
+  /// An op that was taken could not start: it is not in flight.
   void withdraw(plan::OpRef ref) { in_flight_.erase(ref); }
 
   /// The kernel to run now.
   std::optional<plan::OpRef> take_kernel();
   std::size_t ready_kernels() const { return kernels_.size(); }
 
-  /// Collectives issued and not complete, with the time of their issue, ns.
+  /// Collectives and exchanges issued and not complete, with the time of their
+  /// issue, ns.
   const std::map<plan::OpRef, std::int64_t>& in_flight() const {
     return in_flight_;
   }
@@ -58,10 +59,15 @@ class Scheduler {
   /// is not complete.
   std::optional<plan::OpRef> first_of_performer() const;
 
+  /// The first model work of the newest step that is not complete.
+  std::optional<plan::OpRef> first_of_model() const;
+
  private:
   using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;
 
   void collect_ready();
+  template <class Predicate>
+  std::optional<plan::OpRef> first_incomplete(const Predicate& wanted) const;
 
   const plan::Setup& setup_;
   plan::Frontier frontier_;

@@ -18,6 +18,9 @@ std::vector<bool> gates_of_backward(const StepProgram& program,
   plan::DependencyAnalyzer analyzer(shape, setup);
   const plan::Dependencies dependencies = analyzer.open(0, *program.plan);
   for (std::size_t p = 0; p < shape.parameters.size(); ++p) {
+    if (program.backward[p][0] < 0) {
+      continue;  // this rank has no model work
+    }
     const auto op = static_cast<std::size_t>(program.backward[p][0]);
     for (const plan::Edge& edge : dependencies.waits_for[op]) {
       const auto& before = ops[static_cast<std::size_t>(edge.op)].work;

@@ -50,17 +50,16 @@ void check_device(const Configuration& c,
                                  where("device")));
   }
   if (std::ranges::find(m.engines, c.engine) == m.engines.end()) {
-    throw UsageError(fmt::format("{}: '{}' was not built in; there is {}",
-                                 where("engine"),
-                                 c.engine,
-                                 fmt::join(m.engines, ", ")));
+    throw UsageError(
+        fmt::format("{}: {}", where("engine"), not_built_in(c.engine, m)));
   }
   if (const auto* engine = plan::find_engine_traits(c.engine);
       engine != nullptr && !engine->moves(c.device)) {
     throw UsageError(fmt::format(
-        "{}: '{}' moves bytes between GPUs alone; for device {} take {}",
+        "{}: '{}' moves bytes between {} alone; for device {} take {}",
         where("engine"),
         c.engine,
+        engine->moves_cpu ? "CPUs" : "GPUs",
         c.device,
         plan::engine_for(c.device).name));
   }
@@ -105,6 +104,17 @@ void check_ranks(const Configuration& c, const Machine& m, const Where& where) {
 }
 
 }  // namespace
+
+std::string not_built_in(const std::string& engine, const Machine& machine) {
+  const auto* const traits = plan::find_engine_traits(engine);
+  const std::string how = traits == nullptr || traits->how_to_get.empty()
+                              ? ""
+                              : fmt::format("; {}", traits->how_to_get);
+  return fmt::format("'{}' was not built in; there is {}{}",
+                     engine,
+                     fmt::join(machine.engines, ", "),
+                     how);
+}
 
 std::string resolve_device(const std::string& device, const Machine& machine) {
   if (device != "auto") {

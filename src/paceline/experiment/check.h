@@ -18,6 +18,10 @@ std::string resolve_engine(const std::string& engine,
                            const std::string& device,
                            const Machine& machine);
 
+/// "'mpi' was not built in; there is gloo", and how to get it where that is
+/// known.
+std::string not_built_in(const std::string& engine, const Machine& machine);
+
 /// The strategy's canonical text, by which cases are told apart.  Throws
 /// UsageError for what the strategy tables do not know or the rules forbid.
 std::string canonical_strategy(const records::Configuration& configuration,

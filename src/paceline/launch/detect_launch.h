@@ -76,6 +76,9 @@ Launch detect_launch(const std::string& rendezvous);
 /// name.
 inline constexpr const char* kLaunchMarker = "PACELINE_LAUNCH";
 
+/// The key that `launch_job` sets in the job's store before the ranks start.
+inline constexpr const char* kServedKey = "served";
+
 /// The variable in which `launch_job` passes the host's name as the user gave
 /// it.
 inline constexpr const char* kLaunchHost = "PACELINE_HOST";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -88,14 +89,20 @@ bool ended_before(const std::vector<Child>& children,
 FailureNotice find_unfinished(const std::vector<Child>& children,
                               KeyValueStore& store) {
   std::optional<FailureNotice> consequence;
+  std::int64_t earliest = 0;
   for (const Child& child : children) {
     for (const int rank : child.all_ranks()) {
       const auto progress = read_progress(store, rank);
       if (child.exited_with(0) && !(progress && progress->done)) {
         return describe_death(child, rank, store);
       }
-      if (!consequence) {
-        consequence = failure_of(store, rank);
+      // The rank that is furthest behind holds up the others.
+      const std::int64_t step = progress ? progress->step : -1;
+      if (!consequence || step < earliest) {
+        if (auto posted = failure_of(store, rank)) {
+          consequence = std::move(posted);
+          earliest = step;
+        }
       }
     }
   }

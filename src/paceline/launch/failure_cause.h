@@ -27,7 +27,8 @@ struct Child : ChildProcess {
 /// Note [Which rank is named].  A silent rank first: its peers wait for it, or
 /// time out because of it.  Then the earliest of two: a death without a notice,
 /// and the first notice that is not a consequence.  Then a rank that exited
-/// with code 0 without finishing.  Only then a notice that is a consequence.
+/// with code 0 without finishing.  Only then a notice that is a consequence, of
+/// the rank at the earliest step.
 FailureNotice find_cause(const std::vector<Child>& children,
                          const std::optional<SilentRank>& silent,
                          KeyValueStore& store);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/heartbeat.h"
 
+#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/error.h"
 
 namespace paceline::launch {
 namespace {
@@ -55,7 +57,27 @@ std::optional<Progress> read_progress(KeyValueStore& store, int rank) {
 Heartbeat::Heartbeat(std::shared_ptr<KeyValueStore> store,
                      int rank,
                      std::chrono::milliseconds interval)
-    : store_(std::move(store)), rank_(rank), interval_(interval) {}
+    : store_(std::move(store)), rank_(rank), interval_(interval) {
+  PACELINE_CHECK_EQ(pthread_getcpuclockid(main_, &main_clock_), 0);
+}
+
+std::chrono::nanoseconds Heartbeat::main_thread_time() const {
+  timespec used{};
+  clock_gettime(main_clock_, &used);
+  return std::chrono::seconds(used.tv_sec) +
+         std::chrono::nanoseconds(used.tv_nsec);
+}
+
+std::string Heartbeat::position() const {
+  const std::lock_guard lock(mutex_);
+  return position_text(progress_);
+}
+
+void Heartbeat::note_move() {
+  if (pthread_equal(pthread_self(), main_) != 0) {
+    ++moves_;
+  }
+}
 
 // Of several threads that ask at the same time, one sends the heartbeat.
 bool Heartbeat::due() {
@@ -75,12 +97,14 @@ void Heartbeat::write() {
 }
 
 void Heartbeat::beat(std::int64_t step, std::string_view operation) {
+  note_move();
   if (due()) {
     beat_now(step, operation);
   }
 }
 
 void Heartbeat::beat_now(std::int64_t step, std::string_view operation) {
+  note_move();
   const std::lock_guard lock(mutex_);
   progress_.step = step;
   progress_.operation = operation;

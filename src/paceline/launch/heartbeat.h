@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include <pthread.h>
+
 #include "paceline/launch/key_value_store.h"
 
 namespace paceline::launch {
@@ -64,6 +66,42 @@ class Heartbeat {
   /// The rank has finished: its heartbeat may stop.
   void finish();
 
+  /// How often the thread that made this heartbeat, the rank's main thread, has
+  /// got ahead: its own beats, and its Holds.
+  std::int64_t moves() const { return moves_; }
+  /// Somebody else watches the main thread; it waits for other ranks.
+  bool watched() const { return watched_ > 0; }
+  bool waits() const { return waits_ > 0; }
+  /// What the main thread was at, by the last heartbeat of any thread.
+  std::string position() const;
+  /// The CPU time that the main thread has used.
+  std::chrono::nanoseconds main_thread_time() const;
+
+  /// While it lives, the main thread may stand still.
+  class Hold {
+   public:
+    enum class For {
+      kPeers,   // waits for other ranks
+      kWatched  // is in work that has deadlines of its own
+    };
+    Hold(Heartbeat& heartbeat, For what)
+        : moves_(heartbeat.moves_),
+          count_(what == For::kPeers ? heartbeat.waits_ : heartbeat.watched_) {
+      ++moves_;
+      ++count_;
+    }
+    ~Hold() {
+      ++moves_;
+      --count_;
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    std::atomic<std::int64_t>& moves_;
+    std::atomic<int>& count_;
+  };
+
   class Claim {
    public:
     explicit Claim(Heartbeat& heartbeat) : heartbeat_(&heartbeat) {
@@ -78,6 +116,7 @@ class Heartbeat {
   };
 
  private:
+  void note_move();
   bool due();
   void write();
 
@@ -86,7 +125,11 @@ class Heartbeat {
   std::chrono::nanoseconds interval_;
   std::atomic<std::int64_t> next_ns_{0};
   std::atomic<int> claims_{0};
-  std::mutex mutex_;  // guards progress_ and the order of writes
+  std::atomic<std::int64_t> moves_{0};
+  std::atomic<int> watched_{0}, waits_{0};
+  const pthread_t main_ = pthread_self();
+  clockid_t main_clock_{};
+  mutable std::mutex mutex_;  // guards progress_ and the order of writes
   Progress progress_;
 };
 

@@ -11,8 +11,15 @@
 
 namespace paceline::launch {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    HostLaunch, host, first_rank, ranks, executable, argv, variables, folder)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostLaunch,
+                                   host,
+                                   first_rank,
+                                   ranks,
+                                   executable,
+                                   argv,
+                                   variables,
+                                   rank_variables,
+                                   folder)
 
 std::string to_line(const HostLaunch& launch) {
   return nlohmann::json(launch).dump(
@@ -31,15 +38,18 @@ HostLaunch host_launch_from(std::string_view line) {
 
 std::vector<ChildProcess> start_ranks(const HostLaunch& launch,
                                       const SupervisorSignals& signals) {
-  const auto environment =
-      environment_with(launch.variables, {"RANK", "LOCAL_RANK"});
   Command command{launch.executable, launch.argv, {}};
   std::vector<ChildProcess> children;
   for (int i = 0; i < launch.ranks && (i == 0 || !signals.ending()); ++i) {
     const int rank = launch.first_rank + i;
-    command.environment = environment;
-    command.environment.push_back(fmt::format("RANK={}", rank));
-    command.environment.push_back(fmt::format("LOCAL_RANK={}", i));
+    auto variables = launch.variables;
+    if (!launch.rank_variables.empty()) {
+      variables.merge(
+          std::map(launch.rank_variables.at(static_cast<std::size_t>(i))));
+    }
+    variables["RANK"] = std::to_string(rank);
+    variables["LOCAL_RANK"] = std::to_string(i);
+    command.environment = environment_with(variables);
     children.push_back(
         {.pid = spawn(command), .first_rank = rank, .host = launch.host});
   }

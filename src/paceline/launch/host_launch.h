@@ -20,7 +20,9 @@ struct HostLaunch {
   std::string executable;
   std::vector<std::string> argv;                 // of every rank
   std::map<std::string, std::string> variables;  // added to the environment
-  std::string folder;                            // to work in, where it exists
+  /// And to the environment of each rank, in order; empty: nothing.
+  std::vector<std::map<std::string, std::string>> rank_variables{};
+  std::string folder;  // to work in, where it exists
 };
 
 /// One line of JSON, and back.  Throws UsageError for anything else.

@@ -6,49 +6,24 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <tuple>
 #include <utility>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/spawn.h"
 #include "paceline/launch/host_agent.h"
 #include "paceline/launch/host_launch.h"
 #include "paceline/launch/launch_command.h"
+#include "paceline/launch/listener.h"
+#include "paceline/launch/mpi_manager.h"
 
 namespace paceline::launch {
 namespace {
-
-// A socket that listens on the loopback, or on all interfaces, and its port.
-std::tuple<int, std::uint16_t> listen_for_ranks(bool far, std::uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(far ? INADDR_ANY : INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  const int reuse = 1;
-  if (fd < 0 ||
-      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
-      bind(fd, generic, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
-      getsockname(fd, generic, &length) != 0) {
-    const int error = errno;
-    if (error == EADDRINUSE && port != 0) {
-      throw UsageError(fmt::format(
-          "--rendezvous: port {} is taken on this host; choose another", port));
-    }
-    throw WorldError(
-        fmt::format("no port for the ranks' store: {}", std::strerror(error)));
-  }
-  return {fd, ntohs(address.sin_port)};
-}
 
 /// The socket that is a host agent's stdin.
 class ControlSocket {
@@ -83,18 +58,24 @@ class ControlSocket {
   int fd_;
 };
 
-/// Starts the ranks of all hosts, and holds the sockets to remote ones.
+/// Starts the ranks of all hosts, and holds the sockets to remote ones and the
+/// mpirun that serves local ones.
 class Starter {
  public:
   Starter(const JobLaunch& job, std::uint16_t port)
       : job_(job),
         port_(port),
-        name_(fmt::format("{}-{}", getpid(), steady_ns())),
+        name_(random_token()),
         // By its own name, because "exe" is what ps would show for the link.
         executable_(
             job.executable.empty()
                 ? std::filesystem::read_symlink("/proc/self/exe").string()
-                : job.executable) {}
+                : job.executable) {
+    if (!job.mpirun.empty()) {
+      PACELINE_CHECK_EQ(job.hosts.size(), 1U);
+      mpi_.emplace(job.mpirun, job.hosts.front().ranks);
+    }
+  }
 
   const std::string& job_name() const { return name_; }
 
@@ -129,6 +110,9 @@ class Starter {
                       .folder = std::filesystem::current_path().string()};
     if (host.remote) {
       launch.variables = job_.variables;
+    }
+    if (mpi_) {
+      launch.rank_variables = mpi_->variables();
     }
     launch.variables["MASTER_ADDR"] =
         job_.address.empty() ? "127.0.0.1" : job_.address;
@@ -171,6 +155,7 @@ class Starter {
   const JobLaunch& job_;
   std::uint16_t port_;
   std::string name_, executable_;
+  std::optional<MpiManager> mpi_;
   std::vector<ControlSocket> sockets_;
 };
 
@@ -202,9 +187,16 @@ Outcome launch_job(const JobLaunch& job) {
   const bool far = std::ranges::any_of(job.hosts, &HostRanks::remote);
   PACELINE_CHECK(!far || !job.ssh.empty());
   const SupervisorSignals signals;  // before the store's threads
-  const auto [fd, port] = listen_for_ranks(far, job.port);
-  Starter starter(job, port);
-  const auto store = job.serve_store(starter.job_name(), fd, port);
+  const std::string where = far ? job.address : "127.0.0.1";
+  const auto listener = listen_at(where, job.port);
+  if (!listener) {
+    throw UsageError(fmt::format(
+        "--rendezvous {}: is no IPv4 address of this machine", where));
+  }
+  Starter starter(job, listener->port);
+  const auto store =
+      job.serve_store(starter.job_name(), listener->fd, listener->port);
+  store->set(kServedKey, "1");
   if (job.before) {
     job.before(*store);
   }

@@ -37,6 +37,9 @@ struct JobLaunch {
   ServeStore serve_store;
   SuperviseOptions supervise{};
   std::string executable{};  // empty: this program
+  /// The mpirun that serves the ranks (launch/mpi_manager.h), all of which are
+  /// on this machine; empty: none.
+  std::string mpirun{};
   /// Called before the ranks start and after they have ended: sets what the
   /// ranks read, and keeps what they wrote.
   std::function<void(KeyValueStore&)> before{}, after{};
@@ -55,10 +58,11 @@ struct JobLaunch {
 /// `paceline run --ranks N`, `paceline run -H a:4,b:4`.
 ///
 /// The store is served by this process, so no rank's death takes it away: on
-/// the loopback, or, where there are remote hosts, on all interfaces.  On a
-/// remote host this program runs once as the host agent (launch/host_agent.h),
-/// which starts the ranks there.  Must be called by the main thread, before the
-/// process has others (see base/spawn.h).
+/// the loopback, or, where there are remote hosts, at `address`.  The job's
+/// name is a random token, which its ranks alone are given.  On a remote host
+/// this program runs once as the host agent (launch/host_agent.h), which starts
+/// the ranks there.  Must be called by the main thread, before the process has
+/// others (see base/spawn.h).
 Outcome launch_job(const JobLaunch& job);
 
 /// Throws UsageError where this host's memory cannot hold so many ranks even

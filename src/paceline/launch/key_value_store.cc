@@ -9,6 +9,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/launch/heartbeat.h"
 
 namespace paceline::launch {
 
@@ -52,7 +53,7 @@ std::string PrefixStore::wait(const std::string& key,
   if (auto value = wait_for(*store_, prefix_ + key, timeout, idle_)) {
     return *std::move(value);
   }
-  throw WorldError(
+  throw PeerTimeout(
       fmt::format("no answer from a peer within {:g} s: no rank has set '{}'",
                   std::chrono::duration<double>(timeout).count(),
                   key));
@@ -63,7 +64,20 @@ void PrefixStore::barrier(const std::string& name,
                           std::chrono::milliseconds timeout) {
   set(fmt::format("{}/arrived/{}", name, rank_), "1");
   for (int rank = 0; rank < count; ++rank) {
-    wait(fmt::format("{}/arrived/{}", name, rank), timeout);
+    const auto arrived =
+        wait_for(*store_,
+                 fmt::format("{}{}/arrived/{}", prefix_, name, rank),
+                 timeout,
+                 idle_);
+    if (!arrived) {
+      throw PeerTimeout(
+          fmt::format("rank {} has not come to the barrier '{}' within {:g} s; "
+                      "it was {}",
+                      rank,
+                      name,
+                      std::chrono::duration<double>(timeout).count(),
+                      position_text(read_progress(*store_, rank))));
+    }
   }
 }
 

@@ -46,14 +46,14 @@ class PrefixStore {
 
   void set(const std::string& key, const std::string& value);
 
-  /// Waits until `key` has a value, and returns it.  Throws WorldError after
+  /// Waits until `key` has a value, and returns it.  Throws PeerTimeout after
   /// `timeout`.
   std::string wait(const std::string& key,
                    std::chrono::milliseconds timeout = kNoTimeout);
 
   /// Returns when ranks 0 .. count-1, of which this is one, have called it with
-  /// the same name, which is new.  Throws WorldError where one of them has not
-  /// within `timeout` after the one before it.
+  /// the same name, which is new.  Throws PeerTimeout where one of them has not
+  /// within `timeout` after the one before it; names it and what it was at.
   void barrier(const std::string& name,
                int count,
                std::chrono::milliseconds timeout = kNoTimeout);

@@ -42,6 +42,9 @@ std::vector<std::string_view> split(std::string_view list) {
     } else if (list[i] == ']') {
       --depth;
     }
+    if (depth < 0 || depth > 1) {
+      refuse(list, list.substr(i));
+    }
   }
   if (depth != 0) {
     refuse(list, list);
@@ -76,9 +79,13 @@ void expand_name(const std::string& before,
     if (before.empty() && rest.empty()) {
       refuse(list, rest);
     }
+    if (out.size() >= static_cast<std::size_t>(kMostHosts)) {
+      refuse(list, before + std::string(rest));
+    }
     out.push_back(before + std::string(rest));
     return;
   }
+  // split() has seen that brackets open and close in turn.
   const auto close = rest.find(']', open);
   const auto inside = rest.substr(open + 1, close - open - 1);
   const std::string start = before + std::string(rest.substr(0, open));
@@ -110,7 +117,8 @@ std::vector<int> expand_tasks_per_node(std::string_view list) {
                   ? number(part.substr(paren + 2, part.size() - paren - 3))
                   : std::nullopt;
     }
-    if (!tasks || !times || *times > kMostHosts) {
+    if (!tasks || *tasks > kMostHosts || !times ||
+        *times + static_cast<long>(counts.size()) > kMostHosts) {
       refuse(list, part);
     }
     counts.insert(counts.end(),

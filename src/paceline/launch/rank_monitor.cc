@@ -22,6 +22,9 @@ using std::chrono::nanoseconds;
 // A rank that was itself stopped meanwhile must not find the store silent.
 constexpr nanoseconds kLongestGap = std::chrono::seconds(5);
 
+// A rank may wait for others that compute; a rank that hangs is found before.
+constexpr int kPeersFactor = 10;
+
 // Without a store there is nothing but time to let rank 1 print before the
 // other ranks end.
 constexpr nanoseconds kAfterRank1 = std::chrono::seconds(2);
@@ -50,6 +53,34 @@ bool sleep(const std::stop_token& stopped, milliseconds duration) {
   return !stopped.stop_requested();
 }
 
+// For how long the main thread has stood still.
+class StandstillClock {
+ public:
+  explicit StandstillClock(const Heartbeat& heartbeat)
+      : heartbeat_(heartbeat) {}
+
+  nanoseconds measure(nanoseconds now) {
+    const nanoseconds gap = std::min(now - last_, kLongestGap);
+    last_ = now;
+    const std::int64_t moves = heartbeat_.moves();
+    const nanoseconds used = heartbeat_.main_thread_time();
+    // A thread that is woken and goes back to sleep uses some time, too.
+    const bool computes = used - used_ > gap / 100;
+    still_ = heartbeat_.watched() || moves != moves_ || computes
+                 ? nanoseconds(0)
+                 : still_ + gap;
+    moves_ = moves;
+    used_ = used;
+    return still_;
+  }
+
+ private:
+  const Heartbeat& heartbeat_;
+  nanoseconds last_ = kSteadyClock.now();
+  nanoseconds used_{0}, still_{0};
+  std::int64_t moves_ = 0;
+};
+
 // The failure that ends this rank, and whether this rank detected it.
 struct Failure {
   FailureNotice notice;
@@ -60,10 +91,16 @@ class Poller {
  public:
   explicit Poller(const RankMonitor::Options& options)
       : options_(options),
-        detector_(ranks_to_watch(options), options.timeout) {}
+        detector_(ranks_to_watch(options), options.timeout),
+        standstill_(*options.heartbeat) {}
 
   std::optional<Failure> poll() {
     options_.heartbeat->beat_unless_claimed();
+    const bool waits = options_.heartbeat->waits();
+    if (const nanoseconds still = standstill_.measure(kSteadyClock.now());
+        still > (waits ? kPeersFactor : 1) * options_.timeout) {
+      return post_standstill(still, waits);
+    }
     if (options_.supervised) {
       return std::nullopt;
     }
@@ -86,8 +123,22 @@ class Poller {
   std::optional<Progress> rank_0() const { return detector_.last_progress(0); }
 
  private:
+  std::optional<Failure> post_standstill(nanoseconds still, bool waits) {
+    const FailureNotice notice{
+        options_.rank,
+        options_.hosts[static_cast<std::size_t>(options_.rank)],
+        fmt::format("the main thread has {} for {:.0f} s, {}",
+                    waits ? "waited for other ranks" : "not moved",
+                    std::chrono::duration<double>(still).count(),
+                    options_.heartbeat->position()),
+        waits};
+    post_failure(*options_.store, notice);
+    return Failure{notice, true};
+  }
+
   const RankMonitor::Options& options_;
   FailureDetector detector_;
+  StandstillClock standstill_;
 };
 
 }  // namespace
@@ -124,7 +175,9 @@ void RankMonitor::run(const std::stop_token& stopped) {
         (!failure->detected_here && !sleep(stopped, options_.grace))) {
       return;
     }
-    options_.end(failure->detected_here ? message_of(failure->notice) : "");
+    options_.end(failure->detected_here && !options_.supervised
+                     ? message_of(failure->notice)
+                     : "");
   } catch (const WorldError& error) {
     // The store's server is gone.
     {

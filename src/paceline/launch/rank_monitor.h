@@ -22,6 +22,11 @@ namespace paceline::launch {
 /// rank 0, and each rank ends when a failure is posted or the store is gone,
 /// however stuck its other threads are.
 ///
+/// It also ends its own rank, and names it, where the main thread has stood
+/// still for `timeout`, or waited for other ranks for ten times as long: it has
+/// not got ahead (Heartbeat::moves), has used no CPU time, and nobody else
+/// watches it.
+///
 /// A store that neither answers nor breaks (its server was stopped) blocks this
 /// thread, so a second one, the watchdog, ends the process when a poll of the
 /// store takes too long.

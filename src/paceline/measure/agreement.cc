@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/agreement.h"
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -26,8 +25,10 @@ std::string collectives_text(const plan::CommPlan& plan,
       continue;
     }
     text += fmt::format(
-        "{} {} {} {} {} {} {}\n",
+        "{} {} {} {} {} {} {} {}\n",
         static_cast<int>(c->pattern),
+        // A shard lies at a place of each member's own, the whole does not.
+        (c->in.count < c->out.count ? c->out : c->in).begin,
         c->in.count,
         c->out.count,
         static_cast<int>(setup.buffers[plan::index_of(c->in.buffer)].dtype),
@@ -38,54 +39,107 @@ std::string collectives_text(const plan::CommPlan& plan,
   return text;
 }
 
+// Appends the messages to the text of their peer.
+void add_messages(const std::vector<plan::Message>& messages,
+                  const plan::Setup& setup,
+                  const plan::Members& members,
+                  std::vector<std::string>& texts) {
+  for (const auto& [peer, slice] : messages) {
+    texts[*members.place_of(peer)] += fmt::format(
+        "{} {}\n",
+        slice.count,
+        static_cast<int>(setup.buffers[plan::index_of(slice.buffer)].dtype));
+  }
+}
+
 // Fowler, Noll and Vo's hash, variant 1a.
-std::uint64_t fnv1a(std::string_view text) {
+std::int64_t fnv1a(std::string_view text) {
   std::uint64_t hash = 14695981039346656037U;
   for (const char c : text) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   }
-  return hash;
+  return static_cast<std::int64_t>(hash);
+}
+
+std::vector<std::int64_t> digests(const std::vector<std::string>& texts) {
+  std::vector<std::int64_t> out;
+  for (const std::string& text : texts) {
+    out.push_back(fnv1a(text));
+  }
+  return out;
 }
 
 }  // namespace
 
-std::int64_t communicator_digest(const plan::Planner& planner,
-                                 const plan::PlanInput& input,
-                                 const plan::Setup& setup,
-                                 plan::CommunicatorId on) {
-  std::set<plan::Variant> seen;
-  std::string text;
+PlanDigest digest_of(const plan::Planner& planner,
+                     const plan::PlanInput& input,
+                     const plan::Setup& setup,
+                     plan::CommunicatorId on) {
+  std::string collectives;
+  for (const plan::Placement& placement : setup.parameters) {
+    collectives += fmt::format("parameter {}\n", placement.value.begin);
+  }
   for (plan::Step step = 0; step < kSteps; ++step) {
-    const plan::Variant variant = planner.variant(input, step);
-    text += fmt::format("variant {}\n", variant);
-    if (seen.insert(variant).second) {
-      text += collectives_text(planner.plan(input, setup, variant), setup, on);
+    collectives += fmt::format("variant {}\n", planner.variant(input, step));
+  }
+  const plan::Members& members =
+      setup.communicators[plan::index_of(on)].members;
+  std::vector<std::string> sends(members.size()), receives(members.size());
+  for (const plan::Variant variant : plan::variants_of(planner, input)) {
+    const plan::CommPlan plan = planner.plan(input, setup, variant);
+    collectives += collectives_text(plan, setup, on);
+    for (const plan::Op& op : plan.ops) {
+      const auto* exchange = std::get_if<plan::Exchange>(&op.work);
+      if (exchange != nullptr && exchange->on == on) {
+        add_messages(exchange->sends, setup, members, sends);
+        add_messages(exchange->receives, setup, members, receives);
+      }
     }
   }
-  return static_cast<std::int64_t>(fnv1a(text));
+  return {.collectives = fnv1a(collectives),
+          .sends = digests(sends),
+          .receives = digests(receives)};
 }
 
 void require_agreement(engines::Channel& channel,
                        const plan::Communicator& group,
-                       std::int64_t digest,
+                       const PlanDigest& digest,
                        at::Device device) {
-  if (channel.world() == 1) {
+  const std::size_t members = group.members.size();
+  if (members == 1) {
     return;
   }
-  const auto options = at::TensorOptions().dtype(at::kLong).device(device);
-  const at::Tensor mine = at::full({1}, digest, options);
-  const at::Tensor all = at::empty({channel.world()}, options);
+  std::vector<std::int64_t> row{digest.collectives};
+  row.insert(row.end(), digest.sends.begin(), digest.sends.end());
+  row.insert(row.end(), digest.receives.begin(), digest.receives.end());
+  const at::Tensor mine = at::tensor(row, at::kLong).to(device);
+  const auto length = static_cast<std::int64_t>(row.size());
+  const at::Tensor all = at::empty({channel.world() * length}, mine.options());
   channel.all_gather(mine, all)->wait();
-  const at::Tensor told = all.to(at::kCPU);
-  const auto* digests = told.const_data_ptr<std::int64_t>();
-  for (std::size_t i = 1; i < group.members.size(); ++i) {
-    if (digests[i] != digests[0]) {
+  const at::Tensor gathered = all.to(at::kCPU);
+  const auto told = [&](std::size_t member, std::size_t place) {
+    return gathered.const_data_ptr<std::int64_t>()[member * row.size() + place];
+  };
+  for (std::size_t i = 0; i < members; ++i) {
+    if (told(i, 0) != told(0, 0)) {
       throw UsageError(fmt::format(
           "rank {}'s plan differs from rank {}'s on communicator {}: every "
           "rank must be given the same strategy, model and sizes.",
           group.members[i],
           group.members[0],
           group.name));
+    }
+    for (std::size_t j = 0; j < members; ++j) {
+      if (told(i, 1 + j) != told(j, 1 + members + i)) {
+        throw UsageError(fmt::format(
+            "rank {} sends rank {} other messages on communicator {} than rank "
+            "{} expects: every rank must be given the same strategy, model and "
+            "sizes.",
+            group.members[i],
+            group.members[j],
+            group.name,
+            group.members[j]));
+      }
     }
   }
 }

@@ -14,8 +14,9 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/engines/link_engine.h"
-#include "paceline/launch/failure_notice.h"
+#include "paceline/engines/run_rank.h"
 #include "paceline/measure/link_check.h"
+#include "paceline/measure/pairs.h"
 #include "paceline/measure/team.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/trainer.h"
@@ -71,6 +72,16 @@ std::optional<records::PlannedBy> planned_by(const plan::Planner& planner,
   return by;
 }
 
+std::function<std::shared_ptr<void>()> hold_of(
+    const CaseOptions& options, launch::Heartbeat::Hold::For what) {
+  if (options.heartbeat == nullptr) {
+    return {};
+  }
+  return [heartbeat = options.heartbeat, what] {
+    return std::make_shared<launch::Heartbeat::Hold>(*heartbeat, what);
+  };
+}
+
 std::map<std::string, bool> verify(measure::Trainer& trainer,
                                    const records::Configuration& configuration,
                                    const measure::Team& team,
@@ -81,9 +92,13 @@ std::map<std::string, bool> verify(measure::Trainer& trainer,
       strategies::parse_strategy(configuration.strategy,
                                  {.bucket_mb = configuration.bucket_mb})
           .guarantee();
-  if (team.world == 1 || guarantee != strategies::Guarantee::kExact) {
+  const bool equal_ranks = guarantee == strategies::Guarantee::kExact ||
+                           guarantee == strategies::Guarantee::kCompressed;
+  if (team.world == 1 || !equal_ranks) {
     return verified;
   }
+  const auto hold = hold_of(options, launch::Heartbeat::Hold::For::kPeers);
+  auto held = hold ? hold() : nullptr;
   const auto channel = team.engine->connect({.name = team.name + "/verify",
                                              .store = team.store,
                                              .rank = team.rank,
@@ -93,8 +108,9 @@ std::map<std::string, bool> verify(measure::Trainer& trainer,
   if (!team.device.is_cuda()) {
     verified["integer_sums"] = integers_add_up(*channel);
   }
-  if (!configuration.replay.empty()) {
-    return verified;  // a replay trains no parameters
+  held.reset();
+  if (!configuration.replay.empty() || !trainer.trains()) {
+    return verified;  // no parameters
   }
   const std::string mine = std::to_string(trainer.parameter_digest());
   store.set(fmt::format("digest/{}", team.rank), mine);
@@ -114,19 +130,14 @@ std::function<void(plan::Step, const std::string&)> beat_of(
       };
 }
 
-// For a step that hangs and cannot be woken: posts the reason to the store, and
-// ends this process where no rank monitor would.
-std::function<void(const std::string&)> end_of(const engines::World& world) {
-  return [&world](const std::string& why) {
+// For a step that hangs and cannot be woken: ends this process.
+std::function<void(const std::exception_ptr&)> end_of(
+    const engines::World& world, milliseconds timeout) {
+  return [&world, timeout](const std::exception_ptr& why) {
     try {
-      launch::post_failure(
-          *world.store,
-          {.rank = world.self.rank, .host = world.self.host, .text = why});
-    } catch (const WorldError&) {
-      std::_Exit(3);  // the store is gone
-    }
-    if (world.self.launcher == "paceline" || world.self.world == 1) {
-      std::_Exit(3);
+      std::rethrow_exception(why);
+    } catch (const std::exception& error) {
+      engines::end_failed_rank(world, timeout, error);
     }
   };
 }
@@ -145,30 +156,44 @@ std::function<const plan::CommPlan&(plan::Step)> plans_of(
   };
 }
 
-// All ranks compute at once, as in the measured window, but nothing is sent.
-std::vector<std::int64_t> compute_only(
-    const records::Configuration& configuration,
-    const measure::Team& team,
-    launch::PrefixStore& store,
-    const CaseOptions& options) {
+// Blocks of steps with and without communication in turn, all ranks that train
+// computing at once in both.
+void measure_exposed(const engines::World& world,
+                     const records::Configuration& configuration,
+                     const measure::Team& team,
+                     launch::PrefixStore& store,
+                     const CaseOptions& options,
+                     measure::Trainer& communicating,
+                     records::RankSamples& samples) {
   records::Configuration alone = configuration;
   alone.strategy = "none";
   measure::Team apart = team;
   apart.name += "/compute-only";
-  measure::Trainer trainer(alone,
-                           apart,
-                           {.timeout = options.timeout + kDetectionFirst,
-                            .first_step = options.first_step,
-                            .beat = beat_of(options)});
-  const auto claim = claim_of(options);
-  return measure::measure(
-             trainer,
-             {.warmup = std::min(alone.warmup, 2),
-              .steps = alone.steps,
-              .sync_each_step = alone.sync_each_step,
-              .barrier = [&] { store.barrier("compute-only", team.world); },
-              .progress = {}})
-      .step_ns;
+  // The communicating trainer's thread sends the heartbeats.
+  std::unique_ptr<measure::Trainer> computing;
+  if (communicating.trains()) {
+    computing = std::make_unique<measure::Trainer>(
+        alone,
+        apart,
+        measure::TrainerOptions{
+            .timeout = options.timeout + kDetectionFirst,
+            .first_step = options.first_step,
+            .training_timeout = options.timeout,
+            .in_step = hold_of(options, launch::Heartbeat::Hold::For::kWatched),
+            .waits = hold_of(options, launch::Heartbeat::Hold::For::kPeers),
+            .stuck = end_of(world, options.timeout)});
+  }
+  int barriers = 0;
+  measure_pairs(communicating,
+                computing.get(),
+                {.layout = pair_layout(configuration.steps),
+                 .sync_each_step = configuration.sync_each_step,
+                 .barrier =
+                     [&] {
+                       store.barrier(fmt::format("pairs/{}", barriers++),
+                                     team.world);
+                     }},
+                samples);
 }
 
 // What the trainer recorded, as spans of `rank` that begin at `origin_ns`.
@@ -190,24 +215,25 @@ measure::TrainerOptions window_options(const engines::World& world,
                                        const CaseOptions& options) {
   return {.timeout = options.timeout + kDetectionFirst,
           .first_step = options.first_step,
+          .training_timeout = options.timeout,
           .record_spans = options.record_spans,
           .profile = options.times.profile,
           .alpha_beta = options.times.alpha_beta,
           .beat = beat_of(options),
-          .stuck = end_of(world)};
+          .in_step = hold_of(options, launch::Heartbeat::Hold::For::kWatched),
+          .waits = hold_of(options, launch::Heartbeat::Hold::For::kPeers),
+          .stuck = end_of(world, options.timeout)};
 }
 
 // The window of steps that are measured, with all communication.  Says whether
-// there is any.  `link` may be null.
-bool measure_window(const engines::World& world,
+// anything crosses the network.  `link` may be null.
+bool measure_window(measure::Trainer& trainer,
                     const records::Configuration& configuration,
                     const measure::Team& team,
                     engines::Link* link,
                     launch::PrefixStore& store,
                     const CaseOptions& options,
                     RankResult& result) {
-  measure::Trainer trainer(configuration, team, window_options(world, options));
-  const auto claim = claim_of(options);
   // A schedule that crosses the step border sends the end of its warm-up within
   // the window, so all steps are counted.  A performer's first steps differ
   // from the others and cross no border: there the window alone is.
@@ -260,7 +286,12 @@ bool measure_window(const engines::World& world,
   result.times = {.profile = trainer.input().profile,
                   .alpha_beta = trainer.input().alpha_beta};
   result.verified = verify(trainer, configuration, team, store, options);
-  return communicates(window);
+  if (!trainer.trains()) {  // samples come from ranks that train
+    records::RankSamples served;
+    served.peak_memory_bytes = result.samples.peak_memory_bytes;
+    result.samples = std::move(served);
+  }
+  return team.world > 1 && communicates(window);
 }
 
 // What the engine's own clock was slower by.
@@ -271,6 +302,7 @@ void unstretch(double stretch, RankResult& result) {
   records::RankSamples& samples = result.samples;
   std::ranges::for_each(samples.step_ns, shorten);
   std::ranges::for_each(samples.compute_only_step_ns, shorten);
+  std::ranges::for_each(samples.paired_step_ns, shorten);
   for (auto& [phase, times] : samples.phase_ns) {
     std::ranges::for_each(times, shorten);
   }
@@ -299,11 +331,16 @@ RankResult run_case(const engines::World& world,
   const measure::Team team =
       make_team(world, configuration, *engine, options.name, options.interface);
   RankResult result;
-  const bool exposes = measure_window(
-      world, configuration, team, link.get(), store, options, result);
-  if (exposes && !configuration.discard) {
-    result.samples.compute_only_step_ns =
-        compute_only(configuration, team, store, options);
+  {
+    measure::Trainer trainer(
+        configuration, team, window_options(world, options));
+    const auto claim = claim_of(options);
+    const bool crosses = measure_window(
+        trainer, configuration, team, link.get(), store, options, result);
+    if (crosses && !configuration.discard) {
+      measure_exposed(
+          world, configuration, team, store, options, trainer, result.samples);
+    }
   }
   if (configuration.stretch != 1) {
     unstretch(configuration.stretch, result);

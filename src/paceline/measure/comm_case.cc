@@ -95,10 +95,10 @@ class Operation {
     } else if (name_ == "broadcast") {
       channel_.broadcast(in_, 0)->wait();
     } else {
-      const auto sent = channel_.send(in_, neighbor(1));
-      const auto received = channel_.receive(out_, neighbor(world_ - 1));
-      sent->wait();
-      received->wait();
+      for (const auto& work : channel_.exchange(
+               {{in_, neighbor(1)}}, {{out_, neighbor(world_ - 1)}})) {
+        work->wait();
+      }
     }
   }
 

@@ -159,6 +159,7 @@ class CommSession {
          .measured = options_.iterations,
          .progress = [&](int done, int total) {
            stop_if_asked();
+           heartbeat_.beat(launch::kNoSteps, where_);
            line.show(fmt::format("{}: iteration {} of {}", title, done, total));
          }});
   }
@@ -238,6 +239,9 @@ int run_comm_session(const engines::World& world,
                      const CommSessionOptions& options,
                      CommFindings& findings) {
   try {
+    // Its ranks do little but wait for each other.
+    const launch::Heartbeat::Hold hold(heartbeat,
+                                       launch::Heartbeat::Hold::For::kPeers);
     CommSession(world, heartbeat, options, findings).run();
   } catch (const launch::StopRequested& stop) {
     return 128 + stop.signal;

@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
+#include "paceline/measure/pairs.h"
 #include "paceline/measure/probe.h"
 
 namespace paceline::measure {
@@ -39,14 +40,25 @@ double crowd(const records::Configuration& c, int ranks_here, double cores) {
              : 1.0;
 }
 
+// Whether steps without communication are measured in turn with the others.
+bool measures_pairs(const records::Configuration& c) {
+  return c.ranks > 1 && !c.discard && c.strategy != "none";
+}
+
 double seconds_of(const records::Configuration& c,
                   const Probe& probe,
                   double crowd) {
-  const bool apart = c.ranks > 1 && !c.discard;  // the steps that send nothing
-  const int first = apart ? 2 : 1;
-  const int steps = c.warmup + c.steps + (apart ? c.steps + 2 : 0);
+  const bool pairs = measures_pairs(c);
+  const int first = pairs ? 2 : 1;
+  const int steps =
+      c.warmup + c.steps + (pairs ? pair_layout(c.steps).total_steps() : 0);
   return 2 * probe.setup_s +
          (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd;
+}
+
+// Two trainers are alive while pairs are measured.
+std::int64_t memory_of(const records::Configuration& c, const Probe& probe) {
+  return probe.memory_bytes + (measures_pairs(c) ? probe.state_bytes : 0);
 }
 
 // What the cases take together, as far as it has been looked at.
@@ -59,7 +71,7 @@ std::string memory_refusal(const records::Configuration& c,
                            const Probe& probe,
                            int ranks_here) {
   const std::int64_t memory = usable_memory_bytes();
-  const std::int64_t needed = probe.memory_bytes * ranks_here;
+  const std::int64_t needed = memory_of(c, probe) * ranks_here;
   if (c.device != "cpu" || (probe.fits && needed <= memory)) {
     return "";
   }
@@ -113,7 +125,7 @@ Estimate estimate(const engines::World& world,
     const Probe& probe = probes.at(network);
     const int here = std::min(c.ranks, world.self.local_world);
     sum.seconds += seconds_of(c, probe, crowd(c, here, cores));
-    sum.memory_bytes = std::max(sum.memory_bytes, probe.memory_bytes);
+    sum.memory_bytes = std::max(sum.memory_bytes, memory_of(c, probe));
     found.first_step_s[network] = probe.first_step_s;
     found.refusal = memory_refusal(c, probe, here);
     if (!found.refusal.empty()) {

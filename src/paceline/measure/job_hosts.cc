@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/engines/c10d_store.h"
+#include "paceline/engines/engine_table.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/launch/detect_launch.h"
@@ -162,6 +163,21 @@ launch::JobLaunch launch_of_ranks(
         cluster ? interface_of(cluster->hosts[i], access) : access.interface);
   }
   return launch;
+}
+
+void serve_by_mpirun(const std::string& engine, launch::JobLaunch& launch) {
+  const auto mpirun = engines::find_engine(engine).mpirun;
+  if (mpirun.empty()) {
+    return;
+  }
+  if (launch.hosts.size() > 1) {
+    throw UsageError(fmt::format(
+        "--engine {}: paceline starts its ranks on this machine alone, not on "
+        "{} hosts; start the job by mpirun or srun (see --print-launch)",
+        engine,
+        launch.hosts.size()));
+  }
+  launch.mpirun = mpirun;
 }
 
 std::string interface_of(const cluster::ClusterHost& host,

@@ -42,6 +42,10 @@ launch::JobLaunch launch_of_ranks(
     const HostAccess& access,
     double timeout);
 
+/// Lets mpirun serve the ranks of `launch` where the engine needs it.  Throws
+/// UsageError where they are on several hosts.
+void serve_by_mpirun(const std::string& engine, launch::JobLaunch& launch);
+
 /// The interface of a host of the cluster: the flag's, else the file's.
 std::string interface_of(const cluster::ClusterHost& host,
                          const HostAccess& access);

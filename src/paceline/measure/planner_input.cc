@@ -21,15 +21,19 @@ namespace {
 
 constexpr int kWarmup = 2, kRounds = 5;
 
+using Works = std::vector<engines::Channel::Work>;
+
 /// The median over the rounds of the slowest rank's time, seconds.
 double seconds_of(engines::Channel& channel,
                   at::Device device,
-                  const std::function<engines::Channel::Work()>& run) {
+                  const std::function<Works()>& run) {
   std::vector<double> seconds;
   for (int round = 0; round < kWarmup + kRounds; ++round) {
     channel.barrier()->wait();
     const std::int64_t began = steady_ns();
-    run()->wait();
+    for (const engines::Channel::Work& work : run()) {
+      work->wait();
+    }
     if (!device.is_cpu()) {
       c10::impl::VirtualGuardImpl(device.type())
           .synchronizeDevice(device.index());
@@ -62,7 +66,9 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
                                    std::int64_t largest_bytes,
                                    const std::string& origin) {
   const auto world = static_cast<std::int64_t>(channel.world());
-  std::vector<stats::SizedTime> reduce, scatter, gather;
+  const int next = static_cast<int>((channel.rank() + 1) % world);
+  const int previous = static_cast<int>((channel.rank() + world - 1) % world);
+  std::vector<stats::SizedTime> reduce, scatter, gather, message;
   constexpr std::int64_t kSmallest = 4'096;
   for (std::int64_t bytes = kSmallest;; bytes *= 8) {
     const std::int64_t size =
@@ -73,15 +79,21 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
     const at::Tensor own = at::zeros({shard}, at::TensorOptions(device));
     const auto payload = static_cast<double>(whole.numel() * 4);
     reduce.push_back({payload, seconds_of(channel, device, [&] {
-                        return channel.all_reduce(whole, plan::Reduce::kSum);
+                        return Works{
+                            channel.all_reduce(whole, plan::Reduce::kSum)};
                       })});
-    scatter.push_back({payload, seconds_of(channel, device, [&] {
-                         return channel.reduce_scatter(
-                             whole, own, plan::Reduce::kSum);
-                       })});
+    scatter.push_back(
+        {payload, seconds_of(channel, device, [&] {
+           return Works{channel.reduce_scatter(whole, own, plan::Reduce::kSum)};
+         })});
     gather.push_back({payload, seconds_of(channel, device, [&] {
-                        return channel.all_gather(own, whole);
+                        return Works{channel.all_gather(own, whole)};
                       })});
+    const at::Tensor received = at::empty_like(whole);
+    message.push_back(
+        {payload, seconds_of(channel, device, [&] {
+           return channel.exchange({{whole, next}}, {{received, previous}});
+         })});
     if (size < bytes || size >= largest_bytes) {
       break;
     }
@@ -90,7 +102,8 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
           .world = static_cast<plan::Rank>(world),
           .all_reduce = line_through(reduce),
           .reduce_scatter = line_through(scatter),
-          .all_gather = line_through(gather)};
+          .all_gather = line_through(gather),
+          .message = line_through(message)};
 }
 
 plan::LayerProfile share_profile(engines::Channel& channel,

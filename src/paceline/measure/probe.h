@@ -13,8 +13,9 @@ struct Probe {
   double first_step_s = 0;  // cold: memory is touched, kernels are chosen
   double step_s = 0;        // a later one; the first where that took long
   std::int64_t memory_bytes =
-      0;             // the peak; where it does not fit, up to there
-  bool fits = true;  // false: memory ran out
+      0;                         // the peak; where it does not fit, up to there
+  std::int64_t state_bytes = 0;  // parameters, gradients, optimizer state
+  bool fits = true;              // false: memory ran out
 };
 
 /// One or two steps of the case's network on this rank, rank 0, alone.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "paceline/base/clock.h"
+#include "paceline/plan/kernel_traits.h"
 
 namespace paceline::measure {
 
@@ -76,7 +77,8 @@ void Replay::backward(const ReplayEvents& events) {
 
 std::optional<std::chrono::nanoseconds> Replay::kernel_time(
     const plan::Kernel& kernel) const {
-  if (kernel.name != "update" || kernel.writes.empty()) {
+  const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
+  if (traits == nullptr || !traits->optimizer) {
     return std::nullopt;
   }
   return std::chrono::nanoseconds(static_cast<std::int64_t>(

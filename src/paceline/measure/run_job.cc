@@ -31,6 +31,9 @@ launch::Outcome run_repetition(const experiment::JobSpec& job,
                       cluster,
                       access_of(job.settings),
                       job.settings.timeout);
+  for (const records::Configuration& c : job.experiment.cases) {
+    serve_by_mpirun(c.engine, launch);
+  }
   launch.supervise.on_tick = [&] { results.show_rows(job.experiment); };
   launch.before = [&](launch::KeyValueStore& store) {
     store.set(kJobKey, experiment::to_text(job));

@@ -16,6 +16,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/engines/engine.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/launch/stop_signals.h"
 #include "paceline/measure/case_record.h"
@@ -69,6 +70,7 @@ class Session {
 
  private:
   int run_all() {
+    start_engines();
     const HostCores cores = host_cores(world_, store_, settings_.timeout_ms());
     cores_ = cores.usable;
     environment_ = exchange_environment(world_, store_, cores_);
@@ -93,6 +95,16 @@ class Session {
       run_one(i, todo.size(), todo[i]);
     }
     return 0;
+  }
+
+  // Before the rank is bound to its cores, and on ranks that a case leaves out.
+  void start_engines() const {
+    std::set<std::string> started;
+    for (const records::Configuration& c : job_.experiment.cases) {
+      if (!is_external(c) && started.insert(c.engine).second) {
+        engines::make_engine(c.engine)->start(settings_.timeout_ms());
+      }
+    }
   }
 
   launch::PrefixStore store_for(const std::string& prefix) {
@@ -226,6 +238,9 @@ class Session {
     };
     RankResult result;
     if (is_external(c)) {
+      // Which has a deadline of its own.
+      const launch::Heartbeat::Hold hold(
+          context_.heartbeat, launch::Heartbeat::Hold::For::kWatched);
       result = run_external(context_, c, store, settings_, progress);
     } else {
       const PlanTimes known = times_->share(c, store);

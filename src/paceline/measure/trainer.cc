@@ -96,8 +96,19 @@ void Trainer::backward() {
   loss.backward(memory_->scalar(plan::kLossScale)->reshape({}).clone());
 }
 
+bool Trainer::trains() const {
+  return team_.rank < planner_->training_ranks(input_);
+}
+
 StepTimes Trainer::step() {
+  const auto held = options_.in_step ? options_.in_step() : nullptr;
   StepTimes times{.began_ns = steady_ns()};
+  if (!trains()) {
+    executor_->serve_step();
+    times.ended_ns = steady_ns();
+    times.wait_ns = times.ended_ns - times.began_ns;
+    return times;
+  }
   executor_->begin_step();
   std::int64_t mark = times.began_ns;
   const auto lap = [&](bool forward, std::int64_t& phase) {
@@ -124,7 +135,9 @@ StepTimes Trainer::step() {
 }
 
 void Trainer::drain() {
+  const auto held = options_.in_step ? options_.in_step() : nullptr;
   executor_->drain();
+  executor_->take_waited_ns();  // of no step
   if (replay_ != nullptr) {
     replay_->interrupt();
   }

@@ -43,6 +43,9 @@ struct TrainerOptions {
   /// The estimated time of the first step; 0: unknown.  Its limit is ten times
   /// as much, at least `timeout`.
   std::chrono::nanoseconds first_step{0};
+  /// For how long the training thread may stand still in a step though nothing
+  /// holds it, at least nine times the slowest step.
+  std::chrono::nanoseconds training_timeout = execution::Deadlines::kNoLimit;
   bool integers = false;  // integer weights, batches and summed loss
   bool record_spans = false;
   /// The loss scale to start with; null: 65536 where the precision needs one
@@ -60,9 +63,13 @@ struct TrainerOptions {
   std::optional<plan::LayerProfile> profile{};
   std::optional<plan::AlphaBeta> alpha_beta{};
   std::function<void(plan::Step, const std::string& op)> beat{};
+  /// While what they return lives, the calling thread is in a step, whose
+  /// deadlines the executor keeps, or waits for other ranks.
+  std::function<std::shared_ptr<void>()> in_step{}, waits{};
   /// Called once, from another thread, where a step that has failed does not
-  /// end within `grace`: it hangs inside c10d::Reducer and cannot be woken.
-  std::function<void(const std::string& why)> stuck{};
+  /// end within `grace`: it hangs, as inside c10d::Reducer, and cannot be
+  /// woken.
+  std::function<void(const std::exception_ptr& why)> stuck{};
   std::chrono::milliseconds grace{5'000};
 };
 
@@ -77,6 +84,10 @@ class Trainer final : public Steps {
           const TrainerOptions& options = {});
   ~Trainer() override;
 
+  /// Whether this rank has model work.  A rank that has none serves: it holds
+  /// no network, and only what its plan touches of the buffers.
+  bool trains() const;
+
   StepTimes step() override;
   void drain() override;
 
@@ -90,6 +101,7 @@ class Trainer final : public Steps {
   const plan::Setup& setup() const { return memory_->setup(); }
   const plan::Planner& planner() const { return *planner_; }
   runtime::Executor& executor() { return *executor_; }
+  /// Of a rank that trains, and not in a replay.
   networks::Network& network() { return *network_; }
   const runtime::FlatMemory& memory() const { return *memory_; }
   const runtime::Reducer* reducer() const { return reducer_.get(); }
@@ -97,7 +109,7 @@ class Trainer final : public Steps {
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
   /// The same for the transfers of c10d::Reducer, which have no op in the plan.
   std::vector<engines::Transfer> take_transfers();
-  /// Not in a replay.
+  /// Of a rank that trains, and not in a replay.
   double last_loss() const { return last_loss_.item<double>(); }
 
   /// A number that is equal on two ranks if their parameters are bit-equal.
@@ -109,8 +121,9 @@ class Trainer final : public Steps {
   void make_replay();
   void trace_network();
   void make_plan();
+  void make_memory(const plan::Setup& setup);
   void measure_times();
-  plan::Members everybody() const;
+  plan::Members training() const;
   std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group);
   void connect();
   void make_reducer();

@@ -11,6 +11,7 @@
 #include "paceline/measure/plan_times.h"
 #include "paceline/measure/shape_of.h"
 #include "paceline/measure/trainer.h"
+#include "paceline/plan/access.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
@@ -133,8 +134,22 @@ void Trainer::make_plan() {
     plan::verify(*planner_, input_);
   }
   const plan::Setup setup = planner_->setup(input_);
-  runtime::require_executable(
-      planner_->plan(input_, setup, planner_->variant(input_, 0)));
+  runtime::require_executable(*planner_, input_, setup);
+  make_memory(setup);
+}
+
+void Trainer::make_memory(const plan::Setup& setup) {
+  if (!trains()) {
+    network_ = nullptr;
+    batches_.clear();
+    traced_ = {.network = nullptr,
+               .shape = std::move(traced_.shape),
+               .gated = {},
+               .parameters = {}};
+    memory_ = std::make_unique<runtime::FlatMemory>(
+        setup, plan::touched_ranges(*planner_, input_, setup), team_.device);
+    return;
+  }
   memory_ = std::make_unique<runtime::FlatMemory>(setup, team_.device);
   memory_->adopt(traced_.parameters);
   if (const at::Tensor* rate = memory_->scalar("learning_rate")) {
@@ -148,7 +163,9 @@ void Trainer::make_plan() {
 // Measures the times that the strategy needs and lacks: all ranks, on a
 // communicator of their own.
 void Trainer::measure_times() {
-  const auto channel = connect_to({.name = "times", .members = everybody()});
+  const auto held = options_.waits ? options_.waits() : nullptr;
+  const auto channel = connect_to(
+      {.name = "times", .members = plan::Members::spaced(0, team_.world)});
   if (!input_.profile) {
     input_.profile = share_profile(
         *channel,
@@ -171,8 +188,8 @@ void Trainer::measure_times() {
   }
 }
 
-plan::Members Trainer::everybody() const {
-  return plan::Members::spaced(0, team_.world);
+plan::Members Trainer::training() const {
+  return plan::Members::spaced(0, planner_->training_ranks(input_));
 }
 
 // Null where this rank is no member.
@@ -187,11 +204,13 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
        .store = team_.store,
        .rank = static_cast<int>(*me),
        .world = static_cast<int>(group.members.size()),
+       .members = group.members,
        .interface = team_.interface,
        .device = team_.device});
 }
 
 void Trainer::connect() {
+  const auto held = options_.waits ? options_.waits() : nullptr;
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {
     by_id.picks.push_back(nullptr);
@@ -206,15 +225,14 @@ void Trainer::connect() {
           {.name = group.name + "/picks", .members = group.members}));
       by_id.picks.back() = pick_channels_.back().get();
     }
-    require_agreement(
-        *channels_.back(),
-        group,
-        communicator_digest(*planner_,
-                            input_,
-                            setup(),
-                            static_cast<plan::CommunicatorId>(
-                                &group - setup().communicators.data())),
-        team_.device);
+    require_agreement(*channels_.back(),
+                      group,
+                      digest_of(*planner_,
+                                input_,
+                                setup(),
+                                static_cast<plan::CommunicatorId>(
+                                    &group - setup().communicators.data())),
+                      team_.device);
   }
   if (plan::has_performer(
           planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
@@ -256,34 +274,41 @@ void Trainer::make_executor(runtime::Channels by_id) {
       runtime::Executor::Options{
           .dispatcher = {.timeout = options_.timeout,
                          .first_step = options_.first_step,
+                         .training_timeout = options_.training_timeout,
                          .record_spans = options_.record_spans,
                          .heartbeat = options_.beat,
                          .stuck = options_.stuck,
                          .grace = options_.grace},
           .keep_gradients =
               configuration_.compat_accumulate || replay_ != nullptr,
-          .kernel_time = [this](const plan::Kernel& kernel) {
-            return replay_ == nullptr ? std::nullopt
-                                      : replay_->kernel_time(kernel);
-          }});
+          .kernel_time =
+              [this](const plan::Kernel& kernel) {
+                return replay_ == nullptr ? std::nullopt
+                                          : replay_->kernel_time(kernel);
+              },
+          .seed = configuration_.seed});
 }
 
 void Trainer::start_from_rank_zero() {
-  if (team_.world == 1 || channels_.empty() || replay_ != nullptr) {
+  const auto held = options_.waits ? options_.waits() : nullptr;
+  if (training().size() == 1 || channels_.empty() || replay_ != nullptr ||
+      !trains()) {
     return;  // a replay's ranks hold equal zeros
   }
-  engines::Channel& channel = *channels_.front();
-  const at::NoGradGuard no_grad;
-  if (channel.world() != team_.world) {
-    return;
+  std::unique_ptr<engines::Channel> own;
+  engines::Channel* channel = channels_.front().get();
+  if (setup().communicators.front().members != training()) {
+    own = connect_to({.name = "start", .members = training()});
+    channel = own.get();
   }
+  const at::NoGradGuard no_grad;
   const auto value_buffer = setup().parameters.front().value.buffer;
   const plan::Slice values{
       value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
-  channel.broadcast(memory_->view(values), 0)->wait();
+  channel->broadcast(memory_->view(values), 0)->wait();
   for (at::Tensor& buffer : network_->buffers()) {
     at::Tensor dense = buffer.contiguous();
-    channel.broadcast(dense, 0)->wait();
+    channel->broadcast(dense, 0)->wait();
     buffer.copy_(dense);
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/access.h"
 
+#include <algorithm>
+
 namespace paceline::plan {
 namespace {
 
@@ -73,6 +75,39 @@ Accesses::Accesses(const ModelShape& model, const Setup& setup)
 void Accesses::of(const Op& op, std::vector<Touch>& touches) const {
   touches.clear();
   std::visit(Collector{values_, statistics_, parameters_, touches}, op.work);
+}
+
+std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
+                                               const PlanInput& input,
+                                               const Setup& setup) {
+  const Accesses accesses(input.model, setup);
+  std::vector<std::vector<Slice>> ranges(setup.buffers.size());
+  std::vector<Touch> touches;
+  for (const Variant variant : variants_of(planner, input)) {
+    for (const Op& op : planner.plan(input, setup, variant).ops) {
+      accesses.of(op, touches);
+      for (const Touch& touch : touches) {
+        ranges[index_of(touch.slice.buffer)].push_back(touch.slice);
+      }
+    }
+  }
+  for (std::vector<Slice>& slices : ranges) {
+    std::ranges::sort(slices, {}, &Slice::begin);
+    std::vector<Slice> merged;
+    for (const Slice& slice : slices) {
+      if (merged.empty() ||
+          merged.back().begin + merged.back().count < slice.begin) {
+        merged.push_back(slice);
+      } else {
+        Slice& last = merged.back();
+        last.count =
+            std::max(last.begin + last.count, slice.begin + slice.count) -
+            last.begin;
+      }
+    }
+    slices = std::move(merged);
+  }
+  return ranges;
 }
 
 }  // namespace paceline::plan

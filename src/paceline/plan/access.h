@@ -33,6 +33,12 @@ class Accesses {
   std::vector<Placement> parameters_;
 };
 
+/// What a rank touches in any variant of its plan: by buffer, disjoint ranges
+/// in ascending order.  Ranges that overlap or adjoin are one.
+std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
+                                               const PlanInput& input,
+                                               const Setup& setup);
+
 inline bool overlap(const Slice& left, const Slice& right) {
   return left.buffer == right.buffer &&
          left.begin < right.begin + right.count &&

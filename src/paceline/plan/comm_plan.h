@@ -199,6 +199,9 @@ class Planner {
                         const Setup& setup,
                         Variant variant) const = 0;
 
+  /// How many ranks have model work: ranks 0 .. n-1.  The others only serve.
+  virtual Rank training_ranks(const PlanInput& input) const;
+
   /// The permutations of ranks that leave the plans as they are, whatever the
   /// hosts; the same for every input.rank.  The simulator folds ranks by it.
   virtual Symmetry symmetry(const PlanInput& /*input*/) const { return {}; }
@@ -207,6 +210,11 @@ class Planner {
   /// chooses nothing.
   virtual std::string remark(const PlanInput& /*input*/) const { return {}; }
 };
+
+/// The variants of steps 0 .. 63, each once, in the order of their first steps.
+/// No planner in the strategy table has a longer period.
+std::vector<Variant> variants_of(const Planner& planner,
+                                 const PlanInput& input);
 
 /// Index of an id in the vector that it numbers.
 template <class Id>

@@ -18,6 +18,7 @@ struct EngineTraits {
   bool moves_cuda = false;  // tensors on a GPU
   /// Collectives of one communicator that it performs at the same time.
   std::int32_t concurrent_collectives = 1;
+  std::string_view how_to_get{};  // where a build may lack it
 
   constexpr bool moves(std::string_view device) const {
     return device == "cuda" ? moves_cuda : moves_cpu;
@@ -37,6 +38,12 @@ inline constexpr auto kEngines = std::to_array<EngineTraits>({
      .summary = "NVIDIA GPUs, from the PyTorch wheel for CUDA",
      .made_for = "cuda",
      .moves_cuda = true},
+    {.name = "mpi",
+     .summary = "shared memory and networks, from the machine's MPI",
+     .made_for = "cpu",
+     .moves_cpu = true,
+     .concurrent_collectives = 2,
+     .how_to_get = "`make mpi` installs Open MPI and builds with it"},
 });
 
 /// The row of `name`; null for an engine that is only simulated.
@@ -45,7 +52,7 @@ constexpr const EngineTraits* find_engine_traits(std::string_view name) {
   return row == kEngines.end() ? nullptr : row;
 }
 
-/// The engine that is made for `device`.
+/// The first engine that is made for `device`.
 constexpr const EngineTraits& engine_for(std::string_view device) {
   const auto* row =
       std::ranges::find(kEngines, device, &EngineTraits::made_for);

@@ -139,6 +139,19 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            place
 ///   check    gradients; gradients, found_inf; {}: 1 where any is not finite,
 ///            else 0; the gradients keep their values
+///   topk     gradients, residual; k values, their k places (I32), residual;
+///   {}:
+///            adds the gradients to the residual and takes the k elements of
+///            largest magnitude out of it, of equals the first; places count
+///            from the slice's begin and ascend
+///   scatter  [values, places]; 1 slice; {}: zero, plus each value at its
+///   place,
+///            added in order
+///   sign     n values; n/8 bytes (I8); {}: a bit each, the first lowest, 1
+///            where the value is at least zero
+///   unsign   n slices of bytes; n slices; {}: +1 where the bit is 1, else -1
+///   vote     slices of one or more copies of m bytes; m bytes; {}: each bit as
+///            at least half of the copies have it 1
 ///   rescale  found_inf, loss_scale, growth; loss_scale, growth, applied_scale;
 ///            {growth factor, backoff factor, interval}: copies the scale to
 ///            applied_scale, then adapts it

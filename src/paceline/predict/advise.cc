@@ -142,6 +142,8 @@ std::string_view caution(strategies::Guarantee guarantee) {
   switch (guarantee) {
     case strategies::Guarantee::kRounded:
       return "gradients are rounded on the wire";
+    case strategies::Guarantee::kCompressed:
+      return "gradients are compressed: convergence changes";
     case strategies::Guarantee::kConsensus:
       return "ranks hold different parameters: convergence changes";
     case strategies::Guarantee::kLocal:

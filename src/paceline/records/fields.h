@@ -174,6 +174,8 @@ void visit_fields(Visitor& visit, T& r) {
   visit("flush_ns", r.flush_ns);
   visit("peak_memory_bytes", r.peak_memory_bytes);
   visit("compute_only_step_ns", or_null(r.compute_only_step_ns));
+  visit("paired_step_ns", unless({}, r.paired_step_ns));
+  visit("pair_of_step", unless({}, r.pair_of_step));
 }
 
 template <class Visitor, class T>

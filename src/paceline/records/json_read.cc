@@ -279,6 +279,29 @@ void check_step_counts(const RunRecord& record,
   }
 }
 
+// A step with communication, one without and their pair belong together, and
+// pairs follow each other.
+void check_pairs(const RankSamples& rank) {
+  const auto refuse = [&rank](const std::string& why) {
+    throw UsageError(fmt::format("ranks: rank {} {}", rank.rank, why));
+  };
+  if (rank.paired_step_ns.size() != rank.pair_of_step.size()) {
+    refuse(fmt::format("has {} values of pair_of_step and {} of paired_step_ns",
+                       rank.pair_of_step.size(),
+                       rank.paired_step_ns.size()));
+  }
+  if (!rank.pair_of_step.empty() &&
+      rank.compute_only_step_ns.size() != rank.pair_of_step.size()) {
+    refuse(fmt::format(
+        "has {} values of pair_of_step and {} of compute_only_step_ns",
+        rank.pair_of_step.size(),
+        rank.compute_only_step_ns.size()));
+  }
+  if (!std::ranges::is_sorted(rank.pair_of_step)) {
+    refuse("has pair_of_step out of order");
+  }
+}
+
 }  // namespace
 
 RunRecord from_json(const UnorderedJson& json) {
@@ -288,6 +311,8 @@ RunRecord from_json(const UnorderedJson& json) {
   check_step_counts(record, &RankSamples::step_ns, "step_ns");
   check_step_counts(
       record, &RankSamples::compute_only_step_ns, "compute_only_step_ns");
+  check_step_counts(record, &RankSamples::paired_step_ns, "paired_step_ns");
+  std::ranges::for_each(record.ranks, check_pairs);
   return record;
 }
 

@@ -28,6 +28,11 @@ struct RankSamples {
   std::optional<std::int64_t> peak_memory_bytes;
   /// The same step without communication while all ranks compute at once.
   std::vector<std::int64_t> compute_only_step_ns;
+  /// Steps with communication that were measured in turn with those, block by
+  /// block; empty where none were.  Step k of both is of pair
+  /// `pair_of_step[k]`.
+  std::vector<std::int64_t> paired_step_ns;
+  std::vector<std::int64_t> pair_of_step;
 
   bool operator==(const RankSamples&) const = default;
 };

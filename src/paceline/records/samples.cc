@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/records/samples.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "paceline/stats/quantile.h"
 #include "paceline/stats/summary.h"
 
 namespace paceline::records {
@@ -39,6 +44,31 @@ std::vector<double> slowest_step_s(const RunRecord& record) {
 std::vector<double> slowest_compute_only_step_s(const RunRecord& record) {
   return stats::slowest_rank_seconds(
       samples_of(record, &RankSamples::compute_only_step_ns));
+}
+
+std::vector<double> exposed_s_by_pair(const RunRecord& record) {
+  const auto with = stats::slowest_rank_seconds(
+      samples_of(record, &RankSamples::paired_step_ns));
+  const auto without = slowest_compute_only_step_s(record);
+  const auto paired = std::ranges::find_if(
+      record.ranks,
+      [](const RankSamples& rank) { return !rank.pair_of_step.empty(); });
+  std::vector<double> exposed;
+  if (paired == record.ranks.end()) {
+    return exposed;
+  }
+  const std::vector<std::int64_t>& pairs = paired->pair_of_step;
+  const std::size_t steps =
+      std::min({pairs.size(), with.size(), without.size()});
+  for (std::size_t begin = 0, end = 0; begin < steps; begin = end) {
+    while (end < steps && pairs[end] == pairs[begin]) {
+      ++end;
+    }
+    exposed.push_back(
+        stats::median(std::span(with).subspan(begin, end - begin)) -
+        stats::median(std::span(without).subspan(begin, end - begin)));
+  }
+  return exposed;
 }
 
 }  // namespace paceline::records

@@ -21,4 +21,9 @@ std::vector<double> slowest_step_s(const RunRecord& record);
 /// The same without communication; empty where it was not measured.
 std::vector<double> slowest_compute_only_step_s(const RunRecord& record);
 
+/// Of each pair of blocks, the median step with communication less the median
+/// step without, each step being its slowest rank's; in seconds.  Empty where
+/// no pairs were measured.
+std::vector<double> exposed_s_by_pair(const RunRecord& record);
+
 }  // namespace paceline::records

@@ -99,6 +99,15 @@ std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
       {test_s, static_cast<double>(test.configuration().batch_size)});
 }
 
+// How many ranks have model work; the others only serve.
+std::int64_t training_ranks(const RunRecord& run) {
+  return run.predicted ? run.predicted->training_ranks
+                       : std::ranges::count_if(
+                             run.ranks, [](const records::RankSamples& rank) {
+                               return !rank.step_ns.empty();
+                             });
+}
+
 std::optional<stats::Estimate> rate(const Case& one) {
   std::vector<stats::Window> windows;
   for (const RunRecord* run : one.measured()) {
@@ -107,31 +116,38 @@ std::optional<stats::Estimate> rate(const Case& one) {
     for (const records::RankSamples& rank : run->ranks) {
       window.wall_ns = std::max(window.wall_ns, rank.window_ns);
     }
-    const auto trained = std::count_if(
-        window.step_ns.begin(), window.step_ns.end(), [](const auto& steps) {
-          return !steps.empty();
-        });
-    window.samples_per_step =
-        static_cast<double>(run->predicted ? run->predicted->training_ranks
-                                           : trained) *
-        one.configuration().batch_size;
+    window.samples_per_step = static_cast<double>(training_ranks(*run)) *
+                              one.configuration().batch_size;
     windows.push_back(std::move(window));
   }
   return stats::aggregate_rate(windows);
 }
 
+// Whether the record says that no byte crossed.
+bool nothing_crosses(const RunRecord& run) {
+  return run.wire.measured_per_step.value_or(
+             run.wire.planned_per_step.value_or(1)) == 0;
+}
+
+// Of runs with pairs from these; of predictions and of records that older
+// programs wrote, which have none, the difference of two windows.
 std::optional<stats::Estimate> exposed(const Case& one) {
+  RunSeconds pairs;
   RunSeconds with;
   RunSeconds without;
   for (const RunRecord* run : one.measured()) {
     std::vector<double> alone = slowest_compute_only_step_s(*run);
-    if (!alone.empty()) {
+    if (alone.empty() || nothing_crosses(*run)) {
+      continue;
+    }
+    pairs.push_back(exposed_s_by_pair(*run));
+    if (pairs.back().empty()) {
       with.push_back(slowest_step_s(*run));
       without.push_back(std::move(alone));
     }
   }
-  return with.empty() ? std::nullopt
-                      : stats::exposed_communication(with, without);
+  return with.empty() ? stats::center_of_pairs(pairs)
+                      : stats::paired_difference(with, without);
 }
 
 void take_largest(std::optional<std::int64_t>& all,
@@ -276,6 +292,8 @@ CaseSummary make_row(const Case& one) {
   const RunSeconds runs = step_seconds(one);
   row.step_s = stats::summarize_steps(runs);
   row.examples_per_s = rate(one);
+  row.training_ranks =
+      one.measured().empty() ? 0 : training_ranks(*one.measured().front());
   row.exposed_s = exposed(one);
   add_own_warnings(row, runs);
   return row;
@@ -315,9 +333,7 @@ std::optional<double> CaseSummary::examples_per_s_per_rank() const {
   if (!examples_per_s) {
     return std::nullopt;
   }
-  return examples_per_s->value /
-         static_cast<double>(predicted ? predicted->training_ranks
-                                       : configuration.ranks);
+  return examples_per_s->value / static_cast<double>(training_ranks);
 }
 
 std::vector<GroupSummary> summarize(std::span<const RunRecord> records) {

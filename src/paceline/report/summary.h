@@ -42,6 +42,8 @@ struct CaseSummary {
   /// Of a prediction: bound and error bar, from the first run that has them.
   std::optional<records::Predicted> predicted;
 
+  std::int64_t training_ranks = 0;  // those that have model work
+
   /// Examples per second and rank that trains.
   std::optional<double> examples_per_s_per_rank() const;
   bool failed() const { return !step_s.has_value(); }

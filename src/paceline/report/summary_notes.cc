@@ -150,8 +150,10 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
   if (any(cases,
           [](const CaseSummary& one) { return one.exposed_s.has_value(); })) {
     add("exposed",
-        "median step minus that of the same step without communication, all "
-        "ranks computing at once");
+        simulated
+            ? "the step minus the same step without communication"
+            : "a step minus the same step without communication, measured "
+              "in turn, all ranks computing at once");
   }
   add("[low, high]", interval_text(cases, detail));
   add("wire", wire_text(cases));

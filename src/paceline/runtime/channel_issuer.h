@@ -7,6 +7,7 @@
 #include "paceline/engines/engine.h"
 #include "paceline/engines/waiters.h"
 #include "paceline/execution/issuer.h"
+#include "paceline/execution/message_tags.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/streams.h"
 
@@ -20,21 +21,26 @@ struct Channels {
   std::vector<engines::Channel*> picks;
 };
 
-/// Starts collectives on the channels of an engine and watches their works: by
-/// the work's future where it has one, else on a thread that waits.
+/// Starts collectives and exchanges on the channels of an engine and watches
+/// their works: by the work's future where it has one, else on a thread that
+/// waits.
 class ChannelIssuer final : public execution::Issuer {
  public:
   /// `memory`, `streams` and the channels must outlive it.
   ChannelIssuer(Channels channels,
                 const FlatMemory& memory,
                 const Streams& streams);
-  /// Joins its threads, so it ends after the works that can only be waited for;
-  /// the channels could not be closed before either.
+  /// Ends after the works that can only be waited for, before which the
+  /// channels could not be closed either; where an exception is passing it
+  /// leaves them.
   ~ChannelIssuer() override;
 
   /// From now on reports go to `listener`; null: nowhere.
   void report_to(execution::IssueListener* listener);
 
+  void open(plan::Step step, const plan::CommPlan& plan) override {
+    tags_.open(step, plan);
+  }
   Watch start(plan::OpRef ref, const plan::Op& op) override;
   bool is_asynchronous() const override { return streams_.asynchronous(); }
   void send_pick(std::size_t on, plan::OpRef pick) override;
@@ -43,12 +49,20 @@ class ChannelIssuer final : public execution::Issuer {
  private:
   struct Reports;
 
-  engines::Channel::Work issue(const plan::Collective& collective);
-  void watch(plan::OpRef ref, const engines::Channel::Work& work);
+  using Works = std::vector<engines::Channel::Work>;
+
+  engines::Channel& channel(plan::CommunicatorId on) const;
+  int member(plan::CommunicatorId on, plan::Rank rank) const;
+  engines::Channel::Work issue(const plan::Collective& collective) const;
+  Works issue(const plan::Exchange& exchange,
+              const execution::MessageTags::OfOp& tags) const;
+  void watch(plan::OpRef ref, const Works& works);
+  void watch(const engines::Channel::Work& work, engines::Waiters::Done done);
 
   Channels channels_;
   const FlatMemory& memory_;
   const Streams& streams_;
+  execution::MessageTags tags_;
   std::shared_ptr<Reports> reports_;
   engines::Waiters waiters_;
 };

@@ -6,12 +6,17 @@
 #include <variant>
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
 
 namespace paceline::runtime {
 namespace {
+
+// A work of Gloo's point-to-point operations can only be waited for, by a
+// thread of its own.
+constexpr std::size_t kMostMessages = 8192;
 
 void require_supported_order(const plan::Setup& setup, const Streams& streams) {
   const bool by_priority = std::ranges::any_of(
@@ -24,6 +29,16 @@ void require_supported_order(const plan::Setup& setup, const Streams& streams) {
   }
 }
 
+bool ever_moves_gradients(const Executor::Parts& parts) {
+  const plan::Setup& setup = parts.memory.setup();
+  return std::ranges::any_of(
+      plan::variants_of(parts.planner, parts.input),
+      [&](plan::Variant variant) {
+        return moves_gradients(setup,
+                               parts.planner.plan(parts.input, setup, variant));
+      });
+}
+
 // Kernels on the communication thread leave the cores to the training thread.
 void set_up_communication_thread() {
   at::set_num_threads(1);
@@ -32,18 +47,27 @@ void set_up_communication_thread() {
 
 }  // namespace
 
-void require_executable(const plan::CommPlan& plan) {
-  for (const plan::Op& op : plan.ops) {
-    if (std::holds_alternative<plan::Exchange>(op.work)) {
-      throw UsageError(
-          "The runtime does not execute messages between two ranks yet, of "
-          "which the exchanges ps, neighbor-allreduce and "
-          "hierarchical-neighbor-allreduce consist: this strategy can be "
-          "simulated.");
+void require_executable(const plan::Planner& planner,
+                        const plan::PlanInput& input,
+                        const plan::Setup& setup) {
+  for (const plan::Variant variant : plan::variants_of(planner, input)) {
+    std::size_t messages = 0;
+    for (const plan::Op& op : planner.plan(input, setup, variant).ops) {
+      if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
+        messages += exchange->sends.size() + exchange->receives.size();
+      }
+      if (const auto* kernel = std::get_if<plan::Kernel>(&op.work);
+          kernel != nullptr && op.performer.empty()) {
+        find_kernel(kernel->name);
+      }
     }
-    if (const auto* kernel = std::get_if<plan::Kernel>(&op.work);
-        kernel != nullptr && op.performer.empty()) {
-      find_kernel(kernel->name);
+    if (messages > kMostMessages) {
+      throw UsageError(
+          fmt::format("Rank {} would have {} messages in a step, of which each "
+                      "may need a thread; at most {}: take larger partitions.",
+                      input.rank,
+                      messages,
+                      kMostMessages));
     }
   }
 }
@@ -55,19 +79,22 @@ Executor::Executor(const Parts& parts, Options options)
       keep_gradients_(options.keep_gradients),
       streams_(parts.device),
       programs_(parts.planner, parts.input, memory_.setup()),
-      flat_gradients_(moves_gradients(memory_.setup(), plan_of(0))) {
+      flat_gradients_(ever_moves_gradients(parts)) {
   require_supported_order(memory_.setup(), streams_);
   issuer_ = std::make_unique<ChannelIssuer>(parts.channels, memory_, streams_);
   kernels_ = std::make_unique<KernelRunner>(parts.rule,
                                             Operands(memory_, flat_gradients_),
                                             streams_,
-                                            std::move(options.kernel_time));
+                                            std::move(options.kernel_time),
+                                            options.seed);
   options.dispatcher.on_thread_start = set_up_communication_thread;
   dispatcher_ = std::make_unique<execution::Dispatcher>(
       parts.input,
       memory_.setup(),
       *issuer_,
-      [this](const plan::Kernel& kernel) { kernels_->run(kernel); },
+      [this](plan::OpRef ref, const plan::Kernel& kernel) {
+        kernels_->run(ref, kernel);
+      },
       std::move(options.dispatcher));
   issuer_->report_to(dispatcher_.get());
   gates_ = std::make_unique<execution::ModelGates>(*dispatcher_, parts.input);
@@ -81,6 +108,12 @@ Executor::~Executor() {
   hooks_.reset();
   issuer_->report_to(nullptr);
   dispatcher_.reset();  // before the issuer, which waits for its works
+}
+
+void Executor::serve_step() {
+  dispatcher_->wait_steps(1);
+  begin_step();
+  dispatcher_->end_step();
 }
 
 void Executor::begin_step() {

@@ -23,8 +23,11 @@
 
 namespace paceline::runtime {
 
-/// Throws UsageError that names what the runtime cannot do of a plan.
-void require_executable(const plan::CommPlan& plan);
+/// Throws UsageError that names what the runtime cannot do of a rank's plan, in
+/// any of its variants.
+void require_executable(const plan::Planner& planner,
+                        const plan::PlanInput& input,
+                        const plan::Setup& setup);
 
 /// Performs a plan with real tensors on a real engine.
 ///
@@ -48,6 +51,7 @@ class Executor final : public networks::Gates {
     execution::Dispatcher::Options dispatcher{};
     bool keep_gradients = false;  // never zeroed: every backward adds
     KernelRunner::Time kernel_time{};
+    std::uint64_t seed = 0;  // of what kernels draw
   };
 
   Executor(const Parts& parts, Options options);
@@ -55,9 +59,13 @@ class Executor final : public networks::Gates {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // A step: begin_step(), then for each micro-batch begin_forward(), the
+  // A step of a rank without model work: serve_step().  Of any other rank:
+  // begin_step(), then for each micro-batch begin_forward(), the
   // forward pass, begin_backward(), the backward pass, end_backward().
 
+  /// Opens the next step as soon as the oldest of the two before is done, so
+  /// that its messages are posted before they arrive.
+  void serve_step();
   void begin_step();
   void begin_forward(int micro);
   void begin_backward();

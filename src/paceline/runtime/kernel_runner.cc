@@ -3,28 +3,43 @@
 
 #include <utility>
 
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
 #include "paceline/base/clock.h"
+#include "paceline/runtime/kernels/call.h"
 
 namespace paceline::runtime {
 
 KernelRunner::KernelRunner(UpdateRule rule,
                            Operands operands,
                            const Streams& streams,
-                           Time time)
+                           Time time,
+                           std::uint64_t seed)
     : rule_(std::move(rule)),
       operands_(operands),
       streams_(streams),
-      time_(std::move(time)) {}
+      time_(std::move(time)),
+      seed_(seed) {}
 
-void KernelRunner::run(const plan::Kernel& kernel) const {
+void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   const std::int64_t began = steady_ns();
   if (const auto time = time_ ? time_(kernel) : std::nullopt) {
     sleep_until_ns(began + time->count());
     return;
   }
   streams_.plan_follows_compute();
-  streams_.on_plan(
-      [&] { find_kernel(kernel.name).run(rule_, operands_.resolve(kernel)); });
+  streams_.on_plan([&] {
+    // A training thread that waits may be inside autocast.
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(
+        c10::autocast_dispatch_keyset);
+    find_kernel(kernel.name).run(rule_, call_of(ref, kernel));
+  });
+}
+
+Call KernelRunner::call_of(plan::OpRef ref, const plan::Kernel& kernel) const {
+  Call call = operands_.resolve(kernel);
+  call.random = {.seed = seed_, .step = ref.step, .op = ref.op};
+  return call;
 }
 
 }  // namespace paceline::runtime

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 
+#include "paceline/plan/frontier.h"
 #include "paceline/runtime/kernels/table.h"
 #include "paceline/runtime/operands.h"
 #include "paceline/runtime/streams.h"
@@ -19,19 +21,26 @@ class KernelRunner {
   using Time = std::function<std::optional<std::chrono::nanoseconds>(
       const plan::Kernel&)>;
 
-  /// `streams` must outlive it.  A null `time` runs every kernel.
+  /// `streams` must outlive it.  A null `time` runs every kernel.  `seed` is
+  /// the job's: what a kernel draws depends on it, the step and the op.
   KernelRunner(UpdateRule rule,
                Operands operands,
                const Streams& streams,
-               Time time);
+               Time time,
+               std::uint64_t seed = 0);
 
-  void run(const plan::Kernel& kernel) const;
+  /// `ref` is where the kernel stands in the job.
+  void run(plan::OpRef ref, const plan::Kernel& kernel) const;
+
+  /// What run() passes on.
+  Call call_of(plan::OpRef ref, const plan::Kernel& kernel) const;
 
  private:
   UpdateRule rule_;
   Operands operands_;
   const Streams& streams_;
   Time time_;
+  std::uint64_t seed_;
 };
 
 }  // namespace paceline::runtime

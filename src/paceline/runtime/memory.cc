@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/runtime/memory.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 #include <torch/torch.h>
 
@@ -45,18 +48,38 @@ plan::DType plan_dtype(at::ScalarType type) {
       at::toString(type)));
 }
 
+namespace {
+
+std::vector<std::vector<plan::Slice>> whole_buffers(const plan::Setup& setup) {
+  std::vector<std::vector<plan::Slice>> ranges;
+  for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
+    ranges.push_back(
+        {{static_cast<plan::BufferId>(b), 0, setup.buffers[b].elements}});
+  }
+  return ranges;
+}
+
+}  // namespace
+
 FlatMemory::FlatMemory(const plan::Setup& setup, at::Device device)
-    : setup_(setup) {
-  buffers_.reserve(setup.buffers.size());
-  for (const plan::Buffer& buffer : setup.buffers) {
+    : FlatMemory(setup, whole_buffers(setup), device) {}
+
+FlatMemory::FlatMemory(const plan::Setup& setup,
+                       const std::vector<std::vector<plan::Slice>>& ranges,
+                       at::Device device)
+    : setup_(setup), buffers_(setup.buffers.size()) {
+  for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
+    const plan::Buffer& buffer = setup.buffers[b];
     if (!buffer.performer.empty()) {
-      buffers_.emplace_back();  // the performer's own memory
-      continue;
+      continue;  // the performer's own memory
     }
-    buffers_.push_back(at::full(
-        {buffer.elements},
-        buffer.initial == plan::Initial::kOne ? 1 : 0,
-        at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device)));
+    const auto options =
+        at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device);
+    const int initial = buffer.initial == plan::Initial::kOne ? 1 : 0;
+    for (const plan::Slice& range : ranges[b]) {
+      buffers_[b].push_back(
+          {range.begin, at::full({range.count}, initial, options)});
+    }
   }
 }
 
@@ -82,22 +105,32 @@ void FlatMemory::adopt(const std::vector<at::Tensor>& parameters) {
     if (static_cast<plan::BufferId>(b) != values) {
       const plan::Slice from =
           buffer.stands_for.value_or(plan::Slice{values, 0, buffer.elements});
-      buffers_[b].copy_(view(from));
+      view({static_cast<plan::BufferId>(b), 0, buffer.elements})
+          .copy_(view(from));
     }
   }
 }
 
+const FlatMemory::Range& FlatMemory::range_of(const plan::Slice& slice) const {
+  const auto& ranges = buffers_[plan::index_of(slice.buffer)];
+  const auto behind =
+      std::ranges::upper_bound(ranges, slice.begin, {}, &Range::begin);
+  PACELINE_CHECK(behind != ranges.begin());
+  return *std::prev(behind);
+}
+
 at::Tensor FlatMemory::view(const plan::Slice& slice) const {
-  return buffers_[plan::index_of(slice.buffer)].narrow(
-      0, slice.begin, slice.count);
+  const Range& range = range_of(slice);
+  return range.values.narrow(0, slice.begin - range.begin, slice.count);
 }
 
 at::Tensor FlatMemory::shaped(plan::ParameterId id,
                               const plan::Slice& slice) const {
   const at::Tensor& parameter = parameters_[plan::index_of(id)];
   PACELINE_CHECK_EQ(parameter.numel(), slice.count);
-  return buffers_[plan::index_of(slice.buffer)].as_strided(
-      parameter.sizes(), parameter.strides(), slice.begin);
+  const Range& range = range_of(slice);
+  return range.values.as_strided(
+      parameter.sizes(), parameter.strides(), slice.begin - range.begin);
 }
 
 const at::Tensor& FlatMemory::gradient(plan::ParameterId id) const {
@@ -106,8 +139,9 @@ const at::Tensor& FlatMemory::gradient(plan::ParameterId id) const {
 
 const at::Tensor* FlatMemory::scalar(std::string_view name) const {
   for (std::size_t b = 0; b < buffers_.size(); ++b) {
-    if (setup_.buffers[b].name == name && setup_.buffers[b].elements == 1) {
-      return &buffers_[b];
+    if (setup_.buffers[b].name == name && setup_.buffers[b].elements == 1 &&
+        !buffers_[b].empty()) {
+      return &buffers_[b].front().values;
     }
   }
   return nullptr;

@@ -9,7 +9,8 @@
 
 namespace paceline::runtime {
 
-/// The flat buffers of a setup on one rank: one allocation per buffer.
+/// The flat buffers of a setup on one rank: one allocation per buffer, or one
+/// per range of a buffer that a rank without model work touches.
 ///
 /// After `adopt`, every parameter is a view of its placement, with the strides
 /// it had before (channels-last weights stay channels-last).  Collectives take
@@ -18,13 +19,17 @@ namespace paceline::runtime {
 class FlatMemory {
  public:
   FlatMemory(const plan::Setup& setup, at::Device device);
+  /// `ranges`: what to allocate of each buffer, as plan::touched_ranges says.
+  FlatMemory(const plan::Setup& setup,
+             const std::vector<std::vector<plan::Slice>>& ranges,
+             at::Device device);
 
   /// Moves the parameters' values into their placements, makes the parameters
   /// views of them, and fills the buffers that start as the parameters.
   /// `parameters` by ParameterId; each dense, in any memory format.
   void adopt(const std::vector<at::Tensor>& parameters);
 
-  /// [count] view.
+  /// [count] view of a slice that lies in one allocation.
   at::Tensor view(const plan::Slice& slice) const;
 
   /// View of `slice` with the sizes and strides of parameter `id`; the slice
@@ -40,12 +45,19 @@ class FlatMemory {
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
   const plan::Setup& setup() const { return setup_; }
 
-  /// The one-element buffer called `name`; null where the setup has none.
+  /// The one-element buffer called `name`; null where there is none.
   const at::Tensor* scalar(std::string_view name) const;
 
  private:
+  struct Range {
+    plan::Elements begin = 0;
+    at::Tensor values;
+  };
+
+  const Range& range_of(const plan::Slice& slice) const;
+
   plan::Setup setup_;
-  std::vector<at::Tensor> buffers_;
+  std::vector<std::vector<Range>> buffers_;  // by BufferId, ascending
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> gradients_;
 };

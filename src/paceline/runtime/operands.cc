@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "paceline/runtime/kernels/table.h"
+#include "paceline/plan/kernel_traits.h"
 
 namespace paceline::runtime {
 namespace {
@@ -90,8 +90,9 @@ bool moves_gradients(const plan::Setup& setup, const plan::CommPlan& plan) {
              std::any_of(x->receives.begin(), x->receives.end(), moved);
     }
     if (const auto* k = std::get_if<plan::Kernel>(&op.work)) {
+      const auto* traits = plan::find_kernel_traits(k->name);
       return gradient_read(setup, *k) != nullptr &&
-             !find_kernel(k->name).takes_tensors;
+             !(traits != nullptr && traits->takes_tensors);
     }
     return false;
   });

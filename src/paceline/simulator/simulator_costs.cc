@@ -5,6 +5,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"
+#include "paceline/plan/kernel_traits.h"
 #include "paceline/plan/profile.h"
 #include "paceline/simulator/simulator_state.h"
 
@@ -186,16 +187,18 @@ void Simulator::State::set_prices() {
 
 plan::Picoseconds Simulator::State::kernel_time(
     const KernelShape& shape) const {
-  if (shape.name == "view") {
-    return 0;  // nothing moves
+  const plan::KernelTraits* traits = plan::find_kernel_traits(shape.name);
+  if (traits != nullptr && traits->aliases) {
+    return 0;
   }
+  const double passes = traits == nullptr ? 1 : traits->passes;
   for (const cluster::KernelCost& cost : costs_.software.kernels) {
     if (!shape.name.starts_with(cost.prefix)) {
       continue;
     }
     const double seconds =
         cost.bytes_per_s > 0
-            ? static_cast<double>(shape.bytes) / cost.bytes_per_s
+            ? passes * static_cast<double>(shape.bytes) / cost.bytes_per_s
             : 0;
     return cost.launch + shape.tensors * cost.launch_per_tensor +
            plan::picoseconds_of(seconds);

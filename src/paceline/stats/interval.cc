@@ -92,6 +92,14 @@ Interval positive_over_runs(const std::vector<double>& values, double level) {
              : interval_over_runs(values, level);
 }
 
+// Of the center of values that are symmetric about it.
+Interval symmetric_interval(const std::vector<double>& values, double level) {
+  const auto interval = signed_rank_interval(values, level);
+  return interval && values.size() >= kFewestRunsForOrder
+             ? *interval
+             : widened_to(t_interval(values, level), center_of(values));
+}
+
 // Draws the median of one run again and again, each time of as many of its
 // samples as it is worth in independent ones.
 class RunResampler {
@@ -211,13 +219,8 @@ constexpr PairRule kDifference{
 constexpr PairRule kLogRatio{
     .combine = [](double a, double b) { return std::log(a / b); },
     .center = center_of,
-    .over_runs =
-        [](const std::vector<double>& pairs, double level) {
-          const auto interval = signed_rank_interval(pairs, level);
-          return interval && pairs.size() >= kFewestRunsForOrder
-                     ? *interval
-                     : widened_to(t_interval(pairs, level), center_of(pairs));
-        }};
+    .over_runs = [](const std::vector<double>& pairs,
+                    double level) { return symmetric_interval(pairs, level); }};
 
 std::optional<Estimate> paired(Runs first,
                                Runs second,
@@ -325,6 +328,31 @@ std::optional<Estimate> paired_difference(Runs minuend,
                                           Runs subtrahend,
                                           const IntervalOptions& options) {
   return paired(minuend, subtrahend, kDifference, options);
+}
+
+std::optional<Estimate> center_of_pairs(Runs runs,
+                                        const IntervalOptions& options) {
+  std::vector<double> centers;
+  std::vector<double> pairs;
+  for (const std::vector<double>& run : runs) {
+    if (!run.empty()) {
+      centers.push_back(center_of(run));
+      pairs.insert(pairs.end(), run.begin(), run.end());
+    }
+  }
+  if (centers.empty()) {
+    return std::nullopt;
+  }
+  Estimate result{
+      .value = median(centers), .runs = centers.size(), .level = options.level};
+  if (centers.size() >= kFewestRuns) {
+    result.basis = Basis::kRuns;
+    result.interval = interval_over_runs(centers, options.level);
+  } else if (pairs.size() >= kFewestPairs) {
+    result.interval =
+        symmetric_interval(pairs, options.level).reaching(result.value);
+  }
+  return result;
 }
 
 std::optional<Estimate> paired_ratio(Runs numerator,

@@ -43,6 +43,9 @@ struct IntervalOptions {
   std::uint64_t seed = 0;
 };
 
+/// Fewer pairs of blocks get no interval.
+inline constexpr std::size_t kFewestPairs = 3;
+
 /// Runs of one case: the samples of each, in the order they were taken.
 using Runs = std::span<const std::vector<double>>;
 
@@ -86,6 +89,19 @@ std::optional<Estimate> ratio_of_medians(Runs numerator,
 std::optional<Estimate> paired_difference(Runs minuend,
                                           Runs subtrahend,
                                           const IntervalOptions& options = {});
+
+/// Where differences are centered that were measured in pairs whose order
+/// changes from pair to pair, `runs` holding those of each run: the median over
+/// runs of each run's center (`center_of`).  Its interval is, by the number of
+/// runs,
+///   3 or more  as of `paired_difference`, of the runs' centers
+///   1 or 2     of all pairs together: from 6 on Wilcoxon's signed-rank test,
+///              turned around, which holds for any distribution that is
+///              symmetric, and each pair may have its own; of 3 to 5 mean
+///              +- t s / sqrt(n); of fewer none.
+/// Runs without pairs are left out; nothing where no run has any.
+std::optional<Estimate> center_of_pairs(Runs runs,
+                                        const IntervalOptions& options = {});
 
 /// How many times larger the numerator is, run by run as above: with d the
 /// logarithms of median(numerator) / median(denominator), all positive, the

@@ -200,10 +200,4 @@ std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
   return result;
 }
 
-std::optional<Estimate> exposed_communication(Runs step_seconds,
-                                              Runs compute_only_seconds,
-                                              const IntervalOptions& options) {
-  return paired_difference(step_seconds, compute_only_seconds, options);
-}
-
 }  // namespace paceline::stats

@@ -81,12 +81,4 @@ std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
                                            const ScalingCase& test,
                                            const IntervalOptions& options = {});
 
-/// Median step with communication minus median step without, all ranks
-/// computing at once in both, in seconds; run k of both from the same
-/// processes.  Below zero where noise is larger than the difference.
-std::optional<Estimate> exposed_communication(
-    Runs step_seconds,
-    Runs compute_only_seconds,
-    const IntervalOptions& options = {});
-
 }  // namespace paceline::stats

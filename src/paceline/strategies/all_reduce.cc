@@ -4,11 +4,13 @@
 namespace paceline::strategies {
 namespace {
 
-/// All ranks sum a slice; each has the sum when it is given back.
+/// All ranks sum a slice; each has the sum when it is given back.  What is no
+/// sum is gathered, and every rank merges it itself.
 ///
 ///   rounds per exchange            1
-///   bytes sent, rank and exchange  2(P-1)/P S   S = bytes of the slice
-///   extra memory, rank             none
+///   bytes sent, rank and exchange  2(P-1)/P S   S = bytes of the slice;
+///                                  gathered: (P-1) S
+///   extra memory, rank             none; gathered: P S of the model
 ///   guarantee                      exact: every rank has the same sum
 ///
 /// The reduction is a sum; the mean is taken by whoever applies it, so that
@@ -21,36 +23,55 @@ class AllReduce final : public ExchangeRule {
             .symmetry = any_order(input.world)};
   }
 
+  bool combines(Combination) const override { return true; }
+
   void extend(const PlanInput& input,
               const std::vector<Bucket>&,
-              DType,
+              const WireFormat& format,
               SetupBuilder& builder) const override {
-    if (input.world > 1) {
-      builder.add_world(kGradientCommunicator);
+    if (format.combination == Combination::kMerge) {
+      const Slice values =
+          whole(builder.setup(), buffer_named(builder.setup(), kValues));
+      builder.add_buffer(
+          {.name = kGathered,
+           .dtype = format.type,
+           .elements = input.world * values.count / format.packed});
+    }
+    builder.add_world(kGradientCommunicator);
+  }
+
+  void start(const Crossing& crossing, Program& program) const override {
+    const auto on = communicator_named(program.setup(), kGradientCommunicator);
+    if (crossing.format.combination == Combination::kSum) {
+      program.all_reduce(crossing.mine, on);
+    } else {
+      program.all_gather(crossing.mine, gathered(crossing, program), on);
     }
   }
 
-  void start(const Slice& slice,
-             const CodecRule& codec,
-             Program& program) const override {
-    if (program.input().world > 1) {
-      codec.encode(slice, program);
-      program.all_reduce(
-          codec.wire(slice, program.setup()),
-          communicator_named(program.setup(), kGradientCommunicator));
-    }
-  }
-
-  void finish(const Slice& slice,
-              const CodecRule& codec,
-              Program& program) const override {
-    if (program.input().world > 1) {
-      codec.decode(slice, program);
+  void finish(const Crossing& crossing, Program& program) const override {
+    if (crossing.format.combination == Combination::kMerge) {
+      program.kernel(crossing.format.merge,
+                     {{gathered(crossing, program)}},
+                     {{crossing.mine}});
     }
   }
 
   Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
     return time_on(model.all_reduce, "all-reduce", bytes);
+  }
+
+ private:
+  static constexpr auto kGathered = "gathered";
+
+  static Slice gathered(const Crossing& crossing, const Program& program) {
+    if (crossing.format.combination == Combination::kGather) {
+      return crossing.all;
+    }
+    const Elements world = program.input().world;
+    return {buffer_named(program.setup(), kGathered),
+            world * crossing.mine.begin,
+            world * crossing.mine.count};
   }
 };
 

@@ -27,13 +27,13 @@ class Atc final : public UpdateRule {
              const Transfer& transfer,
              Program& program) const override {
     program.update(bucket, 1);
-    transfer.exchange.start(bucket.values, transfer.codec, program);
+    transfer.start(bucket.values, program);
   }
 
   void finish(const Bucket& bucket,
               const Transfer& transfer,
               Program& program) const override {
-    transfer.exchange.finish(bucket.values, transfer.codec, program);
+    transfer.finish(bucket.values, program);
     append_mean(bucket, transfer, program);
   }
 

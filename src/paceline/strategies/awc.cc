@@ -52,7 +52,7 @@ class Awc final : public UpdateRule {
       if (mine.values.begin >= bucket.values.begin &&
           mine.values.begin + mine.values.count <=
               bucket.values.begin + bucket.values.count) {
-        transfer.exchange.finish(mine.values, transfer.codec, program);
+        transfer.finish(mine.values, program);
         append_mean(mine, transfer, program);
       }
     }
@@ -64,7 +64,7 @@ class Awc final : public UpdateRule {
                         const Transfer& transfer,
                         Program& program) {
     for (const Bucket& bucket : buckets) {
-      transfer.exchange.start(bucket.values, transfer.codec, program);
+      transfer.start(bucket.values, program);
     }
   }
 

@@ -59,11 +59,11 @@ class Composed final : public Planner {
     SetupBuilder builder(input, groups, exchange_->traits(input).shards);
     const IssuePolicy issue_policy = schedule_->issue_policy();
     builder.set_issue_policy(issue_policy.order, issue_policy.credit_bytes);
-    codec_->extend(input, builder);
-    exchange_->extend(input,
-                      buckets_of(builder.setup(), groups),
-                      codec_->wire_type(input),
-                      builder);
+    const auto buckets = buckets_of(builder.setup(), groups);
+    if (input.world > 1) {
+      codec_->extend(input, buckets, builder);
+      exchange_->extend(input, buckets, codec_->format(input), builder);
+    }
     return std::move(builder).finish();
   }
 
@@ -80,13 +80,17 @@ class Composed final : public Planner {
     Program program(input,
                     setup,
                     {.buckets = buckets,
-                     .trains = traits.trains,
+                     .trains = input.rank < traits.training_ranks,
                      .shards = traits.shards,
                      .phase = static_cast<Step>(variant)});
     PlanWriter writer(program, *update_, {*exchange_, *codec_});
     schedule_->write(buckets, writer);
     writer.apply_waiting();
     return std::move(program).finish();
+  }
+
+  Rank training_ranks(const PlanInput& input) const override {
+    return std::min(input.world, exchange_->traits(input).training_ranks);
   }
 
   Symmetry symmetry(const PlanInput& input) const override {
@@ -154,13 +158,65 @@ void PlanWriter::apply_waiting() {
   }
 }
 
+std::vector<Slice> tensors_in(const Slice& slice, const Program& program) {
+  std::vector<Slice> tensors;
+  for (const ParameterId id :
+       program.buckets()[program.bucket_at(slice.begin)].parameters) {
+    const Slice& tensor = program.setup().parameters[index_of(id)].value;
+    const Elements begin = std::max(slice.begin, tensor.begin);
+    const Elements end =
+        std::min(slice.begin + slice.count, tensor.begin + tensor.count);
+    if (begin < end) {
+      tensors.push_back({slice.buffer, begin, end - begin});
+    }
+  }
+  return tensors;
+}
+
 void append_mean(const Bucket& bucket,
                  const Transfer& transfer,
                  Program& program) {
-  const double divisor = transfer.exchange.traits(program.input()).divisor;
+  const double divisor = transfer.divisor(program.input());
   if (divisor != 1 && program.trains()) {
     program.kernel("copy", {{bucket.values}}, {{bucket.values}}, {1 / divisor});
   }
+}
+
+void Transfer::start(const Slice& slice, Program& program) const {
+  for (int round = 0; program.input().world > 1 && round < codec.rounds();
+       ++round) {
+    if (program.trains()) {
+      codec.encode(slice, round, program);
+    }
+    const auto crossings = codec.crossings(slice, round, program);
+    for (const Crossing& crossing : crossings) {
+      exchange.start(crossing, program);
+    }
+    for (const Crossing& crossing : crossings) {
+      if (round + 1 < codec.rounds()) {
+        exchange.finish(crossing, program);
+      }
+    }
+  }
+}
+
+void Transfer::finish(const Slice& slice, Program& program) const {
+  if (program.input().world == 1) {
+    return;
+  }
+  const int last = codec.rounds() - 1;
+  for (const Crossing& crossing : codec.crossings(slice, last, program)) {
+    exchange.finish(crossing, program);
+  }
+  if (program.trains()) {
+    codec.decode(slice, program);
+  }
+}
+
+double Transfer::divisor(const PlanInput& input) const {
+  return codec.format(input).summed || input.world == 1
+             ? exchange.traits(input).divisor
+             : 1;
 }
 
 TransferTime PlanWriter::transfer_time() const {

@@ -17,19 +17,19 @@ class Gradients final : public UpdateRule {
   void start(const Bucket& bucket,
              const Transfer& transfer,
              Program& program) const override {
-    transfer.exchange.start(bucket.gradients, transfer.codec, program);
+    transfer.start(bucket.gradients, program);
   }
 
   void finish(const Bucket& bucket,
               const Transfer& transfer,
               Program& program) const override {
-    transfer.exchange.finish(bucket.gradients, transfer.codec, program);
+    transfer.finish(bucket.gradients, program);
   }
 
   void apply(const Bucket& bucket,
              const Transfer& transfer,
              Program& program) const override {
-    program.update(bucket, transfer.exchange.traits(program.input()).divisor);
+    program.update(bucket, transfer.divisor(program.input()));
   }
 };
 

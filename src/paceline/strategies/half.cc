@@ -20,32 +20,40 @@ class Half final : public CodecRule {
   Half(DType type, std::string buffer)
       : type_(type), buffer_(std::move(buffer)) {}
 
-  void extend(const PlanInput& input, SetupBuilder& builder) const override {
-    if (input.world > 1) {
-      const Slice values =
-          whole(builder.setup(), buffer_named(builder.setup(), kValues));
-      builder.add_buffer({.name = buffer_,
-                          .dtype = type_,
-                          .elements = values.count,
-                          .stands_for = values});
-    }
+  WireFormat format(const PlanInput&) const override { return {.type = type_}; }
+
+  void extend(const PlanInput&,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    const Slice values =
+        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    builder.add_buffer({.name = buffer_,
+                        .dtype = type_,
+                        .elements = values.count,
+                        .stands_for = values});
   }
 
-  DType wire_type(const PlanInput&) const override { return type_; }
-
-  Slice wire(const Slice& slice, const Setup& setup) const override {
-    return {buffer_named(setup, buffer_), slice.begin, slice.count};
+  std::vector<Crossing> crossings(const Slice& slice,
+                                  int,
+                                  const Program& program) const override {
+    return {{.format = format(program.input()),
+             .of = slice,
+             .mine = wire(slice, program)}};
   }
 
-  void encode(const Slice& slice, Program& program) const override {
-    program.kernel("cast", {{slice}}, {{wire(slice, program.setup())}});
+  void encode(const Slice& slice, int, Program& program) const override {
+    program.kernel("cast", {{slice}}, {{wire(slice, program)}});
   }
 
   void decode(const Slice& slice, Program& program) const override {
-    program.kernel("cast", {{wire(slice, program.setup())}}, {{slice}});
+    program.kernel("cast", {{wire(slice, program)}}, {{slice}});
   }
 
  private:
+  Slice wire(const Slice& slice, const Program& program) const {
+    return {buffer_named(program.setup(), buffer_), slice.begin, slice.count};
+  }
+
   DType type_;
   std::string buffer_;
 };

@@ -35,22 +35,16 @@ class Hierarchical final : public ExchangeRule {
 
   void extend(const PlanInput& input,
               const std::vector<Bucket>&,
-              DType,
+              const WireFormat&,
               SetupBuilder& builder) const override {
     const Hosts all = hosts(input);
     add_host_communicators(all, builder);
     add_lane_communicators(all, all.local, builder);
   }
 
-  void start(const Slice& slice,
-             const CodecRule& codec,
-             Program& program) const override {
+  void start(const Crossing& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
-    if (program.input().world == 1) {
-      return;
-    }
-    codec.encode(slice, program);
-    const Slice wire = codec.wire(slice, program.setup());
+    const Slice& wire = crossing.mine;
     const Slice own = own_share(wire, all, program);
     if (all.local > 1) {
       program.reduce_scatter(wire, own, reducing_on_host(all, program));
@@ -60,19 +54,13 @@ class Hierarchical final : public ExchangeRule {
     }
   }
 
-  void finish(const Slice& slice,
-              const CodecRule& codec,
-              Program& program) const override {
+  void finish(const Crossing& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
-    if (program.input().world == 1) {
-      return;
-    }
-    const Slice wire = codec.wire(slice, program.setup());
+    const Slice& wire = crossing.mine;
     if (all.local > 1) {
       program.all_gather(
           own_share(wire, all, program), wire, gathering_on_host(all, program));
     }
-    codec.decode(slice, program);
   }
 
   /// One all-reduce stands for the three collectives: a model of one world

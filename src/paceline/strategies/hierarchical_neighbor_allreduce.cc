@@ -46,26 +46,25 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 
   void extend(const PlanInput& input,
               const std::vector<Bucket>&,
-              DType wire,
+              const WireFormat& format,
               SetupBuilder& builder) const override {
     const Hosts all = hosts(input);
     const Slice values =
         whole(builder.setup(), buffer_named(builder.setup(), kValues));
     const Elements share = leader_ ? values.count : values.count / all.local;
-    builder.add_buffer({.name = kShare, .dtype = wire, .elements = share});
+    builder.add_buffer(
+        {.name = kShare, .dtype = format.type, .elements = share});
     for (std::size_t i = 0; i < degree(all); ++i) {
-      builder.add_buffer({.name = inbox(i), .dtype = wire, .elements = share});
+      builder.add_buffer(
+          {.name = inbox(i), .dtype = format.type, .elements = share});
     }
     add_host_communicators(all, builder);
     add_lane_communicators(all, leader_ ? 1 : all.local, builder);
   }
 
-  void start(const Slice& slice,
-             const CodecRule& codec,
-             Program& program) const override {
+  void start(const Crossing& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
-    codec.encode(slice, program);
-    const Slice wire = codec.wire(slice, program.setup());
+    const Slice& wire = crossing.mine;
     const Slice own = own_share(wire, all, program);
     if (leader_ || all.local == 1) {
       program.kernel("copy", {{wire}}, {{own}}, {1});
@@ -80,11 +79,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
   }
 
-  void finish(const Slice& slice,
-              const CodecRule& codec,
-              Program& program) const override {
+  void finish(const Crossing& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
-    const Slice wire = codec.wire(slice, program.setup());
+    const Slice& wire = crossing.mine;
     const Slice own = own_share(wire, all, program);
     if (leader_ && all.local > 1) {
       const Rank root = all.rank_of(all.host_of(program.input().rank), 0);
@@ -98,7 +95,6 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     if (gathers) {
       program.all_gather(own, wire, gathering_on_host(all, program));
     }
-    codec.decode(slice, program);
   }
 
   Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {

@@ -7,12 +7,18 @@ namespace {
 /// Values cross as they are: no bytes saved, no kernels, no memory.
 class Identity final : public CodecRule {
  public:
-  void extend(const PlanInput&, SetupBuilder&) const override {}
-  DType wire_type(const PlanInput& input) const override {
-    return input.model.dtype;
+  WireFormat format(const PlanInput& input) const override {
+    return {.type = input.model.dtype};
   }
-  Slice wire(const Slice& slice, const Setup&) const override { return slice; }
-  void encode(const Slice&, Program&) const override {}
+  void extend(const PlanInput&,
+              const std::vector<Bucket>&,
+              SetupBuilder&) const override {}
+  std::vector<Crossing> crossings(const Slice& slice,
+                                  int,
+                                  const Program& program) const override {
+    return {{.format = format(program.input()), .of = slice, .mine = slice}};
+  }
+  void encode(const Slice&, int, Program&) const override {}
   void decode(const Slice&, Program&) const override {}
 };
 

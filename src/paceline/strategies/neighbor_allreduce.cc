@@ -36,32 +36,23 @@ class NeighborAllreduce final : public ExchangeRule {
 
   void extend(const PlanInput& input,
               const std::vector<Bucket>&,
-              DType wire,
+              const WireFormat& format,
               SetupBuilder& builder) const override {
-    if (input.world == 1) {
-      return;
-    }
     const Slice values =
         whole(builder.setup(), buffer_named(builder.setup(), kValues));
     const std::size_t degree =
         degree_of(topology_, input.world, hosts(input).local);
     for (std::size_t i = 0; i < degree; ++i) {
       builder.add_buffer({.name = inbox(i),
-                          .dtype = wire,
+                          .dtype = format.type,
                           .elements = values.count,
                           .stands_for = values});
     }
     builder.add_world(kNeighborCommunicator);
   }
 
-  void start(const Slice& slice,
-             const CodecRule& codec,
-             Program& program) const override {
-    if (program.input().world == 1) {
-      return;
-    }
-    codec.encode(slice, program);
-    const Slice wire = codec.wire(slice, program.setup());
+  void start(const Crossing& crossing, Program& program) const override {
+    const Slice& wire = crossing.mine;
     const Mixing mixing = mixing_for(program);
     std::vector<Message> sends, receives;
     for (const Rank to : mixing.to) {
@@ -75,13 +66,8 @@ class NeighborAllreduce final : public ExchangeRule {
                      std::move(receives));
   }
 
-  void finish(const Slice& slice,
-              const CodecRule& codec,
-              Program& program) const override {
-    if (program.input().world == 1) {
-      return;
-    }
-    const Slice wire = codec.wire(slice, program.setup());
+  void finish(const Crossing& crossing, Program& program) const override {
+    const Slice& wire = crossing.mine;
     const Mixing mixing = mixing_for(program);
     std::vector<Access> reads{{wire}};
     std::vector<double> weights{mixing.self};
@@ -90,7 +76,6 @@ class NeighborAllreduce final : public ExchangeRule {
       weights.push_back(mixing.from[i].weight);
     }
     program.kernel("linear", std::move(reads), {{wire}}, std::move(weights));
-    codec.decode(slice, program);
   }
 
   Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {

@@ -49,83 +49,73 @@ class ParameterServer final : public ExchangeRule {
   /// partitions.
   ExchangeTraits traits(const PlanInput& input) const override {
     const Roles roles = roles_of(serving_, input);
-    const bool trains = input.rank < roles.workers;
     return {.shards = roles.hosts.local,
             .divisor = static_cast<double>(roles.workers),
-            .trains = trains,
+            .training_ranks = roles.workers,
             .symmetry = roles.only_working()};
+  }
+
+  /// A merge wants the parts of all workers at the server; hosts that add up
+  /// theirs first send sums.
+  bool combines(Combination how) const override {
+    return how == Combination::kSum ||
+           (how == Combination::kMerge && serving_.local == 1);
   }
 
   void extend(const PlanInput& input,
               const std::vector<Bucket>& buckets,
-              DType wire,
+              const WireFormat& format,
               SetupBuilder& builder) const override {
-    if (input.world == 1) {
-      return;
-    }
     const Roles roles = roles_of(serving_, input);
     Program program(input, builder.setup(), {.buckets = buckets});
     Elements own = 0;
     for (const Partition& part : all_partitions(serving_, program)) {
       own += roles.crosses() && part.owner == input.rank ? part.count : 0;
     }
-    builder.add_buffer(
-        {.name = kInbox, .dtype = wire, .elements = own * roles.copies()});
+    builder.add_buffer({.name = kInbox,
+                        .dtype = format.type,
+                        .elements = own * roles.copies() / format.packed});
     add_host_communicators(roles.hosts, builder);
     builder.add_world(kPush);
     // A server that lags holds up no other's partitions.
     builder.add_world_as_ready(kPull);
   }
 
-  void start(const Slice& slice,
-             const CodecRule& codec,
-             Program& program) const override {
-    if (program.input().world == 1) {
-      return;
-    }
+  void start(const Crossing& crossing, Program& program) const override {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(serving_, program.input());
-    if (program.trains()) {
-      codec.encode(slice, program);
-    }
     const auto push = communicator_named(program.setup(), kPush);
     const OpIndex first = program.size();
-    for (const Partition& part : partitions_of(serving_, slice, program)) {
-      sum_on_host(wire_of(slice, part, codec, program), roles, program);
+    for (const Partition& part :
+         partitions_of(serving_, crossing.of, program)) {
+      sum_on_host(wire_of(part, crossing), roles, program);
       for (const Piece& piece : pieces_of(part, roles)) {
-        const Slice wire = wire_of(slice, piece, codec, program);
+        const Slice wire = wire_of(piece, crossing);
         if (part.owner == me) {
-          receive_and_sum(wire, piece, roles, push, program);
+          receive_and_combine(crossing.format, piece, wire, roles, program);
         } else if (sends(piece, roles, program)) {
           program.exchange(push, {{part.owner, wire}}, {});
         }
       }
     }
-    cross_whole(slice, first, program);
+    cross_whole(crossing.of, first, program);
   }
 
-  void finish(const Slice& slice,
-              const CodecRule& codec,
-              Program& program) const override {
-    if (program.input().world == 1) {
-      return;
-    }
+  void finish(const Crossing& crossing, Program& program) const override {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(serving_, program.input());
     const auto pull = communicator_named(program.setup(), kPull);
-    for (const Partition& part : partitions_of(serving_, slice, program)) {
+    for (const Partition& part :
+         partitions_of(serving_, crossing.of, program)) {
       for (const Piece& piece : pieces_of(part, roles)) {
-        const Slice wire = wire_of(slice, piece, codec, program);
+        const Slice wire = wire_of(piece, crossing);
         if (part.owner == me) {
           program.exchange(pull, to_workers(wire, piece, roles, me), {});
         } else if (sends(piece, roles, program)) {
           program.exchange(pull, {}, {{part.owner, wire}});
         }
       }
-      gather_on_host(wire_of(slice, part, codec, program), roles, program);
-    }
-    if (program.trains()) {
-      codec.decode(slice, program);
+      gather_on_host(wire_of(part, crossing), roles, program);
     }
   }
 
@@ -185,11 +175,11 @@ class ParameterServer final : public ExchangeRule {
   }
 
   /// `part`: a partition or a piece of one.
-  static Slice wire_of(const Slice& slice,
-                       const auto& part,
-                       const CodecRule& codec,
-                       const Program& program) {
-    return codec.wire({slice.buffer, part.begin, part.count}, program.setup());
+  static Slice wire_of(const auto& part, const Crossing& crossing) {
+    const Elements packed = crossing.format.packed;
+    return {crossing.mine.buffer,
+            crossing.mine.begin + (part.begin - crossing.of.begin) / packed,
+            part.count / packed};
   }
 
   /// The server's half of a pull.
@@ -206,27 +196,33 @@ class ParameterServer final : public ExchangeRule {
     return sends;
   }
 
-  /// The server's half of a push: the sum replaces what lies in `wire`.
-  static void receive_and_sum(const Slice& wire,
-                              const Piece& piece,
-                              const Roles& roles,
-                              CommunicatorId push,
-                              Program& program) {
+  /// The server's half of a push: the sum, or what the codec's kernel makes of
+  /// all parts, replaces what lies in `wire`.
+  static void receive_and_combine(const WireFormat& format,
+                                  const Piece& piece,
+                                  const Slice& wire,
+                                  const Roles& roles,
+                                  Program& program) {
     const BufferId inbox = buffer_named(program.setup(), kInbox);
     std::vector<Message> receives;
     std::vector<Access> reads;
     if (sends(piece, roles, program)) {
       reads.push_back({wire});
     }
-    Elements at = piece.inbox;
+    Elements at = piece.inbox / format.packed;
     for (const Rank worker : roles.hosts.at_place(piece.place)) {
       if (worker != program.input().rank) {
-        receives.push_back({worker, {inbox, at, piece.count}});
+        receives.push_back({worker, {inbox, at, wire.count}});
         reads.push_back({receives.back().slice});
-        at += piece.count;
+        at += wire.count;
       }
     }
-    program.exchange(push, {}, std::move(receives));
+    program.exchange(
+        communicator_named(program.setup(), kPush), {}, std::move(receives));
+    if (format.combination == Combination::kMerge) {
+      program.kernel(format.merge, std::move(reads), {{wire}});
+      return;
+    }
     const std::vector<double> ones(reads.size(), 1.0);
     program.kernel("linear", std::move(reads), {{wire}}, ones);
   }

@@ -6,7 +6,7 @@
 #include "paceline/strategies/plan_words.h"
 #include "paceline/strategies/rules.h"
 
-// What the rows of strategies/strategy_table.cc make.  Each function is defined
+// What the rows of the strategy tables make.  Each function is defined
 // in the file of its name; what it does is said there.
 
 namespace paceline::strategies {
@@ -38,6 +38,8 @@ std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
 std::unique_ptr<CodecRule> make_identity(const Options& options);
 std::unique_ptr<CodecRule> make_fp16(const Options& options);
 std::unique_ptr<CodecRule> make_bf16(const Options& options);
+std::unique_ptr<CodecRule> make_sign(const Options& options);
+std::unique_ptr<CodecRule> make_topk(const Options& options);
 
 // update rules
 std::unique_ptr<UpdateRule> make_gradients(const Options& options);

@@ -23,44 +23,35 @@ class RsAg final : public ExchangeRule {
             .symmetry = any_order(input.world)};
   }
 
-  void extend(const PlanInput& input,
+  void extend(const PlanInput&,
               const std::vector<Bucket>&,
-              DType,
+              const WireFormat&,
               SetupBuilder& builder) const override {
-    if (input.world > 1) {
-      builder.add_world(kGradientCommunicator);
-    }
+    builder.add_world(kGradientCommunicator);
   }
 
-  void start(const Slice& slice,
-             const CodecRule& codec,
-             Program& program) const override {
-    if (program.input().world > 1) {
-      codec.encode(slice, program);
-      const Slice wire = codec.wire(slice, program.setup());
-      program.reduce_scatter(
-          wire,
-          shard_of(wire, program.input().rank, program.input().world),
-          communicator_named(program.setup(), kGradientCommunicator));
-    }
+  void start(const Crossing& crossing, Program& program) const override {
+    program.reduce_scatter(
+        crossing.mine,
+        own_shard(crossing, program),
+        communicator_named(program.setup(), kGradientCommunicator));
   }
 
-  void finish(const Slice& slice,
-              const CodecRule& codec,
-              Program& program) const override {
-    if (program.input().world > 1) {
-      const Slice wire = codec.wire(slice, program.setup());
-      program.all_gather(
-          shard_of(wire, program.input().rank, program.input().world),
-          wire,
-          communicator_named(program.setup(), kGradientCommunicator));
-      codec.decode(slice, program);
-    }
+  void finish(const Crossing& crossing, Program& program) const override {
+    program.all_gather(
+        own_shard(crossing, program),
+        crossing.mine,
+        communicator_named(program.setup(), kGradientCommunicator));
   }
 
   Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
     return time_on(model.reduce_scatter, "reduce-scatter", bytes) +
            time_on(model.all_gather, "all-gather", bytes);
+  }
+
+ private:
+  static Slice own_shard(const Crossing& crossing, const Program& program) {
+    return shard_of(crossing.mine, program.input().rank, program.input().world);
   }
 };
 

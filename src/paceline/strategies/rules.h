@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -13,37 +14,78 @@
 // The four parts of which most strategies are composed.  No part knows
 // another: a schedule says when and in which buckets, an exchange with whom, a
 // codec in which form, an update rule what is exchanged and how it is applied.
-// Each lives in one file, plan/<name>.cc, and has one row in
-// strategies/strategy_table.cc.
+// Each lives in one file, strategies/<name>.cc, and has one row in the table of
+// its axis, strategies/<axis>_table.cc.
 
 namespace paceline::strategies {
 
+/// What makes, of the wire forms of several ranks, the one that decode() wants.
+enum class Combination : std::uint8_t {
+  kSum,  // their sum, element by element; sums of sums and weights are allowed
+  kMerge,  // a kernel that takes all of them at once, element by element
+  kGather  // decode() reads them side by side
+};
+
+/// What the wire forms of a codec have in common.
+struct WireFormat {
+  DType type = DType::kF32;  // kMerge, kSum: of the elements that cross
+  Elements packed = 1;       // values that one of these elements stands for
+  Combination combination = Combination::kSum;  // as CodecRule::combination
+  std::string_view merge{};  // kMerge: the kernel, reads copies, writes one
+  bool summed = true;  // decode() gives the sum over the ranks, not the result
+};
+
+/// A slice that crosses.
+struct Crossing {
+  WireFormat format;
+  Slice of;     // what it is the wire form of, or part of
+  Slice mine;   // this rank's; with kSum and kMerge also what comes back
+  Slice all{};  // kGather: those of all ranks, one after the other
+};
+
 /// The form in which a slice is sent.
+///
+/// In each of its rounds a codec computes slices of this rank, these cross,
+/// and the next round, or decode(), starts from what came back.  They may have
+/// other lengths and element types than the values.
 class CodecRule {
  public:
   virtual ~CodecRule() = default;
 
-  /// Adds the buffers that the codec needs.
-  virtual void extend(const PlanInput& input, SetupBuilder& builder) const = 0;
+  virtual Combination combination() const { return Combination::kSum; }
 
-  /// The element type of what is sent.
-  virtual DType wire_type(const PlanInput& input) const = 0;
+  virtual WireFormat format(const PlanInput& input) const = 0;
 
-  /// Where the wire form of `slice` lies: as many elements.
-  virtual Slice wire(const Slice& slice, const Setup& setup) const = 0;
+  /// Adds the buffers that the codec needs for `buckets`.  Throws UsageError
+  /// where the training is one that its mathematics forbids.
+  virtual void extend(const PlanInput& input,
+                      const std::vector<Bucket>& buckets,
+                      SetupBuilder& builder) const = 0;
 
-  /// Appends what makes the wire form of `slice`.
-  virtual void encode(const Slice& slice, Program& program) const = 0;
+  virtual int rounds() const { return 1; }
 
-  /// Appends what brings the exchanged wire form back into `slice`.
+  /// What crosses of `slice` in a round, on ranks that compute and on ranks
+  /// that serve: a bucket or a part of one.
+  virtual std::vector<Crossing> crossings(const Slice& slice,
+                                          int round,
+                                          const Program& program) const = 0;
+
+  /// Appends what computes these from `slice` and from what the rounds before
+  /// brought back.
+  virtual void encode(const Slice& slice,
+                      int round,
+                      Program& program) const = 0;
+
+  /// Appends what brings the last round's result back into `slice`.
   virtual void decode(const Slice& slice, Program& program) const = 0;
 };
 
 /// Properties of an exchange, seen from one rank.
 struct ExchangeTraits {
-  Rank shards = 1;      // pieces of a bucket, which is padded to a multiple
-  double divisor = 1;   // the result, divided by this, is the mean
-  bool trains = true;   // else the rank has no model work: it serves
+  Rank shards = 1;     // pieces of a bucket, which is padded to a multiple
+  double divisor = 1;  // the result, divided by this, is the mean
+  /// Ranks 0 .. n-1 have model work, the others serve; all, if there are fewer.
+  Rank training_ranks = std::numeric_limits<Rank>::max();
   Symmetry symmetry{};  // as Planner::symmetry
   Step period = 1;      // after how many steps its programs repeat
 };
@@ -57,23 +99,27 @@ class ExchangeRule {
   /// Throws UsageError for worlds in which the exchange does not exist.
   virtual ExchangeTraits traits(const PlanInput& input) const = 0;
 
-  /// Adds communicators and buffers that the exchange needs for `buckets`,
-  /// whose wire form has type `wire`.
+  /// Whether it can combine wire forms so.  A sum is taken by every exchange;
+  /// for the others the forms of all ranks must meet.
+  virtual bool combines(Combination how) const {
+    return how == Combination::kSum;
+  }
+
+  /// Adds communicators and buffers that the exchange needs for `buckets` in
+  /// this format.
   virtual void extend(const PlanInput& input,
                       const std::vector<Bucket>& buckets,
-                      DType wire,
+                      const WireFormat& format,
                       SetupBuilder& builder) const = 0;
 
-  /// Appends the half that sends this rank's values.
-  virtual void start(const Slice& slice,
-                     const CodecRule& codec,
-                     Program& program) const = 0;
+  /// Appends the half that sends this rank's part.  Only worlds of several
+  /// ranks exchange.
+  virtual void start(const Crossing& crossing, Program& program) const = 0;
 
-  /// Appends the half after which `slice` holds the sum over the ranks, or
-  /// over those whose number ExchangeTraits::divisor says.
-  virtual void finish(const Slice& slice,
-                      const CodecRule& codec,
-                      Program& program) const = 0;
+  /// Appends the half after which Crossing::mine holds what the ranks have
+  /// combined, those whose number ExchangeTraits::divisor says, or
+  /// Crossing::all holds theirs.
+  virtual void finish(const Crossing& crossing, Program& program) const = 0;
 
   /// How long both halves take for a payload of `bytes`, alone on the network.
   /// Throws UsageError where the model lacks what that needs.
@@ -81,10 +127,21 @@ class ExchangeRule {
                            std::int64_t bytes) const = 0;
 };
 
-/// An exchange and the codec of what it carries.
+/// An exchange and the codec of what it carries.  A world of one rank exchanges
+/// nothing, so it encodes nothing either.
 struct Transfer {
   const ExchangeRule& exchange;
   const CodecRule& codec;
+
+  /// Appends all rounds up to the half of the last one that sends.
+  void start(const Slice& slice, Program& program) const;
+
+  /// Appends the rest: `slice` holds the result.
+  void finish(const Slice& slice, Program& program) const;
+
+  /// The result, divided by this, is what the ranks agree on: their mean, or
+  /// what the codec makes of them.
+  double divisor(const PlanInput& input) const;
 };
 
 /// What is exchanged, gradients or parameters, and how it is applied.
@@ -160,6 +217,9 @@ struct IssuePolicy {
   Order order = Order::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
 };
+
+/// What of each tensor lies in the slice, without the padding between them.
+std::vector<Slice> tensors_in(const Slice& slice, const Program& program);
 
 /// Appends the kernel that turns the values which an exchange has summed into
 /// their mean.

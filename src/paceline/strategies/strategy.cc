@@ -2,7 +2,6 @@
 #include "paceline/strategies/strategy.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
@@ -10,12 +9,11 @@
 
 #include "paceline/base/error.h"
 #include "paceline/strategies/composed.h"
+#include "paceline/strategies/options.h"
 #include "paceline/strategies/rules.h"
 
 namespace paceline::strategies {
 namespace {
-
-constexpr double kMebibyte = 1024.0 * 1024.0;
 
 /// One part of the text, as written.
 struct Part {
@@ -62,37 +60,6 @@ Part parse_part(std::string_view text) {
   return part;
 }
 
-/// Reads a number of MiB; throws UsageError.
-double parse_mebibytes(std::string_view where, std::string_view text) {
-  double value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() ||
-      !(value >= 0 && value <= kMostMebibytes)) {
-    throw UsageError(fmt::format(
-        "strategy option {}={}: a number of MiB from 0 to {:.0f} is wanted",
-        where,
-        text,
-        kMostMebibytes));
-  }
-  return value;
-}
-
-/// Reads a whole number; throws UsageError.
-std::int64_t parse_count(std::string_view where, std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0 ||
-      value > 1'000'000'000) {
-    throw UsageError(fmt::format(
-        "strategy option {}={}: a whole number from 0 to 1000000000 is wanted",
-        where,
-        text));
-  }
-  return value;
-}
-
 std::string fallback_text(
     const OptionInfo& option,
     const std::vector<std::pair<std::string_view, std::string>>& resolved,
@@ -109,30 +76,6 @@ std::string fallback_text(
 }
 
 /// Every key of the row with its given or default value, numbers normalized.
-/// The option's value in its canonical form.
-std::string parse_option(const OptionInfo& option,
-                         const std::string& where,
-                         const std::string& text) {
-  if (option.kind == OptionKind::kMebibytes) {
-    const double value = parse_mebibytes(where, text);
-    if (option.positive && value == 0) {
-      throw UsageError(fmt::format(
-          "strategy option {}={}: a number of MiB above 0 is wanted",
-          where,
-          text));
-    }
-    return fmt::format("{}", value);
-  }
-  if (option.kind == OptionKind::kCount) {
-    return fmt::format("{}", parse_count(where, text));
-  }
-  if (std::ranges::find(option.words, text) == option.words.end()) {
-    throw UsageError(fmt::format(
-        "{}: '{}' is none of: {}", where, text, fmt::join(option.words, ", ")));
-  }
-  return text;
-}
-
 Options resolve(const RowInfo& row,
                 const Part& part,
                 const StrategyDefaults& defaults) {
@@ -217,6 +160,43 @@ void choose_default(std::span<const Row<T>> rows,
   }
 }
 
+template <class T>
+std::string choice_text(const Choice<T>& choice) {
+  std::vector<std::string> options;
+  for (const auto& [key, value] : choice.options.values()) {
+    const auto info =
+        std::ranges::find(choice.row->options, key, &OptionInfo::key);
+    if (!info->implied || value != info->fallback) {
+      options.push_back(fmt::format("{}={}", key, value));
+    }
+  }
+  return fmt::format("{}{}{}",
+                     choice.row->name,
+                     options.empty() ? "" : ":",
+                     fmt::join(options, ","));
+}
+
+/// What an exchange adds up must be a sum.
+void check_combines(const StrategySpec& spec) {
+  const auto codec = spec.codec.row->make(spec.codec.options);
+  const Combination how = codec->combination();
+  if (spec.exchange.row->make(spec.exchange.options)->combines(how)) {
+    return;
+  }
+  std::vector<std::string_view> able;
+  for (const auto& row : exchanges()) {
+    if (row.make(resolve(row, {}, {}))->combines(how)) {
+      able.push_back(row.name);
+    }
+  }
+  throw UsageError(
+      fmt::format("'{}' needs what every rank sends in one place, and '{}' "
+                  "passes on sums of some ranks; take {}",
+                  spec.codec.row->name,
+                  choice_text(spec.exchange),
+                  fmt::join(able, " or ")));
+}
+
 /// Combinations that the mathematics forbids.
 void check_combination(const StrategySpec& spec) {
   const RowInfo& exchange = *spec.exchange.row;
@@ -236,13 +216,15 @@ void check_combination(const StrategySpec& spec) {
         update.name,
         exchange.name));
   }
-  if (codec.guarantee == Guarantee::kRounded && update.parameters) {
-    throw UsageError(
-        fmt::format("'{}' rounds what crosses, and '{}' sends the parameters "
-                    "themselves; take identity",
-                    codec.name,
-                    update.name));
+  if (codec.guarantee != Guarantee::kNeutral && update.parameters) {
+    throw UsageError(fmt::format(
+        "'{}' {} what crosses, and '{}' sends the parameters themselves; take "
+        "identity",
+        codec.name,
+        codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
+        update.name));
   }
+  check_combines(spec);
 }
 
 [[noreturn]] void throw_unknown(std::string_view name) {
@@ -261,22 +243,6 @@ void check_combination(const StrategySpec& spec) {
       fmt::format("unknown strategy part '{}'; known are {}", name, known));
 }
 
-template <class T>
-std::string choice_text(const Choice<T>& choice) {
-  std::vector<std::string> options;
-  for (const auto& [key, value] : choice.options.values()) {
-    const auto info =
-        std::ranges::find(choice.row->options, key, &OptionInfo::key);
-    if (!info->implied || value != info->fallback) {
-      options.push_back(fmt::format("{}={}", key, value));
-    }
-  }
-  return fmt::format("{}{}{}",
-                     choice.row->name,
-                     options.empty() ? "" : ":",
-                     fmt::join(options, ","));
-}
-
 /// "+name:options", or nothing for a default row that has no options.
 template <class T>
 std::string tail_text(std::span<const Row<T>> rows,
@@ -288,21 +254,6 @@ std::string tail_text(std::span<const Row<T>> rows,
 }
 
 }  // namespace
-
-const std::string& Options::text(std::string_view key) const {
-  const auto found = std::ranges::find_if(
-      values_, [&](const auto& option) { return option.first == key; });
-  PACELINE_CHECK(found != values_.end());
-  return found->second;
-}
-
-std::int64_t Options::bytes_of_mebibytes(std::string_view key) const {
-  return static_cast<std::int64_t>(parse_mebibytes(key, text(key)) * kMebibyte);
-}
-
-std::int64_t Options::count(std::string_view key) const {
-  return parse_count(key, text(key));
-}
 
 bool StrategySpec::external() const {
   return whole.row != nullptr && whole.row->make == nullptr;

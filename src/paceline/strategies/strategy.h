@@ -25,11 +25,12 @@ class UpdateRule;
 
 /// What holds for every rank's parameters after a step.
 enum class Guarantee : std::uint8_t {
-  kExact,      // those of one rank that trained on the whole batch
-  kRounded,    // as exact, but for rounding on the wire; ranks hold the same
-  kConsensus,  // ranks agree in the limit only
-  kLocal,      // nothing: ranks drift apart
-  kNeutral     // that of the strategy's other parts
+  kExact,       // those of one rank that trained on the whole batch
+  kRounded,     // as exact, but for rounding on the wire; ranks hold the same
+  kCompressed,  // ranks hold the same; their gradients cross in part
+  kConsensus,   // ranks agree in the limit only
+  kLocal,       // nothing: ranks drift apart
+  kNeutral      // that of the strategy's other parts
 };
 
 /// The largest size that a strategy may name, MiB.
@@ -38,8 +39,9 @@ inline constexpr double kMostMebibytes = 1e6;
 /// How an option's text is read.
 enum class OptionKind : std::uint8_t {
   kMebibytes,
-  kCount,  // a whole number from 0 on
-  kWord    // one of `words`
+  kCount,     // a whole number from 0 on
+  kFraction,  // above 0, at most 1
+  kWord       // one of `words`
 };
 
 struct OptionInfo {
@@ -68,7 +70,7 @@ struct RowInfo {
   std::string_view phases{};
   std::string_view rounds{};
   std::string_view bytes{};  // sent by a rank in a step
-  std::string_view file{};   // empty: plan/<name>.cc
+  std::string_view file{};   // empty: <name>.cc
 
   /// The row of the next axis that is taken where none is named: a schedule's
   /// exchange, an exchange's update rule.  Empty: the first of its table.
@@ -97,6 +99,8 @@ class Options {
   std::int64_t bytes_of_mebibytes(std::string_view key) const;
 
   std::int64_t count(std::string_view key) const;
+
+  double fraction(std::string_view key) const;
 
   const std::vector<std::pair<std::string_view, std::string>>& values() const {
     return values_;

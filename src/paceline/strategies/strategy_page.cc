@@ -27,6 +27,8 @@ std::string_view guarantee_text(Guarantee guarantee) {
       return "exact";
     case Guarantee::kRounded:
       return "exact but for rounding";
+    case Guarantee::kCompressed:
+      return "compressed, ranks equal";
     case Guarantee::kConsensus:
       return "consensus";
     case Guarantee::kLocal:

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+
+#include "paceline/plan/comm_plan.h"
 
 namespace paceline::runtime {
 
@@ -12,9 +15,18 @@ namespace paceline::runtime {
 /// parameter, where the gradients are not in a flat buffer.
 using Operand = std::vector<at::Tensor>;
 
+/// What a kernel keys its random numbers by, so that they are the same under
+/// any timing; equal on all ranks whose plans are equal.
+struct RandomKey {
+  std::uint64_t seed = 0;  // of the job
+  plan::Step step = 0;
+  plan::OpIndex op = 0;
+};
+
 struct Call {
   std::vector<Operand> reads, writes;  // as the plan's kernel op lists them
   std::span<const double> numbers;
+  RandomKey random{};
 };
 
 }  // namespace paceline::runtime

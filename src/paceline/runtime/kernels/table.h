@@ -18,14 +18,11 @@ struct UpdateRule {
 struct Call;  // runtime/kernels/call.h
 
 struct KernelInfo {
-  std::string_view name;     // as plans write it
-  std::string_view summary;  // operands and meaning
+  std::string_view name;  // of a row of plan/kernel_traits.h
   void (*run)(const UpdateRule& rule, const Call& call);
-  /// Operands may be one tensor per parameter instead of a flat slice.
-  bool takes_tensors = false;
 };
 
-/// Every kernel that plans may name.
+/// Every kernel that this build has.
 std::span<const KernelInfo> kernels();
 
 /// Throws UsageError for a name that is not in the table.

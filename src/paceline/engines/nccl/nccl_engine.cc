@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/engines/nccl_engine.h"
+#include "paceline/engines/nccl/nccl_engine.h"
 
 #include <ATen/Functions.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/base/error.h"
-#include "paceline/engines/nccl_engine.h"
+#include "paceline/engines/nccl/nccl_engine.h"
 
 namespace paceline::engines {
 

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/mpi/process.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <string_view>
+#include <utility>
+
+#include <sched.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::engines::mpi {
+namespace {
+
+// How long the other ranks may take to leave.
+constexpr std::chrono::seconds kFinalizeTimeout{5};
+
+#ifdef OPEN_MPI
+constexpr bool kIsOpenMpi = true;
+#else
+constexpr bool kIsOpenMpi = false;
+#endif
+
+int cores_of_this_process() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores)
+                                                         : 1;
+}
+
+// Ranks of the job on this host.
+int ranks_here() {
+  MPI_Comm here = MPI_COMM_NULL;
+  int ranks = 1;
+  MPI_Comm_split_type(
+      MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  MPI_Comm_size(here, &ranks);
+  MPI_Comm_free(&here);
+  return ranks;
+}
+
+// A rank of MPI spins: it shares a core badly, and MPICH not at all.
+void check_cores(int rank, int ranks, int cores) {
+  if (!kIsOpenMpi && ranks > cores) {
+    throw UsageError(
+        fmt::format("engine mpi: {} ranks on {} cores of this host; MPICH "
+                    "needs a core for each",
+                    ranks,
+                    cores));
+  }
+  if (ranks > cores && rank == 0) {
+    fmt::print(stderr,
+               "warning: engine mpi: {} ranks share {} cores of this host; "
+               "they yield to each other, and messages take longer\n",
+               ranks,
+               cores);
+  }
+}
+
+// Where mpirun or srun has bound each rank to one core, it computes and
+// communicates on that one alone.
+void warn_if_bound(int rank, int ranks) {
+  const char* const launched_by_us = std::getenv("PACELINE_LAUNCH");
+  if (launched_by_us == nullptr && rank == 0 && ranks > 1 &&
+      cores_of_this_process() == 1 && std::thread::hardware_concurrency() > 1) {
+    fmt::print(stderr,
+               "warning: engine mpi: this rank is bound to one core, which its "
+               "computation and its communication share; start mpirun with "
+               "--bind-to none\n");
+  }
+}
+
+// Waits for `work` on a thread of its own, which is left behind at the limit.
+void within(std::chrono::milliseconds timeout,
+            const std::string& what,
+            std::function<void()> work) {
+  std::packaged_task<void()> task(std::move(work));
+  std::future<void> end = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (end.wait_for(timeout) != std::future_status::ready) {
+    throw WorldError(
+        fmt::format("{}: timed out, a peer did not take part within {:g} s",
+                    what,
+                    std::chrono::duration<double>(timeout).count()));
+  }
+  end.get();
+}
+
+// FNV-1a: equal on every rank.
+int tag_of(std::string_view name) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : name) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  }
+  return static_cast<int>(hash & 0x7FFFU);  // MPI allows 32767 at least
+}
+
+int tag_bound_of(MPI_Comm handle) {
+  void* value = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(handle, MPI_TAG_UB, &value, &found);
+  return found != 0 ? *static_cast<int*>(value) : 32767;
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm handle, std::string name)
+    : handle_(handle),
+      name_(std::move(name)),
+      tag_bound_(tag_bound_of(handle)) {}
+
+Communicator::~Communicator() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0 && !failed) {
+    MPI_Comm_free(&handle_);
+  }
+}
+
+// Never destroyed: threads may be inside MPI until the program ends.
+Process& Process::instance() {
+  static auto* const process = new Process;
+  return *process;
+}
+
+Process& Process::start(std::chrono::milliseconds timeout) {
+  instance().initialize_once(timeout);
+  return instance();
+}
+
+void Process::initialize_once(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  if (state_ == State::kNew) {
+    state_ = State::kInitializing;
+    thread_ = std::thread([this] { live(); });
+  }
+  if (!changed_.wait_for(
+          lock, timeout, [this] { return state_ != State::kInitializing; })) {
+    throw WorldError(
+        fmt::format("initializing MPI: timed out, a peer did not take part "
+                    "within {:g} s",
+                    std::chrono::duration<double>(timeout).count()));
+  }
+  if (error_) {
+    std::rethrow_exception(error_);
+  }
+}
+
+// Initializes and finalizes: MPI wants one thread for both.
+void Process::live() {
+  State state = State::kReady;
+  try {
+    initialize();
+  } catch (...) {
+    error_ = std::current_exception();
+    state = State::kFailed;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = state;
+  }
+  changed_.notify_all();
+  progress_.run();
+  if (!progress_.holds_memory()) {
+    MPI_Finalize();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = State::kFinalized;
+  }
+  changed_.notify_all();
+}
+
+void Process::initialize() {
+  // Open MPI's waiting threads give their core to others only when told to.
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (level < MPI_THREAD_MULTIPLE) {
+    throw UsageError(fmt::format(
+        "engine mpi: this MPI grants thread level {}, and Paceline needs "
+        "MPI_THREAD_MULTIPLE ({}); build MPI with threads",
+        level,
+        MPI_THREAD_MULTIPLE));
+  }
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_);
+  const int ranks = ranks_here();
+  check_cores(rank_, ranks, cores);
+  warn_if_bound(rank_, ranks);
+}
+
+std::shared_ptr<Communicator> Process::connect(
+    const std::vector<int>& members,
+    const std::string& name,
+    std::chrono::milliseconds timeout) {
+  auto handle = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
+  const auto what =
+      fmt::format("connecting {} ranks by mpi as '{}'", members.size(), name);
+  within(timeout, what, [members, handle, what, tag = tag_of(name)] {
+    MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+    check(MPI_Comm_group(MPI_COMM_WORLD, &world), what);
+    check(MPI_Group_incl(
+              world, static_cast<int>(members.size()), members.data(), &group),
+          what);
+    check(MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, handle.get()),
+          what);
+    check(MPI_Comm_set_errhandler(*handle, MPI_ERRORS_RETURN), what);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+  });
+  return std::make_shared<Communicator>(*handle, name);
+}
+
+void Process::finish() {
+  if (!thread_.joinable()) {
+    return;
+  }
+  progress_.stop();
+  {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kFinalizeTimeout, [this] {
+          return state_ == State::kFinalized;
+        })) {
+      return;  // a peer does not leave, and `thread_` waits for it inside MPI
+    }
+  }
+  thread_.join();
+}
+
+}  // namespace paceline::engines::mpi

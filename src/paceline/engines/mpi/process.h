@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "paceline/engines/mpi/progress.h"
+
+namespace paceline::engines::mpi {
+
+/// A group of ranks with messages and collectives of its own.  Freed with the
+/// last operation that uses it.
+class Communicator {
+ public:
+  Communicator(MPI_Comm handle, std::string name);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  MPI_Comm handle() const { return handle_; }
+  const std::string& name() const { return name_; }
+  /// Largest tag of a message.
+  int tag_bound() const { return tag_bound_; }
+
+  /// Set by the first operation that failed; MPI has no way back.
+  std::atomic<bool> failed = false;
+
+ private:
+  MPI_Comm handle_;
+  std::string name_;
+  int tag_bound_;
+};
+
+/// MPI in this process: initialized once, finalized by `finish`, by one thread
+/// that makes progress in between.
+class Process {
+ public:
+  /// Initializes MPI at the first call: collective over all ranks of the job.
+  /// Throws UsageError where MPI has too few threads or cores, WorldError where
+  /// the other ranks do not come within `timeout`.
+  static Process& start(std::chrono::milliseconds timeout);
+
+  static Process& instance();
+
+  /// Finalizes MPI where it was initialized and nothing is in flight, once all
+  /// ranks do; gives up after 5 s.
+  void finish();
+
+  int rank() const { return rank_; }
+  int world() const { return world_; }
+  Progress& progress() { return progress_; }
+
+  /// Collective over `members`, ranks of the world of which this is one, in the
+  /// order of their ranks in the group.
+  std::shared_ptr<Communicator> connect(const std::vector<int>& members,
+                                        const std::string& name,
+                                        std::chrono::milliseconds timeout);
+
+ private:
+  Process() = default;
+  void initialize_once(std::chrono::milliseconds timeout);
+  void live();
+  void initialize();
+
+  enum class State { kNew, kInitializing, kReady, kFailed, kFinalized };
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kNew;
+  std::exception_ptr error_;
+  int rank_ = 0, world_ = 1;
+  Progress progress_;
+  std::thread thread_;
+};
+
+}  // namespace paceline::engines::mpi

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/mpi/progress.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+
+namespace paceline::engines::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Ended {
+  std::list<Operation> operation;  // one
+  std::exception_ptr error;
+};
+
+// Whether all requests have ended; frees those that have.
+bool test(Operation& operation) {
+  bool all = true;
+  for (MPI_Request& request : operation.requests) {
+    int ended = 1;
+    if (request != MPI_REQUEST_NULL) {
+      check(MPI_Test(&request, &ended, MPI_STATUS_IGNORE), operation.what);
+    }
+    all = all && ended != 0;
+  }
+  return all;
+}
+
+std::exception_ptr timed_out(const Operation& operation) {
+  return std::make_exception_ptr(std::runtime_error(
+      fmt::format("{}: timed out, a peer did not take part within {:g} s",
+                  operation.what,
+                  std::chrono::duration<double>(operation.limit).count())));
+}
+
+}  // namespace
+
+void check(int result, const std::string& what) {
+  if (result == MPI_SUCCESS) {
+    return;
+  }
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(result, text.data(), &length);
+  throw std::runtime_error(fmt::format(
+      "{}: connection to a peer lost (MPI: {})",
+      what,
+      std::string_view(text.data(),
+                       static_cast<std::size_t>(std::max(length, 0)))));
+}
+
+void Nap::take() {
+  constexpr int kLooksAtOnce = 8;
+  constexpr int kLongestUs = 50;
+  const int doublings = std::min(looks_ - kLooksAtOnce, 6);
+  ++looks_;
+  if (doublings >= 0) {
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(std::min(1 << doublings, kLongestUs)));
+  }
+}
+
+void Progress::add(Operation operation) {
+  {
+    const std::lock_guard lock(mutex_);
+    flying_.push_back(std::move(operation));
+  }
+  wake_.notify_one();
+}
+
+bool Progress::poll() {
+  std::vector<Ended> ended;
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) {
+      return false;
+    }
+    const auto now = Clock::now();
+    for (auto it = flying_.begin(); it != flying_.end();) {
+      const auto next = std::next(it);
+      Ended end;
+      bool over = true;
+      try {
+        over = test(*it);
+      } catch (...) {
+        end.error = std::current_exception();
+      }
+      const bool late = !over && now - it->begun > it->limit;
+      if (late) {
+        end.error = timed_out(*it);
+      }
+      if (end.error) {
+        abandoned_.push_back(*it);
+      }
+      if (over || late) {
+        end.operation.splice(end.operation.end(), flying_, it);
+        ended.push_back(std::move(end));
+      }
+      it = next;
+    }
+  }
+  for (const Ended& end : ended) {
+    end.operation.front().done(end.error);
+  }
+  return !ended.empty();
+}
+
+void Progress::abort(const void* owner, const std::exception_ptr& error) {
+  std::list<Operation> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto it = flying_.begin(); it != flying_.end();) {
+      const auto next = std::next(it);
+      if (it->owner == owner) {
+        abandoned_.push_back(*it);
+        ended.splice(ended.end(), flying_, it);
+      }
+      it = next;
+    }
+  }
+  for (const Operation& operation : ended) {
+    operation.done(error);
+  }
+}
+
+void Progress::run() {
+  // The kernel rounds a thread's naps up by 50 us unless it is told not to.
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  Nap nap;
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (flying_.empty()) {
+        wake_.wait(lock, [this] { return stop_ || !flying_.empty(); });
+        nap.reset();
+      }
+      if (stop_) {
+        return;
+      }
+    }
+    if (poll()) {
+      nap.reset();
+    } else {
+      nap.take();
+    }
+  }
+}
+
+void Progress::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+}
+
+bool Progress::holds_memory() const {
+  const std::lock_guard lock(mutex_);
+  return !flying_.empty() || !abandoned_.empty();
+}
+
+}  // namespace paceline::engines::mpi

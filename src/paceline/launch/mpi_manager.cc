@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/mpi_manager.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/process.h"
+#include "paceline/base/spawn.h"
+#include "paceline/launch/child_exit.h"
+
+namespace paceline::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kStartTimeout = 60s;
+constexpr auto kEndTimeout = 3s;
+
+// Tells its variables in a file of its rank, and waits for the pipe's end.
+constexpr const char* kPlaceholder =
+    "env -0 > \"$0/part.$OMPI_COMM_WORLD_RANK\" && "
+    "mv \"$0/part.$OMPI_COMM_WORLD_RANK\" \"$0/rank.$OMPI_COMM_WORLD_RANK\" && "
+    "exec cat \"$0/end\" > /dev/null";
+
+std::filesystem::path make_folder() {
+  std::string path =
+      (std::filesystem::temp_directory_path() / "paceline-mpi-XXXXXX").string();
+  if (mkdtemp(path.data()) == nullptr) {
+    throw WorldError(
+        fmt::format("cannot make {}: {}", path, std::strerror(errno)));
+  }
+  return path;
+}
+
+// Those that MPI_Init reads.
+std::map<std::string, std::string> variables_in(std::string_view text) {
+  std::map<std::string, std::string> variables;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const auto equals = one.find('=');
+    if (one.starts_with("PMIX_") || one.starts_with("OMPI_")) {
+      variables.emplace(one.substr(0, equals), one.substr(equals + 1));
+    }
+  }
+  return variables;
+}
+
+// mpirun frames its sentences with lines of dashes.
+std::string first_sentence(const std::string& text) {
+  for (const std::string& line : split_lines(text)) {
+    if (!line.empty() && !line.starts_with("---")) {
+      return line;
+    }
+  }
+  return "it printed nothing";
+}
+
+}  // namespace
+
+MpiManager::MpiManager(const std::string& mpirun, int ranks)
+    : folder_(make_folder()) {
+  try {
+    start(mpirun, ranks);
+    read_variables(ranks);
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+MpiManager::~MpiManager() {
+  end();
+}
+
+void MpiManager::start(const std::string& mpirun, int ranks) {
+  const std::string pipe = (folder_ / "end").string();
+  if (mkfifo(pipe.c_str(), 0600) != 0 ||
+      (end_ = open(pipe.c_str(), O_RDWR | O_CLOEXEC)) < 0) {
+    throw WorldError(
+        fmt::format("cannot make {}: {}", pipe, std::strerror(errno)));
+  }
+  Command command{"/usr/bin/env", {"env", mpirun}, environment_with({})};
+  command.log = (folder_ / "log").string();
+  for (const char* word : {"--oversubscribe",
+                           "--bind-to",
+                           "none",
+                           "--mca",
+                           "mpi_yield_when_idle",
+                           "1",
+                           "--mca",
+                           "btl",
+                           "self,vader",
+                           "--mca",
+                           "orte_tmpdir_base"}) {
+    command.argv.emplace_back(word);
+  }
+  command.argv.push_back(folder_.string());
+  if (geteuid() == 0) {
+    command.argv.emplace_back("--allow-run-as-root");
+  }
+  for (const std::string& word : {std::string("-np"),
+                                  std::to_string(ranks),
+                                  std::string("/bin/sh"),
+                                  std::string("-c"),
+                                  std::string(kPlaceholder),
+                                  folder_.string()}) {
+    command.argv.push_back(word);
+  }
+  mpirun_ = spawn(command);
+}
+
+void MpiManager::read_variables(int ranks) {
+  const Stopwatch<> watch;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto file = folder_ / fmt::format("rank.{}", rank);
+    std::optional<std::string> text;
+    while (!(text = read_text_if_readable(file.string()))) {
+      const auto status = reap_group(mpirun_);
+      if (status) {
+        mpirun_ = -1;
+      }
+      if (status || watch.elapsed() > kStartTimeout) {
+        const std::string said =
+            read_text_if_readable((folder_ / "log").string()).value_or("");
+        throw WorldError(fmt::format(
+            "engine mpi: mpirun {}: {}",
+            status
+                ? fmt::format("ended with exit code {}", exit_code_of(*status))
+                : fmt::format("did not start {} ranks within 60 s", ranks),
+            first_sentence(said)));
+      }
+      std::this_thread::sleep_for(2ms);
+    }
+    variables_.push_back(variables_in(*text));
+  }
+}
+
+void MpiManager::end() {
+  if (end_ >= 0) {
+    close(end_);
+  }
+  const Stopwatch<> watch;
+  while (mpirun_ > 0 && !reap_group(mpirun_)) {
+    if (watch.elapsed() > kEndTimeout) {
+      kill(-mpirun_, SIGKILL);
+    }
+    std::this_thread::sleep_for(2ms);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+}  // namespace paceline::launch

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// The sign of each value crosses, one bit, and the majority of the ranks
+/// decides: signSGD with majority vote.  The result is +1 or -1, the sign of
+/// the sum of the signs; zero counts as +1, and so does a tie.  It is applied
+/// as it is, so the learning rate is the length of a step in each coordinate.
+///
+///   bytes sent     n/8 of n values a part: (P-1) n/8 a rank where all gather,
+///                  n/8 each way where a server votes
+///   extra memory   n/8 bytes, and n/8 bytes of every rank where votes are cast
+///   guarantee      every rank has the same result; the gradient is compressed
+///
+/// Bernstein et al., ICML 2018, arXiv:1802.04434; the vote: ICLR 2019,
+/// arXiv:1810.05291.
+class Sign final : public CodecRule {
+ public:
+  Combination combination() const override { return Combination::kMerge; }
+
+  WireFormat format(const PlanInput&) const override {
+    return {.type = DType::kI8,
+            .packed = 8,
+            .combination = combination(),
+            .merge = "vote",
+            .summed = false};
+  }
+
+  void extend(const PlanInput& input,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    if (input.loss_scaling) {
+      throw UsageError(
+          "sign applies signs, which do not grow with the loss, so the loss "
+          "cannot be scaled; take another dtype or another codec");
+    }
+    const Slice values =
+        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    builder.add_buffer(
+        {.name = kBits, .dtype = DType::kI8, .elements = values.count / 8});
+  }
+
+  std::vector<Crossing> crossings(const Slice& slice,
+                                  int,
+                                  const Program& program) const override {
+    return {{.format = format(program.input()),
+             .of = slice,
+             .mine = bits_of(slice, program)}};
+  }
+
+  void encode(const Slice& slice, int, Program& program) const override {
+    program.kernel("sign", {{slice}}, {{bits_of(slice, program)}});
+  }
+
+  /// Tensor by tensor: the padding between them stays zero.
+  void decode(const Slice& slice, Program& program) const override {
+    std::vector<Access> bits, signs;
+    for (const Slice& tensor : tensors_in(slice, program)) {
+      bits.push_back({bits_of(tensor, program)});
+      signs.push_back({tensor});
+    }
+    program.kernel("unsign", std::move(bits), std::move(signs));
+  }
+
+ private:
+  static constexpr auto kBits = "sign_bits";
+
+  /// Every tensor and every cut begins at a multiple of 8 elements.
+  static Slice bits_of(const Slice& slice, const Program& program) {
+    PACELINE_CHECK_EQ(slice.begin % 8, 0);
+    return {buffer_named(program.setup(), kBits),
+            slice.begin / 8,
+            (slice.count + 7) / 8};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<CodecRule> make_sign(const Options&) {
+  return std::make_unique<Sign>();
+}
+
+}  // namespace paceline::strategies

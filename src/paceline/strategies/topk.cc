@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Of each bucket the values of largest magnitude cross, with their places;
+/// what stays behind is added to the next step's gradient (error feedback).
+///
+///   bytes sent     (P-1) k 8 a rank and bucket in float32, k = max(1, density
+///                  of the bucket's n values, rounded down)
+///   extra memory   one residual a parameter, (1 + P) k 8 bytes
+///   guarantee      every rank has the same sum of the parts that crossed; the
+///                  gradient is compressed
+///
+/// Each rank chooses by the magnitude of its own gradient and residual; of
+/// equal magnitudes the lower place is taken, not a number counts as largest.
+/// A part of a bucket sends its share of the bucket's k.  The residual lies in
+/// the layout of the parameters, so other buckets find it where it was.
+/// Stich et al., NeurIPS 2018, arXiv:1809.07599; Lin et al., ICLR 2018,
+/// arXiv:1712.01887.
+class TopK final : public CodecRule {
+ public:
+  explicit TopK(double density) : density_(density) {}
+
+  Combination combination() const override { return Combination::kGather; }
+
+  WireFormat format(const PlanInput& input) const override {
+    return {.type = input.model.dtype, .combination = combination()};
+  }
+
+  void extend(const PlanInput& input,
+              const std::vector<Bucket>& buckets,
+              SetupBuilder& builder) const override {
+    if (input.loss_scaling) {
+      throw UsageError(
+          "topk keeps what does not cross for later steps, when the loss may "
+          "be scaled otherwise; take another dtype or another codec");
+    }
+    const Slice values =
+        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    const DType type = input.model.dtype;
+    Elements kept = 0;
+    for (const Bucket& bucket : buckets) {
+      kept += kept_of(bucket, input.model);
+    }
+    builder.add_buffer({.name = kResidual,
+                        .dtype = type,
+                        .elements = values.count,
+                        .stands_for = values});
+    builder.add_buffer({.name = kMyValues, .dtype = type, .elements = kept});
+    builder.add_buffer(
+        {.name = kMyPlaces, .dtype = DType::kI32, .elements = kept});
+    builder.add_buffer(
+        {.name = kAllValues, .dtype = type, .elements = input.world * kept});
+    builder.add_buffer({.name = kAllPlaces,
+                        .dtype = DType::kI32,
+                        .elements = input.world * kept});
+  }
+
+  std::vector<Crossing> crossings(const Slice& slice,
+                                  int,
+                                  const Program& program) const override {
+    const Parts parts = parts_of(slice, program);
+    if (parts.values.count == 0) {
+      return {};
+    }
+    WireFormat places = format(program.input());
+    places.type = DType::kI32;
+    return {{.format = format(program.input()),
+             .of = slice,
+             .mine = parts.values,
+             .all = parts.all_values},
+            {.format = places,
+             .of = slice,
+             .mine = parts.places,
+             .all = parts.all_places}};
+  }
+
+  void encode(const Slice& slice, int, Program& program) const override {
+    const Parts parts = parts_of(slice, program);
+    const Slice residual{
+        buffer_named(program.setup(), kResidual), slice.begin, slice.count};
+    if (parts.values.count == 0) {
+      program.kernel("linear", {{slice}, {residual}}, {{residual}}, {1, 1});
+      return;
+    }
+    program.kernel("topk",
+                   {{slice}, {residual}},
+                   {{parts.values}, {parts.places}, {residual}});
+  }
+
+  void decode(const Slice& slice, Program& program) const override {
+    const Parts parts = parts_of(slice, program);
+    if (parts.values.count == 0) {
+      program.kernel("scatter", {}, {{slice}});
+      return;
+    }
+    program.kernel(
+        "scatter", {{parts.all_values}, {parts.all_places}}, {{slice}});
+  }
+
+ private:
+  static constexpr auto kResidual = "residual";
+  static constexpr auto kMyValues = "topk_values";
+  static constexpr auto kMyPlaces = "topk_places";
+  static constexpr auto kAllValues = "topk_all_values";
+  static constexpr auto kAllPlaces = "topk_all_places";
+
+  struct Parts {
+    Slice values, places, all_values, all_places;
+  };
+
+  /// The padding between tensors does not count.
+  Elements kept_of(const Bucket& bucket, const ModelShape& model) const {
+    Elements elements = 0;
+    for (const ParameterId id : bucket.parameters) {
+      elements += model.parameters[index_of(id)].elements;
+    }
+    return std::max(Elements{1},
+                    static_cast<Elements>(
+                        std::floor(density_ * static_cast<double>(elements))));
+  }
+
+  /// Buckets lie one after the other, each with its share.
+  Parts parts_of(const Slice& slice, const Program& program) const {
+    const ModelShape& model = program.input().model;
+    const std::size_t number = program.bucket_at(slice.begin);
+    Elements before = 0;
+    for (std::size_t i = 0; i < number; ++i) {
+      before += kept_of(program.buckets()[i], model);
+    }
+    const Bucket& bucket = program.buckets()[number];
+    const Elements kept = kept_of(bucket, model);
+    const auto share = [&](Elements end) {
+      return kept * (end - bucket.values.begin) / bucket.values.count;
+    };
+    const Elements begin = before + share(slice.begin);
+    const Elements count = before + share(slice.begin + slice.count) - begin;
+    const auto in = [&](const char* buffer, Elements copies) {
+      return Slice{buffer_named(program.setup(), buffer),
+                   copies * begin,
+                   copies * count};
+    };
+    const Elements world = program.input().world;
+    return {.values = in(kMyValues, 1),
+            .places = in(kMyPlaces, 1),
+            .all_values = in(kAllValues, world),
+            .all_places = in(kAllPlaces, world)};
+  }
+
+  double density_;
+};
+
+}  // namespace
+
+std::unique_ptr<CodecRule> make_topk(const Options& options) {
+  return std::make_unique<TopK>(options.fraction("density"));
+}
+
+}  // namespace paceline::strategies

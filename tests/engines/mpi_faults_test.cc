@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "engines/rank_program.h"
+
+namespace paceline {
+namespace {
+
+using testing::run_marked;
+
+TEST(MpiFaults, ranks_work_together) {
+  const auto said = run_marked("PROGRAM launch 4 20000 ok mpi");
+  EXPECT_EQ(said.exit_code, 0) << said.text;
+  for (const auto* rank : {"0", "1", "2", "3"}) {
+    EXPECT_TRUE(said.contains(std::string("rank ") + rank + " of 4, local " +
+                              rank + " of 4, paceline, mean 10"))
+        << said.text;
+  }
+}
+
+// One sentence, and nothing of what MPI and mpirun say about it.
+void expect_named(const testing::Said& said, const std::string& cause) {
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_TRUE(said.contains(cause)) << said.text;
+  EXPECT_FALSE(said.contains("mpirun")) << said.text;
+  EXPECT_FALSE(said.contains("MPI_")) << said.text;
+  EXPECT_FALSE(said.contains("PMIX")) << said.text;
+  EXPECT_FALSE(said.contains("----")) << said.text;
+}
+
+TEST(MpiFaults, a_killed_rank_is_named) {
+  const auto said = run_marked("PROGRAM launch 3 20000 kill mpi");
+  expect_named(said, "outcome: rank 2 on host ");
+  EXPECT_TRUE(said.contains("was killed by signal 9 (Killed) at step "))
+      << said.text;
+}
+
+TEST(MpiFaults, rank_0s_death_is_named) {
+  expect_named(run_marked("PROGRAM launch 3 20000 kill-first mpi"),
+               "outcome: rank 0 on host ");
+}
+
+TEST(MpiFaults, a_stopped_rank_is_named) {
+  const auto said = run_marked("PROGRAM launch 3 4000 stop mpi");
+  expect_named(said, "outcome: rank 2 on host ");
+  EXPECT_TRUE(said.contains("stopped answering 4 s ago at step ")) << said.text;
+}
+
+TEST(MpiFaults, an_exceptions_text_is_the_message) {
+  expect_named(run_marked("PROGRAM launch 3 20000 throw mpi"),
+               ": failed: broken on purpose\n");
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Faults at random moments: runs the program, hurts one of its processes, and
+checks how the run ends.
+
+    faults.py --program PACELINE --hang-library hang_on_signal.so
+              [--count 20] [--seed 7] [--timeout 4]
+
+A run measures several short cases and one that has no end.  The fault comes at
+a random moment: while ranks start, connect, train, report, or between cases.
+Of every run it is expected that
+
+- it ends within the deadline, and its one sentence names the rank that was hurt
+  (a launcher that was killed says nothing);
+- the cases that had finished before the fault are in the records;
+- no process is left that carries the run's mark in its environment.
+
+Exits with 1 where a run does not meet them; prints the seed, the command and
+what the run said, so that one number repeats it: --only N.
+"""
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HANG = 50  # as in hang_on_signal.cc
+FAULTS = ("kill", "stop", "terminate", "hang", "launcher")
+STRATEGIES = ("bsp", "wfbp", "fusion", "dear", "bytescheduler", "ddp",
+              "bytescheduler:order=priority", "fusion+rs-ag",
+              "fusion+hierarchical:local=2")
+SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP,
+           "terminate": signal.SIGTERM, "hang": HANG,
+           "launcher": signal.SIGKILL}
+# What the sentence may say of each fault.  Before a process has come so far
+# that it handles a signal, the signal kills it.
+FATES = {
+    "kill": r"was killed by signal 9 ",
+    "stop": r"stopped answering \d+ s ago|did not join",
+    "terminate": r"SIGTERM|was killed by signal 15 ",
+    "hang": r"has not moved for|stopped answering|was killed by signal 50 |"
+            r"did not join",
+}
+STARTED = 60.0  # a rank must be there by then, s
+LEFT = 10.0  # for processes to vanish after the launcher's end, s
+
+
+def environments():
+    """Yields (pid, variables) of every process that can be read."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    yield int(name), set(file.read().split(b"\0"))
+            except OSError:
+                pass
+
+
+def marked(mark):
+    return [pid for pid, variables in environments() if mark in variables]
+
+
+def find_rank(mark, rank):
+    """The process of a rank; the launcher itself has no RANK."""
+    wanted = f"RANK={rank}".encode()
+    for pid, variables in environments():
+        if mark in variables and wanted in variables:
+            return pid
+    return None
+
+
+def records_of(folder):
+    try:
+        with open(os.path.join(folder, "r.jsonl"), encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.endswith("\n")]
+    except FileNotFoundError:
+        return []
+
+
+class Run:
+    """One run with one fault; `problems` says what was not as expected."""
+
+    def __init__(self, options, number):
+        self.options = options
+        self.number = number
+        draw = random.Random(f"{options.seed}/{number}")
+        self.fault = draw.choice(options.faults)
+        self.strategy = draw.choice(options.strategies)
+        self.engine = draw.choice(options.engines)
+        # Groups of two need an even number.
+        self.ranks = 4 if "hierarchical" in self.strategy else draw.choice(
+            (2, 3))
+        self.victim = draw.randrange(self.ranks)
+        self.moment = draw.uniform(0, options.latest)
+        self.problems = []
+        self.said = ""
+        self.position = ""
+
+    def command(self):
+        return [self.options.program, "run", "--model", "mlp", "--device",
+                "cpu", "--engine", self.engine, "--ranks", str(self.ranks),
+                "--strategy", self.strategy, "--batch-size", "4", "--warmup",
+                "1", "--threads", "1", "--steps", "3,4,5,6,7,8,100000000",
+                "--yes", "--timeout", str(self.options.timeout), "--format",
+                "csv", "--records", "r.jsonl"]
+
+    def title(self):
+        return (f"{self.number}: {self.fault} "
+                + ("" if self.fault == "launcher" else f"rank {self.victim} ")
+                + f"of {self.ranks} after {self.moment:.2f} s, {self.strategy},"
+                f" {self.engine}")
+
+    def expect(self, condition, problem):
+        if not condition:
+            self.problems.append(problem)
+
+    def perform(self):
+        with tempfile.TemporaryDirectory(prefix="paceline-faults-") as folder:
+            mark = f"PACELINE_TEST_MARK={folder}"
+            name, value = mark.split("=", 1)
+            variables = dict(os.environ, OMP_NUM_THREADS="1",
+                             LD_PRELOAD=self.options.hang_library)
+            variables[name] = value
+            with open(os.path.join(folder, "stderr"), "w+b") as errors:
+                program = subprocess.Popen(
+                    self.command(), cwd=folder, env=variables, stderr=errors,
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                try:
+                    self.hurt(program, folder, mark.encode())
+                finally:
+                    program.kill()
+                    program.wait()
+                    for pid in marked(mark.encode()):
+                        os.kill(pid, signal.SIGKILL)
+                errors.seek(0)
+                self.said = errors.read().decode(errors="replace")
+            if not self.problems:
+                self.check_words(program.returncode)
+
+    def hurt(self, program, folder, mark):
+        began = time.monotonic()
+        victim = None
+        while victim is None:
+            victim = find_rank(mark, self.victim)
+            if program.poll() is not None or time.monotonic() - began > STARTED:
+                self.problems.append("the rank did not start")
+                return
+            time.sleep(0.01)
+        time.sleep(self.moment)
+        before = len(records_of(folder))
+        if self.fault == "launcher":
+            victim = program.pid
+        try:
+            os.kill(victim, SIGNALS[self.fault])
+        except ProcessLookupError:
+            self.problems.append("the run had ended before the fault")
+            return
+        hurt = time.monotonic()
+        try:
+            program.wait(self.options.deadline)
+        except subprocess.TimeoutExpired:
+            self.problems.append(
+                f"did not end within {self.options.deadline:g} s")
+            return
+        took = time.monotonic() - hurt
+        while marked(mark) and time.monotonic() - hurt - took < LEFT:
+            time.sleep(0.02)
+        self.expect(not marked(mark), f"left the processes {marked(mark)}")
+        after = len(records_of(folder))
+        self.expect(after >= before, f"kept {after} of {before} records")
+        self.position = f"{before} cases done, ended after {took:.1f} s"
+
+    def check_words(self, code):
+        if self.fault == "launcher":
+            return
+        self.expect(code == 3, f"exit code {code}")
+        named = re.search(rf"paceline: rank {self.victim} on host [^\n]*?: "
+                          rf"[^\n]*({FATES[self.fault]})", self.said)
+        self.expect(named, "the rank and its fate are not named")
+
+
+def engines_of(program):
+    said = subprocess.run([program, "list", "engines"], capture_output=True,
+                          text=True, check=True).stdout
+    names = re.findall(r"^  (\w+) ", said, re.MULTILINE)
+    return [name for name in ("gloo", "mpi") if name in names
+            and not re.search(rf"^  {name} .*not in this build", said,
+                              re.MULTILINE)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--hang-library", required=True)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--seed", default=time.strftime("%Y%m%d"),
+                        help="default: the date")
+    parser.add_argument("--only", type=int, help="the run of this number alone")
+    parser.add_argument("--timeout", type=float, default=4, help="of a run, s")
+    parser.add_argument("--deadline", type=float, default=30,
+                        help="for a run to end after its fault, s")
+    parser.add_argument("--latest", type=float, default=8,
+                        help="the fault comes by then, s")
+    parser.add_argument("--faults", nargs="+", default=FAULTS, choices=FAULTS)
+    parser.add_argument("--strategies", nargs="+", default=STRATEGIES)
+    parser.add_argument("--engines", nargs="+",
+                        help="default: those of the program on a CPU")
+    options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
+    options.hang_library = os.path.abspath(options.hang_library)
+    options.engines = options.engines or engines_of(options.program)
+    numbers = range(options.count) if options.only is None else [options.only]
+    failed = 0
+    for number in numbers:
+        run = Run(options, number)
+        run.perform()
+        print(f"{run.title()}: "
+              + ("; ".join(run.problems) or f"as expected, {run.position}"),
+              flush=True)
+        if run.problems:
+            failed += 1
+            print(f"  seed {options.seed}: {' '.join(run.command())}\n"
+                  + "".join(f"  | {line}\n" for line in run.said.splitlines()),
+                  end="", flush=True)
+    print(f"{len(numbers) - failed} of {len(numbers)} runs ended as expected")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "measure/awkward.h"
+#include "measure/run_team.h"
+
+// Codecs whose wire forms are no sums, with real tensors over Gloo.
+
+namespace paceline::measure {
+namespace {
+
+using testing::Awkward;
+using testing::awkward_case;
+using testing::awkward_options;
+using testing::copies;
+using testing::Training;
+
+constexpr int kSteps = 10;
+
+const std::vector<std::string>& compressed() {
+  static const std::vector<std::string> all{
+      "bsp+sign",
+      "wfbp+sign",
+      "dear+all-reduce+sign",
+      "wfbp+ps+sign",
+      "fusion+ps:placement=apart,servers=1+sign",
+      "wfbp+topk:density=0.01",
+      "fusion+topk:density=0.1",
+      "bytescheduler:partition-mb=0.0005,credit-mb=0.04+topk:density=0.01"};
+  return all;
+}
+
+class Compressed : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Compressed, SendsWhatItsPlanSays) {
+  for (const int world : {2, 3}) {
+    testing::run_team_well(world, [&](const Team& team) {
+      Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+      EXPECT_EQ(testing::booked(trainer, 3),
+                testing::planned(trainer, team.rank, 3))
+          << "rank " << team.rank << " of " << world;
+    });
+  }
+}
+
+TEST_P(Compressed, LeavesEqualParametersAndAShorterLoss) {
+  for (const int world : {2, 3}) {
+    std::vector<std::int64_t> digests(static_cast<std::size_t>(world));
+    std::vector<int> trains(digests.size());
+    testing::run_team_well(world, [&](const Team& team) {
+      auto c = awkward_case(GetParam());
+      c.learning_rate = 0.002;
+      Trainer trainer(c, team, awkward_options());
+      const auto rank = static_cast<std::size_t>(team.rank);
+      trains[rank] = trainer.trains() ? 1 : 0;
+      trainer.step();
+      const double first = trainer.trains() ? trainer.last_loss() : 0;
+      for (int step = 1; step < 3 * kSteps; ++step) {
+        trainer.step();
+      }
+      trainer.drain();
+      if (trainer.trains()) {
+        EXPECT_LT(trainer.last_loss(), first);
+        digests[rank] = trainer.parameter_digest();
+      }
+    });
+    for (std::size_t rank = 0; rank < digests.size(); ++rank) {
+      EXPECT_TRUE(trains[rank] == 0 || digests[rank] == digests[0])
+          << rank << " of " << world;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         Compressed,
+                         ::testing::ValuesIn(compressed()),
+                         [](const auto& test) {
+                           return std::to_string(test.index);
+                         });
+
+/// One process that computes the gradients of all ranks one by one and applies
+/// the sign of the sum of their signs.
+Training by_majority(int world) {
+  at::set_num_threads(1);
+  const auto c = awkward_case("none");
+  Awkward network;
+  networks::cast_network(network, at::kDouble);
+  std::vector<networks::Batch> batches;
+  for (int rank = 0; rank < world; ++rank) {
+    batches.push_back(networks::make_batch(
+        networks::find_network(c.model),
+        {.batch_size = c.batch_size,
+         .seed = c.seed,
+         .rank = rank,
+         .dtype = at::kDouble,
+         .network = {.image_size = c.image_size, .classes = c.classes}}));
+  }
+  std::vector<at::Tensor> trained;
+  for (const auto& parameter : network.parameters()) {
+    if (parameter.requires_grad()) {
+      trained.push_back(parameter);
+    }
+  }
+  torch::optim::SGD sgd(
+      trained, torch::optim::SGDOptions(c.learning_rate).momentum(c.momentum));
+  Training result{copies(network.parameters()), {}};
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<at::Tensor> sums;
+    for (const at::Tensor& parameter : trained) {
+      sums.push_back(at::zeros_like(parameter));
+    }
+    for (const networks::Batch& batch : batches) {
+      sgd.zero_grad();
+      at::cross_entropy_loss(network.forward(batch.input), batch.target)
+          .backward();
+      for (std::size_t p = 0; p < trained.size(); ++p) {
+        const at::Tensor& gradient = trained[p].grad();
+        sums[p] += gradient.defined() ? gradient.ge(0) * 2 - 1
+                                      : at::ones({}, at::kLong);
+      }
+    }
+    for (std::size_t p = 0; p < trained.size(); ++p) {
+      trained[p].mutable_grad() = (sums[p].ge(0) * 2 - 1).to(at::kDouble);
+    }
+    sgd.step();
+  }
+  result.end = copies(network.parameters());
+  return result;
+}
+
+// A parameter that forward never reaches has a gradient of zero, whose sign is
+// +1.  Over a server and over all ranks: the same votes.
+TEST(Sign, TrainsByTheMajorityOfTheRanks) {
+  for (const char* strategy : {"bsp+sign", "wfbp+ps+sign"}) {
+    for (const int world : {2, 3}) {
+      const Training reference = by_majority(world);
+      testing::run_team_well(world, [&](const Team& team) {
+        Trainer trainer(awkward_case(strategy), team, awkward_options());
+        for (int step = 0; step < kSteps; ++step) {
+          trainer.step();
+        }
+        trainer.drain();
+        EXPECT_LE(testing::distance(reference,
+                                    copies(trainer.network().parameters())),
+                  1e-10)
+            << strategy << ", rank " << team.rank << " of " << world;
+      });
+    }
+  }
+}
+
+// All values cross: what is trained is what one process trains on all batches.
+TEST(TopK, OfDensityOneLosesNothing) {
+  for (const int world : {2, 3}) {
+    const Training reference = testing::whole_batch(world);
+    testing::run_team_well(world, [&](const Team& team) {
+      Trainer trainer(
+          awkward_case("wfbp+topk:density=1"), team, awkward_options());
+      for (int step = 0; step < testing::kSteps; ++step) {
+        trainer.step();
+      }
+      trainer.drain();
+      EXPECT_LE(
+          testing::distance(reference, copies(trainer.network().parameters())),
+          1e-10);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace paceline::measure

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "measure/awkward.h"
+#include "measure/run_team.h"
+#include "paceline/plan/access.h"
+
+// Plans with messages, with real tensors: servers apart from their workers, and
+// averages with neighbors.
+
+namespace paceline::measure {
+namespace {
+
+using testing::awkward_case;
+using testing::awkward_options;
+using testing::copies;
+using testing::distance;
+using testing::kSteps;
+
+class ServersApart : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ServersApart, TrainLikeOneProcessOnTheWorkersBatches) {
+  for (const int workers : {1, 2, 3}) {
+    const auto reference = testing::whole_batch(workers);
+    testing::run_team_well(workers + 1, [&](const Team& team) {
+      Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+      EXPECT_EQ(trainer.trains(), team.rank < workers);
+      for (int step = 0; step < kSteps; ++step) {
+        trainer.step();
+      }
+      trainer.drain();
+      if (trainer.trains()) {
+        EXPECT_LE(distance(reference, copies(trainer.network().parameters())),
+                  1e-10)
+            << "rank " << team.rank << " of " << workers << " workers";
+      }
+    });
+  }
+}
+
+TEST_P(ServersApart, SendWhatTheirPlansSay) {
+  testing::run_team_well(3, [&](const Team& team) {
+    Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+    EXPECT_EQ(testing::booked(trainer, 3),
+              testing::planned(trainer, team.rank, 3))
+        << "rank " << team.rank;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    ServersApart,
+    ::testing::Values("bsp+ps:placement=apart,servers=1",
+                      "wfbp+ps:placement=apart,servers=1,assign=hash",
+                      "fusion+ps:placement=apart,servers=1,partition-mb=0.002",
+                      "dear+ps:placement=apart,servers=1",
+                      "bytescheduler:partition-mb=0.02,credit-mb=0.04+"
+                      "ps:placement=apart,servers=1"),
+    [](const auto& test) {
+      return test.param.substr(0, test.param.find_first_of("+:"));
+    });
+
+TEST(ServersApart, HoldNothingThatTheyDoNotServe) {
+  testing::run_team_well(3, [](const Team& team) {
+    const Trainer trainer(awkward_case("fusion+ps:placement=apart,servers=2"),
+                          team,
+                          awkward_options());
+    if (trainer.trains()) {
+      return;
+    }
+    const plan::Setup& setup = trainer.setup();
+    const auto held =
+        plan::touched_ranges(trainer.planner(), trainer.input(), setup);
+    for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
+      plan::Elements elements = 0;
+      for (const plan::Slice& range : held[b]) {
+        elements += range.count;
+      }
+      const std::string& name = setup.buffers[b].name;
+      if (name == "gradients") {
+        EXPECT_GT(elements, 0);
+        EXPECT_LT(elements, setup.buffers[b].elements);
+      } else {
+        EXPECT_EQ(elements, name == "inbox" ? setup.buffers[b].elements : 0)
+            << name;
+      }
+    }
+  });
+}
+
+TEST(Messages, OfRanksWithOtherPlansAreRefused) {
+  const auto errors = testing::run_team(2, [](const Team& team) {
+    const Trainer trainer(
+        awkward_case(team.rank == 0 ? "fusion+ps:partition-mb=0.002"
+                                    : "fusion+ps:partition-mb=0.004"),
+        team,
+        awkward_options());
+  });
+  for (const std::string& error : errors) {
+    EXPECT_EQ(error,
+              "rank 0 sends rank 1 other messages on communicator push than "
+              "rank 1 expects: every rank must be given the same strategy, "
+              "model and sizes.");
+  }
+}
+
+// Two ranks: each takes the mean of both updated parameters, whose halves are
+// exact in binary.
+TEST(Neighbors, TakeTheMeanOfTwoUpdatedNetworks) {
+  for (const char* text :
+       {"bsp+neighbor-allreduce+atc",
+        "wfbp+neighbor-allreduce:topology=ring+atc",
+        "fusion+neighbor-allreduce:topology=exp+atc",
+        "dear+neighbor-allreduce+atc",
+        "fusion+hierarchical-neighbor-allreduce:local=1+atc"}) {
+    std::vector<std::vector<at::Tensor>> alone(2);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      testing::run_team_well(1, [&](const Team& only) {
+        Team team = only;
+        team.rank = static_cast<int>(rank);
+        team.world = 2;
+        Trainer trainer(awkward_case("none"), team, awkward_options());
+        trainer.step();
+        trainer.drain();
+        alone[rank] = copies(trainer.network().parameters());
+      });
+    }
+    testing::run_team_well(2, [&](const Team& team) {
+      Trainer trainer(awkward_case(text), team, awkward_options());
+      trainer.step();
+      trainer.drain();
+      const auto mixed = copies(trainer.network().parameters());
+      for (std::size_t p = 0; p < mixed.size(); ++p) {
+        EXPECT_TRUE(at::equal(mixed[p], (alone[0][p] + alone[1][p]) / 2))
+            << text << ", tensor " << p;
+      }
+    });
+  }
+}
+
+TEST(Neighbors, SendWhatTheirPlansSay) {
+  for (const char* text :
+       {"fusion+neighbor-allreduce:topology=exp+awc",
+        "dear+hierarchical-neighbor-allreduce:local=2,topology=ring+atc"}) {
+    testing::run_team_well(4, [&](const Team& team) {
+      Trainer trainer(awkward_case(text), team, awkward_options());
+      EXPECT_EQ(testing::booked(trainer, 3),
+                testing::planned(trainer, team.rank, 3))
+          << text << ", rank " << team.rank;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace paceline::measure

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/interpreter.h"
+#include "paceline/plan/program.h"
+#include "paceline/strategies/composed.h"
+#include "paceline/strategies/rules.h"
+#include "paceline/strategies/strategy.h"
+#include "plan/toy_machine.h"
+#include "plan/toy_model.h"
+
+// Codecs that are no narrower type: what they send, with which exchanges they
+// are refused, and what training with them computes.
+
+namespace paceline::strategies {
+namespace {
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_strategy(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Codecs, AreRefusedWhereSumsOfSomeRanksArePassedOn) {
+  for (const std::string exchange : {"rs-ag", "hierarchical"}) {
+    const std::string rule =
+        "'topk' needs what every rank sends in one place, and '" + exchange;
+    EXPECT_TRUE(refusal("fusion+" + exchange + "+topk").starts_with(rule))
+        << exchange;
+  }
+  EXPECT_EQ(refusal("fusion+rs-ag+sign"),
+            "'sign' needs what every rank sends in one place, and 'rs-ag' "
+            "passes on sums of some ranks; take all-reduce or ps");
+  EXPECT_TRUE(refusal("wfbp+ps+topk").ends_with("take all-reduce"));
+  EXPECT_NE(refusal("wfbp+ps:local=2+sign").find("local=2"), std::string::npos);
+  EXPECT_EQ(refusal("wfbp+ps+sign"), "");
+  EXPECT_EQ(refusal("dear+all-reduce+topk:density=0.5"), "");
+  EXPECT_EQ(refusal("fusion+neighbor-allreduce+sign"),
+            "'sign' compresses what crosses, and 'atc' sends the parameters "
+            "themselves; take identity");
+}
+
+TEST(Codecs, DensityIsAShare) {
+  EXPECT_EQ(parse_strategy("bsp+topk:density=1").text(), "bsp+topk:density=1");
+  EXPECT_EQ(parse_strategy("wfbp+topk").text(), "wfbp+topk:density=0.01");
+  for (const char* density : {"0", "1.5", "-1", "x", "", "nan"}) {
+    EXPECT_EQ(refusal(fmt::format("bsp+topk:density={}", density)),
+              fmt::format("strategy option topk:density={}: a number above 0, "
+                          "at most 1, is wanted",
+                          density));
+  }
+}
+
+TEST(Codecs, PromiseEqualRanksAndACompressedGradient) {
+  for (const char* text : {"wfbp+topk", "bsp+sign", "wfbp+ps+sign"}) {
+    EXPECT_EQ(parse_strategy(text).guarantee(), Guarantee::kCompressed);
+  }
+}
+
+TEST(Codecs, RefuseALossThatIsScaled) {
+  for (const char* text : {"bsp+topk", "bsp+sign"}) {
+    PlanInput input = input_of(small_model(), 2);
+    input.loss_scaling = true;
+    EXPECT_THROW(make_planner(parse_strategy(text))->setup(input), UsageError)
+        << text;
+  }
+}
+
+class EveryCodecWorld : public ::testing::TestWithParam<Rank> {};
+
+Cost cost_of(const std::string& text, const PlanInput& input) {
+  const auto planner = make_planner(parse_strategy(text));
+  const auto setup = planner->setup(input);
+  return cost(setup, planner->plan(input, setup, 0), input.rank);
+}
+
+// Buckets of 128, 128 and 256 values.
+TEST_P(EveryCodecWorld, SendsTheClosedForm) {
+  const Rank world = GetParam();
+  const PlanInput input = input_of(toy_model({{256}, {128}, {128}}), world);
+  const std::int64_t others = world - 1;
+  EXPECT_EQ(cost_of("wfbp+topk:density=0.1", input).wire_bytes,
+            others * 8 * (12 + 12 + 25));
+  EXPECT_EQ(cost_of("bsp+topk:density=0.1", input).wire_bytes, others * 8 * 51);
+  EXPECT_EQ(cost_of("bsp+topk:density=0.00001", input).wire_bytes, others * 8);
+  // The bucket's 12, 12 and 25, in parts of 64 values.
+  EXPECT_EQ(
+      cost_of("bytescheduler:partition-mb=0.00025+topk:density=0.1", input)
+          .wire_bytes,
+      others * 8 * (12 + 12 + 25));
+  EXPECT_EQ(cost_of("wfbp+sign", input).wire_bytes, others * 512 / 8);
+  if (world > 1) {
+    // Ranks 0, 1 and 2 serve a tensor each; they send the others' share and
+    // answer every other rank with their own.
+    const std::int64_t own =
+        world == 2 ? 128 + 256 : 128;  // of rank 0: tensors 1 and 3, or 1
+    EXPECT_EQ(cost_of("wfbp+ps+sign", input).wire_bytes,
+              (512 - own + others * own) / 8);
+    EXPECT_EQ(8 * 4 * cost_of("wfbp+ps+sign", input).wire_bytes,
+              8 * cost_of("wfbp+ps", input).wire_bytes / 8);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(UpTo16, EveryCodecWorld, ::testing::Range(1, 17));
+
+/// The values of all ranks after some steps of the interpreter.
+World trained(const std::string& text, Rank world, Step steps) {
+  const auto planner = make_planner(parse_strategy(text));
+  const PlanWorld plans(*planner, input_of(tiny_model(), world), steps);
+  ToyMachine machine(plans);
+  interpret(plans, machine);
+  World values = values_in(machine.memory, plans);
+  values.resize(static_cast<std::size_t>(world));
+  return values;
+}
+
+TEST(Codecs, LeaveRanksEqual) {
+  for (const char* text :
+       {"wfbp+topk:density=0.2", "bsp+sign", "wfbp+ps+sign"}) {
+    for (const Rank world : {2, 3, 4}) {
+      const World values = trained(text, world, 5);
+      for (const auto& rank : values) {
+        EXPECT_EQ(rank, values.front()) << text << " of " << world;
+      }
+    }
+  }
+}
+
+TEST(Codecs, ThatSelectEverythingTrainAsWithout) {
+  EXPECT_EQ(trained("wfbp+topk:density=1", 4, 5), trained("wfbp", 4, 5));
+}
+
+/// Momentum SGD with the signs that most ranks have, written without a plan.
+World by_majority(Rank world, Step steps) {
+  const auto none = make_planner(parse_strategy("none"));
+  const PlanWorld alone(*none, input_of(tiny_model(), 1), 1);
+  std::vector<Values> values = values_in(ToyMemory(alone), alone).front();
+  std::vector<Values> momentum(values.size());
+  for (Step step = 0; step < steps; ++step) {
+    for (std::size_t p = 0; p < values.size(); ++p) {
+      const Values before = values[p];
+      momentum[p].resize(before.size(), 0.0);
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        int sum = 0;
+        for (Rank rank = 0; rank < world; ++rank) {
+          const Backward work{ParameterId{static_cast<std::int32_t>(p)}};
+          sum += toy_gradient(rank, step, work, before)[i] < 0 ? -1 : 1;
+        }
+        momentum[p][i] = momentum[p][i] * 0.5 + (sum < 0 ? -1 : 1);
+        values[p][i] = before[i] - 0.25 * momentum[p][i];
+      }
+    }
+  }
+  return World(static_cast<std::size_t>(world), values);
+}
+
+TEST(Codecs, SignsAreVotedByServersAsByEveryRank) {
+  for (const Rank world : {2, 3}) {
+    EXPECT_EQ(trained("bsp+sign", world, 4), by_majority(world, 4));
+    EXPECT_EQ(trained("wfbp+ps+sign", world, 4), by_majority(world, 4));
+  }
+}
+
+/// Sends a copy in doubles, then twice what came back.
+class TwoRounds final : public CodecRule {
+ public:
+  WireFormat format(const PlanInput&) const override {
+    return {.type = DType::kF64};
+  }
+  int rounds() const override { return 2; }
+  void extend(const PlanInput&,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    const Slice values =
+        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    for (const char* name : {"round0", "round1"}) {
+      builder.add_buffer(
+          {.name = name, .dtype = DType::kF64, .elements = values.count});
+    }
+  }
+  std::vector<Crossing> crossings(const Slice& slice,
+                                  int round,
+                                  const Program& program) const override {
+    return {{.format = format(program.input()),
+             .of = slice,
+             .mine = of_round(slice, round, program)}};
+  }
+  void encode(const Slice& slice, int round, Program& program) const override {
+    const Slice from = round == 0 ? slice : of_round(slice, 0, program);
+    program.kernel("linear",
+                   {{from}},
+                   {{of_round(slice, round, program)}},
+                   {round == 0 ? 1.0 : 2.0});
+  }
+  void decode(const Slice& slice, Program& program) const override {
+    program.kernel("linear",
+                   {{of_round(slice, 1, program)}},
+                   {{slice}},
+                   {1.0 / (2.0 * program.input().world)});
+  }
+
+ private:
+  static Slice of_round(const Slice& slice, int round, const Program& program) {
+    return {buffer_named(program.setup(), round == 0 ? "round0" : "round1"),
+            slice.begin,
+            slice.count};
+  }
+};
+
+// Worlds of a power of two: dividing is exact.
+TEST(Codecs, OfTwoRoundsCrossTwiceOnEveryExchange) {
+  for (const char* text :
+       {"bsp", "dear", "wfbp+hierarchical:local=2", "fusion+ps"}) {
+    const StrategySpec spec = parse_strategy(text);
+    const auto planner =
+        make_composed(spec.schedule.row->make(spec.schedule.options),
+                      spec.exchange.row->make(spec.exchange.options),
+                      std::make_unique<TwoRounds>(),
+                      spec.update.row->make(spec.update.options));
+    for (const Rank world : {2, 4}) {
+      const PlanWorld plans(*planner, input_of(tiny_model(), world), 3);
+      ToyMachine machine(plans);
+      interpret(plans, machine);
+      EXPECT_EQ(values_in(machine.memory, plans), trained(text, world, 3))
+          << text << " of " << world;
+      EXPECT_EQ(cost(plans.setup(0),
+                     planner->plan(plans.input(0), plans.setup(0), 0),
+                     0)
+                    .wire_bytes,
+                4 * cost_of(text, plans.input(0)).wire_bytes)
+          << text << " of " << world;
+    }
+  }
+}
+
+// What crossed and what stayed is what there was: the sum of all updates and
+// of what is left in the residuals is that of all gradients.
+TEST(Codecs, WhatDoesNotCrossStaysInTheResidual) {
+  constexpr Rank kWorld = 3;
+  const auto planner = make_planner(parse_strategy("wfbp+topk:density=0.2"));
+  const PlanInput input = input_of(tiny_model(), kWorld);
+  const PlanWorld plans(*planner, input, 1);
+  ToyMachine machine(plans);
+  interpret(plans, machine);
+  const ToyMemory start(plans);
+  for (std::size_t p = 0; p < input.model.parameters.size(); ++p) {
+    const Placement& where = plans.setup(0).parameters[p];
+    Values expected(static_cast<std::size_t>(where.value.count), 0.0);
+    Values found(expected.size(), 0.0);
+    const Values crossed = machine.memory.read(0, where.gradient);
+    for (Rank rank = 0; rank < kWorld; ++rank) {
+      const Values gradient =
+          toy_gradient(rank,
+                       0,
+                       Backward{ParameterId{static_cast<std::int32_t>(p)}},
+                       start.read(rank, where.value));
+      Slice left = where.value;
+      left.buffer = buffer_named(plans.setup(rank), "residual");
+      const Values residual = machine.memory.read(rank, left);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        expected[i] += gradient[i];
+        found[i] += residual[i];
+      }
+    }
+    std::size_t moved = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      // The update leaves the gradient divided by the ranks.
+      found[i] += std::nearbyint(crossed[i] * kWorld);
+      moved += crossed[i] != 0 ? 1 : 0;
+    }
+    EXPECT_EQ(found, expected) << p;
+    EXPECT_GT(moved, 0u) << p;
+  }
+}
+
+}  // namespace
+}  // namespace paceline::strategies

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+
+/// Every strategy of the tables that has a planner, with buckets small enough
+/// to have several: each schedule with each exchange, each codec and update
+/// rule with each exchange, and what options change.
+inline std::vector<std::string> strategy_texts() {
+  constexpr StrategyDefaults kSmallBuckets{.bucket_mb = 0.00005};
+  std::vector<std::string> names{
+      "bytescheduler:order=priority,credit-mb=0",
+      "bytescheduler:credit-mb=0",
+      "bytescheduler:queue=module,credit-mb=0",
+      "wfbp+ps:partition-mb=0.00005,servers=2,assign=hash",
+      "fusion+ps:placement=apart,servers=1",
+      "fusion+ps:placement=apart,servers=1+fp16",
+      "fusion+ps:placement=apart,servers=1+sign",
+      "dear+all-reduce+topk:density=0.3",
+      "bytescheduler:partition-mb=0.00008,credit-mb=0+topk:density=0.1",
+      "dear+ps:placement=apart,servers=1,local=2",
+      "bytescheduler+ps:local=0",
+      "fusion+neighbor-allreduce:topology=ring+atc",
+      "fusion+neighbor-allreduce:topology=exp+awc:window=backward",
+      "fusion+hierarchical-neighbor-allreduce:local=1+awc",
+      "dear+hierarchical-neighbor-allreduce:local=1,style=leader+atc"};
+  for (const auto& row : whole_strategies()) {
+    if (row.make != nullptr) {
+      names.emplace_back(row.name);
+    }
+  }
+  for (const auto& exchange : exchanges()) {
+    for (const auto& schedule : schedules()) {
+      names.push_back(fmt::format("{}+{}", schedule.name, exchange.name));
+    }
+    for (const auto& codec : codecs()) {
+      names.push_back(fmt::format("fusion+{}+{}", exchange.name, codec.name));
+    }
+    for (const auto& update : update_rules()) {
+      names.push_back(fmt::format("fusion+{}+{}", exchange.name, update.name));
+    }
+  }
+  std::vector<std::string> texts;
+  for (const std::string& name : names) {
+    try {
+      const std::string text = parse_strategy(name, kSmallBuckets).text();
+      if (std::ranges::find(texts, text) == texts.end()) {
+        texts.push_back(text);
+      }
+    } catch (const UsageError&) {
+      continue;  // the mathematics forbids it
+    }
+  }
+  return texts;
+}
+
+}  // namespace paceline::strategies
