@@ -199,6 +199,7 @@ TEST(Conformance, a_barrier_holds_all_ranks) {
     const auto key = "round/" + std::to_string(round);
     if (channel->rank() == 0) {
       store->set(key, "came");
+      store->get(key);  // the store has it: set() does not wait for that
     }
     channel->barrier()->wait();
     EXPECT_TRUE(store->get(key).has_value());

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Prints on stderr what is posted about a failure.
+// Prints on stderr what rank 0 posts about its failure.
 class PrintingStore final : public launch::KeyValueStore {
  public:
   void set(const std::string& key, const std::string& value) override {
@@ -26,7 +26,7 @@ class PrintingStore final : public launch::KeyValueStore {
   std::string set_if_absent(const std::string& key,
                             const std::string& value) override {
     const std::string now = values_.set_if_absent(key, value);
-    if (const auto failure = launch::job_failure(*this)) {
+    if (const auto failure = launch::failure_of(*this, 0)) {
       std::cerr << launch::message_of(*failure) << std::endl;
     }
     return now;
