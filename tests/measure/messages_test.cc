@@ -4,7 +4,9 @@
 
 #include "measure/awkward.h"
 #include "measure/run_team.h"
+#include "paceline/measure/wire.h"
 #include "paceline/plan/access.h"
+#include "paceline/plan/cost.h"
 
 // Plans with messages, with real tensors: servers apart from their workers, and
 // averages with neighbors.
@@ -86,6 +88,19 @@ TEST(ServersApart, HoldNothingThatTheyDoNotServe) {
             << name;
       }
     }
+  });
+}
+
+// One partition, which the first of two servers has.
+TEST(ServersApart, AServerWithoutPartitionsKnowsThatOthersCommunicate) {
+  testing::run_team_well(3, [](const Team& team) {
+    Trainer trainer(awkward_case("bsp+ps:placement=apart,servers=2"),
+                    team,
+                    awkward_options());
+    trainer.step();
+    trainer.drain();
+    EXPECT_EQ(plan::communicates(trainer.executor().plan_of(0)), team.rank < 2);
+    EXPECT_TRUE(communicates(trainer.planner(), trainer.input(), 1));
   });
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/plan/cost.h"
 
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -158,6 +163,61 @@ TEST_P(EveryWorld, ServersAndWorkersSendTheClosedForm) {
     EXPECT_EQ(apart.wire_bytes, rank + 1 < world ? 2048 : (world - 1) * 2048);
     EXPECT_EQ(apart.memory_bytes - cost_of("bsp", input).memory_bytes,
               rank + 1 < world ? 0 : (world - 1) * 2048);
+  }
+}
+
+/// What a worker pushes to each server in a step, in bytes.
+std::map<Rank, std::int64_t> pushed(const std::string& text,
+                                    const PlanInput& input) {
+  const auto planner = make_planner(parse_strategy(text));
+  const auto setup = planner->setup(input);
+  const CommPlan plan = planner->plan(input, setup, 0);
+  std::map<Rank, std::int64_t> bytes;
+  for (const Op& op : plan.ops) {
+    if (const auto* exchange = std::get_if<Exchange>(&op.work)) {
+      for (const Message& message : exchange->sends) {
+        bytes[message.peer] += message.slice.count * size_of(DType::kF32);
+      }
+    }
+  }
+  return bytes;
+}
+
+// Tensors of 640, 64, 384, 320 and 128 bytes, in ready order the last first;
+// bsp's one bucket is cut into 3 partitions of 512 bytes, and bytescheduler's
+// tensors into ones of 320 at most.
+TEST_P(EveryWorld, ServersHoldWhatTheirAssignmentSays) {
+  const Rank world = GetParam();
+  if (world < 3) {
+    return;  // two servers and a worker
+  }
+  struct Case {
+    const char* schedule;
+    const char* options;
+    std::int64_t first;  // bytes of the first of the two servers
+  };
+  const std::vector<Case> cases{
+      {"bsp", "partition-mb=0.00048828125", 1024},
+      {"bsp", "partition-mb=0.00048828125,assign=size", 1024},
+      {"wfbp", "assign=round-robin", 128 + 384 + 640},
+      {"wfbp", "assign=size", 640 + 128},
+      {"wfbp", "assign=size,partition-mb=0.000305175781250", 768},
+      {"bytescheduler:order=priority,partition-mb=0.00030517578125",
+       "assign=size,partition-mb=0.00030517578125",
+       768}};
+  for (const auto& [schedule, options, first] : cases) {
+    const std::string text =
+        fmt::format("{}+ps:placement=apart,servers=2,{}", schedule, options);
+    PlanInput input =
+        input_of(toy_model({{160}, {16}, {96}, {80}, {32}}), world);
+    const Rank workers = world - 2;
+    const std::map<Rank, std::int64_t> bytes{{workers, first},
+                                             {workers + 1, 1536 - first}};
+    EXPECT_EQ(pushed(text, input), bytes) << text;
+    for (input.rank = workers; input.rank < world; ++input.rank) {
+      EXPECT_EQ(cost_of(text, input).wire_bytes, workers * bytes.at(input.rank))
+          << text;
+    }
   }
 }
 

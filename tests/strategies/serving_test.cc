@@ -85,6 +85,30 @@ TEST(Serving, HostsShareOutThePartitionsOfAServer) {
   EXPECT_EQ(pieces[1].place, 1);
 }
 
+// Of 160, 16, 96, 80 and 32 elements, in the layout the last first: 160 goes
+// to the first server, 96 and 80 to the second, 32 to the first again, where
+// 160 are fewer than 176, and 16 to the second, where 176 are fewer than 192.
+TEST(Serving, TheLargestPartitionGoesFirstToTheServerWithTheFewestBytes) {
+  PlanInput input =
+      plan::input_of(plan::toy_model({{160}, {16}, {96}, {80}, {32}}), 4);
+  Serving serving = serving_of(2, false);
+  serving.assign = Assignment::kSize;
+  Groups tensors;
+  for (const ParameterId id : input.model.ready_order) {
+    tensors.push_back({id});
+  }
+  SetupBuilder builder(input, tensors);
+  Program program(input,
+                  builder.setup(),
+                  {.buckets = buckets_of(builder.setup(), tensors)});
+  EXPECT_EQ(numbers(all_partitions(serving, program)),
+            (Spans{{0, 32, 2, 0},
+                   {32, 80, 3, 0},
+                   {112, 96, 3, 160},
+                   {208, 16, 3, 352},
+                   {224, 160, 2, 64}}));
+}
+
 // One host sums and shares out alone.
 TEST(Serving, NothingCrossesOnOneHost) {
   Serving serving = serving_of(2, true);

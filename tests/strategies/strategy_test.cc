@@ -42,6 +42,9 @@ TEST(Strategy, CanonicalTextContainsTheResolvedOptions) {
   EXPECT_EQ(parse_strategy("bsp").text(), "bsp");
   EXPECT_EQ(parse_strategy("bsp+all_reduce+identity+gradients").text(), "bsp");
   EXPECT_EQ(parse_strategy("all-reduce").text(), "fusion:bucket-mb=25");
+  EXPECT_EQ(parse_strategy("ps").text(), parse_strategy("bsp+ps").text());
+  EXPECT_EQ(parse_strategy("ps:servers=1+sign").text(),
+            parse_strategy("bsp+ps:servers=1+sign").text());
 }
 
 TEST(Strategy, CanonicalTextRoundTrips) {

@@ -22,6 +22,7 @@ inline std::vector<std::string> strategy_texts() {
       "bytescheduler:credit-mb=0",
       "bytescheduler:queue=module,credit-mb=0",
       "wfbp+ps:partition-mb=0.00005,servers=2,assign=hash",
+      "bytescheduler:credit-mb=0+ps:partition-mb=0.00005,assign=size",
       "fusion+ps:placement=apart,servers=1",
       "fusion+ps:placement=apart,servers=1+fp16",
       "fusion+ps:placement=apart,servers=1+sign",

@@ -291,7 +291,10 @@ bool measure_window(measure::Trainer& trainer,
     served.peak_memory_bytes = result.samples.peak_memory_bytes;
     result.samples = std::move(served);
   }
-  return team.world > 1 && communicates(window);
+  return team.world > 1 &&
+         communicates(trainer.planner(),
+                      trainer.input(),
+                      configuration.warmup + configuration.steps);
 }
 
 // What the engine's own clock was slower by.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "paceline/plan/cost.h"
 
@@ -33,10 +34,21 @@ std::optional<std::int64_t> planned_per_step(const Window& window) {
 
 }  // namespace
 
-bool communicates(const Window& window) {
-  for (int step = window.first; step < window.first + window.steps; ++step) {
-    if (plan::communicates(window.plan_of(step))) {
-      return true;
+bool communicates(const plan::Planner& planner,
+                  const plan::PlanInput& input,
+                  int steps) {
+  std::set<plan::Variant> variants;
+  for (int step = 0; step < steps; ++step) {
+    variants.insert(planner.variant(input, step));
+  }
+  for (plan::Rank rank = 0; rank < input.world; ++rank) {
+    plan::PlanInput of = input;
+    of.rank = rank;
+    const plan::Setup setup = planner.setup(of);
+    for (const plan::Variant variant : variants) {
+      if (plan::communicates(planner.plan(of, setup, variant))) {
+        return true;
+      }
     }
   }
   return false;

@@ -18,8 +18,11 @@ struct Window {
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
-/// Whether anything crosses the network in these steps.
-bool communicates(const Window& window);
+/// Whether anything crosses the network in the first `steps` steps, on this
+/// rank or another: the answer is the same on all ranks.
+bool communicates(const plan::Planner& planner,
+                  const plan::PlanInput& input,
+                  int steps);
 
 /// The wire bytes of these steps: measured, as the ledger's difference between
 /// `before` and `after`, and planned.

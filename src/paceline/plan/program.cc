@@ -204,23 +204,6 @@ std::size_t Program::bucket_at(Elements element) const {
   return static_cast<std::size_t>(behind - buckets().begin()) - 1;
 }
 
-const std::vector<std::size_t>& Program::places_by_name() {
-  if (places_by_name_.empty()) {
-    const auto name = [&](std::size_t bucket) -> const std::string& {
-      const ParameterId first = buckets()[bucket].parameters.front();
-      return input_.model.parameters[index_of(first)].name;
-    };
-    std::vector<std::size_t> sorted(buckets().size());
-    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
-    std::ranges::stable_sort(sorted, {}, name);
-    places_by_name_.resize(sorted.size());
-    for (std::size_t place = 0; place < sorted.size(); ++place) {
-      places_by_name_[sorted[place]] = place;
-    }
-  }
-  return places_by_name_;
-}
-
 OpIndex Program::append(Op op) {
   plan_.ops.push_back(std::move(op));
   return static_cast<OpIndex>(plan_.ops.size() - 1);

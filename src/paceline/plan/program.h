@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <any>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -227,9 +230,16 @@ class Program {
   /// The bucket, by its number, that an element of values or gradients lies in.
   std::size_t bucket_at(Elements element) const;
 
-  /// By bucket: its place among all when they are sorted by the name of their
-  /// first parameter, as servers that go by names number them.
-  const std::vector<std::size_t>& places_by_name();
+  /// What a part of the strategy derives from the input and the buckets: made
+  /// by the first call for this `T`, and kept with the program.
+  template <class T, class Make>
+  const T& derived(const Make& make) {
+    std::any& kept = derived_[typeid(T)];
+    if (!kept.has_value()) {
+      kept = make();
+    }
+    return std::any_cast<const T&>(kept);
+  }
 
   /// The newest Backward; nothing before compute().
   std::optional<OpIndex> last_backward() const;
@@ -249,7 +259,7 @@ class Program {
   const PlanInput& input_;
   const Setup& setup_;
   ProgramContext context_;
-  std::vector<std::size_t> places_by_name_;
+  std::map<std::type_index, std::any> derived_;
   CommPlan plan_;
   std::size_t messages_ = 0;
   std::vector<OpIndex> backwards_;  // the newest, by ParameterId; -1: none

@@ -10,7 +10,8 @@ namespace paceline::strategies {
 namespace {
 
 constexpr std::array<std::string_view, 2> kPlacements{"colocated", "apart"};
-constexpr std::array<std::string_view, 2> kAssignments{"round-robin", "hash"};
+constexpr std::array<std::string_view, 3> kAssignments{
+    "round-robin", "hash", "size"};
 constexpr std::array<std::string_view, 2> kHierarchyStyles{"shards", "leader"};
 
 constexpr OptionInfo kLocalOption{
@@ -27,11 +28,13 @@ constexpr std::array kServerOptions{
                "last ranks only serve",
                OptionKind::kWord,
                kPlacements},
-    OptionInfo{"assign",
-               "round-robin",
-               "round-robin: partitions in turn; hash: BytePS's key hash",
-               OptionKind::kWord,
-               kAssignments},
+    OptionInfo{
+        "assign",
+        "round-robin",
+        "round-robin: partitions in turn; hash: BytePS's key hash; size: "
+        "the largest first, each to the server with the fewest bytes",
+        OptionKind::kWord,
+        kAssignments},
     OptionInfo{"first-key",
                "0",
                "names that are declared before these, which assign=hash counts",
@@ -116,7 +119,8 @@ constexpr std::array kExchanges{
          .options = kServerOptions,
          .phases = "push; pull",
          .rounds = "2",
-         .bytes = "worker S, server W s S; colocated (1-s) S + (W-1) s S"},
+         .bytes = "worker S, server W s S; colocated (1-s) S + (W-1) s S",
+         .schedule = "bsp"},
         make_ps},
     Row<ExchangeRule>{
         {.name = "neighbor-allreduce",

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <numeric>
+#include <queue>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,18 +26,125 @@ std::uint64_t djb2(std::string_view text) {
   return hash;
 }
 
-/// The server of the `part`-th partition of a bucket at `place` by name, which
-/// is the `number`-th of all.
-Rank owner_of(std::size_t place,
-              std::size_t part,
-              std::size_t number,
-              bool hashed,
-              const Roles& roles) {
-  const auto servers = static_cast<std::uint64_t>(roles.servers);
-  const std::uint64_t chosen =
-      hashed ? djb2(std::to_string((place << 16U) + part)) % servers
-             : number % servers;
-  return roles.first_server + static_cast<Rank>(chosen);
+/// By bucket: its place among all when they are sorted by the name of their
+/// first parameter, as servers that go by names number them.
+std::vector<std::size_t> places_by_name(const Program& program) {
+  const auto name = [&](std::size_t bucket) -> const std::string& {
+    const ParameterId first = program.buckets()[bucket].parameters.front();
+    return program.input().model.parameters[index_of(first)].name;
+  };
+  std::vector<std::size_t> sorted(program.buckets().size());
+  std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+  std::ranges::stable_sort(sorted, {}, name);
+  std::vector<std::size_t> places(sorted.size());
+  for (std::size_t place = 0; place < sorted.size(); ++place) {
+    places[sorted[place]] = place;
+  }
+  return places;
+}
+
+/// Of each partition, in the order of the layout.
+struct Cut {
+  std::size_t bucket = 0, part = 0;  // the part-th of the bucket
+  Partition partition;
+};
+
+std::vector<Cut> cut(const Serving& serving,
+                     const Roles& roles,
+                     const Program& program) {
+  const std::int64_t size = size_of(program.input().model.dtype);
+  const Elements longest = serving.partition.longest(
+      program.buckets(), kAlignmentBytes / size * roles.hosts.local, size);
+  std::vector<Cut> all;
+  for (std::size_t bucket = 0; bucket < program.buckets().size(); ++bucket) {
+    const Slice& values = program.buckets()[bucket].values;
+    for (Elements at = 0; at < values.count; at += longest) {
+      all.push_back(
+          {.bucket = bucket,
+           .part = static_cast<std::size_t>(at / longest),
+           .partition = {.begin = values.begin + at,
+                         .count = std::min(longest, values.count - at)}});
+    }
+  }
+  return all;
+}
+
+using Servers = std::vector<std::size_t>;  // by partition, from 0 on
+
+Servers in_turn(std::size_t partitions, std::size_t servers) {
+  Servers chosen(partitions);
+  for (std::size_t i = 0; i < partitions; ++i) {
+    chosen[i] = i % servers;
+  }
+  return chosen;
+}
+
+Servers by_hash(const std::vector<Cut>& cuts,
+                const std::vector<std::size_t>& places,
+                std::size_t first_key,
+                std::size_t servers) {
+  Servers chosen;
+  for (const Cut& it : cuts) {
+    const std::size_t name = first_key + places[it.bucket];
+    chosen.push_back(djb2(std::to_string((name << 16U) + it.part)) % servers);
+  }
+  return chosen;
+}
+
+/// Of equal partitions the first, of equal servers the first.
+Servers by_size(const std::vector<Cut>& cuts, std::size_t servers) {
+  std::vector<std::size_t> order(cuts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) {
+    return cuts[i].partition.count;
+  });
+  using Load = std::pair<Elements, std::size_t>;  // of a server
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (std::size_t server = 0; server < servers; ++server) {
+    loads.emplace(0, server);
+  }
+  Servers chosen(cuts.size());
+  for (const std::size_t i : order) {
+    const auto [load, server] = loads.top();
+    loads.pop();
+    chosen[i] = server;
+    loads.emplace(load + cuts[i].partition.count, server);
+  }
+  return chosen;
+}
+
+Servers assign(const Serving& serving,
+               const std::vector<Cut>& cuts,
+               std::size_t servers,
+               const Program& program) {
+  switch (serving.assign) {
+    case Assignment::kHash:
+      return by_hash(cuts, places_by_name(program), serving.first_key, servers);
+    case Assignment::kSize:
+      return by_size(cuts, servers);
+    case Assignment::kRoundRobin:
+      break;
+  }
+  return in_turn(cuts.size(), servers);
+}
+
+std::vector<Partition> make_partitions(const Serving& serving,
+                                       const Program& program) {
+  const Roles roles = roles_of(serving, program.input());
+  const std::vector<Cut> cuts = cut(serving, roles, program);
+  const auto servers = static_cast<std::size_t>(roles.servers);
+  const Servers chosen = assign(serving, cuts, servers, program);
+  std::vector<Elements> used(servers);
+  std::vector<Partition> all;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    Partition part = cuts[i].partition;
+    Elements& inbox = used[chosen[i]];
+    part.owner = roles.first_server + static_cast<Rank>(chosen[i]);
+    part.inbox = inbox;
+    inbox += part.count * roles.copies();
+    all.push_back(part);
+  }
+  return all;
 }
 
 Roles colocated_roles(const Serving& serving, const PlanInput& input) {
@@ -102,35 +213,16 @@ Roles roles_of(const Serving& serving, const PlanInput& input) {
                            : roles_apart(serving, input);
 }
 
-std::vector<Partition> all_partitions(const Serving& serving,
-                                      Program& program) {
-  const Roles roles = roles_of(serving, program.input());
-  const std::int64_t size = size_of(program.input().model.dtype);
-  const Elements longest = serving.partition.longest(
-      program.buckets(), kAlignmentBytes / size * roles.hosts.local, size);
-  std::vector<Elements> used(static_cast<std::size_t>(roles.servers));
-  std::vector<Partition> all;
-  for (std::size_t bucket = 0; bucket < program.buckets().size(); ++bucket) {
-    const Slice& values = program.buckets()[bucket].values;
-    const std::size_t place =
-        serving.hashed ? serving.first_key + program.places_by_name()[bucket]
-                       : bucket;
-    for (Elements at = 0; at < values.count; at += longest) {
-      Partition part{.begin = values.begin + at,
-                     .count = std::min(longest, values.count - at)};
-      part.owner = owner_of(place,
-                            static_cast<std::size_t>(at / longest),
-                            all.size(),
-                            serving.hashed,
-                            roles);
-      auto& inbox =
-          used[static_cast<std::size_t>(part.owner - roles.first_server)];
-      part.inbox = inbox;
-      inbox += part.count * roles.copies();
-      all.push_back(part);
-    }
-  }
-  return all;
+Assignment assignment(std::string_view word) {
+  return word == "hash"   ? Assignment::kHash
+         : word == "size" ? Assignment::kSize
+                          : Assignment::kRoundRobin;
+}
+
+const std::vector<Partition>& all_partitions(const Serving& serving,
+                                             Program& program) {
+  return program.derived<std::vector<Partition>>(
+      [&] { return make_partitions(serving, program); });
 }
 
 std::vector<Partition> partitions_of(const Serving& serving,

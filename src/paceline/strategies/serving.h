@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "paceline/plan/program.h"
@@ -14,11 +16,21 @@
 
 namespace paceline::strategies {
 
+/// Which server a partition goes to.
+enum class Assignment : std::uint8_t {
+  kRoundRobin,  // in the order of the layout
+  kHash,        // BytePS's hash of its key
+  kSize  // the largest partition first, to the server with the fewest bytes
+};
+
+/// Of the option's word: round-robin, hash or size.
+Assignment assignment(std::string_view word);
+
 /// The options of `ps`.
 struct Serving {
   Rank servers = 0;  // 0: as many as workers
   bool colocated = true;
-  bool hashed = false;
+  Assignment assign = Assignment::kRoundRobin;
   std::size_t first_key = 0;  // of the bucket that is first by name
   Rank local = 1;  // ranks a host that sum first; 0: as the hosts have
   PartitionLimit partition;
@@ -58,8 +70,10 @@ struct Piece {
   Rank place = 0;
 };
 
-/// All of them, in the order of the layout.
-std::vector<Partition> all_partitions(const Serving& serving, Program& program);
+/// All of them, in the order of the layout.  The first call for a program
+/// makes them.
+const std::vector<Partition>& all_partitions(const Serving& serving,
+                                             Program& program);
 
 /// What of the partitions lies in the slice.
 std::vector<Partition> partitions_of(const Serving& serving,

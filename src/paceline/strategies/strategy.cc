@@ -307,7 +307,11 @@ StrategySpec parse_strategy(std::string_view text,
     }
     return spec;
   }
-  choose_default(schedules(), "", defaults, spec.schedule);
+  choose_default(
+      schedules(),
+      spec.exchange.row == nullptr ? "" : spec.exchange.row->schedule,
+      defaults,
+      spec.schedule);
   choose_default(
       exchanges(), spec.schedule.row->partner, defaults, spec.exchange);
   choose_default(codecs(), "", defaults, spec.codec);

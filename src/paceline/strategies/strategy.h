@@ -76,6 +76,10 @@ struct RowInfo {
   /// exchange, an exchange's update rule.  Empty: the first of its table.
   std::string_view partner{};
 
+  /// An exchange: the schedule that is taken where none is named.  Empty: the
+  /// first of its table.
+  std::string_view schedule{};
+
   /// An exchange: averages parameters with neighbors.  An update rule:
   /// parameters cross, not gradients.
   bool parameters = false;
