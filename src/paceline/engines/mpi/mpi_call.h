@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,13 +33,17 @@ class Requests {
     check(call(&all_.back()), what_);
   }
 
-  /// call(first element, elements, request) for pieces that MPI can count.
+  /// call(first element, elements, request) for pieces that MPI can count, of
+  /// `longest` elements at most.
   template <class MpiCall>
-  void add_pieces(std::int64_t count, const MpiCall& call) {
-    for (std::int64_t begin = 0; begin < count; begin += most_) {
+  void add_pieces(std::int64_t count,
+                  const MpiCall& call,
+                  std::int64_t longest = std::numeric_limits<int>::max()) {
+    const std::int64_t most = std::min(most_, longest);
+    for (std::int64_t begin = 0; begin < count; begin += most) {
       add([&](MPI_Request* request) {
         return call(
-            begin, static_cast<int>(std::min(most_, count - begin)), request);
+            begin, static_cast<int>(std::min(most, count - begin)), request);
       });
     }
   }
