@@ -2,10 +2,14 @@
 #include "paceline/base/process.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <future>
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/file.h"
@@ -104,6 +108,38 @@ TEST(RunCommand, ASignalIsNoExitCode) {
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(result->exit_code, std::nullopt);
   EXPECT_FALSE(result->timed_out);
+}
+
+// Of the calling thread, in ns: the fourth word of the kernel's sched_attr; 0
+// before Linux 6.12, which has no slices.
+std::uint64_t slice_ns() {
+  std::array<std::uint64_t, 6> attributes{};
+  EXPECT_EQ(
+      syscall(SYS_sched_getattr, 0, attributes.data(), sizeof attributes, 0),
+      0);
+  return attributes[3];
+}
+
+TEST(ShortSlice, IsKeptByThreadsThatBeginMeanwhile) {
+  const std::uint64_t own = slice_ns();
+  if (own == 0) {
+    GTEST_SKIP() << "this kernel has no slices";
+  }
+  std::uint64_t begun_meanwhile = 0;
+  std::thread thread;
+  std::promise<void> over;
+  {
+    const ShortSlice slice;
+    EXPECT_EQ(slice_ns(), 100'000);
+    thread = std::thread([&] {
+      over.get_future().wait();
+      begun_meanwhile = slice_ns();
+    });
+  }
+  EXPECT_EQ(slice_ns(), own);
+  over.set_value();
+  thread.join();
+  EXPECT_EQ(begun_meanwhile, 100'000);
 }
 
 TEST(PeakMemory, GrowsByAtLeastWhatIsTouched) {

@@ -3,8 +3,11 @@
 
 #include <array>
 #include <future>
+#include <map>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -122,6 +125,48 @@ TEST_F(DispatcherTest, ManyStepsOnThreeThreadsGiveTheResultOfTheProgram) {
   dispatcher->wait_all();
   engine.reset();
   EXPECT_EQ(numbers.values, expected.values);
+}
+
+// While the training thread does something else.
+TEST_F(DispatcherTest, WithASpareCoreKernelsRunBesideTheTrainingThread) {
+  std::promise<OpRef> ran;
+  run_kernel = [&, first = true](OpRef ref, const plan::Kernel&) mutable {
+    if (std::exchange(first, false)) {
+      ran.set_value(ref);
+    }
+  };
+  make();
+  dispatcher->begin_step(0, tiny.plan());
+  compute(*dispatcher, 0);
+  dispatcher->op_ended({0, kReduceSecond}, nullptr);
+  EXPECT_EQ(ran.get_future().get(), (OpRef{0, kUpdateSecond}));
+  dispatcher->op_ended({0, kReduceFirst}, nullptr);
+  dispatcher->wait_all();
+}
+
+TEST_F(DispatcherTest, WithoutASpareCoreOnlyUrgentKernelsRunBeside) {
+  std::promise<void> urgent_ran;
+  std::map<plan::OpIndex, std::thread::id> threads;
+  run_kernel = [&](OpRef ref, const plan::Kernel&) {
+    threads[ref.op] = std::this_thread::get_id();
+    if (ref.op == kUpdateFirst) {
+      urgent_ran.set_value();
+    }
+  };
+  issuer.on_watch = [&](OpRef ref) {
+    if (ref.op > kUpdateFirst) {
+      dispatcher->op_ended(ref, nullptr);
+    }
+  };
+  make({.spare_core = false});
+  dispatcher->begin_step(0, tiny.plan_with_broadcast());
+  compute(*dispatcher, 0);
+  dispatcher->op_ended({0, kReduceSecond}, nullptr);
+  dispatcher->op_ended({0, kReduceFirst}, nullptr);
+  urgent_ran.get_future().wait();
+  dispatcher->wait_all();
+  EXPECT_EQ(threads.at(kUpdateSecond), std::this_thread::get_id());
+  EXPECT_NE(threads.at(kUpdateFirst), std::this_thread::get_id());
 }
 
 TEST_F(DispatcherTest, AnOpMayEndOnTheThreadThatStartsIt) {

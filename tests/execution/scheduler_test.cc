@@ -72,6 +72,39 @@ TEST_F(SchedulerTest, KernelsAreTakenBySmallestPriority) {
   EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
 }
 
+TEST_F(SchedulerTest, KernelsThatCommunicationWaitsForAreUrgent) {
+  Scheduler scheduler = make();
+  scheduler.open(0, tiny.plan_with_broadcast());
+  compute(scheduler, 0);
+  while (const auto op = scheduler.take_communication(0, 0)) {
+    scheduler.complete(*op);
+  }
+  EXPECT_EQ(scheduler.ready_kernels(), 2U);
+  EXPECT_EQ(scheduler.urgent_kernels(), 1U);
+  EXPECT_EQ(scheduler.take_kernel(true), (OpRef{0, kUpdateFirst}));
+  EXPECT_EQ(scheduler.take_kernel(true), std::nullopt);
+  EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
+}
+
+TEST_F(SchedulerTest, AKernelIsUrgentByWayOfAnotherKernel) {
+  plan::CommPlan plan = *tiny.plan_with_broadcast();
+  const plan::Slice first = tiny.setup.parameters[0].value;
+  const plan::Slice second = tiny.setup.parameters[1].value;
+  plan.ops.insert(plan.ops.end() - 1,
+                  plan::Op{plan::Kernel{.name = "copy",
+                                        .reads = {{second}},
+                                        .writes = {{first}},
+                                        .numbers = {}}});
+  Scheduler scheduler = make();
+  scheduler.open(0, std::make_shared<const plan::CommPlan>(plan));
+  compute(scheduler, 0);
+  while (const auto op = scheduler.take_communication(0, 0)) {
+    scheduler.complete(*op);
+  }
+  EXPECT_EQ(scheduler.urgent_kernels(), 2U);
+  EXPECT_EQ(scheduler.take_kernel(), (OpRef{0, kUpdateSecond}));
+}
+
 TEST_F(SchedulerTest, ACompleteCollectiveReturnsItsCredit) {
   tiny.setup.communicators[0].credit_bytes = 8;  // one all-reduce
   Scheduler scheduler = make();

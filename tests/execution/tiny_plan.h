@@ -80,6 +80,15 @@ struct TinyPlan {
     return std::make_shared<const plan::CommPlan>(ops());
   }
 
+  /// The same, and then a broadcast of the first module's values.
+  std::shared_ptr<const plan::CommPlan> plan_with_broadcast() const {
+    plan::CommPlan all = ops();
+    const plan::Slice values = setup.parameters[0].value;
+    all.ops.push_back(plan::Op{plan::Collective{
+        .pattern = plan::Pattern::kBroadcast, .in = values, .out = values}});
+    return std::make_shared<const plan::CommPlan>(std::move(all));
+  }
+
   /// The same, where a performer issues the all-reduces.
   std::shared_ptr<const plan::CommPlan> plan_of_performer() const {
     plan::CommPlan all = ops();

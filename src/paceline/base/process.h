@@ -36,6 +36,21 @@ std::vector<std::string> environment_with(
 /// and a null at the end.
 std::vector<char*> exec_pointers(const std::vector<std::string>& texts);
 
+/// Cores that the calling thread may run on.
+int available_cores();
+
+/// Until its destruction the calling thread, and for ever the threads that it
+/// starts meanwhile, run for 100 us at a time.  They then run soon after they
+/// wake, where a core's other thread computes: Linux lets the thread with the
+/// shorter slice go first (EEVDF, Linux 6.12 and newer; others ignore it).
+class ShortSlice {
+ public:
+  ShortSlice();
+  ~ShortSlice();
+  ShortSlice(const ShortSlice&) = delete;
+  ShortSlice& operator=(const ShortSlice&) = delete;
+};
+
 /// Most physical memory this process held (VmHWM) since its start or the last
 /// reset, in bytes; nothing where the kernel does not say.
 std::optional<std::int64_t> peak_memory_bytes();

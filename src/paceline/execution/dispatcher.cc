@@ -126,7 +126,7 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
   waited_ns_ += waited - in_kernels;
   waited_in_all_ns_ += waited;
   add_span(ref, began, OpSpan::Kind::kWait);
-  if (scheduler_.ready_kernels() > 0) {
+  if (has_kernel_beside()) {
     communication_wake_.notify_one();
   }
 }
@@ -143,7 +143,7 @@ void Dispatcher::advance(Lock& lock) {
   if (training_waits_) {
     training_wake_.notify_all();
   }
-  if (scheduler_.ready_kernels() > (training_waits_ ? 1U : 0U)) {
+  if (has_kernel_beside()) {
     communication_wake_.notify_one();
   }
   if (!started.empty()) {
@@ -243,9 +243,18 @@ void Dispatcher::pick_arrived(std::size_t on,
   advance_or_fail(lock);
 }
 
-// False where no kernel is ready.
-bool Dispatcher::run_one_kernel(Lock& lock) {
-  const auto ref = scheduler_.take_kernel();
+// Whether the communication thread has a kernel to run.  A training thread that
+// waits runs one itself, with its own intra-op threads; the communication
+// thread takes one from it only if more are ready.
+bool Dispatcher::has_kernel_beside() const {
+  const std::size_t beside = options_.spare_core ? scheduler_.ready_kernels()
+                                                 : scheduler_.urgent_kernels();
+  return beside > (training_waits_ ? 1U : 0U);
+}
+
+// False where no kernel is ready; `urgent`: none that communication waits for.
+bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
+  const auto ref = scheduler_.take_kernel(urgent);
   if (!ref) {
     return false;
   }
@@ -302,12 +311,8 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
   }
   check_deadlines();
   report_stuck(lock);
-  // A training thread that waits runs a kernel itself, with its own intra-op
-  // threads.  The communication thread takes one from it only if more are
-  // ready.
-  const bool take = !error_.is_set() &&
-                    scheduler_.ready_kernels() > (training_waits_ ? 1U : 0U);
-  if (!take || !run_one_kernel(lock)) {
+  const bool take = !error_.is_set() && has_kernel_beside();
+  if (!take || !run_one_kernel(lock, !options_.spare_core)) {
     communication_wake_.wait_for(lock, std::chrono::nanoseconds(kHeartbeatNs));
   }
 }

@@ -27,7 +27,8 @@ namespace paceline::execution {
 /// training thread wait for ops.
 ///
 /// Whichever thread makes a collective or an exchange ready issues it.  Kernels
-/// run on the communication thread, or on the training thread while it waits.
+/// run on the training thread while it waits, or on the communication thread:
+/// those that communication waits for, and with Options::spare_core all.
 ///
 /// Note [Deadlines]: a wait ends with a WorldError that names the op and the
 /// chain behind it after Deadlines::limit().  The first error ends every wait
@@ -41,6 +42,8 @@ class Dispatcher final : public IssueListener {
     std::chrono::nanoseconds timeout = std::chrono::seconds(60);
     std::chrono::nanoseconds first_step{0};  // about so long; 0: unknown
     std::chrono::nanoseconds training_timeout = Deadlines::kNoLimit;
+    /// Kernels and model work need not share a core.
+    bool spare_core = true;
     bool record_spans = false;
     /// Called first on the communication thread.
     std::function<void()> on_thread_start{};
@@ -112,7 +115,8 @@ class Dispatcher final : public IssueListener {
   void advance_or_fail(Lock& lock);
   void request_picks();
   std::vector<Started> start_communication();
-  bool run_one_kernel(Lock& lock);
+  bool run_one_kernel(Lock& lock, bool urgent = false);
+  bool has_kernel_beside() const;
   void communicate();
   void communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock);
   void check_deadlines();

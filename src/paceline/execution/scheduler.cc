@@ -48,7 +48,8 @@ void Scheduler::collect_ready() {
   for (const plan::OpRef ref : frontier_.take_ready()) {
     const plan::Op& op = frontier_.op(ref);
     if (std::holds_alternative<plan::Kernel>(op.work) && op.performer.empty()) {
-      kernels_.insert({op.priority, ref.step, ref.op});
+      (frontier_.leads_to_communication(ref) ? urgent_kernels_ : kernels_)
+          .insert({op.priority, ref.step, ref.op});
     }
   }
 }
@@ -63,12 +64,16 @@ std::optional<plan::OpRef> Scheduler::take_communication(std::size_t on,
   return ref;
 }
 
-std::optional<plan::OpRef> Scheduler::take_kernel() {
-  if (kernels_.empty()) {
+std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent) {
+  const bool from_urgent = urgent || kernels_.empty() ||
+                           (!urgent_kernels_.empty() &&
+                            *urgent_kernels_.begin() < *kernels_.begin());
+  auto& from = from_urgent ? urgent_kernels_ : kernels_;
+  if (from.empty()) {
     return std::nullopt;
   }
-  const auto [priority, step, op] = *kernels_.begin();
-  kernels_.erase(kernels_.begin());
+  const auto [priority, step, op] = *from.begin();
+  from.erase(from.begin());
   return plan::OpRef{step, op};
 }
 

@@ -40,9 +40,12 @@ class Scheduler {
   /// An op that was taken could not start: it is not in flight.
   void withdraw(plan::OpRef ref) { in_flight_.erase(ref); }
 
-  /// The kernel to run now.
-  std::optional<plan::OpRef> take_kernel();
-  std::size_t ready_kernels() const { return kernels_.size(); }
+  /// The kernel to run now; `urgent`: of those that communication waits for.
+  std::optional<plan::OpRef> take_kernel(bool urgent = false);
+  std::size_t ready_kernels() const {
+    return urgent_kernels_.size() + kernels_.size();
+  }
+  std::size_t urgent_kernels() const { return urgent_kernels_.size(); }
 
   /// Collectives and exchanges issued and not complete, with the time of their
   /// issue, ns.
@@ -72,7 +75,7 @@ class Scheduler {
   const plan::Setup& setup_;
   plan::Frontier frontier_;
   std::vector<IssueQueue> queues_;
-  std::set<KernelKey> kernels_;  // ready to run
+  std::set<KernelKey> urgent_kernels_, kernels_;  // ready to run
   std::map<plan::OpRef, std::int64_t> in_flight_;
   plan::Step newest_step_ = -1;
   std::shared_ptr<const plan::CommPlan> newest_plan_;

@@ -2,10 +2,12 @@
 // What a trainer makes before its first step: network, plan, connections.
 #include <algorithm>
 
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/process.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/measure/agreement.h"
 #include "paceline/measure/plan_times.h"
@@ -31,6 +33,11 @@ runtime::UpdateRule update_rule(const records::Configuration& c) {
   return {.name = c.optimizer,
           .momentum = c.momentum,
           .weight_decay = c.weight_decay};
+}
+
+// Beside those on which the network computes.
+bool has_spare_core() {
+  return available_cores() > at::get_num_threads();
 }
 
 }  // namespace
@@ -211,6 +218,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
 
 void Trainer::connect() {
   const auto held = options_.waits ? options_.waits() : nullptr;
+  const ShortSlice of_communication_threads;
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {
     by_id.picks.push_back(nullptr);
@@ -275,6 +283,7 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .dispatcher = {.timeout = options_.timeout,
                          .first_step = options_.first_step,
                          .training_timeout = options_.training_timeout,
+                         .spare_core = replay_ != nullptr || has_spare_core(),
                          .record_spans = options_.record_spans,
                          .heartbeat = options_.beat,
                          .stuck = options_.stuck,

@@ -104,6 +104,17 @@ const Op& Frontier::op(OpRef ref) const {
   return step->plan->ops[at(ref)];
 }
 
+bool Frontier::leads_to_communication(OpRef ref) const {
+  const OpenStep* step = find(ref.step);
+  return step != nullptr &&
+         std::ranges::any_of(step->successors[at(ref)], [&](OpRef next) {
+           const Op& waiting = op(next);
+           return communicator_of(waiting).has_value() ||
+                  (std::holds_alternative<Kernel>(waiting.work) &&
+                   leads_to_communication(next));
+         });
+}
+
 std::vector<OpRef> Frontier::chain(OpRef ref) const {
   std::vector<OpRef> chain{ref};
   while (!is_ready(chain.back())) {

@@ -31,6 +31,10 @@ class Frontier {
   /// The op's effects are done; it must be ready.
   void complete(OpRef ref);
 
+  /// Whether a collective or an exchange of an open step waits for `ref`,
+  /// directly or by way of kernels.
+  bool leads_to_communication(OpRef ref) const;
+
   /// The ops that became ready since the last call, in program order.
   std::vector<OpRef> take_ready();
 
