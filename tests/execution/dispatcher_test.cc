@@ -308,6 +308,33 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsIsReported) {
   EXPECT_NE(why.find(" s, at forward, first"), std::string::npos) << why;
 }
 
+// A kernel that the training thread runs while it waits is its own work.
+TEST_F(DispatcherTest, ATrainingThreadThatHangsInAKernelIsReported) {
+  std::promise<std::exception_ptr> told;
+  std::promise<void> released;
+  run_kernel = [&](OpRef, const plan::Kernel&) {
+    released.get_future().wait();
+  };
+  make({.training_timeout = std::chrono::milliseconds(1),
+        .spare_core = false,
+        .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
+  dispatcher->begin_step(0, tiny.plan());
+  compute(*dispatcher, 0);
+  dispatcher->op_ended({0, kReduceSecond}, nullptr);
+  dispatcher->op_ended({0, kReduceFirst}, nullptr);
+  std::string waited;
+  std::thread training(
+      [&] { waited = error_of([&] { dispatcher->wait_all(); }); });
+  const std::string why =
+      error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  released.set_value();
+  training.join();
+  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U)
+      << why;
+  EXPECT_NE(why.find("at update"), std::string::npos) << why;
+  EXPECT_EQ(waited, why);
+}
+
 TEST_F(DispatcherTest, TheFirstMemberSendsWhatItPicks) {
   tiny.setup.communicators[0].order = plan::Order::kPriority;
   make();

@@ -103,7 +103,10 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
   while (!done()) {
     error_.rethrow_if_set();
     const std::int64_t kernel_began = steady_ns();
-    if (run_one_kernel(lock)) {
+    training_in_kernel_ = true;
+    const bool ran = run_one_kernel(lock);
+    training_in_kernel_ = false;
+    if (ran) {
       deadlines_.progress(steady_ns());
       in_kernels += steady_ns() - kernel_began;
       continue;
@@ -318,11 +321,12 @@ void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
 }
 
 // The op that the training thread is at, where nothing holds it: model work, or
-// the end of a wait for an op that is ready, or for a kernel that it should
-// run.
+// the end of a wait for an op that is ready, or for a kernel that it runs or
+// should run.
 std::optional<plan::OpRef> Dispatcher::at_work() const {
   if (awaited_ != nullptr) {
-    return (*awaited_)() || scheduler_.ready_kernels() > 0
+    return training_in_kernel_ || (*awaited_)() ||
+                   scheduler_.ready_kernels() > 0
                ? std::optional(awaited_op_)
                : std::nullopt;
   }

@@ -143,6 +143,7 @@ class Dispatcher final : public IssueListener {
   /// What the training thread waits for, with the op; null: for nothing.
   const std::function<bool()>* awaited_ = nullptr;
   plan::OpRef awaited_op_{};
+  bool training_in_kernel_ = false;  // within a wait
   bool stop_ = false;
   std::int64_t waited_ns_ = 0, waited_in_all_ns_ = 0;
   std::vector<OpSpan> spans_;
