@@ -84,7 +84,21 @@ message(STATUS "hwloc: ${HWLOC_LIBRARY}")
 # PACELINE_WITH_MPI=OFF leaves it out where it is installed.
 option(PACELINE_WITH_MPI "Build the MPI engine where MPI is installed" ON)
 set(PACELINE_HAVE_MPI OFF)
-if(PACELINE_WITH_MPI AND PACELINE_WITH_TORCH)
+# The wrapper also comes with packages that have no headers; FindMPI stops the
+# configuration there.
+set(_mpi_works ${PACELINE_WITH_MPI})
+find_program(PACELINE_MPI_WRAPPER NAMES mpicxx mpic++)
+mark_as_advanced(PACELINE_MPI_WRAPPER)
+if(PACELINE_MPI_WRAPPER AND PACELINE_WITH_MPI)
+  file(WRITE "${CMAKE_BINARY_DIR}/includes_mpi.cc" "#include <mpi.h>\n")
+  execute_process(
+    COMMAND "${PACELINE_MPI_WRAPPER}" -fsyntax-only "${CMAKE_BINARY_DIR}/includes_mpi.cc"
+    RESULT_VARIABLE _mpi_result OUTPUT_QUIET ERROR_QUIET)
+  if(_mpi_result)
+    set(_mpi_works OFF)
+  endif()
+endif()
+if(_mpi_works AND PACELINE_WITH_TORCH)
   set(MPI_CXX_SKIP_MPICXX ON)
   find_package(MPI 3.1 QUIET COMPONENTS CXX)
   if(MPI_CXX_FOUND)
