@@ -13,9 +13,10 @@ Rank Planner::training_ranks(const PlanInput& input) const {
 
 std::vector<Variant> variants_of(const Planner& planner,
                                  const PlanInput& input) {
-  constexpr Step kSteps = 64;
+  constexpr Step kSteps = 4096;
+  constexpr std::size_t kMost = 64;
   std::vector<Variant> variants;
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kSteps && variants.size() < kMost; ++step) {
     const Variant variant = planner.variant(input, step);
     if (std::ranges::find(variants, variant) == variants.end()) {
       variants.push_back(variant);

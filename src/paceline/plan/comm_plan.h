@@ -211,8 +211,9 @@ class Planner {
   virtual std::string remark(const PlanInput& /*input*/) const { return {}; }
 };
 
-/// The variants of steps 0 .. 63, each once, in the order of their first steps.
-/// No planner in the strategy table has a longer period.
+/// The variants of steps 0 .. 4095, each once, in the order of their first
+/// steps; the first 64 where there are more.  No planner in the strategy table
+/// has a longer period or more of them.
 std::vector<Variant> variants_of(const Planner& planner,
                                  const PlanInput& input);
 

@@ -13,7 +13,8 @@ namespace paceline::plan {
 /// Members of a communicator agree on the n-th collective (pattern, counts,
 /// type, root), pairs of ranks on the n-th message; slices lie in their
 /// buffers; `after` points back; a rank that trains updates every parameter.
-/// Then `steps` steps are walked twice: op by op in program order, and as
+/// Then `steps` steps, and one of each variant that they did not run, are walked
+/// twice: op by op in program order, and as
 /// executors overlap them, where a send also waits for its receive.  If ranks
 /// would stand still, the error is the chain of ops that wait for each other.
 void verify(const Planner& planner, const PlanInput& input, Step steps = 4);

@@ -103,15 +103,27 @@ class Compiler {
     }
     index_behind();
     Matching(programs_, job_).add();
-    const RankProgram& first = programs_.of(job_.actors.front().rank);
-    const plan::Cost cost =
-        plan::cost(first.setup, *first.steps.back(), job_.actors.front().rank);
-    job_.wire_bytes = cost.wire_bytes;
-    job_.calls = cost.calls;
+    add_traffic();
     return std::move(job_);
   }
 
  private:
+  /// Of the last period, all variants of which count alike.
+  void add_traffic() {
+    const plan::Rank rank = job_.actors.front().rank;
+    const RankProgram& first = programs_.of(rank);
+    const auto steps = std::min(static_cast<std::size_t>(job_.period),
+                                first.steps.size());
+    for (std::size_t i = first.steps.size() - steps; i < first.steps.size();
+         ++i) {
+      const plan::Cost cost = plan::cost(first.setup, *first.steps[i], rank);
+      job_.wire_bytes += cost.wire_bytes;
+      job_.calls += cost.calls;
+    }
+    job_.wire_bytes /= static_cast<std::int64_t>(steps);
+    job_.calls /= static_cast<std::int64_t>(steps);
+  }
+
   void add_actors() {
     const Classes& classes = job_.classes;
     std::map<plan::Rank, std::uint32_t> known;
@@ -314,15 +326,13 @@ plan::Step period_of(const plan::Planner& planner,
                       variants.end(),
                       variants.begin());
   };
-  for (std::size_t longest = 32; longest <= kLongestPeriod; longest *= 8) {
-    while (variants.size() < 2 * longest) {
-      variants.push_back(
-          planner.variant(first, static_cast<plan::Step>(variants.size()) + 1));
-    }
-    for (std::size_t period = 1; period <= longest; ++period) {
-      if (repeats_after(period)) {
-        return static_cast<plan::Step>(period);
-      }
+  // All at once: a rule that averages every 100 steps looks static before.
+  for (plan::Step step = 1; step <= 2 * kLongestPeriod; ++step) {
+    variants.push_back(planner.variant(first, step));
+  }
+  for (std::size_t period = 1; period <= kLongestPeriod; ++period) {
+    if (repeats_after(period)) {
+      return static_cast<plan::Step>(period);
     }
   }
   throw UsageError(fmt::format(
