@@ -152,6 +152,31 @@ std::vector<Values> vote(const Kernel& work, const std::vector<Values>& reads) {
   return {packed(majority)};
 }
 
+/// reads: anchor, momentum, sum.
+std::vector<Values> nesterov(const Kernel& work,
+                             const std::vector<Values>& reads) {
+  Values anchor = reads[0], momentum = reads[1];
+  for (std::size_t i = 0; i < anchor.size(); ++i) {
+    const double mean = reads[2][i] / work.numbers[2];
+    momentum[i] = work.numbers[1] * momentum[i] + mean;
+    anchor[i] -= work.numbers[0] * (mean + work.numbers[1] * momentum[i]);
+  }
+  return {anchor, momentum};
+}
+
+/// reads: anchor, momentum, values, learning rate.
+std::vector<Values> slow_momentum(const Kernel& work,
+                                  const std::vector<Values>& reads) {
+  Values anchor = reads[0], momentum = reads[1];
+  const double rate = reads[3][0];
+  for (std::size_t i = 0; i < anchor.size(); ++i) {
+    momentum[i] =
+        work.numbers[1] * momentum[i] + (anchor[i] - reads[2][i]) / rate;
+    anchor[i] -= work.numbers[0] * rate * momentum[i];
+  }
+  return {anchor, momentum};
+}
+
 }  // namespace
 
 ToyMemory::ToyMemory(const PlanWorld& world) {
@@ -241,6 +266,12 @@ std::vector<Values> toy_kernel(const Kernel& work,
   }
   if (work.name == "vote") {
     return vote(work, reads);
+  }
+  if (work.name == "nesterov") {
+    return nesterov(work, reads);
+  }
+  if (work.name == "slow_momentum") {
+    return slow_momentum(work, reads);
   }
   std::vector<Values> out;
   for (std::size_t w = 0; w < work.writes.size(); ++w) {

@@ -46,6 +46,23 @@ TEST(Predict, OneRankRunsAtTheMeasuredRate) {
   EXPECT_TRUE(alone.record.warnings.empty());
 }
 
+// Of the hundred steps one sends, and all of it.
+TEST(Predict, CountsTheStepInWhichRanksThatTrainAloneMeet) {
+  const Prediction alone = predict(request("none", 4));
+  const Prediction summed = predict(request("bsp+atc", 4));
+  for (const int every : {10, 100}) {
+    const Prediction local =
+        predict(request(fmt::format("bsp+local-sgd:every={}", every), 4));
+    EXPECT_EQ(*local.record.wire.planned_per_step,
+              *summed.record.wire.planned_per_step / every);
+    const auto added = [&](const Prediction& one) {
+      return static_cast<double>(one.times.step - alone.times.step);
+    };
+    EXPECT_GT(added(summed), 0);
+    EXPECT_NEAR(added(local), added(summed) / every, added(summed) * 1e-3);
+  }
+}
+
 // The rate was measured with the update, whose kernels, one a tensor, are
 // rounded to a picosecond each.
 TEST(Predict, OneRanksUpdateIsPartOfItsRate) {

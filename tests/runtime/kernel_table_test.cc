@@ -44,9 +44,8 @@ void collect(const plan::Planner& planner,
              std::set<std::string>& found) {
   for (input.rank = 0; input.rank < input.world; ++input.rank) {
     const plan::Setup setup = planner.setup(input);
-    for (plan::Step step = 0; step < 2; ++step) {
-      for (const plan::Op& op :
-           planner.plan(input, setup, planner.variant(input, step)).ops) {
+    for (const plan::Variant variant : plan::variants_of(planner, input)) {
+      for (const plan::Op& op : planner.plan(input, setup, variant).ops) {
         const auto* kernel = std::get_if<plan::Kernel>(&op.work);
         if (kernel != nullptr && op.performer.empty()) {
           found.emplace(kernel->name);

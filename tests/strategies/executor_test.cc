@@ -55,9 +55,10 @@ std::vector<Case> cases() {
       all.back().schedules = kFewSchedules;
     }
     const StrategySpec spec = parse_strategy(text);
-    if (spec.update.row == nullptr ||
-        (spec.update.row->name != "atc" &&
-         spec.guarantee() != Guarantee::kCompressed)) {
+    const bool may_scale = spec.update.row == nullptr ||
+                           spec.update.row->name == "gradients" ||
+                           spec.update.row->name == "awc";
+    if (may_scale && spec.guarantee() != Guarantee::kCompressed) {
       all.push_back(all.back());
       all.back().name += ", scaled";
       all.back().loss_scaling = true;

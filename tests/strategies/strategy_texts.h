@@ -33,7 +33,30 @@ inline std::vector<std::string> strategy_texts() {
       "fusion+neighbor-allreduce:topology=ring+atc",
       "fusion+neighbor-allreduce:topology=exp+awc:window=backward",
       "fusion+hierarchical-neighbor-allreduce:local=1+awc",
-      "dear+hierarchical-neighbor-allreduce:local=1,style=leader+atc"};
+      "dear+hierarchical-neighbor-allreduce:local=1,style=leader+atc",
+      "fusion+neighbor-allreduce+pga:every=2",
+      "dear+neighbor-allreduce:topology=ring+pga:every=2",
+      "fusion+all-reduce+local-sgd:every=2",
+      "bytescheduler:credit-mb=0+local-sgd:every=2",
+      "wfbp+neighbor-allreduce:topology=ring+local-sgd:every=2",
+      "fusion+all-reduce+diloco:every=2",
+      "wfbp+rs-ag+diloco:every=2,outer-lr=1,outer-momentum=0",
+      "fusion+all-reduce+diloco:every=4,fragments=2,delay=1,mix=0.5",
+      "dear+rs-ag+diloco:every=4,fragments=2,delay=1",
+      "fusion+all-reduce+topk:density=0.3+diloco:every=2",
+      "fusion+all-reduce+slowmo:every=2",
+      "dear+rs-ag+slowmo:every=2",
+      "bytescheduler+slowmo:every=2",
+      "wfbp+neighbor-allreduce+gradient-tracking",
+      "bytescheduler+neighbor-allreduce:topology=ring+gradient-tracking",
+      "fusion+neighbor-allreduce:topology=ring+exact-diffusion",
+      "dear+neighbor-allreduce:topology=ring+exact-diffusion",
+      "fusion+hierarchical-neighbor-allreduce:local=1,topology=ring+"
+      "exact-diffusion",
+      "bytescheduler+rs-ag+zero-1",
+      "wfbp+rs-ag+zero-1",
+      "dear+rs-ag+zero-1",
+      "fusion+hierarchical:local=1+zero-1"};
   for (const auto& row : whole_strategies()) {
     if (row.make != nullptr) {
       names.emplace_back(row.name);
@@ -47,7 +70,11 @@ inline std::vector<std::string> strategy_texts() {
       names.push_back(fmt::format("fusion+{}+{}", exchange.name, codec.name));
     }
     for (const auto& update : update_rules()) {
-      names.push_back(fmt::format("fusion+{}+{}", exchange.name, update.name));
+      const bool fixed = update.name == "exact-diffusion";
+      names.push_back(fmt::format("fusion+{}{}+{}",
+                                  exchange.name,
+                                  fixed ? ":topology=ring" : "",
+                                  update.name));
     }
   }
   std::vector<std::string> texts;

@@ -315,6 +315,7 @@ void Trainer::start_from_rank_zero() {
   const plan::Slice values{
       value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
   channel->broadcast(memory_->view(values), 0)->wait();
+  memory_->start_from_parameters();
   for (at::Tensor& buffer : network_->buffers()) {
     at::Tensor dense = buffer.contiguous();
     channel->broadcast(dense, 0)->wait();

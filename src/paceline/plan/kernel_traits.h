@@ -52,6 +52,14 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
      .summary = "slice, residual -> values, places, residual",
      .passes = 3},
     {.name = "scatter", .summary = "[values, places] -> slice"},
+    {.name = "nesterov",
+     .summary = "anchor, outer momentum, sum -> anchor, outer momentum; "
+                "numbers: rate, momentum, divisor",
+     .passes = 2},
+    {.name = "slow_momentum",
+     .summary = "anchor, slow momentum, values, learning_rate -> anchor, slow "
+                "momentum; numbers: rate, momentum",
+     .passes = 2},
     {.name = "sign", .summary = "slice -> bits"},
     {.name = "unsign", .summary = "bits... -> slices"},
     {.name = "vote", .summary = "bits of all ranks -> bits"},

@@ -148,6 +148,14 @@ void Program::judge_gradients() {
 }
 
 void Program::update(const Bucket& bucket, double divisor) {
+  update(bucket.values, bucket.gradients, bucket.values.begin, divisor);
+}
+
+void Program::update(const Slice& values,
+                     const Slice& gradients,
+                     Elements state_begin,
+                     double divisor) {
+  PACELINE_CHECK_EQ(values.count, gradients.count);
   if (!trains()) {
     return;
   }
@@ -162,11 +170,10 @@ void Program::update(const Bucket& bucket, double divisor) {
     kernel("count", std::move(operands), {{counter}});
     counted_ = true;
   }
-  std::vector<Access> writes{{bucket.values}, {bucket.gradients}};
+  std::vector<Access> writes{{values}, {gradients}};
   for (const std::string_view name : state_names(input_.optimizer)) {
-    writes.push_back({{buffer_named(setup_, name),
-                       bucket.values.begin,
-                       bucket.values.count}});
+    writes.push_back(
+        {{buffer_named(setup_, name), state_begin, values.count}});
   }
   std::vector<Access> reads = writes;
   reads.push_back({whole(setup_, buffer_named(setup_, kLearningRate))});

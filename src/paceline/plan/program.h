@@ -91,6 +91,14 @@ class SetupBuilder {
   /// How the communicators added from here on issue.
   void set_issue_policy(Order order, std::int64_t credit_bytes);
 
+  /// Cuts the state of the optimizer down to one of `shards` equal pieces of
+  /// every bucket: element e of a bucket's piece, which begins at b of the
+  /// values, is at b / shards + e.
+  void shard_optimizer(Rank shards);
+
+  /// A buffer of the type and layout of the values.
+  BufferId add_twin(std::string_view name, Initial initial = Initial::kZero);
+
   const Setup& setup() const { return setup_; }
   Rank rank() const { return input_.rank; }
 
@@ -119,7 +127,8 @@ struct ProgramContext {
   std::vector<Bucket> buckets;  // of the schedule; empty where there is none
   bool trains = true;           // else model work and updates are left out
   Rank shards = 1;  // buckets are a multiple of so many aligned pieces
-  Step phase = 0;   // the step within the period of what varies
+  Step phase = 0;   // the step within the period of the exchange
+  Variant turn = 0;  // the update rule's variant
 };
 
 /// Most messages that one rank may send and receive in a step: a server of a
@@ -132,6 +141,12 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///   copy     n slices; n slices; {factor}: writes[i] = factor * reads[i]
 ///   view     n slices; n slices; {1}: as copy, but nothing moves: who performs
 ///            it makes the written memory the read one
+///   nesterov anchor, outer momentum, sum; anchor, outer momentum; {rate, mu,
+///            divisor}: with d = sum / divisor, m = mu m + d and
+///            anchor -= rate (d + mu m)
+///   slow_momentum  anchor, slow momentum, values, learning_rate; anchor, slow
+///            momentum; {rate, beta}: m = beta m + (anchor - values) /
+///            learning_rate, anchor -= rate learning_rate m
 ///   cast     1 slice; 1 slice of another type: rounds to the nearest even
 ///   linear   n slices; 1 slice; n weights: the weighted sum, added in order
 ///   count    step_count, [found_inf]; step_count; {}: adds 1 - found_inf
@@ -214,6 +229,13 @@ class Program {
   /// the step where the optimizer wants it.
   void update(const Bucket& bucket, double divisor);
 
+  /// Applies the optimizer to a slice of the values, of which the gradient is
+  /// as long, and its state begins at that element of the state's buffers.
+  void update(const Slice& values,
+              const Slice& gradients,
+              Elements state_begin,
+              double divisor);
+
   /// Lets `op` wait for `earlier` beyond what the hazards say.
   void after(OpIndex op, OpIndex earlier);
   Op& at(OpIndex op);
@@ -226,6 +248,7 @@ class Program {
   bool trains() const { return context_.trains; }
   Rank shards() const { return context_.shards; }
   Step phase() const { return context_.phase; }
+  Variant turn() const { return context_.turn; }
 
   /// The bucket, by its number, that an element of values or gradients lies in.
   std::size_t bucket_at(Elements element) const;

@@ -172,6 +172,24 @@ BufferId SetupBuilder::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::int32_t>(setup_.buffers.size() - 1)};
 }
 
+BufferId SetupBuilder::add_twin(std::string_view name, Initial initial) {
+  const Slice values = whole(setup_, buffer_named(setup_, kValues));
+  return add_buffer({.name = std::string(name),
+                     .dtype = input_.model.dtype,
+                     .elements = values.count,
+                     .stands_for = values,
+                     .initial = initial});
+}
+
+void SetupBuilder::shard_optimizer(Rank shards) {
+  for (const std::string_view name : state_names(input_.optimizer)) {
+    Buffer& state = setup_.buffers[index_of(buffer_named(setup_, name))];
+    PACELINE_CHECK_EQ(state.elements % shards, 0);
+    state.elements /= shards;
+    state.stands_for.reset();
+  }
+}
+
 CommunicatorId SetupBuilder::add_communicator(std::string name,
                                               Members members) {
   setup_.communicators.push_back({.name = std::move(name),

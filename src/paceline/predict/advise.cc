@@ -144,6 +144,7 @@ std::string_view caution(strategies::Guarantee guarantee) {
       return "gradients are rounded on the wire";
     case strategies::Guarantee::kCompressed:
       return "gradients are compressed: convergence changes";
+    case strategies::Guarantee::kPeriodic:
     case strategies::Guarantee::kConsensus:
       return "ranks hold different parameters: convergence changes";
     case strategies::Guarantee::kLocal:

@@ -95,6 +95,11 @@ void FlatMemory::adopt(const std::vector<at::Tensor>& parameters) {
     parameters_[i].set_data(value);
     gradients_.push_back(shaped(id, setup_.parameters[i].gradient));
   }
+  start_from_parameters();
+}
+
+void FlatMemory::start_from_parameters() {
+  const at::NoGradGuard no_grad;
   for (std::size_t b = 0; b < setup_.buffers.size(); ++b) {
     const plan::Buffer& buffer = setup_.buffers[b];
     if (buffer.initial != plan::Initial::kParameters ||

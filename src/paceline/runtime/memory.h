@@ -29,6 +29,9 @@ class FlatMemory {
   /// `parameters` by ParameterId; each dense, in any memory format.
   void adopt(const std::vector<at::Tensor>& parameters);
 
+  /// Fills the buffers that start as the parameters with their values now.
+  void start_from_parameters();
+
   /// [count] view of a slice that lies in one allocation.
   at::Tensor view(const plan::Slice& slice) const;
 

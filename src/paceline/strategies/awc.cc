@@ -48,13 +48,9 @@ class Awc final : public UpdateRule {
   void apply(const Bucket& bucket,
              const Transfer& transfer,
              Program& program) const override {
-    for (const Bucket& mine : program.buckets()) {
-      if (mine.values.begin >= bucket.values.begin &&
-          mine.values.begin + mine.values.count <=
-              bucket.values.begin + bucket.values.count) {
-        transfer.finish(mine.values, program);
-        append_mean(mine, transfer, program);
-      }
+    for (const Bucket& mine : buckets_in(bucket, program)) {
+      transfer.finish(mine.values, program);
+      append_mean(mine.values, transfer, program);
     }
     program.update(bucket, 1);
   }

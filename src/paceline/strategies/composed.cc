@@ -2,7 +2,6 @@
 #include "paceline/strategies/composed.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -64,12 +63,15 @@ class Composed final : public Planner {
       codec_->extend(input, buckets, builder);
       exchange_->extend(input, buckets, codec_->format(input), builder);
     }
+    update_->extend(input, *exchange_, buckets, builder);
     return std::move(builder).finish();
   }
 
-  /// The step within the common period of exchange and update rule.
+  /// The step within the period of the exchange, and for each the variants of
+  /// the update rule.
   Variant variant(const PlanInput& input, Step step) const override {
-    return step % std::lcm(exchange_->traits(input).period, update_->period());
+    return step % exchange_->traits(input).period * update_->variants() +
+           update_->variant(step);
   }
 
   CommPlan plan(const PlanInput& input,
@@ -82,7 +84,8 @@ class Composed final : public Planner {
                     {.buckets = buckets,
                      .trains = input.rank < traits.training_ranks,
                      .shards = traits.shards,
-                     .phase = static_cast<Step>(variant)});
+                     .phase = static_cast<Step>(variant / update_->variants()),
+                     .turn = variant % update_->variants()});
     PlanWriter writer(program, *update_, {*exchange_, *codec_});
     schedule_->write(buckets, writer);
     writer.apply_waiting();
@@ -173,12 +176,33 @@ std::vector<Slice> tensors_in(const Slice& slice, const Program& program) {
   return tensors;
 }
 
-void append_mean(const Bucket& bucket,
+void append_mean(const Slice& slice,
                  const Transfer& transfer,
                  Program& program) {
   const double divisor = transfer.divisor(program.input());
   if (divisor != 1 && program.trains()) {
-    program.kernel("copy", {{bucket.values}}, {{bucket.values}}, {1 / divisor});
+    program.kernel("copy", {{slice}}, {{slice}}, {1 / divisor});
+  }
+}
+
+std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program) {
+  std::vector<Bucket> found;
+  for (const Bucket& one : program.buckets()) {
+    if (one.values.begin >= bucket.values.begin &&
+        one.values.begin + one.values.count <=
+            bucket.values.begin + bucket.values.count) {
+      found.push_back(one);
+    }
+  }
+  return found;
+}
+
+void refuse_loss_scaling(std::string_view rule, const PlanInput& input) {
+  if (input.loss_scaling) {
+    throw UsageError(fmt::format(
+        "{} updates before the last gradient is known, so the loss cannot be "
+        "scaled; take --dtype fp32 or bf16, or the update rule awc",
+        rule));
   }
 }
 

@@ -98,7 +98,8 @@ constexpr std::array kExchanges{
          .options = {},
          .phases = "reduce-scatter; all-gather",
          .rounds = "2",
-         .bytes = "2 (P-1)/P S, S padded to P shards"},
+         .bytes = "2 (P-1)/P S, S padded to P shards",
+         .shards = true},
         make_rs_ag},
     Row<ExchangeRule>{
         {.name = "hierarchical",
@@ -109,7 +110,8 @@ constexpr std::array kExchanges{
          .phases = "reduce-scatter in the host, all-reduce between; all-gather "
                    "in the host",
          .rounds = "3",
-         .bytes = "2 (L-1)/L S in the host, 2 (H-1)/H S/L between"},
+         .bytes = "2 (L-1)/L S in the host, 2 (H-1)/H S/L between",
+         .shards = true},
         make_hierarchical},
     Row<ExchangeRule>{
         {.name = "ps",

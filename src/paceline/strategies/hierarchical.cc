@@ -27,10 +27,11 @@ class Hierarchical final : public ExchangeRule {
   explicit Hierarchical(Rank local) : local_(local) {}
 
   ExchangeTraits traits(const PlanInput& input) const override {
-    const Rank local = hosts(input).local;
-    return {.shards = local,
+    const Hosts all = hosts(input);
+    return {.shards = all.local,
             .divisor = static_cast<double>(input.world),
-            .symmetry = any_order(input.world, local, local)};
+            .symmetry = any_order(input.world, all.local, all.local),
+            .own_shard = all.place_of(input.rank)};
   }
 
   void extend(const PlanInput& input,

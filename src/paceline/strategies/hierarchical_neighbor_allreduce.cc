@@ -44,6 +44,10 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
             .period = period_of(topology_, all.count, 1)};
   }
 
+  bool symmetric_weights(const PlanInput& input) const override {
+    return is_symmetric(topology_, hosts(input).count, 1);
+  }
+
   void extend(const PlanInput& input,
               const std::vector<Bucket>&,
               const WireFormat& format,

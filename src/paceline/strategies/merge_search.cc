@@ -74,12 +74,11 @@ Cuts closing_at(const StepTensors& step, std::int64_t threshold) {
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     bytes += step.tensors[i].bytes;
-    if (bytes >= threshold) {
+    if (bytes >= threshold || i + 1 == cuts.size()) {
       cuts[i] = 1;
       bytes = 0;
     }
   }
-  cuts.back() = 1;
   return cuts;
 }
 

@@ -34,6 +34,10 @@ class NeighborAllreduce final : public ExchangeRule {
             .period = period_of(topology_, input.world, local)};
   }
 
+  bool symmetric_weights(const PlanInput& input) const override {
+    return is_symmetric(topology_, input.world, hosts(input).local);
+  }
+
   void extend(const PlanInput& input,
               const std::vector<Bucket>&,
               const WireFormat& format,

@@ -58,6 +58,21 @@ double parse_fraction(std::string_view where, std::string_view text) {
   return value;
 }
 
+/// Reads a number from 0 to 1000; throws UsageError.
+double parse_number(std::string_view where, std::string_view text) {
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() ||
+      !(value >= 0 && value <= 1000)) {
+    throw UsageError(fmt::format(
+        "strategy option {}={}: a number from 0 to 1000 is wanted",
+        where,
+        text));
+  }
+  return value;
+}
+
 }  // namespace
 
 std::string parse_option(const OptionInfo& option,
@@ -75,6 +90,9 @@ std::string parse_option(const OptionInfo& option,
   }
   if (option.kind == OptionKind::kCount) {
     return fmt::format("{}", parse_count(where, text));
+  }
+  if (option.kind == OptionKind::kNumber) {
+    return fmt::format("{}", parse_number(where, text));
   }
   if (option.kind == OptionKind::kFraction) {
     return fmt::format("{}", parse_fraction(where, text));
@@ -100,6 +118,10 @@ std::int64_t Options::bytes_of_mebibytes(std::string_view key) const {
 
 std::int64_t Options::count(std::string_view key) const {
   return parse_count(key, text(key));
+}
+
+double Options::number(std::string_view key) const {
+  return parse_number(key, text(key));
 }
 
 double Options::fraction(std::string_view key) const {

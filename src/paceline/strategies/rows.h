@@ -45,6 +45,13 @@ std::unique_ptr<CodecRule> make_topk(const Options& options);
 std::unique_ptr<UpdateRule> make_gradients(const Options& options);
 std::unique_ptr<UpdateRule> make_atc(const Options& options);
 std::unique_ptr<UpdateRule> make_awc(const Options& options);
+std::unique_ptr<UpdateRule> make_pga(const Options& options);
+std::unique_ptr<UpdateRule> make_local_sgd(const Options& options);
+std::unique_ptr<UpdateRule> make_diloco(const Options& options);
+std::unique_ptr<UpdateRule> make_slowmo(const Options& options);
+std::unique_ptr<UpdateRule> make_gradient_tracking(const Options& options);
+std::unique_ptr<UpdateRule> make_exact_diffusion(const Options& options);
+std::unique_ptr<UpdateRule> make_zero_1(const Options& options);
 
 // whole strategies
 std::unique_ptr<Planner> make_none(const Options& options);

@@ -20,7 +20,8 @@ class RsAg final : public ExchangeRule {
   ExchangeTraits traits(const PlanInput& input) const override {
     return {.shards = input.world,
             .divisor = static_cast<double>(input.world),
-            .symmetry = any_order(input.world)};
+            .symmetry = any_order(input.world),
+            .own_shard = input.rank};
   }
 
   void extend(const PlanInput&,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +89,9 @@ struct ExchangeTraits {
   Rank training_ranks = std::numeric_limits<Rank>::max();
   Symmetry symmetry{};  // as Planner::symmetry
   Step period = 1;      // after how many steps its programs repeat
+  /// Of the shards, the one that start() leaves on this rank, summed over all
+  /// ranks, and that finish() spreads; none where it leaves no such thing.
+  std::optional<Rank> own_shard{};
 };
 
 /// With whom a slice is exchanged, in two halves: start and finish.  A schedule
@@ -98,6 +102,11 @@ class ExchangeRule {
 
   /// Throws UsageError for worlds in which the exchange does not exist.
   virtual ExchangeTraits traits(const PlanInput& input) const = 0;
+
+  /// Of averages with neighbors: whether W is symmetric, in the first step.
+  virtual bool symmetric_weights(const PlanInput& /*input*/) const {
+    return false;
+  }
 
   /// Whether it can combine wire forms so.  A sum is taken by every exchange;
   /// for the others the forms of all ranks must meet.
@@ -149,8 +158,17 @@ class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
 
-  /// After how many steps its programs repeat; program.phase() counts them.
-  virtual Step period() const { return 1; }
+  /// How many programs it has for one step of the exchange, and which of these,
+  /// from 0 on, step `step` runs: program.turn().
+  virtual Variant variants() const { return 1; }
+  virtual Variant variant(Step /*step*/) const { return 0; }
+
+  /// Adds buffers and communicators of its own.  Throws UsageError where its
+  /// mathematics forbids the training or the exchange.
+  virtual void extend(const PlanInput& /*input*/,
+                      const ExchangeRule& /*exchange*/,
+                      const std::vector<Bucket>& /*buckets*/,
+                      SetupBuilder& /*builder*/) const {}
 
   /// Appends the model work, and what is exchanged before or beside it.
   virtual void compute(const std::vector<Bucket>& buckets,
@@ -221,11 +239,19 @@ struct IssuePolicy {
 /// What of each tensor lies in the slice, without the padding between them.
 std::vector<Slice> tensors_in(const Slice& slice, const Program& program);
 
-/// Appends the kernel that turns the values which an exchange has summed into
-/// their mean.
-void append_mean(const Bucket& bucket,
+/// Appends the kernel that turns the slice which an exchange has summed into
+/// the mean.
+void append_mean(const Slice& slice,
                  const Transfer& transfer,
                  Program& program);
+
+/// The schedule's buckets that lie in `bucket`, of which a schedule may have
+/// joined several.
+std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program);
+
+/// Throws UsageError where the loss is scaled: `rule` updates a bucket before
+/// the last gradient is known.
+void refuse_loss_scaling(std::string_view rule, const PlanInput& input);
 
 /// When buckets are exchanged, how large they are, and in which order.
 class ScheduleRule {

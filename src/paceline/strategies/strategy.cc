@@ -197,24 +197,50 @@ void check_combines(const StrategySpec& spec) {
                   fmt::join(able, " or ")));
 }
 
+bool fulfills(const RowInfo& exchange, Wants wants) {
+  switch (wants) {
+    case Wants::kAny:
+      return true;
+    case Wants::kNeighbors:
+      return exchange.parameters;
+    case Wants::kMean:
+      return !exchange.parameters;
+    case Wants::kShards:
+      return exchange.shards;
+  }
+  return false;
+}
+
+/// An update rule and an exchange that gives it what it needs.
+void check_wants(const RowInfo& update, const RowInfo& exchange) {
+  if (fulfills(exchange, update.wants)) {
+    return;
+  }
+  std::vector<std::string_view> able;
+  for (const RowInfo& row : exchanges()) {
+    if (fulfills(row, update.wants)) {
+      able.push_back(row.name);
+    }
+  }
+  throw UsageError(fmt::format("'{}' {}; '{}' is no exchange for it, take {}",
+                               update.name,
+                               update.because,
+                               exchange.name,
+                               fmt::join(able, " or ")));
+}
+
 /// Combinations that the mathematics forbids.
 void check_combination(const StrategySpec& spec) {
   const RowInfo& exchange = *spec.exchange.row;
   const RowInfo& codec = *spec.codec.row;
   const RowInfo& update = *spec.update.row;
+  check_wants(update, exchange);
   if (exchange.parameters && !update.parameters) {
     throw UsageError(fmt::format(
         "'{}' averages parameters with neighbors, which '{}' does not send; "
-        "take the update rule atc or awc",
+        "take the update rule atc, awc or another that does",
         exchange.name,
         update.name));
-  }
-  if (update.aside && !exchange.parameters) {
-    throw UsageError(fmt::format(
-        "'{}' computes gradients at the parameters while these are averaged, "
-        "and '{}' averages in place; take atc, or a neighbor exchange",
-        update.name,
-        exchange.name));
   }
   if (codec.guarantee != Guarantee::kNeutral && update.parameters) {
     throw UsageError(fmt::format(

@@ -28,6 +28,7 @@ enum class Guarantee : std::uint8_t {
   kExact,       // those of one rank that trained on the whole batch
   kRounded,     // as exact, but for rounding on the wire; ranks hold the same
   kCompressed,  // ranks hold the same; their gradients cross in part
+  kPeriodic,    // ranks hold the same after every H-th step, else drift
   kConsensus,   // ranks agree in the limit only
   kLocal,       // nothing: ranks drift apart
   kNeutral      // that of the strategy's other parts
@@ -41,6 +42,7 @@ enum class OptionKind : std::uint8_t {
   kMebibytes,
   kCount,     // a whole number from 0 on
   kFraction,  // above 0, at most 1
+  kNumber,    // from 0 to 1000
   kWord       // one of `words`
 };
 
@@ -55,6 +57,14 @@ struct OptionInfo {
   /// of before it was there keep their key.
   bool implied = false;
   bool positive = false;  // a number, and 0 means nothing
+};
+
+/// What an update rule needs of its exchange.
+enum class Wants : std::uint8_t {
+  kAny,
+  kNeighbors,  // averages with neighbors
+  kMean,       // the sum over all ranks
+  kShards      // that sum, of which each rank has its shard first
 };
 
 /// What `paceline list` prints of a row.
@@ -84,9 +94,12 @@ struct RowInfo {
   /// parameters cross, not gradients.
   bool parameters = false;
 
-  /// An update rule: wants an exchange that leaves what it hands out as it is
-  /// until it is taken.
-  bool aside = false;
+  /// An exchange: sums in two halves, between which each rank has a shard.
+  bool shards = false;
+
+  /// An update rule: what it needs, and why, as a predicate.
+  Wants wants = Wants::kAny;
+  std::string_view because{};
 };
 
 /// A row's options, every key resolved, in the row's order.
@@ -105,6 +118,7 @@ class Options {
   std::int64_t count(std::string_view key) const;
 
   double fraction(std::string_view key) const;
+  double number(std::string_view key) const;
 
   const std::vector<std::pair<std::string_view, std::string>>& values() const {
     return values_;

@@ -29,6 +29,8 @@ std::string_view guarantee_text(Guarantee guarantee) {
       return "exact but for rounding";
     case Guarantee::kCompressed:
       return "compressed, ranks equal";
+    case Guarantee::kPeriodic:
+      return "ranks equal after every H-th step";
     case Guarantee::kConsensus:
       return "consensus";
     case Guarantee::kLocal:

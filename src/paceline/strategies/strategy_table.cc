@@ -4,52 +4,13 @@
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
-// The update rules and the whole strategies; schedule_table.cc,
-// exchange_table.cc and codec_table.cc hold the other axes.  To add a part,
+// The whole strategies; schedule_table.cc, exchange_table.cc, codec_table.cc and
+// update_table.cc hold the axes.  To add a part,
 // write <name>.cc, declare its maker in rows.h and add its row to the table of
 // its axis; parsing, `paceline list` and the conformance tests read these.
 
 namespace paceline::strategies {
 namespace {
-
-constexpr std::array<std::string_view, 2> kWindows{"step", "backward"};
-
-constexpr std::array kAwcOptions{
-    OptionInfo{"window",
-               "step",
-               "step: beside forward and backward; backward: after the last "
-               "forward, as BlueFog",
-               OptionKind::kWord,
-               kWindows},
-};
-
-constexpr std::array kUpdateRules{
-    Row<UpdateRule>{{.name = "gradients",
-                     .summary = "gradients cross, their mean is applied",
-                     .paper = "",
-                     .options = {}},
-                    make_gradients},
-    Row<UpdateRule>{{.name = "atc",
-                     .summary = "adapt, then combine: the updated parameters "
-                                "cross",
-                     .paper = "Lian et al., NeurIPS 2017, arXiv:1705.09056",
-                     .guarantee = Guarantee::kConsensus,
-                     .options = {},
-                     .phases = "update, then exchange",
-                     .parameters = true},
-                    make_atc},
-    Row<UpdateRule>{
-        {.name = "awc",
-         .summary = "adapt with combine: the parameters of the step "
-                    "before cross",
-         .paper = "Nedic and Ozdaglar, IEEE TAC 2009",
-         .guarantee = Guarantee::kConsensus,
-         .options = kAwcOptions,
-         .phases = "exchange beside the model's work, then update",
-         .parameters = true,
-         .aside = true},
-        make_awc},
-};
 
 constexpr std::array<std::string_view, 2> kNoYes{"no", "yes"};
 
@@ -125,9 +86,6 @@ AxisInfo axis(std::string_view name, std::span<const Row<Part>> rows) {
 
 }  // namespace
 
-std::span<const Row<UpdateRule>> update_rules() {
-  return kUpdateRules;
-}
 std::span<const Row<Planner>> whole_strategies() {
   return kWholeStrategies;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/strategies/topology.h"
 
+#include <map>
 #include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -128,6 +130,26 @@ Mixing mixing_of(
   PACELINE_CHECK(topology == "inner-outer-exp");
   check_hosts(world, local);
   return inner_outer(world, local, rank, step);
+}
+
+bool is_symmetric(std::string_view topology, Rank world, Rank local) {
+  std::vector<std::map<Rank, double>> rows(static_cast<std::size_t>(world));
+  for (Rank rank = 0; rank < world; ++rank) {
+    for (const Neighbor& from :
+         mixing_of(topology, world, local, rank, 0).from) {
+      rows[static_cast<std::size_t>(rank)][from.rank] += from.weight;
+    }
+  }
+  for (Rank rank = 0; rank < world; ++rank) {
+    for (const auto& [from, weight] : rows[static_cast<std::size_t>(rank)]) {
+      const auto& back = rows[static_cast<std::size_t>(from)];
+      const auto found = back.find(rank);
+      if (found == back.end() || found->second != weight) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 std::size_t degree_of(std::string_view topology, Rank world, Rank local) {

@@ -46,6 +46,10 @@ Step period_of(std::string_view topology, Rank world, Rank local);
 Mixing mixing_of(
     std::string_view topology, Rank world, Rank local, Rank rank, Step step);
 
+/// Whether, in the first step, every two ranks receive from each other with
+/// equal weights.
+bool is_symmetric(std::string_view topology, Rank world, Rank local);
+
 /// The largest number of ranks that one receives from, over all steps.
 std::size_t degree_of(std::string_view topology, Rank world, Rank local);
 

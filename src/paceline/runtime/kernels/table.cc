@@ -8,6 +8,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/move.h"
+#include "paceline/runtime/kernels/outer.h"
 #include "paceline/runtime/kernels/sign.h"
 #include "paceline/runtime/kernels/topk.h"
 #include "paceline/runtime/kernels/update.h"
@@ -26,6 +27,8 @@ constexpr auto kRunnable = std::to_array<KernelInfo>({
     {"rescale", run_rescale},
     {"topk", run_topk},
     {"scatter", run_scatter},
+    {"nesterov", run_nesterov},
+    {"slow_momentum", run_slow_momentum},
     {"sign", run_sign},
     {"unsign", run_unsign},
     {"vote", run_vote},

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr std::string_view kAdapted = "adapted";
+
+/// Adapt-then-combine with a correction that takes its bias away: adapt,
+/// correct, combine.  With psi_i the adapted parameters of the step before, at
+/// first the parameters themselves,
+///   psi_i' = x_i - lr * opt(g(x_i))
+///   phi_i  = psi_i' + x_i - psi_i
+///   x_i   <- sum over j of V_ij phi_j   with V = (I + W) / 2
+///   psi_i <- psi_i'
+///
+///   rounds per step            1 exchange
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         S, and that of the exchange
+///   guarantee                  consensus: ranks agree in the limit only, on a
+///                              minimum of the mean loss, though the ranks'
+///                              losses differ, also with a fixed rate
+///
+/// W must be symmetric and the same in every step.  Yuan, Ying, Zhao and Sayed,
+/// IEEE TSP 2019, arXiv:1702.05122, Algorithm 1.
+class ExactDiffusion final : public UpdateRule {
+ public:
+  void extend(const PlanInput& input,
+              const ExchangeRule& exchange,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    const Step period = exchange.traits(input).period;
+    if (input.world > 1 &&
+        (period != 1 || !exchange.symmetric_weights(input))) {
+      throw UsageError(fmt::format(
+          "exact-diffusion needs weights that are symmetric and the same in "
+          "every step, and those of this topology {}; take topology=ring, or "
+          "the update rule gradient-tracking",
+          period != 1 ? fmt::format("repeat after {} steps", period)
+                      : std::string("are not symmetric")));
+    }
+    builder.add_twin(kAdapted, Initial::kParameters);
+  }
+
+  void compute(const std::vector<Bucket>&,
+               const Transfer&,
+               Program& program) const override {
+    refuse_loss_scaling("exact-diffusion", program.input());
+    program.compute();
+  }
+
+  /// The gradients are free once they are applied: they hold psi', then phi.
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    const Slice adapted{buffer_named(program.setup(), kAdapted),
+                        bucket.values.begin,
+                        bucket.values.count};
+    program.kernel(
+        "linear", {{bucket.values}, {adapted}}, {{adapted}}, {1, -1});
+    program.update(bucket, 1);
+    program.kernel("copy", {{bucket.values}}, {{bucket.gradients}}, {1});
+    program.kernel(
+        "linear", {{bucket.values}, {adapted}}, {{bucket.values}}, {1, 1});
+    program.kernel("copy",
+                   {{bucket.gradients}, {bucket.values}},
+                   {{adapted}, {bucket.gradients}},
+                   {1});
+    transfer.start(bucket.values, program);
+  }
+
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override {
+    transfer.finish(bucket.values, program);
+    append_mean(bucket.values, transfer, program);
+    program.kernel("linear",
+                   {{bucket.values}, {bucket.gradients}},
+                   {{bucket.values}},
+                   {0.5, 0.5});
+  }
+
+  void apply(const Bucket&, const Transfer&, Program&) const override {}
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_exact_diffusion(const Options&) {
+  return std::make_unique<ExactDiffusion>();
+}
+
+}  // namespace paceline::strategies

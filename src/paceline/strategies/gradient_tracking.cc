@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr std::string_view kTracker = "tracker";
+constexpr std::string_view kPrevious = "previous_gradients";
+
+/// Every rank tracks the mean gradient of all ranks, through averages with
+/// neighbors, and steps along the tracker: with g_i the gradient at x_i, h_i
+/// that of the step before, y_i and h_i zero at first,
+///   y_i <- sum over j of W_ij (y_j + g_j - h_j)
+///   x_i <- sum over j of W_ij (x_j - lr * opt(y_j))
+///
+///   rounds per step            2 exchanges, one after the other
+///   bytes sent, rank and step  twice those of exchanging S = model size
+///   extra memory, rank         2 S, and that of the exchange
+///   guarantee                  consensus: ranks agree in the limit only, on a
+///                              minimum of the mean loss, though the ranks'
+///                              losses differ, also with a fixed rate
+///
+/// The mean of the trackers is the mean of the gradients in every step, since
+/// columns of W sum to 1.  Xu et al. (Aug-DGM), IEEE CDC 2015,
+/// doi:10.1109/CDC.2015.7402509; W that varies: Nedic et al., SIAM J. Optim.
+/// 2017, arXiv:1607.03218.
+class GradientTracking final : public UpdateRule {
+ public:
+  void extend(const PlanInput&,
+              const ExchangeRule&,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    builder.add_twin(kTracker);
+    builder.add_twin(kPrevious);
+  }
+
+  void compute(const std::vector<Bucket>&,
+               const Transfer&,
+               Program& program) const override {
+    refuse_loss_scaling("gradient-tracking", program.input());
+    program.compute();
+  }
+
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    const Slice tracker = twin(bucket, kTracker, program);
+    const Slice previous = twin(bucket, kPrevious, program);
+    program.kernel("linear",
+                   {{tracker}, {bucket.gradients}, {previous}},
+                   {{tracker}},
+                   {1, 1, -1});
+    program.kernel("copy", {{bucket.gradients}}, {{previous}}, {1});
+    transfer.start(tracker, program);
+  }
+
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override {
+    const Slice tracker = twin(bucket, kTracker, program);
+    transfer.finish(tracker, program);
+    append_mean(tracker, transfer, program);
+  }
+
+  /// Two exchanges share the buffers into which neighbors are received, so the
+  /// second begins when the first has ended.
+  void apply(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    for (const Bucket& mine : buckets_in(bucket, program)) {
+      program.kernel("copy",
+                     {{twin(mine, kTracker, program)}},
+                     {{mine.gradients}},
+                     {1});
+      program.update(mine, 1);
+      transfer.start(mine.values, program);
+      transfer.finish(mine.values, program);
+      append_mean(mine.values, transfer, program);
+    }
+  }
+
+ private:
+  static Slice twin(const Bucket& bucket,
+                    std::string_view name,
+                    const Program& program) {
+    return {buffer_named(program.setup(), name),
+            bucket.values.begin,
+            bucket.values.count};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_gradient_tracking(const Options&) {
+  return std::make_unique<GradientTracking>();
+}
+
+}  // namespace paceline::strategies

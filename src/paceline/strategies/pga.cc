@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/atc.h"
+#include "paceline/strategies/local_steps.h"
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr const char* kGlobal = "global";
+
+/// Adapt-then-combine with neighbors, and at the end of every H-th step the mean
+/// over all ranks in its place: with y_i = x_i - lr * opt(g(x_i)),
+///   x_i <- sum over j of W_ij y_j   in H - 1 of H steps
+///   x_i <- 1/P sum over j of y_j    in the H-th
+///
+///   rounds per step            that of the exchange, 1 in the H-th step
+///   bytes sent, rank and step  those of the exchange, 2(P-1)/P S in the H-th
+///   extra memory, rank         that of the exchange
+///   guarantee                  ranks hold the same after every H-th step
+///
+/// Chen et al. (Gossip-PGA), ICML 2021, arXiv:2105.09080, Algorithm 1.
+class Pga final : public Atc {
+ public:
+  explicit Pga(Step every) : Atc("pga"), every_(every) {}
+
+  Variant variants() const override { return 2; }
+  Variant variant(Step step) const override {
+    return ends_interval(step, every_) ? 1 : 0;
+  }
+
+  void extend(const PlanInput& input,
+              const ExchangeRule&,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    if (input.world > 1) {
+      builder.add_world(kGlobal);
+    }
+  }
+
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    if (!averages_all(program)) {
+      Atc::start(bucket, transfer, program);
+      return;
+    }
+    program.update(bucket, 1);
+    program.all_reduce(bucket.values,
+                       communicator_named(program.setup(), kGlobal));
+  }
+
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override {
+    if (!averages_all(program)) {
+      Atc::finish(bucket, transfer, program);
+      return;
+    }
+    program.kernel("copy",
+                   {{bucket.values}},
+                   {{bucket.values}},
+                   {1 / static_cast<double>(program.input().world)});
+  }
+
+ private:
+  static bool averages_all(const Program& program) {
+    return program.turn() == 1 && program.input().world > 1;
+  }
+
+  Step every_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_pga(const Options& options) {
+  return std::make_unique<Pga>(interval_of(options, "pga"));
+}
+
+}  // namespace paceline::strategies

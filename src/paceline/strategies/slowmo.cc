@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/atc.h"
+#include "paceline/strategies/local_steps.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr std::string_view kAnchor = "anchor";
+constexpr std::string_view kSlowMomentum = "slow_momentum";
+
+/// Local SGD whose averages take a step of slow momentum: with a, u: anchor and
+/// slow momentum, equal on all ranks, and lr the learning rate,
+///   x_i <- 1/P sum over j of x_j, at the end of every H-th step, then
+///   u   <- beta u + (a - x_i) / lr
+///   a   <- a - alpha lr u
+///   x_i <- a
+///
+///   rounds per step            1/H exchange
+///   bytes sent, rank and step  1/H of exchanging S = model size
+///   extra memory, rank         2 S
+///   guarantee                  ranks hold the same after every H-th step
+///
+/// alpha = 1 and beta = 0 is local SGD.  Wang et al., ICLR 2020,
+/// arXiv:1910.00643, Algorithm 1, with local steps of SGD in between.
+class SlowMo final : public Atc {
+ public:
+  SlowMo(Step every, double rate, double momentum)
+      : Atc("slowmo"), every_(every), rate_(rate), momentum_(momentum) {}
+
+  Variant variants() const override { return 2; }
+  Variant variant(Step step) const override {
+    return ends_interval(step, every_) ? 1 : 0;
+  }
+
+  void extend(const PlanInput&,
+              const ExchangeRule&,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    builder.add_twin(kAnchor, Initial::kParameters);
+    builder.add_twin(kSlowMomentum);
+  }
+
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    if (program.turn() == 1) {
+      Atc::start(bucket, transfer, program);
+    } else {
+      program.update(bucket, 1);
+    }
+  }
+
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override {
+    if (program.turn() == 1) {
+      Atc::finish(bucket, transfer, program);
+    }
+  }
+
+  void apply(const Bucket& bucket,
+             const Transfer&,
+             Program& program) const override {
+    if (program.turn() != 1 || !program.trains()) {
+      return;
+    }
+    const auto twin = [&](std::string_view name) {
+      return Access{{buffer_named(program.setup(), name),
+                     bucket.values.begin,
+                     bucket.values.count}};
+    };
+    const Access rate{
+        whole(program.setup(), buffer_named(program.setup(), kLearningRate))};
+    program.kernel("slow_momentum",
+                   {twin(kAnchor), twin(kSlowMomentum), {bucket.values}, rate},
+                   {twin(kAnchor), twin(kSlowMomentum)},
+                   {rate_, momentum_});
+    program.kernel("copy", {twin(kAnchor)}, {{bucket.values}}, {1});
+  }
+
+ private:
+  Step every_;
+  double rate_, momentum_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_slowmo(const Options& options) {
+  return std::make_unique<SlowMo>(interval_of(options, "slowmo"),
+                                  options.number("slow-lr"),
+                                  options.number("slow-momentum"));
+}
+
+}  // namespace paceline::strategies

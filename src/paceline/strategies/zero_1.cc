@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/error.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/sharded_state.h"
+
+namespace paceline::strategies {
+
+void shard_state(std::string_view rule,
+                 const PlanInput& input,
+                 const ExchangeRule& exchange,
+                 SetupBuilder& builder) {
+  if (input.loss_scaling) {
+    throw UsageError(fmt::format(
+        "{} leaves each rank a shard of the summed gradients, so no rank sees "
+        "whether all of them are finite, and the loss cannot be scaled; take "
+        "--dtype fp32 or bf16",
+        rule));
+  }
+  builder.shard_optimizer(input.world == 1 ? 1 : exchange.traits(input).shards);
+}
+
+void update_shard(const Slice& values,
+                  const Slice& gradients,
+                  const Transfer& transfer,
+                  Program& program) {
+  const PlanInput& input = program.input();
+  const ExchangeTraits traits = transfer.exchange.traits(input);
+  const Rank shards = input.world == 1 ? 1 : traits.shards;
+  program.update(shard_of(values, traits.own_shard.value_or(0), shards),
+                 gradients,
+                 values.begin / shards,
+                 transfer.divisor(input));
+}
+
+namespace {
+
+/// Every rank keeps the state of the optimizer for its own shard of each
+/// bucket.  The exchange sums the gradients and leaves each rank its shard; the
+/// rank applies it; then the shards of the parameters are spread.  On what the
+/// ranks hold this is `gradients`, with the optimizer's work and memory divided.
+///
+///   rounds per step            that of the exchange
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         the optimizer's state is 1/P of it (hierarchical:
+///                              1/L, L ranks a host)
+///   guarantee                  exact: one rank's step on the whole batch
+///
+/// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054, section 5.1.
+class Zero1 final : public UpdateRule {
+ public:
+  void extend(const PlanInput& input,
+              const ExchangeRule& exchange,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    shard_state("zero-1", input, exchange, builder);
+  }
+
+  void compute(const std::vector<Bucket>&,
+               const Transfer&,
+               Program& program) const override {
+    program.compute();
+  }
+
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    transfer.start(bucket.gradients, program);
+  }
+
+  /// A schedule may start parts of buckets: each has its own shards.
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override {
+    const PlanInput& input = program.input();
+    const ExchangeTraits traits = transfer.exchange.traits(input);
+    update_shard(bucket.values,
+                 shard_of(bucket.gradients,
+                          traits.own_shard.value_or(0),
+                          input.world == 1 ? 1 : traits.shards),
+                 transfer,
+                 program);
+    transfer.finish(bucket.values, program);
+  }
+
+  void apply(const Bucket&, const Transfer&, Program&) const override {}
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_zero_1(const Options&) {
+  return std::make_unique<Zero1>();
+}
+
+}  // namespace paceline::strategies
