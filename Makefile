@@ -2,7 +2,7 @@
 # Every build is a preset of CMakePresets.json; this file only calls them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test build mpi with-mpi core lint nightly clean distclean
+.PHONY: help setup bench test build adapters mpi with-mpi core lint nightly clean distclean
 
 # Tools that setup installed without root come first.
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
@@ -17,6 +17,7 @@ help:
 	@echo 'make bench    set up, build, run experiments/quick.toml; a table and a page'
 	@echo 'make test     set up, build everything, run every test'
 	@echo 'make build    set up and build the program: build/paceline'
+	@echo 'make adapters NAME="jax paddle"  install frameworks, each apart; docs/adapters.md'
 	@echo 'make mpi      install Open MPI (as root) and build the program with the engine mpi'
 	@echo 'make core     build and test the half that needs no torch (seconds)'
 	@echo 'make lint     format, module dependencies, sizes, clang-tidy, what is linked'
@@ -44,6 +45,9 @@ bench: build
 	  mv $$old results/quick-$$(date -u -r $$old +%Y%m%dT%H%M%SZ).jsonl
 	build/paceline run experiments/quick.toml --records results/quick.jsonl
 	@build/paceline report results/quick.jsonl --output results/quick.html
+
+adapters: build
+	@tools/setup/adapters.sh "$$(sed -n 's/.*kPython = "\(.*\)";/\1/p' $(BUILD)/generated/paceline/measure/version.h)" $(NAME)
 
 # Configured anew, because ninja does not see that MPI has come.
 with-mpi: setup

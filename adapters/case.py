@@ -25,6 +25,8 @@ class Case:
     batch_size: int = 32
     image_size: int = 0
     classes: int = 0
+    sequence_length: int = 0
+    compat_zeros: bool = False
     bucket_mb: float = 25
     engine: str = "gloo"
     device: str = "cpu"
@@ -42,8 +44,10 @@ class Case:
     momentum: float = 0.9
     weight_decay: float = 1e-4
     options: str = "defaults"
+    compiled: bool = False
+    start: str = "random"
     dump: str = "none"
-    dropout: float = 0.5
+    dropout: float = -1.0
 
 
 _CHOICES = {
@@ -53,12 +57,14 @@ _CHOICES = {
     "dtype": ("fp32", "bf16", "amp"),
     "optimizer": ("sgd", "adamw"),
     "options": ("defaults", "best"),
+    "start": ("random", "formula"),
     "dump": ("none", "formula", "integers"),
 }
 _AT_LEAST = {
     "batch_size": 1,
     "image_size": 0,
     "classes": 0,
+    "sequence_length": 0,
     "threads": 0,
     "warmup": 0,
     "steps": 1,
@@ -110,11 +116,22 @@ def check_value(key, value, kind):
 
 def refuse_unsupported(case):
     """What this machine cannot run; bf16 as src/paceline/experiment/machine.cc."""
-    if not networks.NETWORKS[case.model].is_installed():
+    info = networks.NETWORKS[case.model]
+    if not info.is_installed():
         raise UsageError(
-            f"model {case.model}: torchvision defines it and is not installed "
-            "in this Python; `pip install torchvision` installs it"
+            f"model {case.model}: {info.package} defines it and is not "
+            f"installed in this Python; `pip install {info.package}` installs it"
         )
+    texts = ("sequence_length", "compat_zeros")
+    images = ("image_size", "classes")
+    for key in images if info.reads_text else texts:
+        if getattr(case, key):
+            raise UsageError(
+                f"{key} is no option of {case.model}, which reads "
+                f"{'text' if info.reads_text else 'images'}"
+            )
+    if info.reads_text and case.dump == "integers":
+        raise UsageError(f"dump integers: {case.model} has layer normalization")
     if case.device == "cuda":
         if not torch.cuda.is_available():
             raise UsageError("device cuda: this PyTorch sees no CUDA device")

@@ -12,7 +12,14 @@ import torch
 _MASK = 0xFFFFFFFF
 _INPUT_STREAM = 1
 _TARGET_STREAM = 2
+_PLACES_STREAM = 3
+_KINDS_STREAM = 4
+_REPLACEMENTS_STREAM = 5
 _NON_ZERO_PER_UNIT = 8.0
+_VOCABULARY = 30522
+_COMPAT_WORDS = 2000
+_MASK_TOKEN = 103
+NO_LABEL = -100
 _CHUNK = 1 << 20
 
 
@@ -73,6 +80,39 @@ def batch(shape, classes, seed, rank, integers=False):
         shape[:1], stream, torch.int64, lambda w: _below(w, classes)
     )
     return inputs, target
+
+
+def _words_of(shape, stream):
+    return _tabulate(shape, stream, torch.int64, lambda word: word)
+
+
+def text_batch(shape, seed, rank, zeros=False):
+    """(words and types, labels) of [batch, tokens], as make_batch in C++."""
+
+    def stream(name):
+        return stream_of(seed, seed >> 32, rank, name)
+
+    def uniform(shape, name, limit):
+        return _below(_words_of(shape, stream(name)), limit)
+
+    words = uniform(shape, _INPUT_STREAM, _COMPAT_WORDS if zeros else _VOCABULARY)
+    second = torch.zeros_like(words)
+    follows = torch.zeros(shape[0], 1, dtype=torch.int64)
+    labels = torch.zeros_like(words)
+    if not zeros:
+        tokens = shape[1]
+        second[:, (tokens + 1) // 2 :] = 1
+        follows = uniform((shape[0], 1), _TARGET_STREAM, 2)
+        places = _words_of(shape, stream(_PLACES_STREAM)).argsort(dim=1)
+        hidden = torch.zeros(shape, dtype=torch.bool).scatter_(
+            1, places[:, : max(1, (15 * tokens + 50) // 100)], True
+        )
+        labels = torch.where(hidden, words, NO_LABEL)
+        kinds = uniform(shape, _KINDS_STREAM, 10)
+        others = uniform(shape, _REPLACEMENTS_STREAM, _VOCABULARY)
+        words = torch.where(hidden & (kinds < 8), _MASK_TOKEN, words)
+        words = torch.where(hidden & (kinds == 8), others, words)
+    return torch.stack((words, second), 1), torch.cat((follows, labels), 1)
 
 
 def _fan_in(parameter):

@@ -30,6 +30,9 @@ from events import PhaseClock, SignOfLife, emit
 class Rank:
     """Everything one rank trains with."""
 
+    name = "pytorch-ddp"
+    exchange = "DistributedDataParallel"
+
     def __init__(self, case):
         self.case = case
         self.rank = rank_variable("RANK")
@@ -44,6 +47,7 @@ class Rank:
         dist.init_process_group(case.engine, init_method="env://")
         self.micro_batches = self.make_micro_batches()
         network = self.make_network()
+        self.parameter_count = sum(p.numel() for p in network.parameters())
         # Before wrapping, as the original benchmark does.
         self.optimizer = self.make_optimizer(network)
         self.model = self.wrap(network)
@@ -68,7 +72,7 @@ class Rank:
             case.classes or info.classes,
             case.dropout,
         )
-        if case.dump == "formula":
+        if "formula" in (case.dump, case.start):
             formula.fill_by_formula(network, case.seed)
         elif case.dump == "integers":
             formula.fill_with_integers(network, case.seed)
@@ -82,21 +86,19 @@ class Rank:
     def make_micro_batches(self):
         case = self.case
         info = networks.NETWORKS[case.model]
-        side = case.image_size or info.image_size
-        inputs, target = formula.batch(
-            (case.batch_size, info.channels, side, side),
-            case.classes or info.classes,
-            case.seed,
-            self.rank,
-            integers=case.dump == "integers",
+        inputs, target = info.batch(
+            case, self.rank, integers=case.dump == "integers"
         )
         layout = (
-            torch.channels_last if case.channels_last else torch.preserve_format
+            torch.channels_last
+            if case.channels_last and not info.reads_text
+            else torch.preserve_format
         )
+        dtype = self.tensor_dtype if inputs.is_floating_point() else inputs.dtype
         parts = zip(inputs.chunk(case.accumulate), target.chunk(case.accumulate))
         return [
             (
-                x.to(self.device, self.tensor_dtype, memory_format=layout),
+                x.to(self.device, dtype, memory_format=layout),
                 y.to(self.device),
             )
             for x, y in parts
@@ -124,6 +126,8 @@ class Rank:
 
     def wrap(self, network):
         index = self.device.index
+        if self.case.compiled:
+            network = torch.compile(network)
         with warnings.catch_warnings():
             # 2.13 prefers a new name that older versions do not know.
             warnings.simplefilter("ignore", FutureWarning)
@@ -144,16 +148,26 @@ class Rank:
         return torch.autocast(self.case.device, dtype)
 
     def forward(self, micro_batch):
-        inputs, target = micro_batch
+        integers = self.case.dump == "integers"
+        info = networks.NETWORKS[self.case.model]
         with self.autocast():
-            logits = self.model(inputs)
-            if self.case.dump == "integers":
-                return formula.integer_loss(logits, target)
-            loss = torch.nn.functional.cross_entropy(logits, target)
-        return loss / self.case.accumulate if self.case.accumulate > 1 else loss
+            loss = info.loss(self.model, *micro_batch, integers=integers)
+        return loss if integers else loss / self.case.accumulate
 
     def backward(self, loss):
         (self.scaler.scale(loss) if self.scaler else loss).backward()
+
+    def zero_gradients(self):
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def parameters_digest(self):
+        """Of the bits of all parameters; None where no rank has them all."""
+        fingerprint = formula.fingerprint_all(self.optimizer_parameters())
+        return f"{fingerprint:016x}"
+
+    def optimizer_parameters(self):
+        for group in self.optimizer.param_groups:
+            yield from group["params"]
 
     def update(self):
         if self.scaler:
@@ -165,7 +179,7 @@ class Rank:
     def step(self, clock, before_update=lambda: None):
         """One step; returns its loss.  `clock(phase)` ends a phase."""
         if not self.case.compat_accumulate:
-            self.optimizer.zero_grad(set_to_none=True)
+            self.zero_gradients()
         total = None
         for index, micro_batch in enumerate(self.micro_batches):
             is_last = index + 1 == len(self.micro_batches)
@@ -197,8 +211,15 @@ class Rank:
         cuda = self.device.type == "cuda"
         emit(
             "environment",
-            framework="pytorch-ddp",
+            framework=self.name,
             framework_version=torch.__version__,
+            data="synthetic, one batch",
+            layout="NHWC" if self.case.channels_last else "NCHW",
+            compiler="torch.compile" if self.case.compiled else None,
+            exchange=self.exchange,
+            parameters=self.parameter_count,
+            clipping="none",
+            loss_scaling="dynamic" if self.scaler else "none",
             python=platform.python_version(),
             cuda=torch.version.cuda,
             device_name=torch.cuda.get_device_name(self.device) if cuda else None,
@@ -218,15 +239,16 @@ def measure(rank):
     device's work."""
     case = rank.case
     alive = SignOfLife()
+    losses = []
     for index in range(case.warmup):
-        rank.step(lambda phase: None)
+        losses.append(rank.step(lambda phase: None))
         alive(index + 1)
     rank.synchronize()
     clocks = []
     lines_ns = []
     for index in range(case.steps):
         clocks.append(PhaseClock())
-        loss = rank.step(clocks[-1])
+        losses.append(rank.step(clocks[-1]))
         is_last = index + 1 == case.steps
         lines_ns.append(0 if is_last else alive(case.warmup + index + 1))
     rank.synchronize()
@@ -246,7 +268,10 @@ def measure(rank):
         "end",
         peak_memory_bytes=rank.peak_memory_bytes(),
         window_ns=sum(steps_ns),
-        loss=loss.item(),
+        loss_first=losses[0].item(),
+        loss_fifth=losses[4].item() if len(losses) > 4 else None,
+        loss=losses[-1].item(),
+        parameters_digest=rank.parameters_digest(),
     )
 
 
@@ -273,11 +298,11 @@ def dump(rank):
         )
 
 
-def main():
+def main(make_rank=Rank):
     try:
         case = parse_case(os.environ.get("PACELINE_CASE", "{}"))
         refuse_unsupported(case)
-        rank = Rank(case)
+        rank = make_rank(case)
         rank.emit_environment()
         if case.dump == "none":
             measure(rank)
@@ -285,7 +310,7 @@ def main():
             dump(rank)
         dist.destroy_process_group()
     except UsageError as error:
-        emit("error", message=str(error))
+        emit("error", status="unsupported", message=str(error))
         return 2
     except Exception as error:  # the harness must learn of any failure
         emit("error", message=f"{type(error).__name__}: {error}")

@@ -148,8 +148,7 @@ class Plain {
 
   void step() {
     sgd_.zero_grad();
-    at::cross_entropy_loss(network_->forward(batch_.input), batch_.target)
-        .backward();
+    network_->loss(batch_).backward();
     sgd_.step();
   }
 

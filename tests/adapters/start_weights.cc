@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "paceline/networks/batch.h"
+#include "paceline/networks/network.h"
 
 int main(int argc, char** argv) {
   using namespace paceline::networks;

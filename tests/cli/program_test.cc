@@ -59,9 +59,11 @@ TEST_F(Program, BareItPrintsTheNextCommands) {
 }
 
 TEST_F(Program, ListSaysWhatATopologyIs) {
-  const std::string text = run("list strategies").out;
-  EXPECT_EQ(text.find(".h ["), std::string::npos) << text;
-  for (const char* words : {"one-peer-exp: one rank a step", "ring: both"}) {
+  const std::string strategies = run("list strategies").out;
+  EXPECT_EQ(strategies.find(".h ["), std::string::npos) << strategies;
+  EXPECT_NE(strategies.find("`paceline list topologies`"), std::string::npos);
+  const std::string text = run("list topologies").out;
+  for (const char* words : {"one-peer-exp[:BASE] ", "full  ", "edges:FILE "}) {
     EXPECT_NE(text.find(words), std::string::npos) << words;
   }
 }

@@ -53,6 +53,24 @@ TEST(ProfileFile, IsReadWithShapeTimesAndOrder) {
   plan::check_profile(p.model, p.profile);
 }
 
+TEST(ProfileFile, HoldsTheTimesOfCodecsWhereTheyWereMeasured) {
+  ProfiledModel p = parse_profile(kText, "p.json");
+  EXPECT_TRUE(p.codecs.empty());
+  EXPECT_EQ(to_json_text(p).find("codecs"), std::string::npos);
+  p.codecs = {{.codec = "sign",
+               .bytes = 400,
+               .copy = 1'000'000,
+               .encode = 2'500'000,
+               .decode = 3,
+               .kernels = {{"sign", 412, 2'500'000}}}};
+  const std::string text = to_json_text(p);
+  const ProfiledModel q = parse_profile(text, "q.json");
+  EXPECT_EQ(to_json_text(q), text);
+  ASSERT_EQ(q.codecs.size(), 1u);
+  EXPECT_EQ(q.codecs[0].decode, 3);
+  EXPECT_EQ(q.codecs[0].kernels[0].bytes, 412);
+}
+
 TEST(ProfileFile, WhatIsWrittenReadsBackEqual) {
   const ProfiledModel p = parse_profile(kText, "p.json");
   const std::string text = to_json_text(p);

@@ -102,7 +102,7 @@ TEST_F(DispatcherTest, ManyStepsOnThreeThreadsGiveTheResultOfTheProgram) {
     numbers.update(kernel.writes[0].slice);
   };
   std::optional<RandomOrderThread> engine(1);
-  issuer.on_watch = [&](OpRef ref) {
+  issuer.on_start = [&](OpRef ref, const Events&) {
     engine->add([&, ref] {
       const auto& op = ops.ops[static_cast<std::size_t>(ref.op)];
       numbers.all_reduce(std::get<plan::Collective>(op.work).out);
@@ -153,7 +153,7 @@ TEST_F(DispatcherTest, WithoutASpareCoreOnlyUrgentKernelsRunBeside) {
       urgent_ran.set_value();
     }
   };
-  issuer.on_watch = [&](OpRef ref) {
+  issuer.on_start = [&](OpRef ref, const Events&) {
     if (ref.op > kUpdateFirst) {
       dispatcher->op_ended(ref, nullptr);
     }
@@ -170,7 +170,9 @@ TEST_F(DispatcherTest, WithoutASpareCoreOnlyUrgentKernelsRunBeside) {
 }
 
 TEST_F(DispatcherTest, AnOpMayEndOnTheThreadThatStartsIt) {
-  issuer.on_watch = [&](OpRef ref) { dispatcher->op_ended(ref, nullptr); };
+  issuer.on_start = [&](OpRef ref, const Events&) {
+    dispatcher->op_ended(ref, nullptr);
+  };
   make({.record_spans = true});
   for (const plan::Step step : {0, 1}) {
     dispatcher->begin_step(step, tiny.plan());
@@ -188,28 +190,6 @@ TEST_F(DispatcherTest, AnOpMayEndOnTheThreadThatStartsIt) {
     EXPECT_LE(span.start_ns, span.end_ns);
   }
   EXPECT_EQ(work, 8U) << "two all-reduces and two updates a step";
-}
-
-// What a device orders by itself: collectives and kernels are enqueued at once.
-TEST_F(DispatcherTest, AsynchronousOpsAreCompleteOnceTheyAreEnqueued) {
-  std::vector<std::string> log;
-  FakeIssuer device(/*asynchronous=*/true);
-  device.on_watch = [&](OpRef ref) {
-    log.push_back("op " + std::to_string(ref.op));
-  };
-  Dispatcher enqueue(
-      tiny.input,
-      tiny.setup,
-      device,
-      [&](OpRef, const plan::Kernel& kernel) {
-        log.push_back("update " + std::to_string(kernel.writes[0].slice.begin));
-      },
-      {});
-  enqueue.begin_step(0, tiny.plan());
-  compute(enqueue, 0);
-  EXPECT_EQ(log,
-            (std::vector<std::string>{"op 4", "update 2", "op 5", "update 0"}));
-  enqueue.wait_all();
 }
 
 TEST_F(DispatcherTest, AWaitThatTakesTooLongNamesTheOpInFlight) {
@@ -242,7 +222,7 @@ TEST_F(DispatcherTest, AnOpThatCannotStartIsTheErrorOfTheRun) {
 }
 
 TEST_F(DispatcherTest, AnOpThatFailsIsTheErrorOfTheRun) {
-  issuer.on_watch = [&](OpRef ref) {
+  issuer.on_start = [&](OpRef ref, const Events&) {
     dispatcher->op_ended(
         ref, std::make_exception_ptr(std::runtime_error("peer closed")));
   };
@@ -258,7 +238,9 @@ TEST_F(DispatcherTest, AnOpThatFailsIsTheErrorOfTheRun) {
 }
 
 TEST_F(DispatcherTest, AnErrorOfAKernelOrOfTheHeartbeatEndsTheWait) {
-  issuer.on_watch = [&](OpRef ref) { dispatcher->op_ended(ref, nullptr); };
+  issuer.on_start = [&](OpRef ref, const Events&) {
+    dispatcher->op_ended(ref, nullptr);
+  };
   run_kernel = [](OpRef, const plan::Kernel&) {
     throw UsageError("this kernel is not for these operands");
   };
@@ -269,7 +251,7 @@ TEST_F(DispatcherTest, AnErrorOfAKernelOrOfTheHeartbeatEndsTheWait) {
               dispatcher->wait_all();
             }),
             "this kernel is not for these operands");
-  issuer.on_watch = {};
+  issuer.on_start = {};
   make({.heartbeat = [](plan::Step, const std::string&) {
     throw WorldError("the store is gone");
   }});

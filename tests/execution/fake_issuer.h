@@ -18,21 +18,17 @@ namespace paceline::testing {
 /// Starts nothing, and says what it was asked for.  Tests end the ops.
 class FakeIssuer : public execution::Issuer {
  public:
-  explicit FakeIssuer(bool asynchronous = false)
-      : asynchronous_(asynchronous) {}
-
-  Watch start(plan::OpRef ref, const plan::Op& /*op*/) override {
+  void start(plan::OpRef ref,
+             const plan::Op& /*op*/,
+             const execution::Events& before) override {
     if (started.size() == most_starts) {
       throw std::runtime_error("no more");
     }
     started.push_back(ref);
-    return [this, ref] {
-      if (on_watch) {
-        on_watch(ref);
-      }
-    };
+    if (on_start) {
+      on_start(ref, before);
+    }
   }
-  bool is_asynchronous() const override { return asynchronous_; }
   void send_pick(std::size_t /*on*/, plan::OpRef pick) override {
     picks_sent.push_back(pick);
   }
@@ -40,12 +36,9 @@ class FakeIssuer : public execution::Issuer {
 
   std::vector<plan::OpRef> started;
   std::size_t most_starts = 1'000'000;
-  std::function<void(plan::OpRef)> on_watch;
+  std::function<void(plan::OpRef, const execution::Events& before)> on_start;
   std::vector<plan::OpRef> picks_sent;
   int picks_asked = 0;
-
- private:
-  bool asynchronous_;
 };
 
 /// A thread that is given jobs and does them in a random order.

@@ -20,7 +20,8 @@ Machine cpu_machine(int cores) {
                      "resnet101",
                      "resnext50_32x4d",
                      "resnext101_32x8d",
-                     "mlp"},
+                     "mlp",
+                     "linear"},
           .engines = {"gloo"}};
 }
 
@@ -85,6 +86,14 @@ TEST(Expand, ListsAreAProductWithTheLastKeyOfTheTableFastest) {
                                     {"model", "mlp"}}),
                         cpu_machine(2))),
             (Texts{"1 ddp", "1 fusion", "2 ddp", "2 fusion"}));
+}
+
+TEST(Expand, ACaseMayHaveLists) {
+  const RawSettings raw = parse_raw_settings(
+      "[[case]]\nmodel = 'mlp'\nranks = [1, 2]\nstrategy = ['bsp', 'wfbp']\n",
+      "x.toml");
+  EXPECT_EQ(rows(expand(raw, cpu_machine(2))),
+            (Texts{"1 bsp", "1 wfbp", "2 bsp", "2 wfbp"}));
 }
 
 TEST(Expand, FlagsReplaceTheirKeyInCasesAndSweep) {
@@ -197,7 +206,7 @@ TEST(Expand, RefusesWhatCannotRunHere) {
   EXPECT_EQ(refusal(with_flags({{"model", "resnet5"}}), two),
             "--model: unknown model 'resnet5'; did you mean 'resnet50'? Known: "
             "resnet18, resnet50, resnet101, resnext50_32x4d, "
-            "resnext101_32x8d, mlp");
+            "resnext101_32x8d, mlp, linear");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),
             "--device: 'cuda', but PyTorch sees no GPU here");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"engine", "nccl"}}), two),
@@ -353,6 +362,43 @@ TEST(QuickFile, AdaptsToTheMachine) {
   Machine one_gpu = gpu_machine({});
   one_gpu.cuda_devices = 1;
   EXPECT_EQ(expand(file, one_gpu).cases.back().ranks, 1);
+}
+
+TEST(TrainingOnData, TakesTheSizesOfTheData) {
+  const Experiment experiment = expand(
+      with_flags({{"data", "digits"}, {"model", "mlp"}}), cpu_machine(4));
+  ASSERT_EQ(experiment.cases.size(), 1u);
+  EXPECT_EQ(experiment.cases[0].image_size, 8);
+  EXPECT_EQ(experiment.cases[0].classes, 10);
+}
+
+TEST(TrainingOnData, RefusesWhatDoesNotFit) {
+  const auto refused =
+      [](std::vector<std::pair<std::string, std::string>> flags) {
+        if (flags.front().first != "model") {
+          flags.emplace_back("model", "mlp");
+        }
+        return refusal(with_flags(flags), cpu_machine(4));
+      };
+  const auto holds = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  holds(refused({{"data", "digit"}}), "did you mean 'digits'");
+  holds(refused({{"data", "mnist"}}), "mnist:DIR is wanted");
+  holds(refused({{"data", "mnist:"}}), "mnist:DIR is wanted");
+  holds(refused({{"data", "digits:x"}}), "digits takes no folder");
+  holds(refused({{"split", "dirichlet:1"}}), "needs --data");
+  holds(refused({{"target", "0.9"}}), "needs --data");
+  holds(refused({{"data", "digits"}, {"split", "uneven"}}),
+        "--split: 'uneven' is neither even nor dirichlet:ALPHA");
+  holds(refused({{"data", "digits"}, {"split", "dirichlet:0"}}), "--split");
+  holds(refused({{"data", "digits"}, {"target", "95"}}), "at most 1");
+  holds(refused({{"data", "digits"}, {"image_size", "32"}}),
+        "that of the data is 8");
+  holds(refused({{"data", "digits"}, {"strategy", "python-ddp"}}),
+        "by a network of this program");
+  holds(refused({{"data", "least-squares"}}), "for the model linear");
+  holds(refused({{"lr_decay", "0.1"}}), "as 0.1@200+300");
 }
 
 }  // namespace

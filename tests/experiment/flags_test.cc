@@ -129,9 +129,11 @@ TEST(FindExperiment, LooksBelowTheRoots) {
     find_experiment("quik", roots);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown experiment 'quik'; did you mean 'quick'? Known: ddp, "
-                 "quick, same_prices");
+    const std::string said = error.what();
+    EXPECT_EQ(said.find("unknown experiment 'quik'; did you mean 'quick'? "
+                        "Known: accuracy, "),
+              0U)
+        << said;
   }
 }
 

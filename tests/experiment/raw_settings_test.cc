@@ -47,7 +47,7 @@ TEST(RawSettings, UnknownKeyListsTheKnownOnes) {
   const std::string sentence = refusal("\nbucket_size = 25\n");
   EXPECT_TRUE(sentence.starts_with(
       "x.toml:2: unknown key 'bucket_size'; here it is 'bucket_mb'. Known: "
-      "name, about, protocol, runs, label, model, batch_size, "))
+      "name, about, protocol, runs, retries, label, model, batch_size, "))
       << sentence;
   EXPECT_TRUE(refusal("[[case]]\nmodle = 'mlp'\n")
                   .starts_with("x.toml:2: unknown key 'modle'; did you mean "
@@ -66,9 +66,10 @@ TEST(RawSettings, RefusalsNameFileAndLine) {
   EXPECT_EQ(refusal("channels_last = 1"),
             "x.toml:1: channels_last: 1 is not true or false");
   EXPECT_EQ(refusal("model = ['mlp', 'lenet']"),
-            "x.toml:1: model: a list of values belongs under [sweep]");
-  EXPECT_EQ(refusal("[[case]]\nranks = [1, 2]"),
-            "x.toml:2: ranks: a list of values belongs under [sweep]");
+            "x.toml:1: model: a list of values belongs under [sweep] or "
+            "[[case]]");
+  EXPECT_EQ(refusal("[[case]]\nranks = []"),
+            "x.toml:2: ranks: the list is empty");
   EXPECT_EQ(refusal("[sweep]\nranks = []"),
             "x.toml:2: ranks: the list is empty");
   EXPECT_EQ(refusal("[sweep]\nruns = [1]"),

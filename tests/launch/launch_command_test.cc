@@ -56,12 +56,5 @@ TEST(LaunchLine, refuses_what_it_does_not_know) {
   EXPECT_THROW(launch_command("slurm", {0, 1, {}}), UsageError);
 }
 
-TEST(ShellWord, quotes_only_where_needed) {
-  EXPECT_EQ(shell_word("a-b_c/d.e=1,2"), "a-b_c/d.e=1,2");
-  EXPECT_EQ(shell_word(""), "''");
-  EXPECT_EQ(shell_word("a b"), "'a b'");
-  EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
-}
-
 }  // namespace
 }  // namespace paceline::launch

@@ -23,7 +23,7 @@ using measure::TrainerOptions;
 inline constexpr int kSteps = 20;
 
 /// One frozen layer, one used twice, one that forward never reaches.
-class Awkward final : public networks::Network {
+class Awkward final : public networks::Classifier {
  public:
   Awkward() {
     first = register_module("first", networks::Linear(3 * 8 * 8, 24));

@@ -29,16 +29,34 @@ const std::vector<std::string>& compressed() {
       "dear+all-reduce+sign",
       "wfbp+ps+sign",
       "fusion+ps:placement=apart,servers=1+sign",
+      "bsp+ef-sign",
+      "fusion+ef-sign",
+      "bytescheduler:partition-mb=0.0005,credit-mb=0.04+ef-sign",
+      "bsp+sign:form=int8",
+      "dear+rs-ag+sign:form=int8",
+      "fusion+gtopk:density=0.1",
+      "bytescheduler:partition-mb=0.0005,credit-mb=0.04+gtopk:density=0.1",
+      "fusion+random-k:density=0.1",
+      "fusion+qsgd",
+      "bytescheduler:partition-mb=0.0005,credit-mb=0.04+qsgd",
+      "fusion+powersgd:rank=2",
+      "dear+all-reduce+powersgd",
       "wfbp+topk:density=0.01",
       "fusion+topk:density=0.1",
       "bytescheduler:partition-mb=0.0005,credit-mb=0.04+topk:density=0.01"};
   return all;
 }
 
+/// Small ones, in which the strategy exists.
+std::vector<int> worlds_of(const std::string& strategy) {
+  return strategy.find("gtopk") != std::string::npos ? std::vector<int>{2, 4}
+                                                     : std::vector<int>{2, 3};
+}
+
 class Compressed : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Compressed, SendsWhatItsPlanSays) {
-  for (const int world : {2, 3}) {
+  for (const int world : worlds_of(GetParam())) {
     testing::run_team_well(world, [&](const Team& team) {
       Trainer trainer(awkward_case(GetParam()), team, awkward_options());
       EXPECT_EQ(testing::booked(trainer, 3),
@@ -49,7 +67,7 @@ TEST_P(Compressed, SendsWhatItsPlanSays) {
 }
 
 TEST_P(Compressed, LeavesEqualParametersAndAShorterLoss) {
-  for (const int world : {2, 3}) {
+  for (const int world : worlds_of(GetParam())) {
     std::vector<std::int64_t> digests(static_cast<std::size_t>(world));
     std::vector<int> trains(digests.size());
     testing::run_team_well(world, [&](const Team& team) {
@@ -151,6 +169,30 @@ TEST(Sign, TrainsByTheMajorityOfTheRanks) {
             << strategy << ", rank " << team.rank << " of " << world;
       });
     }
+  }
+}
+
+// The server's vote, every rank's own, and a sum of bytes, bit for bit.
+TEST(Sign, TrainsTheSameInEveryForm) {
+  for (const int world : {2, 3}) {
+    std::vector<std::int64_t> digests;
+    for (const char* strategy : {"bsp+sign",
+                                 "bsp+ps+sign",
+                                 "bsp+sign:form=int8",
+                                 "bsp+ps+sign:form=int8"}) {
+      std::vector<std::int64_t> of_rank(static_cast<std::size_t>(world));
+      testing::run_team_well(world, [&](const Team& team) {
+        Trainer trainer(awkward_case(strategy), team, awkward_options());
+        for (int step = 0; step < kSteps; ++step) {
+          trainer.step();
+        }
+        trainer.drain();
+        of_rank[static_cast<std::size_t>(team.rank)] =
+            trainer.parameter_digest();
+      });
+      digests.insert(digests.end(), of_rank.begin(), of_rank.end());
+    }
+    EXPECT_EQ(digests, std::vector(digests.size(), digests.front())) << world;
   }
 }
 

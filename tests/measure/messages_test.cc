@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <future>
+
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -123,12 +126,13 @@ TEST(Messages, OfRanksWithOtherPlansAreRefused) {
 // Two ranks: each takes the mean of both updated parameters, whose halves are
 // exact in binary.
 TEST(Neighbors, TakeTheMeanOfTwoUpdatedNetworks) {
-  for (const char* text :
-       {"bsp+neighbor-allreduce+atc",
-        "wfbp+neighbor-allreduce:topology=ring+atc",
-        "fusion+neighbor-allreduce:topology=exp+atc",
-        "dear+neighbor-allreduce+atc",
-        "fusion+hierarchical-neighbor-allreduce:local=1+atc"}) {
+  for (const char* text : {"bsp+neighbor-allreduce+atc",
+                           "wfbp+neighbor-allreduce:topology=ring+atc",
+                           "fusion+neighbor-allreduce:topology=exp+atc",
+                           "dear+neighbor-allreduce+atc",
+                           "fusion+hierarchical-neighbor-allreduce:local=1+atc",
+                           "fusion+parameter-allreduce+atc",
+                           "wfbp+push-sum+atc"}) {
     std::vector<std::vector<at::Tensor>> alone(2);
     for (std::size_t rank = 0; rank < 2; ++rank) {
       testing::run_team_well(1, [&](const Team& only) {
@@ -157,6 +161,11 @@ TEST(Neighbors, TakeTheMeanOfTwoUpdatedNetworks) {
 TEST(Neighbors, SendWhatTheirPlansSay) {
   for (const char* text :
        {"fusion+neighbor-allreduce:topology=exp+awc",
+        "wfbp+neighbor-allreduce:topology=star+atc",
+        "fusion+neighbor-allreduce:topology=base+awc",
+        "fusion+push-sum:topology=ring:left+atc",
+        "wfbp+win-put:topology=ring+awc",
+        "fusion+parameter-allreduce+awc",
         "dear+hierarchical-neighbor-allreduce:local=2,topology=ring+atc"}) {
     testing::run_team_well(4, [&](const Team& team) {
       Trainer trainer(awkward_case(text), team, awkward_options());
@@ -165,6 +174,31 @@ TEST(Neighbors, SendWhatTheirPlansSay) {
           << text << ", rank " << team.rank;
     });
   }
+}
+
+// Rank 1 begins when rank 0 has done three steps, none of whose puts it has
+// taken and in none of which it has sent any.
+TEST(WinPut, WaitsForNobody) {
+  std::promise<void> ahead;
+  const std::shared_future<void> is_ahead = ahead.get_future().share();
+  testing::run_team_well(2, [&](const Team& team) {
+    Trainer trainer(
+        awkward_case("fusion+win-put+awc"), team, awkward_options());
+    if (team.rank == 1) {
+      ASSERT_EQ(is_ahead.wait_for(std::chrono::seconds(30)),
+                std::future_status::ready);
+    }
+    for (int step = 0; step < 3; ++step) {
+      trainer.step();
+    }
+    if (team.rank == 0) {
+      const auto missed = trainer.executor().take_staleness();
+      EXPECT_EQ(missed.begin()->first, 1) << "of the first step, that one";
+      EXPECT_EQ(missed.rbegin()->first, 3) << "of the third all three";
+      ahead.set_value();
+    }
+    trainer.drain();
+  });
 }
 
 }  // namespace

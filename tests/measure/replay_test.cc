@@ -19,7 +19,7 @@ constexpr const char* kProfile = R"({"paceline_profile": 1, "model": "two",
  "ready_order": ["b.b", "b.w", "a.w"]})";
 
 /// A clock that moves when slept on, and a log of what happened when.
-struct Scene {
+struct Scene final : networks::Gates {
   std::int64_t now = 1'000'000;
   std::int64_t late_ns = 0;   // of every timer
   std::int64_t call_ns = 0;   // that every event takes
@@ -36,21 +36,22 @@ struct Scene {
     now += call_ns;
     log.push_back(fmt::format("{} {} {}", now - 1'000'000, what, id));
   }
+  void enter(plan::ModuleId m) override {
+    const std::int64_t stands = m == plan::ModuleId{1} ? gate_ns : 0;
+    now += stands;
+    stood_ns += stands;
+    note("enter", static_cast<int>(m));
+  }
+  void leave(plan::ModuleId m) override { note("leave", static_cast<int>(m)); }
+  bool gates_backward(plan::ModuleId m) const override {
+    return m == plan::ModuleId{0};
+  }
+  void enter_backward(plan::ModuleId m) override {
+    note("gate", static_cast<int>(m));
+  }
   ReplayEvents events() {
     return {
-        .enter =
-            [this](plan::ModuleId m) {
-              const std::int64_t stands = m == plan::ModuleId{1} ? gate_ns : 0;
-              now += stands;
-              stood_ns += stands;
-              note("enter", static_cast<int>(m));
-            },
-        .leave =
-            [this](plan::ModuleId m) { note("leave", static_cast<int>(m)); },
-        .gates_backward =
-            [](plan::ModuleId m) { return m == plan::ModuleId{0}; },
-        .enter_backward =
-            [this](plan::ModuleId m) { note("gate", static_cast<int>(m)); },
+        .gates = *this,
         .ready =
             [this](plan::ParameterId p) { note("ready", static_cast<int>(p)); },
         .stood_ns = [this] { return stood_ns; }};

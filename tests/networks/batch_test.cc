@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
 
 namespace paceline::networks {
@@ -56,6 +57,62 @@ TEST(Batch, LayoutChangesNoValue) {
   EXPECT_TRUE(last.input.is_contiguous(at::MemoryFormat::ChannelsLast));
 }
 
+TEST(TextBatch, HidesFifteenPerCentOfItsWords) {
+  const NetworkInfo& info = find_network("bert-tiny");
+  constexpr int kTokens = 64, kSamples = 200, kHidden = 10;
+  const Batch batch = make_batch(info, {.batch_size = kSamples, .seed = 3});
+  ASSERT_EQ(batch.input.sizes(), (at::IntArrayRef{kSamples, 2, kTokens}));
+  ASSERT_EQ(batch.target.sizes(), (at::IntArrayRef{kSamples, 1 + kTokens}));
+  const at::Tensor words = batch.input.select(1, 0);
+  const at::Tensor labels = batch.target.narrow(1, 1, kTokens);
+  const at::Tensor hidden = labels.ne(kNoLabel);
+  EXPECT_TRUE(hidden.sum(1).eq(kHidden).all().item<bool>());
+  EXPECT_LT(labels.max().item<int>(), 30522);
+  EXPECT_GT(labels.max().item<int>(), 30000);
+  // Of 2000 such words about 1600 are masked and 200 are kept, with standard
+  // deviations of 18 and 13.
+  EXPECT_NEAR(words.eq(103).logical_and(hidden).sum().item<int>(), 1600, 100);
+  EXPECT_NEAR(words.eq(labels).sum().item<int>(), 200, 75);
+  EXPECT_TRUE(batch.input.select(1, 1).sum(1).eq(32).all().item<bool>());
+  EXPECT_NEAR(batch.target.select(1, 0).sum().item<int>(), 100, 40);
+  // Every place is hidden somewhere.
+  EXPECT_TRUE(hidden.any(0).all().item<bool>());
+}
+
+TEST(TextBatch, IsThatOfTheSurveyWithZeros) {
+  const NetworkOptions zeros{.sequence_length = 48, .compat_zeros = true};
+  const Batch batch = make_batch(find_network("bert-base"),
+                                 {.batch_size = 4, .network = zeros});
+  EXPECT_EQ(batch.input.sizes(), (at::IntArrayRef{4, 2, 48}));
+  EXPECT_EQ(batch.target.count_nonzero().item<int>(), 0);
+  EXPECT_EQ(batch.input.select(1, 1).count_nonzero().item<int>(), 0);
+  EXPECT_LT(batch.input.max().item<int>(), 2000);
+  EXPECT_GT(batch.input.max().item<int>(), 1500);
+}
+
+TEST(TextBatch, ALargerBatchBeginsWithTheSmallerOne) {
+  const NetworkInfo& info = find_network("bert-tiny");
+  const Batch small = make_batch(info, {.batch_size = 3});
+  const Batch large = make_batch(info, {.batch_size = 8});
+  EXPECT_TRUE(large.input.narrow(0, 0, 3).equal(small.input));
+  EXPECT_TRUE(large.target.narrow(0, 0, 3).equal(small.target));
+}
+
+TEST(TextBatch, RefusesWhatIsOfImages) {
+  const NetworkInfo& text = find_network("bert-tiny");
+  const NetworkInfo& image = find_network("lenet");
+  EXPECT_THROW(make_batch(text, {.integers = true}), UsageError);
+  EXPECT_THROW(make_batch(text, {.network = {.image_size = 64}}), UsageError);
+  EXPECT_THROW(make_batch(text, {.network = {.classes = 10}}), UsageError);
+  EXPECT_THROW(make_batch(text, {.network = {.sequence_length = -1}}),
+               UsageError);
+  EXPECT_THROW(make_batch(image, {.network = {.sequence_length = 64}}),
+               UsageError);
+  EXPECT_THROW(make_batch(image, {.network = {.compat_zeros = true}}),
+               UsageError);
+  EXPECT_THROW(text.make({.sequence_length = 513}), UsageError);
+}
+
 class IntegerData : public testing::TestWithParam<const char*> {};
 
 /// One backward pass in `dtype`; the gradients as float64.
@@ -66,7 +123,7 @@ std::vector<at::Tensor> integer_gradients(const NetworkInfo& info,
   fill_with_integers(*network, 5);
   const Batch batch = make_batch(
       info, {.batch_size = 16, .rank = 1, .integers = true, .dtype = dtype});
-  integer_loss(network->forward(batch.input), batch.target).backward();
+  network->loss(batch).backward();
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& parameter : network->parameters()) {
     gradients.push_back(parameter.grad().to(at::kDouble));

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/networks/batch.h"
+#include "paceline/networks/network.h"
 
 namespace paceline::networks {
 namespace {
@@ -27,12 +27,14 @@ TEST(Autocast, ComputesInBf16AndKeepsGradientsInFloat) {
   const NetworkInfo& info = find_network("lenet");
   const auto network = make_network(info, {}, 0);
   const Batch batch = make_batch(info, {.batch_size = 2});
+  const auto logits = [&] {
+    return dynamic_cast<Classifier&>(*network).forward(batch.input);
+  };
   at::Tensor loss;
   {
     const Autocast autocast(Precision::kAmp, at::kCPU);
-    const at::Tensor logits = network->forward(batch.input);
-    EXPECT_EQ(logits.scalar_type(), at::kBFloat16);
-    loss = at::cross_entropy_loss(logits, batch.target);
+    EXPECT_EQ(logits().scalar_type(), at::kBFloat16);
+    loss = network->loss(batch);
   }
   EXPECT_FALSE(at::autocast::is_autocast_enabled(at::kCPU));
   loss.backward();
@@ -40,7 +42,7 @@ TEST(Autocast, ComputesInBf16AndKeepsGradientsInFloat) {
     EXPECT_EQ(parameter.grad().scalar_type(), at::kFloat);
   }
   const Autocast nothing(Precision::kFp32, at::kCPU);
-  EXPECT_EQ(network->forward(batch.input).scalar_type(), at::kFloat);
+  EXPECT_EQ(logits().scalar_type(), at::kFloat);
 }
 
 TEST(Precision, Bf16NetworkTrainsInBf16Throughout) {
@@ -52,8 +54,7 @@ TEST(Precision, Bf16NetworkTrainsInBf16Throughout) {
                                  {.batch_size = 2,
                                   .dtype = parameter_dtype(Precision::kBf16),
                                   .network = options});
-  at::cross_entropy_loss(network->forward(batch.input), batch.target)
-      .backward();
+  network->loss(batch).backward();
   for (const at::Tensor& parameter : network->parameters()) {
     EXPECT_EQ(parameter.grad().scalar_type(), at::kBFloat16);
   }

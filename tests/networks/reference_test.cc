@@ -20,9 +20,21 @@ void PrintTo(const NetworkInfo& info, std::ostream* out) {
 
 namespace {
 
-nlohmann::json reference_of(std::string_view name) {
+nlohmann::json references() {
   std::ifstream file(PACELINE_SOURCE_DIR "/tests/networks/reference.json");
-  return nlohmann::json::parse(file).at(std::string(name));
+  return nlohmann::json::parse(file);
+}
+
+nlohmann::json reference_of(std::string_view name) {
+  return references().at(std::string(name));
+}
+
+/// Without dropout.
+NetworkOptions options_of(const nlohmann::json& reference) {
+  return {.image_size = reference.value("image_size", 0),
+          .classes = reference.value("classes", 0),
+          .sequence_length = reference.value("sequence_length", 0),
+          .dropout = 0};
 }
 
 /// "name 64x3x7x7" of everything in `module`, in the order of Python's
@@ -55,8 +67,7 @@ struct Step {
 };
 
 Step run_step(Network& network, const Batch& batch) {
-  const at::Tensor logits = network.forward(batch.input);
-  const at::Tensor loss = at::cross_entropy_loss(logits, batch.target);
+  const at::Tensor loss = network.loss(batch);
   loss.backward();
   Step step{.loss = loss.item<double>()};
   for (const at::Tensor& parameter : network.parameters()) {
@@ -67,9 +78,7 @@ Step run_step(Network& network, const Batch& batch) {
 
 /// The step that the reference describes.
 Step run_reference(const NetworkInfo& info, const nlohmann::json& reference) {
-  const NetworkOptions options{.image_size = reference.at("image_size"),
-                               .classes = reference.at("classes"),
-                               .dropout = 0};
+  const NetworkOptions options = options_of(reference);
   const auto network = info.make(options);
   cast_network(*network, at::kDouble);
   const std::uint64_t seed = reference.at("seed");
@@ -90,7 +99,9 @@ void expect_close(const Step& step,
   const std::vector<double> norms = reference.at("gradient_norms");
   ASSERT_EQ(step.gradient_norms.size(), norms.size());
   for (std::size_t i = 0; i < norms.size(); ++i) {
-    EXPECT_NEAR(step.gradient_norms[i], norms[i], relative * norms[i])
+    // The bias of BERT's keys has the gradient 0 but for rounding: it shifts
+    // all scores of a query alike.
+    EXPECT_NEAR(step.gradient_norms[i], norms[i], relative * norms[i] + 1e-12)
         << "parameter " << i;
   }
 }
@@ -99,8 +110,7 @@ class Reference : public testing::TestWithParam<NetworkInfo> {};
 
 TEST_P(Reference, StateHasTheSameNamesShapesAndOrder) {
   const nlohmann::json reference = reference_of(GetParam().name);
-  const NetworkOptions options{.image_size = reference.at("image_size"),
-                               .classes = reference.at("classes")};
+  const NetworkOptions options = options_of(reference);
   std::vector<std::string> state;
   list_state(*GetParam().make(options), "", state);
   EXPECT_EQ(state, reference.at("state").get<std::vector<std::string>>());
@@ -114,8 +124,7 @@ TEST_P(Reference, LossAndGradientNormsAgree) {
 TEST_P(Reference, WeightsAndBatchHaveTheSameBits) {
   const NetworkInfo& info = GetParam();
   const nlohmann::json reference = reference_of(info.name);
-  const NetworkOptions options{.image_size = reference.at("image_size"),
-                               .classes = reference.at("classes")};
+  const NetworkOptions options = options_of(reference);
   const auto network = info.make(options);
   const std::uint64_t seed = reference.at("seed");
   fill_by_formula(*network, seed);
@@ -134,6 +143,16 @@ TEST_P(Reference, WeightsAndBatchHaveTheSameBits) {
             reference.at("integer_weights"));
 }
 
+/// The larger members of bert-tiny's family are of the same code and come
+/// without a reference of their own.
+std::vector<NetworkInfo> with_reference() {
+  std::vector<NetworkInfo> all = networks();
+  std::erase_if(all, [](const NetworkInfo& info) {
+    return info.name.starts_with("bert-") && info.name != "bert-tiny";
+  });
+  return all;
+}
+
 std::string test_name(const testing::TestParamInfo<NetworkInfo>& row) {
   std::string name(row.param.name);
   std::ranges::replace(name, '-', '_');
@@ -142,7 +161,7 @@ std::string test_name(const testing::TestParamInfo<NetworkInfo>& row) {
 
 INSTANTIATE_TEST_SUITE_P(Table,
                          Reference,
-                         testing::ValuesIn(networks()),
+                         testing::ValuesIn(with_reference()),
                          test_name);
 
 class SweepModel : public testing::TestWithParam<const char*> {};

@@ -38,14 +38,10 @@ TEST(AlphaBeta, EachPieceHoldsFromItsFirstByteOn) {
 }
 
 TEST(AlphaBeta, RefusesPiecesOutOfOrderAndNegativeCosts) {
-  AlphaBeta model{.origin = "test", .world = 2};
-  check_alpha_beta(model);
-  model.all_reduce = {{{10, 1, 1}, {10, 1, 1}}};
-  EXPECT_THROW(check_alpha_beta(model), UsageError);
-  model.all_reduce = {{{0, -1, 1}}};
-  EXPECT_THROW(check_alpha_beta(model), UsageError);
-  model.all_reduce = {{{0, 1, -1}}};
-  EXPECT_THROW(check_alpha_beta(model), UsageError);
+  check_line({}, "line");
+  EXPECT_THROW(check_line({{{10, 1, 1}, {10, 1, 1}}}, "line"), UsageError);
+  EXPECT_THROW(check_line({{{0, -1, 1}}}, "line"), UsageError);
+  EXPECT_THROW(check_line({{{0, 1, -1}}}, "line"), UsageError);
 }
 
 }  // namespace

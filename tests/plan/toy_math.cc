@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "paceline/plan/program.h"
+#include "plan/toy_codecs.h"
 
 namespace paceline::plan {
 namespace {
@@ -70,88 +71,6 @@ double rounded(double value) {
   return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
 }
 
-/// reads: gradients, residual.  The largest magnitudes first, of equals the
-/// first place.
-std::vector<Values> topk(const Kernel& work, const std::vector<Values>& reads) {
-  Values left(reads[0].size());
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    left[i] = reads[0][i] + reads[1][i];
-  }
-  std::vector<std::size_t> order(left.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::fabs(left[a]) > std::fabs(left[b]);
-  });
-  order.resize(size(work.writes[0].slice.count));
-  std::ranges::sort(order);
-  Values values, places;
-  for (const std::size_t place : order) {
-    values.push_back(left[place]);
-    places.push_back(static_cast<double>(place));
-    left[place] = 0;
-  }
-  return {values, places, left};
-}
-
-/// reads: values, places, or nothing.
-std::vector<Values> scatter(const Kernel& work,
-                            const std::vector<Values>& reads) {
-  Values sum(size(work.writes[0].slice.count), 0.0);
-  for (std::size_t i = 0; !reads.empty() && i < reads[0].size(); ++i) {
-    sum[static_cast<std::size_t>(reads[1][i])] += reads[0][i];
-  }
-  return {sum};
-}
-
-/// A toy byte is a number from 0 to 255.
-bool bit_of(const Values& bytes, std::size_t i) {
-  return std::fmod(std::floor(bytes[i / 8] / std::exp2(i % 8)), 2) == 1;
-}
-
-Values packed(const std::vector<bool>& bits) {
-  Values bytes((bits.size() + 7) / 8, 0.0);
-  for (std::size_t i = 0; i < bits.size(); ++i) {
-    bytes[i / 8] += bits[i] ? std::exp2(i % 8) : 0;
-  }
-  return bytes;
-}
-
-std::vector<Values> sign(const Values& values) {
-  std::vector<bool> bits;
-  for (const double value : values) {
-    bits.push_back(value >= 0);
-  }
-  return {packed(bits)};
-}
-
-std::vector<Values> unsign(const Kernel& work,
-                           const std::vector<Values>& reads) {
-  std::vector<Values> out;
-  for (std::size_t w = 0; w < work.writes.size(); ++w) {
-    out.emplace_back();
-    for (std::size_t i = 0; i < size(work.writes[w].slice.count); ++i) {
-      out[w].push_back(bit_of(reads[w], i) ? 1 : -1);
-    }
-  }
-  return out;
-}
-
-/// Every read holds one or more copies of what is written.
-std::vector<Values> vote(const Kernel& work, const std::vector<Values>& reads) {
-  const std::size_t bytes = size(work.writes[0].slice.count);
-  std::vector<int> sums(8 * bytes, 0);
-  for (const Values& read : reads) {
-    for (std::size_t i = 0; i < 8 * read.size(); ++i) {
-      sums[i % sums.size()] += bit_of(read, i) ? 1 : -1;
-    }
-  }
-  std::vector<bool> majority;
-  for (const int sum : sums) {
-    majority.push_back(sum >= 0);
-  }
-  return {packed(majority)};
-}
-
 /// reads: anchor, momentum, sum.
 std::vector<Values> nesterov(const Kernel& work,
                              const std::vector<Values>& reads) {
@@ -175,6 +94,31 @@ std::vector<Values> slow_momentum(const Kernel& work,
     anchor[i] -= work.numbers[0] * rate * momentum[i];
   }
   return {anchor, momentum};
+}
+
+/// Kernels of embedding tables: something of all that they read, where any of
+/// it counts.
+std::vector<Values> mixed(const Kernel& work,
+                          const std::vector<Values>& reads) {
+  std::vector<Values> out;
+  for (const Access& access : work.writes) {
+    out.emplace_back(size(access.slice.count), 1.0);
+    for (std::size_t i = 0; i < out.back().size(); ++i) {
+      for (std::size_t r = 0; r < reads.size(); ++r) {
+        const Values& read = reads[r];
+        const double value = read.empty() ? 0 : read[i % read.size()];
+        out.back()[i] += static_cast<double>(r + out.size()) * value;
+      }
+      out.back()[i] = std::fmod(out.back()[i], 1021.0);
+    }
+  }
+  return out;
+}
+
+bool is_of_tables(std::string_view kernel) {
+  return kernel == "draw_rows" || kernel == "deduplicate" ||
+         kernel == "lookup" || kernel == "pool" || kernel == "pool_gradient" ||
+         kernel == "update_rows";
 }
 
 }  // namespace
@@ -252,26 +196,17 @@ std::vector<Values> toy_kernel(const Kernel& work,
   if (work.name == "rescale") {
     return rescale(work, reads);
   }
-  if (work.name == "topk") {
-    return topk(work, reads);
-  }
-  if (work.name == "scatter") {
-    return scatter(work, reads);
-  }
-  if (work.name == "sign") {
-    return sign(reads[0]);
-  }
-  if (work.name == "unsign") {
-    return unsign(work, reads);
-  }
-  if (work.name == "vote") {
-    return vote(work, reads);
-  }
   if (work.name == "nesterov") {
     return nesterov(work, reads);
   }
   if (work.name == "slow_momentum") {
     return slow_momentum(work, reads);
+  }
+  if (const auto coded = toy_codec(work, reads)) {
+    return *coded;
+  }
+  if (is_of_tables(work.name)) {
+    return mixed(work, reads);
   }
   std::vector<Values> out;
   for (std::size_t w = 0; w < work.writes.size(); ++w) {
@@ -281,6 +216,10 @@ std::vector<Values> toy_kernel(const Kernel& work,
         out[w][i] = reads[w][i] + (reads.size() > 1 ? 1 - reads[1][0] : 1);
       } else if (work.name == "copy" || work.name == "view") {
         out[w][i] = work.numbers[0] * reads[w][i];
+      } else if (work.name == "multiply") {
+        out[w][i] = reads[0][i] * reads[1][0];
+      } else if (work.name == "divide") {
+        out[w][i] = reads[0][i] / reads[1][0];
       } else if (work.name == "cast") {
         out[w][i] = rounded(reads[w][i]);
       } else {

@@ -67,9 +67,13 @@ inline OptimizerShape adamw() {
   return {.name = "adamw", .state_buffers = 2};
 }
 
-/// Three modules, two of them of two tensors.
+/// Three modules, two of them of two tensors; three tensors are matrices.
 inline ModelShape tiny_model() {
-  return toy_model({{9, 2}, {12}, {3, 6}});
+  ModelShape model = toy_model({{9, 2}, {12}, {3, 6}});
+  model.parameters[0].sizes = {3, 3};
+  model.parameters[2].sizes = {3, 4};
+  model.parameters[4].sizes = {2, 3};
+  return model;
 }
 
 }  // namespace paceline::plan

@@ -281,7 +281,7 @@ TEST(Costs, AreAddedWhereTheyFall) {
                     .negotiation_per_rank = 3 * kUs,
                     .collective = 4 * kUs,
                     .collective_per_rank = 5 * kUs,
-                    .kernels = {{.prefix = "update",
+                    .kernels = {{.optimizer_step = true,
                                  .launch = 7 * kUs,
                                  .launch_per_tensor = kUs}},
                     .step = 11 * kUs};

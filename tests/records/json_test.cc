@@ -168,8 +168,13 @@ TEST(RecordJson, RankThatTookNoPartHasNoSteps) {
 
 TEST(Json, InstrumentsAreWrittenWhereThereAreSome) {
   RunRecord record = full_record();
-  for (const char* key :
-       {"\"link\"", "\"replay\"", "stretch", "\"cluster\"", "link_check"}) {
+  for (const char* key : {"\"link\"",
+                          "\"replay\"",
+                          "stretch",
+                          "\"cluster\"",
+                          "link_check",
+                          "coding",
+                          "last_loss"}) {
     EXPECT_EQ(to_line(record).find(key), std::string::npos) << key;
   }
   record.configuration.link = "1Gbit,50us";
@@ -177,8 +182,33 @@ TEST(Json, InstrumentsAreWrittenWhereThereAreSome) {
   record.configuration.stretch = 2.5;
   record.configuration.cluster = "two nodes; prices 0123abcd";
   record.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
+  record.coding = {{.ns_per_step = 1200, .plain_bytes_per_step = 4096}};
+  record.training = {{.last_loss = 2.5}};
   EXPECT_EQ(from_line(to_line(record)), record);
   EXPECT_FALSE(record.valid());
+}
+
+TEST(Json, ProgramsOutsideAreWrittenWhereTheyPerformed) {
+  RunRecord record = full_record();
+  for (const char* key : {"\"framework\"",
+                          "\"command\"",
+                          "\"env\"",
+                          "\"status\"",
+                          "\"adapter\"",
+                          "not_run"}) {
+    EXPECT_EQ(to_line(record).find(key), std::string::npos) << key;
+  }
+  const std::string plain = record.configuration.key();
+  record.configuration.framework = "jax";
+  record.configuration.compiled = true;
+  record.configuration.env = {{"XLA_FLAGS", "--a --b"}};
+  record.status = "unsupported";
+  record.error = "bf16: no instructions";
+  record.adapter = {{"layout", "NHWC"}};
+  EXPECT_EQ(from_line(to_line(record)), record);
+  EXPECT_TRUE(record.not_run());
+  EXPECT_EQ(record.configuration.key(),
+            plain + " framework=jax compiled=true env.XLA_FLAGS=--a --b");
 }
 
 TEST(Json, WhatAPredictionSaysIsWrittenWhereItSaysAny) {

@@ -47,7 +47,8 @@ void collect_keys(const json& value,
 bool has_free_keys(const json::json_pointer& parent) {
   const std::string name = parent.empty() ? "" : parent.back();
   return name == "variables" || name == "facts" || name == "phase_ns" ||
-         name == "bytes_by_pattern" || name == "verified";
+         name == "bytes_by_pattern" || name == "verified" || name == "env" ||
+         name == "adapter";
 }
 
 bool reader_takes(const json& record) {
@@ -72,13 +73,50 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   held.configuration.replay = "theirs.profile.json";
   held.configuration.stretch = 2.5;
   held.configuration.cluster = "two nodes; prices 0123abcd";
+  held.configuration.start = "formula";
+  held.configuration.framework = "jax";
+  held.configuration.command = "torchrun train.py";
+  held.configuration.launcher = "ranks";
+  held.configuration.step_regex = "t=(.*)";
+  held.configuration.step_unit = "ms";
+  held.configuration.rate_scope = "node";
+  held.configuration.python = "/usr/bin/python3";
+  held.configuration.compiled = true;
+  held.configuration.env = {{"OMP_WAIT_POLICY", "active"}};
+  held.configuration.not_run = "bf16: no instructions";
+  held.status = "unsupported";
+  held.adapter = {{"layout", "NHWC"}};
   held.link_check = {{.operations = 12, .late = 1, .slack_ns = -345}};
+  held.coding = {{.ns_per_step = 1200, .plain_bytes_per_step = 4096}};
+  held.training = {{.last_loss = 2.5}};
   for (RankSamples& rank : held.ranks) {
     rank.paired_step_ns = {95'000'000, 96'000'000};
     rank.pair_of_step = {0, 1};
+    rank.averages_by_steps_missed = {7, 0, 3};
   }
-  for (const RunRecord& record :
-       {full_record(), failed_record(), planned, held, predicted_record()}) {
+  held.consensus_distance = 0.0125;
+  RunRecord trained = full_record();
+  trained.configuration.data = "digits";
+  trained.configuration.split = "dirichlet:0.1";
+  trained.configuration.target = 0.95;
+  trained.configuration.evaluate_every = 20;
+  trained.configuration.lr_warmup = 5;
+  trained.configuration.lr_decay = "0.1@20+30";
+  for (RankSamples& rank : trained.ranks) {
+    rank.evaluations = {{.loss = 2.5, .accuracy = 0.25},
+                        {.step = 20,
+                         .trained_ns = 3,
+                         .sent_bytes = 4,
+                         .loss = {},
+                         .accuracy = {}}};
+  }
+  EXPECT_EQ(from_line(to_line(trained)), trained);
+  for (const RunRecord& record : {full_record(),
+                                  failed_record(),
+                                  planned,
+                                  held,
+                                  trained,
+                                  predicted_record()}) {
     EXPECT_EQ(checker_.check(json::parse(to_line(record))),
               std::vector<std::string>{});
   }

@@ -39,7 +39,8 @@ TEST(Formats, UnknownNameListsTheKnown) {
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
               "--format: unknown format 'tabel'; did you mean 'table'? Known: "
-              "table, ddp, json, csv, markdown");
+              "table, ddp, bluefog, ddl, trainers, ddp-rpc, json, csv, dlperf, "
+              "markdown");
   }
 }
 

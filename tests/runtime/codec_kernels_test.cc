@@ -10,6 +10,7 @@
 #include <torch/torch.h>
 
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/ef_sign.h"
 #include "paceline/runtime/kernels/sign.h"
 #include "paceline/runtime/kernels/topk.h"
 
@@ -76,12 +77,6 @@ TEST_P(EveryType, TheLargestCrossInOrderOfTheirPlaces) {
   EXPECT_TRUE(
       out.places.slice(0, 1).gt(out.places.slice(0, 0, 99)).all().item<bool>());
 }
-
-INSTANTIATE_TEST_SUITE_P(Types,
-                         EveryType,
-                         ::testing::Values(at::kFloat,
-                                           at::kDouble,
-                                           at::kBFloat16));
 
 // Stich et al., 2018, definition 2.1: ||x - topk(x)||^2 <= (1 - k/n) ||x||^2.
 // Integers make both sides exact.
@@ -174,6 +169,88 @@ TEST(Sign, ComesBackAsPlusOrMinusOne) {
   }
 }
 
+struct ScaledSigns {
+  at::Tensor wire, residual;
+};
+
+/// `borders`: begin and end of each tensor.
+ScaledSigns ef_sign(const at::Tensor& gradients,
+                    const at::Tensor& residual,
+                    const std::vector<double>& borders) {
+  const auto tensors = static_cast<std::int64_t>(borders.size() / 2);
+  ScaledSigns out{
+      .wire = at::zeros({gradients.numel() / 8 + 4 * tensors}, at::kChar),
+      .residual = residual.clone()};
+  Call call =
+      call_of({{gradients}, {out.residual}}, {{out.wire}, {out.residual}});
+  call.numbers = borders;
+  run_ef_sign({}, call);
+  return out;
+}
+
+at::Tensor summed(const at::Tensor& wires,
+                  const at::Tensor& into,
+                  const std::vector<double>& borders) {
+  Call call = call_of({{wires}}, {{into}});
+  call.numbers = borders;
+  run_ef_sign_sum({}, call);
+  return into;
+}
+
+// Integers, of each tensor a mean magnitude that is one too: all is exact.
+TEST_P(EveryType, ScaledSignsAndWhatStaysAreWhatThereWas) {
+  // clang-format off
+  const at::Tensor gradients = at::tensor(
+      {3.F, -1.F, 2.F, -2.F, 0.F, 0.F, 8.F, -0.F,
+       5.F, 1.F, -1.F, 1.F, 0.F, 0.F, 0.F, 0.F}).to(GetParam());
+  // clang-format on
+  const at::Tensor before = at::ones_like(gradients);
+  before.narrow(0, 12, 4).zero_();  // padding
+  const std::vector<double> borders{0, 8, 8, 12};
+  const ScaledSigns out = ef_sign(gradients, before, borders);
+  const at::Tensor crossed =
+      summed(out.wire, at::zeros_like(gradients), borders);
+  EXPECT_TRUE(at::equal(crossed + out.residual, gradients + before));
+  // (4+0+3+1+1+1+9+1)/8 and (6+2+0+2)/4, and zero counts as +1.
+  at::Tensor expected = at::full({16}, 2.5, gradients.options());
+  expected[3] = -2.5;
+  expected.narrow(0, 12, 4).zero_();
+  EXPECT_TRUE(at::equal(crossed, expected));
+}
+
+// Karimireddy et al., 2019, lemma 8: ||x - D||^2 = ||x||^2 - ||x||_1^2 / d.
+// With d a power of two all of it is exact.
+TEST(EfSign, ContractsByTheSquareOfTheL1Norm) {
+  for (int seed = 0; seed < 20; ++seed) {
+    at::manual_seed(static_cast<std::uint64_t>(seed));
+    const std::int64_t d = std::int64_t{16} << (seed % 8);
+    const at::Tensor x = at::randint(-9, 10, {d}, at::kFloat);
+    const ScaledSigns out =
+        ef_sign(x, at::zeros_like(x), {0, static_cast<double>(d)});
+    const auto squares = [](const at::Tensor& t) {
+      return t.to(at::kDouble).square().sum().item<double>();
+    };
+    const double l1 = x.abs().sum(at::kDouble).item<double>();
+    EXPECT_EQ(squares(out.residual),
+              squares(x) - l1 * l1 / static_cast<double>(d))
+        << d;
+  }
+}
+
+TEST(EfSign, AddsTheRanksInTheirOrder) {
+  const std::vector<double> borders{0, 21, 32, 48};
+  std::vector<at::Tensor> wires;
+  at::Tensor expected = at::zeros({48});
+  for (int rank = 0; rank < 3; ++rank) {
+    const at::Tensor x = random(48, at::kFloat, 10 + rank);
+    wires.push_back(ef_sign(x, at::zeros_like(x), borders).wire);
+    expected += summed(wires.back(), at::zeros({48}), borders);
+  }
+  const at::Tensor sum = summed(at::cat(wires), at::zeros({48}), borders);
+  EXPECT_TRUE(at::equal(sum, expected));
+  EXPECT_TRUE(at::equal(sum.narrow(0, 21, 11), at::zeros({11}))) << "padding";
+}
+
 // Votes against a plain loop; copies lie side by side or apart.
 TEST(Vote, IsTheSignOfTheSumOfSigns) {
   constexpr std::int64_t kBytes = 40;
@@ -209,6 +286,12 @@ TEST(Vote, IsTheSignOfTheSumOfSigns) {
     EXPECT_TRUE(at::equal(own, wanted)) << voters;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Types,
+                         EveryType,
+                         ::testing::Values(at::kFloat,
+                                           at::kDouble,
+                                           at::kBFloat16));
 
 }  // namespace
 }  // namespace paceline::runtime

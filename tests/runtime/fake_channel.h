@@ -89,6 +89,7 @@ class FakeChannel final : public engines::Channel {
   engines::Ledger ledger() const override { return {}; }
   c10::intrusive_ptr<c10d::ProcessGroup> process_group() override { return {}; }
 
+  bool ends_at_once = false;
   std::vector<std::string> calls;
   std::vector<at::Tensor> tensors;  // of the calls
   std::vector<c10::intrusive_ptr<FakeWork>> works;
@@ -98,6 +99,9 @@ class FakeChannel final : public engines::Channel {
     calls.push_back(std::move(call));
     tensors.push_back(tensor);
     works.push_back(c10::make_intrusive<FakeWork>(works_have_futures_));
+    if (ends_at_once) {
+      works.back()->end();
+    }
     return works.back();
   }
 

@@ -45,19 +45,21 @@ class KernelRunnerTest : public ::testing::Test {
             .writes = {{slice(0)}, {slice(1)}, {slice(2)}},
             .numbers = {1.0}};
   }
+  Operands flat(bool flat_gradients) const {
+    return {*memory,
+            flat_gradients ? gradient_buffers(memory->setup())
+                           : std::set<plan::BufferId>()};
+  }
   /// The values after the first update.
   at::Tensor updated(bool flat_gradients, KernelRunner::Time time = {}) {
-    const KernelRunner runner({.weight_decay = 0},
-                              Operands(*memory, flat_gradients),
-                              streams,
-                              std::move(time));
+    const KernelRunner runner(
+        {.weight_decay = 0}, flat(flat_gradients), std::move(time));
     runner.run({}, update());
     return parameter.detach();
   }
 
   at::Tensor parameter = at::ones({4});
   std::optional<FlatMemory> memory;
-  Streams streams{at::kCPU};
 };
 
 TEST_F(KernelRunnerTest, RunsTheKernelOnTheSlicesOfThePlan) {
@@ -69,8 +71,7 @@ TEST_F(KernelRunnerTest, TakesAutogradsGradientsWhereNoneAreFlat) {
 }
 
 TEST_F(KernelRunnerTest, PassesWhatRandomNumbersAreKeyedBy) {
-  const KernelRunner runner(
-      {}, Operands(*memory, true), streams, {}, /*seed=*/42);
+  const KernelRunner runner({}, flat(true), {}, /*seed=*/42);
   const RandomKey key = runner.call_of({7, 3}, update()).random;
   EXPECT_EQ(key.seed, 42U);
   EXPECT_EQ(key.step, 7);

@@ -2,12 +2,12 @@
 // Derives the shapes that the torch-free half reads from the torch modules.
 // PACELINE_UPDATE_GOLDEN=1 in the environment rewrites the file of shapes.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,16 +37,65 @@ struct Operation final : at::ObserverContext {
   std::string name;
   double inputs = 0;    // elements
   double products = 0;  // multiplications per output element
+  bool small = false;   // on one vector a sample, or a number
 };
 
-/// Adds up the work of one forward pass by module: an operation counts to the
-/// module that was entered last.
+/// Operations, and elements read and written, of each output element.
+struct Rule {
+  double flops = 0, elements = 0;
+};
+
+constexpr Rule kNormalization{8, 3};  // reads twice (statistics, then values)
+constexpr Rule kEmbedding{1, 3};      // its share of the sum of the embeddings
+constexpr Rule kActivation{1, 2};
+constexpr Rule kGelu{2, 2};
+constexpr Rule kAddition{1, 3};
+// Of tokens, whose additions and dropout go through memory three times each.
+constexpr Rule kTokenAddition{3, 3};
+constexpr Rule kDropout{3, 3};       // writes the values and a mask
+constexpr Rule kCrossEntropy{5, 5};  // log-softmax and loss
+// An attention score: scale, mask, softmax, dropout between two products.
+constexpr Rule kScore{10, 12};
+
+// Which cost nothing.
+constexpr auto kViews = std::to_array<std::string_view>({"aten::arange",
+                                                         "aten::flatten",
+                                                         "aten::narrow",
+                                                         "aten::reshape",
+                                                         "aten::select",
+                                                         "aten::t",
+                                                         "aten::transpose",
+                                                         "aten::view"});
+
+// PyTorch's modules without children, in networks of its libraries.
+constexpr auto kLeaves =
+    std::to_array<std::string_view>({"aten::adaptive_avg_pool2d",
+                                     "aten::addmm",
+                                     "aten::batch_norm",
+                                     "aten::conv2d",
+                                     "aten::dropout",
+                                     "aten::embedding",
+                                     "aten::layer_norm",
+                                     "aten::max_pool2d",
+                                     "aten::relu_",
+                                     // The dropout of the scores.
+                                     "aten::scaled_dot_product_attention",
+                                     "aten::tanh"});
+
+bool contains(const auto& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Adds up the work of one forward pass and loss by module: an operation counts
+/// to the module that was entered last.
 ///
-/// Elementwise operations and pooling count on images (4 dimensions) only.
-/// Those on vectors are negligible beside the weights of a linear layer.
+/// Elementwise operations and pooling count on images (4 dimensions) and on
+/// tokens (2 dimensions, several rows a sample) only.  Those on one vector a
+/// sample are negligible beside the weights of a linear layer.
 class WorkRecorder final : public networks::Gates {
  public:
-  explicit WorkRecorder(std::size_t modules) : work_(modules) {
+  explicit WorkRecorder(const std::vector<networks::Gated*>& gated)
+      : gated_(gated), work_(gated.size()) {
     active_ = this;
     callback_ = at::addThreadLocalCallback(
         at::RecordFunctionCallback(&WorkRecorder::begin, &WorkRecorder::end)
@@ -84,17 +133,24 @@ class WorkRecorder final : public networks::Gates {
     }
     auto operation = std::make_unique<Operation>();
     operation->name = function.name();
+    if (contains(kViews, operation->name)) {
+      return operation;
+    }
     const auto inputs = function.inputs();
     // bias + input * weight, and input, weight, ...
     const bool product = operation->name == "aten::addmm";
     const at::Tensor& input = inputs[product ? 1 : 0].toTensor();
     operation->inputs = static_cast<double>(input.numel());
+    operation->small =
+        input.dim() < 2 || (input.dim() == 2 && input.size(0) == 1);
     if (product) {
       operation->products = static_cast<double>(input.size(1));
     } else if (operation->name == "aten::conv2d") {
       const at::Tensor& weight = inputs[1].toTensor();
       operation->products =
           static_cast<double>(weight.numel() / weight.size(0));
+    } else if (operation->name == "aten::scaled_dot_product_attention") {
+      operation->products = static_cast<double>(2 * input.size(-2));
     }
     return operation;
   }
@@ -103,37 +159,66 @@ class WorkRecorder final : public networks::Gates {
                   at::ObserverContext* context) {
     --active_->depth_;
     if (context != nullptr) {
-      active_->add(*static_cast<const Operation*>(context),
-                   function.outputs().at(0).toTensor());
+      const auto& operation = *static_cast<const Operation*>(context);
+      if (!contains(kViews, operation.name)) {
+        active_->add(operation, function.outputs().at(0).toTensor());
+      }
     }
   }
 
   void add(const Operation& operation, const at::Tensor& output) {
     const std::string_view name = operation.name;
     const auto outputs = static_cast<double>(output.numel());
-    const bool image = output.dim() == 4;
-    if (name == "aten::flatten" || name == "aten::t") {
-      return;
-    }
-    leaf_calls_ += name == "aten::add_" ? 0 : 1;
+    leaf_calls_ += contains(kLeaves, name) ? 1 : 0;
     if (name == "aten::conv2d" || name == "aten::addmm") {
       add(2 * operation.products * outputs, operation.inputs + outputs);
-    } else if (name == "aten::batch_norm") {
-      // Reads twice (statistics, then values) and writes once.
-      add(8 * outputs, 3 * outputs);
-    } else if (name == "aten::relu_") {
-      add(image ? outputs : 0, image ? 2 * outputs : 0);
-    } else if (name == "aten::add_") {
-      add(image ? outputs : 0, image ? 3 * outputs : 0);
+    } else if (name == "aten::batch_norm" || name == "aten::layer_norm") {
+      add_each(outputs, kNormalization);
     } else if (name == "aten::max_pool2d") {
       add(operation.inputs, operation.inputs + outputs);
     } else if (name == "aten::adaptive_avg_pool2d") {
       // To the size that the image has already, nothing is averaged.
       const bool averages = operation.inputs > outputs;
       add(averages ? operation.inputs : 0, averages ? operation.inputs : 0);
-    } else {
-      EXPECT_EQ(name, "aten::dropout") << "an operation without a rule";
+    } else if (name == "aten::embedding") {
+      add_each(outputs, kEmbedding);
+    } else if (name == "aten::scaled_dot_product_attention") {
+      // Queries, keys, values and what comes out, forth and back.
+      add(2 * operation.products * outputs, 8 * outputs);
+      add_each(operation.inputs / static_cast<double>(output.size(-1)) *
+                   operation.products / 2,
+               kScore);
+    } else if (!operation.small && !sums_embeddings(name)) {
+      add_each(name == "aten::cross_entropy_loss" ? operation.inputs : outputs,
+               rule_of(name, output.dim() == 4));
     }
+  }
+
+  static Rule rule_of(std::string_view name, bool image) {
+    if (name == "aten::relu_") {
+      return kActivation;
+    }
+    if (name == "aten::gelu") {
+      return kGelu;
+    }
+    if (name == "aten::add_" || name == "aten::add") {
+      return image ? kAddition : kTokenAddition;
+    }
+    if (name == "aten::dropout") {
+      return kDropout;
+    }
+    EXPECT_EQ(name, "aten::cross_entropy_loss")
+        << "an operation without a rule";
+    return kCrossEntropy;
+  }
+
+  bool sums_embeddings(std::string_view name) const {
+    return name == "aten::add" && dynamic_cast<torch::nn::EmbeddingImpl*>(
+                                      gated_.at(current_)) != nullptr;
+  }
+
+  void add_each(double count, const Rule& rule) {
+    add(count * rule.flops, count * rule.elements);
   }
 
   void add(double flops, double elements) {
@@ -146,6 +231,7 @@ class WorkRecorder final : public networks::Gates {
   int depth_ = 0;
   std::size_t current_ = 0;
   int leaf_calls_ = 0;
+  std::vector<networks::Gated*> gated_;
   std::vector<plan::LayerWork> work_;
 };
 
@@ -159,13 +245,14 @@ std::pair<std::string, Json> kind_of(const networks::Gated* layer) {
              conv->options.stride()->at(0),
              conv->options.groups()}};
   }
-  if (dynamic_cast<const torch::nn::BatchNorm2dImpl*>(layer) != nullptr) {
+  if (dynamic_cast<const torch::nn::BatchNorm2dImpl*>(layer) != nullptr ||
+      dynamic_cast<const torch::nn::LayerNormImpl*>(layer) != nullptr) {
     return {"normalization", Json::array()};
   }
-  if (dynamic_cast<const torch::nn::LinearImpl*>(layer) != nullptr) {
-    return {"linear", Json::array()};
+  if (dynamic_cast<const torch::nn::EmbeddingImpl*>(layer) != nullptr) {
+    return {"embedding", Json::array()};
   }
-  throw std::logic_error("no kind for this layer");
+  return {"linear", Json::array()};  // BERT's tied decoder too
 }
 
 /// The parameters of one module by their names inside the module.
@@ -202,8 +289,8 @@ std::string shape_text(const TracedNetwork& traced,
 
 std::string derived_text(const networks::NetworkInfo& info) {
   const networks::Batch batch = networks::make_batch(info, {.batch_size = 1});
-  const TracedNetwork traced =
-      trace(networks::make_network(info, {}, 0), std::string(info.name), batch);
+  const auto network = networks::make_network(info, {}, 0);
+  const TracedNetwork traced = trace(network, std::string(info.name), batch);
   const auto module_of = [&](plan::ParameterId id) {
     return traced.shape.parameters[plan::index_of(id)].module;
   };
@@ -211,9 +298,9 @@ std::string derived_text(const networks::NetworkInfo& info) {
       traced.shape.ready_order, std::ranges::greater{}, module_of))
       << info.name << ": gradients are not ready in the reverse order";
   const at::NoGradGuard no_grad;
-  WorkRecorder recorder(traced.gated.size());
+  WorkRecorder recorder(traced.gated);
   const BoundGates bound(traced.gated, recorder);
-  traced.network->forward(batch.input);
+  traced.network->loss(batch);
   return shape_text(traced, recorder);
 }
 

@@ -26,8 +26,7 @@ Costs rough_costs(const plan::PlanInput& input) {
                     .collective_per_rank = 1'013,
                     .collective_under_compute = 100'003,
                     .message = 50'021,
-                    .kernels = {{.prefix = "",
-                                 .launch = 400'009,
+                    .kernels = {{.launch = 400'009,
                                  .launch_per_tensor = 10'007,
                                  .bytes_per_s = 1e9}},
                     .step = 5'000'011};

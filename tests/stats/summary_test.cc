@@ -34,13 +34,6 @@ TEST(SlowestRank, CountsOnlyStepsThatAllRanksHave) {
             std::vector<double>{2e-3});
 }
 
-TEST(Pooled, CountsAStepOncePerRank) {
-  const auto pooled = pooled_seconds(kTurns);
-  EXPECT_EQ(pooled.size(), 8U);
-  EXPECT_EQ(percentiles(pooled)->p50, 2e-3);
-  EXPECT_EQ(percentiles(pooled)->p95, 3e-3);
-}
-
 // numpy.percentile([1, 2, 4, 8, 16], [50, 75, 90, 95]).
 TEST(Percentiles, InterpolateAsNumpyDoes) {
   const auto p = percentiles(std::vector<double>{16, 8, 4, 2, 1});

@@ -44,8 +44,21 @@ TEST(Codecs, AreRefusedWhereSumsOfSomeRanksArePassedOn) {
             "'sign' needs what every rank sends in one place, and 'rs-ag' "
             "passes on sums of some ranks; take all-reduce or ps");
   EXPECT_TRUE(refusal("wfbp+ps+topk").ends_with("take all-reduce"));
+  EXPECT_TRUE(refusal("wfbp+ps+ef-sign").ends_with("take all-reduce"));
   EXPECT_NE(refusal("wfbp+ps:local=2+sign").find("local=2"), std::string::npos);
   EXPECT_EQ(refusal("wfbp+ps+sign"), "");
+  EXPECT_EQ(refusal("wfbp+ps:local=2+sign:form=int8"), "");
+  EXPECT_EQ(refusal("wfbp+rs-ag+sign:form=int8"), "");
+  EXPECT_EQ(refusal("wfbp+rs-ag+powersgd"),
+            "'powersgd' needs sums of a length of their own, and 'rs-ag' cuts "
+            "sums by the slice; take all-reduce");
+  EXPECT_EQ(refusal("fusion+hierarchical:local=2+gtopk"),
+            "'gtopk' needs pairs of ranks that swap what they have, and "
+            "'hierarchical:local=2' has none; take all-reduce");
+  for (const char* codec : {"random-k", "qsgd", "powersgd", "gtopk"}) {
+    EXPECT_NE(refusal(fmt::format("fusion+ps+{}", codec)), "") << codec;
+    EXPECT_EQ(refusal(fmt::format("fusion+{}", codec)), "") << codec;
+  }
   EXPECT_EQ(refusal("dear+all-reduce+topk:density=0.5"), "");
   EXPECT_EQ(refusal("fusion+neighbor-allreduce+sign"),
             "'sign' compresses what crosses, and 'atc' sends the parameters "
@@ -64,18 +77,50 @@ TEST(Codecs, DensityIsAShare) {
 }
 
 TEST(Codecs, PromiseEqualRanksAndACompressedGradient) {
-  for (const char* text : {"wfbp+topk", "bsp+sign", "wfbp+ps+sign"}) {
+  for (const char* text :
+       {"wfbp+topk", "bsp+sign", "wfbp+ps+sign", "ef-sign"}) {
     EXPECT_EQ(parse_strategy(text).guarantee(), Guarantee::kCompressed);
   }
 }
 
 TEST(Codecs, RefuseALossThatIsScaled) {
-  for (const char* text : {"bsp+topk", "bsp+sign"}) {
+  for (const char* text : {"bsp+topk", "bsp+sign", "bsp+ef-sign"}) {
     PlanInput input = input_of(small_model(), 2);
     input.loss_scaling = true;
     EXPECT_THROW(make_planner(parse_strategy(text))->setup(input), UsageError)
         << text;
   }
+}
+
+std::string setup_refusal(const std::string& text, Rank world) {
+  const PlanInput input = input_of(small_model(), world);
+  const auto planner = make_planner(parse_strategy(text));
+  try {
+    const Setup setup = planner->setup(input);
+    planner->plan(input, setup, 0);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Codecs, AreRefusedWhereTheirMathematicsEnds) {
+  EXPECT_EQ(setup_refusal("gtopk", 6),
+            "gtopk merges what ranks select by pairs, so it wants a power of "
+            "two of them, and there are 6; take topk");
+  EXPECT_EQ(setup_refusal("gtopk", 8), "");
+  EXPECT_EQ(setup_refusal("bsp+sign:form=int8", 127), "");
+  EXPECT_EQ(setup_refusal("bsp+sign:form=int8", 128),
+            "sign:form=int8 sums the signs of at most 127 ranks in a byte, and "
+            "there are 128; take form=bits");
+  EXPECT_EQ(setup_refusal("bytescheduler:partition-mb=0.0001+powersgd", 2),
+            "powersgd takes whole tensors, and the schedule cuts 'layer3.p0'; "
+            "take larger partitions or another schedule");
+  EXPECT_EQ(setup_refusal("bytescheduler+powersgd", 2), "");
+  EXPECT_NE(refusal("qsgd:levels=0"), "");
+  EXPECT_NE(refusal("qsgd:levels=128"), "");
+  EXPECT_NE(refusal("qsgd:block=63"), "");
+  EXPECT_NE(refusal("powersgd:rank=0"), "");
 }
 
 class EveryCodecWorld : public ::testing::TestWithParam<Rank> {};
@@ -101,6 +146,33 @@ TEST_P(EveryCodecWorld, SendsTheClosedForm) {
           .wire_bytes,
       others * 8 * (12 + 12 + 25));
   EXPECT_EQ(cost_of("wfbp+sign", input).wire_bytes, others * 512 / 8);
+  EXPECT_EQ(cost_of("wfbp+ef-sign", input).wire_bytes,
+            others * (512 / 8 + 3 * 4));
+  EXPECT_EQ(cost_of("wfbp+qsgd", input).wire_bytes,
+            others * (512 + 4 * (2 + 1 + 1)));
+  const auto summed = [&](std::int64_t bytes) {
+    return 2 * others * bytes / world;
+  };
+  EXPECT_EQ(cost_of("wfbp+random-k:density=0.1", input).wire_bytes,
+            2 * summed(4 * 12) + summed(4 * 25));
+  EXPECT_EQ(cost_of("bsp+sign:form=int8", input).wire_bytes, summed(512));
+  if ((world & others) == 0) {
+    int rounds = 0;
+    for (Rank ranks = 1; ranks < world; ranks *= 2) {
+      ++rounds;
+    }
+    EXPECT_EQ(cost_of("wfbp+gtopk:density=0.1", input).wire_bytes,
+              rounds * 8 * (12 + 12 + 25));
+  }
+  PlanInput matrices = input;  // 16 x 16, 128, 4 x 32
+  matrices.model.parameters[0].sizes = {16, 16};
+  matrices.model.parameters[2].sizes = {4, 2, 16};
+  EXPECT_EQ(cost_of("bsp+powersgd:rank=2", matrices).wire_bytes,
+            summed(4 * (2 * 16 + 128 + 2 * 4)) + summed(4 * (2 * 16 + 2 * 32)));
+  // Parts of 64 values, each with a scale.
+  EXPECT_EQ(
+      cost_of("bytescheduler:partition-mb=0.00025+ef-sign", input).wire_bytes,
+      others * (512 / 8 + 8 * 4));
   if (world > 1) {
     // Ranks 0, 1 and 2 serve a tensor each; they send the others' share and
     // answer every other rank with their own.
@@ -126,9 +198,15 @@ World trained(const std::string& text, Rank world, Step steps) {
 }
 
 TEST(Codecs, LeaveRanksEqual) {
-  for (const char* text :
-       {"wfbp+topk:density=0.2", "bsp+sign", "wfbp+ps+sign"}) {
-    for (const Rank world : {2, 3, 4}) {
+  for (const char* text : {"wfbp+topk:density=0.2",
+                           "bsp+sign",
+                           "wfbp+ps+sign",
+                           "wfbp+ef-sign",
+                           "wfbp+gtopk:density=0.2",
+                           "wfbp+random-k:density=0.2",
+                           "wfbp+qsgd",
+                           "wfbp+powersgd:rank=1"}) {
+    for (const Rank world : {2, 4}) {
       const World values = trained(text, world, 5);
       for (const auto& rank : values) {
         EXPECT_EQ(rank, values.front()) << text << " of " << world;
@@ -169,6 +247,9 @@ TEST(Codecs, SignsAreVotedByServersAsByEveryRank) {
   for (const Rank world : {2, 3}) {
     EXPECT_EQ(trained("bsp+sign", world, 4), by_majority(world, 4));
     EXPECT_EQ(trained("wfbp+ps+sign", world, 4), by_majority(world, 4));
+    EXPECT_EQ(trained("wfbp+sign:form=int8", world, 4), by_majority(world, 4));
+    EXPECT_EQ(trained("dear+ps+sign:form=int8", world, 4),
+              by_majority(world, 4));
   }
 }
 
@@ -178,7 +259,7 @@ class TwoRounds final : public CodecRule {
   WireFormat format(const PlanInput&) const override {
     return {.type = DType::kF64};
   }
-  int rounds() const override { return 2; }
+  int rounds(const PlanInput&) const override { return 2; }
   void extend(const PlanInput&,
               const std::vector<Bucket>&,
               SetupBuilder& builder) const override {
@@ -246,10 +327,10 @@ TEST(Codecs, OfTwoRoundsCrossTwiceOnEveryExchange) {
 
 // What crossed and what stayed is what there was: the sum of all updates and
 // of what is left in the residuals is that of all gradients.
-TEST(Codecs, WhatDoesNotCrossStaysInTheResidual) {
-  constexpr Rank kWorld = 3;
-  const auto planner = make_planner(parse_strategy("wfbp+topk:density=0.2"));
-  const PlanInput input = input_of(tiny_model(), kWorld);
+void expect_conserved(const std::string& text, Rank world) {
+  SCOPED_TRACE(text);
+  const auto planner = make_planner(parse_strategy(text));
+  const PlanInput input = input_of(tiny_model(), world);
   const PlanWorld plans(*planner, input, 1);
   ToyMachine machine(plans);
   interpret(plans, machine);
@@ -259,7 +340,7 @@ TEST(Codecs, WhatDoesNotCrossStaysInTheResidual) {
     Values expected(static_cast<std::size_t>(where.value.count), 0.0);
     Values found(expected.size(), 0.0);
     const Values crossed = machine.memory.read(0, where.gradient);
-    for (Rank rank = 0; rank < kWorld; ++rank) {
+    for (Rank rank = 0; rank < world; ++rank) {
       const Values gradient =
           toy_gradient(rank,
                        0,
@@ -276,11 +357,60 @@ TEST(Codecs, WhatDoesNotCrossStaysInTheResidual) {
     std::size_t moved = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       // The update leaves the gradient divided by the ranks.
-      found[i] += std::nearbyint(crossed[i] * kWorld);
+      found[i] += std::nearbyint(crossed[i] * world);
       moved += crossed[i] != 0 ? 1 : 0;
     }
     EXPECT_EQ(found, expected) << p;
     EXPECT_GT(moved, 0u) << p;
+  }
+}
+
+TEST(Codecs, WhatDoesNotCrossStaysInTheResidual) {
+  expect_conserved("wfbp+topk:density=0.2", 3);
+  expect_conserved("wfbp+random-k:density=0.2", 3);
+  for (const Rank world : {2, 4, 8, 16}) {
+    expect_conserved("wfbp+gtopk:density=0.2", world);
+  }
+}
+
+/// The residual of each parameter on rank 0 after some steps.
+std::vector<Values> residuals(const std::string& text, Step steps) {
+  const auto planner = make_planner(parse_strategy(text));
+  const PlanWorld plans(*planner, input_of(tiny_model(), 2), steps);
+  ToyMachine machine(plans);
+  interpret(plans, machine);
+  std::vector<Values> found;
+  for (const Placement& where : plans.setup(0).parameters) {
+    Slice left = where.value;
+    left.buffer = buffer_named(plans.setup(0), "residual");
+    found.push_back(machine.memory.read(0, left));
+  }
+  return found;
+}
+
+// Scales are those of tensors, so it is the same training in other buckets; a
+// residual is found where other buckets have left it.
+TEST(Codecs, ResidualsLieByParameterWhateverTheBuckets) {
+  for (const char* codec : {"ef-sign", "powersgd:rank=1"}) {
+    const auto of = [&](const char* schedule) {
+      return residuals(fmt::format("{}+{}", schedule, codec), 4);
+    };
+    EXPECT_EQ(of("bsp"), of("wfbp")) << codec;
+    EXPECT_EQ(of("bsp"), of("fusion:bucket-mb=0.00005")) << codec;
+    EXPECT_NE(of("bsp"), residuals(fmt::format("bsp+{}", codec), 3)) << codec;
+  }
+  const auto begins = [](const char* text) {
+    const auto planner = make_planner(parse_strategy(text));
+    std::vector<Elements> places;
+    for (const Placement& where :
+         planner->setup(input_of(small_model(), 4)).parameters) {
+      places.push_back(where.value.begin);
+    }
+    return places;
+  };
+  for (const char* codec : {"topk", "gtopk", "random-k", "ef-sign"}) {
+    EXPECT_EQ(begins(fmt::format("bsp+{}", codec).c_str()),
+              begins(fmt::format("wfbp+{}", codec).c_str()));
   }
 }
 

@@ -131,7 +131,7 @@ TEST(Serving, ALateServerHoldsUpNoOther) {
         named("push").credit_bytes < std::numeric_limits<std::int64_t>::max();
     EXPECT_EQ(limited, std::string(text).starts_with("bytescheduler"));
     EXPECT_EQ(named("push").order, Order::kProgram) << text;
-    EXPECT_EQ(named("pull").order, Order::kPriority) << text;
+    EXPECT_EQ(named("pull").order, Order::kAsReady) << text;
     EXPECT_EQ(named("pull").credit_bytes,
               std::numeric_limits<std::int64_t>::max())
         << text;

@@ -12,6 +12,11 @@
 
 namespace paceline::strategies {
 
+/// Ranks among which a strategy of the list below exists, near three.
+inline Rank ranks_for(const std::string& text) {
+  return text.find("gtopk") != std::string::npos ? 4 : 3;
+}
+
 /// Every strategy of the tables that has a planner, with buckets small enough
 /// to have several: each schedule with each exchange, each codec and update
 /// rule with each exchange, and what options change.
@@ -27,6 +32,15 @@ inline std::vector<std::string> strategy_texts() {
       "fusion+ps:placement=apart,servers=1+fp16",
       "fusion+ps:placement=apart,servers=1+sign",
       "dear+all-reduce+topk:density=0.3",
+      "bytescheduler:partition-mb=0.00008,credit-mb=0+ef-sign",
+      "dear+rs-ag+sign:form=int8",
+      "fusion+ps:placement=apart,servers=1+sign:form=int8",
+      "wfbp+gtopk:density=0.3",
+      "bytescheduler:partition-mb=0.00008,credit-mb=0+gtopk:density=0.1",
+      "dear+all-reduce+random-k:density=0.3",
+      "bytescheduler:partition-mb=0.00008,credit-mb=0+qsgd",
+      "wfbp+powersgd:rank=1",
+      "dear+all-reduce+powersgd:rank=1",
       "bytescheduler:partition-mb=0.00008,credit-mb=0+topk:density=0.1",
       "dear+ps:placement=apart,servers=1,local=2",
       "bytescheduler+ps:local=0",
@@ -56,7 +70,11 @@ inline std::vector<std::string> strategy_texts() {
       "bytescheduler+rs-ag+zero-1",
       "wfbp+rs-ag+zero-1",
       "dear+rs-ag+zero-1",
-      "fusion+hierarchical:local=1+zero-1"};
+      "fusion+hierarchical:local=1+zero-1",
+      "bytescheduler+rs-ag+zero-2",
+      "wfbp+rs-ag+zero-2",
+      "dear+rs-ag+zero-2",
+      "fusion+hierarchical:local=1+zero-2"};
   for (const auto& row : whole_strategies()) {
     if (row.make != nullptr) {
       names.emplace_back(row.name);

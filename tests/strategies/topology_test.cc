@@ -3,140 +3,289 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/strategies/topology_analysis.h"
+#include "strategies/every_topology.h"
 
 namespace paceline::strategies {
 namespace {
 
-using Matrix = std::vector<std::vector<double>>;
-
-Matrix matrix_of(std::string_view topology, Rank world, Rank local, Step step) {
-  const auto size = static_cast<std::size_t>(world);
-  Matrix w(size, std::vector<double>(size, 0.0));
-  for (std::size_t i = 0; i < size; ++i) {
-    const Mixing mixing =
-        mixing_of(topology, world, local, static_cast<Rank>(i), step);
-    w[i][i] = mixing.self;
-    for (const Neighbor& from : mixing.from) {
-      w[i][static_cast<std::size_t>(from.rank)] += from.weight;
-    }
-  }
-  return w;
+std::unique_ptr<const Topology> made(std::string_view text,
+                                     Rank ranks,
+                                     Rank local = 1) {
+  return TopologyChoice(text).on({ranks, local});
 }
 
-Matrix times(const Matrix& left, const Matrix& right) {
-  Matrix product(left.size(), std::vector<double>(left.size(), 0.0));
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    for (std::size_t j = 0; j < left.size(); ++j) {
-      for (std::size_t k = 0; k < left.size(); ++k) {
-        product[i][j] += left[i][k] * right[k][j];
-      }
-    }
-  }
-  return product;
+double distance_after(std::string_view text,
+                      Rank ranks,
+                      Rank local,
+                      Step steps) {
+  return distance_to_mean(product_of(*made(text, ranks, local), ranks, steps));
 }
 
-/// How far the product of so many steps is from averaging (Frobenius).
-double distance_to_mean(std::string_view topology,
-                        Rank world,
-                        Rank local,
-                        Step steps) {
-  Matrix product = matrix_of(topology, world, local, 0);
-  for (Step step = 1; step < steps; ++step) {
-    product = times(matrix_of(topology, world, local, step), product);
+std::vector<Rank> sends(
+    std::string_view text, Rank ranks, Rank local, Rank rank, Step steps) {
+  std::vector<Rank> to;
+  const auto topology = made(text, ranks, local);
+  for (Step step = 0; step < steps; ++step) {
+    to.push_back(topology->mixing(rank, step).to.front());
   }
-  double sum = 0;
-  for (const auto& row : product) {
-    for (const double entry : row) {
-      sum += std::pow(entry - 1.0 / world, 2);
-    }
+  return to;
+}
+
+std::string error_of(std::string_view text, Rank ranks, Rank local = 1) {
+  try {
+    (void)made(text, ranks, local);
+  } catch (const UsageError& error) {
+    return error.what();
   }
-  return std::sqrt(sum);
+  return "";
 }
 
 TEST(Topology, RowsAndColumnsSumToOneAndSendersMatchReceivers) {
-  for (const std::string_view topology : kTopologies) {
-    for (Rank world = 1; world <= 16; ++world) {
-      const Rank local = 4;
-      if (topology == "inner-outer-exp" && (world % local != 0 || world < 8)) {
-        continue;
-      }
-      for (Step step = 0; step < period_of(topology, world, local); ++step) {
-        const Matrix w = matrix_of(topology, world, local, step);
-        for (std::size_t i = 0; i < w.size(); ++i) {
-          double row = 0, column = 0;
-          for (std::size_t j = 0; j < w.size(); ++j) {
-            row += w[i][j];
-            column += w[j][i];
-            const auto to =
-                mixing_of(topology, world, local, static_cast<Rank>(j), step)
-                    .to;
-            EXPECT_EQ(std::ranges::count(to, static_cast<Rank>(i)),
-                      i != j && w[i][j] > 0 ? 1 : 0)
-                << topology << " of " << world << ", " << j << " to " << i;
-          }
-          EXPECT_NEAR(row, 1, 1e-12) << topology << " of " << world;
-          EXPECT_NEAR(column, 1, 1e-12) << topology << " of " << world;
+  for_every_topology([](const Topology& graph, Rank ranks) {
+    std::vector<std::size_t> most(static_cast<std::size_t>(ranks), 0);
+    for (Step step = 0; step < graph.period(); ++step) {
+      const Matrix w = matrix_of(graph, ranks, step);
+      EXPECT_EQ(imbalance_of(w), "") << "step " << step;
+      for (Rank to = 0; to < ranks; ++to) {
+        const Mixing mixing = graph.mixing(to, step);
+        auto& largest = most[static_cast<std::size_t>(to)];
+        largest = std::max(largest, mixing.from.size());
+        for (Rank from = 0; from < ranks; ++from) {
+          const auto receivers = graph.mixing(from, step).to;
+          EXPECT_EQ(std::ranges::count(receivers, to),
+                    std::ranges::count(mixing.from, from, &Neighbor::rank))
+              << from << " to " << to << " in step " << step;
         }
+        EXPECT_EQ(graph.mixing(to, step + graph.period()).to, mixing.to);
       }
     }
-  }
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(graph.degree(rank), most[static_cast<std::size_t>(rank)]);
+    }
+  });
 }
 
-TEST(Topology, ExponentialSendsToThePowersOfTwoAhead) {
-  const Mixing mixing = mixing_of("exp", 12, 1, 3, 0);
+// The block of a graph says which nodes may be rotated.
+TEST(Topology, IsTheSameAfterARotationByItsBlock) {
+  for_every_topology([](const Topology& graph, Rank ranks) {
+    const Rank by = graph.block();
+    for (Rank rank = 0; by > 0 && rank < ranks; ++rank) {
+      auto moved = graph.mixing(rank, 1).to;
+      for (Rank& to : moved) {
+        to = (to + by) % ranks;
+      }
+      EXPECT_EQ(graph.mixing((rank + by) % ranks, 1).to, moved);
+    }
+  });
+}
+
+TEST(Topology, ExponentialSendsToThePowersAhead) {
+  const Mixing mixing = made("exp", 12)->mixing(3, 0);
   EXPECT_EQ(mixing.to, (std::vector<Rank>{4, 5, 7, 11}));
   EXPECT_EQ(mixing.self, 0.2);
   EXPECT_EQ(mixing.from[3].rank, 7) << "8 behind, around the end";
+  EXPECT_EQ(made("exp:3", 244)->mixing(0, 0).to,
+            (std::vector<Rank>{1, 3, 9, 27, 81, 243}));
+  EXPECT_EQ(made("symmetric-exp", 12)->mixing(0, 0).to,
+            (std::vector<Rank>{1, 4, 8, 11}));
+}
+
+// 1 - 2 / (2 + floor(log2(n - 1))) for even n.
+TEST(Topology, SecondEigenvaluesAreThePublishedOnes) {
+  const auto second = [](std::string_view text, Rank ranks) {
+    return second_eigenvalue(matrix_of(*made(text, ranks), ranks, 0));
+  };
+  EXPECT_NEAR(second("exp", 8), 0.5, 1e-9);
+  EXPECT_NEAR(second("exp", 16), 0.6, 1e-9);
+  EXPECT_NEAR(second("exp", 32), 2.0 / 3, 1e-9);
+  EXPECT_NEAR(second("exp", 64), 5.0 / 7, 1e-9);
+  EXPECT_NEAR(second("exp", 128), 0.75, 1e-9);
+  EXPECT_NEAR(second("ring", 8), 0.805, 5e-4);
+  EXPECT_NEAR(second("ring", 16), 0.949, 5e-4);
+  EXPECT_NEAR(second("ring", 32), 0.987, 5e-4);
+  EXPECT_NEAR(second("ring", 64), 0.997, 5e-4);
+  EXPECT_NEAR(second("full", 8), 0, 1e-9);
 }
 
 TEST(Topology, OnePeerAveragesExactlyAfterLogTwoSteps) {
-  for (const Rank world : {2, 4, 8, 16}) {
-    const Step period = period_of("one-peer-exp", world, 1);
-    EXPECT_EQ(distance_to_mean("one-peer-exp", world, 1, period), 0);
-    EXPECT_GT(
-        distance_to_mean("one-peer-exp", world, 1, period) +
-            (period > 1 ? distance_to_mean("one-peer-exp", world, 1, period - 1)
-                        : 1),
-        0.1);
+  for (const Rank ranks : {2, 4, 8, 16, 32}) {
+    const auto graph = made("one-peer-exp", ranks);
+    EXPECT_EQ(distance_after("one-peer-exp", ranks, 1, graph->period()), 0);
+    EXPECT_EQ(steps_to_consensus(*graph, ranks, 64), graph->period());
   }
+  EXPECT_EQ(distance_after("one-peer-exp", 128, 1, 7), 0);
   // Ying et al. 2021: not where the ranks are no power of two.
-  EXPECT_NEAR(distance_to_mean("one-peer-exp", 12, 1, 12), 0.013, 0.001);
+  EXPECT_NEAR(distance_after("one-peer-exp", 12, 1, 12), 0.013, 0.001);
+  EXPECT_FALSE(steps_to_consensus(*made("one-peer-exp", 12), 12, 64));
+  EXPECT_EQ(made("one-peer-exp", 9)->period(), 4);
 }
 
 TEST(Topology, InnerOuterIsThatOfBlueFog) {
-  const auto sends = [](Rank rank) {
-    std::vector<Rank> to;
-    for (Step step = 0; step < 4; ++step) {
-      to.push_back(mixing_of("inner-outer-exp", 16, 4, rank, step).to.front());
-    }
-    return to;
-  };
-  EXPECT_EQ(sends(0), (std::vector<Rank>{4, 3, 1, 2}));
-  EXPECT_EQ(sends(1), (std::vector<Rank>{2, 9, 3, 0}));
-  EXPECT_NEAR(distance_to_mean("inner-outer-exp", 16, 4, 4), 1.118, 0.001);
-  EXPECT_NEAR(distance_to_mean("inner-outer-exp", 16, 4, 16), 0.160, 0.001);
-  EXPECT_THROW((void)mixing_of("inner-outer-exp", 8, 2, 0, 0), UsageError);
-  EXPECT_THROW((void)mixing_of("inner-outer-exp", 10, 4, 0, 0), UsageError);
-  EXPECT_THROW((void)mixing_of("inner-outer-exp", 4, 4, 0, 0), UsageError);
+  EXPECT_EQ(sends("inner-outer-exp", 16, 4, 0, 4),
+            (std::vector<Rank>{4, 3, 1, 2}));
+  EXPECT_EQ(sends("inner-outer-exp", 16, 4, 1, 4),
+            (std::vector<Rank>{2, 9, 3, 0}));
+  EXPECT_NEAR(distance_after("inner-outer-exp", 16, 4, 4), 1.118, 0.001);
+  EXPECT_NEAR(distance_after("inner-outer-exp", 16, 4, 16), 0.160, 0.001);
+  EXPECT_NEAR(distance_after("inner-outer-exp", 16, 4, 64), 0.0001, 0.0001);
+  EXPECT_NEAR(distance_after("inner-outer-exp", 128, 8, 4), 3.50, 0.005);
+  EXPECT_NEAR(distance_after("inner-outer-exp", 128, 8, 16), 1.46, 0.005);
+  EXPECT_NEAR(distance_after("inner-outer-exp", 128, 8, 64), 0.128, 0.001);
+  // To the next host, or to the next rank that stays.
+  EXPECT_EQ(sends("inner-outer-ring", 12, 4, 0, 4),
+            (std::vector<Rank>{4, 2, 1, 1}));
+  for (const auto& [ranks, local] :
+       std::vector<std::pair<Rank, Rank>>{{8, 2}, {10, 4}, {4, 4}}) {
+    EXPECT_NE(error_of("inner-outer-exp", ranks, local), "");
+    EXPECT_NE(error_of("inner-outer-ring", ranks, local), "");
+  }
 }
 
-TEST(Topology, RepeatsAfterItsPeriod) {
-  for (const std::string_view topology : kTopologies) {
-    const Step period = period_of(topology, 16, 4);
-    for (Step step = 0; step < 2 * period; ++step) {
-      for (Rank rank = 0; rank < 16; ++rank) {
-        EXPECT_EQ(mixing_of(topology, 16, 4, rank, step).to,
-                  mixing_of(topology, 16, 4, rank, step + period).to)
-            << topology;
-      }
+TEST(Topology, CrossesMachinesAsOftenAsBlueFogsGraphs) {
+  const auto crossing = [](const Topology& graph, Rank ranks, Rank local) {
+    std::vector<int> messages;
+    for (Step step = 0; step < 4; ++step) {
+      messages.push_back(traffic_of(graph, {ranks, local}, step).crossing);
+    }
+    return messages;
+  };
+  EXPECT_EQ(crossing(*made("one-peer-exp", 16), 16, 4),
+            (std::vector<int>{4, 8, 16, 16}));
+  EXPECT_EQ(crossing(*made("inner-outer-exp", 16, 4), 16, 4),
+            (std::vector<int>{4, 4, 4, 4}));
+  EXPECT_EQ(crossing(*made("one-peer-exp", 128), 128, 8),
+            (std::vector<int>{16, 32, 64, 128}));
+  EXPECT_EQ(crossing(*made("inner-outer-exp", 128, 8), 128, 8),
+            (std::vector<int>{16, 16, 16, 16}));
+}
+
+TEST(Topology, StarAndMeshHaveTheWeightsOfTheirDefinitions) {
+  const auto star = made("star:2", 4);
+  EXPECT_EQ(star->mixing(2, 0).self, 0.25);
+  EXPECT_EQ(star->mixing(2, 0).to, (std::vector<Rank>{0, 1, 3}));
+  EXPECT_EQ(star->mixing(3, 0).self, 0.75);
+  EXPECT_NE(error_of("star:4", 4), "");
+  // 2 x 3: corners have two neighbors, the middles three.
+  const auto mesh = made("mesh", 6);
+  EXPECT_EQ(mesh->mixing(0, 0).to, (std::vector<Rank>{1, 3}));
+  EXPECT_EQ(mesh->mixing(0, 0).from[0].weight, 0.25) << "1 has three";
+  EXPECT_NEAR(mesh->mixing(0, 0).from[1].weight, 1.0 / 3, 1e-15);
+  EXPECT_NEAR(mesh->mixing(0, 0).self, 1 - 0.25 - 1.0 / 3, 1e-15);
+  EXPECT_EQ(made("mesh", 7)->mixing(3, 0).to, (std::vector<Rank>{2, 4}))
+      << "a prime number of nodes is a line";
+  EXPECT_EQ(made("mesh:3x2", 6)->mixing(0, 0).to, (std::vector<Rank>{1, 2}));
+  EXPECT_NE(error_of("mesh:3x2", 8), "");
+}
+
+// Takezawa et al. 2023: at most 2 log_{k+1}(n) + 2 steps.
+TEST(Topology, BaseGraphsAverageExactlyForAnyNumberOfNodes) {
+  for (const Rank base : {2, 3, 4, 5}) {
+    for (Rank ranks = 2; ranks <= 40; ++ranks) {
+      const auto graph = made(fmt::format("base:{}", base), ranks);
+      const Step period = graph->period();
+      EXPECT_LE(static_cast<double>(period),
+                2 * std::log(ranks) / std::log(base) + 2)
+          << base << " of " << ranks;
+      EXPECT_LE(largest_degree(*graph, ranks),
+                static_cast<std::size_t>(base - 1));
+      EXPECT_LT(distance_to_mean(product_of(*graph, ranks, period)), 1e-12)
+          << base << " of " << ranks;
+      EXPECT_EQ(steps_to_consensus(*graph, ranks, period), period)
+          << base << " of " << ranks;
     }
   }
-  EXPECT_EQ(period_of("one-peer-exp", 9, 1), 4);
-  EXPECT_EQ(period_of("exp", 9, 1), 1);
+  EXPECT_EQ(made("base", 16)->period(), 4) << "a hypercube";
+  EXPECT_EQ(made("base", 6)->period(), 4) << "two groups of three";
+  EXPECT_EQ(made("base:3", 6)->period(), 2) << "3 x 2";
+  EXPECT_EQ(made("base", 5)->period(), 5);
+}
+
+TEST(Topology, RandomMatchingsPairAllButOne) {
+  for (const Rank ranks : {2, 5, 8}) {
+    const auto graph = made("random-matching", ranks);
+    int alone = 0;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      const Mixing mixing = graph->mixing(rank, 3);
+      alone += mixing.to.empty() ? 1 : 0;
+      for (const Rank to : mixing.to) {
+        EXPECT_EQ(graph->mixing(to, 3).to, (std::vector<Rank>{rank}));
+      }
+    }
+    EXPECT_EQ(alone, ranks % 2);
+  }
+  EXPECT_NE(sends("random-matching", 16, 1, 0, 8),
+            sends("random-matching:1", 16, 1, 0, 8));
+}
+
+TEST(Topology, HostsOfRanksAverageAsHierarchicalDoes) {
+  const auto graph = of_ranks(made("one-peer-exp", 4), 2);
+  const Matrix w = matrix_of(*graph, 8, 0);
+  EXPECT_EQ(w[2], (std::vector<double>{0.25, 0.25, 0.25, 0.25, 0, 0, 0, 0}));
+  EXPECT_EQ(steps_to_consensus(*graph, 8, 16), 2);
+  EXPECT_EQ(traffic_of(*graph, {8, 2}, 0).crossing, 8);
+}
+
+TEST(Topology, ReadsEdgesAndSaysWhatIsUneven) {
+  const EdgeFile even(
+      "# a line\n0 1 0.25\n1 0 0.25\n\n1 2 0.5 # last\n2 1 0.5");
+  const auto line = made(even.text(), 4);
+  EXPECT_EQ(line->imbalance(), "");
+  EXPECT_EQ(line->mixing(1, 0).self, 0.25);
+  EXPECT_EQ(line->mixing(3, 0).self, 1) << "in no edge";
+  const EdgeFile directed("0 1\n1 2\n2 0\n0 2\n");
+  EXPECT_EQ(made(directed.text(), 3)->mixing(2, 0).self, 1.0 / 3);
+  EXPECT_EQ(made(directed.text(), 3)->imbalance(),
+            "column 0 (what is taken of rank 0) sums to 1.33333");
+  const EdgeFile heavy("0 1 0.5\n1 0 0.5\n0 0 0.25\n");
+  EXPECT_EQ(made(heavy.text(), 2)->imbalance(),
+            "row 0 (what rank 0 takes) sums to 0.75");
+  EXPECT_NE(error_of(even.text(), 2).find("edge of rank 2"), std::string::npos);
+}
+
+TEST(Topology, RefusesFilesThatAreNoEdges) {
+  for (const char* text : {"",
+                           "0\n",
+                           "0 1 x\n",
+                           "0 1 0.5 0\n",
+                           "-1 0\n",
+                           "0 99999\n",
+                           "0 1\n0 1\n",
+                           "0 1\n1 0 0.5\n",
+                           "1 1\n",
+                           "0 1 inf\n"}) {
+    const EdgeFile file(text);
+    EXPECT_NE(error_of(file.text(), 4), "") << text;
+  }
+  EXPECT_NE(error_of("edges:/nowhere/edges.txt", 4), "");
+}
+
+TEST(Topology, RefusesNamesAndParametersThatAreNone) {
+  for (const char* text : {"torus",
+                           "",
+                           "exp:1",
+                           "exp:two",
+                           "exp:",
+                           "full:2",
+                           "ring:up",
+                           "mesh:2",
+                           "mesh:2x",
+                           "base:1",
+                           "base:65",
+                           "random-matching:-1",
+                           "edges"}) {
+    EXPECT_NE(error_of(text, 8), "") << text;
+  }
+  EXPECT_EQ(TopologyChoice("exp:2").text(), "exp");
+  EXPECT_EQ(TopologyChoice("exp:3").text(), "exp:3");
+  EXPECT_EQ(TopologyChoice("full").text(), "full");
 }
 
 }  // namespace

@@ -88,6 +88,54 @@ TEST(Verify, FollowsTheLeaderOfEachGroup) {
   EXPECT_EQ(verdict(4, urgent_last, pairs_by_priority), "fine");
 }
 
+TEST(Verify, RefusesACollectiveThatEveryMemberIssuesAsItIsReady) {
+  const auto collective = [](Program& program, Variant) {
+    program.compute();
+    program.all_reduce(x_of(program), kAll);
+    program.update(buckets_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+  };
+  const auto as_ready = [](const PlanInput& input) {
+    auto setup = two_buffers(input);
+    setup.communicators[0].order = Order::kAsReady;
+    return setup;
+  };
+  expect_says(verdict(2, collective, as_ready),
+              {"rank 0", "all-reduce", "only messages"});
+}
+
+// Each rank sends before it receives, so over NCCL both would wait.
+TEST(Verify, FindsRanksThatWaitWhereEachPerformsOneOperationAtATime) {
+  const auto sends_first = [](Program& program, Variant) {
+    const Rank other = 1 - program.input().rank;
+    program.compute();
+    program.exchange(kAll, {{other, x_of(program)}}, {});
+    program.exchange(kAll, {}, {{other, y_of(program)}});
+    program.update(buckets_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+  };
+  const auto together = [](Program& program, Variant) {
+    const Rank other = 1 - program.input().rank;
+    program.compute();
+    program.exchange(kAll, {{other, x_of(program)}}, {{other, y_of(program)}});
+    program.update(buckets_of(program.setup(), {{ParameterId{0}}}).front(), 1);
+  };
+  EXPECT_EQ(verdict(2, sends_first), "fine");
+  const auto in_one_order = [](const HandPlanner::Write& write) {
+    const HandPlanner planner(two_buffers, write);
+    try {
+      verify_one_order(planner, input_of(toy_model({{4}}), 2), 2);
+    } catch (const PlanError& error) {
+      return std::string(error.what());
+    }
+    return std::string("fine");
+  };
+  EXPECT_EQ(in_one_order(together), "fine");
+  expect_says(in_one_order(sends_first),
+              {"one operation at a time",
+               "rank 0, step 0",
+               "waits for rank 1, step 0",
+               "which comes behind rank 1, step 0"});
+}
+
 TEST(Verify, MembersSeeOneGroup) {
   const auto alone = [](Program& program, Variant) {
     program.compute();

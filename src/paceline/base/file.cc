@@ -218,10 +218,6 @@ std::optional<std::string> read_text_if_readable(
   return text;
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
-  return split_lines(read_text(path));
-}
-
 std::vector<std::string> split_lines(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {

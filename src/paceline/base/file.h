@@ -31,9 +31,6 @@ std::string read_text(const std::filesystem::path& path);
 std::optional<std::string> read_text_if_readable(
     const std::filesystem::path& path);
 
-/// Its lines, without their newlines; throws as `read_text` does.
-std::vector<std::string> read_lines(const std::filesystem::path& path);
-
 /// The lines of `text`.  A last line without a newline counts; an empty text
 /// has none.
 std::vector<std::string> split_lines(std::string_view text);

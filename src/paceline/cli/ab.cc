@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/shell.h"
 #include "paceline/cli/alternate.h"
-#include "paceline/launch/launch_command.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/store.h"
 
@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 DiffFlags::Side side_of(const Alternation::Side& side) {
-  return {fmt::format("{}: {}", side.name, launch::shell_command(side.command)),
+  return {fmt::format("{}: {}", side.name, shell_command(side.command)),
           records::read_records(side.records).records};
 }
 

@@ -8,11 +8,11 @@
 
 #include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
+#include "paceline/base/shell.h"
 #include "paceline/cli/advise_text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/warnings.h"
-#include "paceline/launch/launch_command.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/advise.h"
 #include "paceline/report/command.h"
@@ -20,28 +20,12 @@
 namespace paceline::cli {
 namespace {
 
-/// Where `run` has no such network: the profile that the command wants.
-std::string profile_to_write(const JobFlags& job) {
-  return job.model() + ".profile.json";
-}
-
-/// What is to be done before the command runs, and what it does not do; empty
-/// for nothing.
+/// What the command does not do; empty for nothing.
 std::string condition_of(const JobFlags& job) {
-  if (is_trainable(job.model())) {
-    return "";
-  }
-  if (names_profile(job.model())) {
-    return "  --replay sleeps through the profile's layers on the CPU, moves "
-           "real bytes with gloo\n  and trains nothing\n";
-  }
-  return fmt::format(
-      "  `paceline run` has no network {} to train: first write {}, the "
-      "profile of your\n  own, with adapters/torch_profile.py; --replay sleeps "
-      "through its layers on the CPU, moves\n  real bytes with gloo and trains "
-      "nothing\n",
-      job.model(),
-      profile_to_write(job));
+  return names_profile(job.model())
+             ? "  --replay sleeps through the profile's layers on the CPU, "
+               "moves real bytes with gloo\n  and trains nothing\n"
+             : "";
 }
 
 /// That what was priced with costs under which nothing runs here does run with
@@ -67,10 +51,6 @@ records::Configuration runnable(records::Configuration row,
   row.device = engine.made_for;
   if (names_profile(job.model())) {
     row.replay = job.model();  // not built in: its layers are replayed
-  } else if (!is_trainable(job.model())) {
-    row.replay = profile_to_write(job);
-  }
-  if (!row.replay.empty()) {
     row.device = "cpu";
     row.engine = plan::engine_for("cpu").name;
   }
@@ -84,7 +64,7 @@ std::string command_text(const records::Configuration& row,
   const records::Configuration run = runnable(row, job);
   return fmt::format("\n  {} {}\n{}{}",
                      report::command_of(run),
-                     launch::shell_command(cluster_words(job.cluster())),
+                     shell_command(cluster_words(job.cluster())),
                      engine_note(row, run),
                      condition_of(job));
 }
@@ -157,7 +137,10 @@ int AdviseCommand::run() const {
     return predict::advise(request);
   }();
   print_warnings(table.warnings);
-  fmt::print("{}{}", rows_text(table, top_), buckets_text(table));
+  fmt::print("{}{}{}",
+             rows_text(table, top_),
+             buckets_text(table),
+             codecs_text(predict::weigh_codecs(request)));
   if (const predict::Advice* winner = table.winner()) {
     fmt::print("{}", command_text(winner->configuration, job_));
   }

@@ -101,6 +101,10 @@ std::string interval_text(const predict::Advice& row) {
              : "-";
 }
 
+std::string megabytes(std::int64_t bytes) {
+  return fmt::format("{:.2f}", static_cast<double>(bytes) * 1e-6);
+}
+
 }  // namespace
 
 std::string rows_text(const predict::AdviceTable& table, int top) {
@@ -132,6 +136,45 @@ std::string rows_text(const predict::AdviceTable& table, int top) {
                              ms(table.rows.back().step));
   }
   return report::console_text(shown) + marks_text(table, count);
+}
+
+std::string codecs_text(const predict::CodecTable& table) {
+  if (table.rows.empty()) {
+    return "";
+  }
+  report::Table shown{
+      .columns = {{.name = "codec", .align = report::Align::kLeft},
+                  {.name = "coding", .group = "a step", .unit = "ms"},
+                  {.name = "sent", .group = "a step", .unit = "MB"},
+                  {.name = "break-even", .unit = "Gbit/s"},
+                  {.name = "step", .group = "fusion", .unit = "ms"},
+                  {.name = "pays", .group = "fusion"}}};
+  shown.rows.push_back({.cells = {"none",
+                                  "0.00",
+                                  megabytes(table.bytes),
+                                  "-",
+                                  fmt::format("{:.2f}", ms(table.step)),
+                                  ""}});
+  for (const predict::CodecAdvice& row : table.rows) {
+    shown.rows.push_back(
+        {.cells = {row.codec,
+                   fmt::format("{:.2f}", ms(row.coding)),
+                   megabytes(row.bytes),
+                   row.break_even
+                       ? fmt::format("{:.3g}", *row.break_even * 8e-9)
+                       : "saves none",
+                   fmt::format("{:.2f}", ms(row.step)),
+                   row.pays ? "yes" : "no"}});
+  }
+  for (const predict::Unfit& unfit : table.unfit) {
+    shown.rows.push_back(
+        {.cells = {unfit.strategy, "-", "-", "-", "-", unfit.why}});
+  }
+  return "\n" + report::console_text(shown) +
+         "coding: as `paceline profile --codecs` measured it, on one core; "
+         "break-even: the link\nrate below which it takes less time than the "
+         "bytes that it saves; pays: the predicted\nstep is shorter than "
+         "without, each in its best bucket size\n";
 }
 
 std::string buckets_text(const predict::AdviceTable& table) {

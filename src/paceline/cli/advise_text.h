@@ -4,6 +4,7 @@
 #include <string>
 
 #include "paceline/predict/advise.h"
+#include "paceline/predict/codec_advice.h"
 
 // What `paceline advise` prints.
 
@@ -11,6 +12,9 @@ namespace paceline::cli {
 
 /// The first `top` rows (0: all), what their marks mean, and what cannot be.
 std::string rows_text(const predict::AdviceTable& table, int top);
+
+/// Whether codecs pay whose coding times were measured; empty: none were.
+std::string codecs_text(const predict::CodecTable& table);
 
 /// Which bucket size each strategy with buckets should have.
 std::string buckets_text(const predict::AdviceTable& table);

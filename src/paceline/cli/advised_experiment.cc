@@ -120,7 +120,7 @@ class Writing {
       : wanted_(wanted),
         request_(request),
         here_(is_here(request)),
-        replays_(!here_ || !is_trainable(wanted.model)) {}
+        replays_(!here_ || names_profile(wanted.model)) {}
 
   std::string write(const predict::AdviceTable& table) {
     for (const predict::Advice& advice : table.rows) {

@@ -17,11 +17,11 @@
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
 #include "paceline/base/random.h"
+#include "paceline/base/shell.h"
 #include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/own_runs.h"
 #include "paceline/launch/child_exit.h"
-#include "paceline/launch/launch_command.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/environment.h"
 #include "paceline/records/store.h"
@@ -106,7 +106,7 @@ class Alternating {
     left_records_[number] = !records.empty();
     if (records.empty() && !failed && ending.stop_signal == 0) {
       records.push_back(report::wall_time_record(
-          launch::shell_command(side.command), started_at, host_, wall_ns));
+          shell_command(side.command), started_at, host_, wall_ns));
     }
     for (RunRecord& one : records) {
       one.run = run;

@@ -7,6 +7,8 @@
 
 #include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
+#include "paceline/measure/embedding_case.h"
+#include "paceline/measure/outside_command.h"
 #include "paceline/measure/shape_of.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
@@ -18,8 +20,13 @@ namespace paceline::cli {
 using records::Configuration;
 
 const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
-  const std::string name = fmt::format(
-      "{} {} {} {} {}", c.model, c.image_size, c.classes, c.dtype, c.replay);
+  const std::string name = fmt::format("{} {} {} {} {} {}",
+                                       c.model,
+                                       c.image_size,
+                                       c.classes,
+                                       c.sequence_length,
+                                       c.dtype,
+                                       c.replay);
   const auto known = shapes_.find(name);
   if (known != shapes_.end()) {
     return known->second;
@@ -53,8 +60,13 @@ std::optional<plan::AlphaBeta> CasePlans::fits_for(
 std::string CasePlans::describe(const Configuration& c) {
   const strategies::StrategySpec strategy =
       strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  if (!c.not_run.empty()) {
+    return fmt::format("     not run: {}\n", c.not_run);
+  }
   if (strategy.external()) {
-    return "     performed by an external command: no plan\n";
+    return fmt::format(
+        "     performed by an external command: no plan\n     {}\n",
+        measure::shell_text(measure::outside_command(c, {})));
   }
   const bool by_times = c.ranks > 1 && strategies::needs_times(strategy);
   std::optional<plan::AlphaBeta> fits;
@@ -72,15 +84,27 @@ std::string CasePlans::describe(const Configuration& c) {
     measure::add_known_times(c, input);
     input.alpha_beta->side_by_side = cluster::side_by_side_of(c.engine);
   }
-  const auto planner = strategies::make_planner(strategy);
+  const auto planner = measure::planner_of(c, strategy);
   const plan::Setup setup = planner->setup(input);
-  const plan::CommPlan plan =
+  // The step after the warm-up, or one that sends more.
+  plan::CommPlan plan =
       planner->plan(input, setup, planner->variant(input, c.warmup));
-  const plan::Cost cost = plan::cost(setup, plan, input.rank);
+  plan::Cost cost = plan::cost(setup, plan, input.rank);
+  bool varies = false;
+  for (const plan::Variant variant : plan::variants_of(*planner, input)) {
+    plan::CommPlan other = planner->plan(input, setup, variant);
+    const plan::Cost its = plan::cost(setup, other, input.rank);
+    varies = varies || its.wire_bytes != cost.wire_bytes;
+    if (its.wire_bytes > cost.wire_bytes) {
+      plan = std::move(other);
+      cost = its;
+    }
+  }
   std::string text = fmt::format(
-      "     {} on the wire per rank and step, {}, {}; {} of "
+      "     {} on the wire per rank {}, {}, {}; {} of "
       "buffers beside values and gradients\n",
       plan::bytes_text(cost.wire_bytes),
+      varies ? "in the step that sends most" : "and step",
       counted(cost.calls, "call"),
       counted(plan::rounds(input.model, setup, plan), "round"),
       plan::bytes_text(cost.memory_bytes));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/catalogue.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "paceline/base/file.h"
 #include "paceline/engines/engine_table.h"
+#include "paceline/measure/outside_command.h"
 #include "paceline/measure/torch_facts.h"
 #include "paceline/networks/catalogue.h"
 
@@ -13,16 +13,13 @@ namespace paceline::cli {
 
 std::vector<Entry> models() {
   std::vector<Entry> entries;
-  for (const networks::NetworkInfo& info : networks::networks()) {
-    entries.push_back({std::string(info.name), std::string(info.summary)});
+  for (const auto* table :
+       {&networks::networks(), &networks::embedding_networks()}) {
+    for (const networks::NetworkInfo& info : *table) {
+      entries.push_back({std::string(info.name), std::string(info.summary)});
+    }
   }
   return entries;
-}
-
-bool is_trainable(const std::string& model) {
-  return std::ranges::any_of(
-      networks::networks(),
-      [&](const networks::NetworkInfo& info) { return info.name == model; });
 }
 
 std::vector<EngineEntry> engines() {
@@ -49,6 +46,7 @@ experiment::Machine machine_here(std::vector<int> ranks_per_host) {
       machine.engines.push_back(std::move(entry.name));
     }
   }
+  machine.adapters = measure::adapters_here();
   return machine;
 }
 

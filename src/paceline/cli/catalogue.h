@@ -16,10 +16,6 @@ struct Entry {
 
 std::vector<Entry> models();
 
-/// Whether `paceline run` can train a network of this name; else it is one that
-/// is only predicted, or none.
-bool is_trainable(const std::string& model);
-
 /// Engines that this build can make; the others have the reason as summary.
 struct EngineEntry : Entry {
   bool built = false;

@@ -24,13 +24,16 @@
 #include "paceline/cli/diff.h"
 #include "paceline/cli/doctor.h"
 #include "paceline/cli/guide.h"
+#include "paceline/cli/import_command.h"
 #include "paceline/cli/list.h"
 #include "paceline/cli/predict.h"
 #include "paceline/cli/profile_command.h"
 #include "paceline/cli/report.h"
 #include "paceline/cli/run_command.h"
+#include "paceline/cli/topology.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/failure.h"
+#include "paceline/launch/command_guard.h"
 #include "paceline/launch/host_agent.h"
 #include "paceline/measure/rank.h"
 
@@ -117,28 +120,52 @@ class RankCommand {
   std::string interface_;
 };
 
+using Commands = std::vector<std::pair<const CLI::App*, std::function<int()>>>;
+
+int run_parsed(const Commands& commands) {
+  const auto parsed = std::ranges::find_if(
+      commands, [](const auto& command) { return command.first->parsed(); });
+  return parsed == commands.end() ? 0 : parsed->second();
+}
+
+/// The subcommands that look at this machine, or act for another one.
+struct MeasuringApps {
+  CLI::App *comm, *profile, *doctor, *agent;
+};
+
+MeasuringApps add_measuring(CLI::App& app) {
+  return {.comm = app.add_subcommand("comm",
+                                     "measure an engine's operations by size"),
+          .profile = app.add_subcommand(
+              "profile", "time the layers of a network on this machine"),
+          .doctor = app.add_subcommand(
+              "doctor", "look at this machine, and say what to change"),
+          .agent = app.add_subcommand(launch::kHostAgent, "")->group("")};
+}
+
 int dispatch(std::vector<std::string> arguments) {
-  CLI::App app{"Measures, explains and predicts distributed training."};
-  app.name("paceline");
+  if (arguments.size() > 1 && arguments.front() == launch::kCommandGuard) {
+    return launch::guard_command({arguments.begin() + 1, arguments.end()});
+  }
+  CLI::App app("Measures and predicts distributed training.", "paceline");
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   CLI::App* run = app.add_subcommand("run", "measure an experiment");
   CLI::App* report = app.add_subcommand(
       "report", "show records: a page, Markdown, CSV, tables");
-  CLI::App* comm =
-      app.add_subcommand("comm", "measure an engine's operations by size");
-  CLI::App* profile = app.add_subcommand(
-      "profile", "time the layers of a network on this machine");
+  const MeasuringApps machine = add_measuring(app);
   CLI::App* list = app.add_subcommand(
-      "list", "strategies, models, engines, experiments, formats, frameworks");
+      "list", "strategies, topologies, models, engines and all other tables");
+  CLI::App* topology = app.add_subcommand(
+      "topology", "a graph of neighbors: its matrix, cost and speed");
+  CLI::App* import =
+      app.add_subcommand("import", "files of other programs, as records");
   CLI::App* diff = app.add_subcommand("diff", "did a change help?");
   CLI::App* ab = app.add_subcommand("ab", "two commands in turns, compared");
-  CLI::App* doctor = app.add_subcommand(
-      "doctor", "look at this machine, and say what to change");
-  CLI::App* agent = app.add_subcommand(launch::kHostAgent, "")->group("");
   CLI::App* rank = app.add_subcommand(measure::kRank, "")->group("");
   RankCommand rank_command(*rank);
   RunCommand run_command(*run);
   const ReportCommand report_command(*report);
+  const ImportCommand import_command(*import);
   DiffCommand diff_command(*diff);
   AbCommand ab_command(*ab);
   CLI::App* predict = app.add_subcommand(
@@ -149,8 +176,9 @@ int dispatch(std::vector<std::string> arguments) {
   const AdviseCommand advise_command(*advise);
   ab_command.take_commands(arguments);
   ListCommand list_command(*list);
-  CommCommand comm_command(*comm);
-  ProfileCommand profile_command(*profile);
+  const TopologyCommand topology_command(*topology);
+  CommCommand comm_command(*machine.comm);
+  ProfileCommand profile_command(*machine.profile);
   if (arguments.empty()) {
     fmt::print("{}", guide(names_of_commands(app)));
     return 0;
@@ -159,23 +187,22 @@ int dispatch(std::vector<std::string> arguments) {
   if (const std::optional<int> code = parse(app, arguments)) {
     return *code;
   }
-  const std::vector<std::pair<const CLI::App*, std::function<int()>>> commands{
-      {run, [&] { return run_command.run(arguments); }},
-      {report, [&] { return report_command.run(); }},
-      {list, [&] { return list_command.run(); }},
-      {diff, [&] { return diff_command.run(); }},
-      {ab, [&] { return ab_command.run(); }},
-      {doctor, [] { return run_doctor(); }},
-      {predict, [&] { return predict_command.run(); }},
-      {advise, [&] { return advise_command.run(); }},
-      {comm, [&] { return comm_command.run(arguments); }},
-      {profile, [&] { return profile_command.run(); }},
-      {agent,
-       [] { return launch::run_host_agent(engines::open_key_value_store); }},
-      {rank, [&] { return rank_command.run(); }}};
-  const auto parsed = std::ranges::find_if(
-      commands, [](const auto& command) { return command.first->parsed(); });
-  return parsed == commands.end() ? 0 : parsed->second();
+  return run_parsed(
+      {{run, [&] { return run_command.run(arguments); }},
+       {report, [&] { return report_command.run(); }},
+       {list, [&] { return list_command.run(); }},
+       {topology, [&] { return topology_command.run(); }},
+       {import, [&] { return import_command.run(); }},
+       {diff, [&] { return diff_command.run(); }},
+       {ab, [&] { return ab_command.run(); }},
+       {machine.doctor, [] { return run_doctor(); }},
+       {predict, [&] { return predict_command.run(); }},
+       {advise, [&] { return advise_command.run(); }},
+       {machine.comm, [&] { return comm_command.run(arguments); }},
+       {machine.profile, [&] { return profile_command.run(); }},
+       {machine.agent,
+        [] { return launch::run_host_agent(engines::open_key_value_store); }},
+       {rank, [&] { return rank_command.run(); }}});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/shell.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/job_flags.h"
@@ -23,7 +24,6 @@
 #include "paceline/engines/run_rank.h"
 #include "paceline/experiment/check.h"
 #include "paceline/launch/job_launch.h"
-#include "paceline/launch/launch_command.h"
 #include "paceline/launch/stop_signals.h"
 #include "paceline/launch/supervise.h"
 #include "paceline/measure/comm_rows.h"
@@ -263,7 +263,7 @@ void CommCommand::check_fit(const std::vector<measure::CommRow>& rows) const {
 }
 
 int CommCommand::run(const std::vector<std::string>& command_line) {
-  fit_.command = "paceline " + launch::shell_command(command_line);
+  fit_.command = "paceline " + shell_command(command_line);
   const bool starts_hosts =
       !choice_.empty() && !launch::is_launched(launch::process_environment());
   const launch::Launch launch =

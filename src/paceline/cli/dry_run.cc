@@ -42,7 +42,7 @@ std::string dry_run_text(const experiment::Experiment& experiment,
   int number = 0;
   for (const records::Configuration& c : experiment.cases) {
     text += fmt::format(
-        "{:3}  {:<10} {} batch {} on {} x {}, {} each; {}, {}; "
+        "{:3}  {:<10} {} batch {} on {} x {}, {} each; {}{}; "
         "{} + {}; {}{}{}\n",
         ++number,
         c.label,
@@ -51,7 +51,7 @@ std::string dry_run_text(const experiment::Experiment& experiment,
         c.ranks,
         c.device,
         counted(c.threads, "thread"),
-        c.engine,
+        c.engine.empty() ? "" : c.engine + ", ",
         c.dtype,
         c.warmup,
         counted(c.steps, "step"),

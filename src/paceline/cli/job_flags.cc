@@ -44,6 +44,7 @@ void choose_network(const std::string& model,
   request.profile = std::move(profiled.profile);
   request.profile_device = profiled.device;
   request.update = profiled.update;
+  request.codecs = std::move(profiled.codecs);
 }
 
 }  // namespace

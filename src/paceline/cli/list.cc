@@ -12,9 +12,10 @@
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/experiment/raw_settings.h"
-#include "paceline/plan/networks/network_shape.h"
+#include "paceline/measure/outside_command.h"
 #include "paceline/report/formats.h"
 #include "paceline/strategies/strategy.h"
+#include "paceline/strategies/topology.h"
 
 namespace paceline::cli {
 namespace {
@@ -71,7 +72,7 @@ std::vector<Entry> experiments() {
   return entries;
 }
 
-std::string strategies() {
+std::string strategies_list() {
   std::string text;
   std::string usual;
   for (const strategies::AxisInfo& axis : strategies::strategy_axes()) {
@@ -88,18 +89,23 @@ std::string strategies() {
       text);
 }
 
-std::string models_list() {
-  std::vector<Entry> only_predicted;
-  for (const std::string& name : plan::network_names()) {
-    if (!is_trainable(name)) {
-      only_predicted.push_back({name, ""});
-    }
+std::string topologies_list() {
+  std::vector<Entry> entries;
+  for (const strategies::TopologyRow& row : strategies::topologies()) {
+    entries.push_back(
+        {row.parameter.empty() ? std::string(row.name)
+         : row.fallback.empty()
+             ? fmt::format("{}:{}", row.name, row.parameter)
+             : fmt::format("{}[:{}]", row.name, row.parameter),
+         row.fallback.empty()
+             ? std::string(row.summary)
+             : fmt::format("{} [{}]", row.summary, row.fallback)});
   }
-  return section("Models", models()) +
-         section(
-             "Models that `paceline predict` and `advise` know, and "
-             "`run` does not train",
-             only_predicted);
+  return section("Topologies: graphs of ranks or of hosts", entries);
+}
+
+std::string models_list() {
+  return section("Models", models());
 }
 
 std::string engines_list() {
@@ -126,15 +132,18 @@ std::string formats_list() {
   return section("Formats", entries);
 }
 
-// Strategies without a planner are performed by commands of others.
 std::string frameworks_list() {
   std::vector<Entry> entries;
-  for (const auto& row : strategies::whole_strategies()) {
-    if (row.make == nullptr) {
-      entries.push_back({std::string(row.name), std::string(row.summary)});
-    }
+  for (const experiment::Adapter& one : measure::adapters_here()) {
+    entries.push_back(
+        {one.name,
+         one.about +
+             (one.missing.empty()
+                  ? ""
+                  : " (not installed: " +
+                        one.missing.substr(one.missing.find("make")) + ")")});
   }
-  return section("Frameworks: adapters, docs/adapters.md", entries);
+  return section("Frameworks: --framework, docs/adapters.md", entries);
 }
 
 struct List {
@@ -142,7 +151,8 @@ struct List {
   std::string (*text)();
 };
 
-constexpr auto kLists = std::to_array<List>({{"strategies", strategies},
+constexpr auto kLists = std::to_array<List>({{"strategies", strategies_list},
+                                             {"topologies", topologies_list},
                                              {"models", models_list},
                                              {"engines", engines_list},
                                              {"experiments", experiments_list},

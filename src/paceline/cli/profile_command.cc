@@ -2,6 +2,7 @@
 #include "paceline/cli/profile_command.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +12,9 @@
 #include "paceline/base/file.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/check.h"
+#include "paceline/measure/profile_codecs.h"
 #include "paceline/measure/profile_model.h"
+#include "paceline/report/console.h"
 
 namespace paceline::cli {
 namespace {
@@ -42,6 +45,39 @@ std::string summary(const cluster::ProfiledModel& profiled) {
                      static_cast<double>(elements) * 1e-6);
 }
 
+// Rates of the gradients' bytes.
+std::string codecs_table(const std::vector<cluster::CodecTime>& codecs) {
+  if (codecs.empty()) {
+    return "";
+  }
+  report::Table shown{
+      .columns = {{.name = "codec", .align = report::Align::kLeft},
+                  {.name = "encode", .group = "one core", .unit = "ms"},
+                  {.name = "decode", .group = "one core", .unit = "ms"},
+                  {.name = "memcpy", .group = "one core", .unit = "ms"},
+                  {.name = "encode", .group = "of memcpy's rate"},
+                  {.name = "decode", .group = "of memcpy's rate"}}};
+  const auto ms = [](plan::Picoseconds time) {
+    return fmt::format("{:.3f}", static_cast<double>(time) * 1e-9);
+  };
+  const auto ratio = [](const cluster::CodecTime& codec,
+                        plan::Picoseconds time) {
+    return time == 0 ? "-"
+                     : fmt::format("{:.3f}",
+                                   static_cast<double>(codec.copy) /
+                                       static_cast<double>(time));
+  };
+  for (const cluster::CodecTime& codec : codecs) {
+    shown.rows.push_back({.cells = {codec.codec,
+                                    ms(codec.encode),
+                                    ms(codec.decode),
+                                    ms(codec.copy),
+                                    ratio(codec, codec.encode),
+                                    ratio(codec, codec.decode)}});
+  }
+  return report::console_text(shown);
+}
+
 }  // namespace
 
 ProfileCommand::ProfileCommand(CLI::App& app) {
@@ -63,6 +99,10 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
   number("--batch-size", c.batch_size, 1, "samples of a step [32]");
   number("--image-size", c.image_size, 0, "side of the input; 0: its own");
   number("--classes", c.classes, 0, "outputs; 0: the model's own");
+  number("--sequence-length",
+         c.sequence_length,
+         0,
+         "tokens of a sequence; 0: the model's own");
   number("--threads", c.threads, 0, "compute threads; 0: one per core");
   number("--warmup", c.warmup, 0, "discarded steps [3]");
   number("--steps", c.steps, 1, "measured steps [10]");
@@ -76,6 +116,10 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
       ->check(CLI::IsMember({"sgd", "adamw"}))
       ->type_name("NAME");
   app.add_flag("--channels-last", c.channels_last, "NHWC order");
+  app.add_flag("--codecs",
+               codecs_,
+               "also how long one core takes to code the gradients, for "
+               "`paceline advise`; --steps times each");
 }
 
 int ProfileCommand::run() {
@@ -96,9 +140,15 @@ int ProfileCommand::run() {
     output_ = c.model + ".profile.json";
   }
   check_writable("--output", output_);
-  const cluster::ProfiledModel profiled = measure::profile_model(c);
+  cluster::ProfiledModel profiled = measure::profile_model(c);
+  if (codecs_) {
+    profiled.codecs = measure::profile_codecs(
+        profiled.model, c.steps, [](const std::string& codec) {
+          fmt::print(stderr, "paceline: coding with {}\n", codec);
+        });
+  }
   write_atomically(output_, cluster::to_json_text(profiled));
-  fmt::print("{}", summary(profiled));
+  fmt::print("{}{}", summary(profiled), codecs_table(profiled.codecs));
   fmt::print(stderr, "profile: {}\n", output_);
   return 0;
 }

@@ -24,6 +24,7 @@ class ProfileCommand {
  private:
   records::Configuration configuration_;
   std::string output_;
+  bool codecs_ = false;
 };
 
 }  // namespace paceline::cli

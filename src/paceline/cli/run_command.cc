@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "paceline/base/error.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
 #include "paceline/cli/print_launch.h"
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/job_spec.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/job_launch.h"
 #include "paceline/launch/network_interface.h"
@@ -90,6 +92,15 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw,
         *cluster, {.interface = job.settings.interface});
   }
   job.experiment = expand(raw, std::move(ranks_per_host), cores);
+  for (const records::Configuration& c : job.experiment.cases) {
+    if (!c.env.empty() && !experiment::is_outside(c)) {
+      throw UsageError(fmt::format(
+          "--env {}: {} has started the ranks already; set it there, or let "
+          "Paceline start them",
+          c.env.begin()->first,
+          launcher));
+    }
+  }
   check_interface(job.settings.interface);
   return job;
 }
@@ -100,11 +111,13 @@ void check_job(const experiment::JobSpec& job,
   if (cluster) {
     launch::JobLaunch unused;
     measure::assign_ranks(*cluster,
-                          experiment::largest_world(job.experiment),
+                          experiment::most_processes(job.experiment),
                           measure::access_of(job.settings),
                           unused);
     for (const records::Configuration& c : job.experiment.cases) {
-      measure::serve_by_mpirun(c.engine, unused);
+      if (!experiment::is_outside(c)) {
+        measure::serve_by_mpirun(c.engine, unused);
+      }
     }
   }
   check_interface(job.settings.interface);

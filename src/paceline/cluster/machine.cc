@@ -171,10 +171,8 @@ void check_costs(const Machine& machine, const SoftwareCosts& software) {
     check_time("launch of a kernel", kernel.launch);
     check_time("launch_per_tensor of a kernel", kernel.launch_per_tensor);
     if (!(kernel.bytes_per_s >= 0 && std::isfinite(kernel.bytes_per_s))) {
-      throw UsageError(
-          fmt::format("kernels '{}' move {} bytes/s: must not be negative",
-                      kernel.prefix,
-                      kernel.bytes_per_s));
+      throw UsageError(fmt::format(
+          "kernels move {} bytes/s: must not be negative", kernel.bytes_per_s));
     }
   }
 }

@@ -96,11 +96,13 @@ bool prices_collectives(const Machine& machine);
 Algorithm algorithm_named(const std::string& name);
 std::string_view name_of(Algorithm algorithm);
 
-/// Kernels whose name begins with `prefix`: launch + launch_per_tensor *
-/// tensors
-/// + bytes / bytes_per_s; bytes are all that it reads and writes.
+/// launch + launch_per_tensor * tensors + bytes / bytes_per_s; bytes are all
+/// that a kernel reads and writes.
 struct KernelCost {
-  std::string prefix{};  // empty: every kernel
+  /// Of the optimizer's step alone (plan::KernelTraits); else of every kernel.
+  bool optimizer_step = false;
+  /// Of the kernel of this name alone; empty: as above.
+  std::string kernel{};
   plan::Picoseconds launch = 0;
   plan::Picoseconds launch_per_tensor = 0;
   double bytes_per_s = 0;  // 0: bytes cost nothing
@@ -132,7 +134,7 @@ struct SoftwareCosts {
   /// communicator; 0: all.
   std::int32_t side_by_side = 0;
 
-  /// The first entry whose prefix fits; none: kernels are free.
+  /// The first entry that holds for a kernel; none: kernels are free.
   std::vector<KernelCost> kernels{};
 
   /// Host time between the end of backward and the next forward.

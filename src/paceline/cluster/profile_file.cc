@@ -121,7 +121,8 @@ class Reader {
               "parameters",
               "ready_order",
               "update_us",
-              "peak_memory_bytes"}) {}
+              "peak_memory_bytes",
+              "codecs"}) {}
 
   ProfiledModel read() {
     if (top_.integer("paceline_profile", 1) > kVersion) {
@@ -142,6 +143,7 @@ class Reader {
     read_modules();
     read_parameters();
     read_ready_order();
+    read_codecs();
     return std::move(out_);
   }
 
@@ -234,6 +236,33 @@ class Reader {
     }
   }
 
+  void read_codecs() {
+    if (top_.find("codecs") == nullptr) {
+      return;
+    }
+    const Json& codecs = top_.array("codecs");
+    for (std::size_t i = 0; i < codecs.size(); ++i) {
+      const std::string where = fmt::format("{}: codecs[{}]", file_, i);
+      const Object codec(
+          codecs[i],
+          where,
+          {"codec", "bytes", "memcpy_us", "encode_us", "decode_us", "kernels"});
+      CodecTime time{.codec = codec.text("codec"),
+                     .bytes = codec.integer("bytes", 1),
+                     .copy = codec.microseconds("memcpy_us"),
+                     .encode = codec.microseconds("encode_us"),
+                     .decode = codec.microseconds("decode_us"),
+                     .kernels = {}};
+      for (const Json& json : codec.array("kernels")) {
+        const Object kernel(json, where, {"kernel", "bytes", "us"});
+        time.kernels.push_back({.kernel = kernel.text("kernel"),
+                                .bytes = kernel.integer("bytes", 1),
+                                .time = kernel.microseconds("us")});
+      }
+      out_.codecs.push_back(std::move(time));
+    }
+  }
+
   std::string file_;
   Object top_;
   ProfiledModel out_;
@@ -269,6 +298,25 @@ OrderedJson parameters_of(const ProfiledModel& profiled) {
          {"sizes", shape.sizes},
          {"module", profiled.model.modules[plan::index_of(shape.module)]},
          {"backward_us", microseconds_of(profiled.profile.backward[p])}});
+  }
+  return all;
+}
+
+OrderedJson codecs_of(const ProfiledModel& profiled) {
+  auto all = OrderedJson::array();
+  for (const CodecTime& time : profiled.codecs) {
+    auto kernels = OrderedJson::array();
+    for (const KernelTime& kernel : time.kernels) {
+      kernels.push_back({{"kernel", kernel.kernel},
+                         {"bytes", kernel.bytes},
+                         {"us", microseconds_of(kernel.time)}});
+    }
+    all.push_back({{"codec", time.codec},
+                   {"bytes", time.bytes},
+                   {"memcpy_us", microseconds_of(time.copy)},
+                   {"encode_us", microseconds_of(time.encode)},
+                   {"decode_us", microseconds_of(time.decode)},
+                   {"kernels", std::move(kernels)}});
   }
   return all;
 }
@@ -317,6 +365,9 @@ std::string to_json_text(const ProfiledModel& profiled) {
     order.push_back(profiled.model.parameters[plan::index_of(id)].name);
   }
   json["ready_order"] = std::move(order);
+  if (!profiled.codecs.empty()) {
+    json["codecs"] = codecs_of(profiled);
+  }
   return json.dump(1) + "\n";
 }
 

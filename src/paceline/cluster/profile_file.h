@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "paceline/cluster/codec_times.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/plan/profile.h"
 
@@ -23,6 +25,7 @@ struct ProfiledModel {
   std::string device;                       // cpu, cuda
   std::optional<plan::Picoseconds> update;  // one update of all parameters
   std::optional<std::int64_t> memory;       // bytes at the peak of a step
+  std::vector<CodecTime> codecs{};          // empty: not measured
 };
 
 /// A profile's JSON text; `file` is what errors name.  Throws UsageError with

@@ -67,12 +67,19 @@ class BackendChannel final : public Channel {
     group_->setGroupName(spec.name);
   }
 
-  // A backend's destructor waits for its operations in flight: see Note
-  // [Leaving after an error] in engines/waiters.h.
+  // NCCL's backend aborts where it is destroyed without a shutdown.  A
+  // backend's destructor waits for its operations in flight: see Note [Leaving
+  // after an error] in engines/waiters.h.
   ~BackendChannel() override {
     if (std::uncaught_exceptions() > exceptions_before_) {
       backend_.release();
       group_.release();
+      return;
+    }
+    try {
+      backend_->shutdown();
+    } catch (const std::exception&) {
+      // The job has ended; what a connection says at its end changes nothing.
     }
   }
 

@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include "paceline/plan/comm_plan.h"
+
 namespace paceline::engines {
 
-/// A c10d backend that wraps another one, which does the work.  Names, time
+/// An operation on its way to the wrapped backend.
+struct Operation {
+  enum class Kind : std::uint8_t { kCollective, kSend, kReceive };
+
+  std::string_view name;  // for errors
+  Kind kind = Kind::kCollective;
+  plan::Pattern pattern{};  // of a collective
+  /// The tensors of the longer side; their bytes are the payload.
+  std::vector<at::Tensor> payload;
+  std::vector<at::Tensor> others{};  // of the other side, if it has its own
+  std::vector<at::Tensor> outputs{};
+  /// Tensors are taken as runs of elements, of which each rank has a part.
+  bool flat = false;
+
+  std::int64_t payload_bytes() const;
+};
+
+/// A c10d backend that wraps another one, which does the work.  The operations
+/// that channels and c10d::Reducer use go through perform().  Names, time
 /// limits, sequence numbers, groups and barriers, which carry no data, are
-/// forwarded; every other operation that a subclass does not override throws
-/// c10d's "does not support".
+/// forwarded; every other operation throws c10d's "does not support".
 ///
 /// Single-tensor collectives have their old names: PyTorch 2.11 to 2.14 all
 /// have them, and forward to the new ones where those exist.
@@ -26,6 +49,7 @@ class BackendWrapper : public c10d::Backend {
   const std::string getBackendName() const override {
     return inner_->getBackendName();
   }
+  void shutdown() override { inner_->shutdown(); }
   void setTimeout(std::chrono::milliseconds timeout) override {
     inner_->setTimeout(timeout);
   }
@@ -44,7 +68,28 @@ class BackendWrapper : public c10d::Backend {
     return inner_->barrier(options);
   }
 
+  Work allreduce(std::vector<at::Tensor>& tensors,
+                 const c10d::AllreduceOptions& options) final;
+  Work broadcast(std::vector<at::Tensor>& tensors,
+                 const c10d::BroadcastOptions& options) final;
+  Work allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                 std::vector<at::Tensor>& inputs,
+                 const c10d::AllgatherOptions& options) final;
+  Work _allgather_base(at::Tensor& output,
+                       at::Tensor& input,
+                       const c10d::AllgatherOptions& options) final;
+  Work _reduce_scatter_base(at::Tensor& output,
+                            at::Tensor& input,
+                            const c10d::ReduceScatterOptions& options) final;
+  Work send(std::vector<at::Tensor>& tensors, int to, int tag) final;
+  Work recv(std::vector<at::Tensor>& tensors, int from, int tag) final;
+
  protected:
+  using Issue = std::function<Work()>;
+
+  /// Calls `issue`, which hands the operation to the wrapped backend.
+  virtual Work perform(const Operation& operation, const Issue& issue) = 0;
+
   const c10::intrusive_ptr<c10d::Backend> inner_;
 };
 

@@ -22,7 +22,6 @@
 namespace paceline::engines {
 namespace {
 
-using Milliseconds = std::chrono::milliseconds;
 using StorePtr = c10::intrusive_ptr<c10d::Store>;
 
 [[noreturn]] void refuse_tcp(const launch::TcpRendezvous& tcp,

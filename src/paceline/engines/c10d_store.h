@@ -11,6 +11,8 @@
 
 namespace paceline::engines {
 
+using Milliseconds = std::chrono::milliseconds;
+
 /// The c10d::Store that all ranks of a job share; its keys are this job's
 /// alone.  Engines connect through it (engines/channel_spec.h).
 struct C10dStore;
@@ -19,7 +21,7 @@ struct C10dStore;
 /// this process.  Throws UsageError for a port that is taken and for a file
 /// that cannot be used, WorldError where nothing answers within `timeout`.
 std::shared_ptr<C10dStore> open_store(const launch::Launch& launch,
-                                      std::chrono::milliseconds timeout);
+                                      Milliseconds timeout);
 
 /// The keys of `store` that begin with `prefix`.
 std::shared_ptr<C10dStore> below(const C10dStore& store,
@@ -33,7 +35,7 @@ std::shared_ptr<launch::KeyValueStore> key_value_store_of(
 
 /// As launch::OpenStore and launch::ServeStore.
 std::shared_ptr<launch::KeyValueStore> open_key_value_store(
-    const launch::Launch& launch, std::chrono::milliseconds timeout);
+    const launch::Launch& launch, Milliseconds timeout);
 std::shared_ptr<launch::KeyValueStore> serve_key_value_store(
     const std::string& job, int listening, std::uint16_t port);
 

@@ -13,21 +13,6 @@
 namespace paceline::engines {
 namespace {
 
-std::int64_t bytes_of(const at::Tensor& tensor) {
-  return tensor.numel() * static_cast<std::int64_t>(tensor.element_size());
-}
-
-// Requires every tensor to be dense; returns their bytes.
-std::int64_t dense_bytes(const std::vector<at::Tensor>& tensors,
-                         std::string_view operation) {
-  std::int64_t total = 0;
-  for (const auto& tensor : tensors) {
-    require_dense(tensor, operation);
-    total += bytes_of(tensor);
-  }
-  return total;
-}
-
 [[noreturn]] void refuse(const at::Tensor& tensor,
                          std::string_view operation,
                          std::string_view wanted) {
@@ -71,79 +56,42 @@ std::vector<Transfer> LedgerBackend::take_transfers() {
   return transfers_ ? transfers_->take() : std::vector<Transfer>();
 }
 
-void LedgerBackend::book(plan::Pattern pattern, std::int64_t payload) {
-  book(std::string(plan::name_of(pattern)),
-       plan::wire_bytes(pattern, payload, getSize()));
-}
-
-void LedgerBackend::book(const std::string& name, std::int64_t wire_bytes) {
+// A message is booked where it is sent.
+void LedgerBackend::book(const Operation& operation) {
+  if (operation.kind == Operation::Kind::kReceive) {
+    return;
+  }
+  const bool message = operation.kind == Operation::Kind::kSend;
+  const std::int64_t payload = operation.payload_bytes();
   const std::lock_guard lock(mutex_);
-  ledger_.book(name, wire_bytes);
+  ledger_.book(
+      std::string(message ? plan::kMessages : plan::name_of(operation.pattern)),
+      message ? payload
+              : plan::wire_bytes(operation.pattern, payload, getSize()));
 }
 
-LedgerBackend::Work LedgerBackend::allreduce(
-    std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
-  book(plan::Pattern::kAllReduce, dense_bytes(tensors, "all-reduce"));
-  const std::int64_t start_ns = transfers_ ? steady_ns() : 0;
-  Work work = inner_->allreduce(tensors, options);
-  if (transfers_) {
+LedgerBackend::Work LedgerBackend::perform(const Operation& operation,
+                                           const Issue& issue) {
+  for (const auto* side : {&operation.payload, &operation.others}) {
+    for (const at::Tensor& tensor : *side) {
+      if (operation.flat) {
+        require_contiguous(tensor, operation.name);
+      } else {
+        require_dense(tensor, operation.name);
+      }
+    }
+  }
+  book(operation);
+  const bool logs = transfers_ != nullptr &&
+                    operation.kind == Operation::Kind::kCollective &&
+                    operation.pattern == plan::Pattern::kAllReduce;
+  const std::int64_t start_ns = logs ? steady_ns() : 0;
+  Work work = issue();
+  if (logs) {
     transfers_->watch(
-        plan::Pattern::kAllReduce, tensors.front(), start_ns, work);
+        operation.pattern, operation.payload.front(), start_ns, work);
   }
   return work;
-}
-
-LedgerBackend::Work LedgerBackend::broadcast(
-    std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
-  book(plan::Pattern::kBroadcast, dense_bytes(tensors, "broadcast"));
-  return inner_->broadcast(tensors, options);
-}
-
-LedgerBackend::Work LedgerBackend::allgather(
-    std::vector<std::vector<at::Tensor>>& outputs,
-    std::vector<at::Tensor>& inputs,
-    const c10d::AllgatherOptions& options) {
-  std::int64_t payload = 0;
-  for (const auto& list : outputs) {
-    payload += dense_bytes(list, "all-gather");
-  }
-  dense_bytes(inputs, "all-gather");
-  book(plan::Pattern::kAllGather, payload);
-  return inner_->allgather(outputs, inputs, options);
-}
-
-LedgerBackend::Work LedgerBackend::_allgather_base(
-    at::Tensor& output,
-    at::Tensor& input,
-    const c10d::AllgatherOptions& options) {
-  require_contiguous(input, "all-gather");
-  require_contiguous(output, "all-gather");
-  book(plan::Pattern::kAllGather, bytes_of(output));
-  return inner_->_allgather_base(output, input, options);
-}
-
-LedgerBackend::Work LedgerBackend::_reduce_scatter_base(
-    at::Tensor& output,
-    at::Tensor& input,
-    const c10d::ReduceScatterOptions& options) {
-  require_contiguous(input, "reduce-scatter");
-  require_contiguous(output, "reduce-scatter");
-  book(plan::Pattern::kReduceScatter, bytes_of(input));
-  return inner_->_reduce_scatter_base(output, input, options);
-}
-
-LedgerBackend::Work LedgerBackend::send(std::vector<at::Tensor>& tensors,
-                                        int to,
-                                        int tag) {
-  book(std::string(plan::kMessages), dense_bytes(tensors, "send"));
-  return inner_->send(tensors, to, tag);
-}
-
-LedgerBackend::Work LedgerBackend::recv(std::vector<at::Tensor>& tensors,
-                                        int from,
-                                        int tag) {
-  dense_bytes(tensors, "receive");  // booked where it is sent
-  return inner_->recv(tensors, from, tag);
 }
 
 void TransferLog::watch(plan::Pattern pattern,

@@ -3,13 +3,12 @@
 
 #include <memory>
 #include <mutex>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/engines/backend_wrapper.h"
 #include "paceline/engines/ledger.h"
 #include "paceline/engines/transfer_log.h"
-#include "paceline/plan/comm_plan.h"
 
 namespace paceline::engines {
 
@@ -32,25 +31,9 @@ class LedgerBackend final : public BackendWrapper {
 
   const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
 
-  Work allreduce(std::vector<at::Tensor>& tensors,
-                 const c10d::AllreduceOptions& options) override;
-  Work broadcast(std::vector<at::Tensor>& tensors,
-                 const c10d::BroadcastOptions& options) override;
-  Work allgather(std::vector<std::vector<at::Tensor>>& outputs,
-                 std::vector<at::Tensor>& inputs,
-                 const c10d::AllgatherOptions& options) override;
-  Work _allgather_base(at::Tensor& output,
-                       at::Tensor& input,
-                       const c10d::AllgatherOptions& options) override;
-  Work _reduce_scatter_base(at::Tensor& output,
-                            at::Tensor& input,
-                            const c10d::ReduceScatterOptions& options) override;
-  Work send(std::vector<at::Tensor>& tensors, int to, int tag) override;
-  Work recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
-
  private:
-  void book(plan::Pattern pattern, std::int64_t payload);
-  void book(const std::string& name, std::int64_t wire_bytes);
+  Work perform(const Operation& operation, const Issue& issue) override;
+  void book(const Operation& operation);
 
   mutable std::mutex mutex_;  // the Reducer calls from the backward thread
   Ledger ledger_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/engines/link_backend.h"
 
+#include <optional>
 #include <utility>
 
 #include <ATen/core/ivalue.h>
@@ -13,8 +14,6 @@
 
 namespace paceline::engines {
 namespace {
-
-using plan::Pattern;
 
 /// What the caller waits for: done when the link says so.
 class HeldWork final : public c10d::Work {
@@ -43,14 +42,6 @@ class HeldWork final : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
-std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
-  std::int64_t total = 0;
-  for (const at::Tensor& tensor : tensors) {
-    total += tensor.numel() * static_cast<std::int64_t>(tensor.element_size());
-  }
-  return total;
-}
-
 }  // namespace
 
 LinkBackend::LinkBackend(c10::intrusive_ptr<c10d::Backend> inner,
@@ -72,20 +63,28 @@ void LinkBackend::when_done(const Work& work, Waiters::Done done) {
   }
 }
 
-template <class Issue>
-LinkBackend::Work LinkBackend::hold(std::int64_t wire_bytes,
-                                    int latencies,
-                                    std::vector<at::Tensor> outputs,
-                                    std::optional<LinkedName> name,
-                                    LinkModel::Lane lane,
+LinkBackend::Work LinkBackend::perform(const Operation& operation,
+                                       const Issue& issue) {
+  return operation.kind == Operation::Kind::kReceive
+             ? hold_receive(operation, issue)
+             : hold(operation, issue);
+}
+
+LinkBackend::Work LinkBackend::hold(const Operation& operation,
                                     const Issue& issue) {
-  auto held = c10::make_intrusive<HeldWork>(std::move(outputs));
+  const bool message = operation.kind == Operation::Kind::kSend;
+  const std::int64_t payload = operation.payload_bytes();
+  auto held = c10::make_intrusive<HeldWork>(operation.outputs);
   const Link::Ticket ticket = link_->start(
-      wire_bytes,
-      latencies,
+      message ? payload
+              : plan::wire_bytes(operation.pattern, payload, getSize()),
+      message ? 1 : latencies_of(operation.pattern, getSize()),
       [held](const std::exception_ptr& error) { held->end(error); },
-      std::move(name),
-      lane);
+      message
+          ? std::nullopt
+          : std::optional(LinkedName{
+                .channel = name_, .index = issued_++, .members = getSize()}),
+      message ? LinkModel::kOpen : lane_);
   Work work;
   try {
     work = issue();
@@ -99,84 +98,11 @@ LinkBackend::Work LinkBackend::hold(std::int64_t wire_bytes,
   return held;
 }
 
-template <class Issue>
-LinkBackend::Work LinkBackend::hold_collective(Pattern pattern,
-                                               std::int64_t payload,
-                                               std::vector<at::Tensor> outputs,
-                                               const Issue& issue) {
-  return hold(
-      plan::wire_bytes(pattern, payload, getSize()),
-      latencies_of(pattern, getSize()),
-      std::move(outputs),
-      LinkedName{.channel = name_, .index = issued_++, .members = getSize()},
-      lane_,
-      issue);
-}
-
-LinkBackend::Work LinkBackend::allreduce(
-    std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
-  return hold_collective(Pattern::kAllReduce, bytes_of(tensors), tensors, [&] {
-    return inner_->allreduce(tensors, options);
-  });
-}
-
-LinkBackend::Work LinkBackend::broadcast(
-    std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
-  return hold_collective(Pattern::kBroadcast, bytes_of(tensors), tensors, [&] {
-    return inner_->broadcast(tensors, options);
-  });
-}
-
-LinkBackend::Work LinkBackend::allgather(
-    std::vector<std::vector<at::Tensor>>& outputs,
-    std::vector<at::Tensor>& inputs,
-    const c10d::AllgatherOptions& options) {
-  std::int64_t payload = 0;
-  std::vector<at::Tensor> all;
-  for (const auto& list : outputs) {
-    payload += bytes_of(list);
-    all.insert(all.end(), list.begin(), list.end());
-  }
-  return hold_collective(Pattern::kAllGather, payload, std::move(all), [&] {
-    return inner_->allgather(outputs, inputs, options);
-  });
-}
-
-LinkBackend::Work LinkBackend::_allgather_base(
-    at::Tensor& output,
-    at::Tensor& input,
-    const c10d::AllgatherOptions& options) {
-  return hold_collective(
-      Pattern::kAllGather, bytes_of({output}), {output}, [&] {
-        return inner_->_allgather_base(output, input, options);
-      });
-}
-
-LinkBackend::Work LinkBackend::_reduce_scatter_base(
-    at::Tensor& output,
-    at::Tensor& input,
-    const c10d::ReduceScatterOptions& options) {
-  return hold_collective(
-      Pattern::kReduceScatter, bytes_of({input}), {output}, [&] {
-        return inner_->_reduce_scatter_base(output, input, options);
-      });
-}
-
-LinkBackend::Work LinkBackend::send(std::vector<at::Tensor>& tensors,
-                                    int to,
-                                    int tag) {
-  return hold(
-      bytes_of(tensors), 1, tensors, std::nullopt, LinkModel::kOpen, [&] {
-        return inner_->send(tensors, to, tag);
-      });
-}
-
-LinkBackend::Work LinkBackend::recv(std::vector<at::Tensor>& tensors,
-                                    int from,
-                                    int tag) {
-  auto held = c10::make_intrusive<HeldWork>(tensors);
-  when_done(inner_->recv(tensors, from, tag),
-            [link = link_, held, bytes = bytes_of(tensors)](
+LinkBackend::Work LinkBackend::hold_receive(const Operation& operation,
+                                            const Issue& issue) {
+  auto held = c10::make_intrusive<HeldWork>(operation.outputs);
+  when_done(issue(),
+            [link = link_, held, bytes = operation.payload_bytes()](
                 const std::exception_ptr& error) {
               if (error != nullptr) {
                 held->end(error);

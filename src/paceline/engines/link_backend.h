@@ -4,15 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "paceline/engines/backend_wrapper.h"
 #include "paceline/engines/link.h"
 #include "paceline/engines/waiters.h"
 #include "paceline/engines/work_futures.h"
-#include "paceline/plan/comm_plan.h"
 
 namespace paceline::engines {
 
@@ -33,35 +30,10 @@ class LinkBackend final : public BackendWrapper {
               std::string name,
               int side_by_side);
 
-  Work allreduce(std::vector<at::Tensor>& tensors,
-                 const c10d::AllreduceOptions& options) override;
-  Work broadcast(std::vector<at::Tensor>& tensors,
-                 const c10d::BroadcastOptions& options) override;
-  Work allgather(std::vector<std::vector<at::Tensor>>& outputs,
-                 std::vector<at::Tensor>& inputs,
-                 const c10d::AllgatherOptions& options) override;
-  Work _allgather_base(at::Tensor& output,
-                       at::Tensor& input,
-                       const c10d::AllgatherOptions& options) override;
-  Work _reduce_scatter_base(at::Tensor& output,
-                            at::Tensor& input,
-                            const c10d::ReduceScatterOptions& options) override;
-  Work send(std::vector<at::Tensor>& tensors, int to, int tag) override;
-  Work recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
-
  private:
-  template <class Issue>
-  Work hold(std::int64_t wire_bytes,
-            int latencies,
-            std::vector<at::Tensor> outputs,
-            std::optional<LinkedName> name,
-            LinkModel::Lane lane,
-            const Issue& issue);
-  template <class Issue>
-  Work hold_collective(plan::Pattern pattern,
-                       std::int64_t payload,
-                       std::vector<at::Tensor> outputs,
-                       const Issue& issue);
+  Work perform(const Operation& operation, const Issue& issue) override;
+  Work hold(const Operation& operation, const Issue& issue);
+  Work hold_receive(const Operation& operation, const Issue& issue);
   void when_done(const Work& work, Waiters::Done done);
 
   std::shared_ptr<Link> link_;

@@ -16,8 +16,6 @@
 namespace paceline::engines {
 namespace {
 
-using Milliseconds = std::chrono::milliseconds;
-
 std::string left_key(int rank) {
   return fmt::format("left/{}", rank);
 }

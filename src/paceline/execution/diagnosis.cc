@@ -30,9 +30,24 @@ std::string Diagnosis::waited(plan::OpRef ref,
     text +=
         fmt::format(" behind {} of step {}", describe(chain[i]), chain[i].step);
   }
-  return text + (scheduler_.in_flight().contains(chain.back())
-                     ? ", which is in flight"
-                     : ", which has not been issued");
+  return text + where_is(chain.back());
+}
+
+std::string Diagnosis::where_is(plan::OpRef ref) const {
+  const auto& in_flight = scheduler_.in_flight();
+  if (in_flight.contains(ref)) {
+    return ", which is in flight";
+  }
+  if (!scheduler_.frontier().is_enqueued(ref)) {
+    return ", which has not been issued";
+  }
+  return in_flight.empty()
+             ? ", which the device has not done"
+             : fmt::format(
+                   ", which the device has not done; in flight is {} "
+                   "of step {}",
+                   describe(in_flight.begin()->first),
+                   in_flight.begin()->first.step);
 }
 
 std::string Diagnosis::overdue(plan::OpRef ref,

@@ -39,6 +39,7 @@ class Diagnosis {
   std::string current() const;
 
  private:
+  std::string where_is(plan::OpRef ref) const;
   std::string describe(plan::OpRef ref) const;
 
   const Scheduler& scheduler_;

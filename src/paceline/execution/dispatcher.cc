@@ -10,7 +10,8 @@
 namespace paceline::execution {
 namespace {
 
-constexpr std::int64_t kHeartbeatNs = 500'000'000;
+// Steps that may be incomplete on a device when the next one begins.
+constexpr std::size_t kStepsAhead = 1;
 
 }  // namespace
 
@@ -22,10 +23,13 @@ Dispatcher::Dispatcher(const plan::PlanInput& input,
     : issuer_(issuer),
       run_kernel_(std::move(run_kernel)),
       options_(std::move(options)),
-      scheduler_(input.model, setup, input.rank),
+      scheduler_(input.model, setup, input.rank, options_.one_issue_order),
       diagnosis_(scheduler_, input.model, setup),
       deadlines_(
           options_.timeout, options_.first_step, options_.training_timeout) {
+  if (options_.device != nullptr) {
+    order_.emplace(*options_.device, scheduler_.frontier());
+  }
   communication_ = std::thread([this] { communicate(); });
 }
 
@@ -40,6 +44,9 @@ Dispatcher::~Dispatcher() {
 
 void Dispatcher::begin_step(plan::Step step,
                             const std::shared_ptr<const plan::CommPlan>& plan) {
+  if (options_.device != nullptr) {
+    wait_steps(kStepsAhead);
+  }
   Lock lock(mutex_);
   error_.rethrow_if_set();
   deadlines_.begin_step(steady_ns());
@@ -67,6 +74,11 @@ void Dispatcher::wait_ready(plan::OpRef ref) {
   if (!frontier.is_ready(ref)) {
     wait_until([&] { return frontier.is_ready(ref); }, ref, lock);
   }
+  if (order_ && !frontier.is_enqueued(ref)) {
+    const Events before = order_->before(ref);
+    lock.unlock();
+    execution::wait_all(*options_.device, Device::kCompute, before);
+  }
 }
 
 void Dispatcher::wait_steps(std::size_t most) {
@@ -80,12 +92,21 @@ void Dispatcher::wait_steps(std::size_t most) {
 }
 
 void Dispatcher::complete(plan::OpRef ref) {
+  EventPtr event;
+  if (options_.device != nullptr) {
+    event = options_.device->record(Device::kCompute);
+  }
   Lock lock(mutex_);
   deadlines_.progress(steady_ns());
-  if (!scheduler_.frontier().is_complete(ref)) {
-    scheduler_.complete(ref);
-    advance(lock);
+  if (scheduler_.frontier().is_enqueued(ref)) {
+    return;
   }
+  if (order_) {
+    put_on_device(ref, std::move(event), steady_ns(), true);
+  } else {
+    scheduler_.complete(ref);
+  }
+  advance(lock);
 }
 
 // The training thread runs kernels while it waits.
@@ -134,93 +155,87 @@ void Dispatcher::wait_until(const std::function<bool()>& done,
   }
 }
 
-// Starts what may start.  Engines may report at once and on this very thread,
-// so what was started is watched only after the lock is open.
 void Dispatcher::advance(Lock& lock) {
-  request_picks();
-  std::vector<Started> started = start_communication();
-  if (issuer_.is_asynchronous()) {
-    advance_asynchronously(std::move(started), lock);
-    return;
-  }
+  issue(lock);
   if (training_waits_) {
     training_wake_.notify_all();
   }
   if (has_kernel_beside()) {
     communication_wake_.notify_one();
   }
-  if (!started.empty()) {
-    lock.unlock();
-    for (const Started& one : started) {
-      one.watch();
+}
+
+// Only one thread issues, in the order of each communicator, and with the lock
+// open: a call of the engine that blocks holds up no deadline and no heartbeat.
+// A run that has failed issues no more.
+void Dispatcher::issue(Lock& lock) {
+  issue_again_ = true;
+  if (issuing_) {
+    return;
+  }
+  issuing_ = true;
+  while (issue_again_ && !error_.is_set()) {
+    issue_again_ = false;
+    for (std::size_t on = 0; on < scheduler_.queues().size(); ++on) {
+      issue_ready(on, lock);
     }
-    lock.lock();
+  }
+  issuing_ = false;
+}
+
+void Dispatcher::issue_ready(std::size_t on, Lock& lock) {
+  while (!error_.is_set() && scheduler_.queues()[on].ask()) {
+    if (const auto error =
+            call_unlocked(lock, [&] { issuer_.receive_pick(on); })) {
+      fail(error);
+    }
+  }
+  while (!error_.is_set()) {
+    const auto ref = scheduler_.take_communication(
+        on, steady_ns(), [&](plan::OpRef op) { return may_issue(on, op); });
+    if (!ref) {
+      return;
+    }
+    start(on, *ref, lock);
+    // Its turn was the next one's of another communicator.
+    issue_again_ = issue_again_ || options_.one_issue_order;
   }
 }
 
-// Ops are complete once they are enqueued, which may make more ops ready.
-void Dispatcher::advance_asynchronously(std::vector<Started> started,
-                                        Lock& lock) {
-  bool more = true;
-  while (more) {
-    for (const Started& one : started) {
-      one.watch();
-      scheduler_.complete(one.ref);
-    }
-    more = run_one_kernel(lock) || !started.empty();
-    if (more) {
-      request_picks();
-      started = start_communication();
-    }
-  }
-  training_wake_.notify_all();
+// Where ranks choose, an op that the device cannot begin yet would be ahead of
+// one that it can.
+bool Dispatcher::may_issue(std::size_t on, plan::OpRef ref) const {
+  return !order_ || !scheduler_.queue(on).reorders() || order_->is_ready(ref);
 }
 
-void Dispatcher::advance_or_fail(Lock& lock) {
+void Dispatcher::start(std::size_t on, plan::OpRef ref, Lock& lock) {
+  const plan::Op& op = scheduler_.frontier().op(ref);
+  const bool picks = scheduler_.queue(on).picks() &&
+                     std::holds_alternative<plan::Collective>(op.work);
+  const Events before = order_ ? order_->before(ref) : Events{};
+  const auto error = call_unlocked(lock, [&] {
+    if (picks) {
+      issuer_.send_pick(on, ref);
+    }
+    issuer_.start(ref, op, before);
+  });
+  if (error != nullptr) {
+    scheduler_.withdraw(ref);
+    fail(diagnosis_.failed(ref, "could not start", error));
+  }
+}
+
+template <class Call>
+std::exception_ptr Dispatcher::call_unlocked(Lock& lock, Call&& call) {
+  std::exception_ptr error;
+  lock.unlock();
   try {
-    advance(lock);
+    call();
   } catch (...) {
-    if (!lock.owns_lock()) {
-      lock.lock();
-    }
-    fail(std::current_exception());
+    error = std::current_exception();
   }
-}
-
-void Dispatcher::request_picks() {
-  auto& queues = scheduler_.queues();
-  for (std::size_t on = 0; on < queues.size(); ++on) {
-    if (!error_.is_set() && queues[on].ask()) {
-      issuer_.receive_pick(on);
-    }
-  }
-}
-
-// Each communicator in its order.  A run that has failed issues no more.
-std::vector<Dispatcher::Started> Dispatcher::start_communication() {
-  std::vector<Started> started;
-  auto& queues = scheduler_.queues();
-  for (std::size_t on = 0; on < queues.size(); ++on) {
-    while (!error_.is_set()) {
-      const auto ref = scheduler_.take_communication(on, steady_ns());
-      if (!ref) {
-        break;
-      }
-      const plan::Op& op = scheduler_.frontier().op(*ref);
-      try {
-        if (queues[on].picks() &&
-            std::holds_alternative<plan::Collective>(op.work)) {
-          issuer_.send_pick(on, *ref);
-        }
-        started.push_back({*ref, issuer_.start(*ref, op)});
-      } catch (...) {
-        scheduler_.withdraw(*ref);
-        fail(diagnosis_.failed(
-            *ref, "could not start", std::current_exception()));
-      }
-    }
-  }
-  return started;
+  lock.lock();
+  return error;
 }
 
 void Dispatcher::op_ended(plan::OpRef ref, const std::exception_ptr& error) {
@@ -231,7 +246,25 @@ void Dispatcher::op_ended(plan::OpRef ref, const std::exception_ptr& error) {
   }
   add_span(ref, scheduler_.in_flight().at(ref));
   scheduler_.complete(ref);
-  advance_or_fail(lock);
+  advance(lock);
+}
+
+void Dispatcher::op_enqueued(plan::OpRef ref, EventPtr event) {
+  Lock lock(mutex_);
+  put_on_device(ref, std::move(event), scheduler_.in_flight().at(ref), false);
+  advance(lock);
+}
+
+// The communication thread asks for ends of ops as long as there are any.
+void Dispatcher::put_on_device(plan::OpRef ref,
+                               EventPtr event,
+                               std::int64_t began_ns,
+                               bool computes) {
+  if (order_->empty()) {
+    communication_wake_.notify_one();
+  }
+  order_->add(ref, std::move(event), began_ns, computes);
+  scheduler_.enqueue(ref);
 }
 
 void Dispatcher::pick_arrived(std::size_t on,
@@ -243,128 +276,58 @@ void Dispatcher::pick_arrived(std::size_t on,
     return;
   }
   scheduler_.queues()[on].follow(pick);
-  advance_or_fail(lock);
+  advance(lock);
 }
 
 // Whether the communication thread has a kernel to run.  A training thread that
 // waits runs one itself, with its own intra-op threads; the communication
 // thread takes one from it only if more are ready.
 bool Dispatcher::has_kernel_beside() const {
-  const std::size_t beside = options_.spare_core ? scheduler_.ready_kernels()
-                                                 : scheduler_.urgent_kernels();
+  const std::size_t beside = options_.spare_core || order_
+                                 ? scheduler_.ready_kernels()
+                                 : scheduler_.urgent_kernels();
   return beside > (training_waits_ ? 1U : 0U);
 }
 
 // False where no kernel is ready; `urgent`: none that communication waits for.
 bool Dispatcher::run_one_kernel(Lock& lock, bool urgent) {
-  const auto ref = scheduler_.take_kernel(urgent);
+  const auto ref = scheduler_.take_kernel(urgent, [&](plan::OpRef kernel) {
+    return !order_ || order_->has_stream_for(kernel);
+  });
   if (!ref) {
     return false;
   }
   const auto& kernel =
       std::get<plan::Kernel>(scheduler_.frontier().op(*ref).work);
   const std::int64_t began = steady_ns();
-  lock.unlock();
-  try {
-    run_kernel_(*ref, kernel);
-    lock.lock();
-  } catch (...) {
-    lock.lock();
-    fail(std::current_exception());
+  Events before;
+  EventPtr event;
+  Device::Stream stream = 0;
+  if (order_) {
+    stream = order_->take_stream(*ref);
+    before = order_->before(*ref);
+  }
+  const auto error = call_unlocked(lock, [&] {
+    if (options_.device == nullptr) {
+      run_kernel_(*ref, kernel);
+      return;
+    }
+    execution::wait_all(*options_.device, stream, before);
+    options_.device->on(stream, [&] { run_kernel_(*ref, kernel); });
+    event = options_.device->record(stream);
+  });
+  if (error != nullptr) {
+    fail(error);
     return true;
   }
-  add_span(*ref, began);
-  scheduler_.complete(*ref);
-  if (!issuer_.is_asynchronous()) {
-    advance(lock);
+  if (order_) {
+    put_on_device(*ref, std::move(event), began, false);
+  } else {
+    add_span(*ref, began);
+    scheduler_.complete(*ref);
   }
+  advance(lock);
   return true;
-}
-
-// The communication thread.  An error here fails the run; the thread lives on.
-void Dispatcher::communicate() {
-  if (options_.on_thread_start) {
-    options_.on_thread_start();
-  }
-  std::int64_t next_heartbeat_ns = 0;
-  Lock lock(mutex_);
-  while (!stop_) {
-    try {
-      communicate_once(next_heartbeat_ns, lock);
-    } catch (...) {
-      if (!lock.owns_lock()) {
-        lock.lock();
-      }
-      fail(std::current_exception());
-    }
-  }
-}
-
-void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
-  if (options_.heartbeat && steady_ns() >= next_heartbeat_ns) {
-    next_heartbeat_ns = steady_ns() + kHeartbeatNs;
-    const plan::Step step = step_;
-    const std::string op = diagnosis_.current();
-    lock.unlock();
-    options_.heartbeat(step, op);
-    lock.lock();
-  }
-  if (stop_) {
-    return;
-  }
-  check_deadlines();
-  report_stuck(lock);
-  const bool take = !error_.is_set() && has_kernel_beside();
-  if (!take || !run_one_kernel(lock, !options_.spare_core)) {
-    communication_wake_.wait_for(lock, std::chrono::nanoseconds(kHeartbeatNs));
-  }
-}
-
-// The op that the training thread is at, where nothing holds it: model work, or
-// the end of a wait for an op that is ready, or for a kernel that it runs or
-// should run.
-std::optional<plan::OpRef> Dispatcher::at_work() const {
-  if (awaited_ != nullptr) {
-    return training_in_kernel_ || (*awaited_)() ||
-                   scheduler_.ready_kernels() > 0
-               ? std::optional(awaited_op_)
-               : std::nullopt;
-  }
-  return deadlines_.in_step() ? scheduler_.first_of_model() : std::nullopt;
-}
-
-// A wait sees for itself that it is late, and names the chain as well.
-void Dispatcher::check_deadlines() {
-  const auto at = at_work();
-  const auto still = deadlines_.find_hang(!at.has_value(), steady_ns());
-  if (error_.is_set()) {
-    return;
-  }
-  if (still) {
-    training_hangs_ = true;
-    fail(std::make_exception_ptr(WorldError(diagnosis_.hangs(*at, *still))));
-    return;
-  }
-  if (training_waits_) {
-    return;
-  }
-  if (const auto late = deadlines_.find_overdue(scheduler_, steady_ns())) {
-    fail(std::make_exception_ptr(
-        PeerTimeout(diagnosis_.overdue(late->op, late->waited))));
-  }
-}
-
-void Dispatcher::report_stuck(Lock& lock) {
-  if (!options_.stuck || !(deadlines_.in_step() || training_hangs_)) {
-    return;
-  }
-  const auto grace =
-      training_hangs_ ? std::chrono::nanoseconds(0) : options_.grace;
-  if (const auto why = error_.take_untold(steady_ns(), grace)) {
-    lock.unlock();
-    options_.stuck(why);
-    lock.lock();
-  }
 }
 
 void Dispatcher::fail(const std::exception_ptr& error) {

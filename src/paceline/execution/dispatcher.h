@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "paceline/execution/deadlines.h"
+#include "paceline/execution/device_order.h"
 #include "paceline/execution/diagnosis.h"
 #include "paceline/execution/issuer.h"
 #include "paceline/execution/op_span.h"
@@ -26,9 +28,20 @@ namespace paceline::execution {
 /// Starts every op of a plan as soon as the scheduler allows it, and lets the
 /// training thread wait for ops.
 ///
-/// Whichever thread makes a collective or an exchange ready issues it.  Kernels
+/// Whichever thread makes a collective or an exchange ready issues it, or the
+/// thread that is issuing others just then; the lock is open meanwhile. Kernels
 /// run on the training thread while it waits, or on the communication thread:
 /// those that communication waits for, and with Options::spare_core all.
+///
+/// Note [Devices that run behind].  With Options::device an op is enqueued in a
+/// stream, behind the events of the ops that it waits for, and is complete when
+/// its own event is: then it leaves its communicator's credit.  What waits for
+/// an op may be enqueued as soon as the op is.  So the training thread does not
+/// wait at gates: its stream waits for the events of the gate's predecessors.
+/// It waits for ops that are not enqueued, and before a step for the step
+/// before the last, so that it is at most one step ahead.  Where ranks choose
+/// what to issue (Order::kPriority), they choose among ops whose predecessors
+/// are complete.  The communication thread asks for events in turn.
 ///
 /// Note [Deadlines]: a wait ends with a WorldError that names the op and the
 /// chain behind it after Deadlines::limit().  The first error ends every wait
@@ -44,6 +57,10 @@ class Dispatcher final : public IssueListener {
     std::chrono::nanoseconds training_timeout = Deadlines::kNoLimit;
     /// Kernels and model work need not share a core.
     bool spare_core = true;
+    /// That ops run on, behind the host; null: they run on the host.
+    Device* device = nullptr;
+    /// As Scheduler's.
+    bool one_issue_order = false;
     bool record_spans = false;
     /// Called first on the communication thread.
     std::function<void()> on_thread_start{};
@@ -56,6 +73,7 @@ class Dispatcher final : public IssueListener {
     std::chrono::nanoseconds grace = std::chrono::seconds(5);
   };
   using RunKernel = std::function<void(plan::OpRef, const plan::Kernel&)>;
+  using Lock = std::unique_lock<std::mutex>;
 
   /// `input`, `setup` and `issuer` must outlive the dispatcher.
   Dispatcher(const plan::PlanInput& input,
@@ -89,6 +107,7 @@ class Dispatcher final : public IssueListener {
   // Any thread.
 
   void op_ended(plan::OpRef ref, const std::exception_ptr& error) override;
+  void op_enqueued(plan::OpRef ref, EventPtr event) override;
   void pick_arrived(std::size_t on,
                     plan::OpRef pick,
                     const std::exception_ptr& error) override;
@@ -99,26 +118,33 @@ class Dispatcher final : public IssueListener {
   /// Time that it has waited since the dispatcher was made, kernels included.
   std::int64_t waited_in_all_ns() const;
   std::vector<OpSpan> take_spans();
+  /// As Scheduler::take_staleness.
+  std::map<plan::Step, std::int64_t> take_staleness() {
+    const Lock lock(mutex_);
+    return scheduler_.take_staleness();
+  }
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
-  struct Started {
-    plan::OpRef ref;
-    Issuer::Watch watch;
-  };
-
   void wait_until(const std::function<bool()>& done,
                   plan::OpRef ref,
                   Lock& lock);
   void advance(Lock& lock);
-  void advance_asynchronously(std::vector<Started> started, Lock& lock);
-  void advance_or_fail(Lock& lock);
-  void request_picks();
-  std::vector<Started> start_communication();
+  void issue(Lock& lock);
+  void issue_ready(std::size_t on, Lock& lock);
+  bool may_issue(std::size_t on, plan::OpRef ref) const;
+  void start(std::size_t on, plan::OpRef ref, Lock& lock);
+  template <class Call>
+  std::exception_ptr call_unlocked(Lock& lock, Call&& call);
   bool run_one_kernel(Lock& lock, bool urgent = false);
+  void put_on_device(plan::OpRef ref,
+                     EventPtr event,
+                     std::int64_t began_ns,
+                     bool computes);
   bool has_kernel_beside() const;
+  // dispatcher_watch.cc
   void communicate();
   void communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock);
+  bool complete_done(Lock& lock);
   void check_deadlines();
   std::optional<plan::OpRef> at_work() const;
   void report_stuck(Lock& lock);
@@ -134,6 +160,7 @@ class Dispatcher final : public IssueListener {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable training_wake_, communication_wake_;
   Scheduler scheduler_;
+  std::optional<DeviceOrder> order_;  // on a device
   Diagnosis diagnosis_;
   Deadlines deadlines_;
   FirstError error_;
@@ -145,6 +172,8 @@ class Dispatcher final : public IssueListener {
   plan::OpRef awaited_op_{};
   bool training_in_kernel_ = false;  // within a wait
   bool stop_ = false;
+  bool issuing_ = false;      // some thread is, with the lock open
+  bool issue_again_ = false;  // something may have become ready meanwhile
   std::int64_t waited_ns_ = 0, waited_in_all_ns_ = 0;
   std::vector<OpSpan> spans_;
 

@@ -17,9 +17,8 @@ void IssueQueue::push(plan::OpRef ref,
 /// Tells the rule which ops have become ready.  In program order only the first
 /// op matters.
 void IssueQueue::find_ready(const IsReady& is_ready) {
-  const std::size_t count = by_priority()
-                                ? waiting_.size()
-                                : std::min<std::size_t>(waiting_.size(), 1);
+  const std::size_t count =
+      reorders() ? waiting_.size() : std::min<std::size_t>(waiting_.size(), 1);
   for (std::size_t i = 0; i < count; ++i) {
     if (!waiting_[i].ready && is_ready(waiting_[i].ref)) {
       waiting_[i].ready = true;

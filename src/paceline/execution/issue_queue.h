@@ -37,7 +37,7 @@ class IssueQueue {
   /// An op of so many bytes has ended, or could not start.
   void end(std::int64_t bytes) { rule_.end(bytes); }
 
-  bool by_priority() const { return rule_.picks() || rule_.follows(); }
+  bool reorders() const { return rule_.reorders(); }
 
   /// Whether this rank picks for the others.
   bool picks() const { return rule_.picks(); }

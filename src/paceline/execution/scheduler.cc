@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/execution/scheduler.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "paceline/plan/cost.h"
@@ -9,8 +10,9 @@ namespace paceline::execution {
 
 Scheduler::Scheduler(const plan::ModelShape& model,
                      const plan::Setup& setup,
-                     plan::Rank rank)
-    : setup_(setup), frontier_(model, setup) {
+                     plan::Rank rank,
+                     bool one_order)
+    : setup_(setup), one_order_(one_order), frontier_(model, setup) {
   for (const plan::Communicator& group : setup.communicators) {
     queues_.emplace_back(group, group.members.place_of(rank) == std::size_t{0});
   }
@@ -29,8 +31,16 @@ void Scheduler::open(plan::Step step,
           std::holds_alternative<plan::Collective>(op.work),
           op.priority,
           plan::bytes_on_credit(setup_, op));
+      if (one_order_) {
+        to_issue_.push_back({step, static_cast<plan::OpIndex>(i)});
+      }
     }
   }
+  collect_ready();
+}
+
+void Scheduler::enqueue(plan::OpRef ref) {
+  frontier_.enqueue(ref);
   collect_ready();
 }
 
@@ -40,6 +50,7 @@ void Scheduler::complete(plan::OpRef ref) {
     queues_[plan::index_of(*plan::communicator_of(op))].end(
         plan::bytes_on_credit(setup_, op));
   }
+  running_.erase(ref);
   frontier_.complete(ref);
   collect_ready();
 }
@@ -54,27 +65,74 @@ void Scheduler::collect_ready() {
   }
 }
 
-std::optional<plan::OpRef> Scheduler::take_communication(std::size_t on,
-                                                         std::int64_t now_ns) {
-  const auto ref = queues_[on].pop(
-      [this](plan::OpRef asked) { return frontier_.is_ready(asked); });
+std::optional<plan::OpRef> Scheduler::take_communication(
+    std::size_t on, std::int64_t now_ns, const Allowed& allowed) {
+  const auto ref = queues_[on].pop([&](plan::OpRef asked) {
+    return frontier_.is_ready(asked) &&
+           (!one_order_ || to_issue_.front() == asked) &&
+           (!allowed || allowed(asked));
+  });
   if (ref) {
     in_flight_.emplace(*ref, now_ns);
+    if (one_order_) {
+      to_issue_.pop_front();
+    }
   }
   return ref;
 }
 
-std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent) {
-  const bool from_urgent = urgent || kernels_.empty() ||
-                           (!urgent_kernels_.empty() &&
-                            *urgent_kernels_.begin() < *kernels_.begin());
-  auto& from = from_urgent ? urgent_kernels_ : kernels_;
-  if (from.empty()) {
+std::optional<plan::OpRef> Scheduler::take_kernel(bool urgent,
+                                                  const Allowed& allowed) {
+  const auto first = [&](const std::set<KernelKey>& kernels) {
+    return std::ranges::find_if(kernels, [&](const KernelKey& key) {
+      const plan::OpRef ref{std::get<1>(key), std::get<2>(key)};
+      return !is_held(ref) && (!allowed || allowed(ref));
+    });
+  };
+  const auto urgent_one = first(urgent_kernels_);
+  const auto other = urgent ? kernels_.end() : first(kernels_);
+  const bool takes_other =
+      other != kernels_.end() &&
+      (urgent_one == urgent_kernels_.end() || *other < *urgent_one);
+  if (!takes_other && urgent_one == urgent_kernels_.end()) {
     return std::nullopt;
   }
-  const auto [priority, step, op] = *from.begin();
-  from.erase(from.begin());
-  return plan::OpRef{step, op};
+  auto& from = takes_other ? kernels_ : urgent_kernels_;
+  const auto taken = takes_other ? other : urgent_one;
+  const plan::OpRef ref{std::get<1>(*taken), std::get<2>(*taken)};
+  from.erase(taken);
+  count_staleness(ref);
+  running_.insert(ref);
+  return ref;
+}
+
+// Whether a kernel that runs excludes it.
+bool Scheduler::is_held(plan::OpRef ref) const {
+  const std::vector<plan::OpRef> own = frontier_.excluded_by(ref);
+  return std::ranges::any_of(running_, [&](plan::OpRef runs) {
+    return std::ranges::count(own, runs) > 0 ||
+           std::ranges::count(frontier_.excluded_by(runs), ref) > 0;
+  });
+}
+
+void Scheduler::count_staleness(plan::OpRef ref) {
+  const auto& kernel = std::get<plan::Kernel>(frontier_.op(ref).work);
+  const auto late = [](const plan::Access& access) { return access.slack > 0; };
+  if (std::ranges::none_of(kernel.reads, late)) {
+    return;
+  }
+  plan::Step missed = 0;
+  for (const plan::OpRef other : frontier_.excluded_by(ref)) {
+    const auto& writer = std::get<plan::Kernel>(frontier_.op(other).work);
+    const bool is_read =
+        std::ranges::any_of(writer.writes, [&](const plan::Access& written) {
+          return std::ranges::any_of(kernel.reads, [&](const auto& read) {
+            return read.slack > 0 && overlap(read.slice, written.slice);
+          });
+        });
+    missed = std::max(missed, is_read ? ref.step - other.step + 1 : 0);
+  }
+  ++staleness_[missed];
 }
 
 template <class Predicate>
@@ -82,7 +140,7 @@ std::optional<plan::OpRef> Scheduler::first_incomplete(
     const Predicate& wanted) const {
   for (std::size_t i = 0; newest_plan_ && i < newest_plan_->ops.size(); ++i) {
     const plan::OpRef ref{newest_step_, static_cast<plan::OpIndex>(i)};
-    if (wanted(newest_plan_->ops[i]) && !frontier_.is_complete(ref)) {
+    if (wanted(newest_plan_->ops[i]) && !frontier_.is_enqueued(ref)) {
       return ref;
     }
   }

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "paceline/execution/issue_queue.h"
@@ -21,9 +24,15 @@ namespace paceline::execution {
 /// It knows no threads and no tensors.  Calls need a lock around them.
 class Scheduler {
  public:
+  /// `one_order`: communicators issue in one order, that of the program
+  /// (plan::EngineTraits::one_issue_order).
   Scheduler(const plan::ModelShape& model,
             const plan::Setup& setup,
-            plan::Rank rank);
+            plan::Rank rank,
+            bool one_order = false);
+
+  /// What else an op must wait for.
+  using Allowed = std::function<bool(plan::OpRef)>;
 
   /// Opens `step`, which must follow the last one opened.
   void open(plan::Step step, const std::shared_ptr<const plan::CommPlan>& plan);
@@ -32,16 +41,23 @@ class Scheduler {
   /// communicator's credit.
   void complete(plan::OpRef ref);
 
+  /// As plan::Frontier::enqueue; an op in flight keeps its credit.
+  void enqueue(plan::OpRef ref);
+
   /// The collective or exchange to issue now on communicator `on`.  It counts
   /// as in flight since `now_ns`.
   std::optional<plan::OpRef> take_communication(std::size_t on,
-                                                std::int64_t now_ns);
+                                                std::int64_t now_ns,
+                                                const Allowed& allowed = {});
 
   /// An op that was taken could not start: it is not in flight.
   void withdraw(plan::OpRef ref) { in_flight_.erase(ref); }
 
   /// The kernel to run now; `urgent`: of those that communication waits for.
-  std::optional<plan::OpRef> take_kernel(bool urgent = false);
+  /// It runs until complete() is called, and meanwhile none is taken that
+  /// excludes it.
+  std::optional<plan::OpRef> take_kernel(bool urgent = false,
+                                         const Allowed& allowed = {});
   std::size_t ready_kernels() const {
     return urgent_kernels_.size() + kernels_.size();
   }
@@ -55,27 +71,40 @@ class Scheduler {
 
   /// By CommunicatorId.
   std::vector<IssueQueue>& queues() { return queues_; }
+  const IssueQueue& queue(std::size_t on) const { return queues_[on]; }
 
   const plan::Frontier& frontier() const { return frontier_; }
 
+  /// How many kernels that read with slack missed the writes of how many steps,
+  /// since the last call.
+  std::map<plan::Step, std::int64_t> take_staleness() {
+    return std::exchange(staleness_, {});
+  }
+
   /// The first collective of the newest step that a performer issues and that
-  /// is not complete.
+  /// is not enqueued or complete.
   std::optional<plan::OpRef> first_of_performer() const;
 
-  /// The first model work of the newest step that is not complete.
+  /// The first model work of the newest step that is not enqueued or complete.
   std::optional<plan::OpRef> first_of_model() const;
 
  private:
   using KernelKey = std::tuple<std::int32_t, plan::Step, plan::OpIndex>;
 
   void collect_ready();
+  bool is_held(plan::OpRef ref) const;
+  void count_staleness(plan::OpRef ref);
   template <class Predicate>
   std::optional<plan::OpRef> first_incomplete(const Predicate& wanted) const;
 
   const plan::Setup& setup_;
+  const bool one_order_;
   plan::Frontier frontier_;
+  std::deque<plan::OpRef> to_issue_;  // with one order: by all communicators
   std::vector<IssueQueue> queues_;
   std::set<KernelKey> urgent_kernels_, kernels_;  // ready to run
+  std::set<plan::OpRef> running_;                 // kernels
+  std::map<plan::Step, std::int64_t> staleness_;
   std::map<plan::OpRef, std::int64_t> in_flight_;
   plan::Step newest_step_ = -1;
   std::shared_ptr<const plan::CommPlan> newest_plan_;

@@ -9,8 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/process.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/strategies/strategy.h"
 
@@ -18,6 +20,14 @@ namespace paceline::experiment {
 namespace {
 
 using records::Configuration;
+
+// A command's network is not known; an adapter may have networks of its own.
+bool is_network_outside(const Configuration& c, const Machine& m) {
+  const Adapter* adapter = find_adapter(m.adapters, c.framework);
+  return !c.command.empty() ||
+         (adapter != nullptr &&
+          std::ranges::find(adapter->models, c.model) != adapter->models.end());
+}
 
 void check_model(const Configuration& c, const Machine& m, const Where& where) {
   if (c.replay.empty() && c.model.ends_with(".json")) {
@@ -28,7 +38,7 @@ void check_model(const Configuration& c, const Machine& m, const Where& where) {
         c.model,
         c.model));
   }
-  if (c.replay.empty() &&
+  if (c.replay.empty() && !is_network_outside(c, m) &&
       std::ranges::find(m.models, c.model) == m.models.end()) {
     throw UsageError(fmt::format(
         "{}: {}", where("model"), unknown_name("model", c.model, m.models)));
@@ -49,12 +59,13 @@ void check_device(const Configuration& c,
     throw UsageError(fmt::format("{}: 'cuda', but PyTorch sees no GPU here",
                                  where("device")));
   }
-  if (std::ranges::find(m.engines, c.engine) == m.engines.end()) {
+  if (!is_outside(c) &&
+      std::ranges::find(m.engines, c.engine) == m.engines.end()) {
     throw UsageError(
         fmt::format("{}: {}", where("engine"), not_built_in(c.engine, m)));
   }
   if (const auto* engine = plan::find_engine_traits(c.engine);
-      engine != nullptr && !engine->moves(c.device)) {
+      !is_outside(c) && engine != nullptr && !engine->moves(c.device)) {
     throw UsageError(fmt::format(
         "{}: '{}' moves bytes between {} alone; for device {} take {}",
         where("engine"),
@@ -165,6 +176,13 @@ void check_instruments(const Configuration& c, const Where& where) {
         where("stretch"),
         c.stretch));
   }
+  if (!c.replay.empty() && is_outside(c)) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is slept through by Paceline's own ranks, and a program "
+        "outside performs the case",
+        where("replay"),
+        c.replay));
+  }
   if (!c.replay.empty() && spec.whole.row != nullptr &&
       spec.whole.row->name != "none") {
     throw UsageError(fmt::format(
@@ -186,6 +204,86 @@ void check_instruments(const Configuration& c, const Where& where) {
         c.link,
         c.device));
   }
+}
+
+namespace {
+
+// All servers are on this machine, or each on one like it.
+void check_table_memory(const Configuration& c,
+                        const Machine& m,
+                        const Where& where) {
+  const int tables = c.placement == "replicated" ? c.servers * c.servers
+                     : m.joined()                ? 1
+                                                 : c.servers;
+  const double number = c.row_dtype == "bf16" ? 2 : 4;
+  const double state = c.row_optimizer == "adagrad" ? 4 : 0;
+  const double bytes =
+      (number + state) * tables * c.embeddings * c.embedding_dim;
+  const auto memory = static_cast<double>(usable_memory_bytes());
+  if (bytes > memory) {
+    throw UsageError(fmt::format(
+        "{}: {} rows of {} numbers in {} tables take {:.1f} GB, and this "
+        "machine has {:.1f} GB; take fewer or shorter rows",
+        where("embeddings"),
+        c.embeddings,
+        c.embedding_dim,
+        tables,
+        bytes * 1e-9,
+        memory * 1e-9));
+  }
+}
+
+}  // namespace
+
+void check_tables(Configuration& c, const Machine& m, const Where& where) {
+  if (!c.has_tables()) {
+    const Configuration usual;
+    const auto refuse = [&](const char* key, bool given) {
+      if (given) {
+        throw UsageError(
+            fmt::format("{}: model {} has no embedding tables; those that have "
+                        "are hybrid",
+                        where(key),
+                        c.model));
+      }
+    };
+    refuse("trainers", c.trainers != usual.trainers);
+    refuse("servers", c.servers != usual.servers);
+    refuse("embeddings", c.embeddings != usual.embeddings);
+    refuse("embedding_dim", c.embedding_dim != usual.embedding_dim);
+    return;
+  }
+  const int ranks = c.trainers + c.servers + 1;
+  if (c.ranks != ranks && c.ranks != std::max(1, m.world())) {
+    throw UsageError(fmt::format(
+        "{}: '{}', but {} trainers, {} servers and the master are {} ranks; "
+        "leave it out",
+        where("ranks"),
+        c.ranks,
+        c.trainers,
+        c.servers,
+        ranks));
+  }
+  c.ranks = ranks;
+  check_table_memory(c, m, where);
+  const auto refuse = [&](const char* key, bool given, const char* why) {
+    if (given) {
+      throw UsageError(fmt::format("{}: {}", where(key), why));
+    }
+  };
+  refuse("device",
+         c.device != "cpu",
+         "embedding rows are looked up and pooled on the CPU; take cpu");
+  refuse("accumulate",
+         c.accumulate > 1,
+         "embedding tables are looked up once a step; leave it out");
+  refuse("dtype",
+         c.dtype != "fp32",
+         "embedding rows and what takes them are fp32; take fp32");
+  refuse("link",
+         !c.link.empty(),
+         "a modelled link cannot tell the true length of a lookup that "
+         "arrives; leave it out");
 }
 
 void check_ranks_here(const std::string& origin, int ranks, int cores) {

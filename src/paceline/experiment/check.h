@@ -27,12 +27,24 @@ std::string not_built_in(const std::string& engine, const Machine& machine);
 std::string canonical_strategy(const records::Configuration& configuration,
                                const Where& where);
 
+/// Gives a case of a model with embedding tables the ranks that its trainers,
+/// servers and master are.  Throws UsageError where `ranks` asks for another
+/// number, where the case asks for what such models cannot do, and where a
+/// model without tables is given some.
+void check_tables(records::Configuration& configuration,
+                  const Machine& machine,
+                  const Where& where);
+
 /// Throws UsageError, one sentence, where the case cannot run on `machine`:
 /// unknown model, no such device or engine, more ranks than there can be, a
 /// number type that the CPU lacks, values that contradict each other.
 void check_case(const records::Configuration& configuration,
                 const Machine& machine,
                 const Where& where);
+
+/// Gives a case that trains on --data the image size and classes of the data.
+/// Throws UsageError for unknown data and for what does not fit them.
+void take_data(records::Configuration& configuration, const Where& where);
 
 /// Beyond this the ranks of a host only wait for each other's time slices.
 inline constexpr int kMostRanksPerCore = 16;

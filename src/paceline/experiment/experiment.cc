@@ -12,7 +12,10 @@
 #include "paceline/cluster/profile_file.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/ddp_protocol.h"
+#include "paceline/experiment/dlperf_protocol.h"
+#include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/experiment/rank_words.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/ranks_per_host.h"
@@ -41,7 +44,8 @@ void take_network_of_profile(Configuration& c) {
   const cluster::ProfiledModel profiled = cluster::read_profile(c.replay);
   c.model = profiled.model.name;
   c.batch_size = profiled.batch_size * c.accumulate;
-  c.image_size = c.classes = 0;
+  c.image_size = c.classes = c.sequence_length = 0;
+  c.compat_zeros = false;
   c.dtype = cluster::word_of(profiled.model.dtype);
   c.channels_last = false;
   c.device = "cpu";  // that is where its ranks sleep
@@ -96,12 +100,15 @@ struct Block {
 
 class Expansion {
  public:
-  explicit Expansion(const Machine& machine) : machine_(machine) {}
+  /// `rows_of_all`: a case whose number type the machine lacks is a row that
+  /// says so, not a mistake.
+  Expansion(const Machine& machine, bool rows_of_all)
+      : machine_(machine), rows_of_all_(rows_of_all) {}
 
   /// Appends the product of the values of one block.
   void add(const Block& block) {
     check_replay(block.values);
-    vary(block, 0, {});
+    vary(with_command(block), 0, {});
   }
 
   std::vector<Configuration> finish() {
@@ -130,14 +137,51 @@ class Expansion {
   }
 
  private:
-  /// Settles keys()[index] and everything after it.
-  void vary(const Block& block, std::size_t index, const Partial& so_far) {
-    if (index == keys().size()) {
+  // What a user's own command does not tell: its network and its batch.
+  static Block with_command(Block block) {
+    const auto command = block.values.find("command");
+    if (command == block.values.end()) {
+      return block;
+    }
+    if (!block.values.contains("batch_size")) {
+      throw UsageError(fmt::format(
+          "{}: give batch_size too, the samples per rank and step: rates are "
+          "computed from it",
+          command->second.front().where));
+    }
+    block.values.try_emplace(
+        "model",
+        std::vector<RawValue>{{"command", command->second.front().where}});
+    return block;
+  }
+
+  /// Settles the environment variables of `block` from `next` on.
+  void vary_env(const RawValues& values,
+                RawValues::const_iterator next,
+                const Partial& so_far) {
+    while (next != values.end() && !is_env_name(next->first)) {
+      ++next;
+    }
+    if (next == values.end()) {
       complete(so_far);
       return;
     }
+    for (const RawValue& given : next->second) {
+      Partial with = so_far;
+      with.configuration.env[next->first.substr(kEnvPrefix.size())] =
+          given.text;
+      vary_env(values, std::next(next), with);
+    }
+  }
+
+  /// Settles keys()[index] and everything after it.
+  void vary(const Block& block, std::size_t index, const Partial& so_far) {
+    if (index == keys().size()) {
+      vary_env(block.values, block.values.begin(), so_far);
+      return;
+    }
     const Key& key = keys()[index];
-    if (!is_case_key(key)) {
+    if (!is_case_key(key) || key.name == "env") {
       vary(block, index + 1, so_far);
       return;
     }
@@ -245,10 +289,19 @@ class Expansion {
   void complete(const Partial& partial) {
     Configuration c = partial.configuration;
     const Where where = where_in(partial);
-    check_case(c, machine_, where);
+    check_tables(c, machine_, where);
+    settle_outside(c, machine_, where);
+    if (rows_of_all_ && c.not_run.empty() && c.device == "cpu" &&
+        c.dtype != "fp32" && !machine_.native_bf16) {
+      c.not_run = fmt::format("{}: the CPU has no bf16", c.dtype);
+    }
+    Configuration runnable = c;
+    runnable.dtype = c.not_run.empty() ? c.dtype : "fp32";
+    check_case(runnable, machine_, where);
     c.strategy = canonical_strategy(c, where);
     c.link = canonical_link(c, where);
     check_instruments(c, where);
+    take_data(c, where);
     if (c.label.empty()) {
       c.label = strategy_label(c.strategy);
     }
@@ -256,6 +309,7 @@ class Expansion {
   }
 
   const Machine& machine_;
+  bool rows_of_all_;
   std::vector<Configuration> cases_;
 };
 
@@ -280,15 +334,30 @@ int largest_world(const Experiment& experiment) {
   return largest;
 }
 
+int most_processes(const Experiment& experiment) {
+  int most = 1;
+  for (const Configuration& c : experiment.cases) {
+    most = std::max(most, processes_of(c));
+  }
+  return most;
+}
+
 Experiment expand(const RawSettings& raw, const Machine& machine) {
   const Settings settings = settings_of(raw);
   const bool ddp_protocol = settings.protocol == "ddp";
-  Expansion expansion(machine);
+  const bool dlperf = settings.protocol == "dlperf";
+  Expansion expansion(machine, dlperf);
+  const auto add = [&](const RawValues& block) {
+    RawValues values = merged(raw, block);
+    expansion.add(
+        {dlperf ? with_dlperf_defaults(std::move(values)) : std::move(values),
+         ddp_protocol});
+  };
   for (const RawValues& block : raw.cases) {
-    expansion.add({merged(raw, block), ddp_protocol});
+    add(block);
   }
   if (raw.sweep || raw.cases.empty()) {
-    expansion.add({merged(raw, raw.sweep.value_or(RawValues{})), ddp_protocol});
+    add(raw.sweep.value_or(RawValues{}));
   }
   return {.name = settings.name,
           .cases = expansion.finish(),

@@ -21,6 +21,9 @@ struct Experiment {
 /// Most ranks of any case.
 int largest_world(const Experiment& experiment);
 
+/// Most processes of Paceline of any case.
+int most_processes(const Experiment& experiment);
+
 /// Every case of the raw settings, resolved ("auto", "max", threads 0) and
 /// checked.
 ///

@@ -12,6 +12,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
 
 namespace paceline::experiment {
@@ -76,7 +77,9 @@ void Flags::refuse_unknown() const {
 RawValues Flags::values() const {
   RawValues given;
   for (const auto& [name, texts] : texts_) {
-    if (!texts.empty()) {
+    if (name == "env") {
+      given.merge(env_of_flags(texts));
+    } else if (!texts.empty()) {
       given[name] = split_flag(name, texts);
       refuse_empty(given[name]);
     }
@@ -95,7 +98,8 @@ RawSettings Flags::raw_settings() const {
   refuse_unknown();
   RawValues given = values();
   const bool any_case = std::ranges::any_of(given, [](const auto& value) {
-    return is_case_key(*find_key(value.first)) || value.first == "protocol";
+    return is_env_name(value.first) || is_case_key(*find_key(value.first)) ||
+           value.first == "protocol";
   });
   if (experiment_.empty() && !any_case) {
     throw UsageError(

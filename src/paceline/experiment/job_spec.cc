@@ -2,6 +2,7 @@
 #include "paceline/experiment/job_spec.h"
 
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -48,6 +49,9 @@ std::string to_text(const JobSpec& job) {
   ordered_json cases = ordered_json::array();
   for (const records::Configuration& c : job.experiment.cases) {
     cases.push_back(texts_of(c, true));
+    // An adapter's engine is none of ours, and no key has not_run.
+    cases.back()["engine"] = c.engine;
+    cases.back()["not_run"] = c.not_run;
   }
   return ordered_json{{"experiment", job.experiment.name},
                       {"runs", job.experiment.runs},
@@ -68,7 +72,13 @@ JobSpec job_spec_from(std::string_view text) {
     json.at("progress").get_to(job.progress);
     job.settings = owner_from<Settings>(json.at("settings"));
     for (const ordered_json& one : json.at("cases")) {
-      job.experiment.cases.push_back(owner_from<records::Configuration>(one));
+      ordered_json keys = one;
+      keys.erase("engine");
+      keys.erase("not_run");
+      auto c = owner_from<records::Configuration>(keys);
+      one.at("engine").get_to(c.engine);
+      one.at("not_run").get_to(c.not_run);
+      job.experiment.cases.push_back(std::move(c));
     }
     return job;
   } catch (const nlohmann::json::exception& error) {

@@ -12,6 +12,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/experiment/env_values.h"
 
 namespace paceline::experiment {
 namespace {
@@ -27,6 +28,8 @@ template <class Member>
 using ValueOf = typename MemberOf<std::decay_t<Member>>::Value;
 template <class Member>
 using OwnerOf = typename MemberOf<std::decay_t<Member>>::Owner;
+
+using Variables = std::map<std::string, std::string>;
 
 template <class Number>
 std::optional<Number> number_from(std::string_view text) {
@@ -89,7 +92,8 @@ Value value_from(const Key& key,
                  const std::string& text,
                  const std::string& where) {
   if constexpr (std::is_same_v<Value, std::string>) {
-    if (!key.allowed.empty() &&
+    const bool is_default = text.empty() && default_text(key).empty();
+    if (!key.allowed.empty() && !is_default &&
         std::ranges::find(key.allowed, text) == key.allowed.end()) {
       refuse(key, text, where);
     }
@@ -101,6 +105,8 @@ Value value_from(const Key& key,
     return text == "true";
   } else if constexpr (std::is_same_v<Value, std::vector<int>>) {
     return counts(key, text, where);
+  } else if constexpr (std::is_same_v<Value, Variables>) {
+    return env_from(text, where);
   } else {
     return numeric<Value>(key, text, where);
   }
@@ -131,6 +137,9 @@ std::string read(const Key& key, const Owner& from) {
           if constexpr (std::is_same_v<ValueOf<decltype(member)>,
                                        std::vector<int>>) {
             return fmt::format("{}", fmt::join(from.*member, "+"));
+          } else if constexpr (std::is_same_v<ValueOf<decltype(member)>,
+                                              Variables>) {
+            return env_text(from.*member);
           } else {
             return fmt::format("{}", from.*member);
           }
@@ -205,6 +214,8 @@ std::string_view title_of(Group group) {
   switch (group) {
     case Group::kModel:
       return "Model and data";
+    case Group::kEmbeddings:
+      return "Embedding tables";
     case Group::kExchange:
       return "Ranks and exchange";
     case Group::kMachine:
@@ -213,6 +224,8 @@ std::string_view title_of(Group group) {
       return "Experiment and measuring";
     case Group::kTraining:
       return "Training";
+    case Group::kOutside:
+      return "Frameworks and commands";
     case Group::kOutput:
       return "Output";
     case Group::kLaunch:
@@ -241,6 +254,8 @@ std::string allowed_text(const Key& key) {
           return "true or false";
         } else if constexpr (std::is_same_v<Value, std::vector<int>>) {
           return "ranks of each host joined by +, as 4+4";
+        } else if constexpr (std::is_same_v<Value, Variables>) {
+          return "NAME=VALUE";
         } else if constexpr (std::is_same_v<Value, double>) {
           return range_text(key, "a number");
         } else {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,23 +16,27 @@
 namespace paceline::experiment {
 
 /// Where a key's value goes; the member's type says how its text is read.
-using Field = std::variant<std::string records::Configuration::*,
-                           int records::Configuration::*,
-                           double records::Configuration::*,
-                           bool records::Configuration::*,
-                           std::uint64_t records::Configuration::*,
-                           std::vector<int> records::Configuration::*,
-                           std::string Settings::*,
-                           int Settings::*,
-                           double Settings::*,
-                           bool Settings::*>;
+using Field =
+    std::variant<std::string records::Configuration::*,
+                 int records::Configuration::*,
+                 double records::Configuration::*,
+                 bool records::Configuration::*,
+                 std::uint64_t records::Configuration::*,
+                 std::vector<int> records::Configuration::*,
+                 std::map<std::string, std::string> records::Configuration::*,
+                 std::string Settings::*,
+                 int Settings::*,
+                 double Settings::*,
+                 bool Settings::*>;
 
 enum class Group : std::uint8_t {
   kModel,
+  kEmbeddings,
   kExchange,
   kMachine,
   kMeasuring,
   kTraining,
+  kOutside,
   kOutput,
   kLaunch
 };

@@ -11,7 +11,8 @@ namespace {
 using C = records::Configuration;
 using S = Settings;
 
-constexpr auto kProtocols = std::to_array<std::string_view>({"cases", "ddp"});
+constexpr auto kProtocols =
+    std::to_array<std::string_view>({"cases", "ddp", "dlperf"});
 constexpr auto kDevices =
     std::to_array<std::string_view>({"auto", "cpu", "cuda"});
 constexpr auto kEngines = [] {
@@ -23,12 +24,30 @@ constexpr auto kEngines = [] {
 constexpr auto kDtypes =
     std::to_array<std::string_view>({"fp32", "bf16", "amp"});
 constexpr auto kOptimizers = std::to_array<std::string_view>({"sgd", "adamw"});
+constexpr auto kPlacements = std::to_array<std::string_view>(
+    {"table", "row-hash", "row-range", "replicated"});
+constexpr auto kPoolings = std::to_array<std::string_view>({"sum", "mean"});
+constexpr auto kRowOptimizers =
+    std::to_array<std::string_view>({"sgd", "adagrad", "rowwise-adagrad"});
+constexpr auto kRowDtypes = std::to_array<std::string_view>({"fp32", "bf16"});
+constexpr auto kLookups =
+    std::to_array<std::string_view>({"parallel", "sequential"});
 constexpr auto kLaunchers =
     std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
 
+constexpr auto kStarts = std::to_array<std::string_view>({"random", "formula"});
+constexpr auto kStarters =
+    std::to_array<std::string_view>({"command", "ranks"});
+constexpr auto kStepUnits = std::to_array<std::string_view>(
+    {"s", "ms", "us", "ns", "steps/s", "samples/s"});
+constexpr auto kRateScopes =
+    std::to_array<std::string_view>({"device", "node", "global"});
+
 constexpr std::string_view kRankWords =
     "world (all ranks that were started together, else 1), max (one for each "
-    "core or GPU), auto (1, 2, 4, ... max), max:8, auto:8 (at most 8)";
+    "core or GPU), auto (1, 2, 4, ... max), max:8, auto:8 (at most 8), dlperf "
+    "(1, "
+    "all of a host, of 2 and of 4 hosts)";
 
 // clang-format off
 constexpr auto kKeys = std::to_array<Key>({
@@ -42,12 +61,17 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "protocol", .metavar = "NAME",
      .help = "which cases: `cases` as written; `ddp`: no ddp, 1M/1G, 1M/2G, "
              "1M/4G ... nM/kG as far as `ranks` goes, after a discarded "
-             "warm-up",
+             "warm-up; `dlperf`: 20 steps skipped, 100 timed, 7 runs, 1n1d to "
+             "4n32d, and a row where a case cannot be",
      .field = &S::protocol, .group = Group::kMeasuring,
      .allowed = kProtocols},
     {.name = "runs", .metavar = "N",
      .help = "repetitions of all cases, each in fresh processes",
      .field = &S::runs, .group = Group::kMeasuring, .minimum = 1},
+    {.name = "retries", .metavar = "N",
+     .help = "how often a failed case is repeated before it is recorded as "
+             "failed and the others go on; 0: the first failure ends the run",
+     .field = &S::retries, .group = Group::kMeasuring, .minimum = 0},
     // A case.
     {.name = "label", .metavar = "TEXT",
      .help = "name of the row; the strategy where not given",
@@ -64,6 +88,56 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "classes", .metavar = "N",
      .help = "outputs of the last layer; 0: the model's own",
      .field = &C::classes, .group = Group::kModel, .minimum = 0},
+    {.name = "sequence_length", .metavar = "TOKENS",
+     .help = "tokens of a sequence; 0: the model's own",
+     .field = &C::sequence_length, .group = Group::kModel, .minimum = 0},
+    {.name = "compat_zeros", .metavar = "",
+     .help = "all labels of a text are 0 and no word is masked, as in "
+             "ddl-benchmarks",
+     .field = &C::compat_zeros, .group = Group::kModel},
+    {.name = "trainers", .metavar = "N",
+     .help = "ranks that train a model with embedding tables; servers and the "
+             "master are ranks beside",
+     .field = &C::trainers, .group = Group::kEmbeddings, .minimum = 1,
+     .formerly = "number_trainers"},
+    {.name = "servers", .metavar = "N",
+     .help = "ranks that serve embedding tables, as many as these are",
+     .field = &C::servers, .group = Group::kEmbeddings, .minimum = 1,
+     .formerly = "number_ps"},
+    {.name = "embeddings", .metavar = "N",
+     .help = "rows of each table, one for each id",
+     .field = &C::embeddings, .group = Group::kEmbeddings, .minimum = 1,
+     .formerly = "number_embeddings"},
+    {.name = "embedding_dim", .metavar = "N",
+     .help = "numbers of a row",
+     .field = &C::embedding_dim, .group = Group::kEmbeddings, .minimum = 1},
+    {.name = "placement", .metavar = "NAME",
+     .help = "where rows lie: whole tables in turn, rows by a hash or by "
+             "ranges of ids, or all rows on every server",
+     .field = &C::placement, .group = Group::kEmbeddings,
+     .allowed = kPlacements},
+    {.name = "pooling", .metavar = "NAME",
+     .help = "what a bag makes of its rows",
+     .field = &C::pooling, .group = Group::kEmbeddings, .allowed = kPoolings},
+    {.name = "row_optimizer", .metavar = "NAME",
+     .help = "update rule of embedding rows, with the optimizer's learning rate",
+     .field = &C::row_optimizer, .group = Group::kEmbeddings,
+     .allowed = kRowOptimizers},
+    {.name = "row_dtype", .metavar = "TYPE",
+     .help = "type of embedding rows where they lie and cross; their gradients "
+             "are fp32",
+     .field = &C::row_dtype, .group = Group::kEmbeddings,
+     .allowed = kRowDtypes},
+    {.name = "lookup", .metavar = "NAME",
+     .help = "ask all servers at once, or one after the other as the original",
+     .field = &C::lookup, .group = Group::kEmbeddings, .allowed = kLookups},
+    {.name = "zipf", .metavar = "X",
+     .help = "exponent of the law by which ids are drawn; 0: all alike",
+     .field = &C::zipf, .group = Group::kEmbeddings, .minimum = 0,
+     .maximum = 10},
+    {.name = "compat_relu", .metavar = "",
+     .help = "one ReLU in the dense part, as the original, not one a layer",
+     .field = &C::compat_relu, .group = Group::kEmbeddings},
     {.name = "dtype", .metavar = "TYPE",
      .help = "fp32, bf16, or amp (cuda: fp16 with loss scaling; cpu: bf16 "
              "autocast)",
@@ -99,6 +173,10 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "seed", .metavar = "N",
      .help = "of weights and synthetic data",
      .field = &C::seed, .group = Group::kTraining, .minimum = 0},
+    {.name = "start", .metavar = "NAME",
+     .help = "weights to begin with: random, or formula: the same bits in "
+             "every framework",
+     .field = &C::start, .group = Group::kTraining, .allowed = kStarts},
     {.name = "accumulate", .metavar = "N",
      .help = "micro-batches per step; batch_size is divided among them",
      .field = &C::accumulate, .group = Group::kTraining, .minimum = 1},
@@ -110,6 +188,28 @@ constexpr auto kKeys = std::to_array<Key>({
      .allowed = kOptimizers},
     {.name = "learning_rate", .metavar = "X", .help = "of the optimizer",
      .field = &C::learning_rate, .group = Group::kTraining, .minimum = 0},
+    {.name = "lr_warmup", .metavar = "STEPS",
+     .help = "steps in which the rate grows in a line from learning_rate / "
+             "STEPS to learning_rate",
+     .field = &C::lr_warmup, .group = Group::kTraining, .minimum = 0},
+    {.name = "lr_decay", .metavar = "X@N+N",
+     .help = "multiply the rate by X at each of these steps: 0.1@200+300",
+     .field = &C::lr_decay, .group = Group::kTraining},
+    {.name = "data", .metavar = "NAME",
+     .help = "train on real or made data and evaluate: digits, teacher, "
+             "least-squares, mnist:DIR, cifar10:DIR; else one synthetic batch",
+     .field = &C::data, .group = Group::kTraining},
+    {.name = "split", .metavar = "HOW",
+     .help = "of the data among ranks: even, or dirichlet:ALPHA, the more "
+             "uneven the smaller ALPHA",
+     .field = &C::split, .group = Group::kTraining},
+    {.name = "target", .metavar = "X",
+     .help = "accuracy (0.95), or loss above the least of a regression, of "
+             "which the report says when it was reached; 0: none",
+     .field = &C::target, .group = Group::kTraining, .minimum = 0},
+    {.name = "evaluate_every", .metavar = "N",
+     .help = "with --data: steps from one evaluation to the next",
+     .field = &C::evaluate_every, .group = Group::kTraining, .minimum = 1},
     {.name = "momentum", .metavar = "X", .help = "of sgd",
      .field = &C::momentum, .group = Group::kTraining, .minimum = 0,
      .maximum = 1},
@@ -143,11 +243,54 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "SCHEDULE+EXCHANGE+CODEC+UPDATE with options name:key=value, or "
              "none, ddp, python-ddp",
      .field = &C::strategy, .group = Group::kExchange},
+    // Programs outside.
+    {.name = "framework", .metavar = "NAME",
+     .help = "adapter that trains in Paceline's place; paceline: none. "
+             "`paceline list frameworks` has them all",
+     .field = &C::framework, .group = Group::kOutside},
+    {.name = "compiled", .metavar = "",
+     .help = "let the framework's compiler make the step (torch.compile, XLA)",
+     .field = &C::compiled, .group = Group::kOutside},
+    {.name = "python", .metavar = "FILE",
+     .help = "interpreter of the adapter, of another installation than its own",
+     .field = &C::python, .group = Group::kOutside},
+    {.name = "command", .metavar = "TEXT",
+     .help = "the user's own training, which says how long its steps take "
+             "(docs/adapters.md); {ranks}, {batch} and more are filled in",
+     .field = &C::command, .group = Group::kOutside},
+    {.name = "launcher", .metavar = "NAME",
+     .help = "who starts the ranks of --command: `command` itself, or "
+             "Paceline, which starts it for each of the `ranks`; default "
+             "command",
+     .field = &C::launcher, .group = Group::kOutside, .allowed = kStarters},
+    {.name = "step_regex", .metavar = "REGEX",
+     .help = "finds the steps in the output of --command: its group is a "
+             "step's time; without a group the line ends a step",
+     .field = &C::step_regex, .group = Group::kOutside},
+    {.name = "step_unit", .metavar = "UNIT",
+     .help = "of what --step-regex finds; default s",
+     .field = &C::step_unit, .group = Group::kOutside, .allowed = kStepUnits},
+    {.name = "rate_scope", .metavar = "NAME",
+     .help = "whose samples/s --step-regex finds; default global",
+     .field = &C::rate_scope, .group = Group::kOutside,
+     .allowed = kRateScopes},
+    {.name = "env", .metavar = "NAME=VALUE",
+     .help = "environment variable of the case; several values sweep. A file "
+             "writes env.NAME",
+     .field = &C::env, .group = Group::kOutside},
+    {.name = "deadline", .metavar = "SECONDS",
+     .help = "a program outside that takes longer for one case has failed",
+     .field = &S::deadline, .group = Group::kOutside, .minimum = 1,
+     .maximum = 604800},
     // Output.
     {.name = "records", .metavar = "FILE",
      .help = "JSON Lines file that every finished case is appended to; "
              "default results/<name>-<utc>.jsonl",
      .field = &S::records, .group = Group::kOutput},
+    {.name = "logs", .metavar = "FOLDER",
+     .help = "also write a log of every case there, in the lines of "
+             "ddl-benchmarks",
+     .field = &S::logs, .group = Group::kOutput},
     {.name = "json", .metavar = "FILE",
      .help = "also write the DDP benchmark's JSON object, for its diff.py",
      .field = &S::json, .group = Group::kOutput},

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "paceline/experiment/adapters.h"
+
 namespace paceline::experiment {
 
 /// What an experiment may use here: the facts that "auto" is resolved with and
@@ -15,6 +17,7 @@ struct Machine {
   bool native_bf16 = false;  // the CPU has bf16 instructions
   std::vector<std::string> models = {};
   std::vector<std::string> engines = {};  // those that were built
+  std::vector<Adapter> adapters = {};
   std::vector<int> ranks_per_host = {};  // of a joined world; empty: not joined
 
   bool joined() const { return !ranks_per_host.empty(); }

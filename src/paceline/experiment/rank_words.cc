@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "paceline/base/error.h"
+#include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/key.h"
 
 namespace paceline::experiment {
@@ -31,6 +32,9 @@ std::vector<int> worlds_of(const RawValue& ranks,
   int most = machine.capacity(device);
   if (ranks.text == "world") {
     return {std::max(1, machine.world())};
+  }
+  if (ranks.text == "dlperf") {
+    return dlperf_worlds(machine, device);
   }
   if (word != "max" && word != "auto") {
     return {number_of(ranks.text, ranks)};

@@ -11,7 +11,8 @@ namespace paceline::experiment {
 
 /// The worlds that a value of `ranks` stands for here: a number itself;
 /// `world` all ranks that were started together, else 1; `max` one rank for
-/// each core or GPU; `auto` 1, 2, 4 ... and max; `max:8`, `auto:8` at most 8.
+/// each core or GPU; `auto` 1, 2, 4 ... and max; `max:8`, `auto:8` at most 8;
+/// `dlperf` 1, all of a host, of two and of four.
 /// Throws UsageError for anything else.
 std::vector<int> worlds_of(const RawValue& ranks,
                            const Machine& machine,

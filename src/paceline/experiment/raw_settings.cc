@@ -11,6 +11,8 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/experiment/dlperf_protocol.h"
+#include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
 
 namespace paceline::experiment {
@@ -78,6 +80,11 @@ class Reader {
                   const toml::node& node,
                   Part part,
                   RawValues& to) const {
+    if (const toml::table* variables = node.as_table();
+        name == "env" && variables != nullptr) {
+      read_variables(*variables, part, to);
+      return;
+    }
     const Key* key = find_key(name);
     if (key == nullptr) {
       throw UsageError(fmt::format(
@@ -98,22 +105,46 @@ class Reader {
           at(node),
           name));
     }
-    std::vector<RawValue>& values = to[name];
+    read_list(name, *key, node, part, to[name]);
+  }
+
+  // env.NAME = "value"; what a key of texts takes is what a variable takes.
+  void read_variables(const toml::table& variables,
+                      Part part,
+                      RawValues& to) const {
+    for (const auto& [key, node] : variables) {
+      const std::string name(key.str());
+      env_from(name + "=", fmt::format("{}: env", at(node)));
+      read_list(fmt::format("{}{}", kEnvPrefix, name),
+                *find_key("label"),
+                node,
+                part,
+                to[fmt::format("{}{}", kEnvPrefix, name)]);
+    }
+  }
+
+  void read_list(const std::string& name,
+                 const Key& key,
+                 const toml::node& node,
+                 Part part,
+                 std::vector<RawValue>& values) const {
     const toml::array* list = node.as_array();
     if (list == nullptr) {
-      values.push_back(scalar(*key, node));
+      values.push_back(scalar(key, node));
       return;
     }
-    if (part != Part::kSweep) {
+    if (part == Part::kTop) {
       throw UsageError(fmt::format(
-          "{}: {}: a list of values belongs under [sweep]", at(node), name));
+          "{}: {}: a list of values belongs under [sweep] or [[case]]",
+          at(node),
+          name));
     }
     if (list->empty()) {
       throw UsageError(
           fmt::format("{}: {}: the list is empty", at(node), name));
     }
     for (const toml::node& element : *list) {
-      values.push_back(scalar(*key, element));
+      values.push_back(scalar(key, element));
     }
   }
 
@@ -196,22 +227,30 @@ std::string toml_value(const Key& key, const std::string& text) {
   return plain ? text : quoted.str();
 }
 
+std::string toml_line(std::string_view name,
+                      const Key& key,
+                      const std::vector<RawValue>& values) {
+  std::vector<std::string> texts;
+  for (const RawValue& given : values) {
+    texts.push_back(toml_value(key, given.text));
+  }
+  return texts.size() == 1
+             ? fmt::format("{} = {}\n", name, texts.front())
+             : fmt::format(
+                   "{} = [\n  {},\n]\n", name, fmt::join(texts, ",\n  "));
+}
+
 std::string toml_lines(const RawValues& values) {
   std::string lines;
   for (const Key& key : keys()) {
-    const auto found = values.find(key.name);
-    if (found == values.end()) {
-      continue;
+    if (const auto found = values.find(key.name); found != values.end()) {
+      lines += toml_line(key.name, key, found->second);
     }
-    std::vector<std::string> texts;
-    for (const RawValue& given : found->second) {
-      texts.push_back(toml_value(key, given.text));
+  }
+  for (const auto& [name, given] : values) {
+    if (is_env_name(name)) {
+      lines += toml_line(name, *find_key("label"), given);
     }
-    lines +=
-        texts.size() == 1
-            ? fmt::format("{} = {}\n", key.name, texts.front())
-            : fmt::format(
-                  "{} = [\n  {},\n]\n", key.name, fmt::join(texts, ",\n  "));
   }
   return lines;
 }
@@ -251,7 +290,8 @@ std::vector<RawValue> split_flag(const std::string& name,
   const std::string where = flag_of(*key);
   std::vector<RawValue> values;
   for (const std::string& text : texts) {
-    if (!is_case_key(*key) || name == "label") {
+    if (!is_case_key(*key) || name == "label" || name == "command" ||
+        name == "step_regex") {
       values.push_back({text, where});
       continue;
     }
@@ -276,6 +316,9 @@ Settings settings_of(const RawSettings& raw) {
                       : std::filesystem::path(raw.source).stem().string();
   for (const RawValues* values : {&raw.defaults, &raw.flags}) {
     for (const auto& [name, given] : *values) {
+      if (is_env_name(name)) {
+        continue;
+      }
       const Key* key = find_key(name);
       PACELINE_CHECK(key != nullptr);
       if (is_case_key(*key)) {
@@ -292,6 +335,10 @@ Settings settings_of(const RawSettings& raw) {
       }
       assign_key(*key, given.front().text, given.front().where, settings);
     }
+  }
+  if (settings.protocol == "dlperf" && !raw.defaults.contains("runs") &&
+      !raw.flags.contains("runs")) {
+    settings.runs = kDlperfRuns;
   }
   return settings;
 }

@@ -31,7 +31,7 @@ struct RawSettings {
 };
 
 /// Reads an experiment file.  Unknown keys, wrong types and lists outside
-/// [sweep] throw UsageError with file and line.
+/// [sweep] and [[case]] throw UsageError with file and line.
 RawSettings read_raw_settings(const std::string& path);
 
 /// The same from text; `name` stands for the path in messages.

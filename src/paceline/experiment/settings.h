@@ -13,7 +13,9 @@ struct Settings {
   std::string about;               // one sentence, for `paceline list`
   std::string protocol = "cases";  // cases, ddp
   int runs = 1;                    // repetitions, each in fresh processes
+  int retries = 0;                 // of a failed case, before the next ones
   std::string records;             // empty: results/<name>-<utc>.jsonl
+  std::string logs;                // folder of one log a case; empty: none
   std::string json;                // empty: not written
   std::string trace;               // empty: not written
   std::string format = "table";    // table, ddp, json, csv
@@ -22,6 +24,7 @@ struct Settings {
   bool yes = false;
   bool require_same_topology = false;
   double timeout = 60;       // seconds since a rank's last heartbeat
+  double deadline = 3600;    // seconds of a program outside, for one case
   std::string interface;     // empty: chosen
   std::string rendezvous;    // HOST:PORT, file:PATH; empty: chosen
   std::string cluster;       // a cluster file; empty: this machine

@@ -15,10 +15,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/base/shell.h"
 #include "paceline/base/spawn.h"
 #include "paceline/launch/host_agent.h"
 #include "paceline/launch/host_launch.h"
-#include "paceline/launch/launch_command.h"
 #include "paceline/launch/listener.h"
 #include "paceline/launch/mpi_manager.h"
 
@@ -106,10 +106,10 @@ class Starter {
                       .ranks = host.ranks,
                       .executable = executable_,
                       .argv = host.argv,
-                      .variables = {},
+                      .variables = job_.rank_variables,
                       .folder = std::filesystem::current_path().string()};
     if (host.remote) {
-      launch.variables = job_.variables;
+      launch.variables.insert(job_.variables.begin(), job_.variables.end());
     }
     if (mpi_) {
       launch.rank_variables = mpi_->variables();

@@ -52,6 +52,8 @@ struct JobLaunch {
   std::vector<std::string> ssh{};
   /// Environment variables of this process that remote ranks get too.
   std::map<std::string, std::string> variables{};
+  /// Variables of all ranks, in place of what is there of these names.
+  std::map<std::string, std::string> rank_variables{};
 };
 
 /// Starts the ranks and supervises them until the last one has ended:

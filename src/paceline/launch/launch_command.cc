@@ -2,10 +2,10 @@
 #include "paceline/launch/launch_command.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "paceline/base/error.h"
+#include "paceline/base/shell.h"
 
 namespace paceline::launch {
 namespace {
@@ -67,30 +67,6 @@ std::string torchrun_command(const LaunchShape& shape) {
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& text) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./:=,+@%").find(static_cast<char>(c)) !=
-               std::string::npos;
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) {
-    return text;
-  }
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
-
-std::string shell_command(const std::vector<std::string>& argv) {
-  std::string line;
-  for (const auto& word : argv) {
-    line += (line.empty() ? "" : " ") + shell_word(word);
-  }
-  return line;
-}
 
 std::string launch_command(const std::string& kind, const LaunchShape& shape) {
   if (shape.hosts < 1 || shape.ranks_per_host < 1) {

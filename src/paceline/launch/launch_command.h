@@ -24,10 +24,4 @@ std::string launch_command(const std::string& kind, const LaunchShape& shape);
 /// or where to run it; empty where the command can be run as it is.
 std::string launch_note(const std::string& kind, const LaunchShape& shape);
 
-/// `text` as one word of a POSIX shell.
-std::string shell_word(const std::string& text);
-
-/// `argv` as a command of a POSIX shell.
-std::string shell_command(const std::vector<std::string>& argv);
-
 }  // namespace paceline::launch

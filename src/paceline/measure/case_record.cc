@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/case_record.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +15,23 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// What an adapter says of the bits of its parameters, equal on all ranks.
+constexpr const char* kDigest = "parameters_digest";
+constexpr const char* kEqualParameters = "ranks_hold_equal_parameters";
+
 void merge(const records::RunRecord& part, records::RunRecord& whole) {
+  whole.ranks.insert(whole.ranks.end(), part.ranks.begin(), part.ranks.end());
+  if (part.error) {  // equal on all ranks
+    whole.error = part.error;
+    whole.status = part.status;
+  }
+  const auto digest = part.adapter.find(kDigest);
+  const auto first = whole.adapter.find(kDigest);
+  if (digest != part.adapter.end() && first != whole.adapter.end()) {
+    const auto held = whole.verified.emplace(kEqualParameters, true).first;
+    held->second = held->second && digest->second == first->second;
+  }
+  whole.adapter.insert(part.adapter.begin(), part.adapter.end());
   if (!whole.wire.measured_per_step ||
       part.wire.measured_per_step.value_or(0) > *whole.wire.measured_per_step) {
     whole.wire = part.wire;
@@ -22,9 +39,22 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
   if (part.planned_by) {  // equal on all ranks
     whole.planned_by = part.planned_by;
   }
+  if (part.consensus_distance) {  // likewise
+    whole.consensus_distance = part.consensus_distance;
+  }
+  if (part.coding) {
+    records::Coding& most =
+        whole.coding.emplace(whole.coding.value_or(records::Coding{}));
+    most.ns_per_step = std::max(most.ns_per_step, part.coding->ns_per_step);
+    most.plain_bytes_per_step =
+        std::max(most.plain_bytes_per_step, part.coding->plain_bytes_per_step);
+  }
   for (const auto& [check, held] : part.verified) {
     const auto [entry, fresh] = whole.verified.emplace(check, held);
     entry->second = entry->second && held;
+  }
+  if (part.error && !whole.error) {
+    whole.error = part.error;
   }
   whole.warnings.insert(
       whole.warnings.end(), part.warnings.begin(), part.warnings.end());
@@ -40,12 +70,23 @@ void post_result(launch::PrefixStore& store,
   part.ranks = {result.samples};
   part.wire = result.wire;
   part.verified = result.verified;
+  part.consensus_distance = result.consensus_distance;
   part.planned_by = result.planned_by;
+  part.coding = result.coding;
+  part.training = result.training;
   part.warnings = result.warnings;
+  part.error = result.error;
+  part.adapter = result.said;
   store.set(fmt::format("result/{}", rank), records::to_line(part));
   store.set(fmt::format("spans/{}", rank), to_text(result.spans));
   store.set(fmt::format("link/{}", rank),
             to_text(result.linked, one_clock ? 0 : result.started_ns));
+}
+
+void post_external(launch::PrefixStore& store,
+                   int rank,
+                   const records::RunRecord& part) {
+  store.set(fmt::format("result/{}", rank), records::to_line(part));
 }
 
 records::LinkCheck gather_link_check(
@@ -60,11 +101,22 @@ records::LinkCheck gather_link_check(
 
 records::RunRecord gather_results(launch::PrefixStore& store, int ranks) {
   records::RunRecord whole;
+  double loss = 0;
+  int trained = 0;
   for (int rank = 0; rank < ranks; ++rank) {
     const records::RunRecord part =
         records::from_line(store.wait(fmt::format("result/{}", rank)));
-    whole.ranks.push_back(part.ranks.front());
     merge(part, whole);
+    if (part.training) {
+      loss += part.training->last_loss;
+      ++trained;
+    }
+  }
+  if (trained > 0) {
+    whole.training = {.last_loss = loss / trained};
+  }
+  if (whole.error) {
+    whole.ranks.clear();
   }
   return whole;
 }

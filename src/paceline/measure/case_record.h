@@ -17,6 +17,12 @@ void post_result(launch::PrefixStore& store,
                  const RankResult& result,
                  bool one_clock);
 
+/// The same of an external case: a record with samples, warnings and what the
+/// adapter said of itself, or with an error.
+void post_external(launch::PrefixStore& store,
+                   int rank,
+                   const records::RunRecord& part);
+
 /// Waits for the results of ranks 0 .. ranks-1 and merges them into one record:
 /// the samples of all ranks, the wire bytes of the rank that sent most, and the
 /// checks, which hold if they hold on all ranks.

@@ -15,14 +15,19 @@
 #include "paceline/base/process.h"
 #include "paceline/engines/link_engine.h"
 #include "paceline/engines/run_rank.h"
+#include "paceline/measure/case_findings.h"
+#include "paceline/measure/consensus.h"
+#include "paceline/measure/embedding_case.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/pairs.h"
 #include "paceline/measure/team.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/trainer.h"
+#include "paceline/measure/training.h"
 #include "paceline/measure/window.h"
 #include "paceline/measure/wire.h"
 #include "paceline/plan/cost.h"
+#include "paceline/plan/program.h"
 #include "paceline/plan/wire_bytes.h"
 
 namespace paceline::measure {
@@ -33,6 +38,8 @@ namespace {
 constexpr std::chrono::seconds kDetectionFirst{3};
 
 using std::chrono::milliseconds;
+
+constexpr int kFifth = 5;  // the steps whose losses frameworks are compared by
 
 // Sums what no float rounds, through the very engine that was measured.
 bool integers_add_up(engines::Channel& channel) {
@@ -119,6 +126,37 @@ std::map<std::string, bool> verify(measure::Trainer& trainer,
   return verified;
 }
 
+// What averages have missed, and, where the strategy lets ranks hold different
+// parameters, how far these are apart.
+void note_averages(measure::Trainer& trainer,
+                   const records::Configuration& configuration,
+                   const measure::Team& team,
+                   const CaseOptions& options,
+                   RankResult& result) {
+  result.samples.averages_by_steps_missed =
+      averages_by_steps_missed(trainer.executor().take_staleness());
+  const auto guarantee =
+      strategies::parse_strategy(configuration.strategy,
+                                 {.bucket_mb = configuration.bucket_mb})
+          .guarantee();
+  const bool may_differ = guarantee == strategies::Guarantee::kConsensus ||
+                          guarantee == strategies::Guarantee::kPeriodic;
+  if (team.world == 1 || !may_differ || !configuration.replay.empty()) {
+    return;
+  }
+  const auto hold = hold_of(options, launch::Heartbeat::Hold::For::kPeers);
+  const auto held = hold ? hold() : nullptr;
+  const auto channel = team.engine->connect({.name = team.name + "/consensus",
+                                             .store = team.store,
+                                             .rank = team.rank,
+                                             .world = team.world,
+                                             .interface = team.interface,
+                                             .device = team.device});
+  const plan::BufferId values = trainer.setup().parameters.front().value.buffer;
+  result.consensus_distance = consensus_distance(
+      *channel, trainer.memory().view(plan::whole(trainer.setup(), values)));
+}
+
 std::function<void(plan::Step, const std::string&)> beat_of(
     const CaseOptions& options) {
   if (options.heartbeat == nullptr) {
@@ -198,9 +236,10 @@ void measure_exposed(const engines::World& world,
 
 // What the trainer recorded, as spans of `rank` that begin at `origin_ns`.
 std::vector<records::Span> take_spans(measure::Trainer& trainer,
+                                      std::vector<execution::OpSpan> ops,
                                       int rank,
                                       std::int64_t origin_ns) {
-  return spans_of({.ops = trainer.executor().take_spans(),
+  return spans_of({.ops = std::move(ops),
                    .phases = trainer.take_phases(),
                    .transfers = trainer.take_transfers(),
                    .plan_of = plans_of(trainer)},
@@ -211,12 +250,14 @@ std::vector<records::Span> take_spans(measure::Trainer& trainer,
 }
 
 // The trainer's options in the measured window.
-measure::TrainerOptions window_options(const engines::World& world,
-                                       const CaseOptions& options) {
+measure::TrainerOptions window_options(
+    const engines::World& world,
+    const records::Configuration& configuration,
+    const CaseOptions& options) {
   return {.timeout = options.timeout + kDetectionFirst,
           .first_step = options.first_step,
           .training_timeout = options.timeout,
-          .record_spans = options.record_spans,
+          .record_spans = options.record_spans || configuration.has_tables(),
           .profile = options.times.profile,
           .alpha_beta = options.times.alpha_beta,
           .beat = beat_of(options),
@@ -225,76 +266,144 @@ measure::TrainerOptions window_options(const engines::World& world,
           .stuck = end_of(world, options.timeout)};
 }
 
-// The window of steps that are measured, with all communication.  Says whether
-// anything crosses the network.  `link` may be null.
-bool measure_window(measure::Trainer& trainer,
-                    const records::Configuration& configuration,
-                    const measure::Team& team,
-                    engines::Link* link,
-                    launch::PrefixStore& store,
-                    const CaseOptions& options,
-                    RankResult& result) {
-  // A schedule that crosses the step border sends the end of its warm-up within
-  // the window, so all steps are counted.  A performer's first steps differ
-  // from the others and cross no border: there the window alone is.
-  const auto plan_of = plans_of(trainer);
-  const int first = plan::has_performer(plan_of(0)) ? configuration.warmup : 0;
-  engines::Ledger before = trainer.ledger();
-  const auto forget_operations = [&] {
-    if (link != nullptr) {
-      link->take_operations();
-    }
+// The window of steps that are measured, with all communication.
+struct CaseWindow {
+  measure::Trainer& trainer;
+  const records::Configuration& configuration;
+  const measure::Team& team;
+  engines::Link* link;  // null where there is none
+  launch::PrefixStore& store;
+  const CaseOptions& options;
+};
+
+using Progress = std::function<void(int done, int total)>;
+
+void forget_warm_up(const CaseWindow& window) {
+  window.trainer.executor().take_staleness();
+  if (window.link != nullptr) {
+    window.link->take_operations();
+  }
+}
+
+records::RankSamples take_samples(const CaseWindow& window,
+                                  const std::function<void()>& begin,
+                                  const Progress& progress) {
+  const records::Configuration& c = window.configuration;
+  measure::Trainer& trainer = window.trainer;
+  if (c.data.empty()) {
+    return measure::measure(trainer,
+                            {.warmup = c.warmup,
+                             .steps = c.steps,
+                             .sync_each_step = c.sync_each_step,
+                             .barrier = begin,
+                             .progress = progress});
+  }
+  const auto align = [&](int done) {
+    const auto hold =
+        hold_of(window.options, launch::Heartbeat::Hold::For::kPeers);
+    const auto held = hold ? hold() : nullptr;
+    window.store.barrier(fmt::format("evaluated/{}", done), window.team.world);
   };
-  const auto progress = [&](int done, int total) {
-    if (done == first) {
-      before = trainer.ledger();
-    }
-    if (done == configuration.warmup) {
-      forget_operations();  // those under way are of the measured steps
-    }
-    if (options.progress) {
-      options.progress(done, total);
-    }
-  };
-  result.samples =
-      measure::measure(trainer,
-                       {.warmup = configuration.warmup,
-                        .steps = configuration.steps,
-                        .sync_each_step = configuration.sync_each_step,
-                        .barrier =
-                            [&] {
-                              forget_operations();
-                              store.barrier("start", team.world);
-                              result.started_ns = steady_ns();
-                            },
-                        .progress = progress});
-  if (link != nullptr) {
-    result.linked = link->take_operations();
+  return measure::train(
+      trainer,
+      {.warmup = c.warmup,
+       .steps = c.steps,
+       .evaluate_every = c.evaluate_every,
+       .begin = begin,
+       .align = align,
+       .evaluate =
+           [&] {
+             return trainer.trains() ? trainer.evaluate()
+                                     : records::Evaluation{};
+           },
+       .sent_bytes = [&] { return trainer.ledger().total_bytes(); },
+       .progress = progress});
+}
+
+// The losses after the first and the fifth step, as adapters say them; of the
+// warm-up, so that no measured step waits.
+void note_loss(const CaseWindow& window, int done, RankResult& result) {
+  if ((done == 1 || done == kFifth) && done <= window.configuration.warmup &&
+      window.trainer.trains()) {
+    result.said[done == 1 ? "loss_first" : "loss_fifth"] =
+        fmt::format("{}", window.trainer.last_loss());
+  }
+}
+
+// What is there beside the samples once the window has ended.
+void keep_findings(const CaseWindow& window, RankResult& result) {
+  measure::Trainer& trainer = window.trainer;
+  const records::Configuration& c = window.configuration;
+  result.samples.lookups = trainer.take_lookups();
+  if (window.link != nullptr) {
+    result.linked = window.link->take_operations();
   }
   result.samples.peak_memory_bytes = peak_memory_bytes();
-  const Window window{
-      .first = first,
-      .steps = configuration.warmup + configuration.steps - first,
-      .rank = team.rank,
-      .setup = trainer.setup(),
-      .plan_of = plan_of};
-  result.wire = wire_of(window, before, trainer.ledger());
-  if (options.record_spans) {
-    result.spans = take_spans(trainer, team.rank, result.started_ns);
+  result.training = training_of(trainer, c);
+  auto ops = trainer.executor().take_spans();
+  if (c.has_tables() && trainer.trains()) {
+    result.samples.phase_ns.merge(
+        table_phases(ops, plans_of(trainer), c.warmup, c.steps));
+  }
+  if (window.options.record_spans) {
+    result.spans = take_spans(
+        trainer, std::move(ops), window.team.rank, result.started_ns);
   }
   result.planned_by = planned_by(trainer.planner(), trainer.input());
   result.times = {.profile = trainer.input().profile,
                   .alpha_beta = trainer.input().alpha_beta};
-  result.verified = verify(trainer, configuration, team, store, options);
+}
+
+// Says whether anything crosses the network.
+bool measure_window(const CaseWindow& window, RankResult& result) {
+  measure::Trainer& trainer = window.trainer;
+  const records::Configuration& c = window.configuration;
+  // A schedule that crosses the step border sends the end of its warm-up within
+  // the window, so all steps are counted.  A performer's first steps differ
+  // from the others and cross no border: there the window alone is.
+  const auto plan_of = plans_of(trainer);
+  const int first = plan::has_performer(plan_of(0)) ? c.warmup : 0;
+  engines::Ledger before = trainer.ledger();
+  std::int64_t coded_before = 0;
+  const auto progress = [&](int done, int total) {
+    if (done == first) {
+      before = trainer.ledger();
+    }
+    if (done == c.warmup) {
+      forget_warm_up(window);  // operations under way are of the measured steps
+      trainer.take_lookups();
+      coded_before = trainer.executor().coding_ns();
+    }
+    note_loss(window, done, result);
+    if (window.options.progress) {
+      window.options.progress(done, total);
+    }
+  };
+  const auto begin = [&] {
+    forget_warm_up(window);
+    window.store.barrier("start", window.team.world);
+    result.started_ns = steady_ns();
+  };
+  result.samples = take_samples(window, begin, progress);
+  result.coding =
+      coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
+  keep_findings(window, result);
+  result.wire = wire_of({.first = first,
+                         .steps = c.warmup + c.steps - first,
+                         .rank = window.team.rank,
+                         .setup = trainer.setup(),
+                         .plan_of = plan_of},
+                        before,
+                        trainer.ledger());
+  result.verified =
+      verify(trainer, c, window.team, window.store, window.options);
   if (!trainer.trains()) {  // samples come from ranks that train
     records::RankSamples served;
     served.peak_memory_bytes = result.samples.peak_memory_bytes;
     result.samples = std::move(served);
   }
-  return team.world > 1 &&
-         communicates(trainer.planner(),
-                      trainer.input(),
-                      configuration.warmup + configuration.steps);
+  return window.team.world > 1 &&
+         communicates(trainer.planner(), trainer.input(), c.warmup + c.steps);
 }
 
 // What the engine's own clock was slower by.
@@ -336,11 +445,13 @@ RankResult run_case(const engines::World& world,
   RankResult result;
   {
     measure::Trainer trainer(
-        configuration, team, window_options(world, options));
+        configuration, team, window_options(world, configuration, options));
     const auto claim = claim_of(options);
     const bool crosses = measure_window(
-        trainer, configuration, team, link.get(), store, options, result);
-    if (crosses && !configuration.discard) {
+        {trainer, configuration, team, link.get(), store, options}, result);
+    note_averages(trainer, configuration, team, options, result);
+    result.error = failure_of(trainer, configuration);
+    if (crosses && !configuration.discard && configuration.data.empty()) {
       measure_exposed(
           world, configuration, team, store, options, trainer, result.samples);
     }

@@ -24,13 +24,19 @@ struct RankResult {
   records::RankSamples samples;
   records::WireBytes wire;
   std::map<std::string, bool> verified;
+  std::optional<double> consensus_distance{};  // equal on all ranks
+  std::map<std::string, std::string> said{};   // as an adapter's: losses
   std::optional<records::PlannedBy> planned_by{};
   PlanTimes times{};  // the times that the plan was made by
   std::vector<records::Warning> warnings;
+  /// Why the case counts as failed although it ran to its end.
+  std::optional<std::string> error{};
   std::int64_t started_ns = 0;       // when all ranks were ready to begin
   std::vector<records::Span> spans;  // since then; with record_spans
   /// Of the measured steps, where there is a modelled link.
   std::vector<engines::LinkedOperation> linked{};
+  std::optional<records::Coding> coding{};
+  std::optional<records::Training> training{};
 };
 
 struct CaseOptions {

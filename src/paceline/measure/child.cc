@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,46 +18,115 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/spawn.h"
+#include "paceline/launch/command_guard.h"
 
 namespace paceline::measure {
+namespace {
+
+constexpr std::int64_t kIdleNs = 200'000'000;
+constexpr int kGraceMs = 5000;  // of a guard, which gives its command two
+
+std::vector<std::string> guarded(const std::vector<std::string>& command) {
+  std::vector<std::string> words{
+      std::filesystem::read_symlink("/proc/self/exe").string(),
+      launch::kCommandGuard};
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+int open_log(const std::string& path) {
+  if (path.empty()) {
+    return -1;
+  }
+  const int log = open(
+      path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (log < 0) {
+    throw WorldError(fmt::format("cannot write {}: {}", path, strerror(errno)));
+  }
+  return log;
+}
+
+}  // namespace
 
 Child::Child(const std::vector<std::string>& command,
-             const std::map<std::string, std::string>& environment) {
+             const std::map<std::string, std::string>& environment,
+             const ChildOptions& options)
+    : guarded_(options.guarded) {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
     throw WorldError(fmt::format("cannot open a pipe: {}", strerror(errno)));
   }
   output_ = pipe[0];
   try {
-    pid_ = spawn({.executable = command.front(),
-                  .argv = command,
-                  .environment = environment_with(environment),
+    log_ = open_log(options.log);
+    const std::vector<std::string> words =
+        guarded_ ? guarded(command) : command;
+    pid_ = spawn({.executable = words.front(),
+                  .argv = words,
+                  .environment = environment_with(environment, options.without),
                   .output = pipe[1],
-                  .own_group = false});
+                  .error = options.takes_errors ? pipe[1] : log_,
+                  .own_group = guarded_});
   } catch (...) {
     close(pipe[0]);
     close(pipe[1]);
+    if (log_ >= 0) {
+      close(log_);
+    }
     throw;
   }
   close(pipe[1]);
 }
 
 Child::~Child() {
+  if (pid_ > 0 && guarded_) {
+    kill(pid_, SIGTERM);
+    for (int waited = 0; pid_ > 0 && waited < kGraceMs; waited += 10) {
+      if (waitpid(pid_, nullptr, WNOHANG) != 0) {
+        pid_ = -1;
+      } else {
+        usleep(10'000);
+      }
+    }
+  }
   if (pid_ > 0) {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  close(output_);
+  for (const int descriptor : {output_, log_}) {
+    if (descriptor >= 0) {
+      close(descriptor);
+    }
+  }
+}
+
+std::optional<std::string> Child::take_line() {
+  std::size_t end = pending_.find_first_of("\r\n");  // \r: progress bars
+  if (end == std::string::npos) {
+    if (!ended_ || pending_.empty()) {
+      return std::nullopt;
+    }
+    end = pending_.size();  // the last line has no end
+  }
+  std::string line = pending_.substr(0, end);
+  pending_.erase(0, end + 1);
+  if (log_ >= 0) {
+    const std::string text = line + '\n';
+    [[maybe_unused]] const auto written = write(log_, text.data(), text.size());
+  }
+  return line;
 }
 
 std::optional<std::string> Child::read_line(std::chrono::milliseconds timeout,
                                             const std::function<void()>& idle) {
   const std::int64_t began = steady_ns();
   while (true) {
-    const std::size_t end = pending_.find('\n');
-    if (end != std::string::npos) {
-      std::string line = pending_.substr(0, end);
-      pending_.erase(0, end + 1);
+    const std::int64_t now = steady_ns();
+    if (now - last_idle_ns_ > kIdleNs) {
+      last_idle_ns_ = now;
+      idle();
+    }
+    if (auto line = take_line()) {
       return line;
     }
     if (ended_) {
@@ -71,7 +141,6 @@ std::optional<std::string> Child::read_line(std::chrono::milliseconds timeout,
                       static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
       continue;
     }
-    idle();
     if (std::chrono::nanoseconds(steady_ns() - began) > timeout) {
       throw WorldError(
           fmt::format("the external command has written nothing for {:.0f} s",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,16 +13,26 @@
 
 namespace paceline::measure {
 
-/// A command whose standard output is read line by line.  It stays in this
-/// process group, so that killing a rank's group ends it too.  It is killed
-/// when this object is destroyed, and by the kernel when the thread that made
-/// this object ends.
+/// How a Child is started.
+struct ChildOptions {
+  /// Run by launch/command_guard.h, so that nothing which the command starts
+  /// outlives it or this process.  Else the command stays in this process
+  /// group, and killing a rank's group ends it too.
+  bool guarded = false;
+  bool takes_errors = false;           // stderr is read with stdout
+  std::vector<std::string> without{};  // variables that are not passed on
+  std::string log{};  // file that keeps all output; empty: stderr is inherited
+};
+
+/// A command whose standard output is read line by line.  It is ended when this
+/// object is destroyed, and when the thread that made this object ends.
 class Child {
  public:
   /// `environment` is added to this process's own.  Throws WorldError where
   /// the command cannot be started.
   Child(const std::vector<std::string>& command,
-        const std::map<std::string, std::string>& environment);
+        const std::map<std::string, std::string>& environment,
+        const ChildOptions& options = {});
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -35,10 +46,15 @@ class Child {
   int wait();
 
  private:
+  std::optional<std::string> take_line();
+
   pid_t pid_ = -1;
   int output_ = -1;
+  int log_ = -1;
+  bool guarded_ = false;
   std::string pending_;
   bool ended_ = false;
+  std::int64_t last_idle_ns_ = 0;
 };
 
 }  // namespace paceline::measure

@@ -18,7 +18,7 @@
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/team.h"
 #include "paceline/plan/wire_bytes.h"
-#include "paceline/runtime/streams.h"
+#include "paceline/runtime/torch_device.h"
 
 namespace paceline::measure {
 namespace {
@@ -180,7 +180,6 @@ CommSamples measure_operation(engines::Channel& channel,
                               const CommIterations& iterations) {
   const at::NoGradGuard no_grad;
   const at::Device where{setting.device};
-  const runtime::Streams streams(where);
   Operation one(
       channel,
       operation,
@@ -201,10 +200,10 @@ CommSamples measure_operation(engines::Channel& channel,
       before = channel.ledger();
     }
     channel.barrier()->wait();
-    streams.synchronize();
+    runtime::synchronize(where);
     const std::int64_t began = steady_ns();
     one.perform();
-    streams.synchronize();
+    runtime::synchronize(where);
     if (i >= iterations.warmup) {
       samples.duration_ns.push_back(steady_ns() - began);
     }

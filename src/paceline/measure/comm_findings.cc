@@ -11,7 +11,7 @@
 namespace paceline::measure {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using records::Json;
 
 constexpr const char* kEnvironment = "comm/found/environment";
 constexpr const char* kHosts = "comm/found/hosts";

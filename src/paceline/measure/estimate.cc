@@ -147,11 +147,13 @@ Estimate estimate(const engines::World& world,
 }  // namespace
 
 std::string network_of(const records::Configuration& c) {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
                      c.model,
                      c.batch_size,
                      c.image_size,
                      c.classes,
+                     c.sequence_length,
+                     c.compat_zeros,
                      c.dtype,
                      c.device,
                      c.channels_last,

@@ -2,64 +2,44 @@
 #include "paceline/measure/external.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/base/port.h"
+#include "paceline/base/text.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/measure/child.h"
-#include "paceline/measure/version.h"
+#include "paceline/measure/outside_command.h"
+#include "paceline/measure/step_reader.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
 namespace {
 
-strategies::StrategySpec spec_of(const records::Configuration& c) {
-  return strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
-}
+using records::Configuration;
 
-nlohmann::json case_of(const records::Configuration& c) {
-  const strategies::Options& options = spec_of(c).whole.options;
-  return {{"model", c.model},
-          {"batch_size", c.batch_size},
-          {"image_size", c.image_size},
-          {"classes", c.classes},
-          {"warmup", c.warmup},
-          {"steps", c.steps},
-          {"bucket_mb", std::stod(options.text("bucket-mb"))},
-          {"options", options.text("settings")},
-          {"engine", c.engine},
-          {"sync_each_step", c.sync_each_step},
-          {"device", c.device},
-          {"dtype", c.dtype},
-          {"channels_last", c.channels_last},
-          {"threads", c.threads},
-          {"seed", c.seed},
-          {"accumulate", c.accumulate},
-          {"compat_accumulate", c.compat_accumulate},
-          {"optimizer", c.optimizer},
-          {"learning_rate", c.learning_rate},
-          {"momentum", c.momentum},
-          {"weight_decay", c.weight_decay}};
-}
+constexpr const char* kFailedKey = "failed";
 
 // Where the processes of the external command meet.
-struct Rendezvous {
-  std::string host;
-  std::string port;
-};
-
-Rendezvous share_rendezvous(const engines::World& world,
-                            launch::PrefixStore& store) {
+OutsidePlace share_place(const engines::World& world,
+                         launch::PrefixStore& store) {
   if (world.self.rank == 0) {
     store.set(
         "rendezvous/host",
         engines::on_one_host(world.hosts) ? "127.0.0.1" : world.self.host);
     store.set("rendezvous/port", std::to_string(free_port()));
   }
-  return {store.wait("rendezvous/host"), store.wait("rendezvous/port")};
+  return {.rank = world.self.rank,
+          .local_rank = world.self.local_rank,
+          .master_host = store.wait("rendezvous/host"),
+          .master_port = store.wait("rendezvous/port")};
 }
 
 // How long the command may write nothing.  It starts and ends slowly; in
@@ -77,94 +57,211 @@ class SilenceLimit {
         std::max(timeout_, least));
   }
 
-  void record_event(const std::string& event) {
+  void record_line(bool moving) {
     const std::int64_t now = steady_ns();
     if (last_ns_ != 0) {
       longest_ = std::max(longest_, std::chrono::nanoseconds(now - last_ns_));
     }
     last_ns_ = now;
-    moving_ = event == "alive" || event == "step";
+    moving_ = moving;
   }
 
  private:
   std::chrono::nanoseconds timeout_, longest_{0};
-  std::int64_t last_ns_ = 0;  // 0: no event yet
+  std::int64_t last_ns_ = 0;  // 0: no line yet
   bool moving_ = false;
 };
 
-void take_event(const nlohmann::json& event, RankResult& result) {
-  const std::string kind = event.at("event");
-  if (kind == "step") {
-    result.samples.step_ns.push_back(event.at("step_ns"));
-    for (const auto& [phase, ns] : event.at("phases_ns").items()) {
-      result.samples.phase_ns[phase].push_back(ns);
+// The last line of the command's output that is no event, for people; empty
+// where there is none.
+std::string last_words(const std::string& log) {
+  const std::string text =
+      log.empty() ? "" : read_text_if_readable(log).value_or("");
+  std::string last;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (!trimmed(line).empty() && !line.starts_with("{\"event\"")) {
+      last = std::string(trimmed(line));
     }
-  } else if (kind == "end") {
-    if (!event.at("peak_memory_bytes").is_null()) {
-      result.samples.peak_memory_bytes = event.at("peak_memory_bytes");
-    }
-    result.samples.window_ns = event.at("window_ns");
-  } else if (kind == "error") {
-    throw WorldError("the external command failed: " +
-                     event.at("message").get<std::string>());
   }
+  return last;
+}
+
+// Words that frameworks and kernels say when memory is short.
+bool ran_out_of_memory(const std::string& log, int code) {
+  constexpr auto kWords = std::to_array<const char*>({"out of memory",
+                                                      "OutOfMemoryError",
+                                                      "RESOURCE_EXHAUSTED",
+                                                      "ResourceExhausted",
+                                                      "cudaErrorMemoryAlloc",
+                                                      "std::bad_alloc",
+                                                      "can't allocate memory",
+                                                      "MemoryError"});
+  const std::string text =
+      log.empty() ? "" : read_text_if_readable(log).value_or("");
+  return code != 0 && std::ranges::any_of(kWords, [&](const char* words) {
+           return text.find(words) != std::string::npos;
+         });
+}
+
+// One process's command of a case.
+class Execution {
+ public:
+  Execution(const engines::RankContext& context,
+            const Configuration& configuration,
+            const ExternalOptions& options)
+      : context_(context),
+        configuration_(configuration),
+        options_(options),
+        total_(configuration.warmup + configuration.steps),
+        reader_(configuration, context.world.self.rank) {}
+
+  records::RunRecord run(const OutsidePlace& place) {
+    const OutsideCommand command = outside_command(configuration_, place);
+    Child child(command.words,
+                command.environment,
+                {.guarded = true,
+                 .takes_errors = !configuration_.command.empty(),
+                 .without = command.without,
+                 .log = options_.log});
+    try {
+      read(child);
+    } catch (const WorldError& error) {  // of silence
+      throw OutsideFailure("timeout", error.what());
+    }
+    judge_end(child.wait());
+    records::RunRecord part;
+    part.ranks = reader_.samples();
+    part.adapter = reader_.adapter();
+    if (const auto warning = reader_.surplus()) {
+      part.warnings.push_back(*warning);
+    }
+    return part;
+  }
+
+ private:
+  void read(Child& child) {
+    SilenceLimit limit(options_.settings.timeout_ms());
+    const std::int64_t began = steady_ns();
+    const auto idle = [&] {
+      options_.progress(reader_.done(), total_);
+      if (context_.world.store->get(options_.prefix + kFailedKey)) {
+        throw OutsideFailure("", "");  // another rank's is told
+      }
+      const double seconds = static_cast<double>(steady_ns() - began) * 1e-9;
+      if (seconds > options_.settings.deadline) {
+        throw OutsideFailure(
+            "timeout",
+            fmt::format("not done after {:.0f} s, after {} of {} steps; "
+                        "--deadline gives it longer",
+                        options_.settings.deadline,
+                        reader_.done(),
+                        total_));
+      }
+    };
+    while (const auto line = child.read_line(limit.next(), idle)) {
+      const int before = reader_.done();
+      reader_.take(*line, steady_ns());
+      limit.record_line(reader_.moving());
+      if (reader_.done() != before) {
+        context_.heartbeat.beat(reader_.done(), "external command");
+      }
+    }
+  }
+
+  void judge_end(int code) const {
+    if (code == 0) {
+      return;
+    }
+    const std::string said = last_words(options_.log);
+    const std::string how = fmt::format(
+        "{} after {} of {} steps{}",
+        code > 128 ? fmt::format("was killed by signal {}", code - 128)
+                   : fmt::format("ended with code {}", code),
+        reader_.done(),
+        total_,
+        said.empty() ? "" : fmt::format(": {}", shown(said)));
+    const char* const status = ran_out_of_memory(options_.log, code)
+                                   ? "out-of-memory"
+                               : code > 128 ? "signal"
+                                            : "exit";
+    throw OutsideFailure(status, how);
+  }
+
+  const engines::RankContext& context_;
+  const Configuration& configuration_;
+  const ExternalOptions& options_;
+  int total_;
+  StepReader reader_;
+};
+
+void make_folder_of(const std::string& log) {
+  if (!log.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(
+        std::filesystem::path(log).parent_path(), error);
+  }
+}
+
+// {"status": .., "message": ..} of the first failure of any rank.
+void take_failure(const std::string& text, records::RunRecord& part) {
+  const auto told = nlohmann::json::parse(text);
+  part.status = told.at("status");
+  part.error = told.at("message");
 }
 
 }  // namespace
 
-bool is_external(const records::Configuration& configuration) {
-  return spec_of(configuration).external();
+bool is_external(const Configuration& configuration) {
+  return experiment::is_outside(configuration) ||
+         strategies::parse_strategy(configuration.strategy,
+                                    {.bucket_mb = configuration.bucket_mb})
+             .external();
 }
 
-RankResult run_external(const engines::RankContext& context,
-                        const records::Configuration& configuration,
-                        launch::PrefixStore& store,
-                        const experiment::Settings& settings,
-                        const std::function<void(int, int)>& progress) {
+std::string log_path(const std::string& records,
+                     int run,
+                     std::size_t index,
+                     const Configuration& configuration,
+                     int rank) {
+  if (records.empty()) {
+    return "";
+  }
+  std::string label = configuration.label.substr(0, 40);
+  std::ranges::replace_if(
+      label, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
+  return fmt::format(
+      "{}.logs/run{}-case{}-{}-rank{}.log",
+      std::filesystem::path(records).replace_extension().string(),
+      run,
+      index,
+      label,
+      rank);
+}
+
+records::RunRecord run_external(const engines::RankContext& context,
+                                const Configuration& configuration,
+                                launch::PrefixStore& store,
+                                const ExternalOptions& options) {
   const engines::World& world = context.world;
-  const Rendezvous rendezvous = share_rendezvous(world, store);
-  Child child(
-      {kPython, "-u", std::string(kAdapters) + "/python_ddp.py"},
-      {{"RANK", std::to_string(world.self.rank)},
-       {"WORLD_SIZE", std::to_string(configuration.ranks)},
-       {"LOCAL_RANK", std::to_string(world.self.local_rank)},
-       {"MASTER_ADDR", rendezvous.host},
-       {"MASTER_PORT", rendezvous.port},
-       {"OMP_NUM_THREADS", std::to_string(std::max(1, configuration.threads))},
-       {"PACELINE_CASE", case_of(configuration).dump()}});
-  RankResult result;
-  result.samples.device = configuration.device;
-  const int total = configuration.warmup + configuration.steps;
-  int done = 0;
-  const auto idle = [&] { progress(done, total); };
-  SilenceLimit limit(settings.timeout_ms());
-  while (const auto line = child.read_line(limit.next(), idle)) {
-    try {
-      const auto event = nlohmann::json::parse(*line);
-      limit.record_event(event.at("event"));
-      if (event.at("event") == "alive") {
-        done = event.at("step");
-        progress(done, total);
-        context.heartbeat.beat(done, "external command");
-      }
-      take_event(event, result);
-    } catch (const nlohmann::json::exception& e) {
-      throw WorldError(
-          fmt::format("the external command wrote '{}', which is no event ({})",
-                      line->substr(0, 200),
-                      e.what()));
-    }
+  const std::string key = options.prefix + kFailedKey;
+  records::RunRecord part;
+  try {
+    make_folder_of(options.log);
+    part = Execution(context, configuration, options)
+               .run(share_place(world, store));
+  } catch (const OutsideFailure& failure) {
+    const nlohmann::json told{
+        {"status", failure.status()},
+        {"message",
+         configuration.ranks > 1 && !experiment::starts_its_ranks(configuration)
+             ? fmt::format("rank {}: {}", world.self.rank, failure.what())
+             : failure.what()}};
+    take_failure(world.store->set_if_absent(key, told.dump()), part);
   }
-  const int code = child.wait();
-  if (code != 0 || result.samples.step_ns.size() !=
-                       static_cast<std::size_t>(configuration.steps)) {
-    throw WorldError(fmt::format(
-        "the external command ended with code {} after {} of {} steps",
-        code,
-        result.samples.step_ns.size(),
-        configuration.steps));
-  }
-  return result;
+  return part;
 }
 
 }  // namespace paceline::measure

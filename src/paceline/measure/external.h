@@ -2,25 +2,41 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "paceline/engines/run_rank.h"
 #include "paceline/experiment/settings.h"
 #include "paceline/launch/key_value_store.h"
-#include "paceline/measure/case_run.h"
+#include "paceline/records/run_record.h"
 
 namespace paceline::measure {
 
 /// Whether the case is performed by a command outside Paceline.
 bool is_external(const records::Configuration& configuration);
 
-/// Runs this rank's share of an external case: starts the adapter with the
-/// case in its environment and reads its JSON lines (docs/adapters.md).
-/// Throws WorldError with the adapter's own message when it fails, and after
-/// too long a silence (the same page).
-RankResult run_external(const engines::RankContext& context,
-                        const records::Configuration& configuration,
-                        launch::PrefixStore& store,
-                        const experiment::Settings& settings,
-                        const std::function<void(int, int)>& progress);
+/// What an external case is performed with.
+struct ExternalOptions {
+  const experiment::Settings& settings;
+  std::string prefix;  // of the keys that are this case's own
+  std::string log;     // file for the command's output; empty: none
+  std::function<void(int done, int total)> progress;
+};
+
+/// Runs this process's share of an external case: starts the command with the
+/// case in its environment and reads its steps (docs/adapters.md).  Returns a
+/// record of samples, of what the adapter said of itself, and of warnings; or
+/// of an error with its status, the first one that any rank of the case met:
+/// all ranks end their command then and return the same.
+records::RunRecord run_external(const engines::RankContext& context,
+                                const records::Configuration& configuration,
+                                launch::PrefixStore& store,
+                                const ExternalOptions& options);
+
+/// "results/x.jsonl" -> "results/x.logs/run0-case3-jax-rank1.log".
+std::string log_path(const std::string& records,
+                     int run,
+                     std::size_t index,
+                     const records::Configuration& configuration,
+                     int rank);
 
 }  // namespace paceline::measure

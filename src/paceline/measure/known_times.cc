@@ -73,12 +73,13 @@ std::string layers_of(const Configuration& c, const std::string& placement) {
 // What collectives' times hold for: the largest size is the model's.
 std::string collectives_of(const Configuration& c,
                            const std::string& placement) {
-  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{} {}",
+  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{}/{} {}",
                      c.engine,
                      c.device,
                      c.model,
                      c.image_size,
                      c.classes,
+                     c.sequence_length,
                      c.dtype,
                      c.replay,
                      placement);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <torch/torch.h>
@@ -9,9 +10,11 @@
 #include "paceline/base/clock.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
+#include "paceline/measure/embedding_case.h"
 #include "paceline/measure/plan_times.h"
 #include "paceline/measure/shape_of.h"
 #include "paceline/networks/batch.h"
+#include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
 #include "paceline/runtime/shape.h"
 #include "paceline/stats/line_fit.h"
@@ -125,15 +128,22 @@ plan::ModelShape shape_of(const records::Configuration& configuration) {
     return cluster::read_profile(configuration.replay).model;
   }
   const auto& info = networks::find_network(configuration.model);
-  const networks::NetworkOptions options{.image_size = configuration.image_size,
-                                         .classes = configuration.classes};
+  const networks::NetworkOptions options = network_options(configuration);
   const auto dtype =
       networks::parameter_dtype(networks::parse_precision(configuration.dtype));
   auto network = networks::make_network(info, options, configuration.seed);
   networks::cast_network(*network, dtype);
   network->train();
-  const networks::Batch two = networks::make_batch(
-      info, {.batch_size = 2, .dtype = dtype, .network = options});
+  const networks::Batch two =
+      embedding_job_of(configuration)
+          ? networks::Batch{.input = at::zeros(
+                                {2,
+                                 std::get<networks::ImageSample>(info.sample)
+                                     .channels},
+                                dtype),
+                            .target = at::zeros({2}, at::kLong)}
+          : networks::make_batch(
+                info, {.batch_size = 2, .dtype = dtype, .network = options});
   return runtime::trace(std::move(network), configuration.model, two).shape;
 }
 
@@ -142,8 +152,9 @@ plan::PlanInput plan_input_of(const records::Configuration& configuration,
   const at::Device device(configuration.device);
   return {.model = std::move(shape),
           .optimizer = {.name = configuration.optimizer,
-                        .state_buffers =
-                            configuration.optimizer == "adamw" ? 2 : 1},
+                        .state_buffers = configuration.optimizer == "adamw" ? 2
+                                         : configuration.momentum == 0      ? 0
+                                                                       : 1},
           .world = configuration.ranks,
           .local_world = configuration.ranks_per_host,
           .micro_batches = configuration.accumulate,

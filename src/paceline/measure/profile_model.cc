@@ -19,8 +19,10 @@
 #include "paceline/base/process.h"
 #include "paceline/engines/engine.h"
 #include "paceline/launch/detect_launch.h"
+#include "paceline/measure/shape_of.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/networks/batch.h"
+#include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
 #include "paceline/runtime/profile_layers.h"
 #include "paceline/runtime/shape.h"
@@ -68,8 +70,7 @@ class Subject {
   explicit Subject(const records::Configuration& c)
       : precision_(networks::parse_precision(c.dtype)), device_(c.device) {
     const auto& info = networks::find_network(c.model);
-    const networks::NetworkOptions options{.image_size = c.image_size,
-                                           .classes = c.classes};
+    const networks::NetworkOptions options = network_options(c);
     network_ = networks::make_network(info, options, c.seed);
     network_->to(device_);
     networks::cast_network(*network_, networks::parameter_dtype(precision_));
@@ -121,8 +122,7 @@ class Subject {
  private:
   at::Tensor loss() {
     const networks::Autocast autocast(precision_, device_.type());
-    return at::cross_entropy_loss(network_->forward(batch_.input),
-                                  batch_.target);
+    return network_->loss(batch_);
   }
 
   networks::Precision precision_;

@@ -75,7 +75,9 @@ class LaunchedRank {
       throw;
     }
     show(job, stop_.requested() ? ended_by(stop_.signal()) : "");
-    return code;
+    return code == 0 && results_ && results_->count_failed(job.experiment) > 0
+               ? kFailedCasesStatus
+               : code;
   }
 
  private:

@@ -52,9 +52,9 @@ void Replay::forward(const ReplayEvents& events) {
   begin(events);
   for (std::size_t m = 0; m < profiled_.model.modules.size(); ++m) {
     const auto module = static_cast<plan::ModuleId>(m);
-    events.enter(module);
+    events.gates.enter(module);
     compute(profiled_.profile.forward[m], events);
-    events.leave(module);
+    events.gates.leave(module);
   }
 }
 
@@ -66,8 +66,8 @@ void Replay::backward(const ReplayEvents& events) {
     const plan::ModuleId module = model.parameters[plan::index_of(p)].module;
     if (!entered[plan::index_of(module)]) {
       entered[plan::index_of(module)] = true;
-      if (events.gates_backward(module)) {
-        events.enter_backward(module);
+      if (events.gates.gates_backward(module)) {
+        events.gates.enter_backward(module);
       }
     }
     compute(profiled_.profile.backward[plan::index_of(p)], events);

@@ -8,15 +8,14 @@
 #include <vector>
 
 #include "paceline/cluster/profile_file.h"
+#include "paceline/networks/gates.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::measure {
 
 /// The calls by which a replay drives the executor instead of a network.
 struct ReplayEvents {
-  std::function<void(plan::ModuleId)> enter, leave;
-  std::function<bool(plan::ModuleId)> gates_backward;
-  std::function<void(plan::ModuleId)> enter_backward;
+  networks::Gates& gates;
   std::function<void(plan::ParameterId)> ready;
   /// Total time spent waiting at gates.
   std::function<std::int64_t()> stood_ns;

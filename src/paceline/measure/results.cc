@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/results.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -19,11 +21,13 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/outputs.h"
+#include "paceline/base/shell.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/cluster_choice.h"
-#include "paceline/launch/launch_command.h"
 #include "paceline/predict/compare_runs.h"
 #include "paceline/records/store.h"
+#include "paceline/report/command.h"
+#include "paceline/report/ddl.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
 
@@ -64,6 +68,11 @@ Results::Results(experiment::Settings& settings) {
   check_outputs({{"--records", settings.records},
                  {"--json", settings.json},
                  {"--trace", settings.trace}});
+  if (!settings.logs.empty()) {
+    std::error_code error;
+    fs::create_directories(settings.logs, error);
+    check_writable("--logs", fs::path(settings.logs) / "case.log");
+  }
   if (settings.records.empty()) {
     settings.records = default_records_path(settings.name);
     std::error_code error;
@@ -123,20 +132,78 @@ void Results::print(const std::string& text) {
 
 void Results::show_rows(const experiment::Experiment& experiment) {
   const report::Format& format = report::find_format(settings_.format);
+  const bool prints = format.grows_by_rows && experiment.runs == 1;
   std::error_code none;
   const std::uintmax_t bytes = fs::file_size(settings_.records, none);
-  if (none || !format.grows_by_rows || experiment.runs > 1 ||
-      bytes == shown_bytes_) {
+  if (none || !(prints || !settings_.logs.empty()) || bytes == shown_bytes_) {
     return;
   }
   shown_bytes_ = bytes;
-  const std::string text = format.render(read(experiment));
+  const std::vector<records::RunRecord> shown = read(experiment);
+  write_logs(shown);
+  if (!prints) {
+    return;
+  }
+  const std::string text = format.render(shown);
   if (text.size() > printed_.size() && text.starts_with(printed_)) {
     if (isatty(STDERR_FILENO) == 1) {
       fmt::print(stderr, "\r\033[K");  // over the progress of the next case
     }
     print(text);
   }
+}
+
+void Results::write_logs(const std::vector<records::RunRecord>& shown) const {
+  if (settings_.logs.empty()) {
+    return;
+  }
+  std::map<std::string, std::vector<records::RunRecord>> by_log;
+  for (const records::RunRecord& record : shown) {
+    by_log[report::ddl_log_name(record.configuration)].push_back(record);
+  }
+  for (const auto& [name, runs] : by_log) {
+    write_atomically(fs::path(settings_.logs) / name,
+                     fmt::format("# {}, {}\n# {}\n{}",
+                                 settings_.name,
+                                 runs.front().started_at,
+                                 report::command_of(runs.front().configuration),
+                                 report::render_ddl(runs)));
+  }
+}
+
+void Results::add_failed(const experiment::Experiment& experiment,
+                         const records::Configuration& configuration,
+                         int run,
+                         const std::string& why) const {
+  records::RunRecord failed;
+  failed.experiment = experiment.name;
+  failed.started_at =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  failed.run = run;
+  failed.configuration = configuration;
+  failed.error = why;
+  records::RecordWriter(settings_.records).append(failed);
+}
+
+std::map<std::string, int> Results::failed_tries(int run) const {
+  std::map<std::string, int> tries;
+  if (!fs::exists(settings_.records)) {
+    return tries;
+  }
+  const records::RecordFile file =
+      records::read_records(settings_.records, records::BrokenTail::kSkip);
+  for (std::size_t i = already_; i < file.records.size(); ++i) {
+    const records::RunRecord& record = file.records[i];
+    if (record.run == run) {
+      const std::string key = record.configuration.key();
+      if (record.error && !record.not_run()) {
+        ++tries[key];
+      } else {
+        tries.erase(key);
+      }
+    }
+  }
+  return tries;
 }
 
 void Results::show_predictions(
@@ -157,6 +224,7 @@ void Results::show_predictions(
 void Results::show(const experiment::Experiment& experiment,
                    const std::string& ended) {
   const std::vector<records::RunRecord> shown = read(experiment);
+  write_logs(shown);
   if (!shown.empty()) {
     print(report::find_format(settings_.format).render(shown));
     show_predictions(shown);
@@ -169,6 +237,20 @@ void Results::show(const experiment::Experiment& experiment,
   } else if (!shown.empty()) {
     fmt::print(stderr, "records: {}\n", settings_.records);
   }
+}
+
+std::int64_t Results::count_failed(
+    const experiment::Experiment& experiment) const {
+  const std::vector<records::RunRecord> shown = read(experiment);
+  const auto done = records::completed(shown);
+  std::set<std::string> failed;
+  for (const records::RunRecord& one : shown) {
+    const std::string key = one.configuration.key();
+    if (one.error && !one.not_run() && !done.contains({key, one.run})) {
+      failed.insert(key);
+    }
+  }
+  return static_cast<std::int64_t>(failed.size());
 }
 
 Results::Tally Results::tally(const experiment::Experiment& experiment) const {
@@ -213,7 +295,7 @@ std::string Results::resume_text(
       now.finished,
       of,
       settings_.records,
-      launch::shell_word(settings_.records));
+      shell_word(settings_.records));
 }
 
 }  // namespace paceline::measure

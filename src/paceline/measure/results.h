@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ std::string default_records_path(const std::string& experiment);
 
 /// The environment variable that names the file of a run's records.
 inline constexpr const char* kRecordsVariable = "PACELINE_RECORDS";
+
+/// Exit code of a run that went to its end, where cases failed.
+inline constexpr int kFailedCasesStatus = 1;
 
 /// "paceline: SIGINT ended the run: "
 std::string ended_by(int signal);
@@ -52,7 +56,20 @@ class Results {
   struct Tally {
     std::size_t finished = 0, all = 0;
   };
+  /// The number of cases with a repetition that failed and has no good record.
+  std::int64_t count_failed(const experiment::Experiment& experiment) const;
+
   Tally tally(const experiment::Experiment& experiment) const;
+
+  /// Records that a case failed, so that nobody waits for it.
+  void add_failed(const experiment::Experiment& experiment,
+                  const records::Configuration& configuration,
+                  int run,
+                  const std::string& why) const;
+
+  /// Cases that the file holds a record of since this run began, by key, of
+  /// repetition `run`: how many failed tries, or nothing after a good one.
+  std::map<std::string, int> failed_tries(int run) const;
 
   /// Whether every case has its record already (--resume); prints that on
   /// stderr.
@@ -62,6 +79,7 @@ class Results {
   std::vector<records::RunRecord> read(
       const experiment::Experiment& experiment) const;
   std::string resume_text(const experiment::Experiment& experiment) const;
+  void write_logs(const std::vector<records::RunRecord>& shown) const;
   void print(const std::string& text);
   void show_predictions(const std::vector<records::RunRecord>& shown) const;
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <random>
@@ -17,7 +19,9 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/engines/engine.h"
+#include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/machine.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/launch/stop_signals.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/case_run.h"
@@ -28,6 +32,7 @@
 #include "paceline/measure/host_cores.h"
 #include "paceline/measure/known_times.h"
 #include "paceline/measure/progress_line.h"
+#include "paceline/measure/rank.h"
 #include "paceline/measure/team.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/warnings.h"
@@ -87,7 +92,7 @@ class Session {
     }
     launch::PrefixStore job_store = store_for("");
     estimate_ =
-        share_estimate(world_, job_store, still_to_do(), settings_, cores_);
+        share_estimate(world_, job_store, still_to_train(), settings_, cores_);
     times_.emplace(world_, settings_.cluster);
     std::vector<records::Configuration> todo = to_do_in(job_.run);
     interleave(todo);
@@ -137,12 +142,17 @@ class Session {
     return cases;
   }
 
-  // The cases of this repetition and of all later ones.
-  std::vector<records::Configuration> still_to_do() const {
+  // The cases of this repetition and of all later ones that have a network
+  // which can be looked at.
+  std::vector<records::Configuration> still_to_train() const {
     std::vector<records::Configuration> cases;
     for (int run = job_.run; run < job_.experiment.runs; ++run) {
-      const auto more = to_do_in(run);
-      cases.insert(cases.end(), more.begin(), more.end());
+      std::ranges::remove_copy_if(to_do_in(run),
+                                  std::back_inserter(cases),
+                                  [](const records::Configuration& c) {
+                                    return experiment::is_outside(c) ||
+                                           !c.not_run.empty();
+                                  });
     }
     return cases;
   }
@@ -165,13 +175,15 @@ class Session {
   }
 
   // Threads of a rank on the CPU; so many that nothing is pinned where a case
-  // runs on a GPU, whose host threads need room.
+  // runs on a GPU, whose host threads need room, or its command starts ranks
+  // itself, which need the cores of all.
   int threads_to_pin() const {
     int threads = 1;
     for (const records::Configuration& c : job_.experiment.cases) {
-      threads = std::max(
-          threads,
-          c.device == "cpu" ? c.threads : std::numeric_limits<int>::max());
+      threads = std::max(threads,
+                         c.device == "cpu" && !experiment::starts_its_ranks(c)
+                             ? c.threads
+                             : std::numeric_limits<int>::max());
     }
     return threads;
   }
@@ -207,9 +219,17 @@ class Session {
                std::size_t count,
                const records::Configuration& c) {
     stop_if_asked();
-    launch::PrefixStore store =
-        store_for(fmt::format("session/{}/case/{}/", job_.run, index));
-    if (world_.self.rank < c.ranks) {
+    if (is_rank_0()) {
+      world_.store->set(kCurrentCaseKey, c.key());
+    }
+    const std::string prefix =
+        fmt::format("session/{}/case/{}/", job_.run, index);
+    launch::PrefixStore store = store_for(prefix);
+    if (!c.not_run.empty()) {
+      if (is_rank_0()) {
+        record_not_run(c);
+      }
+    } else if (world_.self.rank < experiment::processes_of(c)) {
       const std::string title =
           fmt::format("[{}/{}] {} {} ({} ranks)",
                       index + 1,
@@ -217,73 +237,93 @@ class Session {
                       c.model,
                       c.label.empty() ? c.strategy : c.label,
                       c.ranks);
-      const RankResult mine = perform(c, store, index, title);
-      post_result(
-          store, world_.self.rank, mine, engines::on_one_host(world_.hosts));
+      ProgressLine line(job_.progress && is_rank_0());
+      const auto progress = [&](int done, int total) {
+        stop_if_asked();
+        line.show(fmt::format("{}: step {} of {}", title, done, total));
+      };
+      const std::int64_t started_ns =
+          is_external(c) ? perform_outside(c, store, index, prefix, progress)
+                         : perform(c, store, index, progress);
       if (is_rank_0()) {
-        collect(c, store, mine.started_ns);
+        collect(c, store, started_ns);
       }
     }
     store.barrier("end", world_.self.world);
   }
 
-  RankResult perform(const records::Configuration& c,
-                     launch::PrefixStore& store,
-                     std::size_t index,
-                     const std::string& title) {
-    ProgressLine line(job_.progress && is_rank_0());
-    const auto progress = [&](int done, int total) {
-      stop_if_asked();
-      line.show(fmt::format("{}: step {} of {}", title, done, total));
-    };
-    RankResult result;
-    if (is_external(c)) {
-      // Which has a deadline of its own.
-      const launch::Heartbeat::Hold hold(
-          context_.heartbeat, launch::Heartbeat::Hold::For::kWatched);
-      result = run_external(context_, c, store, settings_, progress);
-    } else {
-      const PlanTimes known = times_->share(c, store);
-      result =
-          run_case(world_,
-                   c,
-                   store,
-                   {.name = fmt::format("run{}/case{}", job_.run, index),
-                    .interface = settings_.interface,
-                    .timeout = settings_.timeout_ms(),
-                    .first_step = estimate_.first_step(
-                        c, std::min(c.ranks, world_.self.local_world), cores_),
-                    .record_spans = !settings_.trace.empty(),
-                    .times = known,
-                    .heartbeat = &context_.heartbeat,
-                    .progress = progress});
-      times_->keep(c, known, result.times);
-    }
+  using Progress = std::function<void(int done, int total)>;
+
+  // Posts this rank's result; returns when the case began.
+  std::int64_t perform(const records::Configuration& c,
+                       launch::PrefixStore& store,
+                       std::size_t index,
+                       const Progress& progress) {
+    const PlanTimes known = times_->share(c, store);
+    RankResult result =
+        run_case(world_,
+                 c,
+                 store,
+                 {.name = fmt::format("run{}/case{}", job_.run, index),
+                  .interface = settings_.interface,
+                  .timeout = settings_.timeout_ms(),
+                  .first_step = estimate_.first_step(
+                      c, std::min(c.ranks, world_.self.local_world), cores_),
+                  .record_spans = !settings_.trace.empty(),
+                  .times = known,
+                  .heartbeat = &context_.heartbeat,
+                  .progress = progress});
+    times_->keep(c, known, result.times);
     result.samples.rank = world_.self.rank;
     result.samples.host = world_.self.host;
     result.samples.local_rank = world_.self.local_rank;
-    return result;
+    post_result(
+        store, world_.self.rank, result, engines::on_one_host(world_.hosts));
+    return result.started_ns;
+  }
+
+  std::int64_t perform_outside(const records::Configuration& c,
+                               launch::PrefixStore& store,
+                               std::size_t index,
+                               const std::string& prefix,
+                               const Progress& progress) {
+    // Which has a deadline of its own.
+    const launch::Heartbeat::Hold hold(context_.heartbeat,
+                                       launch::Heartbeat::Hold::For::kWatched);
+    records::RunRecord part = run_external(
+        context_,
+        c,
+        store,
+        {.settings = settings_,
+         .prefix = prefix,
+         .log =
+             log_path(settings_.records, job_.run, index, c, world_.self.rank),
+         .progress = progress});
+    for (records::RankSamples& rank : part.ranks) {
+      rank.host = world_.self.host;
+      rank.local_rank =
+          experiment::starts_its_ranks(c) ? rank.rank : world_.self.local_rank;
+    }
+    post_external(store, world_.self.rank, part);
+    return 0;
   }
 
   // Rank 0: one record of all ranks' results, and their spans.
   void collect(const records::Configuration& c,
                launch::PrefixStore& store,
                std::int64_t started_ns) {
-    records::RunRecord whole = gather_results(store, c.ranks);
+    records::RunRecord whole =
+        gather_results(store, experiment::processes_of(c));
     if (c.discard) {
       return;
     }
-    whole.source = is_external(c)      ? records::Source::kExternal
-                   : !c.replay.empty() ? records::Source::kReplayed
-                                       : records::Source::kMeasured;
     if (!c.link.empty()) {
       whole.link_check = gather_link_check(store, c);
     }
-    whole.experiment = job_.experiment.name;
-    whole.started_at = utc_now();
-    whole.run = job_.run;
-    whole.configuration = c;
-    whole.environment = environment_;
+    describe(c, whole);
+    if (whole.error && !is_external(c)) {
+      whole.ranks.clear();
+    }
     if (whole.planned_by && !whole.planned_by->remark.empty()) {
       fmt::print(stderr, "{}: {}\n", c.strategy, whole.planned_by->remark);
     }
@@ -291,15 +331,54 @@ class Session {
     if (host_warning_) {
       whole.warnings.push_back(*host_warning_);
     }
+    append(whole);
+    if (!settings_.trace.empty()) {
+      add_to_trace(gather_spans(store, c.ranks, started_ns - began_ns_));
+    }
+  }
+
+  // What a record has beside its figures.
+  void describe(const records::Configuration& c, records::RunRecord& whole) {
+    whole.source = is_external(c)      ? records::Source::kExternal
+                   : !c.replay.empty() ? records::Source::kReplayed
+                                       : records::Source::kMeasured;
+    whole.experiment = job_.experiment.name;
+    whole.started_at = utc_now();
+    whole.run = job_.run;
+    whole.configuration = c;
+    whole.environment = environment_;
+    if (settings_.protocol == "dlperf") {
+      const std::string seen =
+          experiment::shortened_dlperf(c, job_.experiment.runs);
+      if (!seen.empty()) {
+        whole.warnings.push_back(
+            {"shortened-protocol",
+             seen,
+             fmt::format("DLPerf's protocol skips {} steps, times {} and has "
+                         "{} runs",
+                         experiment::kDlperfWarmup,
+                         experiment::kDlperfSteps,
+                         experiment::kDlperfRuns),
+             "leave out --warmup, --steps and --runs for figures to publish"});
+      }
+    }
+  }
+
+  void append(const records::RunRecord& whole) {
     if (writer_ != nullptr) {
       writer_->append(whole);
       if (hooks_.recorded) {
         hooks_.recorded();
       }
     }
-    if (!settings_.trace.empty()) {
-      add_to_trace(gather_spans(store, c.ranks, started_ns - began_ns_));
-    }
+  }
+
+  void record_not_run(const records::Configuration& c) {
+    records::RunRecord whole;
+    describe(c, whole);
+    whole.error = c.not_run;
+    whole.status = experiment::status_of_not_run(c);
+    append(whole);
   }
 
   // The file is whole after every case.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "paceline/networks/catalogue.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::measure {
+
+/// The options of a configuration's network.
+networks::NetworkOptions network_options(
+    const records::Configuration& configuration);
 
 /// The shape of a configuration's network: that of the replayed profile, else
 /// traced with two samples on the CPU.  Throws UsageError for an

@@ -7,7 +7,9 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/measure/embedding_case.h"
 #include "paceline/plan/program.h"
+#include "paceline/records/learning_rate.h"
 
 namespace paceline::measure {
 namespace {
@@ -36,6 +38,12 @@ Trainer::Trainer(const records::Configuration& configuration,
         "scaling (--dtype amp on cuda) gives different scales: use --dtype "
         "fp32 or bf16.");
   }
+  if (configuration_.replay.empty()) {
+    embeddings_ = embedding_job_of(configuration_);
+  }
+  if (embeddings_) {
+    embeddings_->integers = options_.integers;
+  }
   make_network();
   make_plan();
   connect();
@@ -52,25 +60,17 @@ Trainer::~Trainer() {
 
 at::Tensor Trainer::loss_of(const networks::Batch& batch) {
   const networks::Autocast autocast(precision_, team_.device.type());
-  const at::Tensor logits = network_->forward(batch.input);
-  if (options_.integers) {
-    return networks::integer_loss(logits, batch.target);
-  }
-  const at::Tensor loss = at::cross_entropy_loss(logits, batch.target);
-  return batches_.size() == 1 ? loss
-                              : loss / static_cast<double>(batches_.size());
+  const at::Tensor loss = network_->loss(batch);
+  return batches_.size() == 1 || batch.integers  // a sum, no mean
+             ? loss
+             : loss / static_cast<double>(batches_.size());
 }
 
 ReplayEvents Trainer::replay_events() {
   runtime::Executor& executor = *executor_;
-  return {
-      .enter = [&](plan::ModuleId m) { executor.enter(m); },
-      .leave = [&](plan::ModuleId m) { executor.leave(m); },
-      .gates_backward =
-          [&](plan::ModuleId m) { return executor.gates_backward(m); },
-      .enter_backward = [&](plan::ModuleId m) { executor.enter_backward(m); },
-      .ready = [&](plan::ParameterId p) { executor.gradient_ready(p); },
-      .stood_ns = [&] { return executor.waited_in_all_ns(); }};
+  return {.gates = executor,
+          .ready = [&](plan::ParameterId p) { executor.gradient_ready(p); },
+          .stood_ns = [&] { return executor.waited_in_all_ns(); }};
 }
 
 void Trainer::forward(std::size_t micro) {
@@ -96,6 +96,20 @@ void Trainer::backward() {
   loss.backward(memory_->scalar(plan::kLossScale)->reshape({}).clone());
 }
 
+// Note [The learning rate of a step]
+// The training thread is no op of the plan, and updates read the rate.  It is
+// set when all Forward of a step are complete and no Backward is.  Each value
+// that an update of the step before writes is read by one of these Forward, so
+// that update has read the rate; the updates of this step read gradients.
+void Trainer::set_learning_rate(plan::Step step) {
+  if (configuration_.lr_warmup == 0 && configuration_.lr_decay.empty()) {
+    return;
+  }
+  if (const at::Tensor* rate = memory_->scalar(plan::kLearningRate)) {
+    rate->fill_(records::learning_rate_at(configuration_, step));
+  }
+}
+
 bool Trainer::trains() const {
   return team_.rank < planner_->training_ranks(input_);
 }
@@ -109,7 +123,15 @@ StepTimes Trainer::step() {
     times.wait_ns = times.ended_ns - times.began_ns;
     return times;
   }
+  const plan::Step step = executor_->steps_begun();
+  if (data_ != nullptr) {
+    set_batches(data_->batch(step));
+  }
   executor_->begin_step();
+  if (embeddings_) {
+    batches_ = {bag_batch(executor_->steps_begun() - 1)};
+    times.examples = batches_.front().target.size(0);
+  }
   std::int64_t mark = times.began_ns;
   const auto lap = [&](bool forward, std::int64_t& phase) {
     const std::int64_t waited = executor_->take_waited_ns();
@@ -124,6 +146,9 @@ StepTimes Trainer::step() {
   for (int micro = 0; micro < configuration_.accumulate; ++micro) {
     executor_->begin_forward(micro);
     forward(static_cast<std::size_t>(micro));
+    if (micro == 0) {
+      set_learning_rate(step);
+    }
     lap(true, times.forward_ns);
     executor_->begin_backward();
     backward();
@@ -131,6 +156,9 @@ StepTimes Trainer::step() {
     lap(false, times.backward_ns);
   }
   times.ended_ns = mark;
+  if (embeddings_) {
+    add_lookups(*embeddings_, *memory_, lookups_);
+  }
   return times;
 }
 
@@ -162,10 +190,19 @@ std::vector<engines::Transfer> Trainer::take_transfers() {
                              : channels_.front()->take_transfers();
 }
 
+bool Trainer::is_shared(std::size_t parameter) const {
+  return setup().parameters[parameter].value.buffer ==
+         plan::buffer_named(setup(), plan::kValues);
+}
+
 std::int64_t Trainer::parameter_digest() const {
   const at::NoGradGuard no_grad;
   std::int64_t digest = 0;
-  for (const at::Tensor& parameter : traced_.parameters) {
+  for (std::size_t p = 0; p < traced_.parameters.size(); ++p) {
+    if (!is_shared(p)) {
+      continue;
+    }
+    const at::Tensor& parameter = traced_.parameters[p];
     // Bit patterns as integers: their sum, weighted by position, wraps alike
     // everywhere.
     const at::Tensor words =

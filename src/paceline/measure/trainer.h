@@ -13,16 +13,21 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "paceline/engines/engine.h"
+#include "paceline/measure/evaluate.h"
 #include "paceline/measure/replay.h"
 #include "paceline/measure/steps.h"
-#include "paceline/networks/batch.h"
+#include "paceline/measure/training_data.h"
+#include "paceline/networks/bags.h"
+#include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
 #include "paceline/records/configuration.h"
+#include "paceline/records/run_record.h"
 #include "paceline/runtime/device_clock.h"
 #include "paceline/runtime/executor.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/reducer.h"
 #include "paceline/runtime/shape.h"
+#include "paceline/strategies/embedding_job.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
@@ -97,6 +102,7 @@ class Trainer final : public Steps {
   /// Bytes that entered the engine so far, over all communicators.
   engines::Ledger ledger() const;
 
+  const records::Configuration& configuration() const { return configuration_; }
   const plan::PlanInput& input() const { return input_; }
   const plan::Setup& setup() const { return memory_->setup(); }
   const plan::Planner& planner() const { return *planner_; }
@@ -112,24 +118,47 @@ class Trainer final : public Steps {
   /// Of a rank that trains, and not in a replay.
   double last_loss() const { return last_loss_.item<double>(); }
 
+  /// Of a rank that trains on data, with nothing in flight.
+  records::Evaluation evaluate() { return evaluator_->of(*network_); }
+
+  /// What was looked up since the last call; nothing where the network has no
+  /// tables or the rank does not train.
+  std::optional<records::Lookups> take_lookups() {
+    return embeddings_ && trains() ? std::optional(std::exchange(lookups_, {}))
+                                   : std::nullopt;
+  }
+
   /// A number that is equal on two ranks if their parameters are bit-equal.
   std::int64_t parameter_digest() const;
 
  private:
   at::ScalarType dtype() const;
   void make_network();
+  std::shared_ptr<networks::Network> new_network() const;
+  void read_data();
+  void set_batches(const networks::Batch& whole);
   void make_replay();
   void trace_network();
   void make_plan();
   void make_memory(const plan::Setup& setup);
+  void allocate(const plan::Setup& setup);
+  networks::Batch bag_batch(plan::Step step) const;
+  // Whether all trainers hold the parameter, as against its own bags.
+  bool is_shared(std::size_t parameter) const;
   void measure_times();
   plan::Members training() const;
   std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group);
+  std::unique_ptr<engines::Channel> connect_to(const plan::Communicator& group,
+                                               engines::Engine& engine,
+                                               at::Device device);
+  std::unique_ptr<engines::Channel> connect_for_picks(
+      const plan::Communicator& group);
   void connect();
   void make_reducer();
   void make_executor(runtime::Channels by_id);
   void start_from_rank_zero();
   ReplayEvents replay_events();
+  void set_learning_rate(plan::Step step);
   void forward(std::size_t micro);
   at::Tensor loss_of(const networks::Batch& batch);
   void backward();
@@ -140,11 +169,15 @@ class Trainer final : public Steps {
   networks::Precision precision_;
   std::shared_ptr<networks::Network> network_;  // null in a replay
   std::unique_ptr<Replay> replay_;              // null where a network computes
+  std::unique_ptr<TrainingData> data_;          // null: one synthetic batch
+  std::unique_ptr<Evaluator> evaluator_;        // null without data
   std::vector<networks::Batch> batches_;        // by micro-batch; of a network
+  std::optional<strategies::EmbeddingJob> embeddings_;  // a batch each step
   runtime::TracedNetwork traced_;
   strategies::StrategySpec strategy_;
   std::shared_ptr<const plan::Planner> planner_;
   plan::PlanInput input_;
+  std::unique_ptr<engines::Engine> pick_engine_;  // null on the CPU
   std::vector<std::unique_ptr<engines::Channel>> channels_;
   std::vector<std::unique_ptr<engines::Channel>> pick_channels_;
   std::unique_ptr<runtime::FlatMemory> memory_;
@@ -153,6 +186,7 @@ class Trainer final : public Steps {
   runtime::DeviceClock clock_{team_.device};
   at::Tensor last_loss_;
   std::vector<PhaseSpan> phases_;
+  records::Lookups lookups_;
 };
 
 }  // namespace paceline::measure

@@ -10,13 +10,17 @@
 #include "paceline/base/process.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/measure/agreement.h"
+#include "paceline/measure/embedding_case.h"
 #include "paceline/measure/plan_times.h"
 #include "paceline/measure/shape_of.h"
 #include "paceline/measure/trainer.h"
+#include "paceline/networks/network.h"
 #include "paceline/plan/access.h"
 #include "paceline/plan/cost.h"
+#include "paceline/plan/data_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
+#include "paceline/records/learning_rate.h"
 #include "paceline/runtime/profile_layers.h"
 
 namespace paceline::measure {
@@ -25,14 +29,25 @@ namespace {
 // Above it collectives are taken to go on along their line.
 constexpr std::int64_t kLargestTimedBytes = 16 << 20;
 
-networks::NetworkOptions network_options(const records::Configuration& c) {
-  return {.image_size = c.image_size, .classes = c.classes};
-}
-
 runtime::UpdateRule update_rule(const records::Configuration& c) {
   return {.name = c.optimizer,
           .momentum = c.momentum,
           .weight_decay = c.weight_decay};
+}
+
+void check_images(const records::Configuration& c) {
+  const auto* images = std::get_if<networks::ImageSample>(
+      &networks::find_network(c.model).sample);
+  const int channels = images == nullptr ? 0 : images->channels;
+  const plan::DataTraits& traits = *plan::find_data_traits(c.data);
+  if (channels != traits.channels) {
+    throw UsageError(fmt::format(
+        "--data {}: its images have {}, and {} reads {}; take another --model",
+        c.data,
+        traits.channels == 1 ? "1 channel" : "3 channels",
+        c.model,
+        channels));
+  }
 }
 
 // Beside those on which the network computes.
@@ -68,29 +83,28 @@ void Trainer::make_network() {
     make_replay();
     return;
   }
-  const auto& info = networks::find_network(configuration_.model);
-  network_ =
-      options_.network
-          ? options_.network()
-          : networks::make_network(
-                info, network_options(configuration_), configuration_.seed);
-  if (options_.integers) {
-    networks::fill_with_integers(*network_, configuration_.seed);
-  }
-  network_->to(team_.device);
-  networks::cast_network(*network_, dtype());
-  if (configuration_.channels_last) {
-    networks::to_channels_last(*network_);
-  }
-  network_->train();
   if (configuration_.accumulate < 1 ||
       configuration_.batch_size % configuration_.accumulate != 0) {
     throw UsageError(fmt::format("--accumulate {} must divide --batch-size {}.",
                                  configuration_.accumulate,
                                  configuration_.batch_size));
   }
-  const networks::Batch whole =
-      networks::make_batch(info,
+  if (!configuration_.data.empty()) {
+    check_images(configuration_);
+  }
+  network_ = new_network();
+  network_->train();
+  if (!configuration_.data.empty()) {
+    read_data();
+    return;
+  }
+  if (embeddings_) {
+    strategies::check_job(*embeddings_);
+    batches_ = {bag_batch(0)};
+    return;
+  }
+  set_batches(
+      networks::make_batch(networks::find_network(configuration_.model),
                            {.batch_size = configuration_.batch_size,
                             .seed = configuration_.seed,
                             .rank = team_.rank,
@@ -98,12 +112,52 @@ void Trainer::make_network() {
                             .channels_last = configuration_.channels_last,
                             .dtype = dtype(),
                             .device = team_.device,
-                            .network = network_options(configuration_)});
+                            .network = network_options(configuration_)}));
+}
+
+std::shared_ptr<networks::Network> Trainer::new_network() const {
+  auto network =
+      options_.network
+          ? options_.network()
+          : networks::make_network(networks::find_network(configuration_.model),
+                                   network_options(configuration_),
+                                   configuration_.seed);
+  if (options_.integers) {
+    networks::fill_with_integers(*network, configuration_.seed);
+  } else if (configuration_.start == "formula") {
+    networks::fill_by_formula(*network, configuration_.seed);
+  }
+  network->to(team_.device);
+  networks::cast_network(*network, dtype());
+  if (configuration_.channels_last) {
+    networks::to_channels_last(*network);
+  }
+  return network;
+}
+
+// The first batch is there to trace the network with.
+void Trainer::read_data() {
+  data_ = std::make_unique<TrainingData>(configuration_, team_.device, dtype());
+  evaluator_ = std::make_unique<Evaluator>(new_network(), *data_);
+  set_batches(data_->probe());
+}
+
+void Trainer::set_batches(const networks::Batch& whole) {
+  batches_.clear();
   const auto inputs = whole.input.chunk(configuration_.accumulate);
   const auto targets = whole.target.chunk(configuration_.accumulate);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    batches_.push_back({inputs[i], targets[i]});
+    batches_.push_back({inputs[i], targets[i], whole.integers});
   }
+}
+
+// The same lookups as the plan's, whose kernels draw them themselves.
+networks::Batch Trainer::bag_batch(plan::Step step) const {
+  return networks::draw_bag_batch(
+      *embeddings_,
+      {.seed = configuration_.seed, .trainer = team_.rank, .step = step},
+      networks::find_network(configuration_.model),
+      dtype());
 }
 
 void Trainer::trace_network() {
@@ -127,7 +181,7 @@ void Trainer::make_plan() {
   if (planner_ == nullptr) {
     strategy_ = strategies::parse_strategy(
         configuration_.strategy, {.bucket_mb = configuration_.bucket_mb});
-    planner_ = strategies::make_planner(strategy_);
+    planner_ = planner_of(configuration_, strategy_, options_.integers);
     input_.profile = options_.profile;
     input_.alpha_beta = options_.alpha_beta;
     if (team_.world > 1 && strategies::needs_times(strategy_)) {
@@ -139,6 +193,12 @@ void Trainer::make_plan() {
           engines::find_engine(team_.engine->name()).concurrent_collectives;
     }
     plan::verify(*planner_, input_);
+    if (engines::find_engine(team_.engine->name()).one_issue_order) {
+      plan::verify_one_order(*planner_, input_);
+    }
+  }
+  if (data_ != nullptr && trains()) {
+    data_->deal(static_cast<int>(training().size()), team_.rank);
   }
   const plan::Setup setup = planner_->setup(input_);
   runtime::require_executable(*planner_, input_, setup);
@@ -146,6 +206,16 @@ void Trainer::make_plan() {
 }
 
 void Trainer::make_memory(const plan::Setup& setup) {
+  allocate(setup);
+  if (const at::Tensor* rate = memory_->scalar(plan::kLearningRate)) {
+    rate->fill_(records::learning_rate_at(configuration_, 0));
+  }
+  if (options_.loss_scale && trains()) {
+    memory_->scalar(plan::kLossScale)->fill_(*options_.loss_scale);
+  }
+}
+
+void Trainer::allocate(const plan::Setup& setup) {
   if (!trains()) {
     network_ = nullptr;
     batches_.clear();
@@ -159,12 +229,6 @@ void Trainer::make_memory(const plan::Setup& setup) {
   }
   memory_ = std::make_unique<runtime::FlatMemory>(setup, team_.device);
   memory_->adopt(traced_.parameters);
-  if (const at::Tensor* rate = memory_->scalar("learning_rate")) {
-    rate->fill_(configuration_.learning_rate);
-  }
-  if (options_.loss_scale) {
-    memory_->scalar(plan::kLossScale)->fill_(*options_.loss_scale);
-  }
 }
 
 // Measures the times that the strategy needs and lacks: all ranks, on a
@@ -202,18 +266,38 @@ plan::Members Trainer::training() const {
 // Null where this rank is no member.
 std::unique_ptr<engines::Channel> Trainer::connect_to(
     const plan::Communicator& group) {
+  return connect_to(group, *team_.engine, team_.device);
+}
+
+std::unique_ptr<engines::Channel> Trainer::connect_to(
+    const plan::Communicator& group,
+    engines::Engine& engine,
+    at::Device device) {
   const auto me = group.members.place_of(team_.rank);
   if (!me) {
     return nullptr;
   }
-  return team_.engine->connect(
-      {.name = fmt::format("{}/{}", team_.name, group.name),
-       .store = team_.store,
-       .rank = static_cast<int>(*me),
-       .world = static_cast<int>(group.members.size()),
-       .members = group.members,
-       .interface = team_.interface,
-       .device = team_.device});
+  return engine.connect({.name = fmt::format("{}/{}", team_.name, group.name),
+                         .store = team_.store,
+                         .rank = static_cast<int>(*me),
+                         .world = static_cast<int>(group.members.size()),
+                         .members = group.members,
+                         .interface = team_.interface,
+                         .device = device});
+}
+
+// Picks are numbers of the host, whatever the device.
+std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
+    const plan::Communicator& group) {
+  const plan::Communicator picks{.name = group.name + "/picks",
+                                 .members = group.members};
+  if (team_.device.is_cpu()) {
+    return connect_to(picks);
+  }
+  if (pick_engine_ == nullptr) {
+    pick_engine_ = engines::make_engine(plan::engine_for("cpu").name);
+  }
+  return connect_to(picks, *pick_engine_, at::kCPU);
 }
 
 void Trainer::connect() {
@@ -229,8 +313,7 @@ void Trainer::connect() {
     }
     channels_.push_back(std::move(channel));
     if (group.order == plan::Order::kPriority) {
-      pick_channels_.push_back(connect_to(
-          {.name = group.name + "/picks", .members = group.members}));
+      pick_channels_.push_back(connect_for_picks(group));
       by_id.picks.back() = pick_channels_.back().get();
     }
     require_agreement(*channels_.back(),
@@ -251,34 +334,35 @@ void Trainer::connect() {
 
 void Trainer::make_reducer() {
   std::vector<std::string> names;
-  for (const auto& parameter : input_.model.parameters) {
-    names.push_back(parameter.name);
+  std::vector<at::Tensor> parameters;
+  for (std::size_t p = 0; p < traced_.parameters.size(); ++p) {
+    if (is_shared(p)) {
+      names.push_back(input_.model.parameters[p].name);
+      parameters.push_back(traced_.parameters[p]);
+    }
   }
   if (options_.record_spans) {
     channels_.front()->record_transfers();
   }
-  const strategies::Options& caps = strategy_.whole.options;
   reducer_ = std::make_unique<runtime::Reducer>(
-      traced_.parameters,
+      parameters,
       names,
       *channels_.front(),
-      runtime::ReducerOptions{
-          .bucket_bytes_cap = caps.bytes_of_mebibytes("bucket-mb"),
-          .first_bucket_bytes_cap = caps.bytes_of_mebibytes("first-bucket-mb"),
-          .gradient_as_bucket_view = caps.text("views") == "yes",
-          .static_graph = caps.text("static") == "yes"});
+      strategies::reducer_options(strategy_.whole.options));
 }
 
 void Trainer::make_executor(runtime::Channels by_id) {
   executor_ = std::make_unique<runtime::Executor>(
-      runtime::Executor::Parts{.planner = *planner_,
-                               .input = input_,
-                               .traced = traced_,
-                               .memory = *memory_,
-                               .channels = std::move(by_id),
-                               .rule = update_rule(configuration_),
-                               .device = team_.device,
-                               .performer = reducer_.get()},
+      runtime::Executor::Parts{
+          .planner = *planner_,
+          .input = input_,
+          .traced = traced_,
+          .memory = *memory_,
+          .channels = std::move(by_id),
+          .rule = update_rule(configuration_),
+          .device = team_.device,
+          .engine = engines::find_engine(team_.engine->name()),
+          .performer = reducer_.get()},
       runtime::Executor::Options{
           .dispatcher = {.timeout = options_.timeout,
                          .first_step = options_.first_step,

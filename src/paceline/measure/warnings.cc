@@ -31,6 +31,10 @@ void add_warnings(const records::Configuration& configuration,
   for (const auto& rank : record.ranks) {
     ++ranks_on[rank.host];
   }
+  if (record.ranks.size() ==
+      1) {  // a command may tell of all its ranks at once
+    ranks_on.begin()->second = configuration.ranks;
+  }
   for (const auto& [host, ranks] : ranks_on) {
     const int cores = usable_cores_of(environment, host);
     const int wanted = ranks * std::max(1, configuration.threads);

@@ -34,6 +34,9 @@ records::RankSamples measure(Steps& job, const WindowOptions& options) {
     samples.phase_ns["forward"].push_back(times.forward_ns);
     samples.phase_ns["backward"].push_back(times.backward_ns);
     samples.phase_ns["wait"].push_back(times.wait_ns);
+    if (times.examples > 0) {
+      samples.examples_of_step.push_back(times.examples);
+    }
   }
   job.drain();
   job.mark();

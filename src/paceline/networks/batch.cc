@@ -2,51 +2,51 @@
 #include "paceline/networks/batch.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <limits>
-#include <string>
+#include <numeric>
+#include <span>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/networks/formula.h"
+#include "paceline/networks/network.h"
+#include "paceline/networks/tabulate.h"
 
 namespace paceline::networks {
 namespace {
 
-constexpr std::uint32_t kInputStream = 1;
-constexpr std::uint32_t kTargetStream = 2;
-constexpr double kNonZeroPerUnit = 8;
+// Names of streams; adapters/formula.py has the same.
+enum Stream : std::uint32_t {
+  kInput = 1,
+  kTarget = 2,
+  kPlaces = 3,        // which tokens are to be predicted
+  kKinds = 4,         // what stands there
+  kReplacements = 5,  // the other words
+};
 
-std::uint32_t low(std::uint64_t seed) {
-  return static_cast<std::uint32_t>(seed);
-}
-std::uint32_t high(std::uint64_t seed) {
-  return static_cast<std::uint32_t>(seed >> 32);
-}
+constexpr std::uint32_t kMaskToken = 103;  // of the original vocabulary
+constexpr std::uint32_t kCompatWords = 2000;
 
-/// A contiguous CPU tensor whose element i is value(i).
-template <class T, class Value>
-at::Tensor tabulate(at::IntArrayRef sizes, const Value& value) {
-  at::Tensor out =
-      at::empty(sizes, at::TensorOptions(c10::CppTypeToScalarType<T>::value));
-  PACELINE_CHECK(out.numel() <= std::numeric_limits<std::uint32_t>::max());
-  T* data = out.template mutable_data_ptr<T>();
-  const auto count = static_cast<std::uint32_t>(out.numel());
-  for (std::uint32_t i = 0; i < count; ++i) {
-    data[i] = static_cast<T>(value(i));
-  }
-  return out;
+std::uint32_t stream_for(Stream name, const BatchOptions& options) {
+  return stream_of({low(options.seed),
+                    high(options.seed),
+                    static_cast<std::uint32_t>(options.rank),
+                    name});
 }
 
-at::Tensor make_input(at::IntArrayRef sizes, const BatchOptions& options) {
-  const std::uint32_t stream =
-      stream_of({low(options.seed),
-                 high(options.seed),
-                 static_cast<std::uint32_t>(options.rank),
-                 kInputStream});
+at::Tensor uniform(at::IntArrayRef sizes,
+                   Stream name,
+                   std::uint32_t limit,
+                   const BatchOptions& options) {
+  const std::uint32_t stream = stream_for(name, options);
+  return tabulate<std::int64_t>(
+      sizes, [=](std::uint32_t i) { return below_at(stream, i, limit); });
+}
+
+at::Tensor make_images(at::IntArrayRef sizes, const BatchOptions& options) {
+  const std::uint32_t stream = stream_for(kInput, options);
   if (options.integers) {
     return tabulate<float>(
         sizes, [=](std::uint32_t i) { return below_at(stream, i, 4); });
@@ -55,35 +55,81 @@ at::Tensor make_input(at::IntArrayRef sizes, const BatchOptions& options) {
                          [=](std::uint32_t i) { return unit_at(stream, i); });
 }
 
-/// Fans in of a weight: inputs that one output unit sums over.
-double fan_in(const at::Tensor& weight) {
-  return static_cast<double>(weight.numel() / weight.size(0));
+Batch batch_of(const ImageSample& sample, const BatchOptions& options) {
+  const at::Tensor input = make_images(
+      {options.batch_size, sample.channels, sample.side, sample.side}, options);
+  const at::Tensor target = uniform({options.batch_size},
+                                    kTarget,
+                                    static_cast<std::uint32_t>(sample.classes),
+                                    options);
+  return {.input = input.to(options.device, options.dtype)
+                       .contiguous(options.channels_last
+                                       ? at::MemoryFormat::ChannelsLast
+                                       : at::MemoryFormat::Contiguous),
+          .target = target.to(options.device),
+          .integers = options.integers};
 }
 
-/// Sets every parameter to element(name, shape), made as float32 on the CPU.
-template <class Element>
-void fill(Network& network, const Element& make) {
-  const torch::NoGradGuard no_grad;
-  for (auto& item : network.named_parameters()) {
-    item.value().copy_(make(item.key(), item.value()));
+/// Hides words of [batch, tokens] and returns those that are to be predicted,
+/// kNoLabel elsewhere.
+at::Tensor hide(at::Tensor& words,
+                const TextSample& sample,
+                const BatchOptions& options) {
+  at::Tensor labels = at::full_like(words, kNoLabel);
+  const std::uint32_t places = stream_for(kPlaces, options);
+  const std::uint32_t kinds = stream_for(kKinds, options);
+  const std::uint32_t others = stream_for(kReplacements, options);
+  const auto tokens = static_cast<std::uint32_t>(sample.tokens);
+  const auto hidden =
+      static_cast<std::ptrdiff_t>(std::max(1U, (15 * tokens + 50) / 100));
+  auto* word = words.mutable_data_ptr<std::int64_t>();
+  auto* label = labels.mutable_data_ptr<std::int64_t>();
+  std::vector<std::uint32_t> order(tokens);
+  for (std::uint32_t first = 0; first < words.numel(); first += tokens) {
+    std::iota(order.begin(), order.end(), first);
+    std::ranges::partial_sort(
+        order, order.begin() + hidden, {}, [&](std::uint32_t i) {
+          return word_at(places, i);  // no two are equal
+        });
+    for (const std::uint32_t i :
+         std::span(order).first(static_cast<std::size_t>(hidden))) {
+      label[i] = word[i];
+      const std::uint32_t kind = below_at(kinds, i, 10);
+      if (kind < 8) {
+        word[i] = kMaskToken;
+      } else if (kind == 8) {
+        word[i] =
+            below_at(others, i, static_cast<std::uint32_t>(sample.vocabulary));
+      }
+    }
   }
+  return labels;
 }
 
-template <class Word>
-std::uint64_t hash_words(const at::Tensor& tensor) {
-  const auto* bytes = static_cast<const std::byte*>(tensor.const_data_ptr());
-  const std::size_t words = tensor.nbytes() / sizeof(Word);
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < words; ++i) {
-    Word word;
-    std::memcpy(&word, bytes + i * sizeof(Word), sizeof(Word));
-    sum += mix(word ^ mix(static_cast<std::uint32_t>(i)));
+Batch batch_of(const TextSample& sample, const BatchOptions& options) {
+  if (options.integers) {
+    throw UsageError(
+        "a network that reads text has layer normalization: no batch keeps its "
+        "values integers");
   }
-  return sum;
-}
-
-bool is_scale(const std::string& name) {
-  return name.ends_with("weight");
+  const bool zeros = options.network.compat_zeros;
+  const std::int64_t batch = options.batch_size;
+  const std::int64_t tokens = sample.tokens;
+  at::Tensor words = uniform(
+      {batch, tokens},
+      kInput,
+      zeros ? kCompatWords : static_cast<std::uint32_t>(sample.vocabulary),
+      options);
+  at::Tensor second = at::zeros_like(words);
+  at::Tensor follows = at::zeros({batch, 1}, words.options());
+  at::Tensor labels = at::zeros_like(words);
+  if (!zeros) {
+    second.narrow(1, (tokens + 1) / 2, tokens / 2).fill_(1);
+    follows = uniform({batch, 1}, kTarget, 2, options);
+    labels = hide(words, sample, options);
+  }
+  return {.input = at::stack({words, second}, 1).to(options.device),
+          .target = at::cat({follows, labels}, 1).to(options.device)};
 }
 
 }  // namespace
@@ -93,63 +139,9 @@ Batch make_batch(const NetworkInfo& info, const BatchOptions& options) {
     throw UsageError(
         fmt::format("batch size {} must be at least 1", options.batch_size));
   }
-  const int side = options.network.image_size > 0 ? options.network.image_size
-                                                  : info.image_size;
-  const auto classes = static_cast<std::uint32_t>(
-      options.network.classes > 0 ? options.network.classes : info.classes);
-  const std::uint32_t stream =
-      stream_of({low(options.seed),
-                 high(options.seed),
-                 static_cast<std::uint32_t>(options.rank),
-                 kTargetStream});
-  const at::Tensor input =
-      make_input({options.batch_size, info.channels, side, side}, options);
-  const at::Tensor target = tabulate<std::int64_t>(
-      {options.batch_size},
-      [=](std::uint32_t i) { return below_at(stream, i, classes); });
-  return {.input = input.to(options.device, options.dtype)
-                       .contiguous(options.channels_last
-                                       ? at::MemoryFormat::ChannelsLast
-                                       : at::MemoryFormat::Contiguous),
-          .target = target.to(options.device)};
-}
-
-std::shared_ptr<Network> make_network(const NetworkInfo& info,
-                                      const NetworkOptions& options,
-                                      std::uint64_t seed) {
-  torch::manual_seed(seed);
-  return info.make(options);
-}
-
-void fill_by_formula(Network& network, std::uint64_t seed) {
-  fill(network, [&](const std::string& name, const at::Tensor& parameter) {
-    const std::uint32_t stream =
-        stream_of({low(seed), high(seed), stream_of(name)});
-    if (parameter.dim() > 1) {
-      const double bound = std::sqrt(6.0 / fan_in(parameter));
-      return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
-        return (2 * unit_at(stream, i) - 1) * bound;
-      });
-    }
-    const double center = is_scale(name) ? 1 : 0;
-    return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
-      return center + 0.125 * (2 * unit_at(stream, i) - 1);
-    });
-  });
-}
-
-void fill_with_integers(Network& network, std::uint64_t seed) {
-  fill(network, [&](const std::string& name, const at::Tensor& parameter) {
-    const std::uint32_t stream =
-        stream_of({low(seed), high(seed), stream_of(name)});
-    const double density =
-        parameter.dim() > 1 ? std::min(1.0, kNonZeroPerUnit / fan_in(parameter))
-                            : 1.0;
-    return tabulate<float>(parameter.sizes(), [=](std::uint32_t i) {
-      const double unit = unit_at(stream, i);
-      return unit < density / 2 ? -1 : unit < density ? 1 : 0;
-    });
-  });
+  return std::visit(
+      [&](const auto& sample) { return batch_of(sample, options); },
+      sample_of(info, options.network));
 }
 
 at::Tensor integer_loss(const at::Tensor& logits, const at::Tensor& target) {
@@ -158,28 +150,16 @@ at::Tensor integer_loss(const at::Tensor& logits, const at::Tensor& target) {
   return (logits.gather(1, index) - logits.gather(1, next)).sum();
 }
 
-void to_channels_last(Network& network) {
-  for (at::Tensor& parameter : network.parameters()) {
-    if (parameter.dim() == 4) {
-      parameter.set_data(parameter.contiguous(at::MemoryFormat::ChannelsLast));
-      parameter.mutable_grad().reset();
-    }
-  }
+at::Tensor mean_loss(const at::Tensor& outputs, const at::Tensor& target) {
+  return target.is_floating_point()
+             ? (outputs.squeeze(1) - target).square().mean() / 2
+             : at::cross_entropy_loss(outputs, target);
 }
 
-std::uint64_t fingerprint(const at::Tensor& tensor) {
-  const at::Tensor plain = tensor.detach().cpu().contiguous();
-  return plain.element_size() == 2 ? hash_words<std::uint16_t>(plain)
-                                   : hash_words<std::uint32_t>(plain);
-}
-
-std::uint64_t fingerprint(const std::vector<at::Tensor>& tensors) {
-  std::uint64_t sum = 0;
-  std::uint64_t place = 0;
-  for (const at::Tensor& tensor : tensors) {
-    sum += ++place * fingerprint(tensor);
-  }
-  return sum;
+at::Tensor Classifier::loss(const Batch& batch) {
+  const at::Tensor logits = forward(batch.input);
+  return batch.integers ? integer_loss(logits, batch.target)
+                        : mean_loss(logits, batch.target);
 }
 
 }  // namespace paceline::networks

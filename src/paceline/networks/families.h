@@ -20,6 +20,16 @@ struct ResNetShape {
   int width_per_group = 64;
 };
 
+/// One member of the family of BERT (Devlin et al., NAACL 2019,
+/// arXiv:1810.04805).
+struct BertShape {
+  int vocabulary = 30528;  // the original's 30522, padded to a multiple of 8
+  int hidden = 768;
+  int layers = 12;
+  int heads = 12;
+  int intermediate = 3072;
+};
+
 // Makers of the table's rows.  Every field of `options` is set; each throws
 // UsageError where the image is too small for the network.
 std::shared_ptr<Network> make_resnet(const ResNetShape& shape,
@@ -30,8 +40,18 @@ std::shared_ptr<Network> make_vgg16(const NetworkOptions& options);
 /// that start as integers stay integers.
 std::shared_ptr<Network> make_lenet(const NetworkOptions& options);
 /// Three hidden layers of `width` with ReLU, no batch norm.
+/// One linear layer: of one output a regression, else a classifier.
+std::shared_ptr<Network> make_linear(int channels,
+                                     const NetworkOptions& options);
+
 std::shared_ptr<Network> make_mlp(int channels,
                                   int width,
                                   const NetworkOptions& options);
+/// With the heads of pre-training: masked words, with a decoder tied to the
+/// word embedding, and the next sentence.
+std::shared_ptr<Network> make_bert(const BertShape& shape,
+                                   const NetworkOptions& options);
+/// The dense part of PyTorch's DDP and RPC benchmark behind embedding bags.
+std::shared_ptr<Network> make_hybrid(const NetworkOptions& options);
 
 }  // namespace paceline::networks

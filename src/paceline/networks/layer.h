@@ -5,21 +5,10 @@
 
 #include <torch/torch.h>
 
+#include "paceline/networks/gates.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::networks {
-
-/// What an executor does around a gated unit's forward and backward.
-class Gates {
- public:
-  virtual ~Gates() = default;
-  /// Returns when the unit's parameters may be read; may throw.
-  virtual void enter(plan::ModuleId module) = 0;
-  virtual void leave(plan::ModuleId module) = 0;
-  /// Whether anything may wait behind the unit's backward gate.
-  virtual bool gates_backward(plan::ModuleId module) const = 0;
-  virtual void enter_backward(plan::ModuleId module) = 0;
-};
 
 /// The side of a layer that an executor sees.  Unbound it costs a null test.
 class Gated {
@@ -74,5 +63,7 @@ class Layer : public torch::nn::ModuleHolder<LayerImpl<Impl>> {
 using Conv2d = Layer<torch::nn::Conv2dImpl>;
 using Linear = Layer<torch::nn::LinearImpl>;
 using BatchNorm2d = Layer<torch::nn::BatchNorm2dImpl>;
+using LayerNorm = Layer<torch::nn::LayerNormImpl>;
+using Embedding = Layer<torch::nn::EmbeddingImpl>;
 
 }  // namespace paceline::networks

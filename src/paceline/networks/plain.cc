@@ -13,7 +13,7 @@ namespace {
 
 namespace nn = torch::nn;
 
-class Mlp final : public Network {
+class Mlp final : public Classifier {
  public:
   Mlp(int features, int width, int classes)
       : fc1_(features, width),
@@ -45,7 +45,7 @@ constexpr int lenet_side(int image_size) {
   return ((image_size - 4) / 2 - 4) / 2;
 }
 
-class LeNet final : public Network {
+class LeNet final : public Classifier {
  public:
   LeNet(int side, int classes)
       : conv1_(nn::Conv2dOptions(1, 6, 5)),
@@ -76,7 +76,27 @@ class LeNet final : public Network {
   Linear fc3_;
 };
 
+class LinearModel final : public Classifier {
+ public:
+  LinearModel(int features, int outputs) : fc_(features, outputs) {
+    register_module("fc", fc_);
+  }
+
+  at::Tensor forward(const at::Tensor& input) override {
+    return fc_(input.flatten(1));
+  }
+
+ private:
+  Linear fc_;
+};
+
 }  // namespace
+
+std::shared_ptr<Network> make_linear(int channels,
+                                     const NetworkOptions& options) {
+  return std::make_shared<LinearModel>(
+      channels * options.image_size * options.image_size, options.classes);
+}
 
 std::shared_ptr<Network> make_mlp(int channels,
                                   int width,

@@ -156,7 +156,7 @@ nn::Sequential make_stage(const ResNetShape& shape,
   return stage;
 }
 
-class ResNet final : public Network {
+class ResNet final : public Classifier {
  public:
   ResNet(const ResNetShape& shape, int classes)
       : conv1_(square_conv(3, 64, 7, 2)), bn1_(64) {

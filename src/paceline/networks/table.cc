@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,34 +18,77 @@ constexpr int kDigitClasses = 10;
 constexpr int kMlpWidth = 512;
 constexpr int kMlpLargeWidth = 3072;
 
-NetworkOptions complete(NetworkOptions options, int image_size, int classes) {
-  if (options.image_size < 0 || options.classes < 0) {
+constexpr ImageSample kImageNet{
+    .side = kImageNetSide, .channels = 3, .classes = kImageNetClasses};
+
+constexpr ImageSample digit(int classes) {
+  return {.side = kDigitSide, .channels = 1, .classes = classes};
+}
+
+constexpr ImageSample kBags{.side = 0, .channels = 0, .classes = 8};
+constexpr TextSample kText{.tokens = 64};
+constexpr TextSample kLongText{.tokens = 128};
+
+void refuse_negative(const NetworkOptions& options) {
+  for (const auto& [name, value] :
+       {std::pair{"image size", options.image_size},
+        std::pair{"classes", options.classes},
+        std::pair{"sequence length", options.sequence_length}}) {
+    if (value < 0) {
+      throw UsageError(fmt::format(
+          "{} {} must be positive, or 0 for the network's own", name, value));
+    }
+  }
+}
+
+int either(int option, int own) {
+  return option == 0 ? own : option;
+}
+
+ImageSample complete(const ImageSample& own, const NetworkOptions& options) {
+  refuse_negative(options);
+  if (options.sequence_length > 0 || options.compat_zeros) {
     throw UsageError(fmt::format(
-        "image size {} and classes {} must be positive, or 0 for the "
-        "network's own",
-        options.image_size,
-        options.classes));
+        "{} is for networks that read text; this one reads images "
+        "(--image-size, --classes)",
+        options.compat_zeros
+            ? "--compat-zeros"
+            : fmt::format("--sequence-length {}", options.sequence_length)));
   }
-  if (options.image_size == 0) {
-    options.image_size = image_size;
+  return {.side = either(options.image_size, own.side),
+          .channels = own.channels,
+          .classes = either(options.classes, own.classes)};
+}
+
+TextSample complete(const TextSample& own, const NetworkOptions& options) {
+  refuse_negative(options);
+  if (options.image_size > 0 || options.classes > 0) {
+    throw UsageError(
+        fmt::format("{} is for networks that read images; this one reads text "
+                    "(--sequence-length)",
+                    options.image_size > 0
+                        ? fmt::format("--image-size {}", options.image_size)
+                        : fmt::format("--classes {}", options.classes)));
   }
-  if (options.classes == 0) {
-    options.classes = classes;
-  }
+  return {.tokens = either(options.sequence_length, own.tokens),
+          .vocabulary = own.vocabulary};
+}
+
+NetworkOptions completed(const ImageSample& own, NetworkOptions options) {
+  const ImageSample sample = complete(own, options);
+  options.image_size = sample.side;
+  options.classes = sample.classes;
   return options;
 }
 
-NetworkOptions imagenet(const NetworkOptions& options) {
-  return complete(options, kImageNetSide, kImageNetClasses);
-}
-
-NetworkOptions digits(const NetworkOptions& options, int classes) {
-  return complete(options, kDigitSide, classes);
+NetworkOptions completed(const TextSample& own, NetworkOptions options) {
+  options.sequence_length = complete(own, options).tokens;
+  return options;
 }
 
 template <int width, int classes>
 std::shared_ptr<Network> mlp(const NetworkOptions& options) {
-  return make_mlp(1, width, digits(options, classes));
+  return make_mlp(1, width, completed(digit(classes), options));
 }
 
 template <Block block,
@@ -59,19 +103,23 @@ std::shared_ptr<Network> residual(const NetworkOptions& options) {
                       .depths = {one, two, three, four},
                       .groups = groups,
                       .width_per_group = width_per_group},
-                     imagenet(options));
+                     completed(kImageNet, options));
+}
+
+template <int hidden, int layers, int heads>
+std::shared_ptr<Network> bert(const NetworkOptions& options) {
+  return make_bert({.hidden = hidden,
+                    .layers = layers,
+                    .heads = heads,
+                    .intermediate = 4 * hidden},
+                   completed(kText, options));
 }
 
 NetworkInfo imagenet_row(
     std::string_view name,
     std::string_view summary,
     std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
-  return {.name = name,
-          .summary = summary,
-          .image_size = kImageNetSide,
-          .channels = 3,
-          .classes = kImageNetClasses,
-          .make = make};
+  return {.name = name, .summary = summary, .sample = kImageNet, .make = make};
 }
 
 NetworkInfo digits_row(
@@ -79,15 +127,11 @@ NetworkInfo digits_row(
     std::string_view summary,
     int classes,
     std::shared_ptr<Network> (*make)(const NetworkOptions&)) {
-  return {.name = name,
-          .summary = summary,
-          .image_size = kDigitSide,
-          .channels = 1,
-          .classes = classes,
-          .make = make};
+  return {
+      .name = name, .summary = summary, .sample = digit(classes), .make = make};
 }
 
-std::vector<NetworkInfo> make_table() {
+std::vector<NetworkInfo> image_networks() {
   return {
       imagenet_row("resnet18",
                    "residual network, basic blocks",
@@ -113,13 +157,20 @@ std::vector<NetworkInfo> make_table() {
       imagenet_row("vgg16",
                    "13 convolutions, 3 linear layers, dropout",
                    [](const NetworkOptions& options) {
-                     return make_vgg16(imagenet(options));
+                     return make_vgg16(completed(kImageNet, options));
                    }),
       digits_row("lenet",
                  "LeNet-5 with ReLU and max pooling, no batch norm",
                  kDigitClasses,
                  [](const NetworkOptions& options) {
-                   return make_lenet(digits(options, kDigitClasses));
+                   return make_lenet(completed(digit(kDigitClasses), options));
+                 }),
+      digits_row("linear",
+                 "one layer; with one class a regression",
+                 kDigitClasses,
+                 [](const NetworkOptions& options) {
+                   return make_linear(1,
+                                      completed(digit(kDigitClasses), options));
                  }),
       digits_row("mlp",
                  "3 hidden layers of 512, no batch norm",
@@ -132,25 +183,74 @@ std::vector<NetworkInfo> make_table() {
   };
 }
 
+std::vector<NetworkInfo> text_networks() {
+  return {
+      {.name = "bert-base",
+       .summary = "BERT, 12 layers of 768, masked words and next sentence",
+       .sample = kText,
+       .make = bert<768, 12, 12>},
+      {.name = "bert-large",
+       .summary = "BERT, 24 layers of 1024, masked words and next sentence",
+       .sample = kText,
+       .make = bert<1024, 24, 16>},
+      {.name = "bert-tiny",
+       .summary = "BERT, 2 layers of 128, for trials",
+       .sample = kText,
+       .make = bert<128, 2, 2>},
+      {.name = "bert-base-30522",
+       .summary = "bert-base with the vocabulary not padded, sequences of 128",
+       .sample = kLongText,
+       .make =
+           [](const NetworkOptions& options) {
+             return make_bert({.vocabulary = 30522},
+                              completed(kLongText, options));
+           }},
+  };
+}
+
 }  // namespace
 
 const std::vector<NetworkInfo>& networks() {
-  static const std::vector<NetworkInfo> table = make_table();
+  static const std::vector<NetworkInfo> table = [] {
+    std::vector<NetworkInfo> all = image_networks();
+    const auto texts = text_networks();
+    all.insert(all.end(), texts.begin(), texts.end());
+    return all;
+  }();
+  return table;
+}
+
+Sample sample_of(const NetworkInfo& info, const NetworkOptions& options) {
+  return std::visit(
+      [&](const auto& own) -> Sample { return complete(own, options); },
+      info.sample);
+}
+
+const std::vector<NetworkInfo>& embedding_networks() {
+  static const std::vector<NetworkInfo> table{
+      {.name = "hybrid",
+       .summary = "embedding bags on servers, 5 linear layers: the DDP and RPC "
+                  "benchmark's",
+       .sample = kBags,
+       .make = [](const NetworkOptions& options) {
+         return make_hybrid(completed(kBags, options));
+       }}};
   return table;
 }
 
 const NetworkInfo& find_network(std::string_view name) {
-  const auto& table = networks();
-  const auto row = std::ranges::find(table, name, &NetworkInfo::name);
-  if (row == table.end()) {
-    std::vector<std::string_view> known;
-    for (const NetworkInfo& info : table) {
+  std::vector<std::string_view> known;
+  for (const auto* table : {&networks(), &embedding_networks()}) {
+    const auto row = std::ranges::find(*table, name, &NetworkInfo::name);
+    if (row != table->end()) {
+      return *row;
+    }
+    for (const NetworkInfo& info : *table) {
       known.push_back(info.name);
     }
-    throw UsageError(fmt::format(
-        "unknown model '{}'; known are {}", name, fmt::join(known, ", ")));
   }
-  return *row;
+  throw UsageError(fmt::format(
+      "unknown model '{}'; known are {}", name, fmt::join(known, ", ")));
 }
 
 }  // namespace paceline::networks

@@ -11,6 +11,7 @@ namespace {
 
 namespace nn = torch::nn;
 
+constexpr double kVggDropout = 0.5;
 constexpr int kPool = 0;
 // Output channels of the 13 convolutions, kPool between the stages.
 constexpr auto kVgg16 = std::to_array<int>({64,
@@ -58,11 +59,12 @@ nn::Sequential make_classifier(int classes, double dropout) {
                         Linear(4096, classes));
 }
 
-class Vgg final : public Network {
+class Vgg final : public Classifier {
  public:
   explicit Vgg(const NetworkOptions& options)
       : features_(make_features()),
-        classifier_(make_classifier(options.classes, options.dropout)) {
+        classifier_(make_classifier(options.classes,
+                                    options.dropout.value_or(kVggDropout))) {
     register_module("features", features_);
     register_module("classifier", classifier_);
     initialize();

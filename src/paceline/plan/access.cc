@@ -110,4 +110,13 @@ std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
   return ranges;
 }
 
+bool has_slack(const CommPlan& plan) {
+  const auto late = [](const Access& access) { return access.slack > 0; };
+  return std::ranges::any_of(plan.ops, [&](const Op& op) {
+    const auto* kernel = std::get_if<Kernel>(&op.work);
+    return kernel != nullptr && (std::ranges::any_of(kernel->reads, late) ||
+                                 std::ranges::any_of(kernel->writes, late));
+  });
+}
+
 }  // namespace paceline::plan

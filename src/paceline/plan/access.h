@@ -39,6 +39,9 @@ std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
                                                const PlanInput& input,
                                                const Setup& setup);
 
+/// Whether an access has slack: the result then depends on timing.
+bool has_slack(const CommPlan& plan);
+
 inline bool overlap(const Slice& left, const Slice& right) {
   return left.buffer == right.buffer &&
          left.begin < right.begin + right.count &&

@@ -91,12 +91,4 @@ AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte) {
             .beta_ps_per_byte = beta_seconds_per_byte * 1e12}}};
 }
 
-void check_alpha_beta(const AlphaBeta& model) {
-  check_line(model.all_reduce, "all-reduce");
-  check_line(model.reduce_scatter, "reduce-scatter");
-  check_line(model.all_gather, "all-gather");
-  check_line(model.broadcast, "broadcast");
-  check_line(model.message, "message");
-}
-
 }  // namespace paceline::plan

@@ -61,8 +61,4 @@ AlphaBetaLine line_of(double alpha_seconds, double beta_seconds_per_byte);
 /// rising sizes and neither alpha nor beta is negative or infinite.
 void check_line(const AlphaBetaLine& line, std::string_view what);
 
-/// Throws UsageError unless the pieces of every known line start at rising
-/// sizes and neither alpha nor beta is negative or infinite.
-void check_alpha_beta(const AlphaBeta& model);
-
 }  // namespace paceline::plan

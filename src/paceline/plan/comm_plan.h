@@ -60,7 +60,12 @@ struct Placement {
   Slice value, gradient;
 };
 
-enum class Order : std::uint8_t { kProgram, kPriority };
+/// How the ops of a communicator are issued (plan/issue_queue.h).
+enum class Order : std::uint8_t {
+  kProgram,   // as the program lists them
+  kPriority,  // as the first member picks them
+  kAsReady    // exchanges alone, each as soon as it is ready
+};
 
 /// A group of ranks, an issue order, bytes allowed in flight.  One number may
 /// stand for several disjoint groups, for example one on each host.  Then the

@@ -18,6 +18,12 @@ struct EngineTraits {
   bool moves_cuda = false;  // tensors on a GPU
   /// Collectives of one communicator that it performs at the same time.
   std::int32_t concurrent_collectives = 1;
+  /// On a GPU wait() of a work orders the current stream behind the work, and
+  /// does not hold the thread.
+  bool orders_streams = false;
+  /// On every rank all operations of all communicators must be issued in one
+  /// order: each occupies the GPU until its peers have issued it too.
+  bool one_issue_order = false;
   std::string_view how_to_get{};  // where a build may lack it
 
   constexpr bool moves(std::string_view device) const {
@@ -37,7 +43,9 @@ inline constexpr auto kEngines = std::to_array<EngineTraits>({
     {.name = "nccl",
      .summary = "NVIDIA GPUs, from the PyTorch wheel for CUDA",
      .made_for = "cuda",
-     .moves_cuda = true},
+     .moves_cuda = true,
+     .orders_streams = true,
+     .one_issue_order = true},
     {.name = "mpi",
      .summary = "shared memory and networks, from the machine's MPI",
      .made_for = "cpu",

@@ -47,7 +47,7 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
     const OpRef me{step, static_cast<OpIndex>(i)};
     for (const OpRef wait : opened.dependencies->waits_for[i]) {
       const OpRef before{step + wait.step, wait.op};
-      if (!is_complete(before)) {
+      if (!is_enqueued(before)) {
         find(before.step)->successors[at(before)].push_back(me);
         ++opened.unmet[i];
       }
@@ -62,12 +62,11 @@ void Frontier::open(Step step, const std::shared_ptr<const CommPlan>& plan) {
   }
 }
 
-void Frontier::complete(OpRef ref) {
+void Frontier::enqueue(OpRef ref) {
   OpenStep* step = find(ref.step);
   PACELINE_CHECK(step != nullptr);
   PACELINE_CHECK(step->state[at(ref)] == State::kReady);
-  step->state[at(ref)] = State::kComplete;
-  --step->remaining;
+  step->state[at(ref)] = State::kEnqueued;
   for (const OpRef next : step->successors[at(ref)]) {
     OpenStep& target = *find(next.step);
     if (--target.unmet[at(next)] == 0) {
@@ -75,6 +74,17 @@ void Frontier::complete(OpRef ref) {
       ready_.push_back(next);
     }
   }
+}
+
+void Frontier::complete(OpRef ref) {
+  if (!is_enqueued(ref)) {
+    enqueue(ref);
+  }
+  OpenStep* step = find(ref.step);
+  PACELINE_CHECK(step != nullptr);
+  PACELINE_CHECK(step->state[at(ref)] == State::kEnqueued);
+  step->state[at(ref)] = State::kComplete;
+  --step->remaining;
   while (!steps_.empty() && steps_.front().remaining == 0) {
     steps_.pop_front();
     analyzer_.forget_before(steps_.empty() ? 0
@@ -88,9 +98,27 @@ std::vector<OpRef> Frontier::take_ready() {
   return taken;
 }
 
+std::vector<OpRef> Frontier::excluded_by(OpRef ref) const {
+  std::vector<OpRef> others;
+  const OpenStep* step = find(ref.step);
+  PACELINE_CHECK(step != nullptr);
+  for (const OpRef other : step->dependencies->excludes[at(ref)]) {
+    const OpRef earlier{ref.step + other.step, other.op};
+    if (!is_complete(earlier)) {
+      others.push_back(earlier);
+    }
+  }
+  return others;
+}
+
 bool Frontier::is_ready(OpRef ref) const {
   const OpenStep* step = find(ref.step);
   return step == nullptr || step->state[at(ref)] != State::kWaiting;
+}
+
+bool Frontier::is_enqueued(OpRef ref) const {
+  const OpenStep* step = find(ref.step);
+  return step == nullptr || step->state[at(ref)] >= State::kEnqueued;
 }
 
 bool Frontier::is_complete(OpRef ref) const {
@@ -115,6 +143,19 @@ bool Frontier::leads_to_communication(OpRef ref) const {
          });
 }
 
+std::vector<OpRef> Frontier::incomplete_before(OpRef ref) const {
+  const OpenStep* step = find(ref.step);
+  PACELINE_CHECK(step != nullptr);
+  std::vector<OpRef> before;
+  for (const OpRef wait : step->dependencies->waits_for[at(ref)]) {
+    const OpRef other{ref.step + wait.step, wait.op};
+    if (!is_complete(other)) {
+      before.push_back(other);
+    }
+  }
+  return before;
+}
+
 std::vector<OpRef> Frontier::chain(OpRef ref) const {
   std::vector<OpRef> chain{ref};
   while (!is_ready(chain.back())) {
@@ -122,7 +163,7 @@ std::vector<OpRef> Frontier::chain(OpRef ref) const {
     const auto& edges = find(last.step)->dependencies->waits_for[at(last)];
     const auto blocker =
         std::find_if(edges.begin(), edges.end(), [&](OpRef wait) {
-          return !is_complete({last.step + wait.step, wait.op});
+          return !is_enqueued({last.step + wait.step, wait.op});
         });
     PACELINE_CHECK(blocker != edges.end());
     chain.push_back({last.step + blocker->step, blocker->op});

@@ -28,6 +28,8 @@ namespace paceline::plan {
 ///   picks its ready op of smallest (priority, program order).  The other
 ///   members issue collectives in the order of the leader's picks.  Exchanges
 ///   are matched by tag, so every member picks its own exchanges.
+/// - Order::kAsReady: every member picks its own ops in that way, which are
+///   exchanges (`verify`).
 ///
 /// An op is known by its number: its place in program order among the rank's
 /// ops on the communicator, over all steps.  A pick is known by the number of
@@ -59,6 +61,9 @@ class IssueQueue {
 
   /// The first op that is not issued, or that is not added yet.
   Number first() const { return first_; }
+
+  /// Whether ops may be issued in another order than that of the program.
+  bool reorders() const { return order_ != Order::kProgram; }
 
   /// Whether the rank picks collectives for the other members.
   bool picks() const { return order_ == Order::kPriority && leads_; }
@@ -110,7 +115,8 @@ class IssueQueue {
   }
   /// Whether the rank picks the op itself.
   bool is_choice(const Entry& entry) const {
-    return order_ == Order::kPriority && (leads_ || !entry.collective);
+    return order_ == Order::kAsReady ||
+           (order_ == Order::kPriority && (leads_ || !entry.collective));
   }
   /// The op of the first pick that is not issued; nothing where there is no
   /// pick, or where its op is not added yet.

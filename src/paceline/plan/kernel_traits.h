@@ -15,8 +15,14 @@ struct KernelTraits {
   bool aliases = false;
   /// Applies the optimizer to the parameters that it writes first.
   bool optimizer = false;
+  /// Is part of the optimizer's step, whose rate it is priced at.
+  bool optimizer_step = false;
   /// Operands may be one tensor per parameter instead of a flat slice.
   bool takes_tensors = false;
+  /// Belongs to a codec: it makes, or takes apart, what crosses.
+  bool codes = false;
+  /// It touches of operands of a fixed length only what the ragged ones name.
+  bool gathers = false;
   /// Times that it goes over the bytes that it reads and writes.
   double passes = 1;
 };
@@ -29,16 +35,21 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
                 "applied_scale, found_inf] -> values, gradients, state...; "
                 "numbers: divisor",
      .optimizer = true,
+     .optimizer_step = true,
      .takes_tensors = true},
     {.name = "count",
-     .summary = "counter[, found_inf] -> counter + 1 - found_inf"},
+     .summary = "counter[, found_inf] -> counter + 1 - found_inf",
+     .optimizer_step = true},
     {.name = "copy", .summary = "slices -> slices; numbers: factor"},
     {.name = "view",
      .summary = "slices -> the same memory; numbers: 1",
      .aliases = true},
-    {.name = "cast", .summary = "slice -> slice of another type"},
+    {.name = "cast",
+     .summary = "slice -> slice of another type",
+     .codes = true},
     {.name = "linear", .summary = "slices -> slice; numbers: a weight a slice"},
     {.name = "divide", .summary = "slice, one element -> slice"},
+    {.name = "multiply", .summary = "slice, one element -> slice"},
     {.name = "check",
      .summary = "gradients -> gradients, found_inf",
      .takes_tensors = true},
@@ -50,8 +61,9 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     // selected, and the residual.
     {.name = "topk",
      .summary = "slice, residual -> values, places, residual",
+     .codes = true,
      .passes = 3},
-    {.name = "scatter", .summary = "[values, places] -> slice"},
+    {.name = "scatter", .summary = "[values, places] -> slice", .codes = true},
     {.name = "nesterov",
      .summary = "anchor, outer momentum, sum -> anchor, outer momentum; "
                 "numbers: rate, momentum, divisor",
@@ -60,9 +72,63 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
      .summary = "anchor, slow momentum, values, learning_rate -> anchor, slow "
                 "momentum; numbers: rate, momentum",
      .passes = 2},
-    {.name = "sign", .summary = "slice -> bits"},
-    {.name = "unsign", .summary = "bits... -> slices"},
-    {.name = "vote", .summary = "bits of all ranks -> bits"},
+    {.name = "sign", .summary = "slice -> bits", .codes = true},
+    {.name = "unsign", .summary = "bits... -> slices", .codes = true},
+    {.name = "vote", .summary = "bits of all ranks -> bits", .codes = true},
+    {.name = "sign8",
+     .summary = "slice -> its signs, a byte each",
+     .codes = true},
+    {.name = "unsign8", .summary = "sums of signs... -> slices", .codes = true},
+    {.name = "gtopk_merge",
+     .summary = "values, places, other values, other places, own values, own "
+                "places, residual -> values, places, own values, residual",
+     .codes = true},
+    {.name = "random_k",
+     .summary = "slice, residual -> values, places, residual",
+     .codes = true},
+    {.name = "qsgd",
+     .summary = "slice -> codes and norms; numbers: levels, block, rank",
+     .codes = true},
+    {.name = "qsgd_sum",
+     .summary = "codes and norms of all ranks -> slice; numbers: levels, "
+                "block",
+     .codes = true},
+    {.name = "powersgd_left",
+     .summary = "slice, residual[, right] -> left, residual[, right]; numbers: "
+                "begin, rows, columns, rank of each tensor",
+     .codes = true},
+    {.name = "powersgd_right",
+     .summary = "left, residual -> left, right; numbers: as powersgd_left",
+     .codes = true},
+    {.name = "powersgd_outer",
+     .summary = "left, residual[, right] -> slice, residual; numbers: as "
+                "powersgd_left, then the ranks",
+     .codes = true},
+    // The sum, its norms, the signs, and the residual.
+    {.name = "ef_sign",
+     .summary = "slice, residual -> bits and scales, residual; numbers: the "
+                "begin and the end of each tensor",
+     .codes = true,
+     .passes = 2},
+    {.name = "ef_sign_sum",
+     .summary = "bits and scales of all ranks -> slice; numbers: the begin and "
+                "the end of each tensor",
+     .codes = true},
+    {.name = "draw_rows", .summary = " -> rows; numbers: job, server"},
+    {.name = "deduplicate",
+     .summary = " -> ids..., index, offsets; numbers: job, trainer"},
+    {.name = "lookup",
+     .summary = "rows, ids -> rows of the ids; numbers: job, server",
+     .gathers = true},
+    {.name = "pool",
+     .summary = "rows, index, offsets -> bags; numbers: job, trainer"},
+    {.name = "pool_gradient",
+     .summary = "bags, ids, index, offsets -> gradients of rows; numbers: "
+                "job, trainer"},
+    {.name = "update_rows",
+     .summary = "rows, learning_rate, [ids, gradients]...[, state] -> "
+                "rows[, state]; numbers: job, server",
+     .gathers = true},
 });
 
 /// The row of `name`; null where there is none.

@@ -197,8 +197,11 @@ void PlanWorld::check_ops(Rank rank) const {
     }
     if (const auto* collective = std::get_if<Collective>(&item.op->work)) {
       check_member(place, collective->on);
-      const auto members = static_cast<Elements>(
-          communicator(rank, collective->on).members.size());
+      const Communicator& on = communicator(rank, collective->on);
+      if (on.order == plan::Order::kAsReady) {
+        refuse(place, "members may issue only messages in orders of their own");
+      }
+      const auto members = static_cast<Elements>(on.members.size());
       if (!counts_fit(*collective, members)) {
         refuse(place,
                fmt::format("{} elements in, {} out",

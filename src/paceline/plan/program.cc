@@ -172,8 +172,7 @@ void Program::update(const Slice& values,
   }
   std::vector<Access> writes{{values}, {gradients}};
   for (const std::string_view name : state_names(input_.optimizer)) {
-    writes.push_back(
-        {{buffer_named(setup_, name), state_begin, values.count}});
+    writes.push_back({{buffer_named(setup_, name), state_begin, values.count}});
   }
   std::vector<Access> reads = writes;
   reads.push_back({whole(setup_, buffer_named(setup_, kLearningRate))});

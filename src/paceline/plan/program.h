@@ -96,6 +96,10 @@ class SetupBuilder {
   /// values, is at b / shards + e.
   void shard_optimizer(Rank shards);
 
+  /// Lets the gradients of `buckets` take turns in memory for `slots` of them:
+  /// a bucket's slice has the place of that which is so many before.
+  void fold_gradients(const std::vector<Bucket>& buckets, std::size_t slots);
+
   /// A buffer of the type and layout of the values.
   BufferId add_twin(std::string_view name, Initial initial = Initial::kZero);
 
@@ -126,8 +130,8 @@ std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups);
 struct ProgramContext {
   std::vector<Bucket> buckets;  // of the schedule; empty where there is none
   bool trains = true;           // else model work and updates are left out
-  Rank shards = 1;  // buckets are a multiple of so many aligned pieces
-  Step phase = 0;   // the step within the period of the exchange
+  Rank shards = 1;   // buckets are a multiple of so many aligned pieces
+  Step phase = 0;    // the step within the period of the exchange
   Variant turn = 0;  // the update rule's variant
 };
 
@@ -149,6 +153,8 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            learning_rate, anchor -= rate learning_rate m
 ///   cast     1 slice; 1 slice of another type: rounds to the nearest even
 ///   linear   n slices; 1 slice; n weights: the weighted sum, added in order
+///   multiply 1 slice, 1 element; 1 slice; {}: every value times the element
+///   divide   1 slice, 1 element; 1 slice; {}: every value over the element
 ///   count    step_count, [found_inf]; step_count; {}: adds 1 - found_inf
 ///   update   values, gradients, each state, learning_rate, [step_count],
 ///            [applied_scale, found_inf]; values, gradients, each state;
@@ -170,6 +176,41 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///   unsign   n slices of bytes; n slices; {}: +1 where the bit is 1, else -1
 ///   vote     slices of one or more copies of m bytes; m bytes; {}: each bit as
 ///            at least half of the copies have it 1
+///   ef_sign  gradients, residual; n/8 bytes of signs and an F32 for each
+///            tensor (I8), residual; {begin, end of each tensor}: adds the
+///            gradients to the residual, takes the signs and each tensor's
+///            mean magnitude, and the signs times these out of the residual
+///   ef_sign_sum  copies of these; 1 slice; {the same}: the sum over the copies
+///            of each tensor's signs times its scale; nothing between tensors
+///   sign8    n values; n bytes (I8); {}: +1 where the value is at least zero,
+///            else -1
+///   unsign8  n slices of bytes; n slices; {}: the sign of each, as sign8
+///   gtopk_merge  values and places of two ranks, this rank's own values and
+///            places, residual; values, places, own values, residual; {}: the k
+///            largest of the sums by place; own values at other places go into
+///            the residual
+///   random_k as topk, at places that are drawn
+///   qsgd     n values; n codes and an F32 a block (I8); {levels, block, rank}:
+///            multiples of the block's norm / levels, rounded at random
+///   qsgd_sum copies of these; n values; {levels, block}: their sum
+///   powersgd_left  gradients, residual, [Q]; P, residual, [Q]; {begin, rows,
+///            columns, rank of each tensor}: adds the gradients to the residual
+///            M, P = M Q; rank 0: P is the gradients
+///   powersgd_right  P, residual; P, Q; {the same}: P orthonormal, Q = M^T P
+///   powersgd_outer  P, residual, [Q]; 1 slice, residual; {the same, ranks}: P
+///            Q^T, which over the ranks is taken out of the residual
+///   embedding rows; {job and rank of strategies/embedding_job.h}, Note [Ragged
+///   slices] in plan/ragged.h:
+///   draw_rows      nothing; a server's rows: their start values
+///   deduplicate    nothing; ids of each server, index, offsets of bags: draws
+///                  the step's lookups; index says where each lookup's row lies
+///                  among the rows of all servers
+///   lookup         rows of the server, ids; the rows that they name
+///   pool           rows of all servers, index, offsets; bags
+///   pool_gradient  gradient of bags, ids, index, offsets; gradients of rows
+///   update_rows    rows of the server, learning_rate, ids and gradients of
+///                  each trainer, [state]; rows, [state]: applies the mean
+///                  over the trainers
 ///   rescale  found_inf, loss_scale, growth; loss_scale, growth, applied_scale;
 ///            {growth factor, backoff factor, interval}: copies the scale to
 ///            applied_scale, then adapts it
@@ -196,6 +237,9 @@ class Program {
   /// The Forward, or the Backward, of one micro-batch.
   void forward_pass(int micro = 0);
   void backward_pass(int micro = 0);
+
+  /// An op as it is, for a planner that writes around another one's program.
+  OpIndex append(Op op);
 
   OpIndex forward(ModuleId module, int micro = 0);
   OpIndex backward(ParameterId parameter, int micro = 0);
@@ -277,8 +321,6 @@ class Program {
   CommPlan finish() && { return std::move(plan_); }
 
  private:
-  OpIndex append(Op op);
-
   const PlanInput& input_;
   const Setup& setup_;
   ProgramContext context_;

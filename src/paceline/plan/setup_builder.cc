@@ -181,6 +181,24 @@ BufferId SetupBuilder::add_twin(std::string_view name, Initial initial) {
                      .initial = initial});
 }
 
+void SetupBuilder::fold_gradients(const std::vector<Bucket>& buckets,
+                                  std::size_t slots) {
+  Elements largest = 0;
+  for (const Bucket& bucket : buckets) {
+    largest = std::max(largest, bucket.values.count);
+  }
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const Elements begin = static_cast<Elements>(i % slots) * largest;
+    for (const ParameterId id : buckets[i].parameters) {
+      Placement& place = setup_.parameters[index_of(id)];
+      place.gradient.begin =
+          begin + place.value.begin - buckets[i].values.begin;
+    }
+  }
+  setup_.buffers[index_of(buffer_named(setup_, kGradients))].elements =
+      largest * static_cast<Elements>(std::min(slots, buckets.size()));
+}
+
 void SetupBuilder::shard_optimizer(Rank shards) {
   for (const std::string_view name : state_names(input_.optimizer)) {
     Buffer& state = setup_.buffers[index_of(buffer_named(setup_, name))];
@@ -206,7 +224,7 @@ CommunicatorId SetupBuilder::add_world(std::string name) {
 
 CommunicatorId SetupBuilder::add_world_as_ready(std::string name) {
   const CommunicatorId added = add_world(std::move(name));
-  setup_.communicators.back().order = Order::kPriority;
+  setup_.communicators.back().order = Order::kAsReady;
   setup_.communicators.back().credit_bytes = Communicator{}.credit_bytes;
   return added;
 }
@@ -234,7 +252,7 @@ std::vector<Bucket> buckets_of(const Setup& setup, const Groups& groups) {
     const Elements end =
         i + 1 < buckets.size() ? buckets[i + 1].values.begin : values.count;
     buckets[i].values.count = end - buckets[i].values.begin;
-    buckets[i].gradients.count = end - buckets[i].gradients.begin;
+    buckets[i].gradients.count = buckets[i].values.count;
     PACELINE_CHECK(buckets[i].values.count >= 0);
   }
   return buckets;

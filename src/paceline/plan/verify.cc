@@ -2,8 +2,12 @@
 #include "paceline/plan/verify.h"
 
 #include <algorithm>
+#include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "paceline/plan/access.h"
 #include "paceline/plan/interpreter.h"
 
 namespace paceline::plan {
@@ -62,11 +66,59 @@ class EachVariant final : public Planner {
   std::vector<Variant> variants_;  // by step
 };
 
+/// What kernels of the rank access with slack.
+std::vector<Slice> slack_slices(const PlanWorld& world, Rank rank) {
+  std::vector<Slice> slices;
+  const auto add = [&](const std::vector<Access>& accesses) {
+    for (const Access& access : accesses) {
+      if (access.slack > 0 && std::ranges::count(slices, access.slice) == 0) {
+        slices.push_back(access.slice);
+      }
+    }
+  };
+  for (const PlanWorld::Item& item : world.items(rank)) {
+    if (const auto* kernel = std::get_if<Kernel>(&item.op->work)) {
+      add(kernel->reads);
+      add(kernel->writes);
+    }
+  }
+  return slices;
+}
+
+/// Ops that exclude each other are kernels: other work cannot be held back
+/// between its start and its end.
+void check_slack(const PlanWorld& world) {
+  for (Rank rank = 0; rank < world.ranks(); ++rank) {
+    const std::vector<Slice> slices = slack_slices(world, rank);
+    const Accesses accesses(world.input(rank).model, world.setup(rank));
+    for (std::size_t i = 0; !slices.empty() && i < world.items(rank).size();
+         ++i) {
+      const Op& op = *world.items(rank)[i].op;
+      if (std::holds_alternative<Kernel>(op.work)) {
+        continue;
+      }
+      std::vector<Touch> touches;
+      accesses.of(op, touches);
+      for (const Touch& touch : touches) {
+        if (std::ranges::any_of(slices, [&](const Slice& slice) {
+              return overlap(slice, touch.slice);
+            })) {
+          throw PlanError(fmt::format(
+              "{}: elements that are accessed with slack are for kernels "
+              "alone; let this op use others, and a kernel copy them",
+              world.describe({rank, i})));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void verify(const Planner& planner, const PlanInput& input, Step steps) {
   const EachVariant each(planner, input, steps);
   const PlanWorld world(each, input, each.steps());
+  check_slack(world);
   NullMachine machine;
   interpret(world, machine);
   verify_overlapped(world);

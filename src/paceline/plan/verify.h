@@ -12,14 +12,23 @@ namespace paceline::plan {
 ///
 /// Members of a communicator agree on the n-th collective (pattern, counts,
 /// type, root), pairs of ranks on the n-th message; slices lie in their
-/// buffers; `after` points back; a rank that trains updates every parameter.
-/// Then `steps` steps, and one of each variant that they did not run, are walked
-/// twice: op by op in program order, and as
-/// executors overlap them, where a send also waits for its receive.  If ranks
-/// would stand still, the error is the chain of ops that wait for each other.
+/// buffers; `after` points back; a rank that trains updates every parameter;
+/// what is accessed with slack is accessed by kernels alone.
+/// Then `steps` steps, and one of each variant that they did not run, are
+/// walked twice: op by op in program order, and as executors overlap them,
+/// where a send also waits for its receive.  If ranks would stand still, the
+/// error is the chain of ops that wait for each other.
 void verify(const Planner& planner, const PlanInput& input, Step steps = 4);
 
 /// The second walk alone.
 void verify_overlapped(const PlanWorld& world);
+
+/// For engines on which each rank performs its collectives and exchanges one
+/// after the other, in program order (EngineTraits::one_issue_order): throws
+/// PlanError where ranks would wait for each other.
+void verify_one_order(const PlanWorld& world);
+void verify_one_order(const Planner& planner,
+                      const PlanInput& input,
+                      Step steps = 4);
 
 }  // namespace paceline::plan

@@ -10,11 +10,6 @@
 namespace paceline::predict {
 namespace {
 
-bool communicates(const simulator::Item& item) {
-  return item.kind == simulator::ItemKind::kCollective ||
-         item.kind == simulator::ItemKind::kExchange;
-}
-
 /// Whether some communication of step 1 may end after step 2's first Forward
 /// has begun, on `actor`.
 bool crosses(const simulator::Job& job, const simulator::Actor& actor) {

@@ -2,18 +2,23 @@
 #include "paceline/predict/candidates.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/strategies/strategy.h"
-#include "paceline/strategies/topology.h"
 
 namespace paceline::predict {
 namespace {
 
 // Above it pricing them takes minutes.
 constexpr plan::Rank kMostServers = 16;
+
+/// The last is one of ranks on hosts, not of hosts.
+constexpr std::array<std::string_view, 4> kAdvisedTopologies{
+    "one-peer-exp", "exp", "ring", "inner-outer-exp"};
 
 bool has_option(const strategies::RowInfo& row, std::string_view key) {
   return std::ranges::any_of(
@@ -117,11 +122,11 @@ std::vector<std::string> candidates(const AdviseRequest& request,
       all.add_schedules(fmt::format("+{}", codec.name));
     }
   }
-  for (const std::string_view topology : strategies::kTopologies) {
+  for (const std::string_view topology : kAdvisedTopologies) {
     for (const char* update : {"atc", "awc"}) {
       all.put(fmt::format(
           "fusion+neighbor-allreduce:topology={}+{}", topology, update));
-      if (several) {
+      if (several && topology != kAdvisedTopologies.back()) {
         all.put(
             fmt::format("fusion+hierarchical-neighbor-allreduce:topology={}+{}",
                         topology,

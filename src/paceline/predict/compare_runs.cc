@@ -52,10 +52,11 @@ void check_predictable(const Configuration& c, const PredictRequest& request) {
     throw UsageError(fmt::format(
         "its step has {} micro-batches; one is predicted", c.accumulate));
   }
-  if (c.replay.empty() &&
-      (c.dtype != "fp32" || c.image_size != 0 || c.classes != 0)) {
+  if (c.replay.empty() && (c.dtype != "fp32" || c.image_size != 0 ||
+                           c.classes != 0 || c.sequence_length != 0)) {
     throw UsageError(
-        "networks are predicted in fp32 with their own image size and classes");
+        "networks are predicted in fp32 with their own image size, classes and "
+        "sequence length");
   }
   if (c.link.empty() && !c.ranks_per_host.empty() &&
       c.ranks_per_host != cluster::ranks_per_host(request.cluster, c.ranks)) {

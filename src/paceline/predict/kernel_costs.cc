@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/kernel_costs.h"
 
-#include <algorithm>
+#include <string>
 #include <string_view>
 
+#include "paceline/plan/kernel_traits.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/roofline.h"
@@ -27,12 +28,12 @@ cluster::KernelCost update_cost(const PredictRequest& request,
                                 bool launches) {
   if (request.update && *request.update > 0) {
     return {
-        .prefix = "update",
+        .optimizer_step = true,
         .bytes_per_s = update_bytes(input) / plan::seconds_of(*request.update)};
   }
   const OptimizerCosts optimizer =
       request.cost_table().optimizer(request.optimizer);
-  return {.prefix = "update",
+  return {.optimizer_step = true,
           .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
           .bytes_per_s = memory_rate(request) / optimizer.passes};
 }
@@ -48,6 +49,29 @@ cluster::KernelCost other_cost(const PredictRequest& request,
               launches ? request.cost_table().optimizer("sgd").launch_per_tensor
                        : 0,
           .bytes_per_s = rate > 0 ? rate : update.bytes_per_s};
+}
+
+/// What was measured of the strategy's codec.
+std::vector<cluster::KernelCost> codec_costs(const PredictRequest& request) {
+  const auto spec = strategies::parse_strategy(
+      request.strategy, {.bucket_mb = request.bucket_mb});
+  std::vector<cluster::KernelCost> costs;
+  for (const cluster::CodecTime& codec : request.codecs) {
+    if (spec.codec.row == nullptr || spec.codec.row->name != codec.codec) {
+      continue;
+    }
+    for (const cluster::KernelTime& kernel : codec.kernels) {
+      const plan::KernelTraits* traits =
+          plan::find_kernel_traits(kernel.kernel);
+      if (traits != nullptr && kernel.time > 0) {
+        costs.push_back(
+            {.kernel = std::string(traits->name),
+             .bytes_per_s = traits->passes * static_cast<double>(kernel.bytes) /
+                            plan::seconds_of(kernel.time)});
+      }
+    }
+  }
+  return costs;
 }
 
 }  // namespace
@@ -78,21 +102,19 @@ std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
       request.cost_table().engine(engine_of(request.engine, request.cluster));
   const bool launches = engine.from_python && request.ranks > 1;
   const cluster::KernelCost update = update_cost(request, input, launches);
-  cluster::KernelCost count = update;
-  count.prefix = "count";
-  return {update, count, other_cost(request, update, launches)};
+  std::vector<cluster::KernelCost> all{update};
+  const auto measured = codec_costs(request);
+  all.insert(all.end(), measured.begin(), measured.end());
+  all.push_back(other_cost(request, update, launches));
+  return all;
 }
 
 double update_seconds(const cluster::SoftwareCosts& software,
                       const plan::PlanInput& input) {
   const auto& kernels = software.kernels;
-  const auto of_update =
-      std::ranges::find_if(kernels, [](const cluster::KernelCost& kernel) {
-        return std::string_view("update").starts_with(kernel.prefix);
-      });
-  return of_update == kernels.end() || of_update->bytes_per_s == 0
+  return kernels.empty() || kernels.front().bytes_per_s == 0
              ? 0
-             : update_bytes(input) / of_update->bytes_per_s;
+             : update_bytes(input) / kernels.front().bytes_per_s;
 }
 
 }  // namespace paceline::predict

@@ -37,13 +37,15 @@ plan::NetworkShape network_of(const records::Configuration& c,
   }
   const auto names = plan::network_names();
   if (std::ranges::find(names, c.model) == names.end() || c.image_size != 0 ||
-      c.classes != 0) {
+      c.classes != 0 || c.sequence_length != 0) {
     throw UsageError(fmt::format(
-        "the layers of {} with image_size {} and classes {} are not known "
-        "here: give its --profile (`paceline profile` writes one)",
+        "the layers of {} with image_size {}, classes {} and sequence_length "
+        "{} are not known here: give its --profile (`paceline profile` writes "
+        "one)",
         c.model,
         c.image_size,
-        c.classes));
+        c.classes,
+        c.sequence_length));
   }
   return plan::network_shape(c.model);
 }

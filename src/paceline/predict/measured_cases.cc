@@ -29,6 +29,7 @@ std::vector<std::pair<std::string, std::string>> traits_of(
           {"batch_size", fmt::to_string(c.batch_size)},
           {"image_size", fmt::to_string(c.image_size)},
           {"classes", fmt::to_string(c.classes)},
+          {"sequence_length", fmt::to_string(c.sequence_length)},
           {"engine", c.engine},
           {"device", c.device},
           {"dtype", c.dtype},

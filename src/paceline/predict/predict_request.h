@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "paceline/cluster/cluster.h"
+#include "paceline/cluster/codec_times.h"
 #include "paceline/cluster/machine.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/plan/profile.h"
@@ -37,6 +39,7 @@ struct PredictRequest {
   std::optional<plan::LayerProfile> profile{};  // measured layer times
   std::string profile_device{};                 // on which; empty: not said
   std::optional<plan::Picoseconds> update{};    // of all parameters, measured
+  std::vector<cluster::CodecTime> codecs{};     // measured; empty: none
   std::string optimizer = "sgd";
   std::string engine{};                    // predict/engine_choice.h
   std::optional<std::string> algorithm{};  // of collectives

@@ -8,8 +8,6 @@
 namespace paceline::records {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double per_second(double bytes, double ns) {
   return ns > 0 ? bytes / (ns * 1e-9) : 0;
 }

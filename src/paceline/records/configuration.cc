@@ -5,6 +5,76 @@
 #include <fmt/ranges.h>
 
 namespace paceline::records {
+namespace {
+
+std::string key_of_tables(const Configuration& c) {
+  if (!c.has_tables()) {
+    return "";
+  }
+  return fmt::format(
+      " trainers={} servers={} embeddings={} embedding_dim={} placement={} "
+      "pooling={} row_optimizer={} row_dtype={} lookup={} zipf={} "
+      "compat_relu={}",
+      c.trainers,
+      c.servers,
+      c.embeddings,
+      c.embedding_dim,
+      c.placement,
+      c.pooling,
+      c.row_optimizer,
+      c.row_dtype,
+      c.lookup,
+      c.zipf,
+      c.compat_relu);
+}
+
+// Of programs outside.
+std::string key_of_outside(const Configuration& c) {
+  std::string key;
+  const auto add = [&key](const char* name, const std::string& value) {
+    if (!value.empty()) {
+      key += fmt::format(" {}={}", name, value);
+    }
+  };
+  add("start", c.start == "random" ? "" : c.start);
+  add("framework", c.framework);
+  add("command", c.command);
+  add("launcher", c.launcher);
+  add("step_regex", c.step_regex);
+  add("step_unit", c.step_unit);
+  add("rate_scope", c.rate_scope);
+  add("python", c.python);
+  add("compiled", c.compiled ? "true" : "");
+  for (const auto& [name, value] : c.env) {
+    key += fmt::format(" env.{}={}", name, value);
+  }
+  return key;
+}
+
+std::string key_of_data(const Configuration& c) {
+  std::string key;
+  if (!c.data.empty()) {
+    key += fmt::format(" data={}", c.data);
+  }
+  if (c.split != "even") {
+    key += fmt::format(" split={}", c.split);
+  }
+  if (c.target != 0) {
+    key += fmt::format(" target={}", c.target);
+  }
+  if (c.evaluate_every != 50) {
+    key += fmt::format(" evaluate_every={}", c.evaluate_every);
+  }
+  if (c.lr_warmup != 0) {
+    key += fmt::format(" lr_warmup={}", c.lr_warmup);
+  }
+  if (!c.lr_decay.empty()) {
+    key += fmt::format(" lr_decay={}", c.lr_decay);
+  }
+  return key;
+}
+
+}  // namespace
 
 std::string Configuration::key() const {
   std::string key = fmt::format(
@@ -35,6 +105,13 @@ std::string Configuration::key() const {
       learning_rate,
       momentum,
       weight_decay);
+  if (sequence_length != 0) {
+    key += fmt::format(" sequence_length={}", sequence_length);
+  }
+  if (compat_zeros) {
+    key += " compat_zeros=true";
+  }
+  key += key_of_tables(*this);
   if (!link.empty()) {
     key += fmt::format(" link={}", link);
   }
@@ -47,7 +124,7 @@ std::string Configuration::key() const {
   if (!cluster.empty()) {
     key += fmt::format(" cluster={}", cluster);
   }
-  return key;
+  return key + key_of_outside(*this) + key_of_data(*this);
 }
 
 }  // namespace paceline::records

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,11 @@ namespace paceline::records {
 struct Configuration {
   std::string label;  // "1M/2G"; not part of the key
   std::string model = "resnet50";
-  int batch_size = 32;  // per rank and step (all micro-batches together)
-  int image_size = 0;   // 0: the model's own
-  int classes = 0;      // 0: the model's own
+  int batch_size = 32;        // per rank and step (all micro-batches together)
+  int image_size = 0;         // 0: the model's own
+  int classes = 0;            // 0: the model's own
+  int sequence_length = 0;    // tokens; 0: the model's own
+  bool compat_zeros = false;  // labels of texts are 0, as in ddl-benchmarks
   int ranks = 1;
   std::vector<int> ranks_per_host;  // empty: packed by host
   std::string strategy = "fusion";  // canonical text, design section 1
@@ -30,17 +33,52 @@ struct Configuration {
   bool compat_accumulate = false;  // never zero gradients, as the original
   bool sync_each_step = false;     // device synchronized after every step
   std::uint64_t seed = 0;
+  std::string start = "random";   // weights: random, or formula (formula.h)
   std::string optimizer = "sgd";  // sgd, adamw
   double learning_rate = 0.001;
   double momentum = 0.9;
   double weight_decay = 1e-4;
+  // Of models with embedding tables, whose ranks are trainers, servers and the
+  // master:
+  int trainers = 2;
+  int servers = 2;       // each with a table of its own
+  int embeddings = 300;  // rows of a table
+  int embedding_dim = 64;
+  std::string placement = "table";    // table, row-hash, row-range, replicated
+  std::string pooling = "sum";        // sum, mean
+  std::string row_optimizer = "sgd";  // sgd, adagrad, rowwise-adagrad
+  std::string row_dtype = "fp32";     // fp32, bf16
+  std::string lookup = "parallel";    // parallel, sequential
+  double zipf = 0;                    // exponent of the ids' law; 0: uniform
+  bool compat_relu = false;           // one ReLU, as the original
+  bool has_tables() const { return model == "hybrid"; }
+
   std::string link{};    // modelled link, "1Gbit,50us"; empty: the engine's own
   std::string replay{};  // profile file that is slept through; empty: none
   double stretch = 1;    // link and replay run so many times slower
+  // Of cases that a program outside performs (docs/adapters.md).
+  std::string framework{};   // adapter; empty: Paceline itself
+  std::string command{};     // the user's own; empty: none
+  std::string launcher{};    // command: it starts its ranks; ranks: Paceline
+                             // does; empty: as the adapter says
+  std::string step_regex{};  // finds the steps in the command's output
+  std::string step_unit{};   // of what it finds; empty: seconds
+  std::string rate_scope{};  // what a rate that it finds is of; empty: global
+  std::string python{};      // interpreter; empty: the adapter's own
+  bool compiled = false;     // by the framework's compiler
+  std::map<std::string, std::string> env{};  // variables that the case sets
+  /// Why the case cannot run here, where that is no mistake: it leaves a row.
+  std::string not_run{};  // not part of the key
   /// Of a prediction on a described cluster: what it was priced with, beside
   /// the keys above (predict/priced_on.h); else empty.
   std::string cluster{};
-  bool discard = false;  // a warm-up case: run, never recorded
+  std::string data{};          // what is trained on; empty: one synthetic batch
+  std::string split = "even";  // of the data among ranks
+  double target = 0;           // accuracy, or loss of a regression; 0: none
+  int evaluate_every = 50;     // steps
+  int lr_warmup = 0;           // steps of a rate that grows to learning_rate
+  std::string lr_decay{};      // "0.1@200+300"; empty: none
+  bool discard = false;        // a warm-up case: run, never recorded
 
   /// Canonical text of everything that shapes the result.
   std::string key() const;

@@ -112,6 +112,8 @@ void visit_fields(Visitor& visit, T& c) {
   visit("batch_size", positive(c.batch_size));
   visit("image_size", or_null(c.image_size));
   visit("classes", or_null(c.classes));
+  visit("sequence_length", unless(0, c.sequence_length));
+  visit("compat_zeros", unless(false, c.compat_zeros));
   visit("ranks", positive(c.ranks));
   visit("ranks_per_host", or_null(c.ranks_per_host));
   visit("strategy", c.strategy);
@@ -131,10 +133,38 @@ void visit_fields(Visitor& visit, T& c) {
   visit("learning_rate", c.learning_rate);
   visit("momentum", c.momentum);
   visit("weight_decay", c.weight_decay);
+  visit("trainers", unless(2, c.trainers));
+  visit("servers", unless(2, c.servers));
+  visit("embeddings", unless(300, c.embeddings));
+  visit("embedding_dim", unless(64, c.embedding_dim));
+  visit("placement", unless("table", c.placement));
+  visit("pooling", unless("sum", c.pooling));
+  visit("row_optimizer", unless("sgd", c.row_optimizer));
+  visit("row_dtype", unless("fp32", c.row_dtype));
+  visit("lookup", unless("parallel", c.lookup));
+  visit("zipf", unless(0, c.zipf));
+  visit("compat_relu", unless(false, c.compat_relu));
   visit("link", unless({}, c.link));
   visit("replay", unless({}, c.replay));
   visit("stretch", unless(1, c.stretch));
+  visit("start", unless("random", c.start));
+  visit("framework", unless({}, c.framework));
+  visit("command", unless({}, c.command));
+  visit("launcher", unless({}, c.launcher));
+  visit("step_regex", unless({}, c.step_regex));
+  visit("step_unit", unless({}, c.step_unit));
+  visit("rate_scope", unless({}, c.rate_scope));
+  visit("python", unless({}, c.python));
+  visit("compiled", unless(false, c.compiled));
+  visit("env", unless({}, c.env));
+  visit("not_run", unless({}, c.not_run));
   visit("cluster", unless({}, c.cluster));
+  visit("data", unless({}, c.data));
+  visit("split", unless("even", c.split));
+  visit("target", unless(0, c.target));
+  visit("evaluate_every", unless(50, c.evaluate_every));
+  visit("lr_warmup", unless(0, c.lr_warmup));
+  visit("lr_decay", unless({}, c.lr_decay));
   visit("discard", c.discard);
 }
 
@@ -162,6 +192,26 @@ void visit_fields(Visitor& visit, T& e) {
 }
 
 template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Evaluation>
+void visit_fields(Visitor& visit, T& e) {
+  visit("step", e.step);
+  visit("trained_ns", e.trained_ns);
+  visit("sent_bytes", e.sent_bytes);
+  visit("loss", e.loss);
+  visit("accuracy", e.accuracy);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Lookups>
+void visit_fields(Visitor& visit, T& l) {
+  visit("rows", l.rows);
+  visit("distinct_rows_by_server", l.distinct);
+  visit("id_bytes", l.id_bytes);
+  visit("row_bytes", l.row_bytes);
+  visit("gradient_bytes", l.gradient_bytes);
+}
+
+template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, RankSamples>
 void visit_fields(Visitor& visit, T& r) {
   visit("rank", r.rank);
@@ -176,6 +226,10 @@ void visit_fields(Visitor& visit, T& r) {
   visit("compute_only_step_ns", or_null(r.compute_only_step_ns));
   visit("paired_step_ns", unless({}, r.paired_step_ns));
   visit("pair_of_step", unless({}, r.pair_of_step));
+  visit("averages_by_steps_missed", unless({}, r.averages_by_steps_missed));
+  visit("evaluations", unless({}, r.evaluations));
+  visit("examples_of_step", unless({}, r.examples_of_step));
+  visit("lookups", if_any(r.lookups));
 }
 
 template <class Visitor, class T>
@@ -212,6 +266,19 @@ void visit_fields(Visitor& visit, T& l) {
   visit("operations", l.operations);
   visit("late_operations", l.late);
   visit("slack_ns", any_sign(l.slack_ns));
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Coding>
+void visit_fields(Visitor& visit, T& c) {
+  visit("ns_per_step", c.ns_per_step);
+  visit("plain_bytes_per_step", c.plain_bytes_per_step);
+}
+
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Training>
+void visit_fields(Visitor& visit, T& t) {
+  visit("last_loss", t.last_loss);
 }
 
 template <class Visitor, class T>
@@ -271,9 +338,14 @@ void visit_fields(Visitor& visit, T& r) {
   visit("verified", r.verified);
   visit("warnings", r.warnings);
   visit("error", r.error);
+  visit("status", unless({}, r.status));
+  visit("adapter", unless({}, r.adapter));
   visit("planned_by", if_any(r.planned_by));
   visit("link_check", if_any(r.link_check));
+  visit("coding", if_any(r.coding));
+  visit("training", if_any(r.training));
   visit("predicted", if_any(r.predicted));
+  visit("consensus_distance", if_any(r.consensus_distance));
 }
 
 }  // namespace paceline::records::detail

@@ -15,11 +15,11 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/records/importers.h"
+#include "paceline/records/json.h"
 
 namespace paceline::records {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kDeepest = 8;            // the report has five levels
 constexpr double kLongestStepS = 1e9;  // fits nanoseconds in 64 bits
@@ -148,9 +148,9 @@ class Document {
   std::vector<int> ends_;  // in the text's order
 };
 
-class Importer {
+class DdpReader {
  public:
-  Importer(std::string_view text, const std::string& path)
+  DdpReader(std::string_view text, const std::string& path)
       : document_(text, path) {}
 
   std::vector<RunRecord> run() {
@@ -334,24 +334,29 @@ class Importer {
   std::vector<RunRecord> records_;
 };
 
-bool is_report(std::string_view text) {
+bool is_records(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin != std::string_view::npos &&
-         !text.substr(begin).starts_with(R"({"version":)") &&
-         text.find("\"benchmark_results\"") != std::string_view::npos;
+  return begin == std::string_view::npos ||
+         text.substr(begin).starts_with(R"({"version":)");
 }
 
 }  // namespace
 
+bool is_ddp_report(std::string_view text, const std::string& /*path*/) {
+  return !is_records(text) &&
+         text.find("\"benchmark_results\"") != std::string_view::npos;
+}
+
 std::vector<RunRecord> import_ddp(std::string_view text,
                                   const std::string& path) {
-  return Importer(text, path).run();
+  return DdpReader(text, path).run();
 }
 
 RecordFile read_any_records(const std::string& path) {
   const std::string text = read_text(path);
-  if (is_report(text)) {
-    return {.records = import_ddp(text, path), .warnings = {}};
+  if (const Importer* importer =
+          is_records(text) ? nullptr : importer_of(text, path)) {
+    return {.records = importer->read(text, path), .warnings = {}};
   }
   std::istringstream in(text);
   return read_records(in, path, BrokenTail::kSkip);

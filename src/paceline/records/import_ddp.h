@@ -23,8 +23,12 @@ namespace paceline::records {
 std::vector<RunRecord> import_ddp(std::string_view text,
                                   const std::string& path);
 
-/// Reads a record file, or a report as above, whichever `path` holds.  An
-/// unfinished last line is skipped with a warning.
+/// Whether the text is such a report.
+bool is_ddp_report(std::string_view text, const std::string& path);
+
+/// Reads a record file, or a file of another program that one of importers()
+/// recognizes, whichever `path` holds.  An unfinished last line is skipped with
+/// a warning.
 RecordFile read_any_records(const std::string& path);
 
 }  // namespace paceline::records

@@ -9,12 +9,15 @@
 
 namespace paceline::records {
 
+/// Objects keep the order of their keys.
+using Json = nlohmann::ordered_json;
+
 /// The JSON form of a record, `docs/record.schema.json`.  Keys come in the
 /// order of the structures, units are in the keys, and what is not known is
 /// null, never 0 and never absent.
-nlohmann::ordered_json to_json(const RunRecord& record);
+Json to_json(const RunRecord& record);
 
-nlohmann::ordered_json to_json(const Configuration& configuration);
+Json to_json(const Configuration& configuration);
 
 /// The record that `to_json` wrote, equal in every field.  Throws `UsageError`
 /// that names the key and what was expected there: for a version newer than

@@ -12,6 +12,30 @@
 
 namespace paceline::records {
 
+/// What a rank's network is worth after some steps of training on --data.
+struct Evaluation {
+  std::int64_t step = 0;        // steps trained, those of the warm-up too
+  std::int64_t trained_ns = 0;  // wall time of these steps, evaluations apart
+  std::int64_t sent_bytes = 0;  // that the rank gave the engine in them
+  /// Mean over the test samples; of a regression, above the least possible.
+  /// Absent where it is no number any more.
+  std::optional<double> loss;
+  std::optional<double> accuracy;  // share of the test samples; of classes
+
+  bool operator==(const Evaluation&) const = default;
+};
+
+/// What a trainer looked up in embedding tables in all measured steps.
+struct Lookups {
+  std::int64_t rows = 0;               // as often as bags name them
+  std::vector<std::int64_t> distinct;  // by server: those that crossed
+  std::int64_t id_bytes = 0;           // to the servers
+  std::int64_t row_bytes = 0;          // from the servers
+  std::int64_t gradient_bytes = 0;     // to the servers
+
+  bool operator==(const Lookups&) const = default;
+};
+
 /// What one rank measured in one window.  Durations are nanoseconds of a
 /// monotonic clock; sample k of every vector belongs to measured step k.
 struct RankSamples {
@@ -33,6 +57,13 @@ struct RankSamples {
   /// `pair_of_step[k]`.
   std::vector<std::int64_t> paired_step_ns;
   std::vector<std::int64_t> pair_of_step;
+  /// Of plans whose averages take what has arrived: how many averages missed
+  /// the values of so many of the newest steps, by that number from 0 on.
+  std::vector<std::int64_t> averages_by_steps_missed{};
+  std::vector<Evaluation> evaluations{};  // by step
+  /// Examples of each step, where they are not the configuration's batch.
+  std::vector<std::int64_t> examples_of_step;
+  std::optional<Lookups> lookups{};  // of ranks that look tables up
 
   bool operator==(const RankSamples&) const = default;
 };
@@ -80,6 +111,21 @@ struct LinkCheck {
   bool valid() const { return late == 0; }
 
   bool operator==(const LinkCheck&) const = default;
+};
+
+/// What the strategy's codec costs and saves.
+struct Coding {
+  std::int64_t ns_per_step = 0;  // in its kernels, mean, the slowest rank's
+  std::int64_t plain_bytes_per_step = 0;  // by the plan without a codec
+
+  bool operator==(const Coding&) const = default;
+};
+
+/// How far training has come at the end of the window.
+struct Training {
+  double last_loss = 0;  // of the last step, mean over ranks
+
+  bool operator==(const Training&) const = default;
 };
 
 struct Warning {
@@ -133,13 +179,30 @@ struct RunRecord {
   std::map<std::string, bool> verified;  // reduced-values, ...
   std::vector<Warning> warnings;
   std::optional<std::string> error;  // the case failed: why; no samples
+  /// What kind of failure, where a program outside performs the case:
+  /// not-installed, unsupported, exit, signal, timeout, no-samples,
+  /// wrong-count, not-finite, out-of-memory, bad-output.
+  std::string status{};
+  /// What that program said of itself: versions, layout, recipe.
+  std::map<std::string, std::string> adapter{};
   std::optional<PlannedBy> planned_by{};
   std::optional<LinkCheck> link_check{};  // of cases behind a modelled link
+  std::optional<Coding> coding{};         // of cases with a codec, on CPUs
+  std::optional<Training> training{};     // where parameters were trained
   std::optional<Predicted> predicted{};   // bound and error bar
+  /// Where ranks may hold different parameters: the root mean square over the
+  /// ranks of |x - m| / |m|, m the mean over the ranks, after the last step.
+  std::optional<double> consensus_distance{};
 
   /// Whether the figures are those of the case: its engine was as fast as the
   /// link that it should have been behind.
   bool valid() const { return !link_check || link_check->valid(); }
+
+  /// Whether there is no figure because the case cannot be here, which is no
+  /// failure.
+  bool not_run() const {
+    return status == "not-installed" || status == "unsupported";
+  }
 
   bool operator==(const RunRecord&) const = default;
 };

@@ -210,10 +210,6 @@ std::string render_json(std::span<const CommRecord> records,
 
 }  // namespace
 
-std::span<const std::string_view> comm_formats() {
-  return kCommFormats;
-}
-
 std::string render_comm(std::string_view format,
                         std::span<const CommRecord> records,
                         const records::Environment& environment) {

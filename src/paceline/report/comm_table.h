@@ -9,9 +9,6 @@
 
 namespace paceline::report {
 
-/// What `paceline comm --format` knows: table, csv, json.
-std::span<const std::string_view> comm_formats();
-
 /// The records of one run.  `table`: one block per operation with what all
 /// share above it; `csv`: one line a record under a header; `json`: one array.
 /// Throws UsageError with the known names for another format.

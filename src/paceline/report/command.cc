@@ -7,23 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/shell.h"
+
 namespace paceline::report {
 namespace {
-
-// As it is, or between single quotes.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-      "+-./:=_,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-    return word;
-  }
-  std::string quoted = "'";
-  for (const char c : word) {
-    quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return quoted + "'";
-}
 
 /// Adds flags in turn.
 struct Line {
@@ -45,13 +32,66 @@ struct Line {
   }
 };
 
+// What programs outside are told.
+void add_outside(const records::Configuration& c, Line& line) {
+  const records::Configuration usual;
+  if (!c.command.empty()) {
+    line.unless_default("--launcher", c.launcher, std::string("command"));
+  }
+  line.unless_default("--start", c.start, usual.start);
+  line.unless_default("--step-regex", c.step_regex, usual.step_regex);
+  line.unless_default("--step-unit", c.step_unit, usual.step_unit);
+  line.unless_default("--rate-scope", c.rate_scope, usual.rate_scope);
+  line.unless_default("--python", c.python, usual.python);
+  line.where_set("--compiled", c.compiled);
+  for (const auto& [name, value] : c.env) {
+    line.always("--env", fmt::format("{}={}", name, value));
+  }
+}
+
+// What is trained on, and what its tables are.
+void add_data(const records::Configuration& c, Line& line) {
+  const records::Configuration usual;
+  line.unless_default("--data", c.data, usual.data);
+  line.unless_default("--split", c.split, usual.split);
+  line.unless_default("--target", c.target, usual.target);
+  line.unless_default(
+      "--evaluate-every", c.evaluate_every, usual.evaluate_every);
+  line.unless_default("--lr-warmup", c.lr_warmup, usual.lr_warmup);
+  line.unless_default("--lr-decay", c.lr_decay, usual.lr_decay);
+  if (!c.has_tables()) {
+    return;
+  }
+  line.unless_default("--trainers", c.trainers, usual.trainers);
+  line.unless_default("--servers", c.servers, usual.servers);
+  line.unless_default("--embeddings", c.embeddings, usual.embeddings);
+  line.unless_default("--embedding-dim", c.embedding_dim, usual.embedding_dim);
+  line.unless_default("--placement", c.placement, usual.placement);
+  line.unless_default("--pooling", c.pooling, usual.pooling);
+  line.unless_default("--row-optimizer", c.row_optimizer, usual.row_optimizer);
+  line.unless_default("--row-dtype", c.row_dtype, usual.row_dtype);
+  line.unless_default("--lookup", c.lookup, usual.lookup);
+  line.unless_default("--zipf", c.zipf, usual.zipf);
+  line.where_set("--compat-relu", c.compat_relu);
+}
+
 }  // namespace
 
 std::string command_of(const records::Configuration& c) {
   const records::Configuration usual;
   Line line;
-  line.always("--model", c.model);
-  line.always("--strategy", c.strategy);
+  if (!c.command.empty()) {
+    line.always("--command", c.command);
+  }
+  if (c.command.empty() || c.model != "command") {
+    line.always("--model", c.model);
+  }
+  if (!c.framework.empty()) {
+    line.always("--framework", c.framework);
+  }
+  if (c.framework.empty() && c.command.empty()) {
+    line.always("--strategy", c.strategy);
+  }
   line.always("--ranks", fmt::to_string(c.ranks));
   if (!c.ranks_per_host.empty()) {
     line.always("--ranks-per-host",
@@ -60,8 +100,13 @@ std::string command_of(const records::Configuration& c) {
   line.always("--batch-size", fmt::to_string(c.batch_size));
   line.unless_default("--image-size", c.image_size, usual.image_size);
   line.unless_default("--classes", c.classes, usual.classes);
+  line.unless_default(
+      "--sequence-length", c.sequence_length, usual.sequence_length);
+  line.where_set("--compat-zeros", c.compat_zeros);
   line.always("--device", c.device);
-  line.always("--engine", c.engine);
+  if (c.framework.empty() && c.command.empty()) {
+    line.always("--engine", c.engine);
+  }
   line.unless_default("--dtype", c.dtype, usual.dtype);
   line.where_set("--channels-last", c.channels_last);
   line.unless_default("--threads", c.threads, usual.threads);
@@ -83,6 +128,8 @@ std::string command_of(const records::Configuration& c) {
     line.always("--link", c.link);
   }
   line.unless_default("--stretch", c.stretch, usual.stretch);
+  add_outside(c, line);
+  add_data(c, line);
   return line.text;
 }
 

@@ -2,16 +2,22 @@
 #include "paceline/report/formats.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/report/accuracy.h"
+#include "paceline/report/bluefog.h"
 #include "paceline/report/console.h"
+#include "paceline/report/ddl.h"
 #include "paceline/report/ddp.h"
+#include "paceline/report/dlperf.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/summary_data.h"
 #include "paceline/report/summary_table.h"
+#include "paceline/report/trainers.h"
 
 namespace paceline::report {
 namespace {
@@ -26,12 +32,30 @@ constexpr auto kRunFormats = std::to_array<Format>({
      .summary = "the rows of PyTorch's DDP benchmark, to the character",
      .render = render_ddp,
      .grows_by_rows = true},
+    {.name = "bluefog",
+     .summary = "the lines of BlueFog's benchmark, to the character",
+     .render = render_bluefog,
+     .grows_by_rows = true},
+    {.name = "ddl",
+     .summary = "the lines of Horovod's synthetic benchmark and ddl-benchmarks",
+     .render = render_ddl,
+     .grows_by_rows = true},
+    {.name = "trainers",
+     .summary = "a row a trainer: epochs of ten steps, examples per second, "
+                "phases, lookups",
+     .render = render_trainers},
+    {.name = "ddp-rpc",
+     .summary = "the rows of PyTorch's DDP and RPC benchmark, to the character",
+     .render = render_ddp_rpc},
     {.name = "json",
      .summary = "one object: every case with figures and configuration",
      .render = render_json},
     {.name = "csv",
      .summary = "one line per case, for spreadsheets",
      .render = render_csv},
+    {.name = "dlperf",
+     .summary = "frameworks side by side as DLPerf's report, in Markdown",
+     .render = render_dlperf},
     {.name = "markdown",
      .summary = "the tables with every interval, for issues and pages",
      .render = render_markdown},
@@ -40,7 +64,15 @@ constexpr auto kRunFormats = std::to_array<Format>({
 }  // namespace
 
 std::string render_table(std::span<const records::RunRecord> records) {
-  return console_text(summary_document(summarize(records), Detail::kShort));
+  Document document = summary_document(summarize(records), Detail::kShort);
+  std::vector<Table> accuracies = accuracy_tables(records);
+  if (!accuracies.empty()) {
+    document.notes.insert(document.notes.begin(), accuracy_note());
+  }
+  for (Table& table : accuracies) {
+    document.tables.push_back(std::move(table));
+  }
+  return console_text(document);
 }
 
 std::string render_markdown(std::span<const records::RunRecord> records) {
@@ -52,6 +84,13 @@ std::string render_markdown(std::span<const records::RunRecord> records) {
     for (const LinkCurves& curves : link_curves(groups[i])) {
       tables.push_back(crossover_table(curves, time_format(groups[i].rows)));
     }
+  }
+  std::vector<Table> accuracies = accuracy_tables(records);
+  if (!accuracies.empty()) {
+    document.notes.insert(document.notes.begin(), accuracy_note());
+  }
+  for (Table& table : accuracies) {
+    tables.push_back(std::move(table));
   }
   document.tables = std::move(tables);
   return markdown_text(document);

@@ -9,6 +9,7 @@
 #include "paceline/report/cases.h"
 #include "paceline/report/command.h"
 #include "paceline/report/console.h"
+#include "paceline/report/framework_tables.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/page.h"
 #include "paceline/report/summary_table.h"
@@ -153,6 +154,23 @@ std::string default_title(std::span<const RunRecord> records) {
                      left > 0 ? fmt::format(" and {} more", left) : "");
 }
 
+// What keeps the frameworks of a table from being compared.
+void add_findings(const Page& page, Json& notes) {
+  const bool any = std::ranges::any_of(page.records, [](const RunRecord& one) {
+    return !one.configuration.framework.empty();
+  });
+  for (const FrameworkTable& table :
+       any ? framework_tables(page.records) : std::vector<FrameworkTable>{}) {
+    for (const Finding& one : findings(table)) {
+      notes.push_back(
+          {{"term", printable(table.model + ", " + table.title)},
+           {"text",
+            printable(one.column.empty() ? one.text
+                                         : one.column + ": " + one.text)}});
+    }
+  }
+}
+
 }  // namespace
 
 Json page_data(const Page& page) {
@@ -173,6 +191,7 @@ Json page_data(const Page& page) {
   for (const Note& note : document.notes) {
     data["notes"].push_back({{"term", note.term}, {"text", note.text}});
   }
+  add_findings(page, data["notes"]);
   for (const Origin& origin : page.origins) {
     data["origins"].push_back(
         fmt::format("{}, record {}", printable(origin.file), origin.number));

@@ -22,8 +22,14 @@ using records::RunRecord;
 using records::Source;
 
 // Cases that differ in one of these do different work.
-constexpr std::array<std::string_view, 6> kWork{
-    "model", "batch_size", "image_size", "classes", "ranks", "accumulate"};
+constexpr std::array<std::string_view, 8> kWork{"model",
+                                                "batch_size",
+                                                "image_size",
+                                                "classes",
+                                                "sequence_length",
+                                                "compat_zeros",
+                                                "ranks",
+                                                "accumulate"};
 // The keys that the JSON of PyTorch's benchmark has.
 constexpr std::array<std::string_view, 6> kImported{
     "model", "batch_size", "ranks", "strategy", "bucket_mib", "engine"};
@@ -47,9 +53,13 @@ ConfigurationFields fields_of(const records::Configuration& configuration) {
   ConfigurationFields fields;
   const nlohmann::ordered_json json = records::to_json(configuration);
   for (const auto& [key, value] : json.items()) {
-    if (key != "label" && key != "discard") {
+    if (key != "label" && key != "discard" && key != "env" &&
+        key != "not_run") {
       fields.emplace_back(key, text_of(value));
     }
+  }
+  for (const auto& [name, value] : configuration.env) {
+    fields.emplace_back("env." + name, value);
   }
   return fields;
 }

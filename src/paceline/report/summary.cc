@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -46,6 +47,8 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
                     c.batch_size,
                     c.image_size,
                     c.classes,
+                    c.sequence_length,
+                    c.compat_zeros,
                     c.device,
                     c.dtype,
                     c.channels_last,
@@ -53,7 +56,12 @@ bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
                     c.accumulate,
                     c.optimizer,
                     c.sync_each_step,
-                    c.cluster);
+                    c.cluster,
+                    c.framework,
+                    c.command,
+                    c.python,
+                    c.compiled,
+                    c.env);
   };
   return one.ranks == 1 && shape(one) == shape(other);
 }
@@ -101,11 +109,29 @@ std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
 
 // How many ranks have model work; the others only serve.
 std::int64_t training_ranks(const RunRecord& run) {
+  if (run.ranks.size() == 1) {
+    return run.configuration.ranks;  // one series tells of all of them
+  }
   return run.predicted ? run.predicted->training_ranks
                        : std::ranges::count_if(
                              run.ranks, [](const records::RankSamples& rank) {
                                return !rank.step_ns.empty();
                              });
+}
+
+// Of all ranks; those that were processed, where steps differ.
+double samples_per_step(const RunRecord& run) {
+  double counted = 0;
+  for (const records::RankSamples& rank : run.ranks) {
+    const auto& samples = rank.examples_of_step;
+    counted += samples.empty()
+                   ? 0
+                   : std::accumulate(samples.begin(), samples.end(), 0.0) /
+                         static_cast<double>(samples.size());
+  }
+  return counted > 0 ? counted
+                     : static_cast<double>(training_ranks(run)) *
+                           run.configuration.batch_size;
 }
 
 std::optional<stats::Estimate> rate(const Case& one) {
@@ -116,8 +142,7 @@ std::optional<stats::Estimate> rate(const Case& one) {
     for (const records::RankSamples& rank : run->ranks) {
       window.wall_ns = std::max(window.wall_ns, rank.window_ns);
     }
-    window.samples_per_step = static_cast<double>(training_ranks(*run)) *
-                              one.configuration().batch_size;
+    window.samples_per_step = samples_per_step(*run);
     windows.push_back(std::move(window));
   }
   return stats::aggregate_rate(windows);
@@ -150,8 +175,9 @@ std::optional<stats::Estimate> exposed(const Case& one) {
                       : stats::paired_difference(with, without);
 }
 
-void take_largest(std::optional<std::int64_t>& all,
-                  const std::optional<std::int64_t>& one) {
+template <class Number>
+void take_largest(std::optional<Number>& all,
+                  const std::optional<Number>& one) {
   if (one) {
     all = std::max(all.value_or(*one), *one);
   }
@@ -164,13 +190,14 @@ void warn_once(CaseSummary& row, const records::Warning& warning) {
   }
 }
 
-void add_runs(CaseSummary& row, const Case& one) {
+void add_failures(CaseSummary& row, const Case& one) {
   for (const RunRecord* run : one.runs) {
     for (const records::Warning& warning : run->warnings) {
       warn_once(row, warning);
     }
     if (run->error) {
       ++row.failed_runs;
+      row.not_run = run->not_run();
       if (std::find(row.errors.begin(), row.errors.end(), *run->error) ==
           row.errors.end()) {
         row.errors.push_back(*run->error);
@@ -186,7 +213,21 @@ void add_runs(CaseSummary& row, const Case& one) {
       }
     }
   }
+}
+
+void add_runs(CaseSummary& row, const Case& one) {
+  add_failures(row, one);
+  double losses = 0;
+  int trained = 0;
   for (const RunRecord* run : one.measured()) {
+    if (run->coding &&
+        (!row.coding || run->coding->ns_per_step > row.coding->ns_per_step)) {
+      row.coding = run->coding;
+    }
+    if (run->training) {
+      losses += run->training->last_loss;
+      ++trained;
+    }
     if (run->link_check && (!row.link_check || run->link_check->slack_ns <
                                                    row.link_check->slack_ns)) {
       row.link_check = run->link_check;
@@ -194,11 +235,15 @@ void add_runs(CaseSummary& row, const Case& one) {
     if (!row.predicted) {
       row.predicted = run->predicted;
     }
+    take_largest(row.consensus_distance, run->consensus_distance);
     take_largest(row.wire_bytes_per_step, run->wire.measured_per_step);
     take_largest(row.planned_wire_bytes_per_step, run->wire.planned_per_step);
     for (const records::RankSamples& rank : run->ranks) {
       take_largest(row.peak_memory_bytes, rank.peak_memory_bytes);
     }
+  }
+  if (trained > 0) {
+    row.last_loss = losses / trained;
   }
 }
 

@@ -22,6 +22,7 @@ struct CaseSummary {
   records::Configuration configuration;
 
   std::size_t failed_runs = 0;
+  bool not_run = false;  // the case cannot be here, which is no failure
   std::vector<std::string> errors;  // of the failed runs, each sentence once
   /// Seconds of a step, slowest rank, over all steps of all runs.
   std::optional<stats::StepSummary> step_s;
@@ -36,11 +37,17 @@ struct CaseSummary {
   std::optional<std::int64_t> wire_bytes_per_step;
   std::optional<std::int64_t> planned_wire_bytes_per_step;
   std::optional<std::int64_t> peak_memory_bytes;  // the largest of ranks
-  std::vector<records::Warning> warnings;         // each once
+  /// As RunRecord::consensus_distance, the largest of the runs.
+  std::optional<double> consensus_distance;
+  std::vector<records::Warning> warnings;  // each once
   /// Of runs on an emulated link: the check with the least slack.
   std::optional<records::LinkCheck> link_check;
   /// Of a prediction: bound and error bar, from the first run that has them.
   std::optional<records::Predicted> predicted;
+
+  /// Of cases with a codec: the slowest coding of the runs.
+  std::optional<records::Coding> coding;
+  std::optional<double> last_loss;  // mean over runs
 
   std::int64_t training_ranks = 0;  // those that have model work
 

@@ -79,6 +79,9 @@ void add_counts(SummaryFields& fields) {
       {"planned_wire_bytes_per_rank_per_step", [](const CaseSummary& c) {
          return or_null(c.planned_wire_bytes_per_step);
        }});
+  fields.push_back({"consensus_distance", [](const CaseSummary& c) {
+                      return or_null(c.consensus_distance);
+                    }});
   fields.push_back({"peak_memory_bytes", [](const CaseSummary& c) {
                       return or_null(c.peak_memory_bytes);
                     }});

@@ -80,6 +80,11 @@ std::string heading_of(const GroupSummary& group) {
                              : fmt::format("{0} x {0} pixels", c.image_size);
   }));
   add(common(rows, [](const Configuration& c) {
+    return c.sequence_length == 0
+               ? ""
+               : fmt::format("sequences of {}", c.sequence_length);
+  }));
+  add(common(rows, [](const Configuration& c) {
     return fmt::format("{} on {}", c.dtype, c.device);
   }));
   add(common(rows, [](const Configuration& c) { return c.engine; }));

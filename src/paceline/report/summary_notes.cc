@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/codec_notes.h"
 #include "paceline/report/summary_table.h"
 #include "paceline/report/text.h"
 
@@ -99,6 +100,16 @@ std::string wire_text(const std::vector<CaseSummary>& cases) {
          (planned ? "; ~ by the plan, not counted" : "");
 }
 
+std::string consensus_text(const std::vector<CaseSummary>& cases) {
+  const bool measured = any(cases, [](const CaseSummary& one) {
+    return one.consensus_distance.has_value();
+  });
+  return measured ? "how far the ranks' parameters x are from their mean m "
+                    "after the last step: |x - m| / |m|, root mean square over "
+                    "the ranks; the largest of the runs"
+                  : "";
+}
+
 }  // namespace
 
 IntervalKinds interval_kinds(const std::vector<CaseSummary>& cases,
@@ -157,6 +168,16 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
   }
   add("[low, high]", interval_text(cases, detail));
   add("wire", wire_text(cases));
+  add("consensus", consensus_text(cases));
+  const std::vector<std::string> codecs = codec_notes(cases);
+  for (const std::string& note : codecs) {
+    add("codec", note);
+  }
+  if (!codecs.empty()) {
+    add("break-even",
+        "the link rate below which coding takes less time than the bytes that "
+        "it saves, one after the other");
+  }
   if (detail == Detail::kFull && any(cases, [](const CaseSummary& r) {
         return r.peak_memory_bytes.has_value();
       })) {

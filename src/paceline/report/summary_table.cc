@@ -104,6 +104,11 @@ class TableBuilder {
         predicted_(std::ranges::any_of(
             group.rows,
             [](const CaseSummary& one) { return one.predicted.has_value(); })),
+        averages_(
+            std::ranges::any_of(group.rows,
+                                [](const CaseSummary& one) {
+                                  return one.consensus_distance.has_value();
+                                })),
         footnotes_(footnotes) {
     for (ValueFormat* format : {&time_, &rate_, &share_}) {
       format->within_run_mark = within_run_mark;
@@ -143,6 +148,9 @@ class TableBuilder {
     add("efficiency", "", "%");
     add("exposed comm.", "", time);
     add("wire", "per step");
+    if (averages_) {
+      add("consensus", "distance");
+    }
     if (full_) {
       add("peak memory", "per rank");
       add("samples", "runs");
@@ -156,10 +164,11 @@ class TableBuilder {
     TableRow row{.cells = {printable(one.label),
                            fmt::to_string(one.configuration.ranks)}};
     if (one.failed()) {
-      row.span = printable(
-          one.errors.empty()
-              ? "no samples"
-              : fmt::format("failed: {}", fmt::join(one.errors, "; ")));
+      row.span = printable(one.errors.empty()
+                               ? "no samples"
+                               : fmt::format("{}: {}",
+                                             one.not_run ? "not run" : "failed",
+                                             fmt::join(one.errors, "; ")));
       return row;
     }
     const auto add = [&row](std::string cell) {
@@ -182,6 +191,11 @@ class TableBuilder {
     add(one.baseline == one.label ? "baseline" : share_.show(one.efficiency));
     add(time_.show(one.exposed_s));
     add(wire_bytes(one));
+    if (averages_) {
+      add(one.consensus_distance
+              ? fmt::format("{:.2g}", *one.consensus_distance)
+              : std::string(kMissing));
+    }
     if (full_) {
       add(bytes_text(one.peak_memory_bytes));
       add(fmt::to_string(one.step_s->runs));
@@ -204,6 +218,7 @@ class TableBuilder {
   ValueFormat share_;
   bool full_ = false;
   bool predicted_ = false;  // a case has a bound
+  bool averages_ = false;   // a case has a consensus distance
   Footnotes& footnotes_;
 };
 

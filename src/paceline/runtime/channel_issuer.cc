@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/engines/work_futures.h"
+#include "paceline/runtime/ragged.h"
 
 namespace paceline::runtime {
 
@@ -34,11 +35,20 @@ struct ChannelIssuer::Reports {
 
 ChannelIssuer::ChannelIssuer(Channels channels,
                              const FlatMemory& memory,
-                             const Streams& streams)
+                             execution::Device* device,
+                             const plan::EngineTraits& engine)
     : channels_(std::move(channels)),
       memory_(memory),
-      streams_(streams),
-      reports_(std::make_shared<Reports>()) {}
+      device_(device),
+      orders_streams_(engine.orders_streams),
+      reports_(std::make_shared<Reports>()) {
+  for (std::size_t on = 0; device_ != nullptr && on < channels_.data.size();
+       ++on) {
+    streams_.push_back(engine.one_issue_order && on > 0
+                           ? streams_.front()
+                           : device_->add_stream());
+  }
+}
 
 ChannelIssuer::~ChannelIssuer() {
   report_to(nullptr);
@@ -49,26 +59,35 @@ void ChannelIssuer::report_to(execution::IssueListener* listener) {
   reports_->listener = listener;
 }
 
-ChannelIssuer::Watch ChannelIssuer::start(plan::OpRef ref, const plan::Op& op) {
-  streams_.plan_follows_compute();
-  Works works;
-  streams_.on_plan([&] {
-    if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
-      works = issue(*exchange, tags_.take(ref));
-    } else {
-      works = {issue(std::get<plan::Collective>(op.work))};
-    }
-  });
-  if (streams_.asynchronous()) {
-    return [this, works] {
-      streams_.on_plan([&] {
-        for (const auto& work : works) {
-          work->wait();
-        }
-      });
-    };
+void ChannelIssuer::open(plan::Step step, const plan::CommPlan& plan) {
+  const std::lock_guard lock(tags_mutex_);
+  tags_.open(step, plan);
+}
+
+void ChannelIssuer::start(plan::OpRef ref,
+                          const plan::Op& op,
+                          const execution::Events& before) {
+  if (device_ == nullptr) {
+    watch(ref, issue(ref, op));
+    return;
   }
-  return [this, ref, works] { watch(ref, works); };
+  const auto stream = streams_[plan::index_of(*plan::communicator_of(op))];
+  execution::wait_all(*device_, stream, before);
+  Works works;
+  device_->on(stream, [&] { works = issue(ref, op); });
+  watch_on_device(ref, works, stream);
+}
+
+ChannelIssuer::Works ChannelIssuer::issue(plan::OpRef ref, const plan::Op& op) {
+  if (const auto* collective = std::get_if<plan::Collective>(&op.work)) {
+    return {issue(*collective)};
+  }
+  execution::MessageTags::OfOp tags;
+  {
+    const std::lock_guard lock(tags_mutex_);
+    tags = tags_.take(ref);
+  }
+  return issue(std::get<plan::Exchange>(op.work), tags);
 }
 
 engines::Channel& ChannelIssuer::channel(plan::CommunicatorId on) const {
@@ -107,27 +126,49 @@ ChannelIssuer::Works ChannelIssuer::issue(
     const plan::Exchange& exchange,
     const execution::MessageTags::OfOp& tags) const {
   const auto messages = [&](const std::vector<plan::Message>& planned,
-                            const std::vector<int>& numbers) {
+                            const std::vector<int>& numbers,
+                            bool sent) {
     std::vector<engines::Channel::Message> out;
     for (std::size_t i = 0; i < planned.size(); ++i) {
-      out.push_back({memory_.view(planned[i].slice),
+      const plan::Slice& slice = planned[i].slice;
+      const at::Tensor room = memory_.view(slice);
+      const bool ragged = memory_.setup()
+                              .buffers[plan::index_of(slice.buffer)]
+                              .typical.has_value();
+      out.push_back({ragged && sent ? used_part(room) : room,
                      member(exchange.on, planned[i].peer),
                      numbers[i]});
     }
     return out;
   };
   return channel(exchange.on)
-      .exchange(messages(exchange.sends, tags.sends),
-                messages(exchange.receives, tags.receives));
+      .exchange(messages(exchange.sends, tags.sends, true),
+                messages(exchange.receives, tags.receives, false));
 }
 
-// The op ends with the last of its works, or with the first that fails.
+/// Calls `done` once: with the last of several works, or with the first error.
+class ChannelIssuer::LastOf {
+ public:
+  LastOf(std::size_t works, engines::Waiters::Done done)
+      : left_(works), done_(std::move(done)) {}
+
+  void end(const std::exception_ptr& error) {
+    if (error != nullptr) {
+      if (!failed_.exchange(true)) {
+        done_(error);
+      }
+    } else if (left_.fetch_sub(1) == 1) {
+      done_(nullptr);
+    }
+  }
+
+ private:
+  std::atomic<std::size_t> left_;
+  std::atomic<bool> failed_ = false;
+  engines::Waiters::Done done_;
+};
+
 void ChannelIssuer::watch(plan::OpRef ref, const Works& works) {
-  struct Pending {
-    std::atomic<std::size_t> works;
-    std::atomic<bool> failed = false;
-  };
-  const auto pending = std::make_shared<Pending>(works.size());
   const auto report = [ref, reports = reports_](const std::exception_ptr& e) {
     reports->report(
         [&](execution::IssueListener& listener) { listener.op_ended(ref, e); });
@@ -135,16 +176,45 @@ void ChannelIssuer::watch(plan::OpRef ref, const Works& works) {
   if (works.empty()) {
     report(nullptr);
   }
+  const auto last = std::make_shared<LastOf>(works.size(), report);
   for (const auto& work : works) {
-    watch(work, [pending, report](const std::exception_ptr& error) {
-      if (error != nullptr) {
-        if (!pending->failed.exchange(true)) {
-          report(error);
-        }
-      } else if (pending->works.fetch_sub(1) == 1) {
-        report(nullptr);
+    watch(work, [last](const std::exception_ptr& error) { last->end(error); });
+  }
+}
+
+// The threads that wait use the issuer's device: they end before the issuer
+// does, or the process ends.
+void ChannelIssuer::watch_on_device(plan::OpRef ref,
+                                    const Works& works,
+                                    execution::Device::Stream stream) {
+  const auto report =
+      [this, ref, stream, reports = reports_](const std::exception_ptr& error) {
+        const auto event = error == nullptr ? device_->record(stream) : nullptr;
+        reports->report([&](execution::IssueListener& listener) {
+          if (error != nullptr) {
+            listener.op_ended(ref, error);
+          } else {
+            listener.op_enqueued(ref, event);
+          }
+        });
+      };
+  if (orders_streams_ || works.empty()) {
+    device_->on(stream, [&] {
+      for (const auto& work : works) {
+        work->wait();
       }
     });
+    report(nullptr);
+    return;
+  }
+  const auto last = std::make_shared<LastOf>(works.size(), report);
+  for (const auto& work : works) {
+    waiters_.watch(
+        [this, work, stream] {
+          device_->enter_thread();
+          device_->on(stream, [&] { work->wait(); });
+        },
+        [last](const std::exception_ptr& error) { last->end(error); });
   }
 }
 

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "paceline/engines/engine.h"
 #include "paceline/engines/waiters.h"
 #include "paceline/execution/issuer.h"
 #include "paceline/execution/message_tags.h"
+#include "paceline/plan/engine_traits.h"
 #include "paceline/runtime/memory.h"
-#include "paceline/runtime/streams.h"
 
 namespace paceline::runtime {
 
@@ -24,12 +25,19 @@ struct Channels {
 /// Starts collectives and exchanges on the channels of an engine and watches
 /// their works: by the work's future where it has one, else on a thread that
 /// waits.
+///
+/// On a device each communicator has a stream, or all share one where the
+/// engine wants one order of issue.  An op is enqueued once its works are in
+/// that stream.  Works whose wait() blocks the host (Gloo copies to the host
+/// and back) are enqueued by threads that wait.
 class ChannelIssuer final : public execution::Issuer {
  public:
-  /// `memory`, `streams` and the channels must outlive it.
+  /// `memory`, `device` and the channels must outlive it; `device` is null on
+  /// the CPU.
   ChannelIssuer(Channels channels,
                 const FlatMemory& memory,
-                const Streams& streams);
+                execution::Device* device,
+                const plan::EngineTraits& engine);
   /// Ends after the works that can only be waited for, before which the
   /// channels could not be closed either; where an exception is passing it
   /// leaves them.
@@ -38,16 +46,16 @@ class ChannelIssuer final : public execution::Issuer {
   /// From now on reports go to `listener`; null: nowhere.
   void report_to(execution::IssueListener* listener);
 
-  void open(plan::Step step, const plan::CommPlan& plan) override {
-    tags_.open(step, plan);
-  }
-  Watch start(plan::OpRef ref, const plan::Op& op) override;
-  bool is_asynchronous() const override { return streams_.asynchronous(); }
+  void open(plan::Step step, const plan::CommPlan& plan) override;
+  void start(plan::OpRef ref,
+             const plan::Op& op,
+             const execution::Events& before) override;
   void send_pick(std::size_t on, plan::OpRef pick) override;
   void receive_pick(std::size_t on) override;
 
  private:
   struct Reports;
+  class LastOf;
 
   using Works = std::vector<engines::Channel::Work>;
 
@@ -56,12 +64,19 @@ class ChannelIssuer final : public execution::Issuer {
   engines::Channel::Work issue(const plan::Collective& collective) const;
   Works issue(const plan::Exchange& exchange,
               const execution::MessageTags::OfOp& tags) const;
+  Works issue(plan::OpRef ref, const plan::Op& op);
   void watch(plan::OpRef ref, const Works& works);
+  void watch_on_device(plan::OpRef ref,
+                       const Works& works,
+                       execution::Device::Stream stream);
   void watch(const engines::Channel::Work& work, engines::Waiters::Done done);
 
   Channels channels_;
   const FlatMemory& memory_;
-  const Streams& streams_;
+  execution::Device* device_;
+  bool orders_streams_;
+  std::vector<execution::Device::Stream> streams_;  // by CommunicatorId
+  std::mutex tags_mutex_;
   execution::MessageTags tags_;
   std::shared_ptr<Reports> reports_;
   engines::Waiters waiters_;

@@ -10,6 +10,7 @@
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/access.h"
 
 namespace paceline::runtime {
 namespace {
@@ -18,25 +19,53 @@ namespace {
 // thread of its own.
 constexpr std::size_t kMostMessages = 8192;
 
-void require_supported_order(const plan::Setup& setup, const Streams& streams) {
-  const bool by_priority = std::ranges::any_of(
-      setup.communicators,
-      [](const auto& group) { return group.order == plan::Order::kPriority; });
-  if (by_priority && streams.asynchronous()) {
-    throw UsageError(
-        "The order of collectives by priority is chosen on the host, which "
-        "runs ahead of a CUDA device: use order=program there.");
+// A device's queue runs ops in the order in which the host names them.
+void require_no_slack(const Executor::Parts& parts, bool on_device) {
+  const plan::Setup& setup = parts.memory.setup();
+  for (const plan::Variant variant :
+       plan::variants_of(parts.planner, parts.input)) {
+    if (on_device &&
+        plan::has_slack(parts.planner.plan(parts.input, setup, variant))) {
+      throw UsageError(
+          "The strategy mixes what has arrived when it is ready, which the "
+          "host, running ahead of a CUDA device, cannot know: use gloo or mpi "
+          "on the CPU, or neighbor-allreduce.");
+    }
   }
 }
 
-bool ever_moves_gradients(const Executor::Parts& parts) {
+// The leader of one communicator knows nothing of the order of another.
+void require_one_order(const plan::Setup& setup,
+                       const plan::EngineTraits& engine) {
+  const auto by_priority = std::ranges::find(
+      setup.communicators, plan::Order::kPriority, &plan::Communicator::order);
+  if (engine.one_issue_order && setup.communicators.size() > 1 &&
+      by_priority != setup.communicators.end()) {
+    throw UsageError(fmt::format(
+        "order=priority: over {} every rank must issue in one order, which the "
+        "first rank of '{}' cannot choose for the plan's other {}: use "
+        "order=program, or an exchange with one communicator.",
+        engine.name,
+        by_priority->name,
+        setup.communicators.size() == 2 ? "communicator" : "communicators"));
+  }
+}
+
+// The order that `require_one_order` asks for, where ranks do not choose it.
+bool takes_program_order(const plan::Setup& setup,
+                         const plan::EngineTraits& engine) {
+  return engine.one_issue_order && setup.communicators.size() > 1;
+}
+
+std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
   const plan::Setup& setup = parts.memory.setup();
-  return std::ranges::any_of(
-      plan::variants_of(parts.planner, parts.input),
-      [&](plan::Variant variant) {
-        return moves_gradients(setup,
-                               parts.planner.plan(parts.input, setup, variant));
-      });
+  std::set<plan::BufferId> moved;
+  for (const plan::Variant variant :
+       plan::variants_of(parts.planner, parts.input)) {
+    moved.merge(moved_gradients(
+        setup, parts.planner.plan(parts.input, setup, variant)));
+  }
+  return moved;
 }
 
 // Kernels on the communication thread leave the cores to the training thread.
@@ -77,17 +106,22 @@ Executor::Executor(const Parts& parts, Options options)
       memory_(parts.memory),
       performer_(parts.performer),
       keep_gradients_(options.keep_gradients),
-      streams_(parts.device),
+      place_(parts.device),
+      device_(make_device(parts.device)),
       programs_(parts.planner, parts.input, memory_.setup()),
-      flat_gradients_(ever_moves_gradients(parts)) {
-  require_supported_order(memory_.setup(), streams_);
-  issuer_ = std::make_unique<ChannelIssuer>(parts.channels, memory_, streams_);
+      flat_gradients_(ever_moved_gradients(parts)) {
+  require_no_slack(parts, device_ != nullptr);
+  require_one_order(memory_.setup(), parts.engine);
+  issuer_ = std::make_unique<ChannelIssuer>(
+      parts.channels, memory_, device_.get(), parts.engine);
   kernels_ = std::make_unique<KernelRunner>(parts.rule,
                                             Operands(memory_, flat_gradients_),
-                                            streams_,
                                             std::move(options.kernel_time),
                                             options.seed);
   options.dispatcher.on_thread_start = set_up_communication_thread;
+  options.dispatcher.device = device_.get();
+  options.dispatcher.one_issue_order =
+      takes_program_order(memory_.setup(), parts.engine);
   dispatcher_ = std::make_unique<execution::Dispatcher>(
       parts.input,
       memory_.setup(),
@@ -118,6 +152,9 @@ void Executor::serve_step() {
 
 void Executor::begin_step() {
   const plan::Step step = next_step_++;
+  if (step == 0) {
+    synchronize(place_);  // what the buffers were filled with
+  }
   gates_->begin_step(step, programs_.at(step));
 }
 
@@ -136,7 +173,9 @@ void Executor::begin_forward(int micro) {
 void Executor::begin_backward() {
   gates_->begin_backward();
   if (writes_gradients()) {
-    streams_.compute_follows_plan();
+    // All Forward are complete, so the training thread's stream is behind every
+    // kernel that reads the gradients that autograd holds: updates come after
+    // those, and gates wait for updates.
     for (const at::Tensor& parameter : traced_.parameters) {
       parameter.mutable_grad().reset();
     }
@@ -152,7 +191,7 @@ void Executor::end_backward() {
   }
   for (const plan::ParameterId unused : gates_->pending_gradients()) {
     gates_->enter_gradient(unused);
-    if (flat_gradients_ && writes_gradients()) {
+    if (is_flat(unused) && writes_gradients()) {
       memory_.gradient(unused).zero_();
     }
     gates_->leave_gradient(unused);
@@ -162,13 +201,10 @@ void Executor::end_backward() {
 
 void Executor::drain() {
   dispatcher_->wait_all();
-  streams_.compute_follows_plan();
-  streams_.synchronize();
 }
 
 void Executor::enter(plan::ModuleId module) {
   gates_->enter(module);
-  streams_.compute_follows_plan();
 }
 
 void Executor::leave(plan::ModuleId module) {
@@ -181,14 +217,13 @@ bool Executor::gates_backward(plan::ModuleId module) const {
 
 void Executor::enter_backward(plan::ModuleId module) {
   gates_->enter_backward(module);
-  streams_.compute_follows_plan();
 }
 
 void Executor::gradient_ready(plan::ParameterId parameter) {
   if (!gates_->enter_gradient(parameter)) {
     return;
   }
-  if (flat_gradients_) {
+  if (is_flat(parameter)) {
     const at::Tensor& slot = memory_.gradient(parameter);
     at::Tensor& gradient = memory_.parameter(parameter).mutable_grad();
     if (!gradient.defined()) {

@@ -6,20 +6,22 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "paceline/execution/dispatcher.h"
 #include "paceline/execution/model_gates.h"
 #include "paceline/execution/step_program.h"
-#include "paceline/networks/layer.h"
+#include "paceline/networks/gates.h"
+#include "paceline/plan/engine_traits.h"
 #include "paceline/runtime/channel_issuer.h"
 #include "paceline/runtime/hooks.h"
 #include "paceline/runtime/kernel_runner.h"
 #include "paceline/runtime/memory.h"
 #include "paceline/runtime/performer.h"
 #include "paceline/runtime/shape.h"
-#include "paceline/runtime/streams.h"
+#include "paceline/runtime/torch_device.h"
 
 namespace paceline::runtime {
 
@@ -45,6 +47,7 @@ class Executor final : public networks::Gates {
     Channels channels;
     UpdateRule rule;
     at::Device device;
+    const plan::EngineTraits& engine;
     Performer* performer = nullptr;
   };
   struct Options {
@@ -82,6 +85,12 @@ class Executor final : public networks::Gates {
     return dispatcher_->take_spans();
   }
 
+  std::map<plan::Step, std::int64_t> take_staleness() {
+    return dispatcher_->take_staleness();
+  }
+  /// As KernelRunner::coding_ns().
+  std::int64_t coding_ns() const { return kernels_->coding_ns(); }
+
   const plan::CommPlan& plan_of(plan::Step step) {
     return *programs_.at(step).plan;
   }
@@ -102,13 +111,20 @@ class Executor final : public networks::Gates {
     return gates_->micro() == 0 && !keep_gradients_;
   }
 
+  bool is_flat(plan::ParameterId parameter) const {
+    return flat_gradients_.contains(
+        memory_.setup().parameters[plan::index_of(parameter)].gradient.buffer);
+  }
+
   TracedNetwork& traced_;
   FlatMemory& memory_;
   Performer* performer_;
   const bool keep_gradients_;
-  Streams streams_;
+  const at::Device place_;
+  std::unique_ptr<execution::Device> device_;  // null on the CPU
   execution::StepPrograms programs_;
-  bool flat_gradients_;  // gradients lie in their slots after backward
+  // Of these the gradients lie in their slots after backward.
+  std::set<plan::BufferId> flat_gradients_;
   plan::Step next_step_ = 0;
   std::unique_ptr<ChannelIssuer> issuer_;
   std::unique_ptr<KernelRunner> kernels_;

@@ -6,18 +6,17 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/plan/kernel_traits.h"
 #include "paceline/runtime/kernels/call.h"
 
 namespace paceline::runtime {
 
 KernelRunner::KernelRunner(UpdateRule rule,
                            Operands operands,
-                           const Streams& streams,
                            Time time,
                            std::uint64_t seed)
     : rule_(std::move(rule)),
       operands_(operands),
-      streams_(streams),
       time_(std::move(time)),
       seed_(seed) {}
 
@@ -27,13 +26,14 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
     sleep_until_ns(began + time->count());
     return;
   }
-  streams_.plan_follows_compute();
-  streams_.on_plan([&] {
-    // A training thread that waits may be inside autocast.
-    const c10::impl::ExcludeDispatchKeyGuard no_autocast(
-        c10::autocast_dispatch_keyset);
-    find_kernel(kernel.name).run(rule_, call_of(ref, kernel));
-  });
+  // A training thread that waits may be inside autocast.
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(
+      c10::autocast_dispatch_keyset);
+  find_kernel(kernel.name).run(rule_, call_of(ref, kernel));
+  const auto* traits = plan::find_kernel_traits(kernel.name);
+  if (traits != nullptr && traits->codes) {
+    coding_ns_ += steady_ns() - began;
+  }
 }
 
 Call KernelRunner::call_of(plan::OpRef ref, const plan::Kernel& kernel) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -9,7 +10,6 @@
 #include "paceline/plan/frontier.h"
 #include "paceline/runtime/kernels/table.h"
 #include "paceline/runtime/operands.h"
-#include "paceline/runtime/streams.h"
 
 namespace paceline::runtime {
 
@@ -21,16 +21,18 @@ class KernelRunner {
   using Time = std::function<std::optional<std::chrono::nanoseconds>(
       const plan::Kernel&)>;
 
-  /// `streams` must outlive it.  A null `time` runs every kernel.  `seed` is
-  /// the job's: what a kernel draws depends on it, the step and the op.
+  /// A null `time` runs every kernel.  `seed` is the job's: what a kernel draws
+  /// depends on it, the step and the op.
   KernelRunner(UpdateRule rule,
                Operands operands,
-               const Streams& streams,
                Time time,
                std::uint64_t seed = 0);
 
   /// `ref` is where the kernel stands in the job.
   void run(plan::OpRef ref, const plan::Kernel& kernel) const;
+
+  /// Time in kernels that code what crosses, of all threads since the start.
+  std::int64_t coding_ns() const { return coding_ns_; }
 
   /// What run() passes on.
   Call call_of(plan::OpRef ref, const plan::Kernel& kernel) const;
@@ -38,9 +40,9 @@ class KernelRunner {
  private:
   UpdateRule rule_;
   Operands operands_;
-  const Streams& streams_;
   Time time_;
   std::uint64_t seed_;
+  mutable std::atomic<std::int64_t> coding_ns_{0};
 };
 
 }  // namespace paceline::runtime

@@ -2,6 +2,7 @@
 #include "paceline/runtime/operands.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "paceline/plan/kernel_traits.h"
@@ -9,29 +10,31 @@
 namespace paceline::runtime {
 namespace {
 
-bool in_gradients(const plan::Setup& setup, const plan::Slice& slice) {
-  return !setup.parameters.empty() &&
-         slice.buffer == setup.parameters.front().gradient.buffer;
+bool takes_tensors(const plan::Kernel& kernel) {
+  const auto* traits = plan::find_kernel_traits(kernel.name);
+  return traits != nullptr && traits->takes_tensors;
 }
 
-const plan::Slice* gradient_read(const plan::Setup& setup,
-                                 const plan::Kernel& kernel) {
+}  // namespace
+
+Operands::Operands(const FlatMemory& memory, std::set<plan::BufferId> flat)
+    : memory_(memory),
+      gradients_(gradient_buffers(memory.setup())),
+      flat_(std::move(flat)) {}
+
+// The gradients that the kernel gets as tensors; null where all is flat.
+const plan::Slice* Operands::split_by(const plan::Kernel& kernel) const {
   for (const plan::Access& read : kernel.reads) {
-    if (in_gradients(setup, read.slice)) {
+    const plan::BufferId buffer = read.slice.buffer;
+    if (gradients_.contains(buffer) && !flat_.contains(buffer)) {
       return &read.slice;
     }
   }
   return nullptr;
 }
 
-}  // namespace
-
-Operands::Operands(const FlatMemory& memory, bool flat_gradients)
-    : memory_(memory), flat_gradients_(flat_gradients) {}
-
 Call Operands::resolve(const plan::Kernel& kernel) const {
-  const plan::Slice* gradients =
-      flat_gradients_ ? nullptr : gradient_read(memory_.setup(), kernel);
+  const plan::Slice* gradients = split_by(kernel);
   const auto operands = [&](const std::vector<plan::Access>& accesses) {
     std::vector<Operand> out;
     for (const plan::Access& access : accesses) {
@@ -55,7 +58,7 @@ Operand Operands::per_parameter(const plan::Slice& slice,
   const auto& placements = memory_.setup().parameters;
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const plan::Slice& own = placements[i].gradient;
-    if (own.begin < gradients.begin ||
+    if (own.buffer != gradients.buffer || own.begin < gradients.begin ||
         own.begin + own.count > gradients.begin + gradients.count) {
       continue;
     }
@@ -74,28 +77,39 @@ Operand Operands::per_parameter(const plan::Slice& slice,
   return out;
 }
 
-bool moves_gradients(const plan::Setup& setup, const plan::CommPlan& plan) {
-  return std::any_of(plan.ops.begin(), plan.ops.end(), [&](const plan::Op& op) {
+std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup) {
+  std::set<plan::BufferId> buffers;
+  for (const plan::Placement& placement : setup.parameters) {
+    buffers.insert(placement.gradient.buffer);
+  }
+  return buffers;
+}
+
+std::set<plan::BufferId> moved_gradients(const plan::Setup& setup,
+                                         const plan::CommPlan& plan) {
+  const std::set<plan::BufferId> gradients = gradient_buffers(setup);
+  std::set<plan::BufferId> moved;
+  const auto add = [&](const plan::Slice& slice) {
+    if (gradients.contains(slice.buffer)) {
+      moved.insert(slice.buffer);
+    }
+  };
+  for (const plan::Op& op : plan.ops) {
     if (!op.performer.empty()) {
-      return false;
+      continue;
     }
-    if (const auto* c = std::get_if<plan::Collective>(&op.work)) {
-      return in_gradients(setup, c->in) || in_gradients(setup, c->out);
+    if (const auto* collective = std::get_if<plan::Collective>(&op.work)) {
+      add(collective->in);
+      add(collective->out);
+    } else if (const auto* x = std::get_if<plan::Exchange>(&op.work)) {
+      std::ranges::for_each(x->sends, add, &plan::Message::slice);
+      std::ranges::for_each(x->receives, add, &plan::Message::slice);
+    } else if (const auto* kernel = std::get_if<plan::Kernel>(&op.work);
+               kernel != nullptr && !takes_tensors(*kernel)) {
+      std::ranges::for_each(kernel->reads, add, &plan::Access::slice);
     }
-    if (const auto* x = std::get_if<plan::Exchange>(&op.work)) {
-      const auto moved = [&](const plan::Message& m) {
-        return in_gradients(setup, m.slice);
-      };
-      return std::any_of(x->sends.begin(), x->sends.end(), moved) ||
-             std::any_of(x->receives.begin(), x->receives.end(), moved);
-    }
-    if (const auto* k = std::get_if<plan::Kernel>(&op.work)) {
-      const auto* traits = plan::find_kernel_traits(k->name);
-      return gradient_read(setup, *k) != nullptr &&
-             !(traits != nullptr && traits->takes_tensors);
-    }
-    return false;
-  });
+  }
+  return moved;
 }
 
 }  // namespace paceline::runtime

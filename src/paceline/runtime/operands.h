@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
@@ -11,13 +12,14 @@ namespace paceline::runtime {
 
 /// Turns a plan's slices into the tensors that kernels take.
 ///
-/// Where the executor moves no gradients (nothing is exchanged, or PyTorch's
-/// Reducer does it), autograd keeps the gradients, and the flat buffer is not
-/// used.  A kernel that reads gradients then gets one tensor per parameter, for
-/// its other operands as well.
+/// Where the executor moves no gradients of a buffer (nothing is exchanged, or
+/// PyTorch's Reducer does it), autograd keeps them, and the flat buffer is not
+/// used.  A kernel that reads them then gets one tensor per parameter, for its
+/// other operands as well.
 class Operands {
  public:
-  Operands(const FlatMemory& memory, bool flat_gradients);
+  /// `flat`: the buffers of which the executor moves gradients.
+  Operands(const FlatMemory& memory, std::set<plan::BufferId> flat);
 
   Call resolve(const plan::Kernel& kernel) const;
 
@@ -25,11 +27,18 @@ class Operands {
   Operand per_parameter(const plan::Slice& slice,
                         const plan::Slice& gradients) const;
 
+  const plan::Slice* split_by(const plan::Kernel& kernel) const;
+
   const FlatMemory& memory_;
-  bool flat_gradients_;
+  std::set<plan::BufferId> gradients_;  // that hold any
+  std::set<plan::BufferId> flat_;
 };
 
-/// Whether the executor itself moves gradients in some op of `plan`.
-bool moves_gradients(const plan::Setup& setup, const plan::CommPlan& plan);
+/// The buffers that hold gradients.
+std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup);
+
+/// Those of which the executor itself moves gradients in some op of `plan`.
+std::set<plan::BufferId> moved_gradients(const plan::Setup& setup,
+                                         const plan::CommPlan& plan);
 
 }  // namespace paceline::runtime

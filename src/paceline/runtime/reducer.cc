@@ -22,7 +22,7 @@ struct Reducer::State {
 Reducer::Reducer(const std::vector<at::Tensor>& parameters,
                  const std::vector<std::string>& names,
                  engines::Channel& channel,
-                 const ReducerOptions& options)
+                 const strategies::ReducerOptions& options)
     : state_(std::make_unique<State>()) {
   const auto group = channel.process_group();
   c10d::verify_params_across_processes(group, parameters, std::nullopt);
@@ -39,11 +39,11 @@ Reducer::Reducer(const std::vector<at::Tensor>& parameters,
       buckets,
       group,
       sparse,
-      options.bucket_bytes_cap,
+      options.caps.cap,
       /*find_unused_parameters=*/false,
       options.gradient_as_bucket_view,
       names_by_index,
-      options.first_bucket_bytes_cap,
+      options.caps.first,
       /*skip_all_reduce_unused_params=*/false,
       /*use_python_reducer=*/false
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13

@@ -9,17 +9,10 @@
 #include <ATen/core/Tensor.h>
 
 #include "paceline/engines/engine.h"
-#include "paceline/plan/comm_plan.h"
 #include "paceline/runtime/performer.h"
+#include "paceline/strategies/ddp.h"
 
 namespace paceline::runtime {
-
-struct ReducerOptions {
-  std::int64_t bucket_bytes_cap = 25 << 20;
-  std::int64_t first_bucket_bytes_cap = 25 << 20;  // differs by default only
-  bool gradient_as_bucket_view = false;
-  bool static_graph = false;
-};
 
 /// PyTorch's own c10d::Reducer, driven as its Python wrapper drives it: one
 /// unlimited bucket in the first iteration, buckets rebuilt in the order of
@@ -32,7 +25,7 @@ class Reducer final : public Performer {
   Reducer(const std::vector<at::Tensor>& parameters,
           const std::vector<std::string>& names,
           engines::Channel& channel,
-          const ReducerOptions& options);
+          const strategies::ReducerOptions& options);
   ~Reducer() override;
 
   void before_forward(bool last_micro) override;

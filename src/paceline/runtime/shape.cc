@@ -49,7 +49,8 @@ GatedLayers find_gated_layers(networks::Network& network) {
     if (gated == nullptr) {
       continue;
     }
-    for (const at::Tensor& parameter : item.value()->parameters()) {
+    for (const at::Tensor& parameter :
+         item.value()->parameters(/*recurse=*/false)) {
       found.layer_of.emplace(parameter.unsafeGetTensorImpl(),
                              found.gated.size());
     }
@@ -58,6 +59,14 @@ GatedLayers find_gated_layers(networks::Network& network) {
   }
   return found;
 }
+
+// A parameter and what the step showed of it.
+struct Traced {
+  std::string name;
+  at::Tensor parameter;
+  std::optional<std::size_t> entry{};  // of its layer; null: the root's
+  std::size_t ready = 0;               // place among the final gradients
+};
 
 // Runs one step and returns the order in which gradients became final.
 std::vector<plan::ParameterId> run_step(
@@ -69,8 +78,7 @@ std::vector<plan::ParameterId> run_step(
   {
     const GradientHooks hooks(parameters,
                               [&](plan::ParameterId p) { ready.push_back(p); });
-    at::cross_entropy_loss(network.forward(batch.input), batch.target)
-        .backward();
+    network.loss(batch).backward();
   }
   for (const at::Tensor& parameter : parameters) {
     parameter.mutable_grad().reset();
@@ -108,25 +116,31 @@ TracedNetwork trace(std::shared_ptr<networks::Network> network,
   TracedNetwork traced;
   traced.network = network;
   traced.shape.name = name;
-  std::vector<std::string> names;
+  std::vector<Traced> found;
+  std::vector<at::Tensor> registered;
   for (const auto& item : network->named_parameters()) {
     if (item.value().requires_grad()) {
-      names.push_back(item.key());
-      traced.parameters.push_back(item.value());
+      found.push_back({.name = item.key(), .parameter = item.value()});
+      registered.push_back(item.value());
     }
   }
   const GatedLayers layers = find_gated_layers(*network);
   OrderRecorder recorder;
   {
     const BoundGates bound(layers.gated, recorder);
-    traced.shape.ready_order = run_step(*network, traced.parameters, batch);
+    const auto ready = run_step(*network, registered, batch);
+    for (std::size_t place = 0; place < ready.size(); ++place) {
+      found[plan::index_of(ready[place])].ready = place;
+    }
   }
-  std::vector<std::optional<std::size_t>> entries;
-  for (const at::Tensor& parameter : traced.parameters) {
-    entries.push_back(entry_of(parameter, layers, recorder.order()));
+  for (Traced& one : found) {
+    one.entry = entry_of(one.parameter, layers, recorder.order());
   }
-  const bool root =
-      std::find(entries.begin(), entries.end(), std::nullopt) != entries.end();
+  if (!network->numbers_as_registered()) {
+    std::ranges::stable_sort(found, {}, &Traced::entry);
+  }
+  const bool root = std::ranges::any_of(
+      found, [](const Traced& one) { return !one.entry.has_value(); });
   if (root) {
     traced.shape.modules.emplace_back("(root)");
     traced.gated.push_back(nullptr);
@@ -135,15 +149,18 @@ TracedNetwork trace(std::shared_ptr<networks::Network> network,
     traced.shape.modules.push_back(layers.names[plan::index_of(layer)]);
     traced.gated.push_back(layers.gated[plan::index_of(layer)]);
   }
-  for (std::size_t i = 0; i < traced.parameters.size(); ++i) {
-    const at::Tensor& parameter = traced.parameters[i];
-    const std::size_t module = entries[i] ? *entries[i] + (root ? 1 : 0) : 0;
+  traced.shape.ready_order.resize(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Traced& one = found[i];
+    const std::size_t module = one.entry ? *one.entry + (root ? 1 : 0) : 0;
+    traced.parameters.push_back(one.parameter);
     traced.shape.parameters.push_back(
-        {.name = names[i],
-         .sizes = parameter.sizes().vec(),
-         .elements = parameter.numel(),
+        {.name = one.name,
+         .sizes = one.parameter.sizes().vec(),
+         .elements = one.parameter.numel(),
          .module = static_cast<plan::ModuleId>(module)});
-    traced.shape.dtype = plan_dtype(parameter.scalar_type());
+    traced.shape.ready_order[one.ready] = static_cast<plan::ParameterId>(i);
+    traced.shape.dtype = plan_dtype(one.parameter.scalar_type());
   }
   return traced;
 }

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "paceline/networks/batch.h"
 #include "paceline/networks/layer.h"
+#include "paceline/networks/network.h"
 #include "paceline/plan/plan_input.h"
 
 namespace paceline::runtime {
@@ -24,7 +24,8 @@ struct TracedNetwork {
 ///
 /// A parameter outside every gated layer that runs belongs to a root module,
 /// which is entered first.  A parameter that gets no gradient comes last in the
-/// ready order.
+/// ready order.  Parameters are in the order in which their modules are
+/// entered, those of one module as registered.
 TracedNetwork trace(std::shared_ptr<networks::Network> network,
                     const std::string& name,
                     const networks::Batch& batch);

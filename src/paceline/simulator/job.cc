@@ -9,6 +9,7 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/dependency_analyzer.h"
 #include "paceline/plan/describe.h"
+#include "paceline/plan/kernel_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/simulator/job_size.h"
 #include "paceline/simulator/matching.h"
@@ -47,7 +48,8 @@ class StepDependencies {
           step > period_ &&
           by_step_.back().waits_for ==
               by_step_[index - static_cast<std::size_t>(period_)].waits_for;
-      repeats_ = same && !slack(*program_.steps[index]) ? repeats_ + 1 : 0;
+      repeats_ =
+          same && !plan::has_slack(*program_.steps[index]) ? repeats_ + 1 : 0;
       shown_ = by_step_.back();
     }
     return shown_;
@@ -62,17 +64,6 @@ class StepDependencies {
     }
     return dependencies;
   }
-  static bool slack(const CommPlan& plan) {
-    return std::ranges::any_of(plan.ops, [](const Op& op) {
-      const auto* kernel = std::get_if<plan::Kernel>(&op.work);
-      const auto any = [](const std::vector<plan::Access>& list) {
-        return std::ranges::any_of(
-            list, [](const plan::Access& it) { return it.slack > 0; });
-      };
-      return kernel != nullptr && (any(kernel->reads) || any(kernel->writes));
-    });
-  }
-
   plan::DependencyAnalyzer analyzer_;
   const RankProgram& program_;
   plan::Step period_;
@@ -112,8 +103,8 @@ class Compiler {
   void add_traffic() {
     const plan::Rank rank = job_.actors.front().rank;
     const RankProgram& first = programs_.of(rank);
-    const auto steps = std::min(static_cast<std::size_t>(job_.period),
-                                first.steps.size());
+    const auto steps =
+        std::min(static_cast<std::size_t>(job_.period), first.steps.size());
     for (std::size_t i = first.steps.size() - steps; i < first.steps.size();
          ++i) {
       const plan::Cost cost = plan::cost(first.setup, *first.steps[i], rank);
@@ -288,11 +279,18 @@ class Compiler {
 
 KernelShape shape_of(const plan::Kernel& kernel, const plan::Setup& setup) {
   KernelShape shape{.name = std::string(kernel.name)};
+  const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
+  const bool gathers = traits != nullptr && traits->gathers;
   for (const auto* list : {&kernel.reads, &kernel.writes}) {
     for (const plan::Access& access : *list) {
-      const plan::Buffer& buffer =
-          setup.buffers[plan::index_of(access.slice.buffer)];
-      shape.bytes += access.slice.count * plan::size_of(buffer.dtype);
+      const plan::Slice& slice = access.slice;
+      const plan::Buffer& buffer = setup.buffers[plan::index_of(slice.buffer)];
+      if (gathers && !buffer.typical) {
+        continue;
+      }
+      shape.bytes +=
+          std::min(slice.count, buffer.typical.value_or(slice.count)) *
+          plan::size_of(buffer.dtype) * (gathers ? 2 : 1);
     }
   }
   for (const plan::Access& access : kernel.writes) {

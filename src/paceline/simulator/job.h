@@ -47,6 +47,10 @@ inline bool is_model_work(const Item& item) {
   return item.kind == ItemKind::kForward || item.kind == ItemKind::kBackward;
 }
 
+inline bool communicates(const Item& item) {
+  return item.kind == ItemKind::kCollective || item.kind == ItemKind::kExchange;
+}
+
 /// Kernels of one name that move as much are priced once.
 struct KernelShape {
   std::string name;

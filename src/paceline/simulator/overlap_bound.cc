@@ -9,10 +9,6 @@
 namespace paceline::simulator {
 namespace {
 
-bool communicates(const Item& item) {
-  return item.kind == ItemKind::kCollective || item.kind == ItemKind::kExchange;
-}
-
 /// The compute of one rank's step 1, by item.
 class Clock {
  public:

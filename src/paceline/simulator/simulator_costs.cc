@@ -193,7 +193,11 @@ plan::Picoseconds Simulator::State::kernel_time(
   }
   const double passes = traits == nullptr ? 1 : traits->passes;
   for (const cluster::KernelCost& cost : costs_.software.kernels) {
-    if (!shape.name.starts_with(cost.prefix)) {
+    const bool of_this = cost.kernel.empty()
+                             ? !cost.optimizer_step ||
+                                   (traits != nullptr && traits->optimizer_step)
+                             : cost.kernel == shape.name;
+    if (!of_this) {
       continue;
     }
     const double seconds =

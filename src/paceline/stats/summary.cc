@@ -118,15 +118,6 @@ std::vector<double> slowest_rank_seconds(RankSteps ranks) {
   return slowest;
 }
 
-std::vector<double> pooled_seconds(RankSteps ranks) {
-  std::vector<double> pooled;
-  for (const auto& steps : ranks) {
-    std::transform(
-        steps.begin(), steps.end(), std::back_inserter(pooled), seconds);
-  }
-  return pooled;
-}
-
 std::optional<Percentiles> percentiles(std::span<const double> samples) {
   if (samples.empty()) {
     return std::nullopt;

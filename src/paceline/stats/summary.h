@@ -19,10 +19,6 @@ using RankSteps = std::span<const std::vector<std::int64_t>>;
 /// The time of each step: the slowest rank's, in seconds.
 std::vector<double> slowest_rank_seconds(RankSteps ranks);
 
-/// All samples of all ranks, one after another, in seconds: the view of the
-/// original DDP benchmark, in which a step counts once per rank.
-std::vector<double> pooled_seconds(RankSteps ranks);
-
 /// Linear interpolation at index p (n - 1), as numpy does.
 struct Percentiles {
   double p50 = 0;

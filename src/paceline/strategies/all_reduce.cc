@@ -5,7 +5,8 @@ namespace paceline::strategies {
 namespace {
 
 /// All ranks sum a slice; each has the sum when it is given back.  What is no
-/// sum is gathered, and every rank merges it itself.
+/// sum is gathered, and every rank merges it itself, or swapped by pairs of
+/// ranks.
 ///
 ///   rounds per exchange            1
 ///   bytes sent, rank and exchange  2(P-1)/P S   S = bytes of the slice;
@@ -42,10 +43,20 @@ class AllReduce final : public ExchangeRule {
 
   void start(const Crossing& crossing, Program& program) const override {
     const auto on = communicator_named(program.setup(), kGradientCommunicator);
-    if (crossing.format.combination == Combination::kSum) {
-      program.all_reduce(crossing.mine, on);
-    } else {
-      program.all_gather(crossing.mine, gathered(crossing, program), on);
+    switch (crossing.format.combination) {
+      case Combination::kSum:
+      case Combination::kOwnSum:
+        program.all_reduce(crossing.mine, on);
+        break;
+      case Combination::kMerge:
+      case Combination::kGather:
+        program.all_gather(crossing.mine, gathered(crossing, program), on);
+        break;
+      case Combination::kPairs:
+        program.exchange(on,
+                         {{crossing.peer, crossing.mine}},
+                         {{crossing.peer, crossing.all}});
+        break;
     }
   }
 

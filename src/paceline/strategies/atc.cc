@@ -15,6 +15,7 @@ void Atc::compute(const std::vector<Bucket>&,
 void Atc::start(const Bucket& bucket,
                 const Transfer& transfer,
                 Program& program) const {
+  transfer.prepare(bucket.values, program);
   program.update(bucket, 1);
   transfer.start(bucket.values, program);
 }

@@ -97,7 +97,10 @@ class Composed final : public Planner {
   }
 
   Symmetry symmetry(const PlanInput& input) const override {
-    return exchange_->traits(input).symmetry;
+    // Pairs are no ring, and no order of ranks is like another.
+    return codec_->combination() == Combination::kPairs && input.world > 1
+               ? Symmetry{}
+               : exchange_->traits(input).symmetry;
   }
 
   std::string remark(const PlanInput& input) const override {
@@ -207,8 +210,8 @@ void refuse_loss_scaling(std::string_view rule, const PlanInput& input) {
 }
 
 void Transfer::start(const Slice& slice, Program& program) const {
-  for (int round = 0; program.input().world > 1 && round < codec.rounds();
-       ++round) {
+  const int rounds = codec.rounds(program.input());
+  for (int round = 0; program.input().world > 1 && round < rounds; ++round) {
     if (program.trains()) {
       codec.encode(slice, round, program);
     }
@@ -217,7 +220,7 @@ void Transfer::start(const Slice& slice, Program& program) const {
       exchange.start(crossing, program);
     }
     for (const Crossing& crossing : crossings) {
-      if (round + 1 < codec.rounds()) {
+      if (round + 1 < rounds) {
         exchange.finish(crossing, program);
       }
     }
@@ -228,7 +231,7 @@ void Transfer::finish(const Slice& slice, Program& program) const {
   if (program.input().world == 1) {
     return;
   }
-  const int last = codec.rounds() - 1;
+  const int last = codec.rounds(program.input()) - 1;
   for (const Crossing& crossing : codec.crossings(slice, last, program)) {
     exchange.finish(crossing, program);
   }

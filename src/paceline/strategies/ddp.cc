@@ -9,7 +9,6 @@
 #include "paceline/base/error.h"
 #include "paceline/strategies/buckets.h"
 #include "paceline/strategies/rows.h"
-#include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
 namespace {
@@ -33,12 +32,11 @@ constexpr auto kBuckets = "reducer_buckets";
 /// Li et al., VLDB 2020, arXiv:2006.15704, sections 3 and 4.
 class Ddp final : public Planner {
  public:
-  Ddp(const BucketCaps& caps, bool views, bool is_static)
-      : caps_(caps), views_(views), static_(is_static) {}
+  explicit Ddp(const ReducerOptions& options) : options_(options) {}
 
   Setup setup(const PlanInput& input) const override {
     check_shape(input);
-    if (static_ && input.micro_batches > 1) {
+    if (options_.static_graph && input.micro_batches > 1) {
       throw UsageError(fmt::format(
           "strategy 'ddp:static=yes': a static graph reduces in its first "
           "backward, but with --accumulate {} that is not the last of its step",
@@ -58,13 +56,13 @@ class Ddp final : public Planner {
   }
 
   Variant variant(const PlanInput&, Step step) const override {
-    return step > (static_ ? 1 : 0) ? 1 : 0;
+    return step > (options_.static_graph ? 1 : 0) ? 1 : 0;
   }
 
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
                 Variant variant) const override {
-    const Groups groups = reducer_buckets(input.model, caps_, variant);
+    const Groups groups = reducer_buckets(input.model, options_.caps, variant);
     const CommunicatorId on = communicator_named(setup, kGradientCommunicator);
     Program program(input, setup);
     program.compute();
@@ -79,8 +77,11 @@ class Ddp final : public Planner {
       reduced.emplace_back(std::move(bucket), op);
     }
     for (const auto& [bucket, op] : reduced) {
-      const OpIndex back = program.kernel(
-          views_ ? "view" : "copy", bucket.pieces, bucket.gradients, {1.0});
+      const OpIndex back =
+          program.kernel(options_.gradient_as_bucket_view ? "view" : "copy",
+                         bucket.pieces,
+                         bucket.gradients,
+                         {1.0});
       perform(program, back);
       program.after(back, *program.last_backward());
     }
@@ -123,8 +124,7 @@ class Ddp final : public Planner {
     return buckets;
   }
 
-  BucketCaps caps_;
-  bool views_, static_;
+  ReducerOptions options_;
 };
 
 }  // namespace
@@ -139,12 +139,15 @@ Groups reducer_buckets(const ModelShape& model,
   return assign_buckets(model, model.ready_order, {caps.first, caps.cap});
 }
 
+ReducerOptions reducer_options(const Options& options) {
+  return {.caps = {.first = options.bytes_of_mebibytes("first-bucket-mb"),
+                   .cap = options.bytes_of_mebibytes("bucket-mb")},
+          .gradient_as_bucket_view = options.text("views") == "yes",
+          .static_graph = options.text("static") == "yes"};
+}
+
 std::unique_ptr<Planner> make_ddp(const Options& options) {
-  return std::make_unique<Ddp>(
-      BucketCaps{.first = options.bytes_of_mebibytes("first-bucket-mb"),
-                 .cap = options.bytes_of_mebibytes("bucket-mb")},
-      options.text("views") == "yes",
-      options.text("static") == "yes");
+  return std::make_unique<Ddp>(reducer_options(options));
 }
 
 }  // namespace paceline::strategies

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <string_view>
 
 #include "paceline/plan/program.h"
 #include "paceline/strategies/plan_words.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
 
@@ -18,6 +19,16 @@ struct BucketCaps {
                            // where the user gave one
   std::int64_t cap = 0;    // of the others
 };
+
+/// What the Reducer is made with.
+struct ReducerOptions {
+  BucketCaps caps{};
+  bool gradient_as_bucket_view = false;
+  bool static_graph = false;
+};
+
+/// Of the strategy `ddp`.
+ReducerOptions reducer_options(const Options& options);
 
 /// Buckets of step `step`: one of everything in step 0 (the constructor's
 /// limit is infinite unless unused parameters are searched for), from step 1

@@ -111,8 +111,7 @@ class Diloco final : public UpdateRule {
              const Transfer& transfer,
              Program& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      if (program.trains() &&
-          fragment_of(mine, program) == arrives(program)) {
+      if (program.trains() && fragment_of(mine, program) == arrives(program)) {
         take_outer_step(mine, transfer, program);
       }
     }
@@ -159,9 +158,7 @@ class Diloco final : public UpdateRule {
     const Slice momentum = twin(bucket, kOuterMomentum, program);
     program.kernel(
         "nesterov",
-        {{anchor},
-         {momentum},
-         {twin(bucket, kOuterGradients, program)}},
+        {{anchor}, {momentum}, {twin(bucket, kOuterGradients, program)}},
         {{anchor}, {momentum}},
         {outer_.rate, outer_.momentum, transfer.divisor(program.input())});
     if (outer_.mix == 0) {
@@ -198,8 +195,8 @@ Outer outer_of(const Options& options) {
                     outer.every / outer.fragments - 1));
   }
   if (outer.mix >= 1 || (outer.mix > 0 && outer.delay == 0)) {
-    throw UsageError(fmt::format(
-        "diloco:mix={}: below 1, and 0 where delay=0", outer.mix));
+    throw UsageError(
+        fmt::format("diloco:mix={}: below 1, and 0 where delay=0", outer.mix));
   }
   return outer;
 }

@@ -3,7 +3,6 @@
 
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
-#include "paceline/strategies/topology.h"
 
 // The exchanges, in the order `paceline list` prints them.
 namespace paceline::strategies {
@@ -56,22 +55,39 @@ constexpr std::array kServerOptions{
 constexpr std::array kNeighborOptions{
     OptionInfo{"topology",
                "one-peer-exp",
-               "one-peer-exp: one rank a step, 1, 2, 4, ... ahead in turn;"
-               " exp: all of these; ring: both neighbors; inner-outer-exp:"
-               " one rank of each host to another host, the others inside",
-               OptionKind::kWord,
-               kTopologies},
+               "the graph of ranks: one of `paceline list topologies`",
+               OptionKind::kTopology},
     kLocalOption,
 };
 
-/// Graphs of hosts: inner-outer-exp is one of ranks on hosts.
+constexpr std::array kPushSumOptions{
+    OptionInfo{"topology",
+               "exp",
+               "the graph of ranks, whose weights are not used: one of "
+               "`paceline list topologies`",
+               OptionKind::kTopology},
+    kLocalOption,
+};
+
+constexpr std::array kWinPutOptions{
+    OptionInfo{"topology",
+               "exp",
+               "the graph of ranks: one of `paceline list topologies`",
+               OptionKind::kTopology},
+    OptionInfo{.key = "slots",
+               .fallback = "4",
+               .summary = "steps that a rank may be ahead of a neighbor before "
+                          "it waits, 1 to 16; a copy of the model each",
+               .kind = OptionKind::kCount,
+               .positive = true},
+    kLocalOption,
+};
+
 constexpr std::array kHierarchicalNeighborOptions{
     OptionInfo{"topology",
                "one-peer-exp",
-               "the graph of hosts: one-peer-exp, exp or ring, as for "
-               "neighbor-allreduce",
-               OptionKind::kWord,
-               std::span(kTopologies).first<3>()},
+               "the graph of hosts: one of `paceline list topologies`",
+               OptionKind::kTopology},
     OptionInfo{"style",
                "shards",
                "shards: every rank exchanges its share; leader: the first rank "
@@ -150,6 +166,46 @@ constexpr std::array kExchanges{
          .partner = "atc",
          .parameters = true},
         make_hierarchical_neighbor_allreduce},
+    Row<ExchangeRule>{
+        {.name = "parameter-allreduce",
+         .summary = "parameters averaged by all ranks, beside themselves",
+         .paper = "Patarasuk and Yuan, JPDC 2009",
+         .guarantee = Guarantee::kConsensus,
+         .options = {},
+         .phases = "copy, all-reduce; average",
+         .rounds = "1",
+         .bytes = "2 (P-1)/P S",
+         .partner = "atc",
+         .parameters = true},
+        make_parameter_allreduce},
+    Row<ExchangeRule>{
+        {.name = "push-sum",
+         .summary = "parameters averaged over a directed graph, with weights",
+         .paper = "Kempe et al., FOCS 2003; Assran et al., ICML 2019, "
+                  "arXiv:1811.10792",
+         .guarantee = Guarantee::kConsensus,
+         .options = kPushSumOptions,
+         .phases = "weights, messages; average, divide",
+         .rounds = "1",
+         .bytes = "degree (S + 4)",
+         .partner = "atc",
+         .parameters = true,
+         .prepared = true},
+        make_push_sum},
+    Row<ExchangeRule>{
+        {.name = "win-put",
+         .summary = "parameters mixed with what neighbors' puts have brought; "
+                    "waits for nobody",
+         .paper = "BlueFog, 2021, arXiv:2111.04287",
+         .guarantee = Guarantee::kConsensus,
+         .options = kWinPutOptions,
+         .phases = "put; mix what has arrived",
+         .rounds = "1, which nothing waits for",
+         .bytes = "degree S",
+         .partner = "awc",
+         .parameters = true,
+         .late = true},
+        make_win_put},
 };
 
 }  // namespace

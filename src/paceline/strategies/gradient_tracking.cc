@@ -68,10 +68,8 @@ class GradientTracking final : public UpdateRule {
              const Transfer& transfer,
              Program& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      program.kernel("copy",
-                     {{twin(mine, kTracker, program)}},
-                     {{mine.gradients}},
-                     {1});
+      program.kernel(
+          "copy", {{twin(mine, kTracker, program)}}, {{mine.gradients}}, {1});
       program.update(mine, 1);
       transfer.start(mine.values, program);
       transfer.finish(mine.values, program);

@@ -46,9 +46,11 @@ class Hierarchical final : public ExchangeRule {
   void start(const Crossing& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice& wire = crossing.mine;
-    const Slice own = own_share(wire, all, program);
+    const Slice own = crossing.kept.value_or(own_share(wire, all, program));
     if (all.local > 1) {
       program.reduce_scatter(wire, own, reducing_on_host(all, program));
+    } else if (crossing.kept) {
+      program.kernel("copy", {{wire}}, {{own}}, {1});
     }
     if (all.count > 1) {
       program.all_reduce(own, lane_of(all, program));

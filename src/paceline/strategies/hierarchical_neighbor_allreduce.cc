@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 
 #include "paceline/strategies/host_communicators.h"
+#include "paceline/strategies/neighbors.h"
 #include "paceline/strategies/rows.h"
-#include "paceline/strategies/strategy.h"
-#include "paceline/strategies/topology.h"
 
 namespace paceline::strategies {
 namespace {
 
+constexpr auto kHierarchicalNeighborAllreduce =
+    "hierarchical-neighbor-allreduce";
 constexpr auto kShare = "share";
 
 /// The ranks of a host average a slice exactly, hosts average with their
@@ -33,19 +34,25 @@ constexpr auto kShare = "share";
 /// 2021, arXiv:2111.04287.
 class HierarchicalNeighborAllreduce final : public ExchangeRule {
  public:
-  HierarchicalNeighborAllreduce(std::string topology, bool leader, Rank local)
-      : topology_(std::move(topology)), leader_(leader), local_(local) {}
+  explicit HierarchicalNeighborAllreduce(const Options& options)
+      : topology_(options.text("topology")),
+        leader_(options.text("style") == "leader"),
+        local_(static_cast<Rank>(options.count("local"))) {}
 
   ExchangeTraits traits(const PlanInput& input) const override {
     const Hosts all = hosts(input);
+    const auto graph = this->graph(all);
+    const Rank movable = leader_ ? all.local - 1 : all.local;
     return {.shards = leader_ ? 1 : all.local,
-            .symmetry = in_a_ring(
-                input.world, all.local, leader_ ? all.local - 1 : all.local),
-            .period = period_of(topology_, all.count, 1)};
+            .symmetry = graph->block() == 1
+                            ? in_a_ring(input.world, all.local, movable)
+                            : Symmetry{},
+            .period = graph->period()};
   }
 
   bool symmetric_weights(const PlanInput& input) const override {
-    return is_symmetric(topology_, hosts(input).count, 1);
+    const Hosts all = hosts(input);
+    return is_symmetric(*graph(all), all.count);
   }
 
   void extend(const PlanInput& input,
@@ -58,7 +65,10 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     const Elements share = leader_ ? values.count : values.count / all.local;
     builder.add_buffer(
         {.name = kShare, .dtype = format.type, .elements = share});
-    for (std::size_t i = 0; i < degree(all); ++i) {
+    const auto graph = this->graph(all);
+    check_doubly_stochastic(*graph, kHierarchicalNeighborAllreduce);
+    const std::size_t degree = graph->degree(all.host_of(input.rank));
+    for (std::size_t i = 0; i < degree; ++i) {
       builder.add_buffer(
           {.name = inbox(i), .dtype = format.type, .elements = share});
     }
@@ -89,7 +99,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     const Slice own = own_share(wire, all, program);
     if (leader_ && all.local > 1) {
       const Rank root = all.rank_of(all.host_of(program.input().rank), 0);
-      for (std::size_t i = 0; i < degree(all); ++i) {
+      for (std::size_t i = 0; i < mixing(all, program).from.size(); ++i) {
         program.broadcast(
             received(own, i, program), root, gathering_on_host(all, program));
       }
@@ -117,18 +127,17 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   }
 
   Hosts hosts(const PlanInput& input) const {
-    return hosts_of(
-        input, input.world, local_, "hierarchical-neighbor-allreduce");
+    return hosts_of(input, input.world, local_, kHierarchicalNeighborAllreduce);
   }
-  std::size_t degree(const Hosts& all) const {
-    return degree_of(topology_, all.count, 1);
+  std::unique_ptr<const Topology> graph(const Hosts& all) const {
+    return topology_.on({all.count, 1});
   }
-  Mixing mixing(const Hosts& all, const Program& program) const {
-    return mixing_of(topology_,
-                     all.count,
-                     1,
-                     all.host_of(program.input().rank),
-                     program.phase());
+  /// The row of this rank's host.
+  const Mixing& mixing(const Hosts& all, Program& program) const {
+    return program.derived<Mixing>([&] {
+      return graph(all)->mixing(all.host_of(program.input().rank),
+                                program.phase());
+    });
   }
   static Rank place(const Hosts& all, const Program& program) {
     return all.place_of(program.input().rank);
@@ -145,9 +154,12 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 
   /// With the same place of the neighboring hosts.
   void exchange(const Slice& own, const Hosts& all, Program& program) const {
-    const Mixing hosts = mixing(all, program);
+    const Mixing& hosts = mixing(all, program);
     const Rank here = place(all, program);
     std::vector<Message> sends, receives;
+    if (hosts.from.empty() && hosts.to.empty()) {
+      return;  // a step without neighbors
+    }
     for (const Rank to : hosts.to) {
       sends.push_back({all.rank_of(to, here), own});
     }
@@ -164,7 +176,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
            const Slice& mean,
            const Hosts& all,
            Program& program) const {
-    const Mixing hosts = mixing(all, program);
+    const Mixing& hosts = mixing(all, program);
     std::vector<Access> reads{{own}};
     std::vector<double> weights{hosts.self / all.local};
     for (std::size_t i = 0; i < hosts.from.size(); ++i) {
@@ -174,7 +186,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     program.kernel("linear", std::move(reads), {{mean}}, std::move(weights));
   }
 
-  std::string topology_;
+  TopologyChoice topology_;
   bool leader_;
   Rank local_;
 };
@@ -183,10 +195,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 
 std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
     const Options& options) {
-  return std::make_unique<HierarchicalNeighborAllreduce>(
-      options.text("topology"),
-      options.text("style") == "leader",
-      static_cast<Rank>(options.count("local")));
+  return std::make_unique<HierarchicalNeighborAllreduce>(options);
 }
 
 }  // namespace paceline::strategies

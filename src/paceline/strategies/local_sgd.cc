@@ -18,7 +18,8 @@ namespace {
 ///   rounds per step            1/H exchange
 ///   bytes sent, rank and step  1/H of exchanging S = model size
 ///   extra memory, rank         none of its own
-///   guarantee                  ranks hold the same after every H-th step, where
+///   guarantee                  ranks hold the same after every H-th step,
+///   where
 ///                              the exchange is a mean over all of them
 ///
 /// H = 1 is adapt-then-combine.  The state of the optimizer stays local.
@@ -59,11 +60,11 @@ class LocalSgd final : public Atc {
 Step interval_of(const Options& options, std::string_view rule) {
   const std::int64_t every = options.count("every");
   if (every < 1 || every > kLongestInterval) {
-    throw UsageError(fmt::format(
-        "{}:every={}: a number of steps from 1 to {} is wanted",
-        rule,
-        every,
-        kLongestInterval));
+    throw UsageError(
+        fmt::format("{}:every={}: a number of steps from 1 to {} is wanted",
+                    rule,
+                    every,
+                    kLongestInterval));
   }
   return every;
 }

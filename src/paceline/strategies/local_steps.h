@@ -16,7 +16,8 @@ inline constexpr Step kLongestInterval = 500;
 /// that names `rule`.
 Step interval_of(const Options& options, std::string_view rule);
 
-/// Whether step `step` ends an interval of `every` steps: the last of them does.
+/// Whether step `step` ends an interval of `every` steps: the last of them
+/// does.
 constexpr bool ends_interval(Step step, Step every) {
   return (step + 1) % every == 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/merge.h"
+#include "paceline/strategies/cut_rule.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
@@ -20,30 +20,12 @@ namespace {
 /// small-elements adds what HKBU-HPML/ddl-benchmarks adds to the paper: a
 /// bucket of fewer elements is merged whatever the times say. Shi et al.,
 /// INFOCOM 2019, arXiv:1811.11141; TPDS 2021, arXiv:1912.09268.
-class MgWfbp final : public ScheduleRule {
+class MgWfbp final : public CutRule<Merge> {
  public:
   explicit MgWfbp(Elements small) : small_(small) {}
 
-  bool needs_times() const override { return true; }
-
-  Groups groups(const PlanInput& input,
-                const TransferTime& time) const override {
-    return grouped(input.model, merge(input, time).sizes);
-  }
-
-  void write(const std::vector<Bucket>& buckets,
-             PlanWriter& writer) const override {
-    writer.compute();
-    writer.synchronize(buckets);
-  }
-
-  std::string remark(const PlanInput& input,
-                     const TransferTime& time) const override {
-    return remark_on(merge(input, time));
-  }
-
  private:
-  Merge merge(const PlanInput& input, const TransferTime& time) const {
+  Merge cut(const PlanInput& input, const TransferTime& time) const override {
     return greedy_merge(tensors_of(input, "mg-wfbp"), time, small_);
   }
 

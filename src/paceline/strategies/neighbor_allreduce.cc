@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include "paceline/strategies/hosts.h"
+#include "paceline/strategies/neighbors.h"
 #include "paceline/strategies/rows.h"
-#include "paceline/strategies/strategy.h"
-#include "paceline/strategies/topology.h"
 
 namespace paceline::strategies {
 namespace {
 
+constexpr auto kNeighborAllreduce = "neighbor-allreduce";
 constexpr auto kNeighborCommunicator = "neighbors";
 
 /// Every rank averages a slice with its neighbors in a graph and with nobody
@@ -19,110 +16,68 @@ constexpr auto kNeighborCommunicator = "neighbors";
 ///   extra memory, rank             degree * S of the model
 ///   guarantee                      consensus: ranks agree in the limit only
 ///
-/// Rows and columns of W sum to 1 on every topology here, so the mean over the
-/// ranks is kept.  Lian et al., NeurIPS 2017, arXiv:1705.09056; one peer a
-/// step: Assran et al., ICML 2019, arXiv:1811.10792.
+/// Rows and columns of W sum to 1, so the mean over the ranks is kept.  Lian et
+/// al., NeurIPS 2017, arXiv:1705.09056; one peer a step: Assran et al., ICML
+/// 2019, arXiv:1811.10792.
 class NeighborAllreduce final : public ExchangeRule {
  public:
-  NeighborAllreduce(std::string topology, Rank local)
-      : topology_(std::move(topology)), local_(local) {}
+  explicit NeighborAllreduce(const Options& options)
+      : neighbors_(options, kNeighborAllreduce) {}
 
   ExchangeTraits traits(const PlanInput& input) const override {
-    const Rank local = hosts(input).local;
-    const bool by_host = topology_ == "inner-outer-exp";
-    return {.symmetry = in_a_ring(input.world, by_host ? local : 1),
-            .period = period_of(topology_, input.world, local)};
+    return neighbors_.traits(input);
   }
 
   bool symmetric_weights(const PlanInput& input) const override {
-    return is_symmetric(topology_, input.world, hosts(input).local);
+    return is_symmetric(*neighbors_.graph(input), input.world);
   }
 
   void extend(const PlanInput& input,
               const std::vector<Bucket>&,
               const WireFormat& format,
               SetupBuilder& builder) const override {
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
-    const std::size_t degree =
-        degree_of(topology_, input.world, hosts(input).local);
-    for (std::size_t i = 0; i < degree; ++i) {
-      builder.add_buffer({.name = inbox(i),
-                          .dtype = format.type,
-                          .elements = values.count,
-                          .stands_for = values});
-    }
+    check_doubly_stochastic(*neighbors_.graph(input), kNeighborAllreduce);
+    neighbors_.add_inboxes(input, format, builder);
     builder.add_world(kNeighborCommunicator);
   }
 
   void start(const Crossing& crossing, Program& program) const override {
-    const Slice& wire = crossing.mine;
-    const Mixing mixing = mixing_for(program);
-    std::vector<Message> sends, receives;
-    for (const Rank to : mixing.to) {
-      sends.push_back({to, wire});
-    }
-    for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-      receives.push_back({mixing.from[i].rank, received(wire, i, program)});
+    const Mixing& mixing = neighbors_.mixing(program);
+    if (mixing.from.empty() && mixing.to.empty()) {
+      return;  // a step without neighbors
     }
     program.exchange(communicator_named(program.setup(), kNeighborCommunicator),
-                     std::move(sends),
-                     std::move(receives));
+                     Neighbors::sends(mixing, crossing.mine),
+                     Neighbors::receives(mixing, crossing.mine, program));
   }
 
   void finish(const Crossing& crossing, Program& program) const override {
     const Slice& wire = crossing.mine;
-    const Mixing mixing = mixing_for(program);
+    const Mixing& mixing = neighbors_.mixing(program);
+    if (mixing.from.empty()) {
+      return;
+    }
     std::vector<Access> reads{{wire}};
     std::vector<double> weights{mixing.self};
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-      reads.push_back({received(wire, i, program)});
+      reads.push_back({Neighbors::received(wire, i, program)});
       weights.push_back(mixing.from[i].weight);
     }
     program.kernel("linear", std::move(reads), {{wire}}, std::move(weights));
   }
 
   Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
-    const std::size_t degree =
-        degree_of(topology_, model.world, local_ > 0 ? local_ : model.world);
-    return static_cast<Picoseconds>(degree) *
-           time_on(model.message, "messages", bytes);
+    return neighbors_.time(model, bytes);
   }
 
  private:
-  static std::string inbox(std::size_t neighbor) {
-    return fmt::format("neighbor{}", neighbor);
-  }
-
-  static Slice received(const Slice& wire,
-                        std::size_t neighbor,
-                        const Program& program) {
-    return {
-        buffer_named(program.setup(), inbox(neighbor)), wire.begin, wire.count};
-  }
-
-  Hosts hosts(const PlanInput& input) const {
-    return hosts_of(input, input.world, local_, "neighbor-allreduce");
-  }
-
-  Mixing mixing_for(const Program& program) const {
-    const PlanInput& input = program.input();
-    return mixing_of(topology_,
-                     input.world,
-                     hosts(input).local,
-                     input.rank,
-                     program.phase());
-  }
-
-  std::string topology_;
-  Rank local_;
+  Neighbors neighbors_;
 };
 
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options) {
-  return std::make_unique<NeighborAllreduce>(
-      options.text("topology"), static_cast<Rank>(options.count("local")));
+  return std::make_unique<NeighborAllreduce>(options);
 }
 
 }  // namespace paceline::strategies

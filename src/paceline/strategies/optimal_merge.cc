@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/merge.h"
+#include "paceline/strategies/cut_rule.h"
 #include "paceline/strategies/periodic_merge.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
@@ -24,28 +24,10 @@ namespace {
 /// which communication may reach into the next, and an early end decides
 /// between equal steps.  Where an engine carries exchanges side by side,
 /// strategies/merge_search.h finds the cuts.
-class OptimalMerge final : public ScheduleRule {
- public:
-  bool needs_times() const override { return true; }
-
-  Groups groups(const PlanInput& input,
-                const TransferTime& time) const override {
-    return grouped(input.model, merge(input, time).sizes);
-  }
-
-  void write(const std::vector<Bucket>& buckets,
-             PlanWriter& writer) const override {
-    writer.compute();
-    writer.synchronize(buckets);
-  }
-
-  std::string remark(const PlanInput& input,
-                     const TransferTime& time) const override {
-    return remark_on(merge(input, time));
-  }
-
+class OptimalMerge final : public CutRule<PeriodicMerge> {
  private:
-  static PeriodicMerge merge(const PlanInput& input, const TransferTime& time) {
+  PeriodicMerge cut(const PlanInput& input,
+                    const TransferTime& time) const override {
     return best_step(step_tensors_of(input, "optimal-merge"), time);
   }
 };

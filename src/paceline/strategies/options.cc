@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/strategies/topology.h"
 
 namespace paceline::strategies {
 namespace {
@@ -65,10 +66,10 @@ double parse_number(std::string_view where, std::string_view text) {
       std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() ||
       !(value >= 0 && value <= 1000)) {
-    throw UsageError(fmt::format(
-        "strategy option {}={}: a number from 0 to 1000 is wanted",
-        where,
-        text));
+    throw UsageError(
+        fmt::format("strategy option {}={}: a number from 0 to 1000 is wanted",
+                    where,
+                    text));
   }
   return value;
 }
@@ -89,13 +90,23 @@ std::string parse_option(const OptionInfo& option,
     return fmt::format("{}", value);
   }
   if (option.kind == OptionKind::kCount) {
-    return fmt::format("{}", parse_count(where, text));
+    const std::int64_t value = parse_count(where, text);
+    if (option.positive && value == 0) {
+      throw UsageError(
+          fmt::format("strategy option {}={}: a whole number above 0 is wanted",
+                      where,
+                      text));
+    }
+    return fmt::format("{}", value);
   }
   if (option.kind == OptionKind::kNumber) {
     return fmt::format("{}", parse_number(where, text));
   }
   if (option.kind == OptionKind::kFraction) {
     return fmt::format("{}", parse_fraction(where, text));
+  }
+  if (option.kind == OptionKind::kTopology) {
+    return TopologyChoice(text).text();
   }
   if (std::ranges::find(option.words, text) == option.words.end()) {
     throw UsageError(fmt::format(

@@ -8,8 +8,8 @@ namespace {
 
 constexpr const char* kGlobal = "global";
 
-/// Adapt-then-combine with neighbors, and at the end of every H-th step the mean
-/// over all ranks in its place: with y_i = x_i - lr * opt(g(x_i)),
+/// Adapt-then-combine with neighbors, and at the end of every H-th step the
+/// mean over all ranks in its place: with y_i = x_i - lr * opt(g(x_i)),
 ///   x_i <- sum over j of W_ij y_j   in H - 1 of H steps
 ///   x_i <- 1/P sum over j of y_j    in the H-th
 ///

@@ -33,13 +33,21 @@ std::unique_ptr<ExchangeRule> make_ps(const Options& options);
 std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options);
 std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
     const Options& options);
+std::unique_ptr<ExchangeRule> make_parameter_allreduce(const Options& options);
+std::unique_ptr<ExchangeRule> make_push_sum(const Options& options);
+std::unique_ptr<ExchangeRule> make_win_put(const Options& options);
 
 // codecs
 std::unique_ptr<CodecRule> make_identity(const Options& options);
 std::unique_ptr<CodecRule> make_fp16(const Options& options);
 std::unique_ptr<CodecRule> make_bf16(const Options& options);
 std::unique_ptr<CodecRule> make_sign(const Options& options);
+std::unique_ptr<CodecRule> make_ef_sign(const Options& options);
 std::unique_ptr<CodecRule> make_topk(const Options& options);
+std::unique_ptr<CodecRule> make_gtopk(const Options& options);
+std::unique_ptr<CodecRule> make_random_k(const Options& options);
+std::unique_ptr<CodecRule> make_qsgd(const Options& options);
+std::unique_ptr<CodecRule> make_powersgd(const Options& options);
 
 // update rules
 std::unique_ptr<UpdateRule> make_gradients(const Options& options);
@@ -52,6 +60,7 @@ std::unique_ptr<UpdateRule> make_slowmo(const Options& options);
 std::unique_ptr<UpdateRule> make_gradient_tracking(const Options& options);
 std::unique_ptr<UpdateRule> make_exact_diffusion(const Options& options);
 std::unique_ptr<UpdateRule> make_zero_1(const Options& options);
+std::unique_ptr<UpdateRule> make_zero_2(const Options& options);
 
 // whole strategies
 std::unique_ptr<Planner> make_none(const Options& options);

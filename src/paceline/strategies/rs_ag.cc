@@ -34,7 +34,7 @@ class RsAg final : public ExchangeRule {
   void start(const Crossing& crossing, Program& program) const override {
     program.reduce_scatter(
         crossing.mine,
-        own_shard(crossing, program),
+        crossing.kept.value_or(own_shard(crossing, program)),
         communicator_named(program.setup(), kGradientCommunicator));
   }
 

@@ -23,8 +23,10 @@ namespace paceline::strategies {
 /// What makes, of the wire forms of several ranks, the one that decode() wants.
 enum class Combination : std::uint8_t {
   kSum,  // their sum, element by element; sums of sums and weights are allowed
-  kMerge,  // a kernel that takes all of them at once, element by element
-  kGather  // decode() reads them side by side
+  kOwnSum,  // the same, of a form whose length is its own: nobody cuts it
+  kMerge,   // a kernel that takes all of them at once, element by element
+  kGather,  // decode() reads them side by side
+  kPairs    // two ranks swap theirs, and the codec merges them
 };
 
 /// What the wire forms of a codec have in common.
@@ -39,9 +41,13 @@ struct WireFormat {
 /// A slice that crosses.
 struct Crossing {
   WireFormat format;
-  Slice of;     // what it is the wire form of, or part of
-  Slice mine;   // this rank's; with kSum and kMerge also what comes back
-  Slice all{};  // kGather: those of all ranks, one after the other
+  Slice of;        // what it is the wire form of, or part of
+  Slice mine;      // this rank's; with kSum and kMerge also what comes back
+  Slice all{};     // kGather: those of all ranks, in their order; kPairs: the
+                   // other rank's
+  Rank peer = -1;  // kPairs: that rank
+  /// Where an exchange of shards leaves this rank's, if not in `mine`.
+  std::optional<Slice> kept{};
 };
 
 /// The form in which a slice is sent.
@@ -63,7 +69,7 @@ class CodecRule {
                       const std::vector<Bucket>& buckets,
                       SetupBuilder& builder) const = 0;
 
-  virtual int rounds() const { return 1; }
+  virtual int rounds(const PlanInput& /*input*/) const { return 1; }
 
   /// What crosses of `slice` in a round, on ranks that compute and on ranks
   /// that serve: a bucket or a part of one.
@@ -121,6 +127,11 @@ class ExchangeRule {
                       const WireFormat& format,
                       SetupBuilder& builder) const = 0;
 
+  /// Appends what turns values into those that start() may be given; the
+  /// update rule calls it before it changes them.  Only exchanges whose rows
+  /// say `prepared` need it.
+  virtual void prepare(const Slice& /*values*/, Program& /*program*/) const {}
+
   /// Appends the half that sends this rank's part.  Only worlds of several
   /// ranks exchange.
   virtual void start(const Crossing& crossing, Program& program) const = 0;
@@ -141,6 +152,13 @@ class ExchangeRule {
 struct Transfer {
   const ExchangeRule& exchange;
   const CodecRule& codec;
+
+  /// As ExchangeRule::prepare.
+  void prepare(const Slice& values, Program& program) const {
+    if (program.input().world > 1) {
+      exchange.prepare(values, program);
+    }
+  }
 
   /// Appends all rounds up to the half of the last one that sends.
   void start(const Slice& slice, Program& program) const;

@@ -6,6 +6,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
 namespace {
@@ -17,16 +18,28 @@ namespace {
 ///
 ///   bytes sent     n/8 of n values a part: (P-1) n/8 a rank where all gather,
 ///                  n/8 each way where a server votes
-///   extra memory   n/8 bytes, and n/8 bytes of every rank where votes are cast
+///                  form=int8: summed as a byte a value, 2 (P-1)/P n a rank
+///   extra memory   n/8 bytes, and n/8 bytes of every rank where votes are
+///   cast;
+///                  form=int8: n bytes
 ///   guarantee      every rank has the same result; the gradient is compressed
 ///
+/// form=int8 sums signs as numbers in a byte, so any exchange that sums carries
+/// them, among at most 127 ranks; the result is the same.
 /// Bernstein et al., ICML 2018, arXiv:1802.04434; the vote: ICLR 2019,
 /// arXiv:1810.05291.
 class Sign final : public CodecRule {
  public:
-  Combination combination() const override { return Combination::kMerge; }
+  explicit Sign(bool summed) : summed_(summed) {}
+
+  Combination combination() const override {
+    return summed_ ? Combination::kSum : Combination::kMerge;
+  }
 
   WireFormat format(const PlanInput&) const override {
+    if (summed_) {
+      return {.type = DType::kI8, .summed = false};
+    }
     return {.type = DType::kI8,
             .packed = 8,
             .combination = combination(),
@@ -42,10 +55,18 @@ class Sign final : public CodecRule {
           "sign applies signs, which do not grow with the loss, so the loss "
           "cannot be scaled; take another dtype or another codec");
     }
+    if (summed_ && input.world > kMostSummed) {
+      throw UsageError(fmt::format(
+          "sign:form=int8 sums the signs of at most {} ranks in a byte, and "
+          "there are {}; take form=bits",
+          kMostSummed,
+          input.world));
+    }
     const Slice values =
         whole(builder.setup(), buffer_named(builder.setup(), kValues));
-    builder.add_buffer(
-        {.name = kBits, .dtype = DType::kI8, .elements = values.count / 8});
+    builder.add_buffer({.name = kBits,
+                        .dtype = DType::kI8,
+                        .elements = values.count / packed()});
   }
 
   std::vector<Crossing> crossings(const Slice& slice,
@@ -57,7 +78,8 @@ class Sign final : public CodecRule {
   }
 
   void encode(const Slice& slice, int, Program& program) const override {
-    program.kernel("sign", {{slice}}, {{bits_of(slice, program)}});
+    program.kernel(
+        summed_ ? "sign8" : "sign", {{slice}}, {{bits_of(slice, program)}});
   }
 
   /// Tensor by tensor: the padding between them stays zero.
@@ -67,25 +89,31 @@ class Sign final : public CodecRule {
       bits.push_back({bits_of(tensor, program)});
       signs.push_back({tensor});
     }
-    program.kernel("unsign", std::move(bits), std::move(signs));
+    program.kernel(
+        summed_ ? "unsign8" : "unsign", std::move(bits), std::move(signs));
   }
 
  private:
   static constexpr auto kBits = "sign_bits";
+  static constexpr Rank kMostSummed = 127;
+
+  Elements packed() const { return summed_ ? 1 : 8; }
 
   /// Every tensor and every cut begins at a multiple of 8 elements.
-  static Slice bits_of(const Slice& slice, const Program& program) {
-    PACELINE_CHECK_EQ(slice.begin % 8, 0);
+  Slice bits_of(const Slice& slice, const Program& program) const {
+    PACELINE_CHECK_EQ(slice.begin % packed(), 0);
     return {buffer_named(program.setup(), kBits),
-            slice.begin / 8,
-            (slice.count + 7) / 8};
+            slice.begin / packed(),
+            (slice.count + packed() - 1) / packed()};
   }
+
+  bool summed_;
 };
 
 }  // namespace
 
-std::unique_ptr<CodecRule> make_sign(const Options&) {
-  return std::make_unique<Sign>();
+std::unique_ptr<CodecRule> make_sign(const Options& options) {
+  return std::make_unique<Sign>(options.text("form") == "int8");
 }
 
 }  // namespace paceline::strategies

@@ -176,6 +176,20 @@ std::string choice_text(const Choice<T>& choice) {
                      fmt::join(options, ","));
 }
 
+/// What a codec whose forms combine so needs of an exchange, and what others
+/// do.
+std::string_view need_of(Combination how) {
+  switch (how) {
+    case Combination::kOwnSum:
+      return "sums of a length of their own, and '{}' cuts sums by the slice";
+    case Combination::kPairs:
+      return "pairs of ranks that swap what they have, and '{}' has none";
+    default:
+      return "what every rank sends in one place, and '{}' passes on sums of "
+             "some ranks";
+  }
+}
+
 /// What an exchange adds up must be a sum.
 void check_combines(const StrategySpec& spec) {
   const auto codec = spec.codec.row->make(spec.codec.options);
@@ -189,12 +203,11 @@ void check_combines(const StrategySpec& spec) {
       able.push_back(row.name);
     }
   }
-  throw UsageError(
-      fmt::format("'{}' needs what every rank sends in one place, and '{}' "
-                  "passes on sums of some ranks; take {}",
-                  spec.codec.row->name,
-                  choice_text(spec.exchange),
-                  fmt::join(able, " or ")));
+  throw UsageError(fmt::format(
+      "'{}' needs {}; take {}",
+      spec.codec.row->name,
+      fmt::format(fmt::runtime(need_of(how)), choice_text(spec.exchange)),
+      fmt::join(able, " or ")));
 }
 
 bool fulfills(const RowInfo& exchange, Wants wants) {
@@ -239,6 +252,20 @@ void check_combination(const StrategySpec& spec) {
     throw UsageError(fmt::format(
         "'{}' averages parameters with neighbors, which '{}' does not send; "
         "take the update rule atc, awc or another that does",
+        exchange.name,
+        update.name));
+  }
+  if (exchange.prepared && !update.prepared) {
+    throw UsageError(fmt::format(
+        "'{}' sends the parameters times a weight, to which the gradient has "
+        "to be applied before they are sent, and '{}' does not do so; take atc",
+        exchange.name,
+        update.name));
+  }
+  if (exchange.late && !update.late) {
+    throw UsageError(fmt::format(
+        "'{}' averages what has arrived, which may be late, and '{}' needs the "
+        "values of the step; take neighbor-allreduce",
         exchange.name,
         update.name));
   }

@@ -43,7 +43,8 @@ enum class OptionKind : std::uint8_t {
   kCount,     // a whole number from 0 on
   kFraction,  // above 0, at most 1
   kNumber,    // from 0 to 1000
-  kWord       // one of `words`
+  kWord,      // one of `words`
+  kTopology   // a TopologyChoice
 };
 
 struct OptionInfo {
@@ -100,6 +101,14 @@ struct RowInfo {
   /// An update rule: what it needs, and why, as a predicate.
   Wants wants = Wants::kAny;
   std::string_view because{};
+
+  /// An exchange: takes only values that it has prepared before the update.  An
+  /// update rule: lets it do so.
+  bool prepared = false;
+
+  /// An exchange: averages what has arrived, which may be late.  An update
+  /// rule: may be given such averages.
+  bool late = false;
 };
 
 /// A row's options, every key resolved, in the row's order.

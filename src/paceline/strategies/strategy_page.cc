@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paceline/strategies/strategy.h"
+#include "paceline/strategies/topology.h"
 
 namespace paceline::strategies {
 namespace {
@@ -75,6 +76,24 @@ std::string options_of(const AxisInfo& axis) {
   return text;
 }
 
+std::string topology_table() {
+  std::string text =
+      "### topology\n\n| name | graph | paper |\n| --- | --- | --- |\n";
+  for (const TopologyRow& row : topologies()) {
+    const bool optional = !row.fallback.empty();
+    text += fmt::format("| `{}{}{}{}` | {} | {} |\n",
+                        row.name,
+                        optional                ? "[:"
+                        : row.parameter.empty() ? ""
+                                                : ":",
+                        row.parameter,
+                        optional ? "]" : "",
+                        row.summary,
+                        row.paper);
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string strategy_markdown() {
@@ -84,7 +103,7 @@ std::string strategy_markdown() {
     text += table_of(axis) + "\n";
     options += options_of(axis);
   }
-  return text +
+  return text + topology_table() +
          "### options\n\n| option | default | meaning |\n| --- | --- | --- "
          "|\n" +
          options;

@@ -4,10 +4,10 @@
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
 
-// The whole strategies; schedule_table.cc, exchange_table.cc, codec_table.cc and
-// update_table.cc hold the axes.  To add a part,
-// write <name>.cc, declare its maker in rows.h and add its row to the table of
-// its axis; parsing, `paceline list` and the conformance tests read these.
+// The whole strategies; schedule_table.cc, exchange_table.cc, codec_table.cc
+// and update_table.cc hold the axes.  To add a part, write <name>.cc, declare
+// its maker in rows.h and add its row to the table of its axis; parsing,
+// `paceline list` and the conformance tests read these.
 
 namespace paceline::strategies {
 namespace {
@@ -76,6 +76,15 @@ constexpr std::array kWholeStrategies{
                   .rounds = "as ddp",
                   .bytes = "2 (P-1)/P S",
                   .file = "adapters/python_ddp.py"},
+                 nullptr},
+    Row<Planner>{{.name = "external",
+                  .summary = "a program outside trains: --framework, --command",
+                  .paper = "",
+                  .options = {},
+                  .phases = "its own",
+                  .rounds = "its own",
+                  .bytes = "its own",
+                  .file = "adapters/adapters.toml"},
                  nullptr},
 };
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cmath>
-
-#include <fmt/format.h>
-
-#include "paceline/base/error.h"
+#include "paceline/strategies/error_feedback.h"
 #include "paceline/strategies/rows.h"
+#include "paceline/strategies/sparse_buckets.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
@@ -28,7 +24,7 @@ namespace {
 /// arXiv:1712.01887.
 class TopK final : public CodecRule {
  public:
-  explicit TopK(double density) : density_(density) {}
+  explicit TopK(double density) : sparse_(density) {}
 
   Combination combination() const override { return Combination::kGather; }
 
@@ -39,22 +35,9 @@ class TopK final : public CodecRule {
   void extend(const PlanInput& input,
               const std::vector<Bucket>& buckets,
               SetupBuilder& builder) const override {
-    if (input.loss_scaling) {
-      throw UsageError(
-          "topk keeps what does not cross for later steps, when the loss may "
-          "be scaled otherwise; take another dtype or another codec");
-    }
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    add_residual(input, "topk", builder);
     const DType type = input.model.dtype;
-    Elements kept = 0;
-    for (const Bucket& bucket : buckets) {
-      kept += kept_of(bucket, input.model);
-    }
-    builder.add_buffer({.name = kResidual,
-                        .dtype = type,
-                        .elements = values.count,
-                        .stands_for = values});
+    const Elements kept = sparse_.kept(buckets, input.model);
     builder.add_buffer({.name = kMyValues, .dtype = type, .elements = kept});
     builder.add_buffer(
         {.name = kMyPlaces, .dtype = DType::kI32, .elements = kept});
@@ -86,8 +69,7 @@ class TopK final : public CodecRule {
 
   void encode(const Slice& slice, int, Program& program) const override {
     const Parts parts = parts_of(slice, program);
-    const Slice residual{
-        buffer_named(program.setup(), kResidual), slice.begin, slice.count};
+    const Slice residual = residual_of(slice, program);
     if (parts.values.count == 0) {
       program.kernel("linear", {{slice}, {residual}}, {{residual}}, {1, 1});
       return;
@@ -108,7 +90,6 @@ class TopK final : public CodecRule {
   }
 
  private:
-  static constexpr auto kResidual = "residual";
   static constexpr auto kMyValues = "topk_values";
   static constexpr auto kMyPlaces = "topk_places";
   static constexpr auto kAllValues = "topk_all_values";
@@ -118,36 +99,12 @@ class TopK final : public CodecRule {
     Slice values, places, all_values, all_places;
   };
 
-  /// The padding between tensors does not count.
-  Elements kept_of(const Bucket& bucket, const ModelShape& model) const {
-    Elements elements = 0;
-    for (const ParameterId id : bucket.parameters) {
-      elements += model.parameters[index_of(id)].elements;
-    }
-    return std::max(Elements{1},
-                    static_cast<Elements>(
-                        std::floor(density_ * static_cast<double>(elements))));
-  }
-
-  /// Buckets lie one after the other, each with its share.
   Parts parts_of(const Slice& slice, const Program& program) const {
-    const ModelShape& model = program.input().model;
-    const std::size_t number = program.bucket_at(slice.begin);
-    Elements before = 0;
-    for (std::size_t i = 0; i < number; ++i) {
-      before += kept_of(program.buckets()[i], model);
-    }
-    const Bucket& bucket = program.buckets()[number];
-    const Elements kept = kept_of(bucket, model);
-    const auto share = [&](Elements end) {
-      return kept * (end - bucket.values.begin) / bucket.values.count;
-    };
-    const Elements begin = before + share(slice.begin);
-    const Elements count = before + share(slice.begin + slice.count) - begin;
+    const SparseBuckets::Range range = sparse_.range_of(slice, program);
     const auto in = [&](const char* buffer, Elements copies) {
       return Slice{buffer_named(program.setup(), buffer),
-                   copies * begin,
-                   copies * count};
+                   copies * range.begin,
+                   copies * range.count};
     };
     const Elements world = program.input().world;
     return {.values = in(kMyValues, 1),
@@ -156,7 +113,7 @@ class TopK final : public CodecRule {
             .all_places = in(kAllPlaces, world)};
   }
 
-  double density_;
+  SparseBuckets sparse_;
 };
 
 }  // namespace

@@ -1,56 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
 #include "paceline/strategies/plan_words.h"
 
-namespace paceline::strategies {
+// Graphs over which nodes average, as `topology=` names them: NAME or
+// NAME:PARAMETER.  Each lives in one file, strategies/topologies/<name>.cc, and
+// has one row in topologies/table.cc.
 
-/// Graphs over which ranks average, as `topology=` names them.
-///
-///   ring                   both neighbors, 1/3 each
-///   exp                    1, 2, 4, ... ranks ahead, equal weights
-///   one-peer-exp           2^(t mod ceil(log2 P)) ahead, 1/2: one distance of
-///                          exp a step; after ceil(log2 P) steps the exact
-///                          mean where P is a power of two
-///   inner-outer-exp        on hosts of L > 2 ranks one rank a step sends to
-///                          another host, the others inside theirs, 1/2
-///
-/// exp and one-peer-exp: Ying et al., NeurIPS 2021, arXiv:2110.13363.
-inline constexpr std::array<std::string_view, 4> kTopologies{
-    "one-peer-exp", "exp", "ring", "inner-outer-exp"};
+namespace paceline::strategies {
 
 struct Neighbor {
   Rank rank = 0;
   double weight = 0;
 };
 
-/// One rank's row of the mixing matrix in one step:
+/// One node's row of the mixing matrix W in one step:
 ///   x <- self * x + sum of from[j].weight * (x of from[j].rank).
 struct Mixing {
   double self = 1;
   std::vector<Neighbor> from;
-  std::vector<Rank> to;  // who receives this rank's x
+  std::vector<Rank> to;  // who receives this node's x
 };
 
-/// After how many steps the graph repeats; 1 where it is static.
-Step period_of(std::string_view topology, Rank world, Rank local);
+/// The nodes of a graph: ranks, or hosts.
+struct Nodes {
+  Rank count = 1;
+  Rank local = 1;  // neighbors in rank order that share a host
+};
 
-/// The graph of `world` nodes in a step of which only the number modulo the
-/// period matters.  `local` is the ranks a host, used by inner-outer-exp.
-/// Throws UsageError where the graph does not exist for such a world.
-Mixing mixing_of(
-    std::string_view topology, Rank world, Rank local, Rank rank, Step step);
+class Topology {
+ public:
+  virtual ~Topology() = default;
 
-/// Whether, in the first step, every two ranks receive from each other with
+  /// After how many steps the graph repeats; 1: it is static.
+  virtual Step period() const { return 1; }
+
+  /// Of `step` only the rest after division by the period matters.
+  virtual Mixing mixing(Rank node, Step step) const = 0;
+
+  /// The largest number of nodes that `node` receives from in one step.
+  virtual std::size_t degree(Rank node) const;
+
+  /// Nodes in blocks of so many may be rotated without a change of the graph;
+  /// 0: nobody may move.
+  virtual Rank block() const { return 0; }
+
+  /// The first row or column of W that does not sum to 1, with its sum; empty
+  /// where all do, as in every graph that is defined here.
+  virtual std::string imbalance() const { return {}; }
+};
+
+/// The largest degree of all nodes.
+std::size_t largest_degree(const Topology& topology, Rank nodes);
+
+/// Whether, in the first step, every two nodes receive from each other with
 /// equal weights.
-bool is_symmetric(std::string_view topology, Rank world, Rank local);
+bool is_symmetric(const Topology& topology, Rank nodes);
 
-/// The largest number of ranks that one receives from, over all steps.
-std::size_t degree_of(std::string_view topology, Rank world, Rank local);
+using MakeTopology =
+    std::function<std::unique_ptr<const Topology>(const Nodes& nodes)>;
+
+struct TopologyRow {
+  std::string_view name;
+  std::string_view parameter;  // what stands behind the colon; empty: nothing
+  std::string_view fallback;   // the parameter where none is given
+  std::string_view summary;
+  std::string_view paper;
+  /// Throws UsageError for a parameter that cannot be.
+  MakeTopology (*make)(const std::string& parameter);
+};
+
+/// In the order `paceline list topologies` prints them.
+std::span<const TopologyRow> topologies();
+
+/// A topology by name, before the nodes are known.
+class TopologyChoice {
+ public:
+  /// Reads the file of an edge list.  Throws UsageError that lists the known
+  /// names, or says what the parameter may be.
+  explicit TopologyChoice(std::string_view text);
+
+  /// The name, with its parameter unless that is the default.
+  const std::string& text() const { return text_; }
+
+  /// Throws UsageError where the graph does not exist for these nodes.  One
+  /// node alone has a graph without edges.
+  std::unique_ptr<const Topology> on(const Nodes& nodes) const;
+
+ private:
+  std::string text_;
+  MakeTopology make_;
+};
 
 }  // namespace paceline::strategies

@@ -78,7 +78,9 @@ constexpr std::array kUpdateRules{
                      .guarantee = Guarantee::kConsensus,
                      .options = {},
                      .phases = "update, then exchange",
-                     .parameters = true},
+                     .parameters = true,
+                     .prepared = true,
+                     .late = true},
                     make_atc},
     Row<UpdateRule>{
         {.name = "awc",
@@ -91,7 +93,8 @@ constexpr std::array kUpdateRules{
          .parameters = true,
          .wants = Wants::kNeighbors,
          .because = "computes gradients at the parameters while these are "
-                    "averaged"},
+                    "averaged",
+         .late = true},
         make_awc},
     Row<UpdateRule>{
         {.name = "pga",
@@ -103,7 +106,8 @@ constexpr std::array kUpdateRules{
          .bytes = "the exchange's, every H-th step 2 (P-1)/P S",
          .parameters = true,
          .wants = Wants::kNeighbors,
-         .because = "averages over all ranks in some steps only"},
+         .because = "averages over all ranks in some steps only",
+         .late = true},
         make_pga},
     Row<UpdateRule>{{.name = "local-sgd",
                      .summary = "ranks train alone, every H-th step their "
@@ -114,7 +118,8 @@ constexpr std::array kUpdateRules{
                      .phases = "update, every H-th step exchange",
                      .rounds = "1/H of the exchange's",
                      .bytes = "1/H of the exchange's",
-                     .parameters = true},
+                     .parameters = true,
+                     .late = true},
                     make_local_sgd},
     Row<UpdateRule>{
         {.name = "diloco",
@@ -183,6 +188,20 @@ constexpr std::array kUpdateRules{
          .because = "updates on each rank the shard of the sum that the "
                     "exchange leaves there"},
         make_zero_1},
+    Row<UpdateRule>{
+        {.name = "zero-2",
+         .summary = "as zero-1, and gradients are summed and forgotten bucket "
+                    "by bucket",
+         .paper = "Rajbhandari et al., SC 2020, arXiv:1910.02054",
+         .guarantee = Guarantee::kExact,
+         .options = {},
+         .phases = "gradients reduce-scattered under backward, update, "
+                   "parameters gathered",
+         .parameters = true,
+         .wants = Wants::kShards,
+         .because = "updates on each rank the shard of the sum that the "
+                    "exchange leaves there"},
+        make_zero_2},
 };
 
 }  // namespace

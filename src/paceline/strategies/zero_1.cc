@@ -37,11 +37,13 @@ namespace {
 /// Every rank keeps the state of the optimizer for its own shard of each
 /// bucket.  The exchange sums the gradients and leaves each rank its shard; the
 /// rank applies it; then the shards of the parameters are spread.  On what the
-/// ranks hold this is `gradients`, with the optimizer's work and memory divided.
+/// ranks hold this is `gradients`, with the optimizer's work and memory
+/// divided.
 ///
 ///   rounds per step            that of the exchange
 ///   bytes sent, rank and step  those of exchanging S = model size
-///   extra memory, rank         the optimizer's state is 1/P of it (hierarchical:
+///   extra memory, rank         the optimizer's state is 1/P of it
+///   (hierarchical:
 ///                              1/L, L ranks a host)
 ///   guarantee                  exact: one rank's step on the whole batch
 ///

@@ -67,11 +67,9 @@ NetworkShape shape_of(const std::string& name, const Json& network) {
 const std::vector<NetworkShape>& all_networks() {
   static const std::vector<NetworkShape> shapes = [] {
     std::vector<NetworkShape> read;
-    for (const std::string_view text : {kTrainedShapes, kBertShapes}) {
-      const Json networks = Json::parse(text);
-      for (const auto& [name, network] : networks.items()) {
-        read.push_back(shape_of(name, network));
-      }
+    const Json networks = Json::parse(kTrainedShapes);
+    for (const auto& [name, network] : networks.items()) {
+      read.push_back(shape_of(name, network));
     }
     return read;
   }();

@@ -45,8 +45,7 @@ struct NetworkShape {
 /// `network_names` does not list.
 ///
 /// Source: trained.json, which tests/runtime/network_shapes_test.cc derives
-/// from the torch modules, and bert.json, which tools/bert_shapes.py derives
-/// from the BertForPreTraining of Hugging Face.
+/// from the torch modules.
 NetworkShape network_shape(std::string_view name);
 std::vector<std::string> network_names();
 

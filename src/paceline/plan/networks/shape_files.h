@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-// Generated files of this folder, which the build puts into the program.
+// The generated file of this folder, which the build puts into the program.
 //
 //   {"resnet50": {"leaf_calls": 158, "modules": [
 //     ["conv1", "convolution", 236027904, 3813376, [7, 2, 1],
@@ -18,6 +18,5 @@
 namespace paceline::plan {
 
 extern const std::string_view kTrainedShapes;  // trained.json
-extern const std::string_view kBertShapes;     // bert.json
 
 }  // namespace paceline::plan

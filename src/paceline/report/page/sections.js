@@ -77,20 +77,30 @@ Object.assign(paceline, (() => {
         point(nameWithRanks(one), one[key], { mark: mark(one) })) });
   }
 
-  function throughput(group) {
+  // Of the cases behind `link`; of all where there is none.
+  function throughput(group, link) {
+    const cases = group.cases.filter((one) => !link || one.configuration.link === link);
     const linear = (one) => {
       const base = group.cases.find((other) => other.label === one.baseline);
       return base && base !== one && base.throughput
         ? base.throughput.value / base.ranks * one.ranks : undefined;
     };
-    const marked = group.cases.some((one) => one.throughput && linear(one) !== undefined);
-    return bars(group, "throughput", {
-      title: "Throughput, all ranks",
+    const marked = cases.some((one) => one.throughput && linear(one) !== undefined);
+    return bars({ cases }, "throughput", {
+      title: "Throughput, all ranks" + (link ? `, link ${printable(link)}` : ""),
       note: marked ? "The dashed mark is linear scaling: the baseline's rate " +
         "times the ranks." : "",
       value: { label: "throughput", unit: "examples/s", from_zero: true },
       mark: marked ? "linear scaling" : "",
     }, linear);
+  }
+
+  // A panel for each link where the cases stand behind several.
+  function throughputs(group) {
+    const links = [...new Set(group.cases.map((one) => one.configuration.link))]
+      .filter(Boolean);
+    return links.length < 2 ? [throughput(group)]
+      : links.map((link) => throughput(group, link));
   }
 
   function efficiency(group) {
@@ -116,6 +126,40 @@ Object.assign(paceline, (() => {
   const curveKey = ({ source, experiment, configuration }) => JSON.stringify(
     [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null }]);
 
+  // A framework's curve has its name, another the strategy's.
+  function curveName({ source, strategy, configuration }) {
+    const { framework, compiled, env, batch_size: batch } = configuration;
+    if (framework) {
+      return printable([framework, compiled ? "compiled" : "", `batch ${batch}`,
+        ...Object.entries(env || {}).map(([name, value]) => `${name}=${value}`),
+      ].filter(Boolean).join(", "));
+    }
+    return source === "measured" ? strategy : `${strategy} (${source})`;
+  }
+
+  // Speed-up of frameworks against one device of each; null without frameworks.
+  function speedup(group) {
+    const cases = group.cases.filter((one) => one.throughput);
+    const curves = d3.groups(cases, curveKey).map(([, members]) => members)
+      .filter((members) => members.length > 1 && members.some((one) => one.ranks === 1));
+    if (!curves.some(([one]) => one.configuration.framework)) return null;
+    const most = d3.max(curves.flat(), (one) => one.ranks);
+    const series = curves.slice(0, MOST_LINES).map((members) => {
+      const base = members.find((one) => one.ranks === 1).throughput.value;
+      return { name: curveName(members[0]), look: lookOf(members[0]), boxes: [],
+        points: d3.sort(members, (one) => one.ranks).map((one) =>
+          point(one.label, { value: one.throughput.value / base,
+            text: (one.throughput.value / base).toFixed(2) }, { along: one.ranks })) };
+    });
+    series.push({ name: "ideal", look: "reference", boxes: [],
+      points: [{ along: 1, value: 1 }, { along: most, value: most }] });
+    return { kind: "lines", title: "Speed-up by number of devices", mark: "", series,
+      note: "Against one device of the same framework, number type and batch. " +
+        "The dashed line is ideal.",
+      along: { label: "devices", unit: "", log: false },
+      value: { label: "speed-up", unit: "", from_zero: true } };
+  }
+
   // Throughput by ranks; null where no strategy has two numbers of ranks.
   function scaling(group) {
     const cases = group.cases.filter((one) => one.throughput);
@@ -123,8 +167,7 @@ Object.assign(paceline, (() => {
       .filter((members) => members.length > 1);
     if (!curves.length) return null;
     const series = curves.map((members) => ({
-      name: members[0].source === "measured" ? members[0].strategy
-        : `${members[0].strategy} (${members[0].source})`,
+      name: curveName(members[0]),
       look: lookOf(members[0]), boxes: [],
       points: d3.sort(members, (one) => one.ranks).map((one) =>
         point(one.label, one.throughput, { along: one.ranks })),
@@ -222,7 +265,8 @@ Object.assign(paceline, (() => {
     return [
       { title: colon < 0 ? title : title.slice(0, colon),
         note: colon < 0 ? "" : title.slice(colon + 2),
-        charts: drawn([throughput(group), efficiency(group), scaling(group)]),
+       charts: drawn(
+          [...throughputs(group), efficiency(group), scaling(group), speedup(group)]),
         table: group.table,
         links: group.cases.map((_, i) => `#case-${firstCase + i}`) },
       ...(time.length
@@ -276,7 +320,8 @@ Object.assign(paceline, (() => {
       return host && name in host.facts ? printable(host.facts[name]) : MISSING;
     };
     const head = [String(run.run + 1), printable(run.started_at || MISSING)];
-    if (run.error !== null) return { cells: head, span: `failed: ${printable(run.error)}` };
+    if (run.error !== null) return { cells: head, span:
+      `${/^(not-installed|unsupported)$/.test(run.status) ? "not run" : "failed"}: ${printable(run.error)}` };
     const steps = slowestSteps(run);
     const checks = Object.entries(run.verified);
     const failed = checks.find(([, holds]) => !holds);

@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "paceline/base/random.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::runtime {
@@ -22,6 +23,15 @@ struct RandomKey {
   plan::Step step = 0;
   plan::OpIndex op = 0;
 };
+
+/// What a call draws from.  Calls on several ranks draw alike where `rank` is
+/// the same.
+inline Random random_of(const RandomKey& key, std::uint64_t rank) {
+  constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15U;
+  const auto step = static_cast<std::uint64_t>(key.step);
+  const auto op = static_cast<std::uint64_t>(key.op);
+  return Random(key.seed + rank * kGoldenRatio, step << 32U | op);
+}
 
 struct Call {
   std::vector<Operand> reads, writes;  // as the plan's kernel op lists them

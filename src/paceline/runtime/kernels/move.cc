@@ -19,30 +19,16 @@ void run_copy(const UpdateRule& /*rule*/, const Call& call) {
   }
 }
 
-void run_linear(const UpdateRule& /*rule*/, const Call& call) {
-  const at::NoGradGuard no_grad;
-  PACELINE_CHECK_EQ(call.reads.size(), call.numbers.size());
-  const at::Tensor& out = call.writes[0].front();
-  const auto read = [&](std::size_t i) { return call.reads[i].front(); };
-  // In place where only the first read is the written slice.
-  bool aliased = false;
-  for (std::size_t i = 1; i < call.reads.size(); ++i) {
-    aliased = aliased || read(i).is_alias_of(out);
-  }
-  at::Tensor sum = aliased ? at::empty_like(out) : out;
-  at::mul_out(sum, read(0), at::Scalar(call.numbers[0]));
-  for (std::size_t i = 1; i < call.reads.size(); ++i) {
-    sum.add_(read(i), at::Scalar(call.numbers[i]));
-  }
-  if (aliased) {
-    out.copy_(sum);
-  }
-}
-
 void run_divide(const UpdateRule& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   at::Tensor out = call.writes[0].front();
   at::div_out(out, call.reads[0].front(), call.reads[1].front());
+}
+
+void run_multiply(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  at::Tensor out = call.writes[0].front();
+  at::mul_out(out, call.reads[0].front(), call.reads[1].front());
 }
 
 void run_cast(const UpdateRule& /*rule*/, const Call& call) {

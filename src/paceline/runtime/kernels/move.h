@@ -15,6 +15,9 @@ void run_linear(const UpdateRule& rule, const Call& call);
 /// writes[0] = reads[0] / reads[1], where reads[1] has one element.
 void run_divide(const UpdateRule& rule, const Call& call);
 
+/// writes[0] = reads[0] * reads[1], where reads[1] has one element.
+void run_multiply(const UpdateRule& rule, const Call& call);
+
 /// writes[0] = reads[0] in the other's type, rounded to the nearest even.
 void run_cast(const UpdateRule& rule, const Call& call);
 

@@ -8,18 +8,10 @@
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/sign_bits.h"
 
 namespace paceline::runtime {
 namespace {
-
-// Eight bytes of 0 or 1 are one I64, of which the product with this has byte
-// i's bit at place 56 + i: 8 i + (56 - 7 i).  Other pairs of bits meet at other
-// places, each its own, so that nothing is carried.
-constexpr std::int64_t kCollect = 0x0102040810204080;
-
-// A byte, spread to eight, keeps its bit i in byte i.
-constexpr std::int64_t kSpread = 0x0101010101010101;
-constexpr auto kDiagonal = static_cast<std::int64_t>(0x8040201008040201U);
 
 // Adds one vote to counters whose bits lie in planes, the lowest first.
 void add(at::Tensor vote, std::vector<at::Tensor>& planes) {
@@ -48,23 +40,25 @@ at::Tensor at_least(std::size_t least, const std::vector<at::Tensor>& planes) {
 
 void run_sign(const UpdateRule& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
-  call.writes[0].front().copy_(
-      call.reads[0].front().ge(0).view(at::kLong).mul(kCollect).__rshift__(56));
+  pack_signs(call.reads[0].front(), call.writes[0].front());
 }
 
 void run_unsign(const UpdateRule& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < call.writes.size(); ++i) {
-    const at::Tensor& values = call.writes[i].front();
-    const at::Tensor bits = call.reads[i]
-                                .front()
-                                .to(at::kLong)
-                                .bitwise_and_(0xFF)
-                                .mul_(kSpread)
-                                .bitwise_and_(kDiagonal)
-                                .view(at::kChar)
-                                .ne(0);
-    values.copy_(bits.narrow(0, 0, values.numel())).mul_(2).sub_(1);
+    write_signs(call.reads[i].front(), 1, call.writes[i].front());
+  }
+}
+
+void run_sign8(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  call.writes[0].front().copy_(call.reads[0].front().ge(0)).mul_(2).sub_(1);
+}
+
+void run_unsign8(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < call.writes.size(); ++i) {
+    call.writes[i].front().copy_(call.reads[i].front().ge(0)).mul_(2).sub_(1);
   }
 }
 

@@ -7,8 +7,14 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/runtime/kernels/ef_sign.h"
+#include "paceline/runtime/kernels/embeddings.h"
+#include "paceline/runtime/kernels/gtopk.h"
 #include "paceline/runtime/kernels/move.h"
 #include "paceline/runtime/kernels/outer.h"
+#include "paceline/runtime/kernels/powersgd.h"
+#include "paceline/runtime/kernels/qsgd.h"
+#include "paceline/runtime/kernels/random_k.h"
 #include "paceline/runtime/kernels/sign.h"
 #include "paceline/runtime/kernels/topk.h"
 #include "paceline/runtime/kernels/update.h"
@@ -22,6 +28,7 @@ constexpr auto kRunnable = std::to_array<KernelInfo>({
     {"copy", run_copy},
     {"linear", run_linear},
     {"divide", run_divide},
+    {"multiply", run_multiply},
     {"cast", run_cast},
     {"check", run_check},
     {"rescale", run_rescale},
@@ -32,6 +39,23 @@ constexpr auto kRunnable = std::to_array<KernelInfo>({
     {"sign", run_sign},
     {"unsign", run_unsign},
     {"vote", run_vote},
+    {"sign8", run_sign8},
+    {"unsign8", run_unsign8},
+    {"gtopk_merge", run_gtopk_merge},
+    {"random_k", run_random_k},
+    {"qsgd", run_qsgd},
+    {"qsgd_sum", run_qsgd_sum},
+    {"powersgd_left", run_powersgd_left},
+    {"powersgd_right", run_powersgd_right},
+    {"powersgd_outer", run_powersgd_outer},
+    {"ef_sign", run_ef_sign},
+    {"ef_sign_sum", run_ef_sign_sum},
+    {"draw_rows", run_draw_rows},
+    {"deduplicate", run_deduplicate},
+    {"lookup", run_lookup},
+    {"pool", run_pool},
+    {"pool_gradient", run_pool_gradient},
+    {"update_rows", run_update_rows},
 });
 
 }  // namespace

@@ -48,14 +48,17 @@ void run_update(const UpdateRule& rule, const Call& call) {
   const Operand& values = call.reads[0];
   const Operand& gradients = call.reads[1];
   if (rule.name == "sgd") {
-    const Scaling scaling = scaling_of(call, 4);
+    // PyTorch takes no buffer where there is no momentum.
+    const Operand momentum = rule.momentum == 0 ? Operand{} : call.reads[2];
+    const std::size_t rate = rule.momentum == 0 ? 2 : 3;
+    const Scaling scaling = scaling_of(call, rate + 1);
     // is_first_step may stay false, because the momentum buffer starts at zero.
     at::_fused_sgd_(values,
                     gradients,
-                    call.reads[2],
+                    momentum,
                     rule.weight_decay,
                     rule.momentum,
-                    learning_rate(call.reads[3].front()),
+                    learning_rate(call.reads[rate].front()),
                     /*dampening=*/0,
                     /*nesterov=*/false,
                     /*maximize=*/false,

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""formula.py for frameworks that bring no PyTorch: the same bits in NumPy."""
+
+import math
+
+import numpy
+
+_MASK = numpy.uint64(0xFFFFFFFF)
+_INPUT_STREAM = 1
+_TARGET_STREAM = 2
+
+
+def mix(x):
+    """A bijective mix of 32 bits of a uint64 array."""
+    x = x ^ (x >> numpy.uint64(16))
+    x = (x * numpy.uint64(0x7FEB352D)) & _MASK
+    x = x ^ (x >> numpy.uint64(15))
+    x = (x * numpy.uint64(0x846CA68B)) & _MASK
+    return x ^ (x >> numpy.uint64(16))
+
+
+def _mix_one(value):
+    return int(mix(numpy.array([value], numpy.uint64))[0])
+
+
+def stream_of(*words):
+    stream = 0
+    for word in words:
+        stream = _mix_one(stream ^ (word & 0xFFFFFFFF))
+    return stream
+
+
+def stream_of_name(name):
+    hash_ = 0x811C9DC5
+    for byte in name.encode():
+        hash_ = ((hash_ ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return _mix_one(hash_)
+
+
+def _words(shape, stream):
+    index = numpy.arange(math.prod(shape), dtype=numpy.uint64)
+    return mix((index + numpy.uint64(stream)) & _MASK).reshape(shape)
+
+
+def _unit(words):
+    return (words >> numpy.uint64(8)).astype(numpy.float64) / 16777216.0
+
+
+def batch(shape, classes, seed, rank):
+    """(float32 input of `shape`, int64 targets), as formula.batch."""
+    words = (seed, seed >> 32, rank)
+    inputs = _unit(_words(shape, stream_of(*words, _INPUT_STREAM)))
+    below = _words(shape[:1], stream_of(*words, _TARGET_STREAM))
+    target = (below * numpy.uint64(classes)) >> numpy.uint64(32)
+    return inputs.astype(numpy.float32), target.astype(numpy.int64)
+
+
+def weight(name, shape, seed):
+    """One parameter, as formula.fill_by_formula fills it."""
+    unit = _unit(_words(shape, stream_of(seed, seed >> 32, stream_of_name(name))))
+    if len(shape) > 1:
+        bound = math.sqrt(6.0 / (math.prod(shape) // shape[0]))
+        values = (2 * unit - 1) * bound
+    else:
+        center = 1.0 if name.endswith("weight") else 0.0
+        values = center + 0.125 * (2 * unit - 1)
+    return values.astype(numpy.float32)

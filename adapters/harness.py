@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One loop and one contract for frameworks other than PyTorch (docs/adapters.md).
+
+A framework's program has a Trainer and calls `main`.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import platform
+import re
+import sys
+import time
+
+import formula_numpy
+import functional
+from events import SignOfLife, emit
+
+
+class Unsupported(Exception):
+    """The case asks for what this framework, or its adapter, has not."""
+
+
+@dataclasses.dataclass
+class Job:
+    """PACELINE_CASE, and this rank's place."""
+
+    model: str = "resnet50"
+    batch_size: int = 32
+    image_size: int = 0
+    classes: int = 0
+    device: str = "cpu"
+    dtype: str = "fp32"
+    threads: int = 0
+    warmup: int = 5
+    steps: int = 10
+    accumulate: int = 1
+    seed: int = 0
+    optimizer: str = "sgd"
+    learning_rate: float = 0.001
+    momentum: float = 0.9
+    weight_decay: float = 1e-4
+    compiled: bool = False
+    channels_last: bool = False
+    # Of no meaning outside PyTorch: the bucket, what moves bytes on GPUs; every
+    # step ends in a synchronization here.
+    bucket_mb: float = 25
+    engine: str = "gloo"
+    sync_each_step: bool = False
+    compat_accumulate: bool = False
+    sequence_length: int = 0
+    compat_zeros: bool = False
+    start: str = "formula"  # always
+    rank: int = 0
+    world: int = 1
+
+    @property
+    def network(self):
+        return functional.NETWORKS[self.model]
+
+    @property
+    def side(self):
+        return self.image_size or self.network.image_size
+
+    def shapes(self):
+        return self.network.shapes(self.side, self.classes or self.network.classes)
+
+    def weights(self):
+        """Every parameter by name, float32, as PyTorch lays it out."""
+        return {
+            name: formula_numpy.weight(name, shape, self.seed)
+            for name, shape in self.shapes().items()
+        }
+
+    def batch(self):
+        return formula_numpy.batch(
+            (self.batch_size, self.network.channels, self.side, self.side),
+            self.classes or self.network.classes,
+            self.seed,
+            self.rank,
+        )
+
+
+def read_job():
+    given = json.loads(os.environ.get("PACELINE_CASE", "{}"))
+    known = {field.name for field in dataclasses.fields(Job)}
+    for key in given:
+        if key not in known:
+            raise Unsupported(f"unknown key '{key}'; known are {', '.join(known)}")
+    job = Job(
+        **given, rank=int(os.environ["RANK"]), world=int(os.environ["WORLD_SIZE"])
+    )
+    if job.model not in functional.NETWORKS:
+        raise Unsupported(
+            f"model {job.model}: this adapter has {', '.join(functional.NETWORKS)}"
+        )
+    for key, only in (
+        ("accumulate", 1),
+        ("compat_accumulate", False),
+        ("channels_last", False),
+        ("dtype", "fp32"),
+        ("device", "cpu"),
+        ("sequence_length", 0),
+        ("compat_zeros", False),
+    ):
+        if getattr(job, key) != only:
+            raise Unsupported(f"{key} = {getattr(job, key)!r}: this adapter has {only!r}")
+    return job
+
+
+def peak_memory_bytes():
+    with open("/proc/self/status", encoding="utf-8") as file:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) * 1024
+
+
+def digest_of(parameters):
+    """Of the bits of all parameters, by name."""
+    digest = hashlib.sha256()
+    for name in sorted(parameters):
+        digest.update(name.encode())
+        digest.update(parameters[name].tobytes())
+    return digest.hexdigest()[:16]
+
+
+def measure(job, trainer):
+    """A step lasts from its start to the end of its work on this rank."""
+    alive = SignOfLife()
+    losses = []
+    for index in range(job.warmup):
+        losses.append(trainer.step())
+        alive(index + 1)
+    steps_ns = []
+    for index in range(job.steps):
+        begun = time.perf_counter_ns()
+        losses.append(trainer.step())
+        steps_ns.append(time.perf_counter_ns() - begun)
+        if index + 1 < job.steps:
+            alive(job.warmup + index + 1)
+    for index, step_ns in enumerate(steps_ns):
+        emit("step", index=index, step_ns=step_ns)
+    emit(
+        "end",
+        window_ns=sum(steps_ns),
+        peak_memory_bytes=peak_memory_bytes(),
+        loss_first=losses[0],
+        loss_fifth=losses[4] if len(losses) > 4 else None,
+        loss=losses[-1],
+        parameters_digest=digest_of(trainer.parameters()),
+    )
+
+
+def run(framework, version, make_trainer, facts):
+    """Returns the exit status.  `facts`: what the record keeps of the recipe."""
+    try:
+        job = read_job()
+        trainer = make_trainer(job)
+        emit(
+            "environment",
+            framework=framework,
+            framework_version=version(),
+            python=platform.python_version(),
+            host=platform.node(),
+            rank=job.rank,
+            world=job.world,
+            data="synthetic, one batch",
+            objective="mean cross-entropy",
+            parameters=sum(
+                int(formula_numpy.math.prod(s)) for s in job.shapes().values()
+            ),
+            clipping="none",
+            **facts,
+        )
+        measure(job, trainer)
+        trainer.close()
+    except Unsupported as error:
+        emit("error", status="unsupported", message=str(error))
+        return 2
+    except Exception as error:  # the harness must learn of any failure
+        emit("error", message=f"{type(error).__name__}: {error}"[:500])
+        return 3
+    sys.stdout.flush()
+    return 0

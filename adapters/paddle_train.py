@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One rank of PaddlePaddle's DataParallel over Gloo."""
+
+import os
+import sys
+
+import harness
+from harness import Unsupported
+
+
+class Ops:
+    """functional.py in PaddlePaddle, NCHW."""
+
+    def __init__(self, paddle, parameters, statistics):
+        self.paddle, self.p, self.statistics = paddle, parameters, statistics
+        self.f = paddle.nn.functional
+
+    def conv(self, x, name, stride, padding):
+        return self.f.conv2d(
+            x,
+            self.p[f"{name}.weight"],
+            self.p.get(f"{name}.bias"),
+            stride=stride,
+            padding=padding,
+        )
+
+    def norm(self, x, name):
+        mean, variance = self.statistics[name]
+        return self.f.batch_norm(
+            x,
+            mean,
+            variance,
+            self.p[f"{name}.weight"],
+            self.p[f"{name}.bias"],
+            training=True,
+            momentum=0.9,
+            epsilon=1e-5,
+        )
+
+    def linear(self, x, name):
+        return self.f.linear(x, self.p[f"{name}.weight"], self.p[f"{name}.bias"])
+
+    def relu(self, x):
+        return self.f.relu(x)
+
+    def add(self, x, y):
+        return x + y
+
+    def max_pool(self, x, size, stride, padding):
+        return self.f.max_pool2d(x, size, stride, padding)
+
+    def mean(self, x):
+        return x.mean((2, 3))
+
+    def flatten(self, x):
+        return x.flatten(1)
+
+
+def laid_out(value):
+    """A parameter of PyTorch's layout in Paddle's, whose linear is [in, out]."""
+    return value.T if value.ndim == 2 else value
+
+
+def make_network(paddle, job):
+    class Network(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.named = {}
+            self.statistics = {}
+            for name, value in job.weights().items():
+                value = laid_out(value)
+                parameter = self.create_parameter(
+                    value.shape,
+                    default_initializer=paddle.nn.initializer.Assign(value),
+                )
+                self.add_parameter(name.replace(".", "_"), parameter)
+                self.named[name] = parameter
+                is_norm = (
+                    ".bn" in name or name.startswith("bn") or ".downsample.1" in name
+                )
+                if is_norm and name.endswith(".bias"):
+                    self.statistics[name.removesuffix(".bias")] = (
+                        paddle.zeros(value.shape),
+                        paddle.ones(value.shape),
+                    )
+
+        def forward(self, x):
+            return job.network.forward(
+                Ops(paddle, self.named, self.statistics), x
+            )
+
+    return Network()
+
+
+class Trainer:
+    def __init__(self, job):
+        if job.optimizer != "sgd":
+            raise Unsupported(f"optimizer {job.optimizer}: this adapter has sgd")
+        if job.compiled:
+            raise Unsupported("compiled: this adapter is eager")
+        self.tell_cluster(job)
+        import paddle
+
+        self.paddle, self.job = paddle, job
+        paddle.set_device("cpu")
+        if job.world > 1:
+            paddle.distributed.init_parallel_env()
+        self.network = make_network(paddle, job)
+        self.model = self.network
+        if job.world > 1:
+            self.model = paddle.DataParallel(self.network)
+        self.optimizer = paddle.optimizer.Momentum(
+            job.learning_rate,
+            job.momentum,
+            parameters=self.network.parameters(),
+            weight_decay=job.weight_decay,
+        )
+        inputs, target = job.batch()
+        self.inputs, self.target = paddle.to_tensor(inputs), paddle.to_tensor(target)
+
+    @staticmethod
+    def tell_cluster(job):
+        """MASTER_PORT is rank 0's; the others listen on the ports after it."""
+        if job.world > 1 and os.environ["MASTER_ADDR"] != "127.0.0.1":
+            raise Unsupported("several hosts: this adapter trains on one")
+        port = int(os.environ.get("MASTER_PORT", 0))
+        ends = [f"127.0.0.1:{port + 1 + rank}" for rank in range(job.world)]
+        os.environ.update(
+            PADDLE_TRAINER_ID=str(job.rank),
+            PADDLE_TRAINERS_NUM=str(job.world),
+            PADDLE_TRAINER_ENDPOINTS=",".join(ends),
+            PADDLE_CURRENT_ENDPOINT=ends[job.rank],
+            PADDLE_MASTER=f"127.0.0.1:{port}",
+            PADDLE_DISTRI_BACKEND="gloo",
+        )
+
+    def step(self):
+        logits = self.model(self.inputs)
+        loss = self.paddle.nn.functional.cross_entropy(logits, self.target)
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.clear_grad()
+        return float(loss)
+
+    def parameters(self):
+        return {n: p.numpy() for n, p in self.network.named.items()}
+
+    def close(self):
+        if self.job.world > 1:
+            sys.stdout.flush()
+            os._exit(0)  # Gloo's shutdown in Paddle waits for ever at times
+
+
+def version():
+    import paddle
+
+    return paddle.__version__
+
+
+if __name__ == "__main__":
+    sys.exit(
+        harness.run(
+            "paddle",
+            version,
+            Trainer,
+            {
+                "layout": "NCHW",
+                "exchange": "DataParallel's reducer over gloo",
+                "loss_scaling": "none",
+            },
+        )
+    )

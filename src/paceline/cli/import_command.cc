@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/import_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+#include "paceline/cli/record_files.h"
+#include "paceline/records/import_nccl_tests.h"
+#include "paceline/records/importers.h"
+#include "paceline/records/store.h"
+#include "paceline/report/comm_table.h"
+#include "paceline/report/formats.h"
+
+namespace paceline::cli {
+namespace {
+
+constexpr const char* kNcclTests = "nccl-tests";
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const records::Importer& one : records::importers()) {
+    all.emplace_back(one.name);
+  }
+  all.emplace_back(kNcclTests);
+  return all;
+}
+
+const records::Importer& importer_for(const std::string& from,
+                                      const std::string& text,
+                                      const std::string& path) {
+  const records::Importer* found = nullptr;
+  if (from.empty()) {
+    found = records::importer_of(text, path);
+  } else {
+    const auto all = records::importers();
+    const auto named = std::ranges::find(all, from, &records::Importer::name);
+    found = named == all.end() ? nullptr : &*named;
+  }
+  if (found == nullptr) {
+    throw UsageError(fmt::format(
+        "{}: is none of the files that can be imported: {}; --from names one",
+        path,
+        fmt::join(names(), ", ")));
+  }
+  return *found;
+}
+
+// The results of nccl-tests are operations, not trainings.
+int import_operations(const std::string& path,
+                      const std::string& text,
+                      const std::string& to,
+                      const std::string& format) {
+  const std::vector<records::CommRecord> rows =
+      records::import_nccl_tests(text, path);
+  if (!to.empty()) {
+    std::string lines;
+    for (const records::CommRecord& row : rows) {
+      lines += records::to_json(row, {}).dump() + "\n";
+    }
+    write_atomically(to, lines);
+  }
+  fmt::print("{}", report::render_comm(format, rows, {}));
+  return 0;
+}
+
+}  // namespace
+
+ImportCommand::ImportCommand(CLI::App& app) {
+  app.add_option("files", files_, "files of other programs")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--from",
+                 from_,
+                 fmt::format("what they are: {}; found out where not given",
+                             fmt::join(names(), ", ")))
+      ->type_name("NAME");
+  app.add_option("--records",
+                 records_,
+                 "JSON Lines file that the records are appended to; none: only "
+                 "shown")
+      ->type_name("FILE");
+  app.add_option("--format", format_, "what is printed, as of `paceline run`")
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+int ImportCommand::run() const {
+  report::find_format(format_);
+  const std::vector<std::string> known = names();
+  if (!from_.empty() && std::ranges::find(known, from_) == known.end()) {
+    throw UsageError("--from: " + unknown_name("kind of file", from_, known));
+  }
+  refuse_repeats(files_);
+  std::vector<records::RunRecord> all;
+  for (const std::string& path : files_) {
+    const std::string text = read_text(path);
+    const bool operations =
+        from_.empty() ? records::is_nccl_tests(text) : from_ == kNcclTests;
+    if (operations) {
+      if (files_.size() > 1) {
+        throw UsageError(fmt::format(
+            "{}: is a result of nccl-tests, which is imported alone", path));
+      }
+      return import_operations(path, text, records_, format_);
+    }
+    std::ranges::move(importer_for(from_, text, path).read(text, path),
+                      std::back_inserter(all));
+  }
+  if (!records_.empty()) {
+    records::RecordWriter writer(records_);
+    for (const records::RunRecord& record : all) {
+      writer.append(record);
+    }
+    fmt::print(stderr,
+               "{} of {} in {}\n",
+               counted(std::ssize(all), "record"),
+               counted(std::ssize(files_), "file"),
+               records_);
+  }
+  fmt::print("{}", report::find_format(format_).render(all));
+  return 0;
+}
+
+}  // namespace paceline::cli

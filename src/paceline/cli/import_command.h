@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace paceline::cli {
+
+/// `paceline import`: files of other programs, as records.
+class ImportCommand {
+ public:
+  explicit ImportCommand(CLI::App& app);
+  ImportCommand(const ImportCommand&) = delete;
+  ImportCommand& operator=(const ImportCommand&) = delete;
+
+  int run() const;
+
+ private:
+  std::vector<std::string> files_;
+  std::string from_, records_, format_ = "table";
+};
+
+}  // namespace paceline::cli

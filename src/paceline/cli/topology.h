@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace paceline::cli {
+
+/// `paceline topology NAME -n RANKS`: the mixing matrix of a graph, what it
+/// costs and how fast it averages; a drawing on request.
+class TopologyCommand {
+ public:
+  /// Adds the flags to the subcommand `app`.
+  explicit TopologyCommand(CLI::App& app);
+
+  /// After the parsing.  Prints; returns the exit code.
+  int run() const;
+
+ private:
+  std::string name_;
+  int ranks_ = 0;
+  int local_ = 0;
+  int steps_ = 8;
+  bool of_machines_ = false;
+  std::string model_;
+  std::string picture_;
+};
+
+}  // namespace paceline::cli

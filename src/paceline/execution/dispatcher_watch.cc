@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communication thread of a dispatcher: kernels beside the training thread,
+// ends of ops on a device, and what is late.
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/execution/dispatcher.h"
+
+namespace paceline::execution {
+namespace {
+
+constexpr std::chrono::nanoseconds kHeartbeatNs =
+    std::chrono::milliseconds(500);
+constexpr std::chrono::nanoseconds kPollNs = std::chrono::microseconds(100);
+
+}  // namespace
+
+// The communication thread.  An error here fails the run; the thread lives on.
+void Dispatcher::communicate() {
+  if (options_.device != nullptr) {
+    options_.device->enter_thread();
+  }
+  if (options_.on_thread_start) {
+    options_.on_thread_start();
+  }
+  std::int64_t next_heartbeat_ns = 0;
+  Lock lock(mutex_);
+  while (!stop_) {
+    try {
+      communicate_once(next_heartbeat_ns, lock);
+    } catch (...) {
+      if (!lock.owns_lock()) {
+        lock.lock();
+      }
+      fail(std::current_exception());
+      communication_wake_.wait_for(lock, kPollNs);  // opens the lock
+    }
+  }
+}
+
+void Dispatcher::communicate_once(std::int64_t& next_heartbeat_ns, Lock& lock) {
+  if (options_.heartbeat && steady_ns() >= next_heartbeat_ns) {
+    next_heartbeat_ns = steady_ns() + kHeartbeatNs.count();
+    const plan::Step step = step_;
+    const std::string op = diagnosis_.current();
+    lock.unlock();
+    options_.heartbeat(step, op);
+    lock.lock();
+  }
+  if (stop_) {
+    return;
+  }
+  check_deadlines();
+  report_stuck(lock);
+  const bool done = order_ && !error_.is_set() && complete_done(lock);
+  const bool take = !error_.is_set() && has_kernel_beside();
+  const bool urgent = !options_.spare_core && !order_;
+  if (!done && (!take || !run_one_kernel(lock, urgent))) {
+    communication_wake_.wait_for(
+        lock, order_ && !order_->empty() ? kPollNs : kHeartbeatNs);
+  }
+}
+
+// Whether the device has done anything since the last call.
+bool Dispatcher::complete_done(Lock& lock) {
+  const std::vector<DeviceOrder::Done> all = order_->take_done();
+  for (const DeviceOrder::Done& done : all) {
+    if (!done.computes) {
+      add_span(done.ref, done.began_ns);
+    }
+    scheduler_.complete(done.ref);
+  }
+  if (!all.empty()) {
+    advance(lock);
+  }
+  return !all.empty();
+}
+
+// The op that the training thread is at, where nothing holds it: model work, or
+// the end of a wait for an op that is ready, or for a kernel that it runs or
+// should run.  Communication on a device may hold it in any call.
+std::optional<plan::OpRef> Dispatcher::at_work() const {
+  if (order_ && !scheduler_.in_flight().empty()) {
+    return std::nullopt;
+  }
+  if (awaited_ != nullptr) {
+    return training_in_kernel_ || (*awaited_)() ||
+                   scheduler_.ready_kernels() > 0
+               ? std::optional(awaited_op_)
+               : std::nullopt;
+  }
+  return deadlines_.in_step() ? scheduler_.first_of_model() : std::nullopt;
+}
+
+// A wait sees for itself that it is late, and names the chain as well.
+void Dispatcher::check_deadlines() {
+  const auto at = at_work();
+  const auto still = deadlines_.find_hang(!at.has_value(), steady_ns());
+  if (error_.is_set()) {
+    return;
+  }
+  if (still) {
+    training_hangs_ = true;
+    fail(std::make_exception_ptr(WorldError(diagnosis_.hangs(*at, *still))));
+    return;
+  }
+  if (training_waits_) {
+    return;
+  }
+  if (const auto late = deadlines_.find_overdue(scheduler_, steady_ns())) {
+    fail(std::make_exception_ptr(
+        PeerTimeout(diagnosis_.overdue(late->op, late->waited))));
+  }
+}
+
+void Dispatcher::report_stuck(Lock& lock) {
+  if (!options_.stuck || !(deadlines_.in_step() || training_hangs_)) {
+    return;
+  }
+  const auto grace =
+      training_hangs_ ? std::chrono::nanoseconds(0) : options_.grace;
+  if (const auto why = error_.take_untold(steady_ns(), grace)) {
+    lock.unlock();
+    options_.stuck(why);
+    lock.lock();
+  }
+}
+
+}  // namespace paceline::execution

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/experiment/check.h"
+#include "paceline/plan/data_traits.h"
+#include "paceline/records/learning_rate.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::experiment {
+namespace {
+
+using records::Configuration;
+
+void check_without_data(const Configuration& c, const Where& where) {
+  for (const auto& [key, given] : {std::pair{"split", c.split != "even"},
+                                   std::pair{"target", c.target != 0}}) {
+    if (given) {
+      throw UsageError(fmt::format(
+          "{}: it speaks of training on data, so it needs --data", where(key)));
+    }
+  }
+}
+
+const plan::DataTraits& traits_of(const Configuration& c, const Where& where) {
+  const plan::DataTraits* traits = plan::find_data_traits(c.data);
+  if (traits == nullptr) {
+    std::vector<std::string> known;
+    for (const plan::DataTraits& row : plan::kData) {
+      known.emplace_back(row.name);
+    }
+    throw UsageError(fmt::format(
+        "{}: {}", where("data"), unknown_name("data", c.data, known)));
+  }
+  const std::size_t colon = c.data.find(':');
+  const bool folder = colon != std::string::npos && colon + 1 < c.data.size();
+  if (traits->from_folder != folder ||
+      (!folder && colon != std::string::npos)) {
+    throw UsageError(fmt::format(
+        "{}: '{}': {}",
+        where("data"),
+        c.data,
+        traits->from_folder ? fmt::format("{}:DIR is wanted, DIR the "
+                                          "folder with its files",
+                                          traits->name)
+                            : fmt::format("{} takes no folder", traits->name)));
+  }
+  return *traits;
+}
+
+void take_size(const char* key, int from_data, const Where& where, int& value) {
+  if (value != 0 && value != from_data) {
+    throw UsageError(fmt::format(
+        "{}: '{}', but that of the data is {}", where(key), value, from_data));
+  }
+  value = from_data;
+}
+
+}  // namespace
+
+void take_data(Configuration& c, const Where& where) {
+  records::parse_rate_decay(where("lr_decay"), c.lr_decay);
+  if (c.data.empty()) {
+    check_without_data(c, where);
+    return;
+  }
+  const plan::DataTraits& traits = traits_of(c, where);
+  if (!c.replay.empty() ||
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb})
+          .external()) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is trained on by a network of this program, which {} has not",
+        where("data"),
+        c.data,
+        c.replay.empty() ? c.strategy : "a replay"));
+  }
+  if (!plan::dirichlet_alpha(c.split)) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is neither even nor dirichlet:ALPHA with ALPHA from 0.01 to "
+        "1000",
+        where("split"),
+        c.split));
+  }
+  if (traits.regression && c.model != "linear") {
+    throw UsageError(
+        fmt::format("{}: '{}' is a regression for the model linear, and '{}' "
+                    "tells classes apart",
+                    where("data"),
+                    c.data,
+                    c.model));
+  }
+  if (!traits.regression && c.target > 1) {
+    throw UsageError(fmt::format(
+        "{}: '{}', but an accuracy is at most 1", where("target"), c.target));
+  }
+  take_size("image_size", traits.side, where, c.image_size);
+  take_size("classes", traits.classes, where, c.classes);
+}
+
+}  // namespace paceline::experiment

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/experiment/machine.h"
+#include "paceline/experiment/raw_settings.h"
+#include "paceline/records/configuration.h"
+
+namespace paceline::experiment {
+
+/// DLPerf's protocol, one for our own runs and for every framework: skip 20
+/// steps, time 100, 7 runs; the figure is the median over runs of the samples
+/// in the window over its wall time on the slowest rank's clock
+/// (Oneflow-Inc/DLPerf, README.md).
+inline constexpr int kDlperfWarmup = 20;
+inline constexpr int kDlperfSteps = 100;
+inline constexpr int kDlperfRuns = 7;
+
+/// One device, then all devices of a node, of two nodes and of four: 1n1d,
+/// 1n8d, 2n16d, 4n32d, as far as the machine goes.
+std::vector<int> dlperf_worlds(const Machine& machine,
+                               const std::string& device);
+
+/// The values of the protocol for what `values` leaves out.
+RawValues with_dlperf_defaults(RawValues values);
+
+/// How the settings fall short of the protocol: "2 steps skipped and 5 timed,
+/// 1 run"; empty where they do not.
+std::string shortened_dlperf(const records::Configuration& c, int runs);
+
+}  // namespace paceline::experiment

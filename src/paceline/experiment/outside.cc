@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/outside.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+
+namespace paceline::experiment {
+namespace {
+
+using records::Configuration;
+
+// The first word that names a script, else the first one, without folders.
+std::string program_of(const std::string& command) {
+  std::string first;
+  for (std::size_t begin = 0; begin < command.size();) {
+    const std::size_t end =
+        std::min(command.find_first_of(" \t", begin), command.size());
+    std::string word = command.substr(begin, end - begin);
+    begin = end + 1;
+    word = word.substr(
+        word.rfind('/') == std::string::npos ? 0 : word.rfind('/') + 1);
+    word = word.substr(0, word.find_first_of(";&|,"));
+    const bool assigns = word.find('=') != std::string::npos;
+    if (word.ends_with(".py") || word.ends_with(".sh")) {
+      return word;
+    }
+    if (first.empty() && !assigns) {
+      first = word;
+    }
+  }
+  return first;
+}
+
+void check_regex(const Configuration& c, const Where& where) {
+  if (c.step_regex.empty()) {
+    for (const auto& [key, value] : {std::pair{"step_unit", &c.step_unit},
+                                     std::pair{"rate_scope", &c.rate_scope}}) {
+      if (!value->empty()) {
+        throw UsageError(
+            fmt::format("{}: '{}' says what --step-regex finds, which is not "
+                        "given",
+                        where(key),
+                        *value));
+      }
+    }
+    return;
+  }
+  try {
+    if (std::regex(c.step_regex).mark_count() > 1) {
+      throw UsageError(fmt::format(
+          "{}: '{}' has several groups; put one around the number, none where "
+          "the time of the line counts, and write the others as (?:...)",
+          where("step_regex"),
+          c.step_regex));
+    }
+  } catch (const std::regex_error& error) {
+    throw UsageError(fmt::format("{}: '{}' is no regular expression: {}",
+                                 where("step_regex"),
+                                 c.step_regex,
+                                 error.what()));
+  }
+  if (!c.rate_scope.empty() && c.step_unit != "samples/s") {
+    throw UsageError(fmt::format("{}: '{}' needs --step-unit samples/s",
+                                 where("rate_scope"),
+                                 c.rate_scope));
+  }
+}
+
+void settle_command(Configuration& c,
+                    const Machine& machine,
+                    const Where& where) {
+  if (!c.framework.empty()) {
+    throw UsageError(
+        fmt::format("{}: the case has a framework too, {}; give one of the two",
+                    where("command"),
+                    c.framework));
+  }
+  check_regex(c, where);
+  if (c.launcher.empty()) {
+    c.launcher = "command";
+  }
+  if (starts_its_ranks(c) && machine.joined()) {
+    throw UsageError(fmt::format(
+        "{}: the command starts its ranks itself, so Paceline is started once "
+        "and without hosts; --launcher ranks starts it for each rank",
+        where("command")));
+  }
+  c.engine = "";
+  if (c.label.empty()) {
+    c.label = program_of(c.command);
+  }
+}
+
+void settle_framework(Configuration& c,
+                      const Machine& machine,
+                      const Where& where) {
+  const Adapter* adapter = find_adapter(machine.adapters, c.framework);
+  if (adapter == nullptr) {
+    std::vector<std::string> known{kPaceline};
+    for (const Adapter& one : machine.adapters) {
+      known.push_back(one.name);
+    }
+    throw UsageError(
+        fmt::format("{}: {}",
+                    where("framework"),
+                    unknown_name("framework", c.framework, known)));
+  }
+  const auto lacks = [](const std::vector<std::string>& has,
+                        const std::string& one) {
+    return !has.empty() && std::ranges::find(has, one) == has.end();
+  };
+  if (c.python.find('/') != std::string::npos &&
+      !std::filesystem::exists(c.python)) {
+    throw UsageError(
+        fmt::format("{}: there is no '{}'", where("python"), c.python));
+  }
+  c.launcher = "ranks";
+  if (!adapter->engine.empty() && c.device == "cpu") {
+    c.engine = adapter->engine;
+  }
+  if (c.label.empty()) {
+    c.label = c.framework +
+              (c.compiled && !adapter->always_compiles ? "+compiled" : "");
+  }
+  if (adapter->always_compiles) {
+    c.compiled = true;
+  }
+  if (!adapter->missing.empty() && c.python.empty()) {
+    c.not_run = adapter->missing;
+  } else if (c.compiled && !adapter->compiles) {
+    c.not_run = fmt::format("{} has no compiled form", c.framework);
+  } else if (lacks(adapter->models, c.model)) {
+    c.not_run = fmt::format("{} has {} alone, not {}",
+                            c.framework,
+                            fmt::join(adapter->models, ", "),
+                            c.model);
+  } else if (lacks(adapter->dtypes, c.dtype)) {
+    c.not_run = fmt::format("{} does not train in {}", c.framework, c.dtype);
+  }
+}
+
+}  // namespace
+
+bool is_outside(const Configuration& c) {
+  return !c.framework.empty() || !c.command.empty();
+}
+
+bool starts_its_ranks(const Configuration& c) {
+  return c.launcher == "command";
+}
+
+int processes_of(const Configuration& c) {
+  return starts_its_ranks(c) ? 1 : c.ranks;
+}
+
+std::string status_of_not_run(const Configuration& c) {
+  const std::string absent = not_installed(c.framework, "");
+  return c.not_run.starts_with(absent) ? "not-installed" : "unsupported";
+}
+
+void settle_outside(Configuration& c,
+                    const Machine& machine,
+                    const Where& where) {
+  if (c.framework == kPaceline) {
+    c.framework = "";
+  }
+  if (c.command.empty()) {
+    for (const auto& [key, value] : {std::pair{"step_regex", &c.step_regex},
+                                     std::pair{"launcher", &c.launcher}}) {
+      if (!value->empty()) {
+        throw UsageError(
+            fmt::format("{}: '{}' belongs to --command, which is not given",
+                        where(key),
+                        *value));
+      }
+    }
+  }
+  if (!is_outside(c)) {
+    if (c.strategy == kExternalStrategy) {
+      throw UsageError(fmt::format(
+          "{}: '{}' is the strategy of --framework and --command; give one of "
+          "them",
+          where("strategy"),
+          c.strategy));
+    }
+    if (c.compiled) {
+      c.not_run = "Paceline's networks have no compiled form";
+    }
+    if (!c.python.empty()) {
+      throw UsageError(
+          fmt::format("{}: '{}' runs an adapter, and the case has no framework",
+                      where("python"),
+                      c.python));
+    }
+    return;
+  }
+  c.strategy = kExternalStrategy;
+  if (c.command.empty()) {
+    settle_framework(c, machine, where);
+  } else {
+    settle_command(c, machine, where);
+  }
+}
+
+}  // namespace paceline::experiment

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "paceline/experiment/check.h"
+#include "paceline/experiment/machine.h"
+#include "paceline/records/configuration.h"
+
+namespace paceline::experiment {
+
+/// The strategy of cases that a program outside performs.
+inline constexpr const char* kExternalStrategy = "external";
+
+/// Whether a program outside performs the case: an adapter (`framework`) or the
+/// user's own `command`.
+bool is_outside(const records::Configuration& c);
+
+/// Whether that program starts its ranks itself, as torchrun does.
+bool starts_its_ranks(const records::Configuration& c);
+
+/// Processes of Paceline that the case needs: one for each rank, or one where
+/// the program outside starts its ranks itself.
+int processes_of(const records::Configuration& c);
+
+/// The status of a record of a case that has `not_run`: not-installed or
+/// unsupported.
+std::string status_of_not_run(const records::Configuration& c);
+
+/// Settles what follows from `framework` and `command`: strategy, launcher,
+/// engine, label, and why the case cannot run here (`not_run`).  Throws
+/// UsageError, one sentence, for what contradicts itself or is not known.
+void settle_outside(records::Configuration& c,
+                    const Machine& machine,
+                    const Where& where);
+
+}  // namespace paceline::experiment

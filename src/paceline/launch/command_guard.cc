@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/command_guard.h"
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/process.h"
+#include "paceline/base/spawn.h"
+
+namespace paceline::launch {
+namespace {
+
+constexpr timespec kGrace{.tv_sec = 2, .tv_nsec = 0};
+
+// The parent in the line of /proc/PID/stat; its second word is in parentheses
+// and may hold anything.
+std::optional<pid_t> parent_of(const std::filesystem::path& folder) {
+  const auto stat = read_text_if_readable((folder / "stat").string());
+  const std::size_t after = stat ? stat->rfind(')') : std::string::npos;
+  if (after == std::string::npos || after + 4 >= stat->size()) {
+    return std::nullopt;
+  }
+  pid_t parent = 0;
+  const char* begin = stat->data() + after + 4;  // ") S "
+  const auto [end, error] =
+      std::from_chars(begin, stat->data() + stat->size(), parent);
+  return error == std::errc() ? std::optional(parent) : std::nullopt;
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> all;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           "/proc",
+           std::filesystem::directory_options::skip_permission_denied,
+           error)) {
+    const std::string name = entry.path().filename().string();
+    pid_t pid = 0;
+    const auto [end, wrong] =
+        std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (wrong == std::errc() && end == name.data() + name.size() &&
+        parent_of(entry.path()) == getpid()) {
+      all.push_back(pid);
+    }
+  }
+  return all;
+}
+
+class Guard {
+ public:
+  Guard() {
+    // Orphans of the command become children of this process.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    sigemptyset(&signals_);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) {
+      sigaddset(&signals_, signal);
+    }
+    sigprocmask(SIG_BLOCK, &signals_, nullptr);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+  }
+
+  int run(const std::vector<std::string>& command) {
+    const pid_t pid = spawn({.executable = command.front(),
+                             .argv = command,
+                             .environment = environment_with({})});
+    int signal = SIGCHLD;
+    while (!reap(pid) && signal == SIGCHLD) {
+      signal = sigwaitinfo(&signals_, nullptr);
+    }
+    if (!status_) {
+      kill(-pid, SIGTERM);
+      while (!reap(pid) && sigtimedwait(&signals_, nullptr, &kGrace) > 0) {
+      }
+    }
+    kill_all();
+    return status_ ? exit_code_of(*status_) : 128 + SIGKILL;
+  }
+
+ private:
+  // Whether the command has ended.
+  bool reap(pid_t command) {
+    int status = 0;
+    for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == command) {
+        status_ = status;
+      }
+    }
+    return status_.has_value();
+  }
+
+  // Children of a killed process become children of this one.
+  static void kill_all() {
+    for (std::vector<pid_t> left = children(); !left.empty();
+         left = children()) {
+      for (const pid_t pid : left) {
+        kill(pid, SIGKILL);
+      }
+      for (const pid_t pid : left) {
+        waitpid(pid, nullptr, 0);
+      }
+    }
+  }
+
+  sigset_t signals_{};
+  std::optional<int> status_;
+};
+
+}  // namespace
+
+int guard_command(const std::vector<std::string>& command) {
+  PACELINE_CHECK(!command.empty());
+  try {
+    return Guard().run(command);
+  } catch (const WorldError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 127;
+  }
+}
+
+}  // namespace paceline::launch

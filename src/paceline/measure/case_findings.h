@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "paceline/measure/trainer.h"
+#include "paceline/records/configuration.h"
+#include "paceline/records/run_record.h"
+
+// What a rank knows of a case when its window has ended, beside its samples.
+
+namespace paceline::measure {
+
+/// What the codec took, of `ns` in all measured steps, and what the plan would
+/// send without one.  Null without a codec, and on a device, where a kernel's
+/// time on the host is its launch.
+std::optional<records::Coding> coding_of(
+    Trainer& trainer,
+    const records::Configuration& configuration,
+    std::int64_t ns);
+
+/// Null where nothing is trained.  A loss that is not finite is none; JSON has
+/// no word for it.
+std::optional<records::Training> training_of(
+    const Trainer& trainer, const records::Configuration& configuration);
+
+/// Why training that ran to its end is worth nothing; null where it is not.
+std::optional<std::string> failure_of(
+    const Trainer& trainer, const records::Configuration& configuration);
+
+}  // namespace paceline::measure

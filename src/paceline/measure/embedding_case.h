@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paceline/execution/op_span.h"
+#include "paceline/networks/batch.h"
+#include "paceline/plan/comm_plan.h"
+#include "paceline/records/configuration.h"
+#include "paceline/records/run_record.h"
+#include "paceline/runtime/memory.h"
+#include "paceline/strategies/embedding_job.h"
+#include "paceline/strategies/strategy.h"
+
+// What a case of a network with embedding tables is made of, and of any other.
+
+namespace paceline::measure {
+
+/// The tables of the case's network; nothing where it has none.
+std::optional<strategies::EmbeddingJob> embedding_job_of(
+    const records::Configuration& configuration);
+
+/// The planner of the case's strategy, around which the tables' rows cross
+/// where there are any.  With the strategy none they do not.  `integers` as
+/// EmbeddingJob::integers.
+std::unique_ptr<plan::Planner> planner_of(
+    const records::Configuration& configuration,
+    const strategies::StrategySpec& strategy,
+    bool integers = false);
+
+/// Adds what the trainer's step has looked up; after the step's forward.
+void add_lookups(const strategies::EmbeddingJob& job,
+                 const runtime::FlatMemory& memory,
+                 records::Lookups& lookups);
+
+/// How long each of `steps` steps from `first` on took from drawing its lookups
+/// to the bags ("lookup"), and from the bags' gradient until the gradients of
+/// rows were sent ("gradient_push"); nanoseconds.
+std::map<std::string, std::vector<std::int64_t>> table_phases(
+    const std::vector<execution::OpSpan>& spans,
+    const std::function<const plan::CommPlan&(plan::Step)>& plan_of,
+    plan::Step first,
+    int steps);
+
+}  // namespace paceline::measure

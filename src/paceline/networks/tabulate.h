@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::networks {
+
+constexpr std::uint32_t low(std::uint64_t seed) {
+  return static_cast<std::uint32_t>(seed);
+}
+constexpr std::uint32_t high(std::uint64_t seed) {
+  return static_cast<std::uint32_t>(seed >> 32);
+}
+
+/// A contiguous CPU tensor whose element i is value(i).
+template <class T, class Value>
+at::Tensor tabulate(at::IntArrayRef sizes, const Value& value) {
+  at::Tensor out =
+      at::empty(sizes, at::TensorOptions(c10::CppTypeToScalarType<T>::value));
+  PACELINE_CHECK(out.numel() <= std::numeric_limits<std::uint32_t>::max());
+  T* data = out.template mutable_data_ptr<T>();
+  const auto count = static_cast<std::uint32_t>(out.numel());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    data[i] = static_cast<T>(value(i));
+  }
+  return out;
+}
+
+}  // namespace paceline::networks

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace paceline::plan {
+
+/// What is known of a set of training data without reading it.
+struct DataTraits {
+  std::string_view name;  // as --data names it, before a colon
+  std::string_view summary;
+  int side = 0;  // of the square input, pixels
+  int channels = 0;
+  int classes = 0;           // outputs of the network
+  bool regression = false;   // targets are numbers: no accuracy
+  bool from_folder = false;  // NAME:DIR: the user's files
+};
+
+inline constexpr auto kData = std::to_array<DataTraits>({
+    {.name = "digits",
+     .summary = "handwritten digits of 8 x 8 pixels, part of the program: 1438 "
+                "to train on, 359 to test",
+     .side = 8,
+     .channels = 1,
+     .classes = 10},
+    {.name = "teacher",
+     .summary = "random inputs and the classes that a random network gives "
+                "them: 4096 to train on, 1024 to test",
+     .side = 8,
+     .channels = 1,
+     .classes = 10},
+    {.name = "least-squares",
+     .summary = "linear regression on 1024 samples of 10 groups that differ in "
+                "their weights; its optimum is known",
+     .side = 8,
+     .channels = 1,
+     .classes = 1,
+     .regression = true},
+    {.name = "mnist",
+     .summary = "mnist:DIR, a folder with the four unpacked IDX files",
+     .side = 28,
+     .channels = 1,
+     .classes = 10,
+     .from_folder = true},
+    {.name = "cifar10",
+     .summary = "cifar10:DIR, a folder with the binary version's batches",
+     .side = 32,
+     .channels = 3,
+     .classes = 10,
+     .from_folder = true},
+});
+
+/// The row that `data`, NAME or NAME:DIR, names; null where there is none.
+constexpr const DataTraits* find_data_traits(std::string_view data) {
+  const auto* row = std::ranges::find(
+      kData, data.substr(0, data.find(':')), &DataTraits::name);
+  return row == kData.end() ? nullptr : row;
+}
+
+/// What --split says: 0 of "even", ALPHA of "dirichlet:ALPHA" from 0.01 to
+/// 1000; nothing of other words.
+inline std::optional<double> dirichlet_alpha(std::string_view split) {
+  constexpr std::string_view kPrefix = "dirichlet:";
+  if (split == "even") {
+    return 0;
+  }
+  if (!split.starts_with(kPrefix)) {
+    return std::nullopt;
+  }
+  double alpha = 0;
+  const char* end = split.data() + split.size();
+  const auto [at, error] =
+      std::from_chars(split.data() + kPrefix.size(), end, alpha);
+  const bool good =
+      error == std::errc{} && at == end && alpha >= 0.01 && alpha <= 1000;
+  return good ? std::optional(alpha) : std::nullopt;
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/plan/plan_world.h"
+#include "paceline/plan/verify.h"
+
+namespace paceline::plan {
+namespace {
+
+/// Ranks that perform their collectives and exchanges one after the other.  An
+/// operation ends when all that take part in it have begun it.
+class OneByOne {
+ public:
+  explicit OneByOne(const PlanWorld& world) : world_(world) {
+    for (Rank rank = 0; rank < world.ranks(); ++rank) {
+      next_.push_back(communication_from(rank, 0));
+    }
+  }
+
+  void run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (Rank rank = 0; rank < world_.ranks(); ++rank) {
+        while (!is_over(rank) && !missing(rank)) {
+          next(rank) = communication_from(rank, next(rank) + 1);
+          moved = true;
+        }
+      }
+    }
+    for (Rank rank = 0; rank < world_.ranks(); ++rank) {
+      if (!is_over(rank)) {
+        const PlanWorld::Place other = *missing(rank);
+        throw PlanError(fmt::format(
+            "the ranks wait for each other where each performs one operation "
+            "at a time, in program order: {}; waits for {}; which comes behind "
+            "{}",
+            world_.describe({rank, next(rank)}),
+            world_.describe(other),
+            world_.describe({other.rank, next(other.rank)})));
+      }
+    }
+  }
+
+ private:
+  std::size_t& next(Rank rank) { return next_[static_cast<std::size_t>(rank)]; }
+  bool is_over(Rank rank) { return next(rank) == world_.items(rank).size(); }
+
+  std::size_t communication_from(Rank rank, std::size_t item) const {
+    const auto& items = world_.items(rank);
+    while (item < items.size() && !communicator_of(*items[item].op)) {
+      ++item;
+    }
+    return item;
+  }
+
+  /// What the rank's operation waits for; nothing where it ends.
+  std::optional<PlanWorld::Place> missing(Rank rank) {
+    const PlanWorld::Item& mine = world_.items(rank)[next(rank)];
+    const auto not_begun = [&](const PlanWorld::Place& other) {
+      return next(other.rank) < other.item;
+    };
+    if (std::holds_alternative<Collective>(mine.op->work)) {
+      const auto& all = world_.collectives()[mine.collective];
+      const Members& members = world_.communicator(all).members;
+      for (std::size_t m = 0; m < all.items.size(); ++m) {
+        if (not_begun({members[m], all.items[m]})) {
+          return PlanWorld::Place{members[m], all.items[m]};
+        }
+      }
+      return std::nullopt;
+    }
+    for (const std::size_t message : mine.sends) {
+      const auto& one = world_.messages()[message];
+      if (not_begun({one.to, one.receive_item})) {
+        return PlanWorld::Place{one.to, one.receive_item};
+      }
+    }
+    for (const std::size_t message : mine.receives) {
+      const auto& one = world_.messages()[message];
+      if (not_begun({one.from, one.send_item})) {
+        return PlanWorld::Place{one.from, one.send_item};
+      }
+    }
+    return std::nullopt;
+  }
+
+  const PlanWorld& world_;
+  std::vector<std::size_t> next_;  // by rank: the operation that it is at
+};
+
+}  // namespace
+
+void verify_one_order(const PlanWorld& world) {
+  OneByOne(world).run();
+}
+
+void verify_one_order(const Planner& planner,
+                      const PlanInput& input,
+                      Step steps) {
+  verify_one_order(PlanWorld(planner, input, steps));
+}
+
+}  // namespace paceline::plan

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/codec_advice.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/cost.h"
+
+namespace paceline::predict {
+namespace {
+
+struct Fastest {
+  std::string strategy;
+  plan::Picoseconds step = 0;
+};
+
+/// The fastest of the bucket sizes.
+Fastest best_of(const AdviseRequest& request, const std::string& rest) {
+  Fastest best{"", std::numeric_limits<plan::Picoseconds>::max()};
+  for (const double mebibytes : request.bucket_mb) {
+    PredictRequest job = request.job;
+    job.strategy = fmt::format("fusion:bucket-mb={}{}", mebibytes, rest);
+    job.steps = 3;
+    const plan::Picoseconds step = predict(job).times.step;
+    if (step < best.step) {
+      best = {job.strategy, step};
+    }
+  }
+  return best;
+}
+
+/// Rank 0's program with everything in one bucket.
+struct BucketProgram {
+  BucketProgram(const AdviseRequest& request, const std::string& rest) {
+    plan::PlanInput input;
+    input.model = request.job.network.model;
+    input.world = request.job.ranks;
+    const auto planner =
+        strategies::make_planner(strategies::parse_strategy("bsp" + rest));
+    setup = planner->setup(input);
+    ops = planner->plan(input, setup, 0);
+  }
+
+  std::int64_t sent_bytes() const { return cost(setup, ops, 0).wire_bytes; }
+
+  /// By the rates of `codec`; a kernel that was not measured counts nothing.
+  plan::Picoseconds coding(const cluster::CodecTime& codec) const {
+    double total = 0;
+    for (const plan::Op& op : ops.ops) {
+      const auto* kernel = std::get_if<plan::Kernel>(&op.work);
+      if (kernel == nullptr) {
+        continue;
+      }
+      const auto rate = std::ranges::find(
+          codec.kernels, kernel->name, &cluster::KernelTime::kernel);
+      if (rate != codec.kernels.end()) {
+        total +=
+            static_cast<double>(simulator::shape_of(*kernel, setup).bytes) /
+            static_cast<double>(rate->bytes) * plan::seconds_of(rate->time);
+      }
+    }
+    return plan::picoseconds_of(total);
+  }
+
+  plan::Setup setup;
+  plan::CommPlan ops;
+};
+
+CodecAdvice weigh(const AdviseRequest& request,
+                  const cluster::CodecTime& codec,
+                  const CodecTable& table) {
+  const std::string rest = "+" + codec.codec;
+  const BucketProgram program(request, rest);
+  CodecAdvice row{.codec = codec.codec,
+                  .coding = program.coding(codec),
+                  .bytes = program.sent_bytes(),
+                  .strategy = {}};
+  row.break_even = break_even(table.bytes - row.bytes, row.coding);
+  Fastest best = best_of(request, rest);
+  row.strategy = std::move(best.strategy);
+  row.step = best.step;
+  row.pays = row.step < table.step;
+  return row;
+}
+
+}  // namespace
+
+std::optional<double> break_even(std::int64_t saved_bytes,
+                                 plan::Picoseconds coding) {
+  if (saved_bytes <= 0) {
+    return std::nullopt;
+  }
+  return coding == 0
+             ? std::numeric_limits<double>::infinity()
+             : static_cast<double>(saved_bytes) / plan::seconds_of(coding);
+}
+
+CodecTable weigh_codecs(const AdviseRequest& request) {
+  CodecTable table;
+  if (request.job.codecs.empty() || request.job.ranks == 1) {
+    return table;
+  }
+  Fastest plain = best_of(request, "");
+  table.strategy = std::move(plain.strategy);
+  table.step = plain.step;
+  table.bytes = BucketProgram(request, "").sent_bytes();
+  for (const cluster::CodecTime& codec : request.job.codecs) {
+    try {
+      table.rows.push_back(weigh(request, codec, table));
+    } catch (const UsageError& error) {
+      table.unfit.push_back({codec.codec, error.what()});
+    }
+  }
+  return table;
+}
+
+}  // namespace paceline::predict

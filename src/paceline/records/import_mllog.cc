@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
+#include "paceline/records/importers.h"
+
+namespace paceline::records {
+namespace {
+
+using Event = nlohmann::json;
+
+constexpr std::string_view kPrefix = ":::MLLOG ";
+
+class Log {
+ public:
+  Log(std::string_view text, std::string path) : path_(std::move(path)) {
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      ++line_;
+      const std::string_view line = text.substr(begin, end - begin);
+      begin = end + 1;
+      const std::size_t at = line.find(kPrefix);  // after a rank's number
+      if (at != std::string_view::npos) {
+        take(line.substr(at + kPrefix.size()));
+      }
+    }
+  }
+
+  RunRecord record() {
+    if (rates_.empty()) {
+      throw UsageError(fmt::format(
+          "{}: no tracked_stats line has a throughput, so there is no rate to "
+          "import",
+          path_));
+    }
+    const int batch =
+        std::max(1, static_cast<int>(number("global_batch_size")));
+    Configuration& c = record_.configuration;
+    c.batch_size = batch;
+    c.steps = static_cast<int>(rates_.size());
+    RankSamples& samples = record_.ranks.emplace_back();
+    for (const double rate : rates_) {
+      samples.step_ns.push_back(
+          std::max<std::int64_t>(1, std::llround(1e9 * batch / rate)));
+      samples.window_ns += samples.step_ns.back();
+    }
+    record_.adapter["formula"] =
+        "each step stands for one tracked_stats line: a global batch at the "
+        "throughput that it names";
+    return record_;
+  }
+
+ private:
+  void take(std::string_view json) {
+    Event event;
+    try {
+      event = Event::parse(json);
+    } catch (const Event::exception& error) {
+      throw UsageError(
+          fmt::format("{}:{}: {}", path_, line_, not_json(json, error.what())));
+    }
+    const std::string key = event.value("key", "");
+    const Event value = event.value("value", Event());
+    if (key == "tracked_stats") {
+      const double rate =
+          value.is_object() ? value.value("throughput", 0.0) : 0;
+      if (rate > 0) {
+        rates_.push_back(rate);
+      }
+    } else if (!value.is_null() && !value.is_structured() && kept(key, event)) {
+      record_.adapter[key] =
+          value.is_string() ? value.get<std::string>() : value.dump();
+    }
+    if (key == "run_stop" && event.contains("metadata")) {
+      record_.adapter["run_status"] = event["metadata"].value("status", "");
+    }
+  }
+
+  static bool kept(const std::string& key, const Event& event) {
+    return event.value("event_type", "") == "POINT_IN_TIME" &&
+           key != "weights_initialization";
+  }
+
+  double number(const char* key) const {
+    const auto found = record_.adapter.find(key);
+    return found == record_.adapter.end()
+               ? 0
+               : std::strtod(found->second.c_str(), nullptr);
+  }
+
+  std::string path_;
+  int line_ = 0;
+  RunRecord record_;
+  std::vector<double> rates_;
+};
+
+}  // namespace
+
+bool is_mllog(std::string_view text, const std::string& /*path*/) {
+  return text.find(kPrefix) != std::string_view::npos;
+}
+
+std::vector<RunRecord> import_mllog(std::string_view text,
+                                    const std::string& path) {
+  RunRecord record = Log(text, path).record();
+  record.source = Source::kImported;
+  record.experiment = "mlperf";
+  Configuration& c = record.configuration;
+  const auto said = [&record](const char* key) {
+    const auto found = record.adapter.find(key);
+    return found == record.adapter.end() ? std::string() : found->second;
+  };
+  c.model = said("submission_benchmark").empty()
+                ? std::filesystem::path(path).stem().string()
+                : said("submission_benchmark");
+  c.label = said("submission_platform").empty() ? "mlperf"
+                                                : said("submission_platform");
+  c.framework = "mlperf";
+  c.strategy = "external";
+  c.engine = c.device = c.optimizer = "";
+  c.dtype = "-";
+  c.warmup = 0;
+  c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
+  return {record};
+}
+
+}  // namespace paceline::records

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/accuracy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "paceline/report/text.h"
+#include "paceline/stats/interval.h"
+
+namespace paceline::report {
+namespace {
+
+/// One evaluation, over the ranks that train.
+struct Point {
+  double step = 0;
+  double seconds = 0;  // of the slowest rank
+  double bytes = 0;    // of the rank that sent most
+  double loss = 0;     // mean; not finite where a rank's is not
+  std::optional<double> accuracy;
+};
+
+struct CaseRuns {
+  records::Configuration configuration;  // seed 0
+  std::vector<std::vector<Point>> runs;
+};
+
+std::vector<Point> points_of(const records::RunRecord& record) {
+  std::vector<Point> points;
+  double ranks = 0;
+  for (const records::RankSamples& rank : record.ranks) {
+    if (rank.evaluations.empty()) {
+      continue;
+    }
+    ++ranks;
+    points.resize(rank.evaluations.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const records::Evaluation& one = rank.evaluations[i];
+      Point& point = points[i];
+      point.step = static_cast<double>(one.step);
+      point.seconds =
+          std::max(point.seconds, static_cast<double>(one.trained_ns) * 1e-9);
+      point.bytes = std::max(point.bytes, static_cast<double>(one.sent_bytes));
+      point.loss += one.loss.value_or(std::nan(""));
+      if (one.accuracy) {
+        point.accuracy = point.accuracy.value_or(0) + *one.accuracy;
+      }
+    }
+  }
+  for (Point& point : points) {
+    point.loss /= ranks;
+    if (point.accuracy) {
+      *point.accuracy /= ranks;
+    }
+  }
+  return points;
+}
+
+/// The first evaluation at which the target is reached.
+std::optional<Point> reached(const std::vector<Point>& points, double target) {
+  const auto found = std::ranges::find_if(points, [&](const Point& point) {
+    return point.accuracy ? *point.accuracy >= target : point.loss <= target;
+  });
+  return found == points.end() ? std::nullopt : std::optional(*found);
+}
+
+/// "0.953 [0.941, 0.962]": the median over runs, of values up to `most`.
+std::string over_runs(const std::vector<double>& values,
+                      double factor,
+                      const char* format,
+                      double most = std::numeric_limits<double>::infinity()) {
+  std::vector<std::vector<double>> runs;
+  for (const double value : values) {
+    if (!std::isfinite(value)) {
+      return "not finite";
+    }
+    runs.push_back({value * factor});
+  }
+  const auto estimate = stats::median_of_runs(runs);
+  if (!estimate) {
+    return std::string(kMissing);
+  }
+  std::string text = fmt::format(fmt::runtime(format), estimate->value);
+  if (estimate->interval && estimate->runs >= stats::kFewestRuns) {
+    text +=
+        fmt::format(" [{}, {}]",
+                    fmt::format(fmt::runtime(format), estimate->interval->low),
+                    fmt::format(fmt::runtime(format),
+                                std::min(most, estimate->interval->high)));
+  }
+  return text;
+}
+
+TableRow row_of(const CaseRuns& one, const std::string& name) {
+  std::vector<double> losses, accuracies, steps, seconds, megabytes;
+  for (const auto& points : one.runs) {
+    losses.push_back(points.back().loss);
+    if (points.back().accuracy) {
+      accuracies.push_back(*points.back().accuracy);
+    }
+    if (const auto at = reached(points, one.configuration.target);
+        at && one.configuration.target != 0) {
+      steps.push_back(at->step);
+      seconds.push_back(at->seconds);
+      megabytes.push_back(at->bytes * 1e-6);
+    }
+  }
+  return {
+      .cells = {printable(name),
+                fmt::format("{}", one.configuration.ranks),
+                fmt::format("{}", one.runs.size()),
+                over_runs(losses, 1, "{:.4g}"),
+                over_runs(accuracies, 100, "{:.1f}", 100),
+                one.configuration.target == 0
+                    ? std::string(kMissing)
+                    : fmt::format("{} of {}", steps.size(), one.runs.size()),
+                over_runs(steps, 1, "{:.0f}"),
+                over_runs(seconds, 1, "{:.4g}"),
+                over_runs(megabytes, 1, "{:.4g}")}};
+}
+
+std::string title_of(const records::Configuration& c) {
+  std::string title =
+      fmt::format("{} on {}, split {}, batch {} per rank, {} steps",
+                  c.model,
+                  c.data,
+                  c.split,
+                  c.batch_size,
+                  c.warmup + c.steps);
+  if (c.target != 0) {
+    title += fmt::format(", target {}", c.target);
+  }
+  return printable(title);
+}
+
+Table table_of(const std::vector<CaseRuns>& cases) {
+  Table table{.title = title_of(cases.front().configuration),
+              .columns = {{.name = "case", .align = Align::kLeft},
+                          {.name = "ranks"},
+                          {.name = "runs"},
+                          {.name = "loss", .group = "at the end"},
+                          {.name = "accuracy %", .group = "at the end"},
+                          {.name = "reached", .group = "to the target"},
+                          {.name = "steps", .group = "to the target"},
+                          {.name = "s", .group = "to the target"},
+                          {.name = "MB sent", .group = "to the target"}},
+              .rows = {}};
+  for (const CaseRuns& one : cases) {
+    const auto same = std::ranges::count_if(cases, [&](const CaseRuns& other) {
+      return other.configuration.label == one.configuration.label;
+    });
+    table.rows.push_back(row_of(
+        one, same == 1 ? one.configuration.label : one.configuration.strategy));
+  }
+  return table;
+}
+
+}  // namespace
+
+Note accuracy_note() {
+  return {"accuracy",
+          "of the ranks' networks on the test samples, the mean over ranks; "
+          "time is the slowest rank's, without evaluations, bytes those of the "
+          "rank that sent most; medians over runs and seeds, with 95 % "
+          "intervals from three on"};
+}
+
+std::vector<Table> accuracy_tables(
+    std::span<const records::RunRecord> records) {
+  std::vector<std::pair<std::string, std::vector<CaseRuns>>> groups;
+  for (const records::RunRecord& record : records) {
+    std::vector<Point> points = points_of(record);
+    if (points.empty()) {
+      continue;
+    }
+    records::Configuration c = record.configuration;
+    c.seed = 0;
+    const std::string title = title_of(c);
+    auto group = std::ranges::find(
+        groups, title, [](const auto& one) { return one.first; });
+    if (group == groups.end()) {
+      group = groups.insert(group, {title, {}});
+    }
+    auto& cases = group->second;
+    auto found = std::ranges::find_if(cases, [&](const CaseRuns& one) {
+      return one.configuration.key() == c.key();
+    });
+    if (found == cases.end()) {
+      found = cases.insert(found, {c, {}});
+    }
+    found->runs.push_back(std::move(points));
+  }
+  std::vector<Table> tables;
+  for (const auto& [title, cases] : groups) {
+    tables.push_back(table_of(cases));
+  }
+  return tables;
+}
+
+}  // namespace paceline::report

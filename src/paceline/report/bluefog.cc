@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/bluefog.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/stats/mean.h"
+
+namespace paceline::report {
+namespace {
+
+using records::RunRecord;
+
+constexpr std::ptrdiff_t kBatchesPerIteration = 10;
+
+/// Examples per second of a rank, one value for every ten of its steps.
+std::vector<double> rates_of(const records::RankSamples& rank, int batch_size) {
+  std::vector<double> rates;
+  for (auto it = rank.step_ns.begin();
+       rank.step_ns.end() - it >= kBatchesPerIteration;
+       it += kBatchesPerIteration) {
+    const auto ns =
+        std::accumulate(it, it + kBatchesPerIteration, std::int64_t{0});
+    rates.push_back(static_cast<double>(batch_size) * kBatchesPerIteration /
+                    (static_cast<double>(ns) * 1e-9));
+  }
+  return rates;
+}
+
+std::string rate_text(const std::vector<double>& rates) {
+  return fmt::format(
+      "{:.1f} +-{:.1f}", stats::mean(rates), stats::spread(rates));
+}
+
+std::string run_text(const RunRecord& run) {
+  const records::Configuration& c = run.configuration;
+  std::vector<std::vector<double>> rates;
+  std::vector<double> sums;
+  for (const records::RankSamples& rank : run.ranks) {
+    rates.push_back(rates_of(rank, c.batch_size));
+    sums.resize(std::max(sums.size(), rates.back().size()), 0.0);
+    for (std::size_t i = 0; i < rates.back().size(); ++i) {
+      sums[i] += rates.back()[i];
+    }
+  }
+  if (sums.empty() || rates.front().size() != sums.size()) {
+    return "";
+  }
+  const char* const device = c.device == "cuda" ? "GPU" : "CPU";
+  std::string text = fmt::format(
+      "Model: {}\nBatch size: {}\nNumber of {}s: {}\nRunning warmup...\n"
+      "Running benchmark...\n",
+      c.model,
+      c.batch_size,
+      device,
+      c.ranks);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    text += fmt::format(
+        "Iter #{}: {:.1f} img/sec per {}\n", i, rates.front()[i], device);
+  }
+  for (std::size_t r = 0; r < rates.size(); ++r) {
+    if (!rates[r].empty()) {
+      text += fmt::format("[{}] Img/sec per {}: {}\n",
+                          run.ranks[r].rank,
+                          device,
+                          rate_text(rates[r]));
+    }
+  }
+  return text + fmt::format("Total img/sec on {} {}(s): {}\n",
+                            c.ranks,
+                            device,
+                            rate_text(sums));
+}
+
+}  // namespace
+
+std::string render_bluefog(std::span<const RunRecord> records) {
+  std::string text;
+  for (const RunRecord& run : records) {
+    if (!run.error && !run.configuration.discard) {
+      text += run_text(run);
+    }
+  }
+  return text;
+}
+
+}  // namespace paceline::report

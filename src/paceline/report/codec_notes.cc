@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/codec_notes.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/report/text.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::report {
+namespace {
+
+struct Plain {
+  std::string strategy;  // without its codec
+  bool coded = false;    // it has one
+};
+
+std::optional<Plain> plain_of(const records::Configuration& c) {
+  try {
+    auto spec =
+        strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+    const auto& identity = strategies::codecs().front();
+    const bool coded = spec.codec.row != nullptr && spec.codec.row != &identity;
+    if (coded) {
+      spec.codec = {&identity, {}};
+    }
+    return Plain{spec.text(), coded};
+  } catch (const UsageError&) {
+    return std::nullopt;  // a newer program's record
+  }
+}
+
+// The row that differs from this one in the codec alone.
+const CaseSummary* plain_case(const std::vector<CaseSummary>& cases,
+                              const CaseSummary& one,
+                              const std::string& strategy) {
+  const auto found = std::ranges::find_if(cases, [&](const CaseSummary& other) {
+    const auto plain = plain_of(other.configuration);
+    records::Configuration same = one.configuration;
+    same.strategy = other.configuration.strategy;
+    same.label = other.configuration.label;
+    return plain && !plain->coded && plain->strategy == strategy &&
+           other.configuration == same;
+  });
+  return found == cases.end() ? nullptr : &*found;
+}
+
+// Bits/s, as link rates are said.
+std::string link_rate_text(double bits_per_s) {
+  return bits_per_s >= 1e9 ? fmt::format("{:.3g} Gbit/s", bits_per_s * 1e-9)
+                           : fmt::format("{:.3g} Mbit/s", bits_per_s * 1e-6);
+}
+
+std::string coding_text(const CaseSummary& one) {
+  const records::Coding& coding = *one.coding;
+  const auto sent = one.wire_bytes_per_step ? one.wire_bytes_per_step
+                                            : one.planned_wire_bytes_per_step;
+  std::string text =
+      fmt::format("coding {:.3g} ms a step",
+                  static_cast<double>(coding.ns_per_step) * 1e-6);
+  if (!sent) {
+    return text;
+  }
+  text += fmt::format(", {} sent in place of {}; ",
+                      format_bytes(*sent),
+                      format_bytes(coding.plain_bytes_per_step));
+  const std::int64_t saved = coding.plain_bytes_per_step - *sent;
+  if (saved <= 0) {
+    return text + "it saves no bytes among so many ranks";
+  }
+  if (coding.ns_per_step == 0) {
+    return text + "it saves time on every link";
+  }
+  return text + "break-even bandwidth " +
+         link_rate_text(8e9 * static_cast<double>(saved) /
+                        static_cast<double>(coding.ns_per_step));
+}
+
+}  // namespace
+
+std::vector<std::string> codec_notes(const std::vector<CaseSummary>& cases) {
+  std::vector<std::string> notes;
+  for (const CaseSummary& one : cases) {
+    const auto plain_strategy = plain_of(one.configuration);
+    if (!one.coding || !plain_strategy) {
+      continue;
+    }
+    std::string text = fmt::format("'{}': {}", one.label, coding_text(one));
+    if (one.last_loss) {
+      const CaseSummary* plain =
+          plain_case(cases, one, plain_strategy->strategy);
+      text += fmt::format("; last loss {:.4g}", *one.last_loss);
+      if (plain != nullptr && plain->last_loss) {
+        text += fmt::format(", without the codec {:.4g}", *plain->last_loss);
+      }
+    }
+    notes.push_back(printable(text));
+  }
+  return notes;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/ddl.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/plan/networks/network_shape.h"
+#include "paceline/stats/mean.h"
+
+namespace paceline::report {
+namespace {
+
+using records::RunRecord;
+
+constexpr std::size_t kMostIterations = 10;
+
+bool reads_text(const std::string& model) {
+  const auto names = plan::network_names();
+  return std::ranges::find(names, model) != names.end() &&
+         plan::network_shape(model).work.front().kind ==
+             plan::LayerKind::kEmbedding;
+}
+
+// Samples a second of each iteration on one rank.
+std::vector<double> rates_of(const std::vector<std::int64_t>& step_ns,
+                             int batch_size) {
+  std::size_t iterations = std::min(kMostIterations, step_ns.size());
+  while (step_ns.size() % iterations != 0) {
+    --iterations;
+  }
+  const auto steps = static_cast<std::ptrdiff_t>(step_ns.size() / iterations);
+  std::vector<double> rates;
+  for (auto first = step_ns.begin(); first != step_ns.end(); first += steps) {
+    const double seconds = 1e-9 * static_cast<double>(std::accumulate(
+                                      first, first + steps, std::int64_t{0}));
+    rates.push_back(batch_size * static_cast<double>(steps) / seconds);
+  }
+  return rates;
+}
+
+// The words of the original's two kinds of scripts.
+struct Words {
+  std::string each, head, total, device;
+};
+
+Words words_of(const records::Configuration& c) {
+  if (reads_text(c.model)) {
+    return {"sentences/sec", "Sen/sec", "sen/sec", "GPU"};  // on CPUs as well
+  }
+  return {"img/sec", "Img/sec", "img/sec", c.device == "cuda" ? "GPU" : "CPU"};
+}
+
+std::string heading(const records::Configuration& c,
+                    std::int64_t ranks,
+                    const Words& words) {
+  if (!reads_text(c.model)) {
+    return fmt::format(
+        "Model: {}\nBatch size: {}\nNumber of {}s: {}\nRunning warmup...\n"
+        "Running benchmark...\n",
+        c.model,
+        c.batch_size,
+        words.device,
+        ranks);
+  }
+  const std::string sentence =
+      c.sequence_length == 0
+          ? ""
+          : fmt::format("BERT Large Pretraining, Sentence len: {}\n",
+                        c.sequence_length);
+  return fmt::format("Running warmup...\n{}Running benchmark...\n", sentence);
+}
+
+std::string block_of(const RunRecord& record) {
+  const records::Configuration& c = record.configuration;
+  std::vector<const records::RankSamples*> training;
+  for (const records::RankSamples& rank : record.ranks) {
+    if (!rank.step_ns.empty()) {
+      training.push_back(&rank);
+    }
+  }
+  if (record.error || training.empty()) {
+    return fmt::format("# {} on {} ranks failed: {}\n",
+                       c.strategy,
+                       c.ranks,
+                       record.error.value_or("no rank left samples"));
+  }
+  const auto ranks = static_cast<std::int64_t>(training.size());
+  const Words words = words_of(c);
+  const auto rates = rates_of(training.front()->step_ns, c.batch_size);
+  std::string text = heading(c, ranks, words);
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    text += fmt::format(
+        "Iter #{}: {:.1f} {} per {}\n", i, rates[i], words.each, words.device);
+  }
+  const double mean = stats::mean(rates);
+  const double spread = stats::spread(rates);
+  const auto of_all = static_cast<double>(ranks);
+  return text + fmt::format(
+                    "{} per {}: {:.1f} +-{:.1f}\n"
+                    "Total {} on {} {}(s): {:.1f} +-{:.1f}\n",
+                    words.head,
+                    words.device,
+                    mean,
+                    spread,
+                    words.total,
+                    ranks,
+                    words.device,
+                    of_all * mean,
+                    of_all * spread);
+}
+
+// Letters, digits and what is harmless in a file's name.
+std::string plain(std::string text) {
+  for (char& c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' &&
+        c != '+' && c != '_' && c != '=') {
+      c = '_';
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string render_ddl(std::span<const RunRecord> records) {
+  std::string text;
+  for (const RunRecord& record : records) {
+    if (!record.configuration.discard) {
+      text += block_of(record);
+    }
+  }
+  return text;
+}
+
+std::string ddl_log_name(const records::Configuration& c) {
+  return fmt::format("link-{}-method-{}-dnn-{}-bs-{}-nworker-{}.log",
+                     c.link.empty() ? "none" : plain(c.link),
+                     plain(c.strategy),
+                     plain(c.model),
+                     c.batch_size,
+                     c.ranks);
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::report {
+
+/// The log of ddl-benchmarks, which is that of Horovod's synthetic benchmark,
+/// line by line: for every run the rates of up to 10 iterations of equal
+/// numbers of steps on rank 0, their mean, 1.96 population standard deviations,
+/// and both times the number of ranks that train.  Networks that read text have
+/// sentences instead of images.  Lines of cases that failed begin with '#'.
+std::string render_ddl(std::span<const records::RunRecord> records);
+
+/// The name that ddl-benchmarks gives the log of such a case, with the link in
+/// place of its `rdma` number.
+std::string ddl_log_name(const records::Configuration& configuration);
+
+}  // namespace paceline::report

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/text.h"
+#include "paceline/report/framework_tables.h"
+
+namespace paceline::report {
+namespace {
+
+constexpr double kMostScaling = 1.02;    // of the number of devices
+constexpr double kLeastOnANode = 0.5;    // efficiency
+constexpr double kLossTolerance = 1e-3;  // relative
+constexpr double kSpread = 0.03;         // coefficient of variation
+constexpr const char* kRecipe[] = {"clipping",
+                                   "loss_scaling",
+                                   "layout",
+                                   "data",
+                                   "objective",
+                                   "optimizer",
+                                   "dali"};
+
+std::string place_of(const Devices& devices) {
+  return fmt::format("{}n{}d", devices.nodes, devices.devices);
+}
+
+class Validator {
+ public:
+  explicit Validator(const FrameworkTable& table) : table_(table) {}
+
+  std::vector<Finding> run() {
+    for (const FrameworkColumn& column : table_.columns) {
+      scaling(column);
+      runs(column);
+      remarks(column);
+    }
+    recipes();
+    machines();
+    losses();
+    return std::move(findings_);
+  }
+
+ private:
+  void add(const std::string& column, std::string text, bool excludes = false) {
+    findings_.push_back({column, std::move(text), excludes});
+  }
+
+  // Speed-ups as the number of devices grows.
+  void scaling(const FrameworkColumn& column) {
+    const FrameworkCell* before = nullptr;
+    Devices where;
+    for (const Devices& devices : table_.rows) {
+      const auto found = column.cells.find(devices);
+      if (found == column.cells.end() || !found->second.rate) {
+        continue;
+      }
+      const FrameworkCell& cell = found->second;
+      if (before != nullptr && cell.rate->value < before->rate->value) {
+        add(column.title,
+            fmt::format("throughput falls from {:.2f} on {} to {:.2f} on {}",
+                        before->rate->value,
+                        place_of(where),
+                        cell.rate->value,
+                        place_of(devices)));
+      }
+      before = &cell;
+      where = devices;
+      one_speed_up(column, devices);
+    }
+  }
+
+  void one_speed_up(const FrameworkColumn& column, const Devices& devices) {
+    const auto times = column.speed_up(devices);
+    if (!times) {
+      return;
+    }
+    if (*times > kMostScaling * devices.devices) {
+      add(column.title,
+          fmt::format("a speed-up of {:.2f} on {} devices cannot be: the "
+                      "figures are not of one setting",
+                      *times,
+                      devices.devices),
+          true);
+    } else if (devices.nodes == 1 && devices.devices > 1 &&
+               *times < kLeastOnANode * devices.devices) {
+      add(column.title,
+          fmt::format("a speed-up of {:.2f} on {} devices of one node: the "
+                      "input, the host or shared cores bound it, not a network",
+                      *times,
+                      devices.devices));
+    }
+  }
+
+  void runs(const FrameworkColumn& column) {
+    for (const auto& [devices, cell] : column.cells) {
+      double sum = 0;
+      double squares = 0;
+      for (const records::RunRecord* run : cell.runs) {
+        for (const auto& [check, held] : run->verified) {
+          if (!held) {
+            add(column.title,
+                fmt::format("{} on {}: {} does not hold",
+                            counted(devices.devices, "device"),
+                            counted(devices.nodes, "node"),
+                            check),
+                true);
+          }
+        }
+        const double seconds = window_s(*run);
+        sum += seconds;
+        squares += seconds * seconds;
+      }
+      const auto n = static_cast<double>(cell.runs.size());
+      if (n < 2) {
+        continue;
+      }
+      const double mean = sum / n;
+      const double spread =
+          std::sqrt(std::max(0.0, squares / n - mean * mean)) / mean;
+      if (spread > kSpread) {
+        add(column.title,
+            fmt::format("the {} runs on {} spread by {:.1f} % (standard "
+                        "deviation over mean)",
+                        cell.runs.size(),
+                        place_of(devices),
+                        100 * spread));
+      }
+    }
+  }
+
+  static double window_s(const records::RunRecord& run) {
+    std::int64_t longest = 0;
+    for (const records::RankSamples& rank : run.ranks) {
+      longest = std::max(longest, rank.window_ns);
+    }
+    return static_cast<double>(longest) * 1e-9;
+  }
+
+  // What the source says of its own figures.
+  void remarks(const FrameworkColumn& column) {
+    std::set<std::string> said;
+    for (const auto& [devices, cell] : column.cells) {
+      for (const records::RunRecord* run : cell.runs) {
+        const auto flags = run->adapter.find("flags");
+        if (flags != run->adapter.end() && said.insert(flags->second).second) {
+          add(column.title,
+              fmt::format("the source remarks on {}: {}",
+                          place_of(devices),
+                          flags->second));
+        }
+      }
+    }
+  }
+
+  // "layout: NCHW (pytorch-ddp, paddle), NHWC (jax)"
+  void recipes() {
+    for (const char* name : kRecipe) {
+      std::vector<std::pair<std::string, std::vector<std::string>>> values;
+      for (const FrameworkColumn& column : table_.columns) {
+        const auto fact = column.facts.find(name);
+        if (fact == column.facts.end() || fact->second.empty()) {
+          continue;
+        }
+        auto value = std::ranges::find(
+            values, fact->second, [](const auto& one) { return one.first; });
+        if (value == values.end()) {
+          value = values.insert(value, {fact->second, {}});
+        }
+        value->second.push_back(column.title);
+      }
+      if (values.size() > 1) {
+        std::vector<std::string> texts;
+        for (const auto& [value, columns] : values) {
+          texts.push_back(
+              fmt::format("{} ({})", value, fmt::join(columns, ", ")));
+        }
+        add("",
+            fmt::format(
+                "the columns differ in {}: {}", name, fmt::join(texts, "; ")));
+      }
+    }
+  }
+
+  void machines() {
+    std::set<std::string> names;
+    for (const FrameworkColumn& column : table_.columns) {
+      for (const auto& [devices, cell] : column.cells) {
+        for (const records::RunRecord* run : cell.runs) {
+          std::string name;
+          for (const auto& host : run->environment.hosts) {
+            const auto cpu = host.facts.find("cpu_model");
+            name += host.host + (cpu == host.facts.end() ? "" : cpu->second);
+          }
+          names.insert(name);
+        }
+      }
+    }
+    if (names.size() > 1) {
+      add("",
+          fmt::format("its figures were measured on {} sets of machines",
+                      names.size()));
+    }
+  }
+
+  // The same mathematics: against the first column that says its losses.
+  void losses() {
+    for (const Devices& devices : table_.rows) {
+      const FrameworkColumn* reference = nullptr;
+      for (const FrameworkColumn& column : table_.columns) {
+        const auto cell = column.cells.find(devices);
+        if (cell == column.cells.end() || cell->second.runs.empty() ||
+            !value_of(cell->second, "loss_first")) {
+          continue;
+        }
+        if (reference == nullptr) {
+          reference = &column;
+        } else {
+          compare(column, *reference, devices);
+        }
+      }
+    }
+  }
+
+  static std::optional<double> value_of(const FrameworkCell& cell,
+                                        const std::string& name) {
+    const auto& said = cell.runs.front()->adapter;
+    const auto found = said.find(name);
+    return found == said.end()
+               ? std::nullopt
+               : std::optional(std::strtod(found->second.c_str(), nullptr));
+  }
+
+  void compare(const FrameworkColumn& column,
+               const FrameworkColumn& reference,
+               const Devices& devices) {
+    for (const auto& [name, words] :
+         {std::pair{"parameters", "number of parameters"},
+          std::pair{"loss_first", "loss of the first step"},
+          std::pair{"loss_fifth", "loss of the fifth step"}}) {
+      const auto mine = value_of(column.cells.at(devices), name);
+      const auto theirs = value_of(reference.cells.at(devices), name);
+      if (!mine || !theirs) {
+        continue;
+      }
+      const double apart =
+          std::abs(*mine - *theirs) / std::max(std::abs(*theirs), 1e-12);
+      if (apart > kLossTolerance) {
+        add(column.title,
+            fmt::format("not comparable: on {} its {} is {}, {}'s {}",
+                        place_of(devices),
+                        words,
+                        *mine,
+                        reference.title,
+                        *theirs),
+            true);
+        return;
+      }
+    }
+  }
+
+  const FrameworkTable& table_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> findings(const FrameworkTable& table) {
+  return Validator(table).run();
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/framework_tables.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace paceline::report {
+namespace {
+
+using records::Configuration;
+using records::RunRecord;
+
+bool is_imported(const RunRecord& record) {
+  return record.source == records::Source::kImported;
+}
+
+std::string fact_of(const RunRecord& record, const std::string& name) {
+  const auto found = record.adapter.find(name);
+  return found == record.adapter.end() ? "" : found->second;
+}
+
+Devices devices_of(const Configuration& c) {
+  return {.nodes = std::max(1, static_cast<int>(c.ranks_per_host.size())),
+          .devices = c.ranks};
+}
+
+std::string framework_of(const RunRecord& record) {
+  const Configuration& c = record.configuration;
+  if (!c.framework.empty()) {
+    return c.framework;
+  }
+  const std::string label = c.label.empty() ? c.strategy : c.label;
+  return c.command.empty() && !is_imported(record) ? "paceline " + label
+                                                   : label;
+}
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return static_cast<char>(std::toupper(c));
+  });
+  return text;
+}
+
+std::string unit_of(const std::string& model) {
+  std::string lower = model;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  if (lower.find("bert") != std::string::npos) {
+    return "sentences/s";
+  }
+  return lower.find("net") != std::string::npos ? "img/s" : "samples/s";
+}
+
+// The recipe, as what the programs said and what they were asked for.
+std::map<std::string, std::string> facts_of(const RunRecord& record) {
+  const Configuration& c = record.configuration;
+  std::map<std::string, std::string> facts = record.adapter;
+  for (const char* noise : {"case",
+                            "host",
+                            "loss",
+                            "threads",
+                            "parameters_digest",
+                            "world",
+                            kReportedRate}) {
+    facts.erase(noise);
+  }
+  if (!is_imported(record)) {
+    facts["optimizer"] = fmt::format("{}, learning rate {}, weight decay {}",
+                                     c.optimizer,
+                                     c.learning_rate,
+                                     c.weight_decay);
+    if (c.framework.empty() && c.command.empty()) {
+      facts["framework_version"] = record.environment.paceline_version;
+      facts["exchange"] = c.strategy + " over " + c.engine;
+      facts["layout"] = c.channels_last ? "NHWC" : "NCHW";
+      facts["clipping"] = "none";
+      facts["data"] = "synthetic, one batch";
+      facts["loss_scaling"] =
+          c.dtype == "amp" && c.device == "cuda" ? "dynamic" : "none";
+    }
+  }
+  return facts;
+}
+
+// One run: samples of the window over the time of its slowest rank.
+std::optional<double> rate_of(const RunRecord& record) {
+  const std::string reported = fact_of(record, kReportedRate);
+  double value = 0;
+  if (!reported.empty()) {
+    std::from_chars(reported.data(), reported.data() + reported.size(), value);
+    return value > 0 ? std::optional(value) : std::nullopt;
+  }
+  std::size_t steps = 0;
+  std::int64_t window_ns = 0;
+  for (const records::RankSamples& rank : record.ranks) {
+    steps = std::max(steps, rank.step_ns.size());
+    window_ns = std::max(window_ns, rank.window_ns);
+  }
+  if (record.error || steps == 0 || window_ns == 0) {
+    return std::nullopt;
+  }
+  return static_cast<double>(steps) * record.configuration.batch_size *
+         record.configuration.ranks * 1e9 / static_cast<double>(window_ns);
+}
+
+void add_to_cell(const RunRecord& record, FrameworkCell& cell) {
+  if (rate_of(record)) {
+    cell.runs.push_back(&record);
+    cell.printed = fact_of(record, kReportedRate);
+  } else if (record.error) {
+    cell.why = record.error.value_or("");
+  }
+}
+
+void summarize_cell(FrameworkCell& cell) {
+  std::vector<std::vector<double>> runs;
+  for (const RunRecord* run : cell.runs) {
+    runs.push_back({*rate_of(*run)});
+  }
+  cell.rate = stats::median_of_runs(runs);
+}
+
+// What the column is beside its framework; the batch size is the table's
+// unless it is another one.
+std::string column_title(const RunRecord& record, int usual_batch) {
+  const Configuration& c = record.configuration;
+  std::string title = framework_of(record);
+  // The names of imported tables may say it already.
+  const auto add = [&title](const char* words) {
+    if (title.find(words) == std::string::npos) {
+      title += std::string(" ") + words;
+    }
+  };
+  // Of a framework that always compiles the label is its name.
+  if (c.compiled && (is_imported(record) || c.label != c.framework)) {
+    add(is_imported(record) ? "w/XLA" : "compiled");
+  }
+  if (fact_of(record, "clipping") == "off") {
+    add("W/O clip");
+  }
+  if (fact_of(record, "dali") == "header") {
+    add("w/DALI");
+  }
+  if (!c.python.empty()) {
+    title += " " + c.python;
+  }
+  for (const auto& [name, value] :
+       is_imported(record) ? decltype(c.env){} : c.env) {
+    title += fmt::format(" {}={}", name, value);
+  }
+  if (c.batch_size != usual_batch) {
+    title += fmt::format(" bsz={}", c.batch_size);
+  }
+  return title;
+}
+
+using TableKey = std::
+    tuple<records::Source, std::string, std::string, std::string, int, bool>;
+
+TableKey table_key(const RunRecord& record) {
+  const Configuration& c = record.configuration;
+  const bool imported = is_imported(record);
+  return {imported ? record.source : records::Source::kMeasured,
+          record.experiment,
+          c.model,
+          c.dtype,
+          imported ? 0 : c.batch_size,
+          c.command.empty()};
+}
+
+// The batch size that most columns have, the largest of these.
+int usual_batch(const std::vector<const RunRecord*>& records) {
+  std::map<int, std::map<std::string, int>> columns;
+  for (const RunRecord* record : records) {
+    ++columns[record->configuration.batch_size][column_title(*record, 0)];
+  }
+  const auto most = std::ranges::max_element(
+      columns, {}, [](const auto& one) { return one.second.size(); });
+  return most->first;
+}
+
+bool has_largest_batches(const std::vector<const RunRecord*>& records) {
+  return std::ranges::any_of(records, [](const RunRecord* record) {
+    return fact_of(*record, "batch_mode") == "max";
+  });
+}
+
+FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
+  const Configuration& first = records.front()->configuration;
+  const bool largest = has_largest_batches(records);
+  const int batch = largest ? 0 : usual_batch(records);
+  FrameworkTable table{
+      .id = records.front()->experiment,
+      .title = fmt::format("{}, batch size = {}",
+                           upper(first.dtype),
+                           largest ? "max" : fmt::to_string(batch)),
+      .model = first.model,
+      .dtype = first.dtype,
+      .unit = unit_of(first.model),
+      .rows = {},
+      .columns = {}};
+  for (const RunRecord* record : records) {
+    const std::string title = column_title(*record, batch);
+    auto column =
+        std::ranges::find(table.columns, title, &FrameworkColumn::title);
+    if (column == table.columns.end()) {
+      column =
+          table.columns.insert(column,
+                               {.title = title,
+                                .framework = framework_of(*record),
+                                .batch_size = record->configuration.batch_size,
+                                .facts = {},
+                                .cells = {}});
+    }
+    const Devices devices = devices_of(record->configuration);
+    column->facts.merge(facts_of(*record));
+    add_to_cell(*record, column->cells[devices]);
+    if (std::ranges::find(table.rows, devices) == table.rows.end()) {
+      table.rows.push_back(devices);
+    }
+  }
+  for (FrameworkColumn& column : table.columns) {
+    for (auto& [devices, cell] : column.cells) {
+      summarize_cell(cell);
+    }
+  }
+  std::ranges::sort(table.rows, {}, &Devices::devices);
+  return table;
+}
+
+}  // namespace
+
+std::optional<double> FrameworkColumn::speed_up(const Devices& devices) const {
+  const auto one = cells.find({.nodes = 1, .devices = 1});
+  const auto many = cells.find(devices);
+  if (one == cells.end() || many == cells.end() || !one->second.rate ||
+      !many->second.rate) {
+    return std::nullopt;
+  }
+  return many->second.rate->value / one->second.rate->value;
+}
+
+std::vector<FrameworkTable> framework_tables(
+    std::span<const RunRecord> records) {
+  std::vector<std::pair<TableKey, std::vector<const RunRecord*>>> groups;
+  for (const RunRecord& record : records) {
+    if (record.configuration.discard ||
+        record.source == records::Source::kPredicted) {
+      continue;
+    }
+    const TableKey key = table_key(record);
+    auto group = std::ranges::find(
+        groups, key, [](const auto& one) { return one.first; });
+    if (group == groups.end()) {
+      group = groups.insert(group, {key, {}});
+    }
+    group->second.push_back(&record);
+  }
+  std::vector<FrameworkTable> tables;
+  for (const auto& [key, members] : groups) {
+    tables.push_back(table_of(members));
+  }
+  return tables;
+}
+
+}  // namespace paceline::report

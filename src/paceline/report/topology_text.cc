@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/topology_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/report/console.h"
+#include "paceline/report/text.h"
+#include "paceline/strategies/topology_analysis.h"
+
+namespace paceline::report {
+namespace {
+
+using strategies::Matrix;
+using strategies::TopologyTraffic;
+
+constexpr plan::Rank kMostMatrixColumns = 16;
+constexpr plan::Rank kMostListedRanks = 32;
+/// A longer period is not multiplied out.
+constexpr plan::Step kMostMultiplied = 256;
+
+std::string weight_text(double weight) {
+  return weight == 0 ? "." : fmt::format("{:.3g}", weight);
+}
+
+Table matrix_table(const TopologyView& view, plan::Step step) {
+  const Matrix matrix =
+      strategies::matrix_of(view.topology, view.nodes.count, step);
+  Table table;
+  table.columns.push_back({"rank"});
+  for (std::size_t j = 0; j < matrix.size(); ++j) {
+    table.columns.push_back({fmt::format("{}", j)});
+  }
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    TableRow row{{fmt::format("{}", i)}};
+    for (const double weight : matrix[i]) {
+      row.cells.push_back(weight_text(weight));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// The rows of a matrix too wide to print, without its zeros.
+Table list_table(const TopologyView& view, plan::Step step) {
+  Table table;
+  table.columns = {{"rank"},
+                   {"own"},
+                   {.name = "takes weight x rank", .align = Align::kLeft},
+                   {.name = "sends to", .align = Align::kLeft}};
+  const plan::Rank shown = std::min(view.nodes.count, kMostListedRanks);
+  for (plan::Rank rank = 0; rank < shown; ++rank) {
+    const auto mixing = view.topology.mixing(rank, step);
+    std::vector<std::string> from;
+    for (const auto& [other, weight] : mixing.from) {
+      from.push_back(fmt::format("{}x{}", weight_text(weight), other));
+    }
+    table.rows.push_back({{fmt::format("{}", rank),
+                           weight_text(mixing.self),
+                           fmt::format("{}", fmt::join(from, " ")),
+                           fmt::format("{}", fmt::join(mixing.to, " "))}});
+  }
+  if (shown < view.nodes.count) {
+    table.text = fmt::format("... and {} more ranks", view.nodes.count - shown);
+  }
+  return table;
+}
+
+std::string line(std::string_view what, std::string_view text) {
+  return fmt::format("  {:<26}{}\n", what, text);
+}
+
+/// The numbers of the steps shown, once where they are equal.
+std::string by_step(const std::vector<int>& numbers, bool all_shown) {
+  const bool equal = std::ranges::all_of(
+      numbers, [&](int number) { return number == numbers.front(); });
+  return equal && all_shown ? fmt::format("{}", numbers.front())
+                            : fmt::format("{}{}",
+                                          fmt::join(numbers, ", "),
+                                          all_shown ? ", repeating" : ", ...");
+}
+
+std::string consensus_lines(const TopologyView& view,
+                            const std::string& uneven) {
+  const plan::Rank nodes = view.nodes.count;
+  const plan::Step period = view.topology.period();
+  if (period > kMostMultiplied) {
+    return line("consensus",
+                fmt::format("not computed: the graph repeats after {} steps, "
+                            "more than {}",
+                            period,
+                            kMostMultiplied));
+  }
+  const auto exact = strategies::steps_to_consensus(
+      view.topology, nodes, std::max<plan::Step>(2 * period, nodes));
+  const double second =
+      exact && *exact <= period
+          ? 0
+          : strategies::second_eigenvalue(
+                strategies::product_of(view.topology, nodes, period));
+  const double a_step = std::pow(second, 1.0 / static_cast<double>(period));
+  std::string text = line(
+      "second eigenvalue",
+      period == 1
+          ? fmt::format("{:.4g}", second)
+          : fmt::format(
+                "{:.4g} over {} steps, {:.4g} a step", second, period, a_step));
+  text += line(
+      "exact mean",
+      exact ? fmt::format("after {} step{}", *exact, *exact == 1 ? "" : "s")
+      : uneven.empty() ? "never, only in the limit"
+                       : "never; push-sum finds it in the limit");
+  std::vector<std::string> distances;
+  for (const plan::Step steps : {4, 16, 64}) {
+    const double distance = strategies::distance_to_mean(
+        strategies::product_of(view.topology, nodes, steps));
+    distances.push_back(distance < 1e-12 ? "0"
+                                         : fmt::format("{:.3g}", distance));
+  }
+  return text + line("distance to the mean",
+                     fmt::format("{} after 4, 16, 64 steps (Frobenius)",
+                                 fmt::join(distances, ", ")));
+}
+
+std::string sent_text(const TopologyView& view, int most_sent) {
+  const bool shares = view.of_machines && view.nodes.local > 1;
+  std::string text =
+      shares ? fmt::format("{}/{} S between machines, {}/{} S inside",
+                           most_sent,
+                           view.nodes.local,
+                           2 * (view.nodes.local - 1),
+                           view.nodes.local)
+             : fmt::format("{} S", most_sent);
+  if (view.model_bytes > 0) {
+    text +=
+        fmt::format("; S = {}, {}", format_bytes(view.model_bytes), view.model);
+  } else {
+    text += "; S: bytes of the parameters";
+  }
+  return text;
+}
+
+std::string traffic_lines(const TopologyView& view) {
+  std::vector<int> sent, messages, crossing;
+  for (plan::Step step = 0; step < shown_steps(view); ++step) {
+    const TopologyTraffic traffic =
+        strategies::traffic_of(view.topology, view.nodes, step);
+    sent.push_back(traffic.most_sent);
+    messages.push_back(traffic.messages);
+    crossing.push_back(traffic.crossing);
+  }
+  const bool all = shown_steps(view) == view.topology.period();
+  const int most = *std::ranges::max_element(sent);
+  return line("receivers of a rank", fmt::format("at most {}", most)) +
+         line("bytes sent, rank and step",
+              fmt::format("at most {}", sent_text(view, most))) +
+         line("messages a step", by_step(messages, all)) +
+         line("between machines",
+              view.nodes.local < view.nodes.count
+                  ? by_step(crossing, all)
+                  : "0: all ranks on one machine, --local-size says otherwise");
+}
+
+/// The first row or column of the steps shown that does not sum to 1.
+std::string imbalance_in(const TopologyView& view) {
+  for (plan::Step step = 0; step < shown_steps(view); ++step) {
+    std::string uneven = strategies::imbalance_of(
+        strategies::matrix_of(view.topology, view.nodes.count, step));
+    if (!uneven.empty()) {
+      return uneven;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+plan::Step shown_steps(const TopologyView& view) {
+  return std::min(view.topology.period(), view.most_steps);
+}
+
+std::string topology_text(const TopologyView& view) {
+  const plan::Step period = view.topology.period();
+  const auto& [count, local] = view.nodes;
+  std::string text = fmt::format(
+      "{}{}, {} ranks on {} machine{}, {}\n\n",
+      view.name,
+      view.of_machines ? " of machines" : "",
+      count,
+      count / local,
+      count == local ? "" : "s",
+      period == 1 ? "static" : fmt::format("repeats after {} steps", period));
+  const std::string uneven = imbalance_in(view);
+  text += line("doubly stochastic",
+               uneven.empty() ? "yes" : fmt::format("no: {}", uneven));
+  text += consensus_lines(view, uneven);
+  text += traffic_lines(view);
+  for (plan::Step step = 0; step < shown_steps(view); ++step) {
+    Table table = count <= kMostMatrixColumns ? matrix_table(view, step)
+                                              : list_table(view, step);
+    table.title =
+        period == 1 ? "Weights: the row's rank takes so much of the column's"
+                    : fmt::format(
+                          "Step {} of {}: the row's rank takes so much of the "
+                          "column's",
+                          step,
+                          period);
+    text += "\n" + console_text(table);
+  }
+  if (shown_steps(view) < period) {
+    text += fmt::format("\n... and {} more steps; --steps shows them\n",
+                        period - shown_steps(view));
+  }
+  return text;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/trainers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/report/cases.h"
+#include "paceline/report/console.h"
+#include "paceline/report/table.h"
+#include "paceline/stats/quantile.h"
+
+namespace paceline::report {
+namespace {
+
+using records::RankSamples;
+using records::RunRecord;
+
+constexpr std::array kEpochPercentiles{50, 75, 90, 95};
+constexpr std::size_t kStepsPerEpoch = 10;
+
+/// The epochs of one trainer or of several.
+struct Epochs {
+  std::vector<double> seconds;
+  std::vector<double> examples;  // of each
+  double last_examples = 0;      // of each trainer's last epoch, summed
+};
+
+/// Whole epochs of a rank; steps behind the last one are left out.
+Epochs epochs_of(const RankSamples& rank, int batch_size) {
+  Epochs epochs;
+  for (std::size_t begin = 0; begin + kStepsPerEpoch <= rank.step_ns.size();
+       begin += kStepsPerEpoch) {
+    const auto sum = [&](const std::vector<std::int64_t>& values) {
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin);
+      return static_cast<double>(
+          std::accumulate(first,
+                          first + static_cast<std::ptrdiff_t>(kStepsPerEpoch),
+                          std::int64_t{0}));
+    };
+    epochs.seconds.push_back(sum(rank.step_ns) * 1e-9);
+    epochs.examples.push_back(rank.examples_of_step.empty()
+                                  ? static_cast<double>(kStepsPerEpoch) *
+                                        batch_size
+                                  : sum(rank.examples_of_step));
+  }
+  epochs.last_examples = epochs.examples.empty() ? 0 : epochs.examples.back();
+  return epochs;
+}
+
+/// The ranks that train, each with its epochs; then all of them, pooled.
+struct TrainerRow {
+  std::string name;
+  int trainers = 1;
+  Epochs epochs;
+};
+
+std::vector<TrainerRow> trainer_rows(const RunRecord& record) {
+  std::vector<TrainerRow> rows;
+  TrainerRow all{.name = "All", .trainers = 0, .epochs = {}};
+  for (const RankSamples& rank : record.ranks) {
+    Epochs epochs = epochs_of(rank, record.configuration.batch_size);
+    if (epochs.seconds.empty()) {
+      continue;
+    }
+    ++all.trainers;
+    all.epochs.last_examples += epochs.last_examples;
+    const auto append = [](const auto& from, auto& to) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(epochs.seconds, all.epochs.seconds);
+    append(epochs.examples, all.epochs.examples);
+    rows.push_back({.name = fmt::format("Trainer{}", rank.rank),
+                    .epochs = std::move(epochs)});
+  }
+  if (!rows.empty()) {
+    rows.push_back(std::move(all));
+  }
+  return rows;
+}
+
+std::string render_info(const RunRecord& record) {
+  const records::Environment& environment = record.environment;
+  const std::string& cuda = environment.cuda_version;
+  const std::string rule(43, '-');
+  return fmt::format(
+      "{0}\n                  Info                     \n{0}\n\n"
+      "* PyTorch version: {1}\n* CUDA version: {2}\n\n"
+      "------------ nvidia-smi topo -m -----------\n\n{3}\n{0}\n"
+      "PyTorch Distributed Benchmark (DDP and RPC)\n{0}\n",
+      rule,
+      environment.torch_version,
+      cuda.empty() ? "None" : cuda,
+      environment.hosts.empty() ? "" : environment.hosts.front().topology);
+}
+
+std::string old_row(const TrainerRow& row) {
+  std::vector<double> seconds = row.epochs.seconds;
+  std::ranges::sort(seconds);
+  std::string text = fmt::format("{:>8}:", row.name);
+  for (const int p : kEpochPercentiles) {
+    const double value = stats::quantile_sorted(seconds, p / 100.0);
+    text += fmt::format(
+        "  p{:02}:  {:.3f}s  {:>6}/s",
+        p,
+        value,
+        value > 0 ? static_cast<std::int64_t>(row.epochs.last_examples / value)
+                  : 0);
+  }
+  return text + "\n";
+}
+
+TableRow honest_row(const TrainerRow& row) {
+  std::vector<double> seconds = row.epochs.seconds;
+  std::ranges::sort(seconds);
+  // All trainers work at once, so their samples of an epoch add up.
+  const double examples =
+      row.trainers *
+      std::accumulate(
+          row.epochs.examples.begin(), row.epochs.examples.end(), 0.0) /
+      static_cast<double>(row.epochs.examples.size());
+  TableRow cells{.cells = {row.name}};
+  for (const int p : kEpochPercentiles) {
+    const double value = stats::quantile_sorted(seconds, p / 100.0);
+    cells.cells.push_back(fmt::format("{:.4f}", value));
+    cells.cells.push_back(value > 0 ? fmt::format("{:.1f}", examples / value)
+                                    : "-");
+  }
+  return cells;
+}
+
+/// What all trainers looked up.
+records::Lookups all_lookups(const RunRecord& record) {
+  records::Lookups all;
+  for (const RankSamples& rank : record.ranks) {
+    if (!rank.lookups) {
+      continue;
+    }
+    all.rows += rank.lookups->rows;
+    all.id_bytes += rank.lookups->id_bytes;
+    all.row_bytes += rank.lookups->row_bytes;
+    all.gradient_bytes += rank.lookups->gradient_bytes;
+    const auto& distinct = rank.lookups->distinct;
+    all.distinct.resize(std::max(all.distinct.size(), distinct.size()));
+    for (std::size_t server = 0; server < distinct.size(); ++server) {
+      all.distinct[server] += distinct[server];
+    }
+  }
+  return all;
+}
+
+Note phases_note(const RunRecord& record) {
+  std::map<std::string, std::vector<double>> phases;
+  for (const RankSamples& rank : record.ranks) {
+    for (const auto& [phase, times] : rank.phase_ns) {
+      for (const std::int64_t time : times) {
+        phases[phase].push_back(static_cast<double>(time) * 1e-6);
+      }
+    }
+  }
+  std::string text;
+  for (const auto& [phase, times] : phases) {
+    if (!times.empty()) {
+      text += fmt::format(
+          "{}{} {:.3f}", text.empty() ? "" : ", ", phase, stats::median(times));
+    }
+  }
+  return {"phases",
+          "median ms of a trainer's step: " + text +
+              "; forward and backward are the dense part, wait is what the "
+              "training thread stood for; the others go on beside"};
+}
+
+std::vector<Note> lookup_notes(const RunRecord& record) {
+  const records::Lookups all = all_lookups(record);
+  if (all.rows == 0) {
+    return {};
+  }
+  const auto distinct = std::accumulate(
+      all.distinct.begin(), all.distinct.end(), std::int64_t{0});
+  const auto fullest = std::ranges::max(all.distinct);
+  const auto steps = static_cast<double>(record.configuration.steps) *
+                     record.configuration.trainers;
+  const auto by = [&](std::int64_t bytes) {
+    return static_cast<double>(bytes) / steps;
+  };
+  const auto dense = record.wire.by_pattern.find("all-reduce");
+  return {
+      {"bytes",
+       fmt::format("of a trainer's step: ids {:.0f}, rows {:.0f}, gradients of "
+                   "rows {:.0f}, all-reduce {}",
+                   by(all.id_bytes),
+                   by(all.row_bytes),
+                   by(all.gradient_bytes),
+                   dense == record.wire.by_pattern.end() ? 0 : dense->second)},
+      {"lookups",
+       fmt::format("{:.1f} rows a step, {:.1f} of them distinct and sent: "
+                   "deduplication leaves {:.1f} %",
+                   by(all.rows),
+                   by(distinct),
+                   100.0 * static_cast<double>(distinct) /
+                       static_cast<double>(all.rows))},
+      {"servers",
+       fmt::format(
+           "the fullest of {} was asked for {:.2f} times the mean",
+           all.distinct.size(),
+           static_cast<double>(fullest) *
+               static_cast<double>(all.distinct.size()) /
+               static_cast<double>(std::max(distinct, std::int64_t{1})))}};
+}
+
+Document trainers_document(const Case& one, const RunRecord& run) {
+  const records::Configuration& c = one.configuration();
+  Table table{.title = fmt::format("{}: {} trainers, {} servers, {} rows of {} "
+                                   "in each table, {}",
+                                   plain_label(one),
+                                   c.trainers,
+                                   c.servers,
+                                   c.embeddings,
+                                   c.embedding_dim,
+                                   c.engine)};
+  table.columns.push_back({.name = "trainer", .align = Align::kLeft});
+  for (const int p : kEpochPercentiles) {
+    const std::string group = fmt::format("p{}", p);
+    table.columns.push_back({.name = "s/epoch", .group = group});
+    table.columns.push_back({.name = "examples/s", .group = group});
+  }
+  for (const TrainerRow& row : trainer_rows(run)) {
+    table.rows.push_back(honest_row(row));
+  }
+  Document document{.tables = {std::move(table)}};
+  document.notes.push_back(
+      {"s/epoch",
+       "seconds of ten steps, drawing the batches included; percentiles over "
+       "the epochs of the trainer, or of all"});
+  document.notes.push_back(
+      {"examples/s",
+       "examples of an epoch, the mean over those that were processed, over "
+       "that time; all: of all trainers, which work at once"});
+  document.notes.push_back(phases_note(run));
+  for (Note& note : lookup_notes(run)) {
+    document.notes.push_back(std::move(note));
+  }
+  for (const records::Warning& warning : run.warnings) {
+    document.notes.push_back(
+        {"warning",
+         fmt::format("{}: {}; {}", warning.seen, warning.why, warning.advice)});
+  }
+  return document;
+}
+
+std::vector<Case> cases_with_tables(std::span<const RunRecord> records) {
+  std::vector<Case> cases = group_cases(records);
+  std::erase_if(
+      cases, [](const Case& one) { return !one.configuration().has_tables(); });
+  return cases;
+}
+
+std::string or_reason(std::string text, std::span<const RunRecord> records) {
+  return text.empty() && !records.empty()
+             ? "no record is of a model with embedding tables (hybrid)\n"
+             : std::move(text);
+}
+
+}  // namespace
+
+std::string render_ddp_rpc(std::span<const RunRecord> records) {
+  std::string text;
+  for (const Case& one : cases_with_tables(records)) {
+    for (const RunRecord* run : one.measured()) {
+      if (text.empty()) {
+        text = render_info(*run);
+      }
+      text += fmt::format("\n{:10}", "");
+      for (std::size_t i = 0; i < kEpochPercentiles.size(); ++i) {
+        text += fmt::format("{:>14}{:>10}", "sec/epoch", "epoch/sec");
+      }
+      text += "\n";
+      for (const TrainerRow& row : trainer_rows(*run)) {
+        text += old_row(row);
+      }
+    }
+  }
+  return or_reason(std::move(text), records);
+}
+
+std::string render_trainers(std::span<const RunRecord> records) {
+  std::string text;
+  for (const Case& one : cases_with_tables(records)) {
+    for (const RunRecord* run : one.measured()) {
+      text += (text.empty() ? "" : "\n") +
+              console_text(trainers_document(one, *run));
+    }
+  }
+  return or_reason(std::move(text), records);
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::report {
+
+/// What PyTorch's DDP and RPC benchmark prints, to the character: banner,
+/// topology, and a row for each trainer and for all of them with percentiles of
+/// epochs of ten steps.  The column headed epoch/sec holds examples per second:
+/// those of a trainer's last epoch over the percentile, truncated.
+std::string render_ddp_rpc(std::span<const records::RunRecord> records);
+
+/// The same rows with columns named for what they hold, and examples as they
+/// were processed in all epochs; below them phases, bytes and the balance of
+/// servers where tables were looked up.
+std::string render_trainers(std::span<const records::RunRecord> records);
+
+}  // namespace paceline::report

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/kernels/embeddings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/random.h"
+#include "paceline/networks/bags.h"
+#include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/ragged.h"
+#include "paceline/strategies/embedding_job.h"
+
+namespace paceline::runtime {
+namespace {
+
+using plan::Elements;
+using strategies::EmbeddingJob;
+using strategies::JobOfRank;
+using strategies::TableMap;
+
+// A slice of a ragged buffer that holds one slice a peer.
+at::Tensor part_of(const at::Tensor& all, Elements peers, Elements peer) {
+  const Elements count = all.numel() / peers;
+  return all.narrow(0, peer * count, count);
+}
+
+// Calls `run` with a null pointer to the type of the tensor's elements.
+template <class Run>
+void with_type_of(const at::Tensor& tensor, const Run& run) {
+  if (tensor.scalar_type() == at::kBFloat16) {
+    run(static_cast<c10::BFloat16*>(nullptr));
+  } else if (tensor.scalar_type() == at::kDouble) {
+    run(static_cast<double*>(nullptr));
+  } else {
+    PACELINE_CHECK(tensor.scalar_type() == at::kFloat);
+    run(static_cast<float*>(nullptr));
+  }
+}
+
+// Rows of bf16 meet gradients of another type.
+template <class To, class From>
+To to(From value) {
+  if constexpr (std::is_same_v<To, c10::BFloat16>) {
+    return c10::BFloat16(static_cast<float>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <class T>
+void draw_row(const EmbeddingJob& job, Random random, T* row) {
+  for (Elements d = 0; d < job.dim; ++d) {
+    row[d] = to<T>(job.integers ? static_cast<double>(random.below(3)) - 1
+                                : random.normal());
+  }
+}
+
+// The lookups of one trainer in one step, server by server.
+class Wanted {
+ public:
+  Wanted(const at::Tensor& ids, plan::Rank servers)
+      : servers_(servers), ids_(ids) {
+    places_.resize(static_cast<std::size_t>(servers));
+  }
+
+  // The place of a row among those that are wanted of its server.
+  Elements place_of(const strategies::RowPlace& row) {
+    auto& places = places_[static_cast<std::size_t>(row.server)];
+    const auto next = static_cast<Elements>(places.size());
+    const auto [found, fresh] = places.emplace(row.row, next);
+    if (fresh) {
+      elements_of<std::int64_t>(part_of(ids_, servers_, row.server))[next] =
+          row.row;
+    }
+    return found->second;
+  }
+
+  void set_lengths() const {
+    for (plan::Rank server = 0; server < servers_; ++server) {
+      set_length(part_of(ids_, servers_, server),
+                 static_cast<Elements>(
+                     places_[static_cast<std::size_t>(server)].size()));
+    }
+  }
+
+ private:
+  plan::Rank servers_;
+  const at::Tensor& ids_;
+  std::vector<std::unordered_map<Elements, Elements>> places_;  // by server
+};
+
+void check_id(const JobOfRank& trainer, int table, Elements id) {
+  if (id < 0 || id >= trainer.job.rows) {
+    throw UsageError(fmt::format(
+        "trainer {} looks up id {} of table {}, whose ids are 0 to {}.",
+        trainer.rank,
+        id,
+        table,
+        trainer.job.rows - 1));
+  }
+}
+
+// Where the rows of bags lie among those of all servers.
+template <class T>
+class RowsOfServers {
+ public:
+  RowsOfServers(const at::Tensor& all, const EmbeddingJob& job)
+      : first_(all.mutable_data_ptr<T>()),
+        slice_(all.numel() / job.servers),
+        most_(TableMap(job).most_wanted()),
+        dim_(job.dim) {}
+
+  // `index`: server times most wanted rows, plus the place among these.
+  T* row(Elements index) const {
+    return first_ + index / most_ * slice_ +
+           plan::kLengthBytes / static_cast<Elements>(sizeof(T)) +
+           index % most_ * dim_;
+  }
+
+ private:
+  T* first_;
+  Elements slice_, most_, dim_;
+};
+
+// Calls `visit(row index, bag, table, lookups of the bag)` for every lookup.
+template <class Visit>
+void each_lookup(const EmbeddingJob& job,
+                 const at::Tensor& index,
+                 const at::Tensor& offsets,
+                 const Visit& visit) {
+  const Elements bags = length_of(offsets) - 1;
+  const auto* begins = elements_of<std::int64_t>(offsets);
+  const auto* rows = elements_of<std::int64_t>(index);
+  for (int table = 0; table < job.tables; ++table) {
+    for (Elements bag = 0; bag < bags; ++bag) {
+      for (Elements k = begins[bag]; k < begins[bag + 1]; ++k) {
+        visit(rows[k], bag, table, begins[bag + 1] - begins[bag]);
+      }
+    }
+    rows += begins[bags];
+  }
+}
+
+template <class T>
+T weight_of(const EmbeddingJob& job, Elements lookups) {
+  return to<T>(job.mean ? 1.0 / static_cast<double>(lookups) : 1.0);
+}
+
+// The trainers' gradients of each row that any of them wants, added in the
+// order of the trainers.
+template <class T>
+struct Sums {
+  std::vector<Elements> ids;
+  std::vector<T> gradients;  // job.dim a row
+
+  Sums(const Call& call, const EmbeddingJob& job) {
+    std::unordered_map<Elements, Elements> places;
+    for (int trainer = 0; trainer < job.trainers; ++trainer) {
+      const auto i = 2 + 2 * static_cast<std::size_t>(trainer);
+      const at::Tensor& wanted = call.reads[i].front();
+      const T* gradient = elements_of<T>(call.reads[i + 1].front());
+      const Elements count = length_of(wanted);
+      PACELINE_CHECK_EQ(length_of(call.reads[i + 1].front()), count * job.dim);
+      const auto* id = elements_of<std::int64_t>(wanted);
+      for (Elements row = 0; row < count; ++row) {
+        const auto next = static_cast<Elements>(ids.size());
+        const auto [place, fresh] = places.emplace(id[row], next);
+        if (fresh) {
+          ids.push_back(id[row]);
+          gradients.resize(gradients.size() +
+                           static_cast<std::size_t>(job.dim));
+        }
+        T* sum = gradients.data() + place->second * job.dim;
+        for (Elements d = 0; d < job.dim; ++d) {
+          sum[d] += gradient[row * job.dim + d];
+        }
+      }
+    }
+  }
+};
+
+// Duchi, Hazan and Singer, JMLR 12, 2011 (Adagrad).  With one number a row:
+// Mudigere et al., ISCA 2022, arXiv:2104.05158.
+template <class T, class Row>
+void apply(const EmbeddingJob& job,
+           T rate,
+           const std::vector<T>& gradient,
+           T* state,
+           Row* row) {
+  const T epsilon = to<T>(1e-10);
+  if (job.rule == strategies::RowRule::kRowwiseAdagrad) {
+    T squares = to<T>(0);
+    for (const T g : gradient) {
+      squares += g * g;
+    }
+    *state += squares / to<T>(gradient.size());
+  }
+  for (std::size_t d = 0; d < gradient.size(); ++d) {
+    const T g = gradient[d];
+    T step = rate * g;
+    if (job.rule == strategies::RowRule::kAdagrad) {
+      state[d] += g * g;
+      step /= to<T>(std::sqrt(state[d])) + epsilon;
+    } else if (job.rule == strategies::RowRule::kRowwiseAdagrad) {
+      step /= to<T>(std::sqrt(*state)) + epsilon;
+    }
+    row[d] = to<Row>(to<T>(row[d]) - step);
+  }
+}
+
+}  // namespace
+
+void run_draw_rows(const UpdateRule& /*rule*/, const Call& call) {
+  const auto [job, server] = strategies::job_of(call.numbers);
+  const at::Tensor& rows = call.writes[0].front();
+  const TableMap map(job);
+  with_type_of(rows, [&, &job = job, server = server]<class T>(T*) {
+    T* first = rows.mutable_data_ptr<T>();
+    for (int table = 0; table < job.tables; ++table) {
+      for (Elements id = 0; id < job.rows; ++id) {
+        const auto place = map.find(table, id, server);
+        if (place.server == server) {
+          const auto stream = static_cast<std::uint64_t>(table * job.rows + id);
+          draw_row(job,
+                   Random(call.random.seed, (std::uint64_t{1} << 63U) | stream),
+                   first + place.row * job.dim);
+        }
+      }
+    }
+  });
+}
+
+void run_deduplicate(const UpdateRule& /*rule*/, const Call& call) {
+  const JobOfRank trainer = strategies::job_of(call.numbers);
+  const EmbeddingJob& job = trainer.job;
+  const networks::BagKey key{.seed = call.random.seed,
+                             .trainer = trainer.rank,
+                             .step = call.random.step};
+  const at::Tensor& index = call.writes[1].front();
+  const at::Tensor& offsets = call.writes[2].front();
+  const auto begins = networks::draw_offsets(job, key);
+  set_length(offsets, static_cast<Elements>(begins.size()));
+  std::ranges::copy(begins, elements_of<std::int64_t>(offsets));
+  set_length(index, job.tables * begins.back());
+  auto* next = elements_of<std::int64_t>(index);
+  const TableMap map(job);
+  const Elements most = map.most_wanted();
+  Wanted wanted(call.writes[0].front(), job.servers);
+  std::vector<Elements> ids;
+  for (int table = 0; table < job.tables; ++table) {
+    if (table == 0 || !job.bags.shared) {
+      ids = networks::draw_ids(job, key, table, begins.back());
+    }
+    for (const Elements id : ids) {
+      check_id(trainer, table, id);
+      const auto place = map.find(table, id, trainer.rank);
+      *next++ = place.server * most + wanted.place_of(place);
+    }
+  }
+  wanted.set_lengths();
+}
+
+void run_lookup(const UpdateRule& /*rule*/, const Call& call) {
+  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const at::Tensor& table = call.reads[0].front();
+  const at::Tensor& ids = call.reads[1].front();
+  const at::Tensor& rows = call.writes[0].front();
+  const Elements count = length_of(ids);
+  set_length(rows, count * job.dim);
+  with_type_of(table, [&]<class T>(T*) {
+    const T* from = table.const_data_ptr<T>();
+    T* to = elements_of<T>(rows);
+    const auto* id = elements_of<std::int64_t>(ids);
+    for (Elements i = 0; i < count; ++i) {
+      PACELINE_CHECK(id[i] >= 0 && (id[i] + 1) * job.dim <= table.numel());
+      std::copy_n(from + id[i] * job.dim, job.dim, to + i * job.dim);
+    }
+  });
+}
+
+void run_pool(const UpdateRule& /*rule*/, const Call& call) {
+  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const at::Tensor& all_rows = call.reads[0].front();
+  const at::Tensor& bags = call.writes[0].front();
+  const at::Tensor& offsets = call.reads[2].front();
+  with_type_of(bags, [&]<class T>(T*) {
+    T* first = bags.mutable_data_ptr<T>();
+    std::fill_n(first, (length_of(offsets) - 1) * job.width(), to<T>(0));
+    with_type_of(all_rows, [&]<class Row>(Row*) {
+      const RowsOfServers<Row> rows(all_rows, job);
+      each_lookup(
+          job,
+          call.reads[1].front(),
+          offsets,
+          [&](Elements index, Elements bag, int table, Elements lookups) {
+            const Row* row = rows.row(index);
+            T* sum = first + bag * job.width() + table * job.dim;
+            const T weight = weight_of<T>(job, lookups);
+            for (Elements d = 0; d < job.dim; ++d) {
+              sum[d] += weight * to<T>(row[d]);
+            }
+          });
+    });
+  });
+}
+
+void run_pool_gradient(const UpdateRule& /*rule*/, const Call& call) {
+  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const at::Tensor& bags = call.reads[0].front();
+  const at::Tensor& ids = call.reads[1].front();
+  const at::Tensor& gradients = call.writes[0].front();
+  with_type_of(bags, [&]<class T>(T*) {
+    for (plan::Rank server = 0; server < job.servers; ++server) {
+      const at::Tensor part = part_of(gradients, job.servers, server);
+      const Elements count =
+          length_of(part_of(ids, job.servers, server)) * job.dim;
+      set_length(part, count);
+      std::fill_n(elements_of<T>(part), count, to<T>(0));
+    }
+    const T* first = bags.const_data_ptr<T>();
+    const RowsOfServers<T> rows(gradients, job);
+    each_lookup(job,
+                call.reads[2].front(),
+                call.reads[3].front(),
+                [&](Elements index, Elements bag, int table, Elements lookups) {
+                  T* row = rows.row(index);
+                  const T* from = first + bag * job.width() + table * job.dim;
+                  const T weight = weight_of<T>(job, lookups);
+                  for (Elements d = 0; d < job.dim; ++d) {
+                    row[d] += weight * from[d];
+                  }
+                });
+  });
+}
+
+void run_update_rows(const UpdateRule& /*rule*/, const Call& call) {
+  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const at::Tensor& table = call.writes[0].front();
+  const at::Tensor& gradients = call.reads[3].front();
+  const double rate = call.reads[1].front().item<double>();
+  with_type_of(gradients, [&]<class T>(T*) {
+    const Sums<T> sums(call, job);
+    with_type_of(table, [&]<class Row>(Row*) {
+      Row* rows = table.mutable_data_ptr<Row>();
+      T* states = job.state_of_row() > 0
+                      ? call.writes[1].front().mutable_data_ptr<T>()
+                      : nullptr;
+      std::vector<T> mean(static_cast<std::size_t>(job.dim));
+      for (std::size_t i = 0; i < sums.ids.size(); ++i) {
+        for (std::size_t d = 0; d < mean.size(); ++d) {
+          mean[d] = sums.gradients[i * mean.size() + d] / to<T>(job.trainers);
+        }
+        apply(job,
+              to<T>(rate),
+              mean,
+              states + sums.ids[i] * job.state_of_row(),
+              rows + sums.ids[i] * job.dim);
+      }
+    });
+  });
+}
+
+}  // namespace paceline::runtime

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/kernels/gtopk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/runtime/kernels/call.h"
+
+namespace paceline::runtime {
+namespace {
+
+struct Item {
+  std::int32_t place = 0;
+  double value = 0;
+
+  double magnitude() const {
+    return std::isnan(value) ? std::numeric_limits<double>::infinity()
+                             : std::fabs(value);
+  }
+};
+
+std::vector<Item> items_of(const at::Tensor& values, const at::Tensor& places) {
+  const at::Tensor v = values.to(at::kCPU, at::kDouble).contiguous();
+  const at::Tensor p = places.cpu().contiguous();
+  std::vector<Item> items(static_cast<std::size_t>(v.numel()));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    items[i] = {p.const_data_ptr<std::int32_t>()[i],
+                v.const_data_ptr<double>()[i]};
+  }
+  return items;
+}
+
+// A value of each place, in ascending order.  Sums of two values are exact or
+// rounded once when they are written.
+std::vector<Item> added(const std::vector<Item>& a,
+                        const std::vector<Item>& b) {
+  std::vector<Item> all;
+  all.reserve(a.size() + b.size());
+  auto left = a.begin(), right = b.begin();
+  while (left != a.end() || right != b.end()) {
+    if (right == b.end() || (left != a.end() && left->place < right->place)) {
+      all.push_back(*left++);
+    } else if (left == a.end() || right->place < left->place) {
+      all.push_back(*right++);
+    } else {
+      all.push_back({left->place, left->value + right->value});
+      ++left;
+      ++right;
+    }
+  }
+  return all;
+}
+
+std::vector<Item> largest_of(std::vector<Item> items, std::size_t k) {
+  std::nth_element(items.begin(),
+                   items.begin() + static_cast<std::ptrdiff_t>(k - 1),
+                   items.end(),
+                   [](const Item& a, const Item& b) {
+                     const double x = a.magnitude(), y = b.magnitude();
+                     return x > y || (x == y && a.place < b.place);
+                   });
+  items.resize(k);
+  std::ranges::sort(items, {}, &Item::place);
+  return items;
+}
+
+}  // namespace
+
+void run_gtopk_merge(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  const auto read = [&](std::size_t i) -> const at::Tensor& {
+    return call.reads[i].front();
+  };
+  const auto k = static_cast<std::size_t>(read(0).numel());
+  PACELINE_CHECK(k > 0);
+  const std::vector<Item> merged = largest_of(
+      added(items_of(read(0), read(1)), items_of(read(2), read(3))), k);
+  at::Tensor values = at::empty({read(0).numel()}, at::kDouble);
+  at::Tensor places = at::empty({read(0).numel()}, at::kInt);
+  for (std::size_t i = 0; i < k; ++i) {
+    values.data_ptr<double>()[i] = merged[i].value;
+    places.data_ptr<std::int32_t>()[i] = merged[i].place;
+  }
+  std::vector<std::int64_t> dropped;  // in the list of the own values
+  const std::vector<Item> own = items_of(read(4), read(5));
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!std::ranges::binary_search(merged, own[i].place, {}, &Item::place)) {
+      dropped.push_back(static_cast<std::int64_t>(i));
+    }
+  }
+  const at::Tensor returned =
+      at::tensor(dropped, at::kLong).to(read(4).device());
+  call.writes[3].front().index_add_(
+      0, read(5).index_select(0, returned), read(4).index_select(0, returned));
+  call.writes[2].front().index_fill_(0, returned, 0);
+  call.writes[0].front().copy_(values);
+  call.writes[1].front().copy_(places);
+}
+
+}  // namespace paceline::runtime

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/runtime/kernels/call.h"
+#include "paceline/runtime/kernels/move.h"
+
+// A weighted sum of slices in one pass over memory: each is read once, and the
+// sum written once.  PyTorch's operations, one after the other, read the sum
+// and write it again with each slice.
+
+namespace paceline::runtime {
+namespace {
+
+constexpr std::int64_t kBlock = 2048;  // elements, whose sum stays in the cache
+
+template <class T>
+void scale(T* __restrict sum, const T* __restrict values, T weight) {
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    sum[i] = weight * values[i];
+  }
+}
+
+template <class T>
+void add_scaled(T* __restrict sum, const T* __restrict values, T weight) {
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    sum[i] += weight * values[i];
+  }
+}
+
+/// `out` may be one of the slices.
+template <class T>
+void sum_blocks(const std::vector<const T*>& slices,
+                const std::vector<T>& weights,
+                T* out,
+                std::int64_t count) {
+  std::array<T, kBlock> sum;
+  std::int64_t begin = 0;
+  for (; begin + kBlock <= count; begin += kBlock) {
+    scale(sum.data(), slices[0] + begin, weights[0]);
+    for (std::size_t i = 1; i < slices.size(); ++i) {
+      add_scaled(sum.data(), slices[i] + begin, weights[i]);
+    }
+    std::copy(sum.begin(), sum.end(), out + begin);
+  }
+  for (; begin < count; ++begin) {
+    T rest = weights[0] * slices[0][begin];
+    for (std::size_t i = 1; i < slices.size(); ++i) {
+      rest += weights[i] * slices[i][begin];
+    }
+    out[begin] = rest;
+  }
+}
+
+template <class T>
+void sum_in_one_pass(const Call& call) {
+  std::vector<const T*> slices;
+  std::vector<T> weights;
+  for (std::size_t i = 0; i < call.reads.size(); ++i) {
+    slices.push_back(call.reads[i].front().const_data_ptr<T>());
+    weights.push_back(static_cast<T>(call.numbers[i]));
+  }
+  const at::Tensor& out = call.writes[0].front();
+  sum_blocks(slices, weights, out.mutable_data_ptr<T>(), out.numel());
+}
+
+/// Whether the sum is of slices of one type on the CPU that lie dense, each
+/// either the written one or apart from it.
+bool is_plain(const Call& call) {
+  const at::Tensor& out = call.writes[0].front();
+  const auto* written = static_cast<const std::byte*>(out.const_data_ptr());
+  const auto bytes = static_cast<std::ptrdiff_t>(out.nbytes());
+  const auto alike = [&](const Operand& read) {
+    const auto* data =
+        static_cast<const std::byte*>(read.front().const_data_ptr());
+    const bool apart = data >= written + bytes || written >= data + bytes;
+    return read.front().scalar_type() == out.scalar_type() &&
+           read.front().is_contiguous() && (data == written || apart);
+  };
+  return out.is_cpu() && out.is_contiguous() &&
+         std::ranges::all_of(call.reads, alike);
+}
+
+void sum_by_operations(const Call& call) {
+  const at::Tensor& out = call.writes[0].front();
+  const auto read = [&](std::size_t i) { return call.reads[i].front(); };
+  // Integers have no weights but integers.
+  const auto weight = [&](std::size_t i) {
+    return at::isIntegralType(out.scalar_type(), /*includeBool=*/false)
+               ? at::Scalar(static_cast<std::int64_t>(call.numbers[i]))
+               : at::Scalar(call.numbers[i]);
+  };
+  // In place where only the first read is the written slice.
+  bool aliased = false;
+  for (std::size_t i = 1; i < call.reads.size(); ++i) {
+    aliased = aliased || read(i).is_alias_of(out);
+  }
+  at::Tensor sum = aliased ? at::empty_like(out) : out;
+  at::mul_out(sum, read(0), weight(0));
+  for (std::size_t i = 1; i < call.reads.size(); ++i) {
+    sum.add_(read(i), weight(i));
+  }
+  if (aliased) {
+    out.copy_(sum);
+  }
+}
+
+}  // namespace
+
+void run_linear(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  PACELINE_CHECK_EQ(call.reads.size(), call.numbers.size());
+  const at::ScalarType type = call.writes[0].front().scalar_type();
+  if (is_plain(call) && type == at::kFloat) {
+    sum_in_one_pass<float>(call);
+  } else if (is_plain(call) && type == at::kDouble) {
+    sum_in_one_pass<double>(call);
+  } else {
+    sum_by_operations(call);
+  }
+}
+
+}  // namespace paceline::runtime

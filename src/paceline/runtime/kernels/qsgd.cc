@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/kernels/qsgd.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/random.h"
+#include "paceline/runtime/kernels/call.h"
+
+namespace paceline::runtime {
+namespace {
+
+// Signed multiples of norm / levels, of values in a block.
+void round_block(const float* values,
+                 std::int64_t count,
+                 float inverse,
+                 float levels,
+                 Random& random,
+                 std::int8_t* codes) {
+  for (std::int64_t i = 0; i < count; i += 2) {
+    const std::uint64_t bits = random();
+    const std::array<std::uint64_t, 2> halves{bits & 0xFFFFFFFFU, bits >> 32};
+    for (std::int64_t j = i; j < std::min(i + 2, count); ++j) {
+      // 24 bits: a float holds them.
+      const float draw =
+          static_cast<float>(halves[static_cast<std::size_t>(j - i)] >> 8) *
+          0x1p-24F;
+      const float scaled = std::fabs(values[j]) * inverse;
+      const float code = std::min(std::floor(scaled + draw), levels);
+      codes[j] = static_cast<std::int8_t>(values[j] < 0 ? -code : code);
+    }
+  }
+}
+
+struct Form {
+  std::int64_t count = 0, block = 0;
+  float levels = 1;
+
+  std::int64_t blocks() const { return (count + block - 1) / block; }
+  std::int64_t bytes() const { return count + 4 * blocks(); }
+  at::Tensor norms_in(const at::Tensor& bytes) const {
+    return bytes.narrow(0, count, 4 * blocks());
+  }
+};
+
+Form form_of(const Call& call, std::int64_t count) {
+  return {.count = count,
+          .block = static_cast<std::int64_t>(call.numbers[1]),
+          .levels = static_cast<float>(call.numbers[0])};
+}
+
+}  // namespace
+
+void run_qsgd(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor values =
+      call.reads[0].front().to(at::kCPU, at::kFloat).contiguous();
+  const Form form = form_of(call, values.numel());
+  at::Tensor bytes = at::empty({form.bytes()}, at::kChar);
+  at::Tensor norms = at::empty({form.blocks()}, at::kFloat);
+  Random random =
+      random_of(call.random, static_cast<std::uint64_t>(call.numbers[2]));
+  const float* from = values.const_data_ptr<float>();
+  for (std::int64_t b = 0; b < form.blocks(); ++b) {
+    const std::int64_t begin = b * form.block;
+    const std::int64_t count = std::min(form.block, form.count - begin);
+    double squares = 0;
+    for (std::int64_t i = begin; i < begin + count; ++i) {
+      squares += static_cast<double>(from[i]) * static_cast<double>(from[i]);
+    }
+    const auto norm = static_cast<float>(std::sqrt(squares));
+    norms.data_ptr<float>()[b] = norm;
+    // What is not finite comes back as not a number: its norm says it.
+    const float inverse =
+        norm > 0 && std::isfinite(norm) ? form.levels / norm : 0;
+    random.seek(static_cast<std::uint64_t>((begin + 1) / 2));
+    if (inverse > 0) {
+      round_block(from + begin,
+                  count,
+                  inverse,
+                  form.levels,
+                  random,
+                  bytes.data_ptr<std::int8_t>() + begin);
+    } else {
+      bytes.narrow(0, begin, count).zero_();
+    }
+  }
+  form.norms_in(bytes).copy_(norms.view(at::kChar));
+  call.writes[0].front().copy_(bytes);
+}
+
+void run_qsgd_sum(const UpdateRule& /*rule*/, const Call& call) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor& out = call.writes[0].front();
+  const Form form = form_of(call, out.numel());
+  PACELINE_CHECK_EQ(call.reads[0].front().numel() % form.bytes(), 0);
+  at::Tensor sum = at::zeros({form.count}, at::kFloat);
+  float* to = sum.data_ptr<float>();
+  for (const at::Tensor& one :
+       call.reads[0].front().cpu().split(form.bytes())) {
+    const at::Tensor norms = form.norms_in(one).clone().view(at::kFloat);
+    const auto* codes = one.const_data_ptr<std::int8_t>();
+    for (std::int64_t b = 0; b < form.blocks(); ++b) {
+      const float level = norms.const_data_ptr<float>()[b] / form.levels;
+      const std::int64_t end = std::min((b + 1) * form.block, form.count);
+      for (std::int64_t i = b * form.block; i < end; ++i) {
+        to[i] += level * static_cast<float>(codes[i]);
+      }
+    }
+  }
+  out.copy_(sum);
+}
+
+}  // namespace paceline::runtime

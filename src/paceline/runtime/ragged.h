@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include <ATen/core/Tensor.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/ragged.h"
+
+namespace paceline::runtime {
+
+// Ragged slices (Note [Ragged slices]) as tensors on the CPU.
+
+inline std::int64_t length_of(const at::Tensor& slice) {
+  std::int64_t length = 0;
+  std::memcpy(&length, slice.const_data_ptr(), sizeof(length));
+  PACELINE_CHECK(length >= 0 &&
+                 plan::kLengthBytes + length * static_cast<std::int64_t>(
+                                                   slice.element_size()) <=
+                     static_cast<std::int64_t>(slice.nbytes()));
+  return length;
+}
+
+inline void set_length(const at::Tensor& slice, std::int64_t length) {
+  std::memcpy(slice.mutable_data_ptr(), &length, sizeof(length));
+  length_of(slice);
+}
+
+/// The elements behind the length.
+template <class T>
+T* elements_of(const at::Tensor& slice) {
+  return slice.mutable_data_ptr<T>() +
+         plan::kLengthBytes / static_cast<std::int64_t>(sizeof(T));
+}
+
+/// What a message carries: the length and the elements in use.
+inline at::Tensor used_part(const at::Tensor& slice) {
+  const auto size = static_cast<std::int64_t>(slice.element_size());
+  return slice.narrow(0, 0, plan::kLengthBytes / size + length_of(slice));
+}
+
+}  // namespace paceline::runtime

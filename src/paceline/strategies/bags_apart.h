@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/program.h"
+#include "paceline/strategies/plan_words.h"
+#include "paceline/strategies/sharded_embeddings.h"
+
+// A model with embedding bags, taken apart for the planner of its dense part,
+// and the two programs put together again.
+
+namespace paceline::strategies {
+
+/// The model without the parameter in which bags are put.
+struct BagsApart {
+  ParameterId pooled{};
+  ModuleId module{};  // its own
+  ModelShape dense;
+};
+
+/// Throws UsageError where the last parameter is not that one.
+inline BagsApart without_bags(const ModelShape& model) {
+  const auto bags = std::ranges::find(
+      model.parameters, kPooledParameter, &ParameterShape::name);
+  if (bags == model.parameters.end() || bags + 1 != model.parameters.end()) {
+    throw UsageError(
+        fmt::format("model '{}' looks up no embedding tables", model.name));
+  }
+  BagsApart parts{
+      .pooled = static_cast<ParameterId>(model.parameters.size() - 1),
+      .module = bags->module,
+      .dense = model};
+  parts.dense.parameters.pop_back();
+  parts.dense.modules.erase(parts.dense.modules.begin() +
+                            static_cast<std::ptrdiff_t>(parts.module));
+  std::erase(parts.dense.ready_order, parts.pooled);
+  for (ParameterShape& parameter : parts.dense.parameters) {
+    if (parameter.module > parts.module) {
+      parameter.module =
+          ModuleId{static_cast<std::int32_t>(parameter.module) - 1};
+    }
+  }
+  return parts;
+}
+
+/// The dense part's program with the bags' Forward and Backward in their
+/// places.  `behind_bags` appends what follows that Backward.
+class Spliced {
+ public:
+  Spliced(Program& program, const ModelShape& model, const BagsApart& parts)
+      : program_(program), parts_(parts) {
+    const auto at = std::ranges::find(model.ready_order, parts.pooled);
+    if (at != model.ready_order.begin()) {
+      ready_before_ = *(at - 1);
+    }
+  }
+
+  template <class Behind>
+  void append(const CommPlan& dense, const Behind& behind_bags) {
+    std::vector<OpIndex> place;
+    for (Op op : dense.ops) {
+      for (OpIndex& earlier : op.after) {
+        earlier = place[static_cast<std::size_t>(earlier)];
+      }
+      auto* const forward = std::get_if<Forward>(&op.work);
+      const auto* const backward = std::get_if<Backward>(&op.work);
+      if (backward != nullptr ||
+          (forward != nullptr && forward->module >= parts_.module)) {
+        forward_bags();
+      }
+      if (backward != nullptr && !ready_before_) {
+        backward_bags(behind_bags);
+      }
+      if (forward != nullptr && forward->module >= parts_.module) {
+        forward->module =
+            ModuleId{static_cast<std::int32_t>(forward->module) + 1};
+      }
+      const bool last_before =
+          backward != nullptr && ready_before_ == backward->parameter;
+      place.push_back(program_.append(std::move(op)));
+      if (last_before) {
+        backward_bags(behind_bags);
+      }
+    }
+  }
+
+ private:
+  void forward_bags() {
+    if (!std::exchange(forward_done_, true)) {
+      program_.forward(parts_.module);
+    }
+  }
+  template <class Behind>
+  void backward_bags(const Behind& behind) {
+    if (!std::exchange(backward_done_, true)) {
+      program_.backward(parts_.pooled);
+      behind();
+    }
+  }
+
+  Program& program_;
+  const BagsApart& parts_;
+  std::optional<ParameterId> ready_before_;
+  bool forward_done_ = false, backward_done_ = false;
+};
+
+}  // namespace paceline::strategies

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/strategies/merge.h"
+#include "paceline/strategies/rules.h"
+
+namespace paceline::strategies {
+
+/// A schedule that cuts the ready order into the buckets that `Cut` says: it
+/// has `sizes`, and remark_on() makes a line of it.
+template <class Cut>
+class CutRule : public ScheduleRule {
+ public:
+  bool needs_times() const override { return true; }
+
+  Groups groups(const PlanInput& input,
+                const TransferTime& time) const override {
+    return grouped(input.model, cut(input, time).sizes);
+  }
+
+  void write(const std::vector<Bucket>& buckets,
+             PlanWriter& writer) const override {
+    writer.compute();
+    writer.synchronize(buckets);
+  }
+
+  std::string remark(const PlanInput& input,
+                     const TransferTime& time) const override {
+    return remark_on(cut(input, time));
+  }
+
+ protected:
+  virtual Cut cut(const PlanInput& input, const TransferTime& time) const = 0;
+};
+
+}  // namespace paceline::strategies

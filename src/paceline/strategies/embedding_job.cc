@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/embedding_job.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr auto kTablePlacements =
+    std::to_array<std::pair<std::string_view, TablePlacement>>({
+        {"table", TablePlacement::kTable},
+        {"row-hash", TablePlacement::kRowHash},
+        {"row-range", TablePlacement::kRowRange},
+        {"replicated", TablePlacement::kReplicated},
+    });
+
+constexpr auto kRowRules = std::to_array<std::pair<std::string_view, RowRule>>({
+    {"sgd", RowRule::kSgd},
+    {"adagrad", RowRule::kAdagrad},
+    {"rowwise-adagrad", RowRule::kRowwiseAdagrad},
+});
+
+/// Knuth's multiplicative hash, The Art of Computer Programming 6.4: a
+/// permutation of 0 .. rows-1 where the multiplier is coprime to `rows`.
+Elements coprime_multiplier(Elements rows) {
+  Elements multiplier = 2'654'435'761 % rows;
+  while (std::gcd(multiplier, rows) != 1) {
+    ++multiplier;
+  }
+  return multiplier;
+}
+
+Elements permuted(Elements id, Elements multiplier, Elements rows) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<Elements>(static_cast<Wide>(id) *
+                               static_cast<Wide>(multiplier) %
+                               static_cast<Wide>(rows));
+}
+
+/// Members of 0 .. count-1 that leave `remainder` when divided by `divisor`.
+Elements with_remainder(Elements count, Elements divisor, Elements remainder) {
+  return (count - remainder + divisor - 1) / divisor;
+}
+
+/// Calls `visit` with every number of a job, in an order of its own.
+template <class Job, class Visit>
+void each_number(Job& job, Visit&& visit) {
+  visit(job.trainers);
+  visit(job.servers);
+  visit(job.tables);
+  visit(job.rows);
+  visit(job.dim);
+  visit(job.placement);
+  visit(job.mean);
+  visit(job.sequential);
+  visit(job.bags.fewest);
+  visit(job.bags.most);
+  visit(job.bags.shortest_bag);
+  visit(job.bags.longest_bag);
+  visit(job.bags.shared);
+  visit(job.bags.zipf);
+  visit(job.rule);
+  visit(job.bf16_rows);
+  visit(job.integers);
+}
+
+}  // namespace
+
+void check_job(const EmbeddingJob& job) {
+  const auto positive = [](const char* what, Elements value) {
+    if (value < 1) {
+      throw UsageError(
+          fmt::format("embedding tables: {} is {}; at least 1", what, value));
+    }
+  };
+  positive("the number of trainers", job.trainers);
+  positive("the number of servers", job.servers);
+  positive("the number of tables", job.tables);
+  positive("the number of rows", job.rows);
+  positive("the dimension", job.dim);
+  positive("the least number of lookups", job.bags.fewest);
+  positive("the shortest bag", job.bags.shortest_bag);
+  if (job.bags.most < job.bags.fewest ||
+      job.bags.longest_bag < job.bags.shortest_bag) {
+    throw UsageError(fmt::format(
+        "embedding tables: {} to {} lookups in bags of {} to {}: the first of "
+        "each is the larger one",
+        job.bags.fewest,
+        job.bags.most,
+        job.bags.shortest_bag,
+        job.bags.longest_bag));
+  }
+}
+
+std::vector<double> numbers_of(const EmbeddingJob& job, Rank rank) {
+  std::vector<double> numbers{static_cast<double>(rank)};
+  each_number(job, [&](const auto& field) {
+    numbers.push_back(static_cast<double>(field));
+  });
+  return numbers;
+}
+
+JobOfRank job_of(std::span<const double> numbers) {
+  JobOfRank result{.job = {}, .rank = static_cast<Rank>(numbers[0])};
+  std::size_t next = 1;
+  each_number(result.job, [&]<class Field>(Field& field) {
+    field = static_cast<Field>(numbers[next++]);
+  });
+  PACELINE_CHECK_EQ(next, numbers.size());
+  return result;
+}
+
+TableMap::TableMap(const EmbeddingJob& job)
+    : job_(job),
+      range_((job.rows + job.servers - 1) / job.servers),
+      multiplier_(coprime_multiplier(job.rows)) {}
+
+Elements TableMap::rows_of_table(Rank server) const {
+  if (job_.placement == TablePlacement::kRowHash) {
+    return server < job_.rows ? with_remainder(job_.rows, job_.servers, server)
+                              : 0;
+  }
+  return std::clamp(job_.rows - server * range_, Elements{0}, range_);
+}
+
+Elements TableMap::rows_of(Rank server) const {
+  switch (job_.placement) {
+    case TablePlacement::kTable:
+      return server < job_.tables
+                 ? with_remainder(job_.tables, job_.servers, server) * job_.rows
+                 : 0;
+    case TablePlacement::kReplicated:
+      return job_.tables * job_.rows;
+    case TablePlacement::kRowHash:
+    case TablePlacement::kRowRange:
+      return job_.tables * rows_of_table(server);
+  }
+  return 0;
+}
+
+RowPlace TableMap::find(int table, Elements id, Rank trainer) const {
+  switch (job_.placement) {
+    case TablePlacement::kTable:
+      return {table % job_.servers, table / job_.servers * job_.rows + id};
+    case TablePlacement::kReplicated:
+      return {trainer % job_.servers, table * job_.rows + id};
+    case TablePlacement::kRowHash: {
+      const Elements place = permuted(id, multiplier_, job_.rows);
+      const auto server = static_cast<Rank>(place % job_.servers);
+      return {server, table * rows_of_table(server) + place / job_.servers};
+    }
+    case TablePlacement::kRowRange: {
+      const auto server = static_cast<Rank>(id / range_);
+      return {server, table * rows_of_table(server) + id % range_};
+    }
+  }
+  return {};
+}
+
+Elements TableMap::most_wanted() const {
+  const bool whole = job_.placement == TablePlacement::kTable;
+  const Elements tables =
+      whole ? (job_.tables + job_.servers - 1) / job_.servers : job_.tables;
+  Elements most = 0;
+  for (Rank server = 0; server < job_.servers; ++server) {
+    most = std::max(most, std::min(rows_of(server), tables * job_.bags.most));
+  }
+  return most;
+}
+
+/// Distinct ids among `lookups` of one table.
+double TableMap::distinct(double lookups) const {
+  const auto rows = static_cast<double>(job_.rows);
+  if (job_.bags.zipf == 0) {
+    return -rows * std::expm1(lookups * std::log1p(-1 / rows));
+  }
+  double all = 0;
+  for (Elements id = 0; id < job_.rows; ++id) {
+    all += std::pow(static_cast<double>(id + 1), -job_.bags.zipf);
+  }
+  double sum = 0;
+  for (Elements id = 0; id < job_.rows; ++id) {
+    const double share =
+        std::pow(static_cast<double>(id + 1), -job_.bags.zipf) / all;
+    sum -= share < 1 ? std::expm1(lookups * std::log1p(-share)) : -1;
+  }
+  return sum;
+}
+
+Elements TableMap::typically_wanted() const {
+  double mean = 0;
+  const Elements numbers = job_.bags.most - job_.bags.fewest + 1;
+  // The mean over the numbers of lookups, or over some of them where they are
+  // many.
+  const Elements stride = std::max(Elements{1}, numbers / 64);
+  Elements counted = 0;
+  for (Elements n = job_.bags.fewest; n <= job_.bags.most; n += stride) {
+    mean += job_.rows == 1 ? 1 : distinct(static_cast<double>(n));
+    ++counted;
+  }
+  mean *= static_cast<double>(job_.tables) / static_cast<double>(counted);
+  Rank holding = 0;
+  for (Rank server = 0; server < job_.servers; ++server) {
+    holding += rows_of(server) > 0 ? 1 : 0;
+  }
+  if (job_.placement != TablePlacement::kReplicated) {
+    mean /= holding;
+  }
+  return std::min(most_wanted(), static_cast<Elements>(std::ceil(mean - 1e-9)));
+}
+
+RowRule row_rule(std::string_view word) {
+  for (const auto& [name, rule] : kRowRules) {
+    if (name == word) {
+      return rule;
+    }
+  }
+  throw UsageError(fmt::format(
+      "row optimizer '{}'; known are sgd, adagrad, rowwise-adagrad", word));
+}
+
+TablePlacement table_placement(std::string_view word) {
+  for (const auto& [name, placement] : kTablePlacements) {
+    if (name == word) {
+      return placement;
+    }
+  }
+  throw UsageError(fmt::format(
+      "placement '{}'; known are table, row-hash, row-range, replicated",
+      word));
+}
+
+}  // namespace paceline::strategies

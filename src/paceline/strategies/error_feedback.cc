@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/error_feedback.h"
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr std::string_view kResidual = "residual";
+
+}  // namespace
+
+void add_residual(const PlanInput& input,
+                  std::string_view codec,
+                  SetupBuilder& builder) {
+  if (input.loss_scaling) {
+    throw UsageError(fmt::format(
+        "{} keeps what does not cross for later steps, when the loss may be "
+        "scaled otherwise; take another dtype or another codec",
+        codec));
+  }
+  const Slice values =
+      whole(builder.setup(), buffer_named(builder.setup(), kValues));
+  builder.add_buffer({.name = std::string(kResidual),
+                      .dtype = input.model.dtype,
+                      .elements = values.count,
+                      .stands_for = values});
+}
+
+Slice residual_of(const Slice& slice, const Program& program) {
+  return {buffer_named(program.setup(), kResidual), slice.begin, slice.count};
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/neighbors.h"
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/hosts.h"
+
+namespace paceline::strategies {
+namespace {
+
+std::string inbox_name(std::size_t neighbor) {
+  return fmt::format("neighbor{}", neighbor);
+}
+
+}  // namespace
+
+Neighbors::Neighbors(const Options& options, std::string_view who)
+    : topology_(options.text("topology")),
+      local_(static_cast<Rank>(options.count("local"))),
+      who_(who) {}
+
+std::unique_ptr<const Topology> Neighbors::graph(const PlanInput& input) const {
+  return topology_.on(
+      {input.world, hosts_of(input, input.world, local_, who_).local});
+}
+
+ExchangeTraits Neighbors::traits(const PlanInput& input) const {
+  const auto graph = this->graph(input);
+  return {.symmetry = graph->block() == 0
+                          ? Symmetry{}
+                          : in_a_ring(input.world, graph->block()),
+          .period = graph->period()};
+}
+
+const Mixing& Neighbors::mixing(Program& program) const {
+  return program.derived<Mixing>([&] {
+    return graph(program.input())
+        ->mixing(program.input().rank, program.phase());
+  });
+}
+
+void Neighbors::add_inboxes(const PlanInput& input,
+                            const WireFormat& format,
+                            SetupBuilder& builder) const {
+  const Slice values =
+      whole(builder.setup(), buffer_named(builder.setup(), kValues));
+  const std::size_t degree = graph(input)->degree(input.rank);
+  for (std::size_t i = 0; i < degree; ++i) {
+    builder.add_buffer({.name = inbox_name(i),
+                        .dtype = format.type,
+                        .elements = values.count,
+                        .stands_for = values});
+  }
+}
+
+Slice Neighbors::received(const Slice& wire,
+                          std::size_t neighbor,
+                          const Program& program) {
+  return {buffer_named(program.setup(), inbox_name(neighbor)),
+          wire.begin,
+          wire.count};
+}
+
+std::vector<Message> Neighbors::sends(const Mixing& mixing,
+                                      const Slice& slice) {
+  std::vector<Message> messages;
+  for (const Rank to : mixing.to) {
+    messages.push_back({to, slice});
+  }
+  return messages;
+}
+
+std::vector<Message> Neighbors::receives(const Mixing& mixing,
+                                         const Slice& wire,
+                                         const Program& program) {
+  std::vector<Message> messages;
+  for (std::size_t i = 0; i < mixing.from.size(); ++i) {
+    messages.push_back({mixing.from[i].rank, received(wire, i, program)});
+  }
+  return messages;
+}
+
+Picoseconds Neighbors::time(const AlphaBeta& model, std::int64_t bytes) const {
+  const auto graph =
+      topology_.on({model.world, local_ > 0 ? local_ : model.world});
+  return static_cast<Picoseconds>(largest_degree(*graph, model.world)) *
+         time_on(model.message, "messages", bytes);
+}
+
+void check_doubly_stochastic(const Topology& topology, std::string_view who) {
+  if (const std::string uneven = topology.imbalance(); !uneven.empty()) {
+    throw UsageError(
+        fmt::format("'{}' averages, so all rows and columns of the mixing "
+                    "matrix have to sum to 1; {}",
+                    who,
+                    uneven));
+  }
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/strategies/rules.h"
+#include "paceline/strategies/strategy.h"
+#include "paceline/strategies/topology.h"
+
+namespace paceline::strategies {
+
+/// What the exchanges of ranks with their neighbors have in common: the graph,
+/// and a buffer for what each neighbor sends.
+class Neighbors {
+ public:
+  /// Options `topology` and `local`.
+  Neighbors(const Options& options, std::string_view who);
+
+  /// Throws UsageError where the graph does not exist for these ranks.
+  std::unique_ptr<const Topology> graph(const PlanInput& input) const;
+
+  /// Period and symmetry of the graph.
+  ExchangeTraits traits(const PlanInput& input) const;
+
+  /// This rank's row in the program's step.
+  const Mixing& mixing(Program& program) const;
+
+  /// Adds as many buffers, as large as the values, as the rank has neighbors.
+  void add_inboxes(const PlanInput& input,
+                   const WireFormat& format,
+                   SetupBuilder& builder) const;
+
+  /// Where what the `neighbor`-th one sends of `wire` is received.
+  static Slice received(const Slice& wire,
+                        std::size_t neighbor,
+                        const Program& program);
+
+  /// `slice` to everybody who takes it.
+  static std::vector<Message> sends(const Mixing& mixing, const Slice& slice);
+
+  /// `wire` from every neighbor.
+  static std::vector<Message> receives(const Mixing& mixing,
+                                       const Slice& wire,
+                                       const Program& program);
+
+  /// All messages of a slice, one after the other.
+  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const;
+
+ private:
+  TopologyChoice topology_;
+  Rank local_;
+  std::string who_;
+};
+
+/// Throws UsageError unless every row and column of the graph's matrix sums to
+/// 1: else repeated averaging does not lead to the mean.
+void check_doubly_stochastic(const Topology& topology, std::string_view who);
+
+}  // namespace paceline::strategies

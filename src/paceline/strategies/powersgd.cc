@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/error_feedback.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Of each matrix M, gradient and residual of a tensor of several dimensions,
+/// two factors of low rank cross: P = M Q, summed and made orthonormal, then Q
+/// = M^T P, summed; the result is P Q^T, and M less the mean of the results
+/// stays in the residual.  Q is the next step's start.
+///
+///   rounds         2
+///   bytes sent     2 (P-1)/P 4 r (rows + columns) a matrix in float32; other
+///                  tensors as they are
+///   extra memory   one residual a parameter, the factors
+///   guarantee      every rank has the same result; the gradient is compressed
+///
+/// Rows are the first dimension, columns all others.  Tensors of one dimension,
+/// and matrices that the factors would not make smaller, cross in the first
+/// round as plain sums.  Vogels et al., NeurIPS 2019, arXiv:1905.13727.
+class PowerSgd final : public CodecRule {
+ public:
+  explicit PowerSgd(std::int64_t rank) : rank_(rank) {}
+
+  Combination combination() const override { return Combination::kOwnSum; }
+
+  WireFormat format(const PlanInput& input) const override {
+    return {.type = input.model.dtype, .combination = combination()};
+  }
+
+  int rounds(const PlanInput&) const override { return 2; }
+
+  void extend(const PlanInput& input,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    add_residual(input, "powersgd", builder);
+    Elements left = 0, right = 0;
+    for (const ParameterShape& parameter : input.model.parameters) {
+      left += factors_of(parameter).left();
+      right += factors_of(parameter).right();
+    }
+    builder.add_buffer(
+        {.name = kLeft, .dtype = input.model.dtype, .elements = left});
+    builder.add_buffer(
+        {.name = kRight, .dtype = input.model.dtype, .elements = right});
+  }
+
+  std::vector<Crossing> crossings(const Slice& slice,
+                                  int round,
+                                  const Program& program) const override {
+    const Parts parts = parts_of(slice, program);
+    const Slice& mine = round == 0 ? parts.left : parts.right;
+    if (mine.count == 0) {
+      return {};
+    }
+    return {{.format = format(program.input()), .of = slice, .mine = mine}};
+  }
+
+  void encode(const Slice& slice, int round, Program& program) const override {
+    Parts parts = parts_of(slice, program);
+    const Slice residual = residual_of(slice, program);
+    std::vector<Access> right;
+    if (parts.right.count > 0) {
+      right.push_back({parts.right});
+    }
+    if (round == 0) {
+      program.kernel("powersgd_left",
+                     joined({{slice}, {residual}}, right),
+                     joined({{parts.left}, {residual}}, right),
+                     std::move(parts.shapes));
+    } else if (!right.empty()) {
+      program.kernel("powersgd_right",
+                     {{parts.left}, {residual}},
+                     {{parts.left}, {parts.right}},
+                     std::move(parts.shapes));
+    }
+  }
+
+  void decode(const Slice& slice, Program& program) const override {
+    Parts parts = parts_of(slice, program);
+    const Slice residual = residual_of(slice, program);
+    std::vector<Access> right;
+    if (parts.right.count > 0) {
+      right.push_back({parts.right});
+    }
+    parts.shapes.push_back(program.input().world);
+    program.kernel("powersgd_outer",
+                   joined({{parts.left}, {residual}}, right),
+                   {{slice}, {residual}},
+                   std::move(parts.shapes));
+  }
+
+ private:
+  static constexpr auto kLeft = "powersgd_p";
+  static constexpr auto kRight = "powersgd_q";
+
+  static std::vector<Access> joined(std::vector<Access> first,
+                                    const std::vector<Access>& more) {
+    first.insert(first.end(), more.begin(), more.end());
+    return first;
+  }
+
+  struct Factors {
+    Elements rows = 0, columns = 1, rank = 0;  // 0: a plain sum of the rows
+
+    Elements left() const { return rank == 0 ? rows : rows * rank; }
+    Elements right() const { return columns * rank; }
+  };
+
+  Factors factors_of(const ParameterShape& parameter) const {
+    if (parameter.sizes.size() > 1 && parameter.elements > 0) {
+      const Elements rows = parameter.sizes.front();
+      const Elements columns = parameter.elements / rows;
+      const Elements rank = std::min({rank_, rows, columns});
+      if (rank * (rows + columns) < parameter.elements) {
+        return {rows, columns, rank};
+      }
+    }
+    return {.rows = parameter.elements};
+  }
+
+  struct Parts {
+    Slice left, right;
+    std::vector<double> shapes;  // of each tensor: begin, rows, columns, rank
+  };
+
+  /// The factors of tensors follow each other in ready order.
+  Parts parts_of(const Slice& slice, const Program& program) const {
+    const ModelShape& model = program.input().model;
+    Parts parts{{buffer_named(program.setup(), kLeft)},
+                {buffer_named(program.setup(), kRight)},
+                {}};
+    for (const ParameterId id : model.ready_order) {
+      const ParameterShape& parameter = model.parameters[index_of(id)];
+      const Slice& tensor = program.setup().parameters[index_of(id)].value;
+      const Factors factors = factors_of(parameter);
+      const Elements begin = tensor.begin - slice.begin;
+      if (begin + tensor.count <= 0) {
+        parts.left.begin += factors.left();
+        parts.right.begin += factors.right();
+      } else if (begin < slice.count) {
+        if (begin < 0 || begin + tensor.count > slice.count) {
+          throw UsageError(fmt::format(
+              "powersgd takes whole tensors, and the schedule cuts '{}'; "
+              "take larger partitions or another schedule",
+              parameter.name));
+        }
+        parts.left.count += factors.left();
+        parts.right.count += factors.right();
+        for (const Elements number :
+             {begin, factors.rows, factors.columns, factors.rank}) {
+          parts.shapes.push_back(static_cast<double>(number));
+        }
+      }
+    }
+    return parts;
+  }
+
+  std::int64_t rank_;
+};
+
+}  // namespace
+
+std::unique_ptr<CodecRule> make_powersgd(const Options& options) {
+  const std::int64_t rank = options.count("rank");
+  if (rank < 1) {
+    throw UsageError(
+        "strategy option powersgd:rank=0: a whole number from 1 on is wanted");
+  }
+  return std::make_unique<PowerSgd>(rank);
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/byte_wire.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr std::int64_t kMostLevels = 127;  // codes from -127 to 127 in a byte
+constexpr std::int64_t kLeastBlock = 64;   // values; a bucket's every norm fits
+constexpr std::int64_t kNormBytes = 4;
+
+/// Each value crosses as a whole number of levels, one byte, rounded up or down
+/// at random so that the mean is right; a level is the L2 norm of the value's
+/// block over the number of levels, and norms cross in float32.  The mean over
+/// the ranks is applied.
+///
+///   bytes sent     (P-1) (n + 4 b) a rank and bucket of n values, b blocks of
+///                  it, rounded up
+///   extra memory   20 (1 + P) bytes for every 16 values in float32
+///   guarantee      every rank has the same sum, whose expectation is that of
+///                  the gradients; the gradient is compressed
+///
+/// Random numbers depend on the job's seed, the step, the op and the rank
+/// alone.  Alistarh et al., NeurIPS 2017, arXiv:1610.02132, section 3.1.
+class Qsgd final : public CodecRule {
+ public:
+  Qsgd(std::int64_t levels, std::int64_t block)
+      : levels_(levels), block_(block) {}
+
+  Combination combination() const override { return Combination::kGather; }
+
+  WireFormat format(const PlanInput&) const override {
+    return {.type = DType::kI8, .combination = combination()};
+  }
+
+  void extend(const PlanInput& input,
+              const std::vector<Bucket>&,
+              SetupBuilder& builder) const override {
+    if (input.loss_scaling) {
+      throw UsageError(
+          "qsgd has no code for what overflows, which loss scaling must see; "
+          "take another dtype or another codec");
+    }
+    wire_.add_buffers(input, builder);
+  }
+
+  std::vector<Crossing> crossings(const Slice& slice,
+                                  int,
+                                  const Program& program) const override {
+    const Elements blocks = (slice.count + block_ - 1) / block_;
+    return {wire_.crossing(slice, slice.count + kNormBytes * blocks, program)};
+  }
+
+  void encode(const Slice& slice, int round, Program& program) const override {
+    std::vector<double> numbers = form();
+    numbers.push_back(program.input().rank);
+    program.kernel("qsgd",
+                   {{slice}},
+                   {{crossings(slice, round, program)[0].mine}},
+                   std::move(numbers));
+  }
+
+  void decode(const Slice& slice, Program& program) const override {
+    program.kernel(
+        "qsgd_sum", {{crossings(slice, 0, program)[0].all}}, {{slice}}, form());
+  }
+
+ private:
+  std::vector<double> form() const {
+    return {static_cast<double>(levels_), static_cast<double>(block_)};
+  }
+
+  std::int64_t levels_, block_;
+  ByteWire wire_{"qsgd", [](Elements piece) { return piece + kNormBytes; }};
+};
+
+}  // namespace
+
+std::unique_ptr<CodecRule> make_qsgd(const Options& options) {
+  const std::int64_t levels = options.count("levels");
+  const std::int64_t block = options.count("block");
+  if (levels < 1 || levels > kMostLevels) {
+    throw UsageError(
+        fmt::format("strategy option qsgd:levels={}: a whole number from 1 to "
+                    "{} is wanted, "
+                    "so that a code fits in a byte",
+                    levels,
+                    kMostLevels));
+  }
+  if (block < kLeastBlock) {
+    throw UsageError(fmt::format(
+        "strategy option qsgd:block={}: a whole number from {} on is wanted",
+        block,
+        kLeastBlock));
+  }
+  return std::make_unique<Qsgd>(levels, block);
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "paceline/strategies/topologies/hypercube.h"
+#include "paceline/strategies/topologies/rows.h"
+
+// The Base-(k+1) graph: every node has the exact mean after a finite number of
+// steps, whatever the number of nodes, with at most k neighbors a step.
+// Takezawa et al., NeurIPS 2023, arXiv:2305.11420, algorithms 2 and 3.
+
+namespace paceline::strategies {
+namespace {
+
+/// Average with `others`, which take the same weight of one another.
+Mixing mutual(const std::vector<Rank>& others, double weight, Rank offset) {
+  Mixing mixing;
+  mixing.self = 1 - static_cast<double>(others.size()) * weight;
+  for (const Rank other : others) {
+    mixing.from.push_back({other + offset, weight});
+    mixing.to.push_back(other + offset);
+  }
+  return mixing;
+}
+
+Mixing averaged(const Hypercube& cube, Rank node, Step step, Rank offset) {
+  if (step < 0 || step >= cube.steps()) {
+    return {};
+  }
+  const auto others = cube.others(node, step);
+  return mutual(others, 1.0 / static_cast<double>(others.size() + 1), offset);
+}
+
+/// The simple Base-(k+1) graph.  The digits of the number of nodes in base k+1
+/// cut the nodes into parts, each of `digit` blocks of a power of the base.
+///
+///   1. Every part takes its mean.
+///   2. Part after part exchanges with all parts behind it, so that the mean of
+///      each of its blocks becomes that of all nodes.
+///   3. Every block takes its mean, while later parts exchange.
+class SimpleBase {
+ public:
+  SimpleBase(Rank nodes, Rank base) {
+    Rank power = 1;
+    while (power <= nodes / base) {
+      power *= base;
+    }
+    for (Rank begin = 0; begin < nodes; power /= base) {
+      const Rank digit = (nodes - begin) / power;
+      if (digit > 0) {
+        parts_.push_back({.begin = begin,
+                          .block = power,
+                          .blocks = digit,
+                          .left = nodes - begin,
+                          .all = *Hypercube::make(digit * power, base),
+                          .one = *Hypercube::make(power, base)});
+        begin += digit * power;
+      }
+    }
+  }
+
+  Step steps() const {
+    return parts_.front().all.steps() +
+           (parts_.size() == 1 ? 0 : 1 + parts_.front().one.steps());
+  }
+
+  Mixing mixing(Rank node, Step step) const {
+    std::size_t mine = parts_.size() - 1;
+    while (parts_[mine].begin > node) {
+      --mine;
+    }
+    const Part& part = parts_[mine];
+    const Rank place = node - part.begin;
+    const Step exchange = step - parts_.front().all.steps();
+    if (exchange < 0) {
+      return averaged(part.all, place, step, part.begin);
+    }
+    const auto giver = static_cast<std::size_t>(exchange);
+    if (giver + 1 < parts_.size() && giver <= mine) {
+      return exchanged(parts_[giver], node);
+    }
+    if (mine + 1 == parts_.size()) {
+      return {};  // the last part has the mean when all others have given
+    }
+    const Step done = exchange - static_cast<Step>(mine) - 1;
+    const Rank in_block = place % part.block;
+    return averaged(part.one, in_block, done, node - in_block);
+  }
+
+ private:
+  struct Part {
+    Rank begin = 0;
+    Rank block = 1;   // nodes
+    Rank blocks = 1;  // a digit
+    Rank left = 0;    // nodes from begin on
+    Hypercube all;    // of the part
+    Hypercube one;    // of a block
+  };
+
+  /// The i-th node behind the part exchanges with the i-th node of each of the
+  /// part's blocks.
+  static Mixing exchanged(const Part& giver, Rank node) {
+    const double weight =
+        static_cast<double>(giver.block) / static_cast<double>(giver.left);
+    const Rank tail = giver.begin + giver.blocks * giver.block;
+    if (node < tail) {
+      const Rank partner = tail + (node - giver.begin) % giver.block;
+      return partner < giver.begin + giver.left ? mutual({partner}, weight, 0)
+                                                : Mixing{};
+    }
+    std::vector<Rank> others;
+    for (Rank block = 0; block < giver.blocks; ++block) {
+      others.push_back(giver.begin + block * giver.block + node - tail);
+    }
+    return mutual(others, weight, 0);
+  }
+
+  std::vector<Part> parts_;
+};
+
+/// The largest divisor without a prime factor above `base`.
+Rank smooth_part(Rank nodes, Rank base) {
+  Rank part = 1;
+  for (Rank factor = 2; factor <= base; ++factor) {
+    for (; nodes % factor == 0; nodes /= factor) {
+      part *= factor;
+    }
+  }
+  return part;
+}
+
+/// The nodes in `groups` equal groups: each takes its mean by a simple graph,
+/// then nodes at the same place of all groups by a hyper-hypercube.
+class Base final : public Topology {
+ public:
+  Base(Rank group, SimpleBase inside, Hypercube across)
+      : group_(group), inside_(std::move(inside)), across_(std::move(across)) {}
+
+  Step period() const override { return inside_.steps() + across_.steps(); }
+
+  Mixing mixing(Rank node, Step step) const override {
+    step %= period();
+    const Rank place = node % group_;
+    if (step >= inside_.steps()) {
+      Mixing mixing =
+          averaged(across_, node / group_, step - inside_.steps(), 0);
+      for (Neighbor& from : mixing.from) {
+        from.rank = from.rank * group_ + place;
+      }
+      for (Rank& to : mixing.to) {
+        to = to * group_ + place;
+      }
+      return mixing;
+    }
+    Mixing mixing = inside_.mixing(place, step);
+    for (Neighbor& from : mixing.from) {
+      from.rank += node - place;
+    }
+    for (Rank& to : mixing.to) {
+      to += node - place;
+    }
+    return mixing;
+  }
+
+ private:
+  Rank group_;
+  SimpleBase inside_;
+  Hypercube across_;
+};
+
+/// The shorter of both graphs of the paper.
+std::unique_ptr<const Topology> shortest(Rank nodes, Rank base) {
+  const Rank groups = smooth_part(nodes, base);
+  Base grouped(nodes / groups,
+               SimpleBase(nodes / groups, base),
+               *Hypercube::make(groups, base));
+  Base simple(nodes, SimpleBase(nodes, base), *Hypercube::make(1, base));
+  return std::make_unique<Base>(grouped.period() < simple.period() ? grouped
+                                                                   : simple);
+}
+
+}  // namespace
+
+MakeTopology make_base(const std::string& base) {
+  return [by = parameter_number("base", base, 2, 64)](const Nodes& nodes) {
+    return shortest(nodes.count, by);
+  };
+}
+
+}  // namespace paceline::strategies

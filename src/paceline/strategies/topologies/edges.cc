@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
+#include "paceline/strategies/topologies/rows.h"
+#include "paceline/strategies/topology_analysis.h"
+
+// A graph that the user writes: a line FROM TO [WEIGHT] for each edge, ranks
+// from 0, `#` begins a comment.  FROM sends its value, TO takes it with that
+// weight.  A line with FROM = TO is a node's own weight; left out, it is what
+// the others leave of 1.  Without weights each node weighs all it has equally.
+
+namespace paceline::strategies {
+namespace {
+
+constexpr Rank kMostNodes = 1024;  // the matrix of a file is examined
+
+struct EdgeLine {
+  Rank from = 0;
+  Rank to = 0;
+  std::optional<double> weight;
+};
+
+template <class Number>
+std::optional<Number> number_at(std::string_view& text) {
+  text = trimmed(text);
+  Number value{};
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view rest(end, text.data() + text.size());
+  if (error != std::errc{} ||
+      !(rest.empty() || rest.front() == ' ' || rest.front() == '\t')) {
+    return std::nullopt;
+  }
+  text = trimmed(rest);
+  return value;
+}
+
+EdgeLine edge_of(std::string_view text, const std::string& where) {
+  const std::string_view line = text;
+  const auto from = number_at<Rank>(text), to = number_at<Rank>(text);
+  const auto weight = text.empty() ? std::nullopt : number_at<double>(text);
+  const auto is_node = [](const std::optional<Rank>& node) {
+    return node && *node >= 0 && *node < kMostNodes;
+  };
+  if (!is_node(from) || !is_node(to) || !text.empty() ||
+      (weight && !std::isfinite(*weight))) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is not of the form FROM TO [WEIGHT], two ranks from 0 to {} "
+        "and a finite number",
+        where,
+        shown(line),
+        kMostNodes - 1));
+  }
+  if (!weight && *from == *to) {
+    throw UsageError(fmt::format(
+        "{}: '{}': a node's own edge wants a weight", where, shown(line)));
+  }
+  return {*from, *to, weight};
+}
+
+class Edges final : public Topology {
+ public:
+  Edges(std::map<Rank, Mixing> rows, std::string imbalance)
+      : rows_(std::move(rows)), imbalance_(std::move(imbalance)) {}
+
+  Mixing mixing(Rank node, Step) const override {
+    const auto row = rows_.find(node);
+    return row == rows_.end() ? Mixing{} : row->second;
+  }
+
+  std::string imbalance() const override { return imbalance_; }
+
+ private:
+  std::map<Rank, Mixing> rows_;
+  std::string imbalance_;
+};
+
+std::vector<EdgeLine> edges_in(const std::string& path) {
+  std::vector<EdgeLine> edges;
+  const auto lines = split_lines(read_text(path));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string where = fmt::format("{}, line {}", path, i + 1);
+    std::string_view line = lines[i];
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) {
+      continue;
+    }
+    const EdgeLine edge = edge_of(line, where);
+    for (const EdgeLine& other : edges) {
+      if (other.from == edge.from && other.to == edge.to) {
+        throw UsageError(fmt::format(
+            "{}: the edge {} {} was given before", where, edge.from, edge.to));
+      }
+      if (other.weight.has_value() != edge.weight.has_value()) {
+        throw UsageError(fmt::format(
+            "{}: either all edges have weights or none has", where));
+      }
+    }
+    edges.push_back(edge);
+  }
+  if (edges.empty()) {
+    throw UsageError(fmt::format("{}: no edges", path));
+  }
+  return edges;
+}
+
+std::map<Rank, Mixing> rows_of(const std::vector<EdgeLine>& edges) {
+  std::map<Rank, Mixing> rows;
+  std::map<Rank, double> own;
+  for (const EdgeLine& edge : edges) {
+    Mixing& row = rows[edge.to];
+    if (edge.from == edge.to) {
+      own[edge.to] = *edge.weight;
+      continue;
+    }
+    row.from.push_back({edge.from, edge.weight.value_or(0)});
+    row.self -= edge.weight.value_or(0);
+    rows[edge.from].to.push_back(edge.to);
+  }
+  for (auto& [node, row] : rows) {
+    std::ranges::sort(row.from, {}, &Neighbor::rank);
+    std::ranges::sort(row.to);
+    if (!edges.front().weight) {
+      row.self = 1.0 / static_cast<double>(row.from.size() + 1);
+      for (Neighbor& from : row.from) {
+        from.weight = row.self;
+      }
+    } else if (own.contains(node)) {
+      row.self = own[node];
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+MakeTopology make_edges(const std::string& path) {
+  const auto rows = rows_of(edges_in(path));
+  const Rank largest = rows.rbegin()->first;
+  const std::string uneven =
+      imbalance_of(matrix_of(Edges(rows, ""), largest + 1, 0));
+  return [rows, largest, path, uneven](const Nodes& nodes) {
+    if (largest >= nodes.count) {
+      throw UsageError(fmt::format(
+          "topology 'edges:{}': the file has an edge of rank {}; here are {} "
+          "ranks, counted from 0",
+          path,
+          largest,
+          nodes.count));
+    }
+    return std::make_unique<Edges>(rows, uneven);
+  };
+}
+
+}  // namespace paceline::strategies

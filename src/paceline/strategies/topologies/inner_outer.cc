@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/topologies/circulant.h"
+#include "paceline/strategies/topologies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Distances 1, 2, 4, ..., one a step, `count` of them before they repeat.
+struct Wheel {
+  Step count = 1;
+
+  Rank at(Step step) const {
+    return static_cast<Rank>(Step{1} << (step % count));
+  }
+};
+
+/// The largest n with 2^n <= value, plus 1.
+Step powers_up_to(Rank value) {
+  return std::bit_width(static_cast<std::uint32_t>(value));
+}
+
+/// Local rank step mod L goes to the same place on another host, the others
+/// stay inside and step over that place.  Every step is a permutation.  One
+/// counter turns all wheels, as in BlueFog, so a place may always go equally
+/// far.
+class InnerOuter final : public Topology {
+ public:
+  InnerOuter(const Nodes& nodes, Wheel outer, Wheel inner)
+      : hosts_(nodes.count / nodes.local),
+        local_(nodes.local),
+        outer_(outer),
+        inner_(inner) {}
+
+  Step period() const override {
+    return std::lcm(std::lcm(Step{local_}, outer_.count), inner_.count);
+  }
+
+  Mixing mixing(Rank node, Step step) const override {
+    const Rank host = node / local_, place = node % local_;
+    const auto out = static_cast<Rank>(step % local_);
+    if (place == out) {
+      const Rank distance = outer_.at(step);
+      return {.self = 0.5,
+              .from = {{wrap(host - distance, hosts_) * local_ + place, 0.5}},
+              .to = {wrap(host + distance, hosts_) * local_ + place}};
+    }
+    const Rank hop = inner_.at(step);
+    const Rank ahead = hop >= wrap(out - place, local_) ? hop + 1 : hop;
+    const Rank behind = hop >= wrap(place - out, local_) ? hop + 1 : hop;
+    return {.self = 0.5,
+            .from = {{host * local_ + wrap(place - behind, local_), 0.5}},
+            .to = {host * local_ + wrap(place + ahead, local_)}};
+  }
+
+  std::size_t degree(Rank) const override { return 1; }
+  Rank block() const override { return local_; }
+
+ private:
+  Rank hosts_;
+  Rank local_;
+  Wheel outer_;
+  Wheel inner_;
+};
+
+void check_hosts(std::string_view name, const Nodes& nodes) {
+  if (nodes.local < 3 || nodes.count % nodes.local != 0 ||
+      nodes.count == nodes.local) {
+    throw UsageError(
+        fmt::format("topology={} wants two or more hosts of the same number of "
+                    "ranks, at least 3; here are {} ranks, {} a host",
+                    name,
+                    nodes.count,
+                    nodes.local));
+  }
+}
+
+}  // namespace
+
+MakeTopology make_inner_outer_ring(const std::string&) {
+  return [](const Nodes& nodes) {
+    check_hosts("inner-outer-ring", nodes);
+    return std::make_unique<InnerOuter>(nodes, Wheel{1}, Wheel{1});
+  };
+}
+
+MakeTopology make_inner_outer_exp(const std::string&) {
+  return [](const Nodes& nodes) {
+    check_hosts("inner-outer-exp", nodes);
+    return std::make_unique<InnerOuter>(
+        nodes,
+        Wheel{powers_up_to(nodes.count / nodes.local - 1)},
+        Wheel{powers_up_to(nodes.local - 2)});
+  };
+}
+
+}  // namespace paceline::strategies

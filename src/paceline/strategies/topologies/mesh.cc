@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/topologies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// A grid without wrap-around, nodes row by row.  Metropolis-Hastings:
+/// w_ij = 1 / max(|N_i|, |N_j|), a node being one of its own neighbors.
+class Mesh final : public Topology {
+ public:
+  Mesh(Rank rows, Rank columns) : rows_(rows), columns_(columns) {}
+
+  Mixing mixing(Rank node, Step) const override {
+    Mixing mixing;
+    const auto mine = neighbors(node);
+    for (const Rank other : mine) {
+      const double weight =
+          1.0 / static_cast<double>(
+                    std::max(mine.size(), neighbors(other).size()) + 1);
+      mixing.self -= weight;
+      mixing.from.push_back({other, weight});
+      mixing.to.push_back(other);
+    }
+    return mixing;
+  }
+
+ private:
+  std::vector<Rank> neighbors(Rank node) const {
+    const Rank row = node / columns_, column = node % columns_;
+    std::vector<Rank> found;
+    if (row > 0) {
+      found.push_back(node - columns_);
+    }
+    if (column > 0) {
+      found.push_back(node - 1);
+    }
+    if (column + 1 < columns_) {
+      found.push_back(node + 1);
+    }
+    if (row + 1 < rows_) {
+      found.push_back(node + columns_);
+    }
+    return found;
+  }
+
+  Rank rows_;
+  Rank columns_;
+};
+
+/// The largest divisor that is no larger than the root.
+Rank rows_of_square(Rank nodes) {
+  auto rows = static_cast<Rank>(std::sqrt(static_cast<double>(nodes)));
+  while (nodes % rows != 0) {
+    --rows;
+  }
+  return rows;
+}
+
+}  // namespace
+
+MakeTopology make_mesh(const std::string& shape) {
+  if (shape == "auto") {
+    return [](const Nodes& nodes) {
+      const Rank rows = rows_of_square(nodes.count);
+      return std::make_unique<Mesh>(rows, nodes.count / rows);
+    };
+  }
+  const std::size_t by = std::min(shape.find('x'), shape.size());
+  const Rank rows = parameter_number("mesh", shape.substr(0, by), 1, 32768);
+  const Rank columns = parameter_number(
+      "mesh", shape.substr(std::min(by + 1, shape.size())), 1, 32768);
+  return [rows, columns](const Nodes& nodes) {
+    if (rows * columns != nodes.count) {
+      throw UsageError(
+          fmt::format("topology 'mesh:{0}x{1}': a mesh of {0} rows and {1} "
+                      "columns has {2} nodes; here are {3}",
+                      rows,
+                      columns,
+                      rows * columns,
+                      nodes.count));
+    }
+    return std::make_unique<Mesh>(rows, columns);
+  };
+}
+
+}  // namespace paceline::strategies

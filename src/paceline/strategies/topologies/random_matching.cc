@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+
+#include "paceline/base/random.h"
+#include "paceline/strategies/topologies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// As many steps as executors examine before they run.
+constexpr Step kMatchings = 64;
+
+/// Nodes in random order, taken two by two; with an odd number one stays alone.
+class RandomMatching final : public Topology {
+ public:
+  RandomMatching(Rank nodes, Rank seed) : nodes_(nodes), seed_(seed) {}
+
+  Step period() const override { return kMatchings; }
+
+  Mixing mixing(Rank node, Step step) const override {
+    std::vector<Rank> order(static_cast<std::size_t>(nodes_));
+    std::iota(order.begin(), order.end(), 0);
+    Random random(static_cast<std::uint64_t>(seed_),
+                  static_cast<std::uint64_t>(step % kMatchings));
+    shuffle(std::span(order), random);
+    const auto place = static_cast<std::size_t>(std::ranges::find(order, node) -
+                                                order.begin());
+    const std::size_t other = place ^ 1U;
+    if (other >= order.size()) {
+      return {};
+    }
+    return {.self = 0.5, .from = {{order[other], 0.5}}, .to = {order[other]}};
+  }
+
+  std::size_t degree(Rank) const override { return 1; }
+
+ private:
+  Rank nodes_;
+  Rank seed_;
+};
+
+}  // namespace
+
+MakeTopology make_random_matching(const std::string& seed) {
+  return
+      [by = parameter_number("random-matching", seed, 0)](const Nodes& nodes) {
+        return std::make_unique<RandomMatching>(nodes.count, by);
+      };
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/neighbors.h"
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr auto kWinPut = "win-put";
+constexpr auto kWindowCommunicator = "windows";
+/// How many steps the newest value of a neighbor may be old: in effect any
+/// number, for the slots end the lead of a rank before.
+constexpr Step kAnyAge = 64;
+constexpr Step kMostSlots = 16;
+
+std::string slot_name(Step slot) {
+  return fmt::format("put{}", slot);
+}
+
+std::string window_name(std::size_t neighbor) {
+  return fmt::format("window{}", neighbor);
+}
+
+/// Every rank puts its values into a window of each neighbor that takes them,
+/// and mixes what the windows of its own hold: the newest that has arrived, at
+/// first its own values.  It waits for nobody whose values are late.
+///
+///   rounds per exchange            1, which nothing waits for
+///   bytes sent, rank and exchange  degree * S   S = bytes of the slice
+///   extra memory, rank             (slots + 2 degree) * S of the model
+///   guarantee                      consensus; not reproducible
+///
+/// What is put lies in one of `slots` copies, used in turn, until it has been
+/// taken: a rank that is `slots` steps ahead of a neighbor waits for it.
+/// Messages arrive beside the windows, and a kernel copies them, so nobody sees
+/// half a message.  BlueFog, 2021, arXiv:2111.04287 (its puts overwrite each
+/// other in the neighbor's memory, and no lead ends); Lian et al., ICML 2018,
+/// arXiv:1710.06952.
+class WinPut final : public ExchangeRule {
+ public:
+  explicit WinPut(const Options& options)
+      : neighbors_(options, kWinPut), slots_(options.count("slots")) {
+    if (slots_ > kMostSlots) {
+      throw UsageError(fmt::format(
+          "strategy option {}:slots={}: at most {}, for each is a copy of the "
+          "model",
+          kWinPut,
+          slots_,
+          kMostSlots));
+    }
+  }
+
+  ExchangeTraits traits(const PlanInput& input) const override {
+    ExchangeTraits traits = neighbors_.traits(input);
+    traits.period = std::lcm(traits.period, slots_);
+    return traits;
+  }
+
+  void extend(const PlanInput& input,
+              const std::vector<Bucket>&,
+              const WireFormat& format,
+              SetupBuilder& builder) const override {
+    const auto graph = neighbors_.graph(input);
+    check_doubly_stochastic(*graph, kWinPut);
+    neighbors_.add_inboxes(input, format, builder);
+    const Slice values =
+        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    const auto add = [&](std::string name, Initial initial) {
+      builder.add_buffer({.name = std::move(name),
+                          .dtype = format.type,
+                          .elements = values.count,
+                          .stands_for = values,
+                          .initial = initial});
+    };
+    for (std::size_t i = 0; i < graph->degree(input.rank); ++i) {
+      add(window_name(i), Initial::kParameters);
+    }
+    for (Step slot = 0; slot < slots_; ++slot) {
+      add(slot_name(slot), Initial::kZero);
+    }
+    builder.add_world_as_ready(kWindowCommunicator);
+  }
+
+  void start(const Crossing& crossing, Program& program) const override {
+    const Slice& wire = crossing.mine;
+    const Mixing& mixing = neighbors_.mixing(program);
+    const auto on = communicator_named(program.setup(), kWindowCommunicator);
+    if (!mixing.to.empty()) {
+      const Slice slot =
+          twin(slot_name(program.phase() % slots_), wire, program);
+      program.kernel("copy", {{wire}}, {{slot}}, {1});
+      program.exchange(on, Neighbors::sends(mixing, slot), {});
+    }
+    for (std::size_t i = 0; i < mixing.from.size(); ++i) {
+      const Slice arrived = Neighbors::received(wire, i, program);
+      program.exchange(on, {}, {{mixing.from[i].rank, arrived}});
+      program.kernel(
+          "copy", {{arrived}}, {{twin(window_name(i), wire, program)}}, {1});
+    }
+  }
+
+  void finish(const Crossing& crossing, Program& program) const override {
+    const Slice& wire = crossing.mine;
+    const Mixing& mixing = neighbors_.mixing(program);
+    if (mixing.from.empty()) {
+      return;  // a step without neighbors
+    }
+    std::vector<Access> reads{{wire}};
+    std::vector<double> weights{mixing.self};
+    for (std::size_t i = 0; i < mixing.from.size(); ++i) {
+      reads.push_back({twin(window_name(i), wire, program), kAnyAge});
+      weights.push_back(mixing.from[i].weight);
+    }
+    program.kernel("linear", std::move(reads), {{wire}}, std::move(weights));
+  }
+
+  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
+    return neighbors_.time(model, bytes);
+  }
+
+ private:
+  /// The same range of another buffer.
+  static Slice twin(const std::string& buffer,
+                    const Slice& wire,
+                    const Program& program) {
+    return {buffer_named(program.setup(), buffer), wire.begin, wire.count};
+  }
+
+  Neighbors neighbors_;
+  Step slots_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExchangeRule> make_win_put(const Options& options) {
+  return std::make_unique<WinPut>(options);
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/base/error.h"
+#include "paceline/strategies/rows.h"
+#include "paceline/strategies/sharded_state.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr std::string_view kShards = "gradient_shards";
+constexpr std::size_t kSlots = 2;
+
+/// As `zero-1`, and no rank keeps the gradients: a bucket's are summed as soon
+/// as its backward has ended, each rank keeps its shard of the sum, and the
+/// memory serves the next bucket but one.  So backward runs ahead of the
+/// exchange by one bucket.
+///
+///   rounds per step            that of the exchange
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         1/P of the optimizer's state and 1/P S of sums
+///                              (hierarchical: 1/L, L ranks a host); gradients:
+///                              two buckets of the largest size in place of S
+///   guarantee                  exact: one rank's step on the whole batch
+///
+/// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054, section 5.2.
+class Zero2 final : public UpdateRule {
+ public:
+  void extend(const PlanInput& input,
+              const ExchangeRule& exchange,
+              const std::vector<Bucket>& buckets,
+              SetupBuilder& builder) const override {
+    if (input.micro_batches > 1) {
+      throw UsageError(
+          "zero-2 keeps no gradients from one micro-batch to the next, so it "
+          "does not accumulate; take --accumulate 1 or the update rule zero-1");
+    }
+    shard_state("zero-2", input, exchange, builder);
+    if (input.world > 1) {
+      const Buffer values =
+          builder.setup()
+              .buffers[index_of(buffer_named(builder.setup(), kValues))];
+      builder.add_buffer(
+          {.name = std::string(kShards),
+           .dtype = values.dtype,
+           .elements = values.elements / exchange.traits(input).shards});
+      builder.fold_gradients(buckets, kSlots);
+    }
+  }
+
+  /// The exchange of a bucket begins here: the gradients of the next bucket but
+  /// one take its place.
+  void compute(const std::vector<Bucket>& buckets,
+               const Transfer& transfer,
+               Program& program) const override {
+    if (program.input().world == 1) {
+      program.compute();
+      return;
+    }
+    program.forward_pass();
+    for (const Bucket& bucket : buckets) {
+      for (const ParameterId id : bucket.parameters) {
+        program.backward(id);
+      }
+      for (Crossing crossing :
+           transfer.codec.crossings(bucket.gradients, 0, program)) {
+        crossing.kept = own_sum(bucket, transfer, program);
+        transfer.exchange.start(crossing, program);
+      }
+    }
+  }
+
+  void start(const Bucket&, const Transfer&, Program&) const override {}
+
+  void finish(const Bucket&, const Transfer&, Program&) const override {}
+
+  /// A schedule may cut what it starts and finishes finer than what compute()
+  /// gave.
+  void apply(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    for (const Bucket& mine : buckets_in(bucket, program)) {
+      update_shard(mine.values,
+                   program.input().world == 1
+                       ? mine.gradients
+                       : own_sum(mine, transfer, program),
+                   transfer,
+                   program);
+      transfer.finish(mine.values, program);
+    }
+  }
+
+ private:
+  static Slice own_sum(const Bucket& bucket,
+                       const Transfer& transfer,
+                       const Program& program) {
+    const Rank shards = transfer.exchange.traits(program.input()).shards;
+    return {buffer_named(program.setup(), kShards),
+            bucket.values.begin / shards,
+            bucket.values.count / shards};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_zero_2(const Options&) {
+  return std::make_unique<Zero2>();
+}
+
+}  // namespace paceline::strategies

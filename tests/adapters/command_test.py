@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""paceline run --command: a user's own training, and what may go wrong in it."""
+
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PACELINE = os.environ["PACELINE"]
+HERE = pathlib.Path(__file__).resolve().parent
+STUB = shlex.join([sys.executable, str(HERE / "stub_framework.py")])
+
+# A training of two ranks that starts them itself, as torchrun does, and prints
+# a JSON line for each step of each.
+OWN_RANKS = """
+import json, os, subprocess, sys
+if "RANK" not in os.environ:
+    ranks = [subprocess.Popen([sys.executable, __file__],
+                              env=dict(os.environ, RANK=str(rank)),
+                              start_new_session=True) for rank in range(2)]
+    sys.exit(max(rank.wait() for rank in ranks))
+rank = int(os.environ["RANK"])
+for step in range(12):
+    line = {"event": "step", "rank": rank, "step_s": 0.25 * (rank + 1) + step}
+    os.write(1, json.dumps(line).encode())
+    os.write(1, chr(10).encode())  # which another rank's line may come before
+"""
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.file = self.folder / "r.jsonl"
+
+    def script(self, text):
+        path = self.folder / "train.py"
+        path.write_text(text, encoding="utf-8")
+        return shlex.join([sys.executable, "-u", str(path)])
+
+    def paceline(self, *arguments, code=0):
+        done = subprocess.run(
+            [PACELINE, *arguments],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def run_command(self, command, *more, code=0):
+        arguments = ["--records", str(self.file), "--batch-size", "8"]
+        done = self.paceline(
+            "run", "--command", command, *arguments, *more, code=code
+        )
+        lines = self.file.read_text(encoding="utf-8").splitlines()
+        return done, [json.loads(line) for line in lines]
+
+    def fails(self, command, *more):
+        done, records = self.run_command(command, *more, code=1)
+        self.assertEqual(records[-1]["ranks"], [])
+        self.assertIn(f"failed: {records[-1]['error'][:40]}", done.stdout)
+        return records[-1]["status"], records[-1]["error"]
+
+
+class Steps(Command):
+    def test_json_lines_of_ranks_that_the_command_starts(self):
+        more = ("--ranks", "2", "--warmup", "2", "--steps", "10")
+        _, [record] = self.run_command(self.script(OWN_RANKS), *more)
+        self.assertEqual(record["source"], "external")
+        self.assertEqual(record["configuration"]["label"], "train.py")
+        self.assertEqual([r["rank"] for r in record["ranks"]], [0, 1])
+        for rank in (0, 1):
+            self.assertEqual(
+                record["ranks"][rank]["step_ns"],
+                [(25 * (rank + 1) + 100 * step) * 10**7 for step in range(2, 12)],
+            )
+
+    def test_rate_is_of_all_ranks_though_one_series_tells_of_them(self):
+        command = "for i in 1 2 3; do echo '{\"event\": \"step\", \"step_s\": 2}'; done"
+        more = ("--ranks", "2", "--warmup", "1", "--steps", "2", "--format", "csv")
+        done, _ = self.run_command(command, *more)
+        header, row = done.stdout.splitlines()
+        row = dict(zip(header.split(","), row.split(",")))
+        self.assertEqual(float(row["examples_per_s"]), 8.0)  # 2 ranks x 8 / 2 s
+
+    def test_a_regular_expression_finds_times_and_rates(self):
+        for unit, scope, lines, want in (
+            ("ms", None, ["t=250 ms", "t=500 ms"], [250_000_000, 500_000_000]),
+            ("samples/s", "global", ["t=64", "t=32"], [250_000_000, 500_000_000]),
+            ("samples/s", "device", ["t=32", "t=16"], [250_000_000, 500_000_000]),
+        ):
+            with self.subTest(unit=unit, scope=scope):
+                command = "; ".join(f"echo epoch 1: {line} >&2" for line in lines)
+                more = ["--step-regex", "t=([0-9.]+)", "--step-unit", unit]
+                more += ["--rate-scope", scope] if scope else []
+                more += ["--ranks", "2", "--warmup", "0", "--steps", "2"]
+                _, records = self.run_command(command, *more)
+                self.assertEqual(records[-1]["ranks"][0]["step_ns"], want)
+
+    def test_without_a_group_the_time_of_the_line_counts(self):
+        command = "for i in 1 2 3 4; do echo step $i done; sleep 0.05; done"
+        more = ("--step-regex", "step .* done", "--warmup", "1", "--steps", "2")
+        _, [record] = self.run_command(command, *more)
+        for ns in record["ranks"][0]["step_ns"]:
+            self.assertGreaterEqual(ns, 40_000_000)
+
+    def test_placeholders_are_filled_and_a_sweep_varies_them(self):
+        command = (
+            "echo ranks={ranks} batch={batch} seed={seed} home=${HOME} x={x}; "
+            "for i in 1 2; do echo took {batch}; done"
+        )
+        more = ("--step-regex", "took ([0-9]+)", "--warmup", "0", "--steps", "2")
+        _, records = self.run_command(command, *more, "--seed", "3,4")
+        self.assertEqual(len(records), 2)
+        logs = sorted((self.folder / "r.logs").glob("*"))
+        self.assertEqual(len(logs), 2)
+        self.assertIn(
+            f"ranks=1 batch=8 seed=3 home={os.environ['HOME']} x={{x}}\n",
+            logs[0].read_text(encoding="utf-8"),
+        )
+
+    def test_steps_after_the_window_are_told(self):
+        command = "for i in 1 2 3 4 5; do echo took 1; done"
+        more = ("--step-regex", "took ([0-9]+)", "--warmup", "1", "--steps", "2")
+        _, [record] = self.run_command(command, *more)
+        [warning] = record["warnings"]
+        self.assertEqual(warning["code"], "steps-unused")
+        self.assertIn("2 steps came after", warning["seen"])
+
+    def test_the_stub_framework_is_started_for_each_rank(self):
+        more = ("--launcher", "ranks", "--ranks", "2", "--steps", "5")
+        _, [record] = self.run_command(STUB, *more)
+        self.assertEqual([r["rank"] for r in record["ranks"]], [0, 1])
+        self.assertEqual(len(record["ranks"][1]["step_ns"]), 5)
+        self.assertEqual(record["adapter"]["framework"], "stub")
+        self.assertEqual(record["adapter"]["loss"], "1.5")
+
+    def test_variables_of_the_environment_are_an_axis(self):
+        command = "for i in 1 2; do echo took $PACE; done"
+        more = ("--step-regex", "took ([0-9]+)", "--warmup", "0", "--steps", "2")
+        done, records = self.run_command(command, *more, "--env", "PACE=2,3")
+        self.assertEqual(
+            [r["ranks"][0]["step_ns"][0] for r in records], [2 * 10**9, 3 * 10**9]
+        )
+        self.assertIn("env.PACE=3", done.stdout)
+
+
+class Failures(Command):
+    def test_an_exit_code_with_the_last_words(self):
+        status, error = self.fails("echo step; echo no such GPU >&2; exit 3")
+        self.assertEqual(status, "exit")
+        self.assertEqual(error, "ended with code 3 after 0 of 15 steps: no such GPU")
+
+    def test_no_samples(self):
+        status, error = self.fails("echo hello", "--step-regex", "took ([0-9]+)")
+        self.assertEqual(status, "no-samples")
+        self.assertIn("no line matches", error)
+
+    def test_a_wrong_count(self):
+        command = "for i in 1 2 3; do echo took 1; done"
+        status, error = self.fails(command, "--step-regex", "took ([0-9]+)")
+        self.assertEqual((status, error), ("wrong-count", "3 of 15 steps came"))
+
+    def test_a_loss_that_is_not_finite(self):
+        line = json.dumps({"event": "step", "step_s": 1, "loss": float("nan")})
+        status, _ = self.fails(f"echo {shlex.quote(line)}")
+        self.assertEqual(status, "not-finite")
+        command = "echo took 1 loss nan"
+        status, error = self.fails(command, "--step-regex", "took ([0-9]+)")
+        self.assertEqual(status, "not-finite")
+        self.assertIn("took 1 loss nan", error)
+
+    def test_a_rank_that_fails_ends_the_others(self):
+        command = "[ $RANK = 1 ] && exit 5; sleep 100"
+        started = time.monotonic()
+        status, error = self.fails(command, "--launcher", "ranks", "--ranks", "2")
+        self.assertLess(time.monotonic() - started, 60)
+        self.assertEqual(status, "exit")
+        self.assertEqual(error, "rank 1: ended with code 5 after 0 of 15 steps")
+
+    def test_fifty_failures_are_fifty_reasons(self):
+        seeds = ",".join(str(seed) for seed in range(1, 51))
+        command = "echo reason {seed}; exit 4"
+        done, records = self.run_command(command, "--seed", seeds, code=1)
+        self.assertEqual(len(records), 50)
+        for seed, record in enumerate(records, 1):
+            self.assertTrue(record["error"].endswith(f": reason {seed}"))
+            self.assertIn(record["error"], done.stdout)
+
+    def test_resuming_repeats_nothing_that_has_finished(self):
+        count = self.folder / "count"
+        command = (
+            f"echo {{seed}} >> {count}; [ {{seed}} = 2 -a ! -e {count}.fixed ] "
+            "&& exit 1; for i in 1 2; do echo took 1; done"
+        )
+        more = ("--step-regex", "took ([0-9]+)", "--warmup", "0", "--steps", "2")
+        more += ("--seed", "1,2,3")
+        self.run_command(command, *more, code=1)
+        pathlib.Path(f"{count}.fixed").touch()
+        self.run_command(command, *more, "--resume")
+        self.assertEqual(count.read_text(encoding="utf-8").split(), list("1232"))
+        self.run_command(command, *more, "--resume")
+        self.assertEqual(count.read_text(encoding="utf-8").split(), list("1232"))
+
+    def test_a_deadline_leaves_no_process_behind(self):
+        pids = self.folder / "pids"
+        command = f"setsid sh -c 'echo $$ > {pids}; sleep 1000' & sleep 1000"
+        status, error = self.fails(command, "--deadline", "2")
+        self.assertEqual(status, "timeout")
+        self.assertIn("not done after 2 s", error)
+        self.assert_gone(int(pids.read_text(encoding="utf-8")))
+
+    def test_a_killed_paceline_leaves_no_process_behind(self):
+        pids = self.folder / "pids"
+        command = f"setsid sh -c 'echo $$ > {pids}; sleep 1000' & sleep 1000"
+        running = subprocess.Popen(
+            [PACELINE, "run", "--command", command, "--batch-size", "1"],
+            cwd=self.folder,
+            stderr=subprocess.DEVNULL,
+        )
+        while not (pids.exists() and pids.read_text(encoding="utf-8").strip()):
+            self.assertIsNone(running.poll())
+            time.sleep(0.05)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        self.assert_gone(int(pids.read_text(encoding="utf-8")))
+
+    def assert_gone(self, pid):
+        end = time.monotonic() + 20
+        while pathlib.Path(f"/proc/{pid}").exists():
+            self.assertLess(time.monotonic(), end, f"process {pid} lives")
+            time.sleep(0.05)
+
+
+class Mistakes(Command):
+    def refused(self, *arguments):
+        return self.paceline("run", *arguments, code=2).stderr
+
+    def test_are_told_before_anything_runs(self):
+        for arguments, sentence in (
+            (("--command", "true"), "--command: give batch_size too"),
+            (
+                ("--command", "true", "--batch-size", "1", "--step-regex", "("),
+                "--step-regex: '(' is no regular expression",
+            ),
+            (
+                ("--command", "true", "--batch-size", "1", "--step-unit", "ms"),
+                "--step-unit: 'ms' says what --step-regex finds",
+            ),
+            (("--step-regex", "x"), "--step-regex: 'x' belongs to --command"),
+            (("--strategy", "external"), "--strategy: 'external' is the strategy"),
+            (("--framework", "torhc"), "--framework: unknown framework 'torhc'"),
+            (("--env", "RANK=3", "--model", "lenet"), "Paceline itself sets RANK"),
+            (("--env", "RANK", "--model", "lenet"), "'RANK' is not NAME=VALUE"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertIn(sentence, self.refused(*arguments))
+
+
+class Comparisons(Command):
+    def test_diff_and_page_of_two_commands(self):
+        more = ("--step-regex", "took ([0-9]+)", "--step-unit", "ms")
+        more += ("--warmup", "0", "--steps", "6", "--runs", "6")
+        command = "for i in 1 2 3 4 5 6; do echo took $PACE$i; done"
+        self.run_command(command, *more, "--env", "PACE=2,3")
+        done = self.paceline(
+            "diff", str(self.file), "--base", "env.PACE=2", "--test", "env.PACE=3",
+            code=1,
+        )
+        self.assertIn("slower", done.stdout)
+        self.paceline("report", str(self.file), "-o", "page.html")
+        page = (self.folder / "page.html").read_text(encoding="utf-8")
+        self.assertIn("--step-regex", page)
+
+    def test_dry_run_prints_what_is_started(self):
+        done = self.paceline(
+            "run", "--command", "train {batch}", "--batch-size", "4",
+            "--launcher", "ranks", "--ranks", "2", "--dry-run",
+        )
+        self.assertIn("RANK=0", done.stdout)
+        self.assertIn("sh -c 'train 4'", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+
+namespace paceline {
+namespace {
+
+TEST_F(Program, TopologyPrintsTheMatrixAndWhatItCosts) {
+  const std::string text =
+      run("topology one-peer-exp -n 16 --local-size 4 --model resnet50").out;
+  for (const char* words :
+       {"one-peer-exp, 16 ranks on 4 machines, repeats after 4 steps",
+        "doubly stochastic         yes",
+        "exact mean                after 4 steps",
+        "at most 1 S; S = 102 MB, resnet50",
+        "between machines          4, 8, 16, 16, repeating",
+        "Step 3 of 4"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << text;
+  }
+}
+
+TEST_F(Program, TopologySaysWhatAnEdgeListLacks) {
+  write("ring.txt", "0 1\n1 2\n2 0\n0 2\n");
+  const std::string text = run("topology edges:ring.txt -n 3").out;
+  EXPECT_NE(text.find("no: column 0 (what is taken of rank 0) sums to 1.33333"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(Program, TopologyDrawsTheSteps) {
+  EXPECT_EQ(run("topology base -n 6 --svg base.svg").exit_code, 0);
+  std::ifstream file(folder_ / "base.svg");
+  const std::string picture{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_TRUE(picture.starts_with("<svg "));
+  EXPECT_NE(picture.find(">step 3</text>"), std::string::npos);
+}
+
+TEST_F(Program, TopologyRefusesWhatIsNoGraph) {
+  expect_refused("topology torus -n 4",
+                 "paceline: topology: 'torus' is none of: one-peer-exp, ");
+  expect_refused("topology mesh:2x3 -n 5",
+                 "paceline: topology 'mesh:2x3': a mesh of 2 rows");
+  expect_refused("topology exp -n 8 --local-size 3",
+                 "paceline: --local-size 3: 8 ranks do not fill");
+  expect_refused("topology exp -n 0", "paceline: ");
+  expect_refused("topology exp", "paceline: ");
+  expect_refused(
+      "run --model mlp --ranks 2 --steps 1 --strategy "
+      "neighbor-allreduce:topology=torus",
+      "paceline: --strategy: topology: 'torus' is none of: ");
+}
+
+}  // namespace
+}  // namespace paceline

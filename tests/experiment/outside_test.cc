@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/experiment/outside.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "paceline/base/error.h"
+#include "paceline/experiment/env_values.h"
+#include "paceline/experiment/experiment.h"
+#include "paceline/experiment/job_spec.h"
+
+namespace paceline::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of adapters with one that is installed, one that is not, and one
+// that needs no environment of its own.
+class Adapters : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(root_ / "adapters");
+    fs::create_directories(root_ / ".deps" / "adapters" / "here");
+    std::ofstream(root_ / ".deps" / "adapters" / "here" / "installed") << "x";
+    write(R"(
+[own]
+about = "of the build"
+program = "own.py"
+arguments = ["fast"]
+options = { start = "formula" }
+[here]
+program = "here.py"
+environment = "here"
+engine = "grpc"
+models = ["lenet"]
+dtypes = ["fp32"]
+compiles = "always"
+[absent]
+program = "absent.py"
+environment = "absent"
+)");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void write(const std::string& text) {
+    std::ofstream(root_ / "adapters" / "adapters.toml") << text;
+  }
+  std::vector<Adapter> read() const {
+    return read_adapters((root_ / "adapters").string(), "/usr/bin/python3");
+  }
+  std::string refusal() const {
+    try {
+      read();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+  Machine machine() const {
+    return {.cores = 2,
+            .native_bf16 = true,
+            .models = {"lenet", "resnet50"},
+            .engines = {"gloo"},
+            .adapters = read()};
+  }
+  static std::vector<records::Configuration> cases(
+      const std::vector<std::pair<std::string, std::string>>& flags,
+      const Machine& machine) {
+    RawSettings raw;
+    for (const auto& [name, text] : flags) {
+      raw.flags[name] = split_flag(name, {text});
+    }
+    return expand(raw, machine).cases;
+  }
+
+  fs::path root_ = fs::path(testing::TempDir()) /
+                   ("outside_test_" + std::to_string(getpid()));
+};
+
+TEST_F(Adapters, AreReadWithTheirInterpreters) {
+  const std::vector<Adapter> all = read();
+  ASSERT_EQ(all.size(), 3U);
+  const Adapter& own = *find_adapter(all, "own");
+  EXPECT_EQ(own.python, "/usr/bin/python3");
+  EXPECT_EQ(own.program, (root_ / "adapters" / "own.py").string());
+  EXPECT_EQ(own.arguments, std::vector<std::string>{"fast"});
+  EXPECT_EQ(own.options.at("start"), "formula");
+  EXPECT_EQ(own.missing, "");
+  const Adapter& here = *find_adapter(all, "here");
+  EXPECT_EQ(
+      here.python,
+      (root_ / ".deps" / "adapters" / "here" / "bin" / "python").string());
+  EXPECT_EQ(here.missing, "");
+  EXPECT_EQ(find_adapter(all, "absent")->missing,
+            "absent is not installed here: make adapters NAME=absent");
+  EXPECT_EQ(find_adapter(all, "other"), nullptr);
+}
+
+TEST_F(Adapters, ThatAreWrongAreRefused) {
+  write("[a]\nabout = 'x'\n");
+  EXPECT_NE(refusal().find("a names no program"), std::string::npos);
+  write("[a]\nprogram = 'x'\ncolour = 'red'\n");
+  EXPECT_NE(refusal().find("colour is not known"), std::string::npos);
+  write("[a]\nprogram = 3\n");
+  EXPECT_NE(refusal().find("program is no text"), std::string::npos);
+  write("[a\n");
+  EXPECT_NE(refusal().find("adapters.toml:1: not TOML"), std::string::npos);
+  EXPECT_TRUE(read_adapters("/nowhere", "python3").empty());
+}
+
+TEST_F(Adapters, SettleTheirCases) {
+  const auto all = cases({{"framework", "paceline,own,here,absent"},
+                          {"model", "lenet"},
+                          {"ranks", "2"}},
+                         machine());
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_FALSE(is_outside(all[0]));
+  EXPECT_EQ(all[0].framework, "");
+  EXPECT_EQ(all[1].strategy, "external");
+  EXPECT_EQ(all[1].label, "own");
+  EXPECT_EQ(all[1].engine, "gloo");
+  EXPECT_EQ(processes_of(all[1]), 2);
+  EXPECT_EQ(all[2].engine, "grpc");
+  EXPECT_TRUE(all[2].compiled);
+  EXPECT_EQ(all[2].label, "here");
+  EXPECT_EQ(all[3].not_run,
+            "absent is not installed here: make adapters NAME=absent");
+  EXPECT_EQ(status_of_not_run(all[3]), "not-installed");
+}
+
+TEST_F(Adapters, LeaveARowWhereTheyCannotRunACase) {
+  const auto reason =
+      [&](const char* framework, const char* key, const char* value) {
+        const auto all =
+            cases({{"framework", framework}, {"model", "lenet"}, {key, value}},
+                  machine());
+        EXPECT_EQ(status_of_not_run(all.at(0)), "unsupported");
+        return all.at(0).not_run;
+      };
+  EXPECT_EQ(reason("own", "compiled", "true"), "own has no compiled form");
+  EXPECT_EQ(reason("here", "dtype", "bf16"), "here does not train in bf16");
+  EXPECT_EQ(reason("here", "model", "resnet50"),
+            "here has lenet alone, not resnet50");
+  EXPECT_EQ(reason("paceline", "compiled", "true"),
+            "Paceline's networks have no compiled form");
+}
+
+TEST_F(Adapters, AnyStrategyOfASweepIsOneCaseOfAFramework) {
+  const auto all = cases({{"framework", "paceline,own"},
+                          {"model", "lenet"},
+                          {"strategy", "bsp,fusion"}},
+                         machine());
+  EXPECT_EQ(all.size(), 3U);
+}
+
+TEST_F(Adapters, TravelToTheRanks) {
+  JobSpec job;
+  job.experiment.cases =
+      cases({{"framework", "here,absent"}, {"model", "lenet"}, {"ranks", "1"}},
+            machine());
+  job.experiment.cases[0].env = {{"A", "x,\"y"}, {"B", ""}};
+  EXPECT_EQ(job_spec_from(to_text(job)).experiment.cases, job.experiment.cases);
+}
+
+TEST_F(Adapters, ACommandThatStartsItsRanksNeedsOneProcess) {
+  const std::vector<std::pair<std::string, std::string>> flags{
+      {"command", "torchrun --nproc-per-node {ranks} a/train.py, b"},
+      {"batch_size", "4"},
+      {"ranks", "2"}};
+  const auto all = cases(flags, machine());
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(processes_of(all[0]), 1);
+  EXPECT_EQ(all[0].model, "command");
+  EXPECT_EQ(all[0].label, "train.py");
+  Machine joined = machine();
+  joined.ranks_per_host = {2};
+  EXPECT_THROW(cases(flags, joined), UsageError);
+}
+
+TEST(EnvValues, AreAnAxis) {
+  RawSettings raw = parse_raw_settings(
+      "model = 'lenet'\nranks = 1\nenv.KEPT = 'x'\n"
+      "[sweep]\nenv.PACE = ['1', '2']\n",
+      "f.toml");
+  Machine machine{.cores = 1, .models = {"lenet"}, .engines = {"gloo"}};
+  const auto all = expand(raw, machine).cases;
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].env,
+            (std::map<std::string, std::string>{{"KEPT", "x"}, {"PACE", "1"}}));
+  EXPECT_NE(all[0].key(), all[1].key());
+  raw.flags.merge(env_of_flags({"PACE=3,4,5"}));
+  EXPECT_EQ(expand(raw, machine).cases.size(), 3U);
+  EXPECT_EQ(parse_raw_settings(to_toml(raw), "again").sweep->size(), 1U);
+  EXPECT_THROW(parse_raw_settings("env.RANK = '1'", "f.toml"), UsageError);
+  EXPECT_THROW(parse_raw_settings("env.PACE = ['1']", "f.toml"), UsageError);
+}
+
+}  // namespace
+}  // namespace paceline::experiment

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "measure/awkward.h"
+#include "measure/run_team.h"
+
+// Update rules with real tensors over Gloo.
+
+namespace paceline::measure {
+namespace {
+
+using testing::awkward_case;
+using testing::awkward_options;
+using testing::copies;
+using testing::identical;
+
+struct Job {
+  records::Configuration configuration;
+  TrainerOptions options = awkward_options();
+  int steps = 7;
+};
+
+Job awkward(const std::string& text, const std::string& optimizer = "sgd") {
+  Job job{.configuration = awkward_case(text)};
+  job.configuration.optimizer = optimizer;
+  return job;
+}
+
+/// Steps in which no value or gradient is rounded in float64.
+Job of_integers(const std::string& text) {
+  Job job{.configuration = awkward_case(text),
+          .options = {.integers = true, .dtype = at::kDouble},
+          .steps = 2};
+  job.configuration.model = "mlp";
+  job.configuration.learning_rate = 1.0 / 64;
+  job.configuration.momentum = 0.5;
+  return job;
+}
+
+/// What the plans of the steps say.
+testing::Booked planned(const Trainer& trainer, int rank, int steps) {
+  testing::Booked all{};
+  for (int step = 0; step < steps; ++step) {
+    const plan::Variant variant =
+        trainer.planner().variant(trainer.input(), step);
+    const auto cost = plan::cost(
+        trainer.setup(),
+        trainer.planner().plan(trainer.input(), trainer.setup(), variant),
+        rank);
+    all.bytes += cost.wire_bytes;
+    all.calls += cost.calls;
+  }
+  return all;
+}
+
+/// The parameters of every rank after the steps.
+std::vector<std::vector<at::Tensor>> trained(int world, const Job& job) {
+  std::vector<std::vector<at::Tensor>> all(static_cast<std::size_t>(world));
+  testing::run_team_well(world, [&](const Team& team) {
+    Trainer trainer(job.configuration, team, job.options);
+    EXPECT_EQ(testing::booked(trainer, job.steps),
+              planned(trainer, team.rank, job.steps))
+        << job.configuration.strategy << ", rank " << team.rank;
+    all[static_cast<std::size_t>(team.rank)] =
+        copies(trainer.network().parameters());
+  });
+  return all;
+}
+
+void expect_equal(int world, const Job& one, const Job& other) {
+  const auto left = trained(world, one);
+  const auto right = trained(world, other);
+  for (std::size_t rank = 0; rank < left.size(); ++rank) {
+    EXPECT_TRUE(identical(left[rank], right[rank]))
+        << one.configuration.strategy << " and " << other.configuration.strategy
+        << " of " << world << ", rank " << rank;
+  }
+}
+
+TEST(UpdateRules, LocalSgdOfEveryStepAveragesParameters) {
+  expect_equal(
+      2, awkward("fusion+local-sgd:every=1"), awkward("fusion+all-reduce+atc"));
+  expect_equal(
+      3,
+      awkward("dear+neighbor-allreduce:topology=ring+local-sgd:every=1"),
+      awkward("dear+neighbor-allreduce:topology=ring+atc"));
+}
+
+// The same sums, cut and applied elsewhere.
+TEST(UpdateRules, ZeroEqualsReduceScatterAndAllGather) {
+  for (const std::string schedule :
+       {"bsp", "wfbp", "fusion", "dear", "bytescheduler:partition-mb=0.02"}) {
+    for (const char* rule : {"+zero-1", "+zero-2"}) {
+      for (const char* optimizer : {"sgd", "adamw"}) {
+        expect_equal(2,
+                     awkward(schedule + "+rs-ag" + rule, optimizer),
+                     awkward(schedule + "+rs-ag", optimizer));
+      }
+    }
+  }
+  for (const std::string rule : {"+zero-1", "+zero-2"}) {
+    expect_equal(4,
+                 awkward("fusion+hierarchical:local=2" + rule),
+                 awkward("fusion+hierarchical:local=2"));
+  }
+}
+
+TEST(UpdateRules, ZeroEqualsAllReduceOnIntegers) {
+  for (const int world : {2, 4}) {
+    for (const char* text : {"fusion+rs-ag+zero-1", "fusion+rs-ag+zero-2"}) {
+      expect_equal(world, of_integers(text), of_integers("fusion+all-reduce"));
+    }
+  }
+}
+
+TEST(UpdateRules, DilocoOfRateOneWithoutMomentumIsLocalSgdOnIntegers) {
+  for (const int world : {2, 4}) {
+    expect_equal(
+        world,
+        of_integers("fusion+diloco:every=2,outer-lr=1,outer-momentum=0"),
+        of_integers("fusion+local-sgd:every=2"));
+  }
+}
+
+TEST(UpdateRules, RunWithEveryOptimizer) {
+  for (const char* text :
+       {"fusion+neighbor-allreduce+pga:every=2",
+        "dear+rs-ag+diloco:every=3",
+        "fusion+diloco:every=4,fragments=2,delay=1,mix=0.5",
+        "fusion+slowmo:every=3",
+        "wfbp+neighbor-allreduce+gradient-tracking",
+        "fusion+neighbor-allreduce:topology=ring+exact-diffusion"}) {
+    for (const char* optimizer : {"sgd", "adamw"}) {
+      for (const auto& rank : trained(3, awkward(text, optimizer))) {
+        for (const at::Tensor& parameter : rank) {
+          EXPECT_TRUE(parameter.isfinite().all().item<bool>()) << text;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace paceline::measure

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/codec_advice.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "predict/two_nodes.h"
+
+namespace paceline::predict {
+namespace {
+
+TEST(BreakEven, IsWhatIsSavedOverTheTimeOfCoding) {
+  // 100 MB in 50 ms: 2 GB/s, 16 Gbit/s.
+  EXPECT_DOUBLE_EQ(*break_even(100'000'000, plan::picoseconds_of(0.05)), 2e9);
+  EXPECT_EQ(break_even(0, 1), std::nullopt);
+  EXPECT_EQ(break_even(-5, 1), std::nullopt);
+  EXPECT_TRUE(std::isinf(*break_even(1, 0)));
+}
+
+/// Sign and its inverse at this many bytes a second, and ef-sign's rate
+/// unknown.
+AdviseRequest request_of(double bytes_per_s) {
+  AdviseRequest request{.job = predict::request("fusion", 8)};
+  request.bucket_mb = {25};
+  const auto kernel = [bytes_per_s](const char* name) {
+    return cluster::KernelTime{
+        name, 1'000'000, plan::picoseconds_of(1e6 / bytes_per_s)};
+  };
+  request.job.codecs = {
+      {.codec = "sign",
+       .bytes = 1,
+       .kernels = {kernel("sign"), kernel("unsign"), kernel("vote")}},
+      {.codec = "gtopk", .bytes = 1, .kernels = {}}};
+  return request;
+}
+
+// Per value: sign reads 4 bytes and writes 1/8, the vote of eight reads 8/8 and
+// writes 1/8, spreading reads 1/8 and writes 4: 75/8 bytes.
+TEST(CodecAdvice, CodingTakesWhatItsKernelsTookByteForByte) {
+  const CodecTable table = weigh_codecs(request_of(1e9));
+  ASSERT_EQ(table.rows.size(), 2u);
+  const CodecAdvice& sign = table.rows[0];
+  const double values = 25'557'032;
+  EXPECT_NEAR(
+      plan::seconds_of(sign.coding), values * 75 / 8 / 1e9, 1e-3 * 0.24);
+  EXPECT_NEAR(static_cast<double>(sign.bytes), 7 * values / 8, 1e4);
+  EXPECT_NEAR(static_cast<double>(table.bytes), 14 * values / 8 * 4, 1e5);
+  EXPECT_DOUBLE_EQ(*sign.break_even,
+                   static_cast<double>(table.bytes - sign.bytes) /
+                       plan::seconds_of(sign.coding));
+  EXPECT_EQ(table.rows[1].codec, "gtopk");
+}
+
+// 10 Gbit/s between hosts of four: a fast coder pays, a slow one does not.
+TEST(CodecAdvice, SaysWhetherTheStepIsShorter) {
+  const CodecAdvice fast = weigh_codecs(request_of(1e12)).rows[0];
+  const CodecTable slow = weigh_codecs(request_of(1e8));
+  EXPECT_TRUE(fast.pays);
+  EXPECT_FALSE(slow.rows[0].pays);
+  EXPECT_GT(slow.rows[0].step, slow.step);
+  EXPECT_LT(fast.step, slow.step);
+}
+
+TEST(CodecAdvice, SaysWhyACodecCannotBe) {
+  AdviseRequest six = request_of(1e9);
+  six.job.ranks = 6;
+  const CodecTable table = weigh_codecs(six);
+  ASSERT_EQ(table.unfit.size(), 1u);
+  EXPECT_NE(table.unfit[0].why.find("power of two"), std::string::npos);
+  six.job.ranks = 1;
+  EXPECT_TRUE(weigh_codecs(six).rows.empty());
+}
+
+}  // namespace
+}  // namespace paceline::predict

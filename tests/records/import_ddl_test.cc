@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/records/import_ddl.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/records/json.h"
+#include "paceline/records/samples.h"
+
+namespace paceline::records {
+namespace {
+
+// horovod/horovod, issue 712, from pytorch_synthetic_benchmark.py.
+constexpr const char* kHorovod = R"(Model: resnet50
+Batch size: 32
+Number of GPUs: 4
+Running warmup...
+Running benchmark...
+Iter #0: 108.3 img/sec per GPU
+Iter #1: 107.3 img/sec per GPU
+Iter #2: 109.3 img/sec per GPU
+Iter #3: 108.7 img/sec per GPU
+Iter #4: 107.6 img/sec per GPU
+Iter #5: 108.8 img/sec per GPU
+Iter #6: 107.6 img/sec per GPU
+Iter #7: 108.6 img/sec per GPU
+Iter #8: 107.5 img/sec per GPU
+Iter #9: 108.3 img/sec per GPU
+Img/sec per GPU: 108.2 +-1.2
+Total img/sec on 4 GPU(s): 432.8 +-4.9
+)";
+
+TEST(ImportDdl, ReadsHorovodsLog) {
+  const auto records = import_ddl(kHorovod, "theirs.log");
+  ASSERT_EQ(records.size(), 1U);
+  const RunRecord& record = records.front();
+  EXPECT_EQ(record.source, Source::kImported);
+  EXPECT_EQ(record.configuration.model, "resnet50");
+  EXPECT_EQ(record.configuration.batch_size, 32);
+  EXPECT_EQ(record.configuration.ranks, 4);
+  EXPECT_EQ(record.configuration.device, "cuda");
+  EXPECT_EQ(record.configuration.strategy, "fusion");
+  ASSERT_EQ(record.ranks.size(), 4U);
+  ASSERT_EQ(record.ranks[3].step_ns.size(), 10U);
+  EXPECT_EQ(record.ranks[3].step_ns[1], 298'229'264);  // 32 / 107.3 s
+  EXPECT_EQ(from_line(to_line(record)), record);
+}
+
+// The lines of ddl-benchmarks' mgwfbp/bert_benchmark.py, which says neither its
+// batch size nor which BERT; the name of the file does.
+std::string of_bert(int iterations) {
+  std::string text =
+      "Running warmup...\nBERT Large Pretraining, Sentence len: 64\n"
+      "Running benchmark...\n";
+  for (int i = 0; i < iterations; ++i) {
+    text += "Iter #" + std::to_string(i) + ": 13.0 sentences/sec per GPU\n";
+  }
+  return text +
+         "Sen/sec per GPU: 13.0 +-0.0\nTotal sen/sec on 8 GPU(s): 104.0 "
+         "+-0.0\n";
+}
+
+constexpr const char* kName =
+    "logs/pcie/rdma-1-method-mgwfbp-dnn-bert_base-bs-64-nworker-8-compressor-"
+    "none-thres-0.log";
+
+TEST(ImportDdl, TriesOfOneFileAreRunsOfTheCaseThatItsNameDescribes) {
+  const auto records = import_ddl(of_bert(10) + of_bert(10), kName);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[1].run, 1);
+  EXPECT_EQ(records[1].configuration.model, "bert-base");
+  EXPECT_EQ(records[1].configuration.batch_size, 64);
+  EXPECT_EQ(records[1].configuration.strategy, "mg-wfbp");
+  EXPECT_EQ(records[1].configuration.sequence_length, 64);
+  EXPECT_EQ(records[0].configuration.key(), records[1].configuration.key());
+}
+
+std::string refusal(const std::string& text, const std::string& path) {
+  try {
+    import_ddl(text, path);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ImportDdl, RefusesWhatItCannotKnow) {
+  EXPECT_EQ(refusal(of_bert(1), "bert.log").substr(0, 38),
+            "bert.log:6: a run without its model; t");
+  std::string cut(kHorovod);
+  cut.resize(cut.find("Total"));
+  EXPECT_EQ(refusal(cut, "a.log"),
+            "a.log: the log ends before the 'Total' line of its last run");
+  std::string zero(kHorovod);
+  zero.replace(zero.find("108.3"), 5, "0.000");
+  EXPECT_EQ(refusal(zero, "a.log"), "a.log:6: '0.000' is no rate");
+}
+
+}  // namespace
+}  // namespace paceline::records

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/records/importers.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/records/import_nccl_tests.h"
+#include "paceline/records/json.h"
+
+namespace paceline::records {
+namespace {
+
+std::string refusal(auto&& call) {
+  try {
+    call();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// Lines of mlcommons/training_results_v4.0, ASUSTeK/results/
+// ESC8000A-E12-8xH100-PCIE-80GB/resnet/result_1.txt.
+constexpr const char* kMllog = R"(
+:::MLLOG {"namespace": "", "time_ms": 1715251850571, "event_type": "POINT_IN_TIME", "key": "submission_benchmark", "value": "resnet", "metadata": {"file": "<string>", "lineno": 3}}
+:::MLLOG {"namespace": "", "time_ms": 1715251850609, "event_type": "POINT_IN_TIME", "key": "submission_platform", "value": "1xESC8000A-E12", "metadata": {"file": "<string>", "lineno": 3}}
+:::MLLOG {"namespace": "", "time_ms": 1715251895686, "event_type": "POINT_IN_TIME", "key": "seed", "value": 11988, "metadata": {"file": "/workspace/image_classification/train_imagenet.py", "lineno": 186}}
+:::MLLOG {"namespace": "", "time_ms": 1715251900504, "event_type": "POINT_IN_TIME", "key": "weights_initialization", "value": null, "metadata": {"file": "/workspace/image_classification/symbols/resnet-v1b-mainloop-fl.py", "lineno": 214, "tensor": "stage1_unit1_bn1_beta"}}
+:::MLLOG {"namespace": "", "time_ms": 1715253129259, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": {"throughput": 36194.356825665054}, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1001, "step": 34}}
+:::MLLOG {"namespace": "", "time_ms": 1715253164660, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": {"throughput": 36189.53018148138}, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1001, "step": 35}}
+:::MLLOG {"namespace": "", "time_ms": 1715253165202, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.7602, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1043, "epoch_num": 35}}
+:::MLLOG {"namespace": "", "time_ms": 1715253165202, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1050, "status": "success", "epoch": 34}}
+)";
+
+TEST(Importers, MlperfThroughputPerTrackedStats) {
+  const Importer* importer = importer_of(kMllog, "result_1.txt");
+  ASSERT_NE(importer, nullptr);
+  EXPECT_EQ(importer->name, "mllog");
+  const auto records = importer->read(kMllog, "result_1.txt");
+  ASSERT_EQ(records.size(), 1U);
+  const RunRecord& record = records[0];
+  EXPECT_EQ(record.configuration.model, "resnet");
+  EXPECT_EQ(record.configuration.label, "1xESC8000A-E12");
+  EXPECT_EQ(record.adapter.at("seed"), "11988");
+  EXPECT_EQ(record.adapter.at("run_status"), "success");
+  EXPECT_EQ(record.adapter.count("weights_initialization"), 0U);
+  EXPECT_EQ(record.ranks[0].step_ns, (std::vector<std::int64_t>{27629, 27632}))
+      << "1e9 / 36194.36, 1e9 / 36189.53: no line has the global batch";
+  EXPECT_EQ(from_line(to_line(record)), record);
+  EXPECT_NE(refusal([] {
+              import_mllog(":::MLLOG {\"key\": \"seed\", \"value\": 1}", "x");
+            }).find("x: no tracked_stats"),
+            std::string::npos);
+  EXPECT_NE(refusal([] { import_mllog("\n:::MLLOG {", "x"); }).find("x:2: not"),
+            std::string::npos);
+}
+
+// The form of Oneflow-Inc/DLPerf, NVIDIADeepLearningExamples/PyTorch/
+// resnet50v1.5/README.md, lines 347 ff.; a step lasts 0.25 s, but step 20,
+// which the window leaves out, lasts 40 s.
+std::string dll_log(int steps) {
+  std::string text = "RUNNING EPOCHS FROM 0 TO 1\n";
+  double at = 13.473765;
+  for (int i = 1; i <= steps; ++i) {
+    const int whole = static_cast<int>(at);
+    char line[200];
+    std::snprintf(line,
+                  sizeof line,
+                  "DLL 2020-09-15 14:%02d:%02d.%06d - Epoch: 0 Iteration: %d  "
+                  "train.loss : 7.09304  train.total_ips : 267.44 img/s\n",
+                  29 + whole / 60,
+                  whole % 60,
+                  static_cast<int>((at - whole) * 1e6 + 0.5),
+                  i);
+    text += line;
+    at += i == 19 ? 40 : 0.25;
+  }
+  return text;
+}
+
+TEST(Importers, DlperfLogIsHundredStepsAfterTwenty) {
+  const std::string path = "logs/1n8g/rn50_b128_fp32_3.log";
+  const Importer* importer = importer_of(dll_log(130), path);
+  ASSERT_NE(importer, nullptr);
+  EXPECT_EQ(importer->name, "dlperf");
+  const RunRecord record = importer->read(dll_log(130), path).at(0);
+  const Configuration& c = record.configuration;
+  EXPECT_EQ(c.framework, "NGC PyTorch");
+  EXPECT_EQ(c.model, "ResNet-50-v1.5");
+  EXPECT_EQ(c.batch_size, 128);
+  EXPECT_EQ(c.ranks, 8);
+  EXPECT_EQ(record.run, 2);
+  ASSERT_EQ(record.ranks[0].step_ns.size(), 100U);
+  EXPECT_NEAR(static_cast<double>(record.ranks[0].window_ns), 25e9, 1e4);
+  EXPECT_NE(record.adapter.at("formula").find("100 steps after 20"),
+            std::string::npos);
+  EXPECT_EQ(from_line(to_line(record)), record);
+}
+
+TEST(Importers, DlperfLogThatIsTooShortOrNamedOtherwiseIsRefused) {
+  EXPECT_NE(refusal([] {
+              import_dlperf_log(dll_log(50), "1n1g/rn50_b128_fp32_1.log");
+            }).find("50 steps, but the window is 100 after 20"),
+            std::string::npos);
+  EXPECT_EQ(importer_of(dll_log(130), "train.log"), nullptr);
+  EXPECT_NE(refusal([] {
+              import_dlperf_log("x", "train.log");
+            }).find("no log of DLPerf"),
+            std::string::npos);
+}
+
+TEST(Importers, DlperfRatesOfAllDevicesAndOfSteps) {
+  std::string text;
+  for (int i = 1; i <= 130; ++i) {
+    text += "2020-08-01 10:00:00,000 Epoch[0] Batch [" + std::to_string(i) +
+            "] Speed: 2048.00 samples/sec\n";
+  }
+  // Two-digit numbers of nodes, which the original does not read.
+  const RunRecord record =
+      import_dlperf_log(text, "12n8g/r50_b64_fp16_1.log").at(0);
+  EXPECT_EQ(record.configuration.ranks, 96);
+  EXPECT_EQ(record.configuration.dtype, "amp");
+  EXPECT_EQ(record.ranks[0].step_ns[0], 3'000'000'000);
+}
+
+constexpr const char* kRates =
+    "table_id,framework,framework_version,model,precision,xla,"
+    "gradient_clipping,dali,batch_mode,batch_size_per_device,nodes,gpus,"
+    "throughput_samples_per_s,published_speedup,flags\n"
+    "t,\"NGC, "
+    "MXNet\",1.6.0,ResNet-50-v1.5,fp32,no,,listed,fixed,128,1,1,392.24,"
+    "1,\n"
+    "t,\"NGC, MXNet\",1.6.0,ResNet-50-v1.5,fp32,no,,listed,fixed,128,2,16,"
+    "5758.49,14.681,\n";
+
+TEST(Importers, RatesKeepThePublishedText) {
+  const Importer* importer = importer_of(kRates, "dlperf.csv");
+  ASSERT_NE(importer, nullptr);
+  const auto records = importer->read(kRates, "dlperf.csv");
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[1].configuration.framework, "NGC, MXNet");
+  EXPECT_EQ(records[1].configuration.ranks_per_host, (std::vector<int>{8, 8}));
+  EXPECT_EQ(records[1].adapter.at("reported_samples_per_s"), "5758.49");
+  EXPECT_EQ(records[1].ranks[0].step_ns[0], 355'648'790);
+  EXPECT_EQ(from_line(to_line(records[1])), records[1]);
+}
+
+TEST(Importers, RatesThatAreWrongAreRefusedWithTheirLine) {
+  std::string text = kRates;
+  text.replace(text.find("5758.49"), 7, "fast");
+  EXPECT_EQ(refusal([&] { import_rate_table(text, "x.csv"); }),
+            "x.csv:3: throughput_samples_per_s: 'fast' is no positive number");
+  EXPECT_NE(refusal([] {
+              import_rate_table(std::string(kRates) + "a,b\n", "x.csv");
+            }).find("x.csv:4: 2 fields, the header has 15"),
+            std::string::npos);
+}
+
+// NVIDIA/nccl-tests, issue 287, with its command line.
+constexpr const char* kNccl =
+    R"(user@GENOA-06:~/nccl-tests$ ./build/all_reduce_perf -b 8 -e 128M -f 2 -g 1
+# nThread 1 nGpus 1 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+#
+# Using devices
+#  Rank  0 Group  0 Pid   5092 on   GENOA-06 device  0 [0x21] NVIDIA GeForce RTX 5090
+#
+#                                                              out-of-place                       in-place          
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       
+           8             2     float     sum      -1     5.63    0.00    0.00      0     0.20    0.04    0.00      0
+          16             4     float     sum      -1     5.60    0.00    0.00      0     0.19    0.08    0.00      0
+)";
+
+TEST(Importers, NcclTestsText) {
+  ASSERT_TRUE(is_nccl_tests(kNccl));
+  const auto rows = import_nccl_tests(kNccl, "out.txt");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[1].operation, "all-reduce");
+  EXPECT_EQ(rows[1].bytes, 16);
+  EXPECT_EQ(rows[1].ranks, 1);
+  EXPECT_EQ(rows[1].warmup, 5);
+  EXPECT_EQ(rows[1].iteration_ns, std::vector<std::int64_t>{5600});
+  std::string nameless = kNccl;
+  nameless.erase(0, nameless.find('\n'));
+  EXPECT_NE(refusal([&] {
+              import_nccl_tests(nameless, "x");
+            }).find("which program of nccl-tests"),
+            std::string::npos);
+}
+
+// The keys of NVIDIA/nccl-tests a0b82b2, src/util.cu.
+TEST(Importers, NcclTestsJson) {
+  const std::string text = R"({"version": 1, "args": ["./all_gather_perf"],
+    "nccl_version": 22703, "config": {"warmup_iters": 1, "devices": [
+      {"rank": 0, "hostname": "a"}, {"rank": 1, "hostname": "a"},
+      {"rank": 2, "hostname": "b"}, {"rank": 3, "hostname": "b"}]},
+    "results": [{"size": 4096, "count": 1024, "type": "float",
+      "out_of_place": {"time": 12.5, "alg_bw": 0.3, "bus_bw": 0.2,
+      "nwrong": 3.0}, "in_place": null}]})";
+  ASSERT_TRUE(is_nccl_tests(text));
+  const auto rows = import_nccl_tests(text, "x.json");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].operation, "all-gather");
+  EXPECT_EQ(rows[0].ranks_per_host, (std::vector<int>{2, 2}));
+  EXPECT_EQ(rows[0].iteration_ns, std::vector<std::int64_t>{12500});
+  EXPECT_EQ(rows[0].wire_bytes, 3072);
+  EXPECT_EQ(rows[0].wrong_elements, 3);
+}
+
+}  // namespace
+}  // namespace paceline::records

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/accuracy.h"
+
+#include <gtest/gtest.h>
+
+#include "paceline/report/console.h"
+
+namespace paceline::report {
+namespace {
+
+/// Two ranks, evaluated before training and after 10 and 20 steps, whose
+/// accuracy grows to `last`; their losses are the errors.
+records::RunRecord trained(const std::string& label,
+                           std::uint64_t seed,
+                           double last) {
+  records::RunRecord record;
+  records::Configuration& c = record.configuration;
+  c.label = label;
+  c.strategy = "fusion+" + label;
+  c.model = "mlp";
+  c.data = "digits";
+  c.ranks = 2;
+  c.seed = seed;
+  c.warmup = 0;
+  c.steps = 20;
+  c.target = 0.8;
+  for (int rank = 0; rank < 2; ++rank) {
+    records::RankSamples samples;
+    samples.rank = rank;
+    for (const int step : {0, 10, 20}) {
+      // The ranks lie 0.02 apart.
+      const double accuracy = last * step / 20 + (rank == 0 ? 0.01 : -0.01);
+      samples.evaluations.push_back({.step = step,
+                                     .trained_ns = step * 1'000'000 + rank,
+                                     .sent_bytes = step * 100'000,
+                                     .loss = 1 - accuracy,
+                                     .accuracy = accuracy});
+    }
+    record.ranks.push_back(samples);
+  }
+  return record;
+}
+
+TEST(Accuracy, IsTheMeanOverRanksAndTheMedianOverSeeds) {
+  const std::vector<records::RunRecord> records{trained("a", 0, 0.90),
+                                                trained("a", 1, 0.92),
+                                                trained("a", 2, 0.91),
+                                                trained("b", 0, 0.70)};
+  const auto tables = accuracy_tables(records);
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].title,
+            "mlp on digits, split even, batch 32 per rank, 20 steps, target "
+            "0.8");
+  ASSERT_EQ(tables[0].rows.size(), 2u);
+  const auto& a = tables[0].rows[0].cells;
+  EXPECT_EQ(a[0], "a");
+  EXPECT_EQ(a[2], "3");
+  EXPECT_TRUE(a[3].starts_with("0.09 [")) << a[3];
+  EXPECT_TRUE(a[4].starts_with("91.0 [")) << a[4];
+  EXPECT_EQ(a[5], "3 of 3");
+  EXPECT_TRUE(a[6].starts_with("20")) << a[6];
+  EXPECT_TRUE(a[7].starts_with("0.02")) << a[7];
+  EXPECT_TRUE(a[8].starts_with("2")) << a[8];
+  const auto& b = tables[0].rows[1].cells;
+  EXPECT_EQ(b[4], "70.0");
+  EXPECT_EQ(b[5], "0 of 1");
+  EXPECT_EQ(b[6], "-");
+}
+
+TEST(Accuracy, OfARegressionIsItsLossAndTheTargetAnUpperLimit) {
+  records::RunRecord record = trained("a", 0, 0.9);
+  record.configuration.target = 0.6;
+  for (records::RankSamples& rank : record.ranks) {
+    for (records::Evaluation& one : rank.evaluations) {
+      one.accuracy.reset();
+    }
+  }
+  record.ranks[1].evaluations[2].loss.reset();
+  const auto tables = accuracy_tables(std::vector{record});
+  const auto& cells = tables[0].rows[0].cells;
+  EXPECT_EQ(cells[3], "not finite");
+  EXPECT_EQ(cells[4], "-");
+  EXPECT_EQ(cells[5], "1 of 1");
+  EXPECT_EQ(cells[6], "10");
+}
+
+TEST(Accuracy, IsAbsentWithoutData) {
+  EXPECT_TRUE(accuracy_tables(std::vector{records::RunRecord{}}).empty());
+}
+
+}  // namespace
+}  // namespace paceline::report

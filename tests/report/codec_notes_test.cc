@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/codec_notes.h"
+
+#include <gtest/gtest.h>
+
+#include "report/fixed_records.h"
+
+namespace paceline::report {
+namespace {
+
+using records::RunRecord;
+
+RunRecord run_of(const std::string& strategy, double loss) {
+  RunRecord r = fixed_record({strategy, strategy, 2, 1});
+  r.training = records::Training{loss};
+  r.wire.measured_per_step = strategy == "fusion" ? 41'000'000 : 1'000'000;
+  return r;
+}
+
+std::vector<std::string> notes_of(const std::vector<RunRecord>& records) {
+  return codec_notes(summarize(records).at(0).rows);
+}
+
+// 40 MB saved in 32 ms: 1.25 GB/s, 10 Gbit/s.
+TEST(CodecNotes, HaveTheBreakEvenBandwidthAndBothLosses) {
+  RunRecord coded = run_of("fusion+sign", 1.5);
+  coded.coding = records::Coding{.ns_per_step = 32'000'000,
+                                 .plain_bytes_per_step = 41'000'000};
+  const auto notes = notes_of({run_of("fusion", 1.25), coded});
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("coding 32 ms a step"), std::string::npos);
+  EXPECT_NE(notes[0].find("break-even bandwidth 10 Gbit/s"), std::string::npos)
+      << notes[0];
+  EXPECT_TRUE(notes[0].ends_with("last loss 1.5, without the codec 1.25"));
+  EXPECT_TRUE(notes_of({coded})[0].ends_with("; last loss 1.5"));
+}
+
+TEST(CodecNotes, SayWhereNothingIsSaved) {
+  RunRecord coded = run_of("fusion+ef-sign", 1.5);
+  coded.coding = records::Coding{.ns_per_step = 1, .plain_bytes_per_step = 9};
+  EXPECT_NE(notes_of({coded})[0].find("it saves no bytes among so many ranks"),
+            std::string::npos);
+  EXPECT_TRUE(notes_of({run_of("fusion", 1)}).empty());
+}
+
+}  // namespace
+}  // namespace paceline::report

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/ddl.h"
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "paceline/records/import_ddl.h"
+
+namespace paceline::report {
+namespace {
+
+records::RunRecord of_steps(const std::string& model,
+                            const std::vector<std::int64_t>& step_ns) {
+  records::RunRecord record;
+  record.configuration.model = model;
+  record.configuration.batch_size = 8;
+  record.configuration.ranks = 2;
+  record.configuration.strategy = "wfbp+all-reduce";
+  for (int rank = 0; rank < 2; ++rank) {
+    records::RankSamples samples;
+    samples.rank = rank;
+    samples.step_ns = step_ns;
+    record.ranks.push_back(std::move(samples));
+  }
+  return record;
+}
+
+TEST(Ddl, PrintsTheLinesOfHorovodsSyntheticBenchmark) {
+  const std::vector<records::RunRecord> records{
+      of_steps("resnet50", {100'000'000, 200'000'000})};
+  EXPECT_EQ(render_ddl(records),
+            "Model: resnet50\nBatch size: 8\nNumber of CPUs: 2\n"
+            "Running warmup...\nRunning benchmark...\n"
+            "Iter #0: 80.0 img/sec per CPU\nIter #1: 40.0 img/sec per CPU\n"
+            "Img/sec per CPU: 60.0 +-39.2\n"
+            "Total img/sec on 2 CPU(s): 120.0 +-78.4\n");
+}
+
+TEST(Ddl, CountsSentencesOfNetworksThatReadText) {
+  std::vector<records::RunRecord> records{
+      of_steps("bert-base", std::vector<std::int64_t>(20, 500'000'000))};
+  records.front().configuration.sequence_length = 64;
+  const std::string text = render_ddl(records);
+  EXPECT_TRUE(text.starts_with(
+      "Running warmup...\nBERT Large Pretraining, Sentence len: 64\n"
+      "Running benchmark...\nIter #0: 16.0 sentences/sec per GPU\n"))
+      << text;
+  EXPECT_TRUE(
+      text.ends_with("Iter #9: 16.0 sentences/sec per GPU\n"
+                     "Sen/sec per GPU: 16.0 +-0.0\n"
+                     "Total sen/sec on 2 GPU(s): 32.0 +-0.0\n"))
+      << text;
+}
+
+TEST(Ddl, ServersAndFailedCasesAddNoRate) {
+  std::vector<records::RunRecord> records(2,
+                                          of_steps("resnet50", {100'000'000}));
+  records[0].ranks[1].step_ns.clear();
+  records[1].ranks.clear();
+  records[1].error = "rank 1 died";
+  const std::string text = render_ddl(records);
+  EXPECT_NE(text.find("Total img/sec on 1 CPU(s): 80.0 +-0.0\n"),
+            std::string::npos);
+  EXPECT_TRUE(
+      text.ends_with("# wfbp+all-reduce on 2 ranks failed: rank 1 died\n"));
+}
+
+TEST(Ddl, WhatIsPrintedCanBeImported) {
+  const std::vector<records::RunRecord> records{
+      of_steps("resnet50", {100'000'000, 200'000'000})};
+  const auto again = records::import_ddl(render_ddl(records), "ours.log");
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].ranks[1].step_ns, records[0].ranks[1].step_ns);
+}
+
+}  // namespace
+}  // namespace paceline::report

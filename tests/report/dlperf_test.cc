@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// DLPerf's report from its published cells, and what the validator says of
+// them.
+#include "paceline/report/dlperf.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/file.h"
+#include "paceline/records/importers.h"
+
+namespace paceline::report {
+namespace {
+
+std::vector<records::RunRecord> published() {
+  const std::string path = PACELINE_SOURCE_DIR "/reference/dlperf.csv";
+  return records::import_rate_table(read_text(path), path);
+}
+
+const FrameworkTable& table_named(const std::vector<FrameworkTable>& tables,
+                                  const std::string& id) {
+  return *std::ranges::find(tables, id, &FrameworkTable::id);
+}
+
+bool any_finding(const std::vector<Finding>& all,
+                 const std::string& column,
+                 const std::string& words) {
+  return std::ranges::any_of(all, [&](const Finding& one) {
+    return one.column == column && one.text.find(words) != std::string::npos;
+  });
+}
+
+TEST(Dlperf, SixTablesOfFourRows) {
+  const auto records = published();
+  const auto tables = framework_tables(records);
+  ASSERT_EQ(tables.size(), 6U);
+  std::size_t columns = 0;
+  for (const FrameworkTable& table : tables) {
+    EXPECT_EQ(table.rows,
+              (std::vector<Devices>{{1, 1}, {1, 8}, {2, 16}, {4, 32}}));
+    columns += table.columns.size();
+  }
+  EXPECT_EQ(columns, 42U) << "series";
+  EXPECT_EQ(tables[0].title, "FP32, batch size = 128");
+  EXPECT_EQ(tables[0].unit, "img/s");
+}
+
+// To the last printed digit of the source.
+TEST(Dlperf, EveryCellAndSpeedUpAsPublished) {
+  const auto records = published();
+  const auto tables = framework_tables(records);
+  std::size_t cells = 0;
+  std::size_t speed_ups = 0;
+  for (const FrameworkTable& table : tables) {
+    for (const FrameworkColumn& column : table.columns) {
+      for (const auto& [devices, cell] : column.cells) {
+        ASSERT_EQ(cell.runs.size(), 1U) << table.id << column.title;
+        const auto& said = cell.runs[0]->adapter;
+        EXPECT_EQ(cell_text(cell), said.at("reported_samples_per_s"));
+        ++cells;
+        const auto published_one = said.find("published_speed_up");
+        const auto mine = column.speed_up(devices);
+        if (published_one == said.end() || !mine) {
+          continue;
+        }
+        char digits[40];
+        std::snprintf(digits, sizeof digits, "%.6g", *mine);
+        EXPECT_EQ(std::strtod(digits, nullptr),
+                  std::strtod(published_one->second.c_str(), nullptr))
+            << table.id << " " << column.title << " " << devices.devices;
+        ++speed_ups;
+      }
+    }
+  }
+  EXPECT_EQ(cells, records.size());
+  EXPECT_GT(speed_ups, 100U);
+}
+
+TEST(Dlperf, AbsentCellsAreDashes) {
+  const auto records = published();
+  const auto tables = framework_tables(records);
+  const FrameworkTable& table = table_named(tables, "rn50_fp32_b128");
+  EXPECT_EQ(table.columns[0].title, "OneFlow");
+  EXPECT_FALSE(table.columns[0].cells.contains({4, 32}));
+  EXPECT_EQ(speed_up_text(table.columns[0], {4, 32}), "-");
+  EXPECT_EQ(speed_up_text(table.columns[0], {1, 8}), "7.87x, 98.4 %");
+  const std::string text = render_dlperf(records);
+  EXPECT_NE(text.find("| 4 | 32 | - | 11331.93 | 9514.64 | - |"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Dlperf, ColumnsSayWhatTheyAre) {
+  const auto records = published();
+  const auto tables = framework_tables(records);
+  std::vector<std::string> titles;
+  for (const auto& column : table_named(tables, "rn50_amp_b256").columns) {
+    titles.push_back(column.title);
+  }
+  for (const char* title : {"NGC TensorFlow 1.x w/XLA bsz=224",
+                            "NGC TensorFlow 1.x bsz=224",
+                            "PaddlePaddle w/DALI bsz=196"}) {
+    EXPECT_EQ(std::ranges::count(titles, title), 1) << title;
+  }
+}
+
+TEST(Dlperf, TheValidatorKnowsWhatIsWrong) {
+  const auto records = published();
+  const auto tables = framework_tables(records);
+  const auto amp = findings(table_named(tables, "rn50_amp_b256"));
+  EXPECT_TRUE(any_finding(
+      amp, "PaddlePaddle w/DALI bsz=196", "falls from 6862.17 on 1n8d"));
+  EXPECT_TRUE(any_finding(amp, "MXNet", "a speed-up of 3.49 on 8 devices"));
+  EXPECT_TRUE(any_finding(amp, "NGC MXNet", "fp16_without_loss_scaling"));
+  const auto bert = findings(table_named(tables, "bert_fp32_b32"));
+  EXPECT_TRUE(any_finding(bert, "", "the columns differ in clipping"));
+  // No published cell scales beyond its devices.
+  for (const FrameworkTable& table : tables) {
+    for (const Finding& one : findings(table)) {
+      EXPECT_EQ(one.text.find("cannot be"), std::string::npos) << one.text;
+    }
+  }
+}
+
+// A measured run of one rank whose loss is said.
+records::RunRecord measured(const std::string& framework,
+                            int ranks,
+                            std::int64_t step_ns,
+                            const std::string& loss,
+                            int run = 0) {
+  records::RunRecord record;
+  record.source = records::Source::kExternal;
+  record.experiment = "frameworks";
+  record.run = run;
+  records::Configuration& c = record.configuration;
+  c.framework = c.label = framework;
+  c.strategy = "external";
+  c.model = "lenet";
+  c.batch_size = 8;
+  c.ranks = ranks;
+  record.ranks.resize(1);
+  record.ranks[0].step_ns.assign(10, step_ns);
+  record.ranks[0].window_ns = 10 * step_ns;
+  record.adapter = {{"loss_first", loss}, {"parameters", "61706"}};
+  return record;
+}
+
+TEST(Frameworks, FiguresAreMediansOfRunsOverTheWindow) {
+  const std::vector<records::RunRecord> records{
+      measured("a", 1, 8'000'000, "2.5", 0),
+      measured("a", 1, 4'000'000, "2.5", 1),
+      measured("a", 1, 16'000'000, "2.5", 2)};
+  const auto tables = framework_tables(records);
+  ASSERT_EQ(tables.size(), 1U);
+  const FrameworkCell& cell = tables[0].columns[0].cells.at({1, 1});
+  EXPECT_DOUBLE_EQ(cell.rate->value, 1000.0);
+  EXPECT_TRUE(cell.rate->interval.has_value());
+  EXPECT_TRUE(any_finding(findings(tables[0]), "a", "spread by"));
+}
+
+TEST(Frameworks, OtherMathematicsIsNotComparable) {
+  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
+                                          measured("b", 1, 8'000'000, "2.501"),
+                                          measured("c", 1, 8'000'000, "2.51")};
+  records[1].verified["ranks_hold_equal_parameters"] = false;
+  records.push_back(measured("d", 1, 8'000'000, "2.5"));
+  records[3].ranks.clear();
+  records[3].error = "d is not installed here: make adapters NAME=d";
+  records[3].status = "not-installed";
+  const auto tables = framework_tables(records);
+  const auto all = findings(tables[0]);
+  EXPECT_TRUE(any_finding(all, "c", "not comparable"));
+  EXPECT_FALSE(any_finding(all, "b", "not comparable"));
+  EXPECT_TRUE(any_finding(all, "b", "ranks_hold_equal_parameters"));
+  const std::string text = render_dlperf(records);
+  EXPECT_NE(text.find("not run (1)"), std::string::npos) << text;
+  EXPECT_NE(text.find("(1) d is not installed here"), std::string::npos);
+}
+
+TEST(Frameworks, ASpeedUpBeyondTheDevicesCannotBe) {
+  const std::vector<records::RunRecord> records{
+      measured("a", 1, 8'000'000, "2.5"), measured("a", 2, 7'000'000, "2.5")};
+  const auto all = findings(framework_tables(records)[0]);
+  EXPECT_TRUE(any_finding(all, "a", "a speed-up of 2.29 on 2 devices cannot"));
+}
+
+}  // namespace
+}  // namespace paceline::report

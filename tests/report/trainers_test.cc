@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/trainers.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "paceline/records/run_record.h"
+
+namespace paceline::report {
+namespace {
+
+/// Two trainers with two epochs each and steps of 37.6 and 40 ms, a server and
+/// a master; the last epoch has fewer samples than the first.
+records::RunRecord record() {
+  records::RunRecord r;
+  r.configuration.model = "hybrid";
+  r.configuration.ranks = 4;
+  r.configuration.servers = 1;
+  r.configuration.steps = 25;
+  r.environment.torch_version = "2.13.0+cpu";
+  r.environment.hosts = {{"a", {}, "Machine\n"}};
+  for (int rank = 0; rank < 4; ++rank) {
+    records::RankSamples s;
+    s.rank = rank;
+    for (int step = 0; rank < 2 && step < 25; ++step) {
+      s.step_ns.push_back(rank == 0 ? 37'600'000 : 40'000'000);
+      s.examples_of_step.push_back(step < 10 ? 9 : 7);
+    }
+    if (rank < 2) {
+      s.lookups = records::Lookups{.rows = 1000,
+                                   .distinct = {900},
+                                   .id_bytes = 7400,
+                                   .row_bytes = 230'600,
+                                   .gradient_bytes = 230'600};
+    }
+    r.ranks.push_back(s);
+  }
+  return r;
+}
+
+TEST(DdpRpcFormat, IsTheOriginalsToTheCharacter) {
+  EXPECT_EQ(render_ddp_rpc({{record()}}),
+            "-------------------------------------------\n"
+            "                  Info                     \n"
+            "-------------------------------------------\n"
+            "\n"
+            "* PyTorch version: 2.13.0+cpu\n"
+            "* CUDA version: None\n"
+            "\n"
+            "------------ nvidia-smi topo -m -----------\n"
+            "\n"
+            "Machine\n"
+            "\n"
+            "-------------------------------------------\n"
+            "PyTorch Distributed Benchmark (DDP and RPC)\n"
+            "-------------------------------------------\n"
+            "\n"
+            "               sec/epoch epoch/sec     sec/epoch epoch/sec"
+            "     sec/epoch epoch/sec     sec/epoch epoch/sec\n"
+            "Trainer0:  p50:  0.376s     186/s  p75:  0.376s     186/s"
+            "  p90:  0.376s     186/s  p95:  0.376s     186/s\n"
+            "Trainer1:  p50:  0.400s     175/s  p75:  0.400s     175/s"
+            "  p90:  0.400s     175/s  p95:  0.400s     175/s\n"
+            "     All:  p50:  0.388s     360/s  p75:  0.400s     350/s"
+            "  p90:  0.400s     350/s  p95:  0.400s     350/s\n");
+}
+
+// 80 samples an epoch on average, 160 of both trainers.
+TEST(TrainersFormat, CountsTheSamplesThatWereProcessed) {
+  const std::string text = render_trainers({{record()}});
+  for (const char* expected :
+       {"0.3760", "212.8", "200.0", "412.4", "400.0", "leaves 90.0 %"}) {
+    EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
+  }
+}
+
+}  // namespace
+}  // namespace paceline::report

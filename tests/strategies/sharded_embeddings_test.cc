@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/cost.h"
+#include "paceline/plan/program.h"
+#include "paceline/plan/verify.h"
+#include "plan/random_executor.h"
+#include "plan/toy_embeddings.h"
+#include "plan/toy_machine.h"
+
+namespace paceline::strategies {
+namespace {
+
+TEST(TableMap, GivesEveryRowOnePlaceAndLeavesNoneFree) {
+  for (const auto placement : {TablePlacement::kTable,
+                               TablePlacement::kRowHash,
+                               TablePlacement::kRowRange}) {
+    for (const Rank servers : {1, 2, 3, 7}) {
+      for (const Elements rows : {1, 5, 64, 97}) {
+        const EmbeddingJob job{.servers = servers,
+                               .tables = 3,
+                               .rows = rows,
+                               .placement = placement};
+        const TableMap map(job);
+        std::set<std::pair<Rank, Elements>> places;
+        for (int table = 0; table < job.tables; ++table) {
+          for (Elements id = 0; id < rows; ++id) {
+            const RowPlace place = map.find(table, id, 0);
+            EXPECT_LT(place.row, map.rows_of(place.server));
+            EXPECT_TRUE(places.emplace(place.server, place.row).second);
+          }
+        }
+        Elements held = 0;
+        for (Rank server = 0; server < servers; ++server) {
+          held += map.rows_of(server);
+        }
+        EXPECT_EQ(held, static_cast<Elements>(places.size()));
+      }
+    }
+  }
+}
+
+TEST(TableMap, LetsEveryReplicaServeItsTrainers) {
+  const EmbeddingJob job{.trainers = 5,
+                         .servers = 2,
+                         .tables = 3,
+                         .rows = 4,
+                         .placement = TablePlacement::kReplicated};
+  const TableMap map(job);
+  EXPECT_EQ(map.rows_of(0), 12);
+  EXPECT_EQ(map.rows_of(1), 12);
+  EXPECT_EQ(map.find(2, 3, 4).server, 0);
+  EXPECT_EQ(map.find(2, 3, 3).server, 1);
+  EXPECT_EQ(map.find(2, 3, 3).row, 11);
+}
+
+// The mean of 300 (1 - (299/300)^n) over n = 20 .. 50 is 32.9.
+TEST(TableMap, SaysHowManyDistinctRowsAStepWants) {
+  EmbeddingJob job{.trainers = 1, .servers = 4, .tables = 4};
+  EXPECT_EQ(TableMap(job).most_wanted(), 50);
+  EXPECT_EQ(TableMap(job).typically_wanted(), 33);
+  job.rows = 10;
+  EXPECT_EQ(TableMap(job).most_wanted(), 10);
+  job.rows = 1;
+  EXPECT_EQ(TableMap(job).typically_wanted(), 1);
+}
+
+TEST(EmbeddingJob, IsWhatItsNumbersSay) {
+  EmbeddingJob job = plan::toy_job(3, 2);
+  job.placement = TablePlacement::kRowRange;
+  job.bags.zipf = 1.25;
+  job.sequential = true;
+  const auto [back, rank] = job_of(numbers_of(job, 4));
+  EXPECT_EQ(rank, 4);
+  EXPECT_EQ(numbers_of(back, 4), numbers_of(job, 4));
+  EXPECT_EQ(back.placement, TablePlacement::kRowRange);
+  EXPECT_EQ(back.bags.zipf, 1.25);
+}
+
+TEST(ShardedEmbeddings, ArePlansThatEveryRankAgreesOn) {
+  for (const auto& [job, at] : plan::toy_jobs()) {
+    for (const char* dense :
+         {"bsp", "dear", "ddp", "bytescheduler:credit-mb=0", "fusion+ps"}) {
+      const auto planner = plan::with_tables(job, dense);
+      EXPECT_NO_THROW(plan::verify(
+          *planner,
+          plan::input_of(plan::model_behind_bags(job, at), job.ranks()),
+          4))
+          << dense;
+    }
+  }
+}
+
+TEST(ShardedEmbeddings, EndWithTheInterpretersValuesUnderAnySchedule) {
+  for (const auto& [job, at] : plan::toy_jobs()) {
+    const auto planner = plan::with_tables(job, "fusion");
+    const plan::PlanWorld world(
+        *planner,
+        plan::input_of(plan::model_behind_bags(job, at), job.ranks()),
+        3);
+    plan::ToyMachine machine(world);
+    plan::interpret(world, machine);
+    plan::RandomExecutor executor(world);
+    for (std::uint32_t seed = 0; seed < 5; ++seed) {
+      EXPECT_EQ(executor.run(seed), std::nullopt);
+      EXPECT_EQ(executor.memory(), machine.memory);
+    }
+  }
+}
+
+// With fewer hazards some schedule must go wrong.
+TEST(ShardedEmbeddings, NeedTheirHazards) {
+  const EmbeddingJob job = plan::toy_job(2, 2);
+  const auto planner = plan::with_tables(job, "fusion");
+  const plan::PlanWorld world(
+      *planner,
+      plan::input_of(plan::model_behind_bags(job, 0), job.ranks()),
+      3);
+  plan::ToyMachine machine(world);
+  plan::interpret(world, machine);
+  int wrong = 0;
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    plan::RandomExecutor executor(world, 0.1, seed);
+    wrong +=
+        executor.run(seed).has_value() || !(executor.memory() == machine.memory)
+            ? 1
+            : 0;
+  }
+  EXPECT_GT(wrong, 0);
+}
+
+// 33 rows of 64 floats and 33 ids, each behind 8 bytes.
+TEST(ShardedEmbeddings, CostWhatTheirHeaderSays) {
+  const EmbeddingJob job{.trainers = 2, .servers = 4, .tables = 4};
+  const auto planner = plan::with_tables(job, "none");
+  plan::PlanInput input =
+      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  const auto sent = [&](Rank rank) {
+    input.rank = rank;
+    const plan::Setup setup = planner->setup(input);
+    return plan::cost(setup, planner->plan(input, setup, 1), rank).wire_bytes;
+  };
+  const std::int64_t rows = 8 + 33 * 64 * 4;
+  EXPECT_EQ(sent(0), 4 * (8 + 33 * 8 + rows));
+  EXPECT_EQ(sent(2), 2 * rows);
+  EXPECT_EQ(sent(6), 0);
+}
+
+TEST(ShardedEmbeddings, RefuseAnotherNumberOfRanks) {
+  const EmbeddingJob job = plan::toy_job(2, 2);
+  const auto planner = plan::with_tables(job, "fusion");
+  try {
+    planner->setup(plan::input_of(plan::model_behind_bags(job, 0), 4));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "2 trainers, 2 servers and the master are 5 ranks, and there "
+                 "are 4");
+  }
+}
+
+}  // namespace
+}  // namespace paceline::strategies
