@@ -32,26 +32,23 @@ std::optional<records::Coding> coding_of(
                                   .wire_bytes};
 }
 
-std::optional<records::Training> training_of(
-    const Trainer& trainer, const records::Configuration& configuration) {
-  if (!trainer.trains() || !configuration.replay.empty()) {
-    return std::nullopt;
-  }
-  const double loss = trainer.last_loss();
-  return std::isfinite(loss) ? std::optional(records::Training{loss})
-                             : std::nullopt;
+std::optional<records::Training> training_of(const Trainer& trainer) {
+  const std::optional<double> loss = trainer.last_loss();
+  return loss && std::isfinite(*loss)
+             ? std::optional(records::Training{*loss})
+             : std::nullopt;
 }
 
 std::optional<std::string> failure_of(
     const Trainer& trainer, const records::Configuration& configuration) {
-  if (!trainer.trains() || !configuration.replay.empty() ||
-      std::isfinite(trainer.last_loss())) {
+  const std::optional<double> loss = trainer.last_loss();
+  if (!loss || std::isfinite(*loss)) {
     return std::nullopt;
   }
   return fmt::format(
       "the loss of the last step is {}: a lower --learning-rate than {} may "
       "keep it finite",
-      std::isnan(trainer.last_loss()) ? "not a number" : "infinite",
+      std::isnan(*loss) ? "not a number" : "infinite",
       configuration.learning_rate);
 }
 

@@ -23,8 +23,7 @@ std::optional<records::Coding> coding_of(
 
 /// Null where nothing is trained.  A loss that is not finite is none; JSON has
 /// no word for it.
-std::optional<records::Training> training_of(
-    const Trainer& trainer, const records::Configuration& configuration);
+std::optional<records::Training> training_of(const Trainer& trainer);
 
 /// Why training that ran to its end is worth nothing; null where it is not.
 std::optional<std::string> failure_of(

@@ -323,10 +323,12 @@ records::RankSamples take_samples(const CaseWindow& window,
 // The losses after the first and the fifth step, as adapters say them; of the
 // warm-up, so that no measured step waits.
 void note_loss(const CaseWindow& window, int done, RankResult& result) {
-  if ((done == 1 || done == kFifth) && done <= window.configuration.warmup &&
-      window.trainer.trains()) {
+  if ((done != 1 && done != kFifth) || done > window.configuration.warmup) {
+    return;
+  }
+  if (const std::optional<double> loss = window.trainer.last_loss()) {
     result.said[done == 1 ? "loss_first" : "loss_fifth"] =
-        fmt::format("{}", window.trainer.last_loss());
+        fmt::format("{}", *loss);
   }
 }
 
@@ -339,7 +341,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
     result.linked = window.link->take_operations();
   }
   result.samples.peak_memory_bytes = peak_memory_bytes();
-  result.training = training_of(trainer, c);
+  result.training = training_of(trainer);
   auto ops = trainer.executor().take_spans();
   if (c.has_tables() && trainer.trains()) {
     result.samples.phase_ns.merge(

@@ -77,8 +77,15 @@ void Trainer::forward(std::size_t micro) {
   if (replay_ != nullptr) {
     replay_->forward(replay_events());
   } else {
-    last_loss_ = loss_of(batches_[micro]);
+    loss_ = loss_of(batches_[micro]);
+    const at::Tensor value = loss_.detach();
+    last_loss_ = micro == 0 ? value : last_loss_ + value;
   }
+}
+
+std::optional<double> Trainer::last_loss() const {
+  return last_loss_.defined() ? std::optional(last_loss_.item<double>())
+                              : std::nullopt;
 }
 
 void Trainer::backward() {
@@ -86,7 +93,7 @@ void Trainer::backward() {
     replay_->backward(replay_events());
     return;
   }
-  const at::Tensor loss = std::exchange(last_loss_, last_loss_.detach());
+  const at::Tensor loss = std::exchange(loss_, {});
   if (!options_.loss_scale) {
     loss.backward();
     return;

@@ -115,8 +115,9 @@ class Trainer final : public Steps {
   std::vector<PhaseSpan> take_phases() { return std::exchange(phases_, {}); }
   /// The same for the transfers of c10d::Reducer, which have no op in the plan.
   std::vector<engines::Transfer> take_transfers();
-  /// Of a rank that trains, and not in a replay.
-  double last_loss() const { return last_loss_.item<double>(); }
+  /// The mean over the batch of the last step; of a rank that trains, and not
+  /// in a replay.
+  std::optional<double> last_loss() const;
 
   /// Of a rank that trains on data, with nothing in flight.
   records::Evaluation evaluate() { return evaluator_->of(*network_); }
@@ -184,7 +185,8 @@ class Trainer final : public Steps {
   std::unique_ptr<runtime::Reducer> reducer_;
   std::unique_ptr<runtime::Executor> executor_;
   runtime::DeviceClock clock_{team_.device};
-  at::Tensor last_loss_;
+  at::Tensor loss_;       // of the micro-batch in progress
+  at::Tensor last_loss_;  // its sum over micro-batches, without the graph
   std::vector<PhaseSpan> phases_;
   records::Lookups lookups_;
 };

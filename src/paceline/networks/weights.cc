@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "paceline/networks/batch.h"
@@ -51,6 +52,8 @@ bool is_scale(const std::string& name) {
 std::shared_ptr<Network> make_network(const NetworkInfo& info,
                                       const NetworkOptions& options,
                                       std::uint64_t seed) {
+  static std::mutex turn;  // torch draws from one generator of the process
+  const std::scoped_lock lock(turn);
   torch::manual_seed(seed);
   return info.make(options);
 }
