@@ -285,6 +285,8 @@ TEST(ValueFormat, ShowsWhatIsFarBelowItsColumn) {
   EXPECT_EQ(seconds.show_small(0.256), "0.256");
   EXPECT_EQ(seconds.show_small(1200), "1200");
   EXPECT_EQ(seconds.show_small(0), "0");
+  EXPECT_EQ(time_format(1e-4).unit, "ms");
+  EXPECT_EQ(time_format(0.99e-4).unit, "us");
   EXPECT_EQ(time_format(0.1).show_small(0.0999), "99.9");
 }
 

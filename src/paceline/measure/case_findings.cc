@@ -34,9 +34,8 @@ std::optional<records::Coding> coding_of(
 
 std::optional<records::Training> training_of(const Trainer& trainer) {
   const std::optional<double> loss = trainer.last_loss();
-  return loss && std::isfinite(*loss)
-             ? std::optional(records::Training{*loss})
-             : std::nullopt;
+  return loss && std::isfinite(*loss) ? std::optional(records::Training{*loss})
+                                      : std::nullopt;
 }
 
 std::optional<std::string> failure_of(

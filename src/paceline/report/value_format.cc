@@ -59,7 +59,7 @@ ValueFormat time_format(std::optional<double> shortest_s) {
   ValueFormat format{"ms", 1e3, 0};
   if (shortest_s && *shortest_s >= 10) {
     format = {"s", 1, 0};
-  } else if (shortest_s && *shortest_s < 1e-3) {
+  } else if (shortest_s && *shortest_s < 1e-4) {
     format = {"us", 1e6, 0};
   }
   format.decimals = decimals_for(shortest_s.value_or(0) * format.factor);
