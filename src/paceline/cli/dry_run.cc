@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/dry_run.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -11,6 +13,8 @@
 namespace paceline::cli {
 
 namespace {
+
+constexpr std::size_t kCasesWithWholePlans = 4;
 
 /// What stands for compute and network, where something does.
 std::string instruments_of(const records::Configuration& c) {
@@ -27,6 +31,23 @@ std::string instruments_of(const records::Configuration& c) {
   return text;
 }
 
+/// Of a sweep, the first lines of each plan: a case alone shows all.
+std::string shortened(const std::string& plan) {
+  constexpr std::ptrdiff_t kShown = 12;
+  const std::ptrdiff_t lines = std::ranges::count(plan, '\n');
+  if (lines <= kShown + 1) {
+    return plan;
+  }
+  std::size_t end = 0;
+  for (std::ptrdiff_t line = 0; line < kShown; ++line) {
+    end = plan.find('\n', end) + 1;
+  }
+  return fmt::format(
+      "{}     ... and {}; --dry-run of this case alone has all\n",
+      plan.substr(0, end),
+      counted(lines - kShown, "line"));
+}
+
 }  // namespace
 
 std::string dry_run_text(const experiment::Experiment& experiment,
@@ -39,6 +60,7 @@ std::string dry_run_text(const experiment::Experiment& experiment,
                   counted(experiment.runs, "run"),
                   counted(experiment::largest_world(experiment), "rank"));
   CasePlans plans(cluster, cluster_file);
+  const bool sweep = experiment.cases.size() > kCasesWithWholePlans;
   int number = 0;
   for (const records::Configuration& c : experiment.cases) {
     text += fmt::format(
@@ -58,7 +80,8 @@ std::string dry_run_text(const experiment::Experiment& experiment,
         c.strategy,
         instruments_of(c),
         c.discard ? "; discarded" : "");
-    text += plans.describe(c);
+    const std::string plan = plans.describe(c);
+    text += sweep ? shortened(plan) : plan;
   }
   return text;
 }
