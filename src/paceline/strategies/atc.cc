@@ -27,8 +27,6 @@ void Atc::finish(const Bucket& bucket,
   append_mean(bucket.values, transfer, program);
 }
 
-void Atc::apply(const Bucket&, const Transfer&, Program&) const {}
-
 std::unique_ptr<UpdateRule> make_atc(const Options&) {
   return std::make_unique<Atc>();
 }

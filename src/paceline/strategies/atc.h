@@ -25,9 +25,6 @@ class Atc : public UpdateRule {
   void finish(const Bucket& bucket,
               const Transfer& transfer,
               Program& program) const override;
-  void apply(const Bucket& bucket,
-             const Transfer& transfer,
-             Program& program) const override;
 
  private:
   std::string_view name_;

@@ -125,6 +125,12 @@ class Composed final : public Planner {
 
 }  // namespace
 
+void UpdateRule::compute(const std::vector<Bucket>&,
+                         const Transfer&,
+                         Program& program) const {
+  program.compute();
+}
+
 void PlanWriter::start(const Bucket& bucket, std::int32_t priority) {
   const OpIndex first = program_.size();
   update_.start(bucket, transfer_, program_);

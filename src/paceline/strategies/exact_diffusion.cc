@@ -82,8 +82,6 @@ class ExactDiffusion final : public UpdateRule {
                    {{bucket.values}},
                    {0.5, 0.5});
   }
-
-  void apply(const Bucket&, const Transfer&, Program&) const override {}
 };
 
 }  // namespace

@@ -8,12 +8,6 @@ namespace {
 /// rank takes the step that one rank would take on the whole batch).
 class Gradients final : public UpdateRule {
  public:
-  void compute(const std::vector<Bucket>&,
-               const Transfer&,
-               Program& program) const override {
-    program.compute();
-  }
-
   void start(const Bucket& bucket,
              const Transfer& transfer,
              Program& program) const override {

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "paceline/strategies/atc.h"
 #include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
@@ -21,5 +22,27 @@ Step interval_of(const Options& options, std::string_view rule);
 constexpr bool ends_interval(Step step, Step every) {
   return (step + 1) % every == 0;
 }
+
+/// Every rank trains alone, and parameters cross at the end of every
+/// `every`-th step: program.turn() is 1 in that one, 0 in the others.
+class LocalSteps : public Atc {
+ public:
+  LocalSteps(std::string_view name, Step every) : Atc(name), every_(every) {}
+
+  Variant variants() const override { return 2; }
+  Variant variant(Step step) const override {
+    return ends_interval(step, every_) ? 1 : 0;
+  }
+
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override;
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override;
+
+ private:
+  Step every_;
+};
 
 }  // namespace paceline::strategies

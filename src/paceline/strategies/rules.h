@@ -188,10 +188,11 @@ class UpdateRule {
                       const std::vector<Bucket>& /*buckets*/,
                       SetupBuilder& /*builder*/) const {}
 
-  /// Appends the model work, and what is exchanged before or beside it.
+  /// Appends the model work, and what is exchanged before or beside it: here
+  /// nothing.
   virtual void compute(const std::vector<Bucket>& buckets,
                        const Transfer& transfer,
-                       Program& program) const = 0;
+                       Program& program) const;
 
   virtual void start(const Bucket& bucket,
                      const Transfer& transfer,
@@ -201,10 +202,10 @@ class UpdateRule {
                       Program& program) const = 0;
 
   /// Appends what is local, after the bucket's exchange has finished.  A
-  /// schedule may apply several buckets, or all, as one.
-  virtual void apply(const Bucket& bucket,
-                     const Transfer& transfer,
-                     Program& program) const = 0;
+  /// schedule may apply several buckets, or all, as one.  Here nothing.
+  virtual void apply(const Bucket& /*bucket*/,
+                     const Transfer& /*transfer*/,
+                     Program& /*program*/) const {}
 };
 
 /// Appends the parts of a plan that a schedule arranges: the start and the

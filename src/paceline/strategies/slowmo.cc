@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/strategies/atc.h"
 #include "paceline/strategies/local_steps.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/strategy.h"
@@ -24,15 +23,10 @@ constexpr std::string_view kSlowMomentum = "slow_momentum";
 ///
 /// alpha = 1 and beta = 0 is local SGD.  Wang et al., ICLR 2020,
 /// arXiv:1910.00643, Algorithm 1, with local steps of SGD in between.
-class SlowMo final : public Atc {
+class SlowMo final : public LocalSteps {
  public:
   SlowMo(Step every, double rate, double momentum)
-      : Atc("slowmo"), every_(every), rate_(rate), momentum_(momentum) {}
-
-  Variant variants() const override { return 2; }
-  Variant variant(Step step) const override {
-    return ends_interval(step, every_) ? 1 : 0;
-  }
+      : LocalSteps("slowmo", every), rate_(rate), momentum_(momentum) {}
 
   void extend(const PlanInput&,
               const ExchangeRule&,
@@ -40,24 +34,6 @@ class SlowMo final : public Atc {
               SetupBuilder& builder) const override {
     builder.add_twin(kAnchor, Initial::kParameters);
     builder.add_twin(kSlowMomentum);
-  }
-
-  void start(const Bucket& bucket,
-             const Transfer& transfer,
-             Program& program) const override {
-    if (program.turn() == 1) {
-      Atc::start(bucket, transfer, program);
-    } else {
-      program.update(bucket, 1);
-    }
-  }
-
-  void finish(const Bucket& bucket,
-              const Transfer& transfer,
-              Program& program) const override {
-    if (program.turn() == 1) {
-      Atc::finish(bucket, transfer, program);
-    }
   }
 
   void apply(const Bucket& bucket,
@@ -81,7 +57,6 @@ class SlowMo final : public Atc {
   }
 
  private:
-  Step every_;
   double rate_, momentum_;
 };
 

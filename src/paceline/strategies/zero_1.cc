@@ -57,12 +57,6 @@ class Zero1 final : public UpdateRule {
     shard_state("zero-1", input, exchange, builder);
   }
 
-  void compute(const std::vector<Bucket>&,
-               const Transfer&,
-               Program& program) const override {
-    program.compute();
-  }
-
   void start(const Bucket& bucket,
              const Transfer& transfer,
              Program& program) const override {
@@ -83,8 +77,6 @@ class Zero1 final : public UpdateRule {
                  program);
     transfer.finish(bucket.values, program);
   }
-
-  void apply(const Bucket&, const Transfer&, Program&) const override {}
 };
 
 }  // namespace
