@@ -95,6 +95,11 @@ def parse_case(text):
         )
     if case.dump != "none" and case.dtype == "amp":
         raise UsageError("dump compares bits; amp's gradients carry a scale")
+    if case.dump != "none" and (case.dtype, case.device) == ("bf16", "cpu"):
+        raise UsageError(
+            "dump compares bits; PyTorch's fused SGD of bf16 on a CPU leaves "
+            "parameters as they were"
+        )
     return case
 
 

@@ -152,6 +152,50 @@ def _resnet(name):
     return forward
 
 
+class _Count:
+    """An operator set on (channels, side), which counts FLOPs."""
+
+    def __init__(self, shapes):
+        self.shapes, self.flops = shapes, 0
+
+    def conv(self, x, name, stride, padding):
+        out, inputs, size, _ = self.shapes[f"{name}.weight"]
+        side = (x[1] + 2 * padding - size) // stride + 1
+        self.flops += 2 * out * inputs * size * size * side * side
+        return out, side
+
+    def linear(self, x, name):
+        out, inputs = self.shapes[f"{name}.weight"]
+        self.flops += 2 * out * inputs
+        return out, 1
+
+    def max_pool(self, x, size, stride, padding):
+        return x[0], (x[1] + 2 * padding - size) // stride + 1
+
+    def norm(self, x, name):
+        return x
+
+    def relu(self, x):
+        return x
+
+    def add(self, x, y):
+        return x
+
+    def mean(self, x):
+        return x[0], 1
+
+    def flatten(self, x):
+        return x[0] * x[1] * x[1], 1
+
+
+def flops(network, image_size, classes):
+    """Of the convolutions and products in one sample's forward pass; a
+    multiplication and an addition are two."""
+    count = _Count(network.shapes(image_size, classes))
+    network.forward(count, (network.channels, image_size))
+    return count.flops
+
+
 NETWORKS = {
     "lenet": Network(32, 1, 10, _lenet_shapes, _lenet),
     "mlp": Network(32, 1, 10, _mlp_shapes(512), _mlp),

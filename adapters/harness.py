@@ -66,6 +66,11 @@ class Job:
     def shapes(self):
         return self.network.shapes(self.side, self.classes or self.network.classes)
 
+    def flops(self):
+        return functional.flops(
+            self.network, self.side, self.classes or self.network.classes
+        )
+
     def weights(self):
         """Every parameter by name, float32, as PyTorch lays it out."""
         return {
@@ -168,6 +173,7 @@ def run(framework, version, make_trainer, facts):
             parameters=sum(
                 int(formula_numpy.math.prod(s)) for s in job.shapes().values()
             ),
+            flops=job.flops(),
             clipping="none",
             **facts,
         )

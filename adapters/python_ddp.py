@@ -20,11 +20,17 @@ warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 import formula
 import networks
 from case import UsageError, parse_case, rank_variable, refuse_unsupported
 from events import PhaseClock, SignOfLife, emit
+
+
+def _attention_flops(query, key, value, *_, **__):
+    """Of the kernel for CPUs, which PyTorch's own counter leaves out."""
+    return sdpa_flop_count(query, key, value)
 
 
 class Rank:
@@ -48,6 +54,7 @@ class Rank:
         self.micro_batches = self.make_micro_batches()
         network = self.make_network()
         self.parameter_count = sum(p.numel() for p in network.parameters())
+        self.flops = self.count_flops(network)
         # Before wrapping, as the original benchmark does.
         self.optimizer = self.make_optimizer(network)
         self.model = self.wrap(network)
@@ -104,6 +111,19 @@ class Rank:
             for x, y in parts
         ]
 
+    def count_flops(self, network):
+        """Of the products in one sample's forward pass."""
+        inputs, target = self.micro_batches[0]
+        info = networks.NETWORKS[self.case.model]
+        attention = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+        network.eval()  # statistics and random numbers stay
+        with FlopCounterMode(
+            display=False, custom_mapping={attention: _attention_flops}
+        ) as counter, torch.no_grad():
+            info.loss(network, inputs[:1], target[:1])
+        network.train()
+        return counter.get_total_flops()
+
     def make_optimizer(self, network):
         case = self.case
         # PyTorch's loop and its fused kernel round the odd end of a tensor
@@ -116,6 +136,9 @@ class Rank:
                 weight_decay=case.weight_decay,
                 fused=fused,
             )
+        if case.dtype == "bf16" and case.device == "cpu":
+            # It leaves whole vectors as they were: pytorch#191763.
+            fused = None
         return torch.optim.SGD(
             network.parameters(),
             lr=case.learning_rate,
@@ -218,6 +241,7 @@ class Rank:
             compiler="torch.compile" if self.case.compiled else None,
             exchange=self.exchange,
             parameters=self.parameter_count,
+            flops=self.flops,
             clipping="none",
             loss_scaling="dynamic" if self.scaler else "none",
             python=platform.python_version(),

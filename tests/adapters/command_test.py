@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import resource
 import shlex
 import signal
 import subprocess
@@ -155,6 +156,68 @@ class Steps(Command):
         self.assertIn("env.PACE=3", done.stdout)
 
 
+class LargestBatch(Command):
+    STEPS = "for i in $(seq {total}); do echo took 1; done"
+    MORE = ("--step-regex", "took ([0-9]+)", "--warmup", "0", "--steps", "2")
+
+    def search(self, command, *more, code=0):
+        return self.paceline(
+            "run", "--command", command, "--records", str(self.file),
+            "--batch-size", "max", *self.MORE, *more, code=code,
+        )
+
+    def records(self):
+        lines = self.file.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+    def test_is_searched_by_doubling_and_bisection(self):
+        command = (
+            "echo {batch} >> tried; [ {batch} -gt 6 ] && "
+            f"{{ echo MemoryError; exit 1; }}; {self.STEPS}"
+        )
+        self.search(command, "--seed", "1,1", "--runs", "2")
+        records = self.records()
+        self.assertEqual([r["configuration"]["batch_size"] for r in records], [6, 6])
+        for record in records:
+            self.assertEqual(record["adapter"]["batch_mode"], "max")
+            self.assertEqual(
+                record["adapter"]["batch_sizes_tried"],
+                "1 fits, 2 fits, 4 fits, 8 does not, 6 fits, 7 does not",
+            )
+        tried = self.folder / "tried"
+        self.assertEqual(tried.read_text(encoding="utf-8").split(), list("12486766"))
+        self.search(command, "--seed", "1,1", "--runs", "2", "--resume")
+        self.assertEqual(len(self.records()), 2)
+        self.assertEqual(tried.read_text(encoding="utf-8").split(), list("12486766"))
+
+    def test_is_searched_under_a_memory_limit(self):
+        allocate = shlex.join(
+            [sys.executable, "-c", "import sys; bytearray(int(sys.argv[1]) << 28)"]
+        )
+        command = f"{allocate} {{batch}} || exit 1; {self.STEPS}"
+        before = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = 3 << 29  # of which six allocations are the whole
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, before[1]))
+        try:
+            self.search(command)
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, before)
+        [record] = self.records()
+        self.assertIn("8 does not", record["adapter"]["batch_sizes_tried"])
+        self.assertIn(record["configuration"]["batch_size"], (4, 5))
+
+    def test_another_failure_is_told_and_nothing_runs(self):
+        command = "[ {batch} -gt 1 ] && { echo no such GPU; exit 3; }; " + self.STEPS
+        done = self.search(command, code=2)
+        self.assertIn("a batch of 2 failed for another reason", done.stderr)
+        self.assertIn("no such GPU", done.stderr)
+        self.assertFalse(self.file.exists())
+
+    def test_no_size_at_all(self):
+        done = self.search("echo MemoryError; exit 1", code=2)
+        self.assertIn("not even a batch of 1 fits", done.stderr)
+
+
 class Failures(Command):
     def test_an_exit_code_with_the_last_words(self):
         status, error = self.fails("echo step; echo no such GPU >&2; exit 3")
@@ -190,9 +253,19 @@ class Failures(Command):
 
     def test_fifty_failures_are_fifty_reasons(self):
         seeds = ",".join(str(seed) for seed in range(1, 51))
-        command = "echo reason {seed}; exit 4"
+        pids = self.folder / "pids"
+        command = (
+            f"setsid sh -c 'echo $$ >> {pids}; exec sleep 1000' & "
+            f"until [ $(wc -l < {pids}) -ge {{seed}} ]; do sleep 0.01; done; "
+            "echo reason {seed}; exit 4"
+        )
+        pids.touch()
         done, records = self.run_command(command, "--seed", seeds, code=1)
         self.assertEqual(len(records), 50)
+        left = pids.read_text(encoding="utf-8").split()
+        self.assertEqual(len(left), 50)
+        for pid in left:
+            self.assert_gone(int(pid))
         for seed, record in enumerate(records, 1):
             self.assertTrue(record["error"].endswith(f": reason {seed}"))
             self.assertIn(record["error"], done.stdout)
@@ -211,6 +284,36 @@ class Failures(Command):
         self.assertEqual(count.read_text(encoding="utf-8").split(), list("1232"))
         self.run_command(command, *more, "--resume")
         self.assertEqual(count.read_text(encoding="utf-8").split(), list("1232"))
+
+    def test_resuming_a_half_done_matrix_repeats_nothing(self):
+        begun = self.folder / "begun"
+        command = (
+            f"echo {{seed}} >> {begun}; [ {{seed}} = 3 -a ! -e {begun}.again ] "
+            "&& sleep 1000; for i in 1 2; do echo took 1; done"
+        )
+        arguments = [
+            "run", "--command", command, "--records", str(self.file),
+            "--batch-size", "8", "--step-regex", "took ([0-9]+)", "--warmup", "0",
+            "--steps", "2", "--seed", "1,2,3,4",
+        ]
+        running = subprocess.Popen(
+            [PACELINE, *arguments],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while not (begun.exists() and "3" in begun.read_text(encoding="utf-8")):
+            self.assertIsNone(running.poll())
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(running.wait(60), 130)
+        self.assertEqual(len(self.file.read_text(encoding="utf-8").splitlines()), 2)
+        pathlib.Path(f"{begun}.again").touch()
+        self.paceline(*arguments, "--resume")
+        self.assertEqual(begun.read_text(encoding="utf-8").split(), list("12334"))
+        records = self.file.read_text(encoding="utf-8").splitlines()
+        seeds = [json.loads(r)["configuration"]["seed"] for r in records]
+        self.assertEqual(seeds, [1, 2, 3, 4])
 
     def test_a_deadline_leaves_no_process_behind(self):
         pids = self.folder / "pids"
@@ -281,6 +384,30 @@ class Comparisons(Command):
         self.paceline("report", str(self.file), "-o", "page.html")
         page = (self.folder / "page.html").read_text(encoding="utf-8")
         self.assertIn("--step-regex", page)
+
+    def test_ab_takes_turns_with_two_commands(self):
+        def side(digit):
+            command = f"for i in 1 2 3 4 5 6; do echo took {digit}$i; done"
+            return (
+                PACELINE, "run", "--command", command, "--batch-size", "8",
+                "--step-regex", "took ([0-9]+)", "--step-unit", "ms",
+                "--warmup", "0", "--steps", "6",
+            )
+
+        done = self.paceline(
+            "ab", "--runs", "6", "--out", "d", "--", *side(2), "--", *side(3), code=1
+        )
+        self.assertIn("slower", done.stdout)
+        for name, digit in (("a", 2), ("b", 3)):
+            lines = (self.folder / f"d/{name}.jsonl").read_text(encoding="utf-8")
+            records = [json.loads(line) for line in lines.splitlines()]
+            self.assertEqual([r["run"] for r in records], list(range(6)))
+            for record in records:
+                self.assertEqual(record["source"], "external")
+                self.assertEqual(
+                    record["ranks"][0]["step_ns"],
+                    [(10 * digit + i) * 10**6 for i in range(1, 7)],
+                )
 
     def test_dry_run_prints_what_is_started(self):
         done = self.paceline(

@@ -15,6 +15,7 @@ import torch
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "adapters"))
 import formula  # noqa: E402
+import functional  # noqa: E402
 import networks  # noqa: E402
 import case as case_of_adapter  # noqa: E402
 
@@ -78,6 +79,15 @@ def averaged_integer_gradients(world, case):
 
 
 class Contract(unittest.TestCase):
+    def test_flops_are_those_of_the_other_frameworks_networks(self):
+        for model in ("lenet", "resnet18"):
+            case = {"model": model, "batch_size": 2, "warmup": 0, "steps": 1}
+            [(status, events)] = run(1, case)
+            self.assertEqual(status, 0)
+            network = functional.NETWORKS[model]
+            want = functional.flops(network, network.image_size, network.classes)
+            self.assertEqual(events[0]["flops"], want)
+
     def test_events_of_a_measured_case(self):
         case = {
             "model": "lenet",

@@ -10,6 +10,21 @@ namespace {
 
 using Advise = Program;
 
+TEST_F(Advise, RanksPlacementsOfEmbeddingTables) {
+  const Outcome outcome =
+      run("advise hybrid " + kCluster + " --device-rate 3000 --servers 3");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words : {"row-hash",
+                            "row-range",
+                            "replicated",
+                            "fullest server",
+                            "paceline run --model hybrid"}) {
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
+  }
+  expect_refused("advise hybrid " + kCluster + " --bucket-mb 25",
+                 "paceline: placements of embedding tables are ranked");
+}
+
 TEST_F(Advise, EndsWithACommand) {
   const Outcome outcome =
       run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");

@@ -23,18 +23,39 @@ constexpr const char* kEndless =
     "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
     "--warmup 1 --steps 3,100000000 --yes --timeout 3 --format csv ";
 
+// The same with a server, rank 1.
+constexpr const char* kEndlessServed =
+    "run hybrid --device cpu --trainers 1 --servers 1 --warmup 1 "
+    "--steps 3,100000000 --yes --timeout 10 --format csv ";
+
 class Endings : public Program {
  protected:
   Endings() { setenv(kMark, folder_.c_str(), 1); }
 
   std::size_t records() const {
-    return records::read_records(folder_ / "r.jsonl").records.size();
+    return records::completed(
+               records::read_records(folder_ / "r.jsonl").records)
+        .size();
   }
 
-  /// Runs `kEndless`, and `accident` as a script once the second case trains;
-  /// in it, `rank R` prints the process of that rank.
-  Outcome run_into(const std::string& accident) const {
-    return run(std::string(kEndless) +
+  /// The record of the case that the accident ended has the same steps of the
+  /// ranks that lived on.
+  void expect_samples_so_far(int survivor) const {
+    const auto failed = records::read_records(folder_ / "r.jsonl").records;
+    ASSERT_EQ(failed.size(), 2U);
+    ASSERT_TRUE(failed[1].error);
+    ASSERT_EQ(failed[1].ranks.size(), 1U);
+    EXPECT_EQ(failed[1].ranks[0].rank, survivor);
+    const auto& steps = failed[1].ranks[0].step_ns;
+    EXPECT_FALSE(steps.empty());
+    EXPECT_EQ(failed[1].ranks[0].phase_ns.at("forward").size(), steps.size());
+  }
+
+  /// Runs `job`, and `accident` as a script once the second case trains; in it,
+  /// `rank R` prints the process of that rank.
+  Outcome run_into(const std::string& accident,
+                   const std::string& job = kEndless) const {
+    return run(job +
                "--records r.jsonl & program=$!; "
                "rank() { for p in $(cat /proc/$program/task/*/children); do "
                "grep -qz \"^RANK=$1\\$\" /proc/$p/environ && echo $p; done; }; "
@@ -86,6 +107,14 @@ TEST_F(Endings, AStoppedRank1IsNamed) {
 TEST_F(Endings, AKilledRankIsNamed) {
   expect_named(
       run_into("kill -KILL $(rank 1)"), "1", "was killed by signal 9 (Killed)");
+  expect_samples_so_far(0);
+}
+
+TEST_F(Endings, AKilledServerIsNamed) {
+  expect_named(run_into("kill -KILL $(rank 1)", kEndlessServed),
+               "1",
+               "was killed by signal 9 (Killed)");
+  expect_samples_so_far(0);
 }
 
 // Rank 1 alone is asked to stop, which the others cannot know.

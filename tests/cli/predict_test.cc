@@ -46,6 +46,31 @@ TEST_F(Predict, KnowsTheLayersOfWhatRunTrains) {
   }
 }
 
+TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
+  const std::string job =
+      "predict hybrid " + kCluster + " --device-rate 3000 --records r.jsonl ";
+  ASSERT_EQ(run(job + "--trainers 3").exit_code, 0);
+  ASSERT_EQ(run(job + "--trainers 3 --embedding-dim 4096").exit_code, 0);
+  ASSERT_EQ(run(job + "--trainers 3 --lookup sequential").exit_code, 0);
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].ranks.size(), 3U);
+  EXPECT_EQ(records[0].configuration.ranks, 6);
+  EXPECT_EQ(records[0].configuration.servers, 2);
+  const auto exposed = [&](std::size_t i) {
+    const records::RankSamples& rank = records[i].ranks.front();
+    return rank.step_ns.front() - rank.compute_only_step_ns.front();
+  };
+  EXPECT_GT(exposed(0), 0);
+  EXPECT_GT(exposed(1), exposed(0));  // wider rows cross
+  EXPECT_GT(exposed(2), exposed(0));  // one answer is awaited after another
+  expect_refused("predict resnet50 " + kCluster + " --servers 3",
+                 "paceline: --servers: resnet50 has no embedding tables");
+  expect_refused(job + "--ranks 4",
+                 "paceline: --ranks: 2 trainers, 2 servers and the master are "
+                 "5 ranks; leave it out");
+}
+
 TEST_F(Predict, RefusesALinkThatIsASlip) {
   write("slow.toml",
         "[[hosts]]\nname = 'a'\ncount = 2\n[[links]]\nrate = '10bit'\n");

@@ -190,6 +190,27 @@ TEST(Conformance, messages_match_by_tag_out_of_order) {
   }
 }
 
+// What is behind a message's end keeps its values.
+TEST(Conformance, a_message_may_be_shorter_than_its_room) {
+  const auto channel = connect("ragged");
+  const int next = (channel->rank() + 1) % channel->world();
+  const int previous =
+      (channel->rank() + channel->world() - 1) % channel->world();
+  constexpr std::int64_t kRoom = 40'000;
+  const auto length = [](int rank) { return 10'000 * std::int64_t{rank} + 1; };
+  const at::Tensor room = at::full({kRoom}, -1, at::kFloat);
+  const at::Tensor sent =
+      values_of(channel->rank(), length(channel->rank()), at::kFloat);
+  for (const auto& work :
+       channel->exchange({{sent, next, 4}}, {{room, previous, 4}})) {
+    work->wait();
+  }
+  const std::int64_t got = length(previous);
+  EXPECT_TRUE(
+      room.narrow(0, 0, got).equal(values_of(previous, got, at::kFloat)));
+  EXPECT_TRUE(room.narrow(0, got, kRoom - got).eq(-1).all().item<bool>());
+}
+
 // No rank leaves before the last has come: what rank 0 sets before it comes,
 // all see.
 TEST(Conformance, a_barrier_holds_all_ranks) {

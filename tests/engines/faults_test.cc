@@ -64,6 +64,14 @@ TEST(Faults, a_rank_that_exits_early_is_named) {
   EXPECT_TRUE(said.contains("left early")) << said.text;
 }
 
+// While the others wait for it to connect.
+TEST(Faults, a_rank_that_hangs_before_it_connects_is_named) {
+  const auto said = run_marked("PROGRAM launch 3 4000 hang");
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_TRUE(said.contains("outcome: rank 2 on host ")) << said.text;
+  EXPECT_TRUE(said.contains("the main thread has not moved for ")) << said.text;
+}
+
 TEST(Faults, an_exceptions_text_is_the_message) {
   const auto said = run_marked("PROGRAM launch 3 20000 throw");
   EXPECT_EQ(said.exit_code, 3);

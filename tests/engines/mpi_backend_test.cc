@@ -17,12 +17,12 @@ using plan::Reduce;
 
 c10::intrusive_ptr<engines::mpi::MpiBackend> backend_of(
     const engines::ChannelSpec& spec, std::int64_t count) {
-  auto& process = engines::mpi::Process::start(spec.timeout);
+  auto& process = engines::mpi::Process::start(spec.timeout, spec.idle);
   std::vector<int> members(static_cast<std::size_t>(spec.world));
   std::iota(members.begin(), members.end(), 0);
   return c10::make_intrusive<engines::mpi::MpiBackend>(
       process,
-      process.connect(members, spec.name, spec.timeout),
+      process.connect(members, spec.name, spec.timeout, spec.idle),
       spec.rank,
       spec.world,
       engines::mpi::MpiBackend::Limits{.timeout = spec.operation_timeout,

@@ -46,6 +46,19 @@ TEST(MpiFaults, a_stopped_rank_is_named) {
   EXPECT_TRUE(said.contains("stopped answering 4 s ago at step ")) << said.text;
 }
 
+TEST(MpiFaults, a_rank_that_exits_early_is_named) {
+  const auto said = run_marked("PROGRAM launch 3 20000 exit mpi");
+  expect_named(said, "outcome: rank 2 on host ");
+  EXPECT_TRUE(said.contains("left early: it ended with exit code 0 "))
+      << said.text;
+}
+
+TEST(MpiFaults, a_rank_that_hangs_before_it_connects_is_named) {
+  const auto said = run_marked("PROGRAM launch 3 4000 hang mpi");
+  expect_named(said, "outcome: rank 2 on host ");
+  EXPECT_TRUE(said.contains("the main thread has not moved for ")) << said.text;
+}
+
 TEST(MpiFaults, an_exceptions_text_is_the_message) {
   expect_named(run_marked("PROGRAM launch 3 20000 throw mpi"),
                ": failed: broken on purpose\n");

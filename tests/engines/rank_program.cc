@@ -7,13 +7,14 @@
 //                            is a rank, whoever started it
 //
 // Ranks add up integers over the engine, or gloo, step by step.  MODE is what
-// the last rank does at step 5: kill, stop, exit, throw; what rank 0 does:
-// kill-first, stop-first; or what all do: usage, ok (twenty steps), forever
-// (until asked to stop).
+// the last rank does at step 5: kill, stop, exit, throw; before it connects:
+// hang; what rank 0 does: kill-first, stop-first; or what all do: usage, ok
+// (twenty steps), forever (until asked to stop).
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -56,8 +57,13 @@ int work(const engines::RankContext& context,
          const std::string& mode,
          const std::string& engine) {
   const launch::RankInfo& self = context.world.self;
-  const auto channel = engines::make_engine(engine)->connect(
-      engines::channel_spec(context.world, "all", self.world));
+  if (mode == "hang" && self.rank == self.world - 1) {
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  engines::ChannelSpec spec =
+      engines::channel_spec(context.world, "all", self.world);
+  spec.idle = [&] { context.heartbeat.note_move(); };
+  const auto channel = engines::make_engine(engine)->connect(spec);
   const int culprit = mode.ends_with("-first") ? 0 : self.world - 1;
   const launch::Heartbeat::Hold hold(context.heartbeat,
                                      launch::Heartbeat::Hold::For::kPeers);
@@ -69,6 +75,7 @@ int work(const engines::RankContext& context,
       throw UsageError("--mode usage: refused");
     }
     if (step == 5 && self.rank == culprit) {
+      context.heartbeat.beat_now(step, "all-reduce, 8 B");
       misbehave(mode);
     }
     const auto values = at::full({1}, self.rank + 1, at::kLong);

@@ -86,19 +86,6 @@ TEST_P(EveryStrategy, AnEndThatIsReportedTooEarlyIsSeen) {
   EXPECT_EQ(seen > 0, communicates);
 }
 
-/// Whether ranks issue messages as they are ready (parameter servers).  The
-/// fake device keeps the works of a communicator in the order of their issue,
-/// in which ranks would wait for each other.
-bool issues_as_ready(const std::string& strategy) {
-  const plan::PlanInput input =
-      plan::input_of(plan::tiny_model(), strategies::ranks_for(strategy));
-  const auto planner =
-      strategies::make_planner(strategies::parse_strategy(strategy));
-  return std::ranges::any_of(
-      planner->setup(input).communicators,
-      [](const auto& group) { return group.order == plan::Order::kAsReady; });
-}
-
 /// Whether each rank may perform its operations one after the other.
 bool works_in_one_order(const plan::PlanWorld& world) {
   try {
@@ -109,12 +96,17 @@ bool works_in_one_order(const plan::PlanWorld& world) {
   return true;
 }
 
-// As on a GPU: whether the engine orders streams (NCCL) or holds the host
-// (Gloo) and in one order or not.
+/// On a device, with an engine that orders streams (NCCL) where the plan works
+/// there, else with one that holds the host (Gloo).
+ToyRun on_device(const plan::PlanWorld& world, std::uint32_t seed) {
+  const bool one_order = works_in_one_order(world);
+  return {.seed = seed,
+          .on_device = true,
+          .one_issue_order = one_order,
+          .orders_streams = one_order};
+}
+
 TEST_P(EveryStrategy, OnADeviceEndsWithTheInterpretersValues) {
-  if (issues_as_ready(GetParam())) {
-    GTEST_SKIP() << "messages of servers are in no order on the fake device";
-  }
   const auto planner =
       strategies::make_planner(strategies::parse_strategy(GetParam()));
   for (const plan::Rank ranks : {2, 3, 4}) {
@@ -128,11 +120,8 @@ TEST_P(EveryStrategy, OnADeviceEndsWithTheInterpretersValues) {
     }
     const plan::ToyMemory expected = meaning_of(*world);
     for (const std::uint32_t seed : {1U, 2U}) {
-      const ToyRun run{
-          .seed = seed,
-          .on_device = true,
-          .one_issue_order = seed == 1 && works_in_one_order(*world),
-          .orders_streams = seed == 1};
+      const ToyRun run = seed == 1 ? on_device(*world, seed)
+                                   : ToyRun{.seed = seed, .on_device = true};
       EXPECT_EQ(run_ranks(*planner, *world, run), expected)
           << ranks << " ranks, seed " << seed;
     }
@@ -141,9 +130,6 @@ TEST_P(EveryStrategy, OnADeviceEndsWithTheInterpretersValues) {
 
 // A stream that waits for no event must be seen.
 TEST_P(EveryStrategy, OnADeviceAMissingEventIsSeen) {
-  if (issues_as_ready(GetParam())) {
-    GTEST_SKIP() << "messages of servers are in no order on the fake device";
-  }
   const auto planner =
       strategies::make_planner(strategies::parse_strategy(GetParam()));
   const plan::PlanWorld world(
@@ -153,10 +139,8 @@ TEST_P(EveryStrategy, OnADeviceAMissingEventIsSeen) {
   const plan::ToyMemory expected = meaning_of(world);
   bool seen = false;
   for (std::uint32_t seed = 0; seed < 20 && !seen; ++seed) {
-    const ToyRun run{.seed = seed,
-                     .on_device = true,
-                     .faults = {.drops_waits = true},
-                     .orders_streams = true};
+    ToyRun run = on_device(world, seed);
+    run.faults.drops_waits = true;
     seen = run_ranks(*planner, world, run) != expected;
   }
   EXPECT_TRUE(seen);

@@ -48,7 +48,7 @@ class SharedMemory {
 /// An engine between ranks that are threads.
 ///
 /// It matches as engines do: collectives of a communicator by the order in
-/// which each member starts them, messages by their tags.  Data moves at random
+/// which each member issues them, messages by their tags.  Data moves at random
 /// moments and in a random order.  It is read when the op starts or only when
 /// it moves, and what it replaces holds NaN meanwhile.  So results are right
 /// only if every op waits for what it depends on.
@@ -63,10 +63,18 @@ class ToyNetwork {
              std::uint32_t seed)
       : world_(world), memory_(memory), random_(seed), engine_(seed) {}
 
-  void start(plan::Rank rank, const plan::Collective& work, Done done) {
+  /// The number of the member's next collective.
+  std::size_t take_turn(plan::Rank rank, plan::CommunicatorId on) {
+    const std::lock_guard lock(mutex_);
+    return issued_[{on, rank}]++;
+  }
+
+  void start(plan::Rank rank,
+             const plan::Collective& work,
+             std::size_t number,
+             Done done) {
     const std::lock_guard lock(mutex_);
     const plan::Communicator& on = world_.communicator(rank, work.on);
-    const std::size_t number = started_[{work.on, rank}]++;
     Parts& parts = collectives_[{work.on, on.members[0], number}];
     parts[*on.members.place_of(rank)] = {
         &work, input(rank, work.in, {work.out}), std::move(done)};
@@ -186,7 +194,7 @@ class ToyNetwork {
   SharedMemory& memory_;
   std::mutex mutex_;  // guards what follows, but not the engine
   std::mt19937 random_;
-  std::map<Group, std::size_t> started_, asked_;  // by rank
+  std::map<Group, std::size_t> issued_, asked_;  // by rank
   std::map<std::tuple<plan::CommunicatorId, plan::Rank, std::size_t>, Parts>
       collectives_;  // by first member
   std::map<std::tuple<plan::CommunicatorId, plan::Rank, plan::Rank, int>,

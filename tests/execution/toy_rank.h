@@ -36,7 +36,9 @@ struct ToyRun {
   /// Every rank has a device that runs behind it.
   bool on_device = false;
   FakeDevice::Faults faults{};
-  /// As the traits of an engine.
+  /// As the traits of an engine.  One that orders streams (NCCL) has works in
+  /// the stream of their communicator, so ranks must issue them in one order;
+  /// others (Gloo) have works beside each other.
   bool one_issue_order = false;
   bool orders_streams = false;
 };
@@ -64,8 +66,9 @@ class ToyIssuer final : public execution::Issuer {
   void start(plan::OpRef ref,
              const plan::Op& op,
              const execution::Events& before) override {
+    const Place place = take_place(ref, op);
     if (device_ == nullptr) {
-      send(ref, op, [this, ref] {
+      send(op, place, [this, ref] {
         if (!run_.reports_early) {
           listener->op_ended(ref, nullptr);
         }
@@ -77,21 +80,18 @@ class ToyIssuer final : public execution::Issuer {
     }
     const auto stream = streams_[plan::index_of(*plan::communicator_of(op))];
     execution::wait_all(*device_, stream, before);
-    device_->on(stream, [&] {
-      device_->put_async(
-          FakeDevice::Kind::kCommunication,
-          [this, ref, &op, stream](const FakeDevice::Done& done) {
-            send(ref, op, [this, ref, stream, done] {
-              done();
-              if (!run_.orders_streams) {
-                listener->op_enqueued(ref, device_->record(stream));
-              }
-            });
-          });
-    });
     if (run_.orders_streams) {
+      put(stream, op, place, [] {});
       listener->op_enqueued(ref, device_->record(stream));
+      return;
     }
+    // The communicator's stream waits for a work only once it has ended.
+    const auto own = device_->add_stream();
+    device_->wait(own, *device_->record(stream));
+    put(own, op, place, [this, ref, own, stream] {
+      device_->wait(stream, *device_->record(own));
+      listener->op_enqueued(ref, device_->record(stream));
+    });
   }
 
   void send_pick(std::size_t on, plan::OpRef pick) override {
@@ -108,8 +108,31 @@ class ToyIssuer final : public execution::Issuer {
   execution::IssueListener* listener = nullptr;
 
  private:
+  /// What the peers know an op by, as of its issue.
+  struct Place {
+    std::size_t turn = 0;  // of a collective
+    execution::MessageTags::OfOp tags;
+  };
+
+  /// A work in `stream`; calls `ended` when its data has moved.
+  void put(execution::Device::Stream stream,
+           const plan::Op& op,
+           const Place& place,
+           const ToyNetwork::Done& ended) {
+    device_->on(stream, [&] {
+      device_->put_async(
+          FakeDevice::Kind::kCommunication,
+          [this, &op, place, ended](const FakeDevice::Done& done) {
+            send(op, place, [done, ended] {
+              done();
+              ended();
+            });
+          });
+    });
+  }
+
   /// Calls `ended` once, after the last part.
-  void send(plan::OpRef ref, const plan::Op& op, ToyNetwork::Done ended) {
+  void send(const plan::Op& op, const Place& place, ToyNetwork::Done ended) {
     const auto* exchange = std::get_if<plan::Exchange>(&op.work);
     const std::size_t messages =
         exchange == nullptr
@@ -125,9 +148,10 @@ class ToyIssuer final : public execution::Issuer {
       }
     };
     if (exchange == nullptr) {
-      network_.start(rank_, std::get<plan::Collective>(op.work), end);
+      const auto& collective = std::get<plan::Collective>(op.work);
+      network_.start(rank_, collective, place.turn, end);
     } else {
-      const auto tags = take_tags(ref);
+      const auto& tags = place.tags;
       for (std::size_t i = 0; i < exchange->sends.size(); ++i) {
         const auto& [peer, slice] = exchange->sends[i];
         network_.start(
@@ -142,9 +166,12 @@ class ToyIssuer final : public execution::Issuer {
     end();
   }
 
-  execution::MessageTags::OfOp take_tags(plan::OpRef ref) {
+  Place take_place(plan::OpRef ref, const plan::Op& op) {
+    if (const auto* collective = std::get_if<plan::Collective>(&op.work)) {
+      return {.turn = network_.take_turn(rank_, collective->on), .tags = {}};
+    }
     const std::lock_guard lock(mutex_);
-    return tags_.take(ref);
+    return {.turn = 0, .tags = tags_.take(ref)};
   }
 
   ToyNetwork& network_;

@@ -146,11 +146,14 @@ TEST(Keys, FlagsHaveDashes) {
 
 TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
   EXPECT_EQ(refusal("batch_size", "0"),
-            "--batch-size: '0' is not a whole number of at least 1");
+            "--batch-size: '0' is not a whole number of at least 1 "
+            "or one of max");
   EXPECT_EQ(refusal("batch_size", "32x"),
-            "--batch-size: '32x' is not a whole number of at least 1");
+            "--batch-size: '32x' is not a whole number of at least 1 "
+            "or one of max");
   EXPECT_EQ(refusal("batch_size", "99999999999"),
-            "--batch-size: '99999999999' is not a whole number of at least 1");
+            "--batch-size: '99999999999' is not a whole number of at least 1 "
+            "or one of max");
   EXPECT_EQ(refusal("steps", ""),
             "--steps: '' is not a whole number of at least 1");
   EXPECT_EQ(refusal("seed", "-1"),

@@ -180,6 +180,29 @@ TEST_F(Adapters, ACommandThatStartsItsRanksNeedsOneProcess) {
   EXPECT_THROW(cases(flags, joined), UsageError);
 }
 
+TEST_F(Adapters, WhatNoProgramOutsideObeysIsRefused) {
+  std::vector<std::pair<std::string, std::string>> flags{
+      {"command", "a/train.py"}, {"batch_size", "4"}, {"ranks", "1"}};
+  EXPECT_EQ(cases(flags, machine()).size(), 1U);
+  auto traced = flags;
+  traced.emplace_back("trace", "t.json");
+  EXPECT_THROW(cases(traced, machine()), UsageError);
+  flags.emplace_back("strategy", "bsp");
+  EXPECT_THROW(cases(flags, machine()), UsageError);
+}
+
+TEST_F(Adapters, BesideEmbeddingTablesGradientsCross) {
+  const auto with = [&](const char* strategy) {
+    Machine tables = machine();
+    tables.models.emplace_back("hybrid");
+    return cases({{"model", "hybrid"}, {"strategy", strategy}}, tables).size();
+  };
+  EXPECT_EQ(with("fusion"), 1U);
+  EXPECT_THROW(with("neighbor-allreduce+atc"), UsageError);
+  EXPECT_THROW(with("local-sgd"), UsageError);
+  EXPECT_THROW(with("python-ddp"), UsageError);
+}
+
 TEST(EnvValues, AreAnAxis) {
   RawSettings raw = parse_raw_settings(
       "model = 'lenet'\nranks = 1\nenv.KEPT = 'x'\n"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/raw_settings.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
@@ -57,10 +60,10 @@ TEST(RawSettings, UnknownKeyListsTheKnownOnes) {
 }
 
 TEST(RawSettings, RefusalsNameFileAndLine) {
-  EXPECT_EQ(refusal("batch_size = '32'"),
-            "x.toml:1: batch_size: '32' is not a whole number of at least 1");
-  EXPECT_EQ(refusal("batch_size = 1.5"),
-            "x.toml:1: batch_size: 1.5 is not a whole number of at least 1");
+  EXPECT_EQ(refusal("steps = '32'"),
+            "x.toml:1: steps: '32' is not a whole number of at least 1");
+  EXPECT_EQ(refusal("steps = 1.5"),
+            "x.toml:1: steps: 1.5 is not a whole number of at least 1");
   EXPECT_EQ(refusal("device = 1"),
             "x.toml:1: device: 1 is not one of auto, cpu, cuda");
   EXPECT_EQ(refusal("channels_last = 1"),
@@ -92,6 +95,20 @@ TEST(RawSettings, BrokenTomlNamesTheLine) {
 TEST(RawSettings, MissingFileIsAUsageError) {
   EXPECT_THROW(read_raw_settings("/no/such/file.toml"), UsageError);
   EXPECT_THROW(read_raw_settings("/tmp"), UsageError);
+}
+
+TEST(RawSettings, AProfileMayLieBesideTheFileThatNamesIt) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "beside";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "p.json") << "{}";
+  std::ofstream(folder / "e.toml") << "replay = 'p.json'\n[sweep]\n"
+                                      "replay = ['p.json', 'absent.json']\n";
+  const RawSettings raw = read_raw_settings((folder / "e.toml").string());
+  const std::string found = (folder / "p.json").string();
+  EXPECT_EQ(raw.defaults.at("replay")[0].text, found);
+  EXPECT_EQ(raw.sweep->at("replay")[0].text, found);
+  EXPECT_EQ(raw.sweep->at("replay")[1].text, "absent.json");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(RawSettings, AnEmptyFileSaysNothing) {

@@ -53,6 +53,10 @@ class Supervising : public ::testing::Test {
 
   void TearDown() override { std::filesystem::remove(ready_); }
 
+  std::shared_ptr<KeyValueStore> store() {
+    return {&store_, [](KeyValueStore*) {}};
+  }
+
   // Answers SIGTERM by `answer`, and lets the other know when it would.
   std::string ready_to_stop(const std::string& answer) const {
     return "trap '" + answer + "' TERM; : > " + ready_.string() +
@@ -79,9 +83,20 @@ class Supervising : public ::testing::Test {
 };
 
 TEST_F(Supervising, all_is_well) {
+  for (const int rank : {0, 1}) {
+    Heartbeat(store(), rank).finish();
+  }
   const auto outcome = run({"exit 0", "sleep 0.1"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.message, "");
+}
+
+TEST_F(Supervising, a_rank_that_leaves_early_ends_the_others) {
+  const auto outcome = run({"sleep 1000", "exit 0"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.message,
+            "rank 1 on host h: left early: it ended with exit code 0 before it "
+            "began");
 }
 
 TEST_F(Supervising, marks_are_seen) {
@@ -136,8 +151,7 @@ TEST_F(Supervising, those_who_ignore_sigterm_are_killed) {
 
 TEST_F(Supervising, a_stopped_rank_is_lost) {
   options_.heartbeat_timeout = 2s;
-  Heartbeat alive(
-      std::shared_ptr<KeyValueStore>(&store_, [](KeyValueStore*) {}), 0, 0ms);
+  Heartbeat alive(store(), 0, 0ms);
   std::jthread beating([&](const std::stop_token& stopped) {
     while (!stopped.stop_requested()) {
       alive.beat(3, "");
@@ -154,9 +168,7 @@ TEST_F(Supervising, a_stopped_rank_is_lost) {
 TEST_F(Supervising, consequences_are_not_blamed) {
   options_.settle_time = 20s;  // over as soon as both have ended
   post_failure(store_, {0, "h", "connection to a peer lost", true, 3});
-  Heartbeat(
-      std::shared_ptr<KeyValueStore>(&store_, [](KeyValueStore*) {}), 1, 0ms)
-      .beat(12, "all-reduce, 9.4 MB");
+  Heartbeat(store(), 1, 0ms).beat(12, "all-reduce, 9.4 MB");
   const auto outcome = run({"exit 3", "kill -9 $$"});
   EXPECT_EQ(outcome.rank, 1);
   EXPECT_NE(outcome.message.find("at step 12, all-reduce, 9.4 MB"),

@@ -14,6 +14,8 @@
 #include "paceline/networks/bags.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/program.h"
+#include "paceline/predict/tables.h"
+#include "paceline/records/learning_rate.h"
 #include "paceline/runtime/ragged.h"
 
 // Embedding tables on servers, trained by several trainers over Gloo and by one
@@ -32,12 +34,14 @@ struct Job {
   std::string pooling = "sum", lookup = "parallel";
   double zipf = 0;
   std::string rule = "sgd", row_dtype = "fp32";
+  int lr_warmup = 0, staleness = 0;
+  std::string model = "hybrid";
 };
 
 constexpr int kSteps = 10;
 
 records::Configuration case_of(const Job& job) {
-  records::Configuration c = testing::small_case("hybrid", job.strategy);
+  records::Configuration c = testing::small_case(job.model, job.strategy);
   c.trainers = job.trainers;
   c.servers = job.servers;
   c.ranks = job.trainers + job.servers + 1;
@@ -50,12 +54,14 @@ records::Configuration case_of(const Job& job) {
   c.row_optimizer = job.rule;
   c.row_dtype = job.row_dtype;
   c.learning_rate = 0.25;
+  c.lr_warmup = job.lr_warmup;
+  c.staleness = job.staleness;
   return c;
 }
 
 std::shared_ptr<networks::Network> make_network(
     const records::Configuration& c) {
-  auto network = networks::find_network("hybrid").make(network_options(c));
+  auto network = networks::find_network(c.model).make(network_options(c));
   networks::fill_by_formula(*network, 11);  // the same in every thread
   return network;
 }
@@ -111,7 +117,11 @@ class OneProcess {
       for (int trainer = 0; trainer < job_.trainers; ++trainer) {
         accumulate({.seed = c_.seed, .trainer = trainer, .step = step});
       }
-      update_rows();
+      const double rate = records::learning_rate_at(c_, step);
+      update_rows(rate);
+      static_cast<torch::optim::SGDOptions&>(
+          dense.param_groups().front().options())
+          .lr(rate);
       dense.step();
     }
     result.tables.end = copies(tables_);
@@ -154,7 +164,7 @@ class OneProcess {
   void accumulate(const networks::BagKey& key) {
     const at::Tensor bags = bags_of(key);
     const auto batch = networks::draw_bag_batch(
-        job_, key, networks::find_network("hybrid"), type_);
+        job_, key, networks::find_network(c_.model), type_);
     {
       const at::NoGradGuard no_grad;
       pooled_.narrow(0, 0, bags.size(0)).copy_(bags);
@@ -164,7 +174,7 @@ class OneProcess {
     pooled_.mutable_grad().reset();
   }
 
-  void update_rows() {
+  void update_rows(double rate) {
     const at::NoGradGuard no_grad;
     for (std::size_t i = 0; i < tables_.size(); ++i) {
       at::Tensor gradient = tables_[i].grad().clone();
@@ -175,7 +185,7 @@ class OneProcess {
                                                       : squares.mean(1, true));
         gradient = gradient / (states_[i].sqrt() + 1e-10);
       }
-      tables_[i].sub_(gradient * c_.learning_rate);
+      tables_[i].sub_(gradient * rate);
       tables_[i].copy_(rounded(tables_[i]));
     }
   }
@@ -235,6 +245,9 @@ void train_and_check(const records::Configuration& c,
     EXPECT_EQ(trainer.trains(), team.rank < c.trainers);
     for (int step = 0; step < steps; ++step) {
       trainer.step();
+      if (c.staleness > 0) {
+        trainer.drain();  // so that a lookup misses nothing
+      }
     }
     trainer.drain();
     const std::lock_guard lock(mutex);
@@ -271,6 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Job{.name = "Table"},
         Job{.name = "OneAndOne", .trainers = 1, .servers = 1},
+        Job{.name = "LearningRateOfAStep", .lr_warmup = 7},
         Job{.name = "MoreServers", .trainers = 1, .servers = 3},
         Job{.name = "MoreTrainers", .trainers = 3, .servers = 1},
         Job{.name = "Ddp", .strategy = "ddp"},
@@ -289,6 +303,17 @@ INSTANTIATE_TEST_SUITE_P(
             .strategy = "bsp",
             .placement = "replicated",
             .zipf = 1.1},
+        Job{.name = "StaleButDrained", .trainers = 3, .staleness = 2},
+        Job{.name = "HogwildButDrained",
+            .placement = "row-hash",
+            .staleness = 64},
+        Job{.name = "Dlrm", .trainers = 3, .model = "dlrm"},
+        Job{.name = "DlrmRowHash",
+            .servers = 3,
+            .strategy = "ddp",
+            .placement = "row-hash",
+            .zipf = 1.1,
+            .model = "dlrm"},
         Job{.name = "Adagrad", .placement = "row-hash", .rule = "adagrad"},
         Job{.name = "RowwiseAdagrad",
             .trainers = 3,
@@ -368,6 +393,44 @@ TEST(EmbeddingsSend, WhatTheirPlansSay) {
               testing::planned(trainer, team.rank, 3))
         << "rank " << team.rank;
   });
+}
+
+TEST(EmbeddingsStale, MissNoMoreStepsThanTheyMay) {
+  auto c = case_of({.name = "", .trainers = 3, .staleness = 1});
+  testing::run_team_well(c.ranks, [&](const Team& team) {
+    Trainer trainer(c, team, options_of(c, false));
+    for (int step = 0; step < 40; ++step) {
+      trainer.step();
+    }
+    trainer.drain();
+    std::int64_t lookups = 0;
+    for (const auto& [missed, count] :
+         lookups_by_steps_missed(trainer.executor().take_staleness())) {
+      EXPECT_LE(missed, c.staleness);
+      lookups += count;
+    }
+    const bool serves = !trainer.trains() && team.rank + 1 < c.ranks;
+    EXPECT_EQ(lookups, serves ? 39 * c.trainers : 0);  // the first is strict
+  });
+}
+
+// The simulator's half has no torch module to derive the shape from.
+TEST(EmbeddingsPredicted, HaveTheShapeOfTheTorchModule) {
+  const auto c = case_of({.name = "", .servers = 3});
+  const plan::ModelShape traced = shape_of(c);
+  predict::PredictRequest request;
+  predict::set_tables(c, request);
+  const plan::ModelShape& told = request.network.model;
+  EXPECT_EQ(told.modules, traced.modules);
+  EXPECT_EQ(told.ready_order, traced.ready_order);
+  ASSERT_EQ(told.parameters.size(), traced.parameters.size());
+  for (std::size_t p = 0; p < told.parameters.size(); ++p) {
+    EXPECT_EQ(told.parameters[p].name, traced.parameters[p].name);
+    EXPECT_EQ(told.parameters[p].sizes, traced.parameters[p].sizes);
+    EXPECT_EQ(told.parameters[p].elements, traced.parameters[p].elements);
+    EXPECT_EQ(told.parameters[p].module, traced.parameters[p].module);
+  }
+  EXPECT_EQ(request.ranks, 6);
 }
 
 TEST(EmbeddingsAlone, SendNothing) {

@@ -123,6 +123,18 @@ TEST(StepReader, TimesOfLinesWhereThereIsNoGroup) {
     reader.take("step done", now);
   }
   EXPECT_EQ(reader.samples()[0].step_ns, (std::vector<std::int64_t>{20, 30}));
+  StepReader three(c,
+                   0);  // as many lines as steps: one of the warm-up, two more
+  for (const std::int64_t now : {1000, 1010, 1030}) {
+    three.take("step done", now);
+  }
+  EXPECT_EQ(three.samples()[0].step_ns, (std::vector<std::int64_t>{10, 20}));
+  c.warmup = 0;
+  StepReader cold(c, 0);
+  for (const std::int64_t now : {1000, 1010, 1030}) {
+    cold.take("step done", now);
+  }
+  EXPECT_EQ(cold.samples()[0].step_ns, (std::vector<std::int64_t>{10, 20}));
 }
 
 TEST(OutsideCommand, FillsInWhatItKnows) {

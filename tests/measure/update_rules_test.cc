@@ -113,6 +113,33 @@ TEST(UpdateRules, ZeroEqualsAllReduceOnIntegers) {
   }
 }
 
+// Sums of squares are whole numbers, so their root is the same on all ranks.
+TEST(UpdateRules, ZeroClipsAsAllReduceOnIntegers) {
+  const auto clipped = [](const std::string& text) {
+    Job job = of_integers(text);
+    job.configuration.clip_norm = 0.5;
+    job.steps = 1;
+    return job;
+  };
+  for (const int world : {2, 4}) {
+    const Job all_reduce = clipped("fusion+all-reduce");
+    for (const char* text : {"fusion+rs-ag+zero-1",
+                             "bytescheduler:partition-mb=0.02+rs-ag+zero-1",
+                             "fusion+rs-ag+zero-2",
+                             "fusion+hierarchical:local=2+zero-1"}) {
+      expect_equal(world, clipped(text), all_reduce);
+    }
+    Job free = all_reduce;
+    free.configuration.clip_norm = 0;
+    EXPECT_FALSE(
+        identical(trained(world, free)[0], trained(world, all_reduce)[0]));
+    free.configuration.clip_norm = 1e6;
+    Job unlimited = free;
+    unlimited.configuration.clip_norm = 0;
+    expect_equal(world, free, unlimited);
+  }
+}
+
 TEST(UpdateRules, DilocoOfRateOneWithoutMomentumIsLocalSgdOnIntegers) {
   for (const int world : {2, 4}) {
     expect_equal(
@@ -129,7 +156,14 @@ TEST(UpdateRules, RunWithEveryOptimizer) {
         "fusion+diloco:every=4,fragments=2,delay=1,mix=0.5",
         "fusion+slowmo:every=3",
         "wfbp+neighbor-allreduce+gradient-tracking",
-        "fusion+neighbor-allreduce:topology=ring+exact-diffusion"}) {
+        "fusion+neighbor-allreduce:topology=ring+exact-diffusion",
+        "fusion+neighbor-allreduce:topology=ring+decentlam",
+        "fusion+neighbor-allreduce:topology=ring+topk:density=0.1",
+        "wfbp+neighbor-allreduce:topology=ring+random-k:density=0.1",
+        "bytescheduler:partition-mb=0.02+neighbor-allreduce:topology=ring+"
+        "ef-sign",
+        "fusion+neighbor-allreduce:topology=ring+bf16+local-sgd:every=2",
+        "fusion+neighbor-allreduce:topology=ring+qsgd+awc"}) {
     for (const char* optimizer : {"sgd", "adamw"}) {
       for (const auto& rank : trained(3, awkward(text, optimizer))) {
         for (const at::Tensor& parameter : rank) {

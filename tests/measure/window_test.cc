@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/base/error.h"
+
 namespace paceline::measure {
 namespace {
 
@@ -54,6 +56,29 @@ TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
   EXPECT_EQ(samples.phase_ns.at("forward"),
             (std::vector<std::int64_t>{3, 4, 5}));
   EXPECT_EQ(samples.phase_ns.at("wait"), (std::vector<std::int64_t>{9, 9, 9}));
+}
+
+TEST(Window, KeepsTheStepsThatEndedBeforeAnError) {
+  Scribe job;
+  records::RankSamples kept;
+  EXPECT_THROW(measure(job,
+                       {.warmup = 1,
+                        .steps = 5,
+                        .progress =
+                            [](int done, int) {
+                              if (done == 4) {
+                                throw WorldError("a rank died");
+                              }
+                            },
+                        .interrupted =
+                            [&](records::RankSamples samples) {
+                              kept = std::move(samples);
+                            }}),
+               WorldError);
+  EXPECT_EQ(kept.step_ns, (std::vector<std::int64_t>{1020, 1030}));
+  EXPECT_EQ(kept.window_ns, 2050);
+  EXPECT_EQ(kept.phase_ns.at("forward"), (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(kept.flush_ns, std::nullopt);
 }
 
 TEST(Window, SyncDrainsAfterEveryStep) {

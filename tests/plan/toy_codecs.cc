@@ -20,6 +20,16 @@ std::size_t number(const Kernel& work, std::size_t i) {
   return static_cast<std::size_t>(work.numbers[i]);
 }
 
+/// The element at a place that was sent; where it is none, since it was read
+/// too early, all become wrong.
+double& element(Values& values, double place) {
+  if (place >= 0 && place < static_cast<double>(values.size())) {
+    return values[static_cast<std::size_t>(place)];
+  }
+  std::ranges::fill(values, std::nan(""));
+  return values.front();
+}
+
 Values added(const Values& a, const Values& b) {
   Values sum(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -52,7 +62,7 @@ Results topk(const Kernel& work, const Reads& reads) {
 Results scatter(const Kernel& work, const Reads& reads) {
   Values sum(size(work.writes[0].slice.count), 0.0);
   for (std::size_t i = 0; !reads.empty() && i < reads[0].size(); ++i) {
-    sum[static_cast<std::size_t>(reads[1][i])] += reads[0][i];
+    element(sum, reads[1][i]) += reads[0][i];
   }
   return {sum};
 }
@@ -181,7 +191,7 @@ Results gtopk_merge(const Reads& reads) {
   }
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (std::ranges::find(places, reads[5][i]) == places.end()) {
-      left[static_cast<std::size_t>(reads[5][i])] += own[i];
+      element(left, reads[5][i]) += own[i];
       own[i] = 0;
     }
   }

@@ -121,6 +121,24 @@ bool is_of_tables(std::string_view kernel) {
          kernel == "update_rows";
 }
 
+std::vector<Values> square_sum(const std::vector<Values>& reads) {
+  double sum = 0;
+  for (const Values& read : reads) {
+    for (const double value : read) {
+      sum += value * value;
+    }
+  }
+  return {{sum}};
+}
+
+/// numbers: largest norm, divisor, copies.
+std::vector<Values> clip(const Kernel& work, const std::vector<Values>& reads) {
+  const double scale = reads.size() > 1 ? reads[1].front() : 1;
+  const double norm =
+      std::sqrt(reads[0].front() / work.numbers[2]) / (work.numbers[1] * scale);
+  return {{scale * std::max(1.0, (norm + 1e-6) / work.numbers[0])}};
+}
+
 }  // namespace
 
 ToyMemory::ToyMemory(const PlanWorld& world) {
@@ -195,6 +213,12 @@ std::vector<Values> toy_kernel(const Kernel& work,
   }
   if (work.name == "rescale") {
     return rescale(work, reads);
+  }
+  if (work.name == "square_sum") {
+    return square_sum(reads);
+  }
+  if (work.name == "clip") {
+    return clip(work, reads);
   }
   if (work.name == "nesterov") {
     return nesterov(work, reads);

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/plan/engine_traits.h"
 #include "paceline/predict/predict.h"
 #include "predict/two_nodes.h"
 
@@ -65,6 +66,14 @@ TEST(Engines, CostWhatTheirFileSays) {
   for (const EngineCosts& engine : costs.engines) {
     EXPECT_FALSE(engine.source.empty()) << engine.name;
   }
+}
+
+TEST(Engines, EveryOneThatRunsHasCostsAndAsManyAtOnce) {
+  for (const plan::EngineTraits& engine : plan::kEngines) {
+    EXPECT_EQ(engine_costs_named(engine.name).name, engine.name);
+  }
+  EXPECT_EQ(most_side_by_side("mpi"),
+            plan::find_engine_traits("mpi")->concurrent_collectives);
 }
 
 constexpr std::string_view kOwnCosts = R"(

@@ -109,6 +109,97 @@ TEST(Importers, DlperfLogThatIsTooShortOrNamedOtherwiseIsRefused) {
             std::string::npos);
 }
 
+// The lines of Oneflow-Inc/DLPerf, OneFlow/Classification/ConvNets/
+// resnet50v1.5/extract_cnn_result.py and OneFlow/LanguageModeling/BERT/
+// extract_bert_result.py.
+TEST(Importers, DlperfStampsOfNumberedSteps) {
+  const std::string images =
+      "model = resnet50\n"
+      "train: epoch 0, iter 20, loss: 7.087004, top_1: 0.000000, top_k: "
+      "0.000000, samples/s: 3988.891 1597933942.9863544\n"
+      "train: epoch 0, iter 120, loss: 1.050499, top_1: 1.000000, top_k: "
+      "1.000000, samples/s: 5917.583 1597933977.6064055\n";
+  const RunRecord record =
+      import_dlperf_log(images, "oneflow/2n8g/rn50_b128_fp32_1.log").at(0);
+  EXPECT_EQ(record.configuration.framework, "OneFlow");
+  ASSERT_EQ(record.ranks[0].step_ns.size(), 100U);
+  EXPECT_NEAR(
+      static_cast<double>(record.ranks[0].window_ns), 34.6200511e9, 1e3);
+  const std::string texts =
+      "step: 19, total_loss: 9.725, mlm_loss: 8.960, nsp_loss: 0.766, "
+      "throughput: 54.982 1598056519.8844702\n"
+      "step: 119, total_loss: 8.010, mlm_loss: 7.331, nsp_loss: 0.679, "
+      "throughput: 139.896 1598056537.0029895\n";
+  const RunRecord bert =
+      import_dlperf_log(texts, "oneflow/1n1g/bert_b24_fp32_1.log").at(0);
+  EXPECT_EQ(bert.configuration.model, "BERT-Base");
+  EXPECT_NEAR(static_cast<double>(bert.ranks[0].window_ns), 17.1185193e9, 1e3);
+  EXPECT_NE(refusal([&] {
+              import_dlperf_log(images.substr(0,
+                                              images.find("train: epoch 0, "
+                                                          "iter 120")),
+                                "1n1g/rn50_b128_fp32_1.log");
+            }).find("20 steps, but the window is 100 after 20"),
+            std::string::npos);
+}
+
+// The form of the stamps is that of NVIDIADeepLearningExamples/TensorFlow/
+// LanguageModeling/BERT/extract_tensorflow_logs_time.py; a line in 10 steps,
+// of 0.5 s each, and after the 60th step of 0.25 s.
+TEST(Importers, DlperfStepsBetweenTwoStampsAreEqual) {
+  std::string text;
+  double at = 1;
+  for (int i = 10; i <= 130; i += 10) {
+    char line[100];
+    std::snprintf(line,
+                  sizeof line,
+                  "DLL 2020-08-26 18:%02d:%09.6f - Iteration: %d "
+                  " throughput_train : 120.0 seq/s\n",
+                  static_cast<int>(at) / 60,
+                  std::fmod(at, 60.0),
+                  i);
+    text += line;
+    at += i < 60 ? 5 : 2.5;
+  }
+  const RunRecord record =
+      import_dlperf_log(text, "1n8g/bert_b48_fp32_2.log").at(0);
+  EXPECT_EQ(record.configuration.framework, "NGC TensorFlow 1.x");
+  ASSERT_EQ(record.ranks[0].step_ns.size(), 100U);
+  EXPECT_EQ(record.ranks[0].step_ns[39], 500'000'000);
+  EXPECT_EQ(record.ranks[0].step_ns[40], 250'000'000);
+}
+
+// The line of Oneflow-Inc/DLPerf, PyTorch/resnet50v1.5/README.md, line 335,
+// with other numbers: two ranks, of which one is slower in each step.
+TEST(Importers, DlperfTimesOfSeveralRanksAreTheSlowestOnes) {
+  std::string text;
+  for (int i = 0; i < 120; ++i) {
+    for (const int rank : {0, 1}) {
+      char line[200];
+      std::snprintf(
+          line,
+          sizeof line,
+          "     Epoch: [0][%3d/530]       Time  %.3f ( 4.462)    Data  0.114 "
+          "( 0.039)    Loss 3.3840e+01 (2.2378e+01)    Acc@1   2.34 (  1.82) "
+          "Acc@5  10.94 (  7.81)\n",
+          i,
+          rank == i % 2 ? 0.363 : 0.25);
+      text += line;
+    }
+  }
+  const std::string path = "1n2g/rn50_b128_fp32_1.log";
+  const RunRecord record = import_dlperf_log(text, path).at(0);
+  EXPECT_EQ(record.configuration.framework, "PyTorch");
+  EXPECT_EQ(record.ranks[0].step_ns,
+            std::vector<std::int64_t>(100, 363'000'000));
+  text.replace(text.find("[ 77/530]"), 9, "[ 78/530]");
+  text.replace(text.find("[ 77/530]"), 9, "[ 78/530]");
+  EXPECT_NE(refusal([&] {
+              import_dlperf_log(text, path);
+            }).find("99 of the 100 steps after step 19 have a line"),
+            std::string::npos);
+}
+
 TEST(Importers, DlperfRatesOfAllDevicesAndOfSteps) {
   std::string text;
   for (int i = 1; i <= 130; ++i) {

@@ -84,6 +84,38 @@ TEST(Accuracy, OfARegressionIsItsLossAndTheTargetAnUpperLimit) {
   EXPECT_EQ(cells[6], "10");
 }
 
+/// Steps of 3 ms, then 5 ms, on the slower of two ranks.
+records::RunRecord predicted(const std::string& label, int ranks) {
+  records::RunRecord record;
+  record.source = records::Source::kPredicted;
+  record.configuration = trained(label, 0, 0).configuration;
+  record.configuration.data = "";
+  record.configuration.ranks = ranks;
+  record.configuration.cluster = "two hosts; prices 12345678";
+  for (const std::int64_t first : {1'000'000, 3'000'000}) {
+    records::RankSamples samples;
+    samples.step_ns = {first, 5'000'000};
+    record.ranks.push_back(samples);
+  }
+  return record;
+}
+
+TEST(Accuracy, TakesPredictedStepsForTimeToTheTarget) {
+  const std::vector<records::RunRecord> records{trained("a", 0, 0.9),
+                                                trained("b", 0, 0.9),
+                                                trained("c", 0, 0.7),
+                                                predicted("a", 2),
+                                                predicted("b", 4),
+                                                predicted("c", 2)};
+  const auto tables = accuracy_tables(records);
+  ASSERT_EQ(tables.size(), 1u);
+  ASSERT_EQ(tables[0].columns.size(), 10u);
+  EXPECT_EQ(tables[0].columns[9].name, "s on two hosts");
+  EXPECT_EQ(tables[0].rows[0].cells[9], "0.08") << "20 steps of 4 ms";
+  EXPECT_EQ(tables[0].rows[1].cells[9], "-") << "predicted of other ranks";
+  EXPECT_EQ(tables[0].rows[2].cells[9], "-") << "never reached";
+}
+
 TEST(Accuracy, IsAbsentWithoutData) {
   EXPECT_TRUE(accuracy_tables(std::vector{records::RunRecord{}}).empty());
 }

@@ -32,6 +32,7 @@ RunRecord two_iterations(const std::vector<std::pair<int, int>>& ranks) {
 // numpy: 1.96 * std([640, 320]) = 313.6, of the sums the same.
 TEST(BluefogFormat, LinesAreTheOriginalsToTheCharacter) {
   EXPECT_EQ(render_bluefog({{two_iterations({{100, 200}, {100, 100}})}}),
+            "# fusion+neighbor-allreduce on 2 ranks\n"
             "Model: resnet50\n"
             "Batch size: 64\n"
             "Number of GPUs: 2\n"
@@ -54,14 +55,17 @@ TEST(BluefogFormat, SaysCpuWhereThereIsNoGpu) {
   EXPECT_EQ(text.find("GPU"), std::string::npos);
 }
 
-TEST(BluefogFormat, LeavesOutWhatHasNoTenSteps) {
+TEST(BluefogFormat, SaysWhatHasNoTenSteps) {
   RunRecord failed = two_iterations({{100, 100}});
   failed.error = "rank 0: killed";
   RunRecord brief = two_iterations({{100, 100}});
   brief.ranks[0].step_ns.resize(9);
+  brief.configuration.steps = 9;
   RunRecord discarded = two_iterations({{100, 100}});
   discarded.configuration.discard = true;
-  EXPECT_EQ(render_bluefog({{failed, brief, discarded}}), "");
+  EXPECT_EQ(render_bluefog({{failed, brief, discarded}}),
+            "# fusion+neighbor-allreduce on 1 rank failed: rank 0: killed\n"
+            "# no iteration: 10 steps make one, and the case has 9\n");
 }
 
 TEST(BluefogFormat, EveryRecordOnlyAppends) {

@@ -30,6 +30,7 @@ TEST(Ddl, PrintsTheLinesOfHorovodsSyntheticBenchmark) {
   const std::vector<records::RunRecord> records{
       of_steps("resnet50", {100'000'000, 200'000'000})};
   EXPECT_EQ(render_ddl(records),
+            "# wfbp+all-reduce on 2 ranks\n"
             "Model: resnet50\nBatch size: 8\nNumber of CPUs: 2\n"
             "Running warmup...\nRunning benchmark...\n"
             "Iter #0: 80.0 img/sec per CPU\nIter #1: 40.0 img/sec per CPU\n"
@@ -43,6 +44,7 @@ TEST(Ddl, CountsSentencesOfNetworksThatReadText) {
   records.front().configuration.sequence_length = 64;
   const std::string text = render_ddl(records);
   EXPECT_TRUE(text.starts_with(
+      "# wfbp+all-reduce on 2 ranks\n"
       "Running warmup...\nBERT Large Pretraining, Sentence len: 64\n"
       "Running benchmark...\nIter #0: 16.0 sentences/sec per GPU\n"))
       << text;

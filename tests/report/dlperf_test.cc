@@ -179,6 +179,33 @@ TEST(Frameworks, OtherMathematicsIsNotComparable) {
   EXPECT_NE(text.find("(1) d is not installed here"), std::string::npos);
 }
 
+TEST(Frameworks, ParametersAndFlopsAreComparedExactly) {
+  for (const char* name : {"parameters", "flops"}) {
+    std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
+                                            measured("b", 1, 8'000'000, "2.5"),
+                                            measured("c", 1, 8'000'000, "2.5")};
+    for (records::RunRecord& record : records) {
+      record.adapter[name] = "8178368512";
+    }
+    records[2].adapter[name] = "8178368514";
+    const auto all = findings(framework_tables(records)[0]);
+    EXPECT_TRUE(any_finding(all, "c", "not comparable")) << name;
+    EXPECT_FALSE(any_finding(all, "b", "not comparable")) << name;
+  }
+}
+
+TEST(Frameworks, LossesOfBf16AreComparedAsFarAsTheyAreShown) {
+  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.125"),
+                                          measured("b", 1, 8'000'000, "2.14"),
+                                          measured("c", 1, 8'000'000, "2.53")};
+  for (records::RunRecord& record : records) {
+    record.configuration.dtype = "bf16";
+  }
+  const auto all = findings(framework_tables(records)[0]);
+  EXPECT_TRUE(any_finding(all, "c", "not comparable"));
+  EXPECT_FALSE(any_finding(all, "b", "not comparable"));
+}
+
 TEST(Frameworks, ASpeedUpBeyondTheDevicesCannotBe) {
   const std::vector<records::RunRecord> records{
       measured("a", 1, 8'000'000, "2.5"), measured("a", 2, 7'000'000, "2.5")};

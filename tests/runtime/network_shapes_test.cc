@@ -320,5 +320,29 @@ TEST(NetworkShapes, AreThoseOfTheTorchModules) {
       << kFile << " is out of date: PACELINE_UPDATE_GOLDEN=1 rewrites it";
 }
 
+double flops_of(const char* name) {
+  const auto& info = networks::find_network(name);
+  return trace(networks::make_network(info, {}, 0),
+               name,
+               networks::make_batch(info, {.batch_size = 2}))
+      .flops;
+}
+
+// Multiplications by hand, of every layer; ResNet-50's as torchvision has them.
+TEST(NetworkShapes, ProductsOfASample) {
+  EXPECT_EQ(flops_of("lenet"),
+            2.0 * (28 * 28 * 6 * 25 + 10 * 10 * 16 * 150 + 400 * 120 +
+                   120 * 84 + 84 * 10));
+  EXPECT_EQ(flops_of("resnet50"), 2.0 * 4'089'184'256);
+  constexpr double kTokens = 64;
+  constexpr double kHidden = 768;
+  constexpr double kWords = 30'528;
+  const double layer = kTokens * (12 * kHidden * kHidden) +  // weights
+                       2 * kTokens * kTokens * kHidden;      // attention
+  EXPECT_EQ(flops_of("bert-base"),
+            2 * (12 * layer + kTokens * kHidden * (kHidden + kWords) +
+                 kHidden * (kHidden + 2)));
+}
+
 }  // namespace
 }  // namespace paceline::runtime

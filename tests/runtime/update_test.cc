@@ -114,5 +114,33 @@ TEST(Update, LeavesEverythingWhereTheGradientsOverflowed) {
   }
 }
 
+// Numbers of few bits: all of float32's results are exact, and so is their
+// rounding in a float64 that is converted at the end.
+TEST(Update, ChangesEveryElementOfBf16) {
+  for (const double momentum : {0.0, 0.5}) {
+    for (const std::int64_t size : {1, 31, 64, 1000}) {
+      const auto wide = at::TensorOptions().dtype(at::kDouble);
+      const at::Tensor w = at::arange(size, wide).remainder(37) / 8 - 2;
+      const at::Tensor g = at::arange(size, wide).remainder(23) / 4 - 3;
+      const at::Tensor v = at::arange(size, wide).remainder(29) / 2 - 7;
+      const at::Tensor change = g / 2 + w * 0.25 + v * momentum;
+      Operand all[3] = {
+          {w.to(at::kBFloat16)}, {g.to(at::kBFloat16)}, {v.to(at::kBFloat16)}};
+      const std::vector<Operand> state(all, all + (momentum == 0 ? 2 : 3));
+      std::vector<Operand> reads = state;
+      reads.push_back({at::full({1}, 0.25, wide)});
+      run("update",
+          reads,
+          state,
+          {2},
+          {.name = "sgd", .momentum = momentum, .weight_decay = 0.25});
+      EXPECT_TRUE(all[0][0].equal((w - change * 0.25).to(at::kBFloat16)))
+          << size << " elements, momentum " << momentum;
+      EXPECT_TRUE(
+          all[2][0].equal((momentum == 0 ? v : change).to(at::kBFloat16)));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace paceline::runtime

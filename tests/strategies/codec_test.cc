@@ -60,9 +60,11 @@ TEST(Codecs, AreRefusedWhereSumsOfSomeRanksArePassedOn) {
     EXPECT_EQ(refusal(fmt::format("fusion+{}", codec)), "") << codec;
   }
   EXPECT_EQ(refusal("dear+all-reduce+topk:density=0.5"), "");
-  EXPECT_EQ(refusal("fusion+neighbor-allreduce+sign"),
-            "'sign' compresses what crosses, and 'atc' sends the parameters "
-            "themselves; take identity");
+  EXPECT_EQ(
+      refusal("fusion+neighbor-allreduce+sign"),
+      "'sign' compresses what crosses, and neighbors need codes that keep "
+      "a share of every change of one rank's parameters, as those of "
+      "'sign' do not; take bf16, ef-sign, topk, random-k, qsgd");
 }
 
 TEST(Codecs, DensityIsAShare) {

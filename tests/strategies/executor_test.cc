@@ -43,12 +43,14 @@ struct Case {
   OptimizerShape optimizer{};
   bool loss_scaling = false;
   std::uint32_t schedules = kSchedules;
+  double clip_norm = 0;
 
   PlanInput input() const {
     PlanInput result = input_of(tiny_model(), world);
     result.micro_batches = micro_batches;
     result.optimizer = optimizer;
     result.loss_scaling = loss_scaling;
+    result.clip_norm = clip_norm;
     return result;
   }
 };
@@ -73,6 +75,14 @@ std::vector<Case> cases() {
       all.push_back(all.back());
       all.back().name += ", scaled";
       all.back().loss_scaling = true;
+      all.back().schedules = kFewSchedules;
+    }
+    if (spec.update.row == nullptr ||
+        (spec.update.row->name != "gradient-tracking" &&
+         spec.update.row->name != "decentlam")) {
+      all.push_back(all.back());  // and scaled, where it may be
+      all.back().name += ", clipped";
+      all.back().clip_norm = 5;
       all.back().schedules = kFewSchedules;
     }
   }

@@ -224,6 +224,51 @@ INSTANTIATE_TEST_SUITE_P(All,
                                            "optimal-merge",
                                            "bytescheduler"));
 
+/// Tensors a bucket, in ready order, where all tensors have 256 values: each
+/// update is one bucket's.
+std::vector<std::size_t> cut_of(const std::string& text,
+                                const PlanInput& input) {
+  const auto planner = make_planner(parse_strategy(text));
+  std::vector<std::size_t> sizes;
+  for (const Op& op : planner->plan(input, planner->setup(input), 0).ops) {
+    const auto* kernel = std::get_if<Kernel>(&op.work);
+    if (kernel != nullptr && kernel->name == "update") {
+      sizes.push_back(
+          static_cast<std::size_t>(kernel->writes[0].slice.count / 256));
+    }
+  }
+  return sizes;
+}
+
+// 3 ns and 10 ps a byte.  Of 1024 bytes topk sends 64 as values and 64 as
+// places, which every rank gathers of all 4; a neighbor gets each by itself.
+TEST(MergingSchedules, CutByWhatTheCodecLetsCross) {
+  PlanInput input = input_of(
+      toy_model({{256}, {256}, {256}, {256}, {256}, {256}, {256}, {256}}), 4);
+  const auto plain = line(3'000, 10);
+  const TransferTime gathered = [&](std::int64_t bytes) {
+    return 2 * plain(4 * bytes / 16);
+  };
+  const TransferTime by_neighbors = [&](std::int64_t bytes) {
+    return 2 * 2 * plain(bytes / 16);
+  };
+  const std::string code = "+topk:density=0.0625";
+  const std::string ring = "+neighbor-allreduce:topology=ring";
+  const auto expect_cuts = [&](const std::string& exchange,
+                               Picoseconds backward,
+                               const TransferTime& coded) {
+    std::ranges::fill(input.profile->backward, backward);
+    const auto all = tensors_of(input, "test");
+    const auto cut = cut_of("mg-wfbp" + exchange + code, input);
+    EXPECT_EQ(cut, greedy_merge(all, coded).sizes);
+    EXPECT_NE(cut, cut_of("mg-wfbp" + exchange, input));
+    EXPECT_NE(cut_of("optimal-merge" + exchange, input),
+              cut_of("optimal-merge" + exchange + code, input));
+  };
+  expect_cuts("", 11'000, gathered);
+  expect_cuts(ring, 20'000, by_neighbors);
+}
+
 TEST(MergingSchedules, SayWhatTheyPredict) {
   const PlanInput input = input_of(toy_model({{256}, {256}}), 2);
   // Ready at 2 and 4 ns; 3 ns + 10.24 ns a tensor.

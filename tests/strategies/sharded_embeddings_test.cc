@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/access.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
@@ -55,6 +58,20 @@ TEST(TableMap, LetsEveryReplicaServeItsTrainers) {
   EXPECT_EQ(map.find(2, 3, 4).server, 0);
   EXPECT_EQ(map.find(2, 3, 3).server, 1);
   EXPECT_EQ(map.find(2, 3, 3).row, 11);
+}
+
+TEST(TableMap, NamesTrainerTableAndIdThatIsOutOfRange) {
+  const TableMap map({.tables = 3, .rows = 4});
+  for (const Elements id : {-1, 4}) {
+    try {
+      map.find(2, id, 7);
+      FAIL();
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(),
+                "trainer 7 looks up id " + std::to_string(id) +
+                    " of table 2, whose ids are 0 to 3");
+    }
+  }
 }
 
 // The mean of 300 (1 - (299/300)^n) over n = 20 .. 50 is 32.9.
@@ -111,6 +128,20 @@ TEST(ShardedEmbeddings, EndWithTheInterpretersValuesUnderAnySchedule) {
   }
 }
 
+TEST(ShardedEmbeddings, MayBeStaleWhereNothingElseChanges) {
+  for (auto [job, at] : plan::toy_jobs()) {
+    job.staleness = 2;
+    const auto planner = plan::with_tables(job, "fusion");
+    plan::PlanInput input =
+        plan::input_of(plan::model_behind_bags(job, at), job.ranks());
+    EXPECT_NO_THROW(plan::verify(*planner, input, 4));
+    input.rank = job.trainers;
+    const plan::Setup setup = planner->setup(input);
+    EXPECT_EQ(plan::largest_slack(planner->plan(input, setup, 0)), 0);
+    EXPECT_EQ(plan::largest_slack(planner->plan(input, setup, 1)), 3);
+  }
+}
+
 // With fewer hazards some schedule must go wrong.
 TEST(ShardedEmbeddings, NeedTheirHazards) {
   const EmbeddingJob job = plan::toy_job(2, 2);
@@ -147,6 +178,21 @@ TEST(ShardedEmbeddings, CostWhatTheirHeaderSays) {
   EXPECT_EQ(sent(0), 4 * (8 + 33 * 8 + rows));
   EXPECT_EQ(sent(2), 2 * rows);
   EXPECT_EQ(sent(6), 0);
+}
+
+// Four trainers on two hosts, and the servers behind them.
+TEST(ShardedEmbeddings, TellTheDensePartWhichTrainersShareAHost) {
+  const EmbeddingJob job = plan::toy_job(4, 2);
+  const auto planner = plan::with_tables(job, "fusion+hierarchical");
+  plan::PlanInput input =
+      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  input.local_world = {2, 2, 3};
+  const plan::Setup setup = planner->setup(input);
+  const auto& groups = setup.communicators;
+  EXPECT_TRUE(std::ranges::any_of(groups, [](const plan::Communicator& group) {
+    return group.members == plan::Members::spaced(0, 2);
+  }));
+  EXPECT_NO_THROW(plan::verify(*planner, input, 3));
 }
 
 TEST(ShardedEmbeddings, RefuseAnotherNumberOfRanks) {

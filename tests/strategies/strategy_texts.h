@@ -67,6 +67,15 @@ inline std::vector<std::string> strategy_texts() {
       "dear+neighbor-allreduce:topology=ring+exact-diffusion",
       "fusion+hierarchical-neighbor-allreduce:local=1,topology=ring+"
       "exact-diffusion",
+      "bytescheduler+neighbor-allreduce:topology=ring+decentlam",
+      "wfbp+neighbor-allreduce:topology=ring+topk:density=0.3",
+      "bytescheduler:partition-mb=0.00008,credit-mb=0+"
+      "neighbor-allreduce:topology=ring+ef-sign",
+      "dear+neighbor-allreduce:topology=full,gamma=0.5+random-k:density=0.3",
+      "fusion+neighbor-allreduce:topology=ring+qsgd+awc",
+      "dear+neighbor-allreduce:topology=ring+ef-sign+awc:window=backward",
+      "fusion+neighbor-allreduce:topology=ring+bf16+local-sgd:every=2",
+      "fusion+neighbor-allreduce:topology=ring+topk:density=0.3+pga:every=2",
       "bytescheduler+rs-ag+zero-1",
       "wfbp+rs-ag+zero-1",
       "dear+rs-ag+zero-1",
@@ -85,7 +94,12 @@ inline std::vector<std::string> strategy_texts() {
       names.push_back(fmt::format("{}+{}", schedule.name, exchange.name));
     }
     for (const auto& codec : codecs()) {
-      names.push_back(fmt::format("fusion+{}+{}", exchange.name, codec.name));
+      const bool coded = exchange.make_coded != nullptr &&
+                         codec.guarantee != Guarantee::kNeutral;
+      names.push_back(fmt::format("fusion+{}{}+{}",
+                                  exchange.name,
+                                  coded ? ":topology=ring" : "",
+                                  codec.name));
     }
     for (const auto& update : update_rules()) {
       const bool fixed = update.name == "exact-diffusion";

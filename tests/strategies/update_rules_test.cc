@@ -14,6 +14,7 @@
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_machine.h"
 #include "plan/toy_model.h"
+#include "strategies/least_squares.h"
 
 // Update rules against mathematics that is written without a plan.
 
@@ -300,68 +301,27 @@ TEST(ExactDiffusion, EqualsItsRecurrence) {
             1e-9);
 }
 
-/// Least squares whose optimum differs from rank to rank: rank r has the loss
-/// sum over elements of a/2 (x - b)^2.
-class LeastSquares final : public Machine {
- public:
-  explicit LeastSquares(const PlanWorld& world) : toys(world), world_(world) {}
+constexpr OptimizerShape kPlain{.name = "sgd", .state_buffers = 0};
 
-  static double curvature(Rank rank) { return 0.25 + 0.25 * (rank % 3); }
-  static double center(Rank rank, std::size_t i) {
-    return static_cast<double>((7 * rank + 3 * static_cast<Rank>(i)) % 11 - 5);
-  }
-
-  /// Where the sum of all losses is least.
-  static double optimum(Rank ranks, std::size_t i) {
-    double weighted = 0, weights = 0;
-    for (Rank rank = 0; rank < ranks; ++rank) {
-      weighted += curvature(rank) * center(rank, i);
-      weights += curvature(rank);
-    }
-    return weighted / weights;
-  }
-
-  void forward(Rank, Step, const Forward&) override {}
-  void backward(Rank rank, Step, const Backward& work) override {
-    const Placement& where =
-        world_.setup(rank).parameters[index_of(work.parameter)];
-    Values gradient = toys.memory.read(rank, where.value);
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      gradient[i] = curvature(rank) * (gradient[i] - center(rank, i));
-    }
-    toys.memory.write(rank, where.gradient, gradient);
-  }
-  void kernel(Rank rank, Step step, const Kernel& work) override {
-    toys.kernel(rank, step, work);
-  }
-  void collective(const Communicator& on,
-                  const std::vector<const Collective*>& parts) override {
-    toys.collective(on, parts);
-  }
-  void send(Rank from, const Slice& slice, std::size_t message) override {
-    toys.send(from, slice, message);
-  }
-  void receive(Rank to, const Slice& slice, std::size_t message) override {
-    toys.receive(to, slice, message);
-  }
-
-  ToyMachine toys;
-
- private:
-  const PlanWorld& world_;
-};
-
-/// The largest distance of any rank from the optimum after many steps of plain
-/// SGD with rate 1/4.
-double distance_from_optimum(const std::string& text, Rank ranks) {
+/// All parameters after many steps of SGD with rate 1/4.
+World settled(const std::string& text,
+              Rank ranks,
+              const OptimizerShape& optimizer) {
   const auto planner = make_planner(parse_strategy(text));
   PlanInput input = input_of(tiny_model(), ranks);
-  input.optimizer = {.name = "sgd", .state_buffers = 0};
+  input.optimizer = optimizer;
   const PlanWorld plans(*planner, input, 600);
   LeastSquares machine(plans);
   interpret(plans, machine);
+  return values_in(machine.toys.memory, plans);
+}
+
+/// The largest distance of any rank from the optimum.
+double distance_from_optimum(const std::string& text,
+                             Rank ranks,
+                             const OptimizerShape& optimizer = kPlain) {
   double most = 0;
-  for (const auto& rank : values_in(machine.toys.memory, plans)) {
+  for (const auto& rank : settled(text, ranks, optimizer)) {
     for (const Values& values : rank) {
       for (std::size_t i = 0; i < values.size(); ++i) {
         most = std::max(most,
@@ -388,6 +348,37 @@ TEST(Heterogeneous, OnlyCorrectedRulesReachTheOptimum) {
                               "gradient-tracking",
                               ranks),
         1e-10);
+  }
+}
+
+TEST(DecentLam, EqualsItsRecurrence) {
+  World x = start_of(5);
+  Sgd sgd(x);
+  for (Step step = 0; step < kSteps; ++step) {
+    const World y = ring_mean(combined(1, x, -0.25, gradients_at(x, step)));
+    x = sgd.step(x, combined(4, x, -4, y));
+  }
+  for (const char* schedule : {"wfbp", "dear"}) {
+    EXPECT_LT(distance(meaning_of(std::string(schedule) +
+                                      "+neighbor-allreduce:topology=ring+"
+                                      "decentlam",
+                                  5),
+                       x),
+              1e-9)
+        << schedule;
+  }
+}
+
+// Its bias is that of averages without momentum, which momentum makes larger.
+TEST(DecentLam, SettlesWithMomentumWherePlainAveragesDo) {
+  const std::string ring = "fusion+neighbor-allreduce:topology=ring+";
+  const OptimizerShape momentum{};
+  for (const Rank ranks : {4, 7}) {
+    EXPECT_LT(distance(settled(ring + "decentlam", ranks, momentum),
+                       settled(ring + "atc", ranks, kPlain)),
+              1e-9);
+    EXPECT_GT(distance_from_optimum(ring + "atc", ranks, momentum),
+              1.2 * distance_from_optimum(ring + "decentlam", ranks, momentum));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "paceline/cli/warnings.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/advise.h"
+#include "paceline/predict/placements.h"
 #include "paceline/report/command.h"
 
 namespace paceline::cli {
@@ -71,7 +72,7 @@ std::string command_text(const records::Configuration& row,
 
 }  // namespace
 
-AdviseCommand::AdviseCommand(CLI::App& app) : job_(app) {
+AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app) {
   app.add_option("--bucket-mb",
                  bucket_mb_,
                  "bucket sizes in MiB to try; 0: a bucket per tensor")
@@ -110,7 +111,7 @@ predict::AdviseRequest AdviseCommand::request() const {
   if (error_percent_) {
     request.error = *error_percent_ / 100;
   }
-  const auto worlds = job_.worlds(request.job.cluster);
+  const auto worlds = tables_.complete(job_, request.job);
   if (worlds.size() > 1) {
     throw UsageError(fmt::format(
         "--ranks: advice is for one world, {} are given", worlds.size()));
@@ -122,7 +123,34 @@ predict::AdviseRequest AdviseCommand::request() const {
   return request;
 }
 
+/// Advice on a network with tables is where they lie.
+int AdviseCommand::place_tables() const {
+  if (!bucket_mb_.empty() || any_update_ || error_percent_ ||
+      !written_.path.empty()) {
+    throw UsageError(
+        "placements of embedding tables are ranked; leave out --bucket-mb, "
+        "--any-update, --error and --write");
+  }
+  predict::PredictRequest request = job_.request();
+  tables_.complete(job_, request);
+  const auto ranked = predict::rank_placements(request);
+  fmt::print("{}", placements_text(ranked, *request.tables));
+  records::Configuration best = tables_.configuration(job_);
+  best.placement = strategies::name_of(ranked.front().placement);
+  best.ranks = request.ranks;
+  best.strategy = request.strategy;
+  best.warmup = 50;
+  best.steps = 1000;
+  fmt::print("\n  {} {}\n",
+             report::command_of(best),
+             shell_command(cluster_words(job_.cluster())));
+  return 0;
+}
+
 int AdviseCommand::run() const {
+  if (has_tables(job_.model())) {
+    return place_tables();
+  }
   const predict::AdviseRequest request = this->request();
   AdvisedExperiment wanted = written_;
   wanted.model = job_.model();

@@ -7,6 +7,7 @@
 
 #include "paceline/cli/advised_experiment.h"
 #include "paceline/cli/job_flags.h"
+#include "paceline/cli/table_flags.h"
 #include "paceline/predict/advise.h"
 
 namespace paceline::cli {
@@ -24,8 +25,10 @@ class AdviseCommand {
 
  private:
   predict::AdviseRequest request() const;
+  int place_tables() const;
 
   JobFlags job_;
+  TableFlags tables_;
   std::optional<double> error_percent_;  // left out: the error table
   std::vector<double> bucket_mb_;
   bool any_update_ = false;

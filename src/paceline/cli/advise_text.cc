@@ -206,4 +206,62 @@ std::string buckets_text(const predict::AdviceTable& table) {
   return shown.rows.empty() ? "" : "\n" + report::console_text(shown);
 }
 
+namespace {
+
+/// Where a table lies, servers counted from 0.
+std::string place_of(const strategies::EmbeddingJob& job,
+                     strategies::TablePlacement placement,
+                     int table) {
+  switch (placement) {
+    case strategies::TablePlacement::kTable:
+      return fmt::format("server {}", table % job.servers);
+    case strategies::TablePlacement::kReplicated:
+      return "every server";
+    case strategies::TablePlacement::kRowHash:
+    case strategies::TablePlacement::kRowRange:
+      return fmt::format("a part on each of {} servers", job.servers);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string placements_text(std::span<const predict::PlacedTables> ranked,
+                            const strategies::EmbeddingJob& job) {
+  report::Table placements{
+      .columns = {{.name = "placement", .align = report::Align::kLeft},
+                  {.name = "step", .unit = "ms"},
+                  {.name = "examples/s"},
+                  {.name = "fullest server", .unit = "MB"},
+                  {.name = "tables", .unit = "% of the step"}}};
+  for (const predict::PlacedTables& it : ranked) {
+    placements.rows.push_back(
+        {.cells = {std::string(strategies::name_of(it.placement)),
+                   fmt::format("{:.3f}", ms(it.step)),
+                   fmt::format("{:.0f}", it.samples_per_s),
+                   megabytes(it.server_bytes),
+                   fmt::format("{:.1f}", it.share * 100)}});
+  }
+  placements.text =
+      "tables: what the step is longer by than that of the trainers alone";
+  const predict::PlacedTables& best = ranked.front();
+  report::Table tables{
+      .columns = {{.name = "table", .align = report::Align::kLeft},
+                  {.name = "lies on", .align = report::Align::kLeft},
+                  {.name = "memory", .unit = "MB"},
+                  {.name = "its share", .unit = "% of the step"}}};
+  const int copies = best.placement == strategies::TablePlacement::kReplicated
+                         ? job.servers
+                         : 1;
+  for (int table = 0; table < job.tables; ++table) {
+    tables.rows.push_back(
+        {.cells = {fmt::format("{}", table),
+                   place_of(job, best.placement, table),
+                   megabytes(copies * predict::table_bytes(job)),
+                   fmt::format("{:.1f}", best.share * 100 / job.tables)}});
+  }
+  tables.text = "tables are alike and are looked up together: equal shares";
+  return report::console_text(placements) + "\n" + report::console_text(tables);
+}
+
 }  // namespace paceline::cli

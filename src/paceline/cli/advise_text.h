@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "paceline/predict/advise.h"
 #include "paceline/predict/codec_advice.h"
+#include "paceline/predict/placements.h"
 
 // What `paceline advise` prints.
 
@@ -18,5 +20,9 @@ std::string codecs_text(const predict::CodecTable& table);
 
 /// Which bucket size each strategy with buckets should have.
 std::string buckets_text(const predict::AdviceTable& table);
+
+/// Placements, the fastest first, and what the first one does with each table.
+std::string placements_text(std::span<const predict::PlacedTables> ranked,
+                            const strategies::EmbeddingJob& job);
 
 }  // namespace paceline::cli

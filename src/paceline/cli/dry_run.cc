@@ -9,6 +9,7 @@
 
 #include "paceline/base/text.h"
 #include "paceline/cli/case_plan.h"
+#include "paceline/experiment/experiment.h"
 
 namespace paceline::cli {
 
@@ -48,6 +49,20 @@ std::string shortened(const std::string& plan) {
       counted(lines - kShown, "line"));
 }
 
+/// How many samples a rank takes a step, or who looks up its bags.
+std::string step_of(const records::Configuration& c) {
+  const std::string batch = c.model == "hybrid" ? ""
+                            : c.batch_size == experiment::kLargestBatch
+                                ? fmt::format("batch {}", experiment::kMax)
+                                : fmt::format("batch {}", c.batch_size);
+  return c.has_tables() ? fmt::format("{}{}{}, {}",
+                                      batch,
+                                      batch.empty() ? "" : ", ",
+                                      counted(c.trainers, "trainer"),
+                                      counted(c.servers, "server"))
+                        : batch;
+}
+
 }  // namespace
 
 std::string dry_run_text(const experiment::Experiment& experiment,
@@ -64,12 +79,12 @@ std::string dry_run_text(const experiment::Experiment& experiment,
   int number = 0;
   for (const records::Configuration& c : experiment.cases) {
     text += fmt::format(
-        "{:3}  {:<10} {} batch {} on {} x {}, {} each; {}{}; "
+        "{:3}  {:<10} {} {} on {} x {}, {} each; {}{}; "
         "{} + {}; {}{}{}\n",
         ++number,
         c.label,
         c.model,
-        c.batch_size,
+        step_of(c),
         c.ranks,
         c.device,
         counted(c.threads, "thread"),

@@ -11,12 +11,17 @@
 #include "paceline/base/error.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cluster/profile_file.h"
+#include "paceline/records/configuration.h"
 
 namespace paceline::cli {
 namespace {
 
 void choose_network(const std::string& model,
                     predict::PredictRequest& request) {
+  if (has_tables(model)) {
+    request.network.model.name = model;  // the rest depends on its tables
+    return;
+  }
   if (!names_profile(model)) {
     try {
       request.network = plan::network_shape(model);
@@ -76,6 +81,12 @@ bool names_profile(const std::string& model) {
   return model.ends_with(".json");
 }
 
+bool has_tables(const std::string& model) {
+  records::Configuration configuration;
+  configuration.model = model;
+  return configuration.has_tables();
+}
+
 JobFlags::JobFlags(CLI::App& app) {
   CLI::Option* model =
       app.add_option("model,--model,--network",
@@ -102,9 +113,9 @@ JobFlags::JobFlags(CLI::App& app) {
       app.add_option("--optimizer", optimizer_, "sgd or adamw [sgd]"),
       app.add_option("--engine",
                      engine_,
-                     "whose fits and software costs: nccl, gloo, link, ideal, "
-                     "bytescheduler, byteps, bluefog; left out: that of the "
-                     "cluster file's fits, else nccl"),
+                     "whose fits and software costs: nccl, gloo, mpi, link, "
+                     "ideal, bytescheduler, byteps, bluefog; left out: that of "
+                     "the cluster file's fits, else nccl"),
       app.add_option("--engine-costs",
                      engine_costs_,
                      "a file in place of data/engine_costs.toml")

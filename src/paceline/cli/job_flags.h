@@ -24,6 +24,9 @@ std::vector<std::string> cluster_words(const cluster::ClusterChoice& choice);
 /// Whether `model` is a profile's path, not a built-in network's name.
 bool names_profile(const std::string& model);
 
+/// Whether the network looks up embedding tables.
+bool has_tables(const std::string& model);
+
 /// The flags that describe a job on a cluster, for whoever predicts one.
 class JobFlags {
  public:

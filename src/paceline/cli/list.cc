@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
@@ -81,11 +82,18 @@ std::string strategies_list() {
       usual += fmt::format("{}{}", usual.empty() ? "" : "+", axis.rows[0].name);
     }
   }
+  std::vector<std::string> others;
+  for (const auto& row : strategies::exchanges()) {
+    if (!row.partner.empty()) {
+      others.push_back(fmt::format("{} for {}", row.partner, row.name));
+    }
+  }
   return fmt::format(
       "Strategies: SCHEDULE+EXCHANGE+CODEC+UPDATE; what is left out is that "
       "of\n"
-      "  {}\n\n{}",
+      "  {}, but {}\n\n{}",
       usual,
+      fmt::join(others, ", "),
       text);
 }
 

@@ -106,7 +106,7 @@ void print_learned(const predict::Learned& learned) {
 
 }  // namespace
 
-PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
+PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app) {
   CLI::Option* from =
       app.add_option("--from",
                      from_,
@@ -128,6 +128,7 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app) {
                  bucket_mb_,
                  "MiB of a bucket [25]; with --from beside --strategy");
   add_noise_flags(app, *from);
+  tables_.exclude_beside(*from);
   CLI::Option* requests =
       app.add_option("--requests",
                      requests_,
@@ -221,7 +222,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster(
   request.steps = steps_;
   request.noise = noise();
   request.jobs = jobs;
-  const std::vector<plan::Rank> worlds = job_.worlds(request.cluster);
+  const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
   check_number(worlds.size(), jobs);
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {

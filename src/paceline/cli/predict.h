@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/cli/job_flags.h"
+#include "paceline/cli/table_flags.h"
 #include "paceline/predict/predict.h"
 #include "paceline/simulator/job_cache.h"
 
@@ -50,6 +51,7 @@ class PredictCommand {
   cluster::Noise noise() const;
 
   JobFlags job_;
+  TableFlags tables_;
   std::vector<std::string> from_;
   std::string strategy_, format_ = "table", trace_, records_, profile_,
                          requests_;

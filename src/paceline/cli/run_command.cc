@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/cli/batch_search.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
 #include "paceline/cli/print_launch.h"
@@ -93,6 +94,12 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw,
   }
   job.experiment = expand(raw, std::move(ranks_per_host), cores);
   for (const records::Configuration& c : job.experiment.cases) {
+    if (c.batch_size == experiment::kLargestBatch) {
+      throw UsageError(fmt::format(
+          "--batch-size max: {} has started the ranks already, and the search "
+          "starts its own; give the size",
+          launcher));
+    }
     if (!c.env.empty() && !experiment::is_outside(c)) {
       throw UsageError(fmt::format(
           "--env {}: {} has started the ranks already; set it there, or let "
@@ -184,6 +191,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   job.experiment =
       expand(raw, cluster ? slots_of(*cluster) : std::vector<int>{});
   check_job(job, cluster);
+  settle_largest_batches(job.experiment, job.settings);
   return measure::run_job(std::move(job), cluster);
 }
 

@@ -81,6 +81,9 @@ struct ChannelSpec {
   int world = 1;            // number of members
   plan::Members members{};  // as ranks of the job; empty: its first `world`
   std::chrono::milliseconds timeout{60'000};  // for connecting
+  /// Called several times a second while the engine connects and waits for the
+  /// other members; what it throws ends the wait.
+  std::function<void()> idle{};
   /// After it the engine itself ends an operation and closes its connections.
   /// Long, because the runtime and the failure detector have deadlines of their
   /// own.
@@ -98,8 +101,10 @@ class Engine {
   virtual ~Engine() = default;
   virtual std::string_view name() const = 0;
   /// For every rank of the job, also for those that are in none of its groups,
-  /// before the first `connect`.  Throws as `connect` does.
-  virtual void start(std::chrono::milliseconds /*timeout*/) {}
+  /// before the first `connect`.  Throws as `connect` does; `idle` as the
+  /// spec's.
+  virtual void start(std::chrono::milliseconds /*timeout*/,
+                     const std::function<void()>& /*idle*/ = {}) {}
   /// Collective over the members.  Throws WorldError after `spec.timeout`.
   virtual std::unique_ptr<Channel> connect(const ChannelSpec& spec) = 0;
 };

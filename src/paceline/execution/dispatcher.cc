@@ -205,7 +205,9 @@ void Dispatcher::issue_ready(std::size_t on, Lock& lock) {
 // Where ranks choose, an op that the device cannot begin yet would be ahead of
 // one that it can.
 bool Dispatcher::may_issue(std::size_t on, plan::OpRef ref) const {
-  return !order_ || !scheduler_.queue(on).reorders() || order_->is_ready(ref);
+  const bool chooses =
+      !options_.one_issue_order && scheduler_.queue(on).reorders();
+  return !order_ || !chooses || order_->is_ready(ref);
 }
 
 void Dispatcher::start(std::size_t on, plan::OpRef ref, Lock& lock) {

@@ -117,7 +117,13 @@ bool Scheduler::is_held(plan::OpRef ref) const {
 
 void Scheduler::count_staleness(plan::OpRef ref) {
   const auto& kernel = std::get<plan::Kernel>(frontier_.op(ref).work);
-  const auto late = [](const plan::Access& access) { return access.slack > 0; };
+  // What a kernel changes in place is the newest there is.
+  const auto late = [&](const plan::Access& access) {
+    return access.slack > 0 &&
+           std::ranges::find(kernel.writes,
+                             access.slice,
+                             &plan::Access::slice) == kernel.writes.end();
+  };
   if (std::ranges::none_of(kernel.reads, late)) {
     return;
   }

@@ -197,6 +197,12 @@ void check_instruments(const Configuration& c, const Where& where) {
         where("strategy"),
         c.strategy));
   }
+  if (c.clip_norm > 0 && spec.external()) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is performed by a command outside, which is not told to clip",
+        where("clip_norm"),
+        c.strategy));
+  }
   if (!c.link.empty() && c.device != "cpu") {
     throw UsageError(fmt::format(
         "{}: '{}' holds operations on the CPU alone, and the case runs on {}",
@@ -233,24 +239,49 @@ void check_table_memory(const Configuration& c,
   }
 }
 
+void check_no_tables(const Configuration& c, const Where& where) {
+  const Configuration usual;
+  const auto refuse = [&](const char* key, bool given) {
+    if (given) {
+      throw UsageError(
+          fmt::format("{}: model {} has no embedding tables; those that have "
+                      "are hybrid, dlrm",
+                      where(key),
+                      c.model));
+    }
+  };
+  refuse("trainers", c.trainers != usual.trainers);
+  refuse("servers", c.servers != usual.servers);
+  refuse("embeddings", c.embeddings != usual.embeddings);
+  refuse("embedding_dim", c.embedding_dim != usual.embedding_dim);
+  refuse("staleness", c.staleness != usual.staleness);
+}
+
+void check_dense_strategy(const Configuration& c, const Where& where) {
+  const strategies::StrategySpec spec =
+      strategies::parse_strategy(canonical_strategy(c, where));
+  if (spec.external()) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is performed by a program outside, which knows no model with "
+        "embedding tables",
+        where("strategy"),
+        c.strategy));
+  }
+  if (spec.update.row != nullptr && spec.update.row->parameters) {
+    throw UsageError(fmt::format(
+        "{}: '{}' sends parameters, and beside embedding tables the gradients "
+        "of the dense part cross; take an update rule that sends them, as "
+        "gradients or zero-1",
+        where("strategy"),
+        c.strategy));
+  }
+}
+
 }  // namespace
 
 void check_tables(Configuration& c, const Machine& m, const Where& where) {
   if (!c.has_tables()) {
-    const Configuration usual;
-    const auto refuse = [&](const char* key, bool given) {
-      if (given) {
-        throw UsageError(
-            fmt::format("{}: model {} has no embedding tables; those that have "
-                        "are hybrid",
-                        where(key),
-                        c.model));
-      }
-    };
-    refuse("trainers", c.trainers != usual.trainers);
-    refuse("servers", c.servers != usual.servers);
-    refuse("embeddings", c.embeddings != usual.embeddings);
-    refuse("embedding_dim", c.embedding_dim != usual.embedding_dim);
+    check_no_tables(c, where);
     return;
   }
   const int ranks = c.trainers + c.servers + 1;
@@ -277,9 +308,26 @@ void check_tables(Configuration& c, const Machine& m, const Where& where) {
   refuse("accumulate",
          c.accumulate > 1,
          "embedding tables are looked up once a step; leave it out");
+  refuse("clip_norm",
+         c.clip_norm > 0,
+         "the norm of all gradients needs those of embedding rows, which "
+         "servers apply one by one; leave it out");
   refuse("dtype",
          c.dtype != "fp32",
          "embedding rows and what takes them are fp32; take fp32");
+  refuse(
+      "batch_size",
+      c.model == "hybrid" && c.batch_size != Configuration{}.batch_size,
+      "a step of hybrid has as many bags as 20 to 50 ids make; leave it out, "
+      "or take dlrm");
+  refuse("compat_relu",
+         c.model != "hybrid" && c.compat_relu,
+         "of the model hybrid; leave it out");
+  refuse("staleness",
+         c.staleness > 0 && c.placement == "replicated",
+         "replicas that apply gradients as they come drift apart; take another "
+         "placement");
+  check_dense_strategy(c, where);
   refuse("link",
          !c.link.empty(),
          "a modelled link cannot tell the true length of a lookup that "

@@ -9,6 +9,7 @@
 #include "paceline/base/text.h"
 #include "paceline/experiment/check.h"
 #include "paceline/plan/data_traits.h"
+#include "paceline/plan/sample_file.h"
 #include "paceline/records/learning_rate.h"
 #include "paceline/strategies/strategy.h"
 
@@ -39,16 +40,19 @@ const plan::DataTraits& traits_of(const Configuration& c, const Where& where) {
   }
   const std::size_t colon = c.data.find(':');
   const bool folder = colon != std::string::npos && colon + 1 < c.data.size();
-  if (traits->from_folder != folder ||
-      (!folder && colon != std::string::npos)) {
+  const bool wants_path = traits->from_folder || traits->mapped;
+  if (wants_path != folder || (!folder && colon != std::string::npos)) {
     throw UsageError(fmt::format(
         "{}: '{}': {}",
         where("data"),
         c.data,
-        traits->from_folder ? fmt::format("{}:DIR is wanted, DIR the "
-                                          "folder with its files",
-                                          traits->name)
-                            : fmt::format("{} takes no folder", traits->name)));
+        traits->mapped ? std::string("mmap:FILE is wanted, FILE of decoded "
+                                     "images (docs/experiments.md)")
+        : traits->from_folder
+            ? fmt::format("{}:DIR is wanted, DIR the "
+                          "folder with its files",
+                          traits->name)
+            : fmt::format("{} takes no folder", traits->name)));
   }
   return *traits;
 }
@@ -59,6 +63,20 @@ void take_size(const char* key, int from_data, const Where& where, int& value) {
         "{}: '{}', but that of the data is {}", where(key), value, from_data));
   }
   value = from_data;
+}
+
+// A benchmark's input, whose head says its sizes.
+void take_mapped(Configuration& c, const Where& where) {
+  if (c.split != "even" || c.target != 0) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is read without evaluations, in even parts; leave out split "
+        "and target",
+        where("data"),
+        c.data));
+  }
+  const plan::SampleFile file = plan::read_sample_file(c.data);
+  take_size("image_size", file.side, where, c.image_size);
+  take_size("classes", file.classes, where, c.classes);
 }
 
 }  // namespace
@@ -78,6 +96,10 @@ void take_data(Configuration& c, const Where& where) {
         where("data"),
         c.data,
         c.replay.empty() ? c.strategy : "a replay"));
+  }
+  if (traits.mapped) {
+    take_mapped(c, where);
+    return;
   }
   if (!plan::dirichlet_alpha(c.split)) {
     throw UsageError(fmt::format(

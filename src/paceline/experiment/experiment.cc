@@ -19,6 +19,7 @@
 #include "paceline/experiment/rank_words.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/plan/ranks_per_host.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
 namespace {
@@ -52,6 +53,24 @@ void take_network_of_profile(Configuration& c) {
   if (const auto* engine = plan::find_engine_traits(c.engine);
       engine != nullptr && !engine->moves(c.device)) {
     c.engine = plan::engine_for(c.device).name;
+  }
+}
+
+// A user's program synchronizes as it was written.
+void check_command(const RawValues& block) {
+  const auto command = block.find("command");
+  const auto strategy = block.find("strategy");
+  if (command == block.end() || strategy == block.end()) {
+    return;
+  }
+  for (const RawValue& given : strategy->second) {
+    if (given.text != kExternalStrategy) {
+      throw UsageError(fmt::format(
+          "{}: '{}' is a strategy of Paceline's own ranks, and --command "
+          "performs the case; leave one of them out",
+          given.where,
+          given.text));
+    }
   }
 }
 
@@ -108,6 +127,7 @@ class Expansion {
   /// Appends the product of the values of one block.
   void add(const Block& block) {
     check_replay(block.values);
+    check_command(block.values);
     vary(with_command(block), 0, {});
   }
 
@@ -223,6 +243,10 @@ class Expansion {
       return {next};
     }
     Configuration& c = next.configuration;
+    if (key.name == "batch_size" && given.text == kMax) {
+      c.batch_size = kLargestBatch;
+      return {next};
+    }
     assign_key(key, given.text, given.where, c);
     if (key.name == "device") {
       c.device = resolve_device(c.device, machine_);
@@ -342,6 +366,23 @@ int most_processes(const Experiment& experiment) {
   return most;
 }
 
+namespace {
+
+void check_trace(const std::string& file,
+                 const std::vector<Configuration>& cases) {
+  const auto outside = [](const Configuration& c) {
+    return is_outside(c) || strategies::parse_strategy(c.strategy).external();
+  };
+  if (!cases.empty() && std::ranges::all_of(cases, outside)) {
+    throw UsageError(fmt::format(
+        "trace: '{}' would stay empty: programs outside perform all cases, and "
+        "they say no more than the times of steps",
+        file));
+  }
+}
+
+}  // namespace
+
 Experiment expand(const RawSettings& raw, const Machine& machine) {
   const Settings settings = settings_of(raw);
   const bool ddp_protocol = settings.protocol == "ddp";
@@ -359,9 +400,13 @@ Experiment expand(const RawSettings& raw, const Machine& machine) {
   if (raw.sweep || raw.cases.empty()) {
     add(raw.sweep.value_or(RawValues{}));
   }
-  return {.name = settings.name,
-          .cases = expansion.finish(),
-          .runs = settings.runs};
+  Experiment experiment{.name = settings.name,
+                        .cases = expansion.finish(),
+                        .runs = settings.runs};
+  if (!settings.trace.empty()) {
+    check_trace(settings.trace, experiment.cases);
+  }
+  return experiment;
 }
 
 }  // namespace paceline::experiment

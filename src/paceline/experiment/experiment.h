@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,18 @@ struct Experiment {
   std::string name;
   std::vector<records::Configuration> cases;
   int runs = 1;  // repetitions, each in fresh processes where possible
+  /// By key of the case: the batch sizes that were tried where the largest was
+  /// asked for.
+  std::map<std::string, std::string> searches{};
 };
+
+/// The batch size of a case that asks for the largest, until it is found.
+inline constexpr int kLargestBatch = 0;
+inline constexpr const char* kMax = "max";  // as it is asked for
+
+/// The keys of RunRecord::adapter that say that it was.
+inline constexpr const char* kBatchMode = "batch_mode";
+inline constexpr const char* kBatchTried = "batch_sizes_tried";
 
 /// Most ranks of any case.
 int largest_world(const Experiment& experiment);

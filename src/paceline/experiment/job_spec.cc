@@ -57,6 +57,7 @@ std::string to_text(const JobSpec& job) {
                       {"runs", job.experiment.runs},
                       {"run", job.run},
                       {"progress", job.progress},
+                      {"searches", job.experiment.searches},
                       {"settings", texts_of(job.settings, false)},
                       {"cases", cases}}
       .dump();
@@ -68,6 +69,7 @@ JobSpec job_spec_from(std::string_view text) {
     JobSpec job;
     json.at("experiment").get_to(job.experiment.name);
     json.at("runs").get_to(job.experiment.runs);
+    json.at("searches").get_to(job.experiment.searches);
     json.at("run").get_to(job.run);
     json.at("progress").get_to(job.progress);
     job.settings = owner_from<Settings>(json.at("settings"));

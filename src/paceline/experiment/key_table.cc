@@ -80,8 +80,10 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "network to train; `paceline list` has them all",
      .field = &C::model, .group = Group::kModel},
     {.name = "batch_size", .metavar = "N",
-     .help = "samples per rank and step, all micro-batches together",
-     .field = &C::batch_size, .group = Group::kModel, .minimum = 1},
+     .help = "samples per rank and step, all micro-batches together; max: the "
+             "most that memory holds, searched for",
+     .field = &C::batch_size, .group = Group::kModel, .minimum = 1,
+     .words = "max"},
     {.name = "image_size", .metavar = "PIXELS",
      .help = "side of the input; 0: the model's own",
      .field = &C::image_size, .group = Group::kModel, .minimum = 0},
@@ -135,6 +137,12 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "exponent of the law by which ids are drawn; 0: all alike",
      .field = &C::zipf, .group = Group::kEmbeddings, .minimum = 0,
      .maximum = 10},
+    {.name = "staleness", .metavar = "N",
+     .help = "newest steps whose row updates a lookup may miss; 0: none, and "
+             "updates are of a step's mean; 64: no lookup waits for an update "
+             "(Hogwild), as the original",
+     .field = &C::staleness, .group = Group::kEmbeddings, .minimum = 0,
+     .maximum = 64},
     {.name = "compat_relu", .metavar = "",
      .help = "one ReLU in the dense part, as the original, not one a layer",
      .field = &C::compat_relu, .group = Group::kEmbeddings},
@@ -195,9 +203,14 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "lr_decay", .metavar = "X@N+N",
      .help = "multiply the rate by X at each of these steps: 0.1@200+300",
      .field = &C::lr_decay, .group = Group::kTraining},
+    {.name = "clip_norm", .metavar = "X",
+     .help = "largest L2 norm of all gradients together, to which longer ones "
+             "are scaled; 0: any",
+     .field = &C::clip_norm, .group = Group::kTraining, .minimum = 0},
     {.name = "data", .metavar = "NAME",
      .help = "train on real or made data and evaluate: digits, teacher, "
-             "least-squares, mnist:DIR, cifar10:DIR; else one synthetic batch",
+             "least-squares, mnist:DIR, cifar10:DIR; or time with the images "
+             "of a file, mmap:FILE; else one synthetic batch",
      .field = &C::data, .group = Group::kTraining},
     {.name = "split", .metavar = "HOW",
      .help = "of the data among ranks: even, or dirichlet:ALPHA, the more "

@@ -268,8 +268,36 @@ RawSettings parse_raw_settings(std::string_view text, const std::string& name) {
   }
 }
 
+namespace {
+
+// A profile that is not where the program runs may lie beside the file that
+// names it.
+void find_beside(const std::string& path, RawValues& values) {
+  const auto replay = values.find("replay");
+  if (replay == values.end()) {
+    return;
+  }
+  for (RawValue& value : replay->second) {
+    const auto beside = std::filesystem::path(path).parent_path() / value.text;
+    if (!value.text.empty() && !std::filesystem::exists(value.text) &&
+        std::filesystem::exists(beside)) {
+      value.text = beside.string();
+    }
+  }
+}
+
+}  // namespace
+
 RawSettings read_raw_settings(const std::string& path) {
-  return parse_raw_settings(read_text(path), path);
+  RawSettings raw = parse_raw_settings(read_text(path), path);
+  find_beside(path, raw.defaults);
+  for (RawValues& values : raw.cases) {
+    find_beside(path, values);
+  }
+  if (raw.sweep) {
+    find_beside(path, *raw.sweep);
+  }
+  return raw;
 }
 
 std::string to_toml(const RawSettings& raw) {

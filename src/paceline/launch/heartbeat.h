@@ -66,8 +66,12 @@ class Heartbeat {
   /// The rank has finished: its heartbeat may stop.
   void finish();
 
+  /// The main thread waits, and does not hang: counts as a move of it.  Nothing
+  /// on other threads.
+  void note_move();
+
   /// How often the thread that made this heartbeat, the rank's main thread, has
-  /// got ahead: its own beats, and its Holds.
+  /// got ahead: its own beats, moves that it noted, and its Holds.
   std::int64_t moves() const { return moves_; }
   /// Somebody else watches the main thread; it waits for other ranks.
   bool watched() const { return watched_ > 0; }
@@ -116,7 +120,6 @@ class Heartbeat {
   };
 
  private:
-  void note_move();
   bool due();
   void write();
 

@@ -100,10 +100,19 @@ class Supervision {
       }
       if (stop_signal_ != 0) {
         shorten_stop_grace();
-      } else if (!child.exited_with(0) && !failed_at_) {
+      } else if (!failed_at_ && !has_finished(child)) {
         failed_at_ = now();
       }
     }
+  }
+
+  /// A rank that left without an error, and early, leaves the others waiting.
+  bool has_finished(const Child& child) const {
+    return child.exited_with(0) &&
+           std::ranges::all_of(child.all_ranks(), [&](int rank) {
+             const auto progress = read_progress(store_, rank);
+             return progress && progress->done;
+           });
   }
 
   void ask_to_stop(int signal) {

@@ -2,6 +2,8 @@
 #include "paceline/measure/case_record.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,7 +62,50 @@ void merge(const records::RunRecord& part, records::RunRecord& whole) {
       whole.warnings.end(), part.warnings.begin(), part.warnings.end());
 }
 
+std::string so_far_key(int rank) {
+  return fmt::format("so_far/{}", rank);
+}
+
+void cut(records::RankSamples& samples, std::size_t steps) {
+  samples.step_ns.resize(steps);
+  for (auto& [phase, times] : samples.phase_ns) {
+    times.resize(std::min(times.size(), steps));
+  }
+  samples.examples_of_step.resize(
+      std::min(samples.examples_of_step.size(), steps));
+  samples.window_ns = std::accumulate(
+      samples.step_ns.begin(), samples.step_ns.end(), std::int64_t{0});
+}
+
 }  // namespace
+
+void post_so_far(launch::KeyValueStore& store, records::RankSamples samples) {
+  if (samples.step_ns.empty()) {
+    return;
+  }
+  records::RunRecord part;
+  const std::string key = so_far_key(samples.rank);
+  part.ranks = {std::move(samples)};
+  store.set(key, records::to_line(part));
+}
+
+std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
+                                                int ranks) {
+  std::vector<records::RankSamples> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (const auto line = store.get(so_far_key(rank))) {
+      all.push_back(records::from_line(*line).ranks.front());
+    }
+  }
+  std::size_t steps = std::numeric_limits<std::size_t>::max();
+  for (const records::RankSamples& samples : all) {
+    steps = std::min(steps, samples.step_ns.size());
+  }
+  for (records::RankSamples& samples : all) {
+    cut(samples, steps);
+  }
+  return all;
+}
 
 void post_result(launch::PrefixStore& store,
                  int rank,

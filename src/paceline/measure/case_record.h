@@ -23,6 +23,13 @@ void post_external(launch::PrefixStore& store,
                    int rank,
                    const records::RunRecord& part);
 
+/// Sets this rank's samples of a case that fails.
+void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
+
+/// What such ranks have set, cut to the steps that all of them ended.
+std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
+                                                int ranks);
+
 /// Waits for the results of ranks 0 .. ranks-1 and merges them into one record:
 /// the samples of all ranks, the wire bytes of the rank that sent most, and the
 /// checks, which hold if they hold on all ranks.

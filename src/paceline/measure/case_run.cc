@@ -27,6 +27,7 @@
 #include "paceline/measure/window.h"
 #include "paceline/measure/wire.h"
 #include "paceline/plan/cost.h"
+#include "paceline/plan/data_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/wire_bytes.h"
 
@@ -89,6 +90,17 @@ std::function<std::shared_ptr<void>()> hold_of(
   };
 }
 
+std::unique_ptr<engines::Channel> connect_all(const measure::Team& team,
+                                              const std::string& name) {
+  return team.engine->connect({.name = team.name + "/" + name,
+                               .store = team.store,
+                               .rank = team.rank,
+                               .world = team.world,
+                               .idle = team.idle,
+                               .interface = team.interface,
+                               .device = team.device});
+}
+
 std::map<std::string, bool> verify(measure::Trainer& trainer,
                                    const records::Configuration& configuration,
                                    const measure::Team& team,
@@ -104,14 +116,9 @@ std::map<std::string, bool> verify(measure::Trainer& trainer,
   if (team.world == 1 || !equal_ranks) {
     return verified;
   }
+  const auto channel = connect_all(team, "verify");
   const auto hold = hold_of(options, launch::Heartbeat::Hold::For::kPeers);
   auto held = hold ? hold() : nullptr;
-  const auto channel = team.engine->connect({.name = team.name + "/verify",
-                                             .store = team.store,
-                                             .rank = team.rank,
-                                             .world = team.world,
-                                             .interface = team.interface,
-                                             .device = team.device});
   if (!team.device.is_cuda()) {
     verified["integer_sums"] = integers_add_up(*channel);
   }
@@ -133,8 +140,12 @@ void note_averages(measure::Trainer& trainer,
                    const measure::Team& team,
                    const CaseOptions& options,
                    RankResult& result) {
-  result.samples.averages_by_steps_missed =
-      averages_by_steps_missed(trainer.executor().take_staleness());
+  std::map<plan::Step, std::int64_t> missed =
+      trainer.executor().take_staleness();
+  if (configuration.has_tables()) {
+    missed = lookups_by_steps_missed(missed);
+  }
+  result.samples.averages_by_steps_missed = averages_by_steps_missed(missed);
   const auto guarantee =
       strategies::parse_strategy(configuration.strategy,
                                  {.bucket_mb = configuration.bucket_mb})
@@ -144,14 +155,9 @@ void note_averages(measure::Trainer& trainer,
   if (team.world == 1 || !may_differ || !configuration.replay.empty()) {
     return;
   }
+  const auto channel = connect_all(team, "consensus");
   const auto hold = hold_of(options, launch::Heartbeat::Hold::For::kPeers);
   const auto held = hold ? hold() : nullptr;
-  const auto channel = team.engine->connect({.name = team.name + "/consensus",
-                                             .store = team.store,
-                                             .rank = team.rank,
-                                             .world = team.world,
-                                             .interface = team.interface,
-                                             .device = team.device});
   const plan::BufferId values = trainer.setup().parameters.front().value.buffer;
   result.consensus_distance = consensus_distance(
       *channel, trainer.memory().view(plan::whole(trainer.setup(), values)));
@@ -290,13 +296,15 @@ records::RankSamples take_samples(const CaseWindow& window,
                                   const Progress& progress) {
   const records::Configuration& c = window.configuration;
   measure::Trainer& trainer = window.trainer;
-  if (c.data.empty()) {
+  if (c.data.empty() || plan::is_mapped(c.data)) {
     return measure::measure(trainer,
                             {.warmup = c.warmup,
                              .steps = c.steps,
                              .sync_each_step = c.sync_each_step,
+                             .reads_data = !c.data.empty(),
                              .barrier = begin,
-                             .progress = progress});
+                             .progress = progress,
+                             .interrupted = window.options.interrupted});
   }
   const auto align = [&](int done) {
     const auto hold =
@@ -332,6 +340,22 @@ void note_loss(const CaseWindow& window, int done, RankResult& result) {
   }
 }
 
+// The size of what is trained, as adapters say it.
+void note_network(const measure::Trainer& trainer, RankResult& result) {
+  if (trainer.sample_flops() == 0) {
+    return;
+  }
+  std::int64_t parameters = 0;
+  for (const plan::ParameterShape& one : trainer.input().model.parameters) {
+    parameters += one.elements;
+  }
+  result.said["parameters"] = fmt::format("{}", parameters);
+  if (plan::is_mapped(trainer.configuration().data)) {
+    result.said["data"] = trainer.configuration().data;
+  }
+  result.said["flops"] = fmt::format("{:.0f}", trainer.sample_flops());
+}
+
 // What is there beside the samples once the window has ended.
 void keep_findings(const CaseWindow& window, RankResult& result) {
   measure::Trainer& trainer = window.trainer;
@@ -351,6 +375,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
     result.spans = take_spans(
         trainer, std::move(ops), window.team.rank, result.started_ns);
   }
+  note_network(trainer, result);
   result.planned_by = planned_by(trainer.planner(), trainer.input());
   result.times = {.profile = trainer.input().profile,
                   .alpha_beta = trainer.input().alpha_beta};
@@ -442,8 +467,11 @@ RankResult run_case(const engines::World& world,
   if (link != nullptr) {
     engine = engines::behind_link(std::move(engine), link);
   }
-  const measure::Team team =
+  measure::Team team =
       make_team(world, configuration, *engine, options.name, options.interface);
+  if (options.heartbeat != nullptr) {
+    team.idle = [heartbeat = options.heartbeat] { heartbeat->note_move(); };
+  }
   RankResult result;
   {
     measure::Trainer trainer(

@@ -48,6 +48,8 @@ struct CaseOptions {
   PlanTimes times{};                       // known already; equal on all ranks
   launch::Heartbeat* heartbeat = nullptr;  // may be null
   std::function<void(int done, int total)> progress{};
+  /// Called with this rank's samples so far before an error ends the window.
+  std::function<void(records::RankSamples)> interrupted{};
 };
 
 /// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured

@@ -15,25 +15,6 @@ namespace paceline::measure {
 
 using strategies::EmbeddingJob;
 
-std::optional<EmbeddingJob> embedding_job_of(const records::Configuration& c) {
-  const auto& known = networks::embedding_networks();
-  if (std::ranges::find(known, c.model, &networks::NetworkInfo::name) ==
-      known.end()) {
-    return std::nullopt;
-  }
-  return EmbeddingJob{.trainers = c.trainers,
-                      .servers = c.servers,
-                      .tables = c.servers,
-                      .rows = c.embeddings,
-                      .dim = c.embedding_dim,
-                      .placement = strategies::table_placement(c.placement),
-                      .mean = c.pooling == "mean",
-                      .sequential = c.lookup == "sequential",
-                      .bags = {.zipf = c.zipf},
-                      .rule = strategies::row_rule(c.row_optimizer),
-                      .bf16_rows = c.row_dtype == "bf16"};
-}
-
 std::unique_ptr<plan::Planner> planner_of(
     const records::Configuration& configuration,
     const strategies::StrategySpec& strategy,
@@ -89,6 +70,15 @@ void add_lookups(const EmbeddingJob& job,
           told * (plan::kLengthBytes + rows * gradient_bytes);
     }
   }
+}
+
+std::map<plan::Step, std::int64_t> lookups_by_steps_missed(
+    const std::map<plan::Step, std::int64_t>& kernels) {
+  std::map<plan::Step, std::int64_t> lookups;
+  for (const auto& [missed, count] : kernels) {
+    lookups[std::max(plan::Step{0}, missed - 1)] += count;
+  }
+  return lookups;
 }
 
 namespace {
@@ -159,6 +149,7 @@ networks::NetworkOptions network_options(const records::Configuration& c) {
     options.bags =
         static_cast<int>(std::max(plan::Elements{2}, job->bags.most_bags()));
     options.bag_width = static_cast<int>(job->width());
+    options.bag_tables = job->tables;
     options.one_relu = c.compat_relu;
   }
   return options;

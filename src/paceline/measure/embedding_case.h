@@ -5,13 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "paceline/execution/op_span.h"
 #include "paceline/networks/batch.h"
 #include "paceline/plan/comm_plan.h"
+#include "paceline/predict/tables.h"
 #include "paceline/records/configuration.h"
 #include "paceline/records/run_record.h"
 #include "paceline/runtime/memory.h"
@@ -22,9 +22,7 @@
 
 namespace paceline::measure {
 
-/// The tables of the case's network; nothing where it has none.
-std::optional<strategies::EmbeddingJob> embedding_job_of(
-    const records::Configuration& configuration);
+using predict::embedding_job_of;
 
 /// The planner of the case's strategy, around which the tables' rows cross
 /// where there are any.  With the strategy none they do not.  `integers` as
@@ -38,6 +36,10 @@ std::unique_ptr<plan::Planner> planner_of(
 void add_lookups(const strategies::EmbeddingJob& job,
                  const runtime::FlatMemory& memory,
                  records::Lookups& lookups);
+
+/// Lookups come before the updates of their step, which they do not miss.
+std::map<plan::Step, std::int64_t> lookups_by_steps_missed(
+    const std::map<plan::Step, std::int64_t>& kernels);
 
 /// How long each of `steps` steps from `first` on took from drawing its lookups
 /// to the bags ("lookup"), and from the bags' gradient until the gradients of

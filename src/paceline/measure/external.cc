@@ -89,23 +89,6 @@ std::string last_words(const std::string& log) {
   return last;
 }
 
-// Words that frameworks and kernels say when memory is short.
-bool ran_out_of_memory(const std::string& log, int code) {
-  constexpr auto kWords = std::to_array<const char*>({"out of memory",
-                                                      "OutOfMemoryError",
-                                                      "RESOURCE_EXHAUSTED",
-                                                      "ResourceExhausted",
-                                                      "cudaErrorMemoryAlloc",
-                                                      "std::bad_alloc",
-                                                      "can't allocate memory",
-                                                      "MemoryError"});
-  const std::string text =
-      log.empty() ? "" : read_text_if_readable(log).value_or("");
-  return code != 0 && std::ranges::any_of(kWords, [&](const char* words) {
-           return text.find(words) != std::string::npos;
-         });
-}
-
 // One process's command of a case.
 class Execution {
  public:
@@ -183,10 +166,12 @@ class Execution {
         reader_.done(),
         total_,
         said.empty() ? "" : fmt::format(": {}", shown(said)));
-    const char* const status = ran_out_of_memory(options_.log, code)
-                                   ? "out-of-memory"
-                               : code > 128 ? "signal"
-                                            : "exit";
+    const bool short_of_memory =
+        !options_.log.empty() &&
+        says_out_of_memory(read_text_if_readable(options_.log).value_or(""));
+    const char* const status = short_of_memory ? "out-of-memory"
+                               : code > 128    ? "signal"
+                                               : "exit";
     throw OutsideFailure(status, how);
   }
 
@@ -213,6 +198,22 @@ void take_failure(const std::string& text, records::RunRecord& part) {
 }
 
 }  // namespace
+
+bool says_out_of_memory(const std::string& text) {
+  constexpr auto kWords = std::to_array<const char*>({"out of memory",
+                                                      "out-of-memory",
+                                                      "OutOfMemoryError",
+                                                      "RESOURCE_EXHAUSTED",
+                                                      "ResourceExhausted",
+                                                      "cudaErrorMemoryAlloc",
+                                                      "std::bad_alloc",
+                                                      "can't allocate memory",
+                                                      "Cannot allocate memory",
+                                                      "MemoryError"});
+  return std::ranges::any_of(kWords, [&](const char* words) {
+    return text.find(words) != std::string::npos;
+  });
+}
 
 bool is_external(const Configuration& configuration) {
   return experiment::is_outside(configuration) ||

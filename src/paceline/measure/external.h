@@ -32,6 +32,10 @@ records::RunRecord run_external(const engines::RankContext& context,
                                 launch::PrefixStore& store,
                                 const ExternalOptions& options);
 
+/// Whether what a program said tells that memory was short, in the words of
+/// frameworks, allocators and kernels.
+bool says_out_of_memory(const std::string& text);
+
 /// "results/x.jsonl" -> "results/x.logs/run0-case3-jax-rank1.log".
 std::string log_path(const std::string& records,
                      int run,

@@ -161,7 +161,8 @@ plan::PlanInput plan_input_of(const records::Configuration& configuration,
           .loss_scaling = configuration.replay.empty() &&
                           networks::needs_loss_scaling(
                               networks::parse_precision(configuration.dtype),
-                              device.type())};
+                              device.type()),
+          .clip_norm = configuration.clip_norm};
 }
 
 void add_known_times(const records::Configuration& configuration,

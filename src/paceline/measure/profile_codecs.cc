@@ -13,6 +13,7 @@
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/plan/kernel_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/table.h"
@@ -116,7 +117,7 @@ class CodecBench {
   }
 
   static bool is_codec(const plan::Kernel& kernel) {
-    return kernel.name != "update" && kernel.name != "count";
+    return !plan::find_kernel_traits(kernel.name)->optimizer_step;
   }
 
   std::size_t last_communication() const {

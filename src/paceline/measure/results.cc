@@ -174,7 +174,8 @@ void Results::write_logs(const std::vector<records::RunRecord>& shown) const {
 void Results::add_failed(const experiment::Experiment& experiment,
                          const records::Configuration& configuration,
                          int run,
-                         const std::string& why) const {
+                         const std::string& why,
+                         std::vector<records::RankSamples> so_far) const {
   records::RunRecord failed;
   failed.experiment = experiment.name;
   failed.started_at =
@@ -182,6 +183,7 @@ void Results::add_failed(const experiment::Experiment& experiment,
   failed.run = run;
   failed.configuration = configuration;
   failed.error = why;
+  failed.ranks = std::move(so_far);
   records::RecordWriter(settings_.records).append(failed);
 }
 
@@ -208,8 +210,8 @@ std::map<std::string, int> Results::failed_tries(int run) const {
 
 void Results::show_predictions(
     const std::vector<records::RunRecord>& shown) const {
-  if (settings_.format != "table") {
-    return;
+  if (settings_.format != "table" && settings_.format != "trainers") {
+    return;  // for programs, or as other tools print
   }
   std::optional<cluster::Cluster> cluster;
   if (!settings_.cluster.empty()) {

@@ -61,11 +61,12 @@ class Results {
 
   Tally tally(const experiment::Experiment& experiment) const;
 
-  /// Records that a case failed, so that nobody waits for it.
+  /// Records that a case failed, with the samples that there are of it.
   void add_failed(const experiment::Experiment& experiment,
                   const records::Configuration& configuration,
                   int run,
-                  const std::string& why) const;
+                  const std::string& why,
+                  std::vector<records::RankSamples> so_far) const;
 
   /// Cases that the file holds a record of since this run began, by key, of
   /// repetition `run`: how many failed tries, or nothing after a good one.

@@ -13,6 +13,7 @@
 #include "paceline/base/text.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/job_launch.h"
+#include "paceline/measure/case_record.h"
 #include "paceline/measure/estimate.h"
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/known_times.h"
@@ -65,6 +66,7 @@ struct Whole {
 struct Ended {
   launch::Outcome outcome;
   std::string last_case{};  // key of the one that was begun last
+  std::vector<records::RankSamples> so_far{};  // of a case that failed
 };
 
 Ended run_once(const Whole& whole, Part& part) {
@@ -89,6 +91,8 @@ Ended run_once(const Whole& whole, Part& part) {
   };
   launch.after = [&](launch::KeyValueStore& store) {
     ended.last_case = store.get(kCurrentCaseKey).value_or("");
+    ended.so_far =
+        gather_so_far(store, experiment::most_processes(part.job.experiment));
     for (const char* key : kCarriedKeys) {
       if (auto value = store.get(key)) {
         part.carried[key] = *std::move(value);
@@ -117,14 +121,18 @@ void keep_unfinished(const std::map<std::string, int>& failed_tries,
 
 // Records the failure of the case that was under way; false where none was.
 bool record_failure(const experiment::JobSpec& job,
-                    const Ended& ended,
+                    Ended& ended,
                     const Results& results) {
   const auto failed = std::ranges::find(
       job.experiment.cases, ended.last_case, &records::Configuration::key);
   if (failed == job.experiment.cases.end()) {
     return false;
   }
-  results.add_failed(job.experiment, *failed, job.run, ended.outcome.message);
+  results.add_failed(job.experiment,
+                     *failed,
+                     job.run,
+                     ended.outcome.message,
+                     std::move(ended.so_far));
   return true;
 }
 
@@ -132,7 +140,11 @@ bool record_failure(const experiment::JobSpec& job,
 // again.
 launch::Outcome run_repetition(const Whole& whole, Part& part) {
   if (part.job.settings.retries == 0) {
-    return run_once(whole, part).outcome;
+    Ended ended = run_once(whole, part);
+    if (may_be_repeated(ended.outcome) && !ended.so_far.empty()) {
+      record_failure(part.job, ended, whole.results);
+    }
+    return ended.outcome;
   }
   Part left = part;
   for (;;) {

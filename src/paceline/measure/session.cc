@@ -107,7 +107,8 @@ class Session {
     std::set<std::string> started;
     for (const records::Configuration& c : job_.experiment.cases) {
       if (!is_external(c) && started.insert(c.engine).second) {
-        engines::make_engine(c.engine)->start(settings_.timeout_ms());
+        engines::make_engine(c.engine)->start(
+            settings_.timeout_ms(), [this] { context_.heartbeat.note_move(); });
       }
     }
   }
@@ -272,14 +273,29 @@ class Session {
                   .record_spans = !settings_.trace.empty(),
                   .times = known,
                   .heartbeat = &context_.heartbeat,
-                  .progress = progress});
+                  .progress = progress,
+                  .interrupted = [&](records::RankSamples samples) {
+                    if (!c.discard && trains(c)) {
+                      place(samples);
+                      post_so_far(*world_.store, std::move(samples));
+                    }
+                  }});
     times_->keep(c, known, result.times);
-    result.samples.rank = world_.self.rank;
-    result.samples.host = world_.self.host;
-    result.samples.local_rank = world_.self.local_rank;
+    place(result.samples);
     post_result(
         store, world_.self.rank, result, engines::on_one_host(world_.hosts));
     return result.started_ns;
+  }
+
+  // Samples come from ranks that train.
+  bool trains(const records::Configuration& c) const {
+    return !c.has_tables() || world_.self.rank < c.trainers;
+  }
+
+  void place(records::RankSamples& samples) const {
+    samples.rank = world_.self.rank;
+    samples.host = world_.self.host;
+    samples.local_rank = world_.self.local_rank;
   }
 
   std::int64_t perform_outside(const records::Configuration& c,
@@ -332,7 +348,7 @@ class Session {
       whole.warnings.push_back(*host_warning_);
     }
     append(whole);
-    if (!settings_.trace.empty()) {
+    if (!settings_.trace.empty() && !is_external(c)) {
       add_to_trace(gather_spans(store, c.ranks, started_ns - began_ns_));
     }
   }
@@ -347,6 +363,11 @@ class Session {
     whole.run = job_.run;
     whole.configuration = c;
     whole.environment = environment_;
+    if (const auto search = job_.experiment.searches.find(c.key());
+        search != job_.experiment.searches.end()) {
+      whole.adapter[experiment::kBatchMode] = experiment::kMax;
+      whole.adapter[experiment::kBatchTried] = search->second;
+    }
     if (settings_.protocol == "dlperf") {
       const std::string seen =
           experiment::shortened_dlperf(c, job_.experiment.runs);

@@ -218,10 +218,10 @@ void StepReader::take_match(const std::string& line, std::int64_t now_ns) {
     }
   } else {
     const std::int64_t before = std::exchange(last_match_ns_, now_ns);
-    if (before == 0) {
-      return;  // the first line has no step before it
+    if (before == 0 && configuration_.warmup == 0) {
+      return;  // when its step began is not known
     }
-    ns = std::max<std::int64_t>(1, now_ns - before);
+    ns = before == 0 ? 1 : std::max<std::int64_t>(1, now_ns - before);
   }
   Series& series = series_[rank_];
   series.step_ns.push_back(ns);

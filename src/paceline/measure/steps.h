@@ -13,6 +13,7 @@ struct StepTimes {
   std::int64_t backward_ns = 0;  // without the wait at gates
   std::int64_t wait_ns = 0;      // at gates
   std::int64_t ended_ns = 0;     // backward returned
+  std::int64_t data_ns = 0;      // for the batch, where it is read
   std::int64_t examples = 0;     // 0: the configuration's batch
 };
 

@@ -134,12 +134,16 @@ StepTimes Trainer::step() {
   if (data_ != nullptr) {
     set_batches(data_->batch(step));
   }
+  if (mapped_ != nullptr) {
+    set_batches(mapped_->batch(step));
+    times.data_ns = steady_ns() - times.began_ns;
+  }
   executor_->begin_step();
   if (embeddings_) {
     batches_ = {bag_batch(executor_->steps_begun() - 1)};
     times.examples = batches_.front().target.size(0);
   }
-  std::int64_t mark = times.began_ns;
+  std::int64_t mark = times.began_ns + times.data_ns;
   const auto lap = [&](bool forward, std::int64_t& phase) {
     const std::int64_t waited = executor_->take_waited_ns();
     const std::int64_t now = steady_ns();

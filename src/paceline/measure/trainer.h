@@ -14,6 +14,7 @@
 
 #include "paceline/engines/engine.h"
 #include "paceline/measure/evaluate.h"
+#include "paceline/measure/mapped_data.h"
 #include "paceline/measure/replay.h"
 #include "paceline/measure/steps.h"
 #include "paceline/measure/training_data.h"
@@ -41,6 +42,8 @@ struct Team {
   int world = 1;
   at::Device device{at::kCPU};
   std::string interface;  // network interface; empty: the engine's choice
+  /// As engines::ChannelSpec's; may be empty.
+  std::function<void()> idle{};
 };
 
 struct TrainerOptions {
@@ -132,6 +135,9 @@ class Trainer final : public Steps {
   /// A number that is equal on two ranks if their parameters are bit-equal.
   std::int64_t parameter_digest() const;
 
+  /// Of the products in one sample's forward pass; 0: no network.
+  double sample_flops() const { return traced_.flops; }
+
  private:
   at::ScalarType dtype() const;
   void make_network();
@@ -170,6 +176,7 @@ class Trainer final : public Steps {
   networks::Precision precision_;
   std::shared_ptr<networks::Network> network_;  // null in a replay
   std::unique_ptr<Replay> replay_;              // null where a network computes
+  std::unique_ptr<MappedData> mapped_;          // null: no mapped file
   std::unique_ptr<TrainingData> data_;          // null: one synthetic batch
   std::unique_ptr<Evaluator> evaluator_;        // null without data
   std::vector<networks::Batch> batches_;        // by micro-batch; of a network

@@ -19,6 +19,7 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/program.h"
+#include "paceline/plan/sample_file.h"
 #include "paceline/plan/verify.h"
 #include "paceline/records/learning_rate.h"
 #include "paceline/runtime/profile_layers.h"
@@ -32,19 +33,24 @@ constexpr std::int64_t kLargestTimedBytes = 16 << 20;
 runtime::UpdateRule update_rule(const records::Configuration& c) {
   return {.name = c.optimizer,
           .momentum = c.momentum,
-          .weight_decay = c.weight_decay};
+          .weight_decay = c.weight_decay,
+          .rate_of_rows = [c](plan::Step step) {
+            return records::learning_rate_at(c, step);
+          }};
 }
 
 void check_images(const records::Configuration& c) {
   const auto* images = std::get_if<networks::ImageSample>(
       &networks::find_network(c.model).sample);
   const int channels = images == nullptr ? 0 : images->channels;
-  const plan::DataTraits& traits = *plan::find_data_traits(c.data);
-  if (channels != traits.channels) {
+  const int given = plan::is_mapped(c.data)
+                        ? plan::read_sample_file(c.data).channels
+                        : plan::find_data_traits(c.data)->channels;
+  if (channels != given) {
     throw UsageError(fmt::format(
         "--data {}: its images have {}, and {} reads {}; take another --model",
         c.data,
-        traits.channels == 1 ? "1 channel" : "3 channels",
+        given == 1 ? "1 channel" : "3 channels",
         c.model,
         channels));
   }
@@ -137,6 +143,12 @@ std::shared_ptr<networks::Network> Trainer::new_network() const {
 
 // The first batch is there to trace the network with.
 void Trainer::read_data() {
+  if (plan::is_mapped(configuration_.data)) {
+    mapped_ =
+        std::make_unique<MappedData>(configuration_, team_.device, dtype());
+    set_batches(mapped_->probe());
+    return;
+  }
   data_ = std::make_unique<TrainingData>(configuration_, team_.device, dtype());
   evaluator_ = std::make_unique<Evaluator>(new_network(), *data_);
   set_batches(data_->probe());
@@ -197,6 +209,9 @@ void Trainer::make_plan() {
       plan::verify_one_order(*planner_, input_);
     }
   }
+  if (mapped_ != nullptr && trains()) {
+    mapped_->deal(static_cast<int>(training().size()), team_.rank);
+  }
   if (data_ != nullptr && trains()) {
     data_->deal(static_cast<int>(training().size()), team_.rank);
   }
@@ -234,9 +249,9 @@ void Trainer::allocate(const plan::Setup& setup) {
 // Measures the times that the strategy needs and lacks: all ranks, on a
 // communicator of their own.
 void Trainer::measure_times() {
-  const auto held = options_.waits ? options_.waits() : nullptr;
   const auto channel = connect_to(
       {.name = "times", .members = plan::Members::spaced(0, team_.world)});
+  const auto held = options_.waits ? options_.waits() : nullptr;
   if (!input_.profile) {
     input_.profile = share_profile(
         *channel,
@@ -282,6 +297,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
                          .rank = static_cast<int>(*me),
                          .world = static_cast<int>(group.members.size()),
                          .members = group.members,
+                         .idle = team_.idle,
                          .interface = team_.interface,
                          .device = device});
 }
@@ -301,7 +317,6 @@ std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
 }
 
 void Trainer::connect() {
-  const auto held = options_.waits ? options_.waits() : nullptr;
   const ShortSlice of_communication_threads;
   runtime::Channels by_id;
   for (const plan::Communicator& group : setup().communicators) {
@@ -316,6 +331,7 @@ void Trainer::connect() {
       pick_channels_.push_back(connect_for_picks(group));
       by_id.picks.back() = pick_channels_.back().get();
     }
+    const auto held = options_.waits ? options_.waits() : nullptr;
     require_agreement(*channels_.back(),
                       group,
                       digest_of(*planner_,
@@ -383,7 +399,6 @@ void Trainer::make_executor(runtime::Channels by_id) {
 }
 
 void Trainer::start_from_rank_zero() {
-  const auto held = options_.waits ? options_.waits() : nullptr;
   if (training().size() == 1 || channels_.empty() || replay_ != nullptr ||
       !trains()) {
     return;  // a replay's ranks hold equal zeros
@@ -394,6 +409,7 @@ void Trainer::start_from_rank_zero() {
     own = connect_to({.name = "start", .members = training()});
     channel = own.get();
   }
+  const auto held = options_.waits ? options_.waits() : nullptr;
   const at::NoGradGuard no_grad;
   const auto value_buffer = setup().parameters.front().value.buffer;
   const plan::Slice values{

@@ -12,11 +12,14 @@ struct WindowOptions {
   int warmup = 5;
   int steps = 10;
   bool sync_each_step = false;
+  bool reads_data = false;  // its time is a phase
   /// Called before the warm-up.  Not after it, because operations that the last
   /// warm-up step leaves in flight belong to the first measured step.
   std::function<void()> barrier{};
   /// Called after every step with the number done; may throw to stop.
   std::function<void(int done, int total)> progress{};
+  /// Called with the samples of all whole steps before an error leaves.
+  std::function<void(records::RankSamples)> interrupted{};
 };
 
 /// Runs warm-up and measured steps.  A step's time runs from the start of its

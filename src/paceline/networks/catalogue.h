@@ -20,6 +20,7 @@ struct NetworkOptions {
   // Of networks with embedding tables:
   int bags = 2;           // most samples of a batch
   int bag_width = 512;    // of a sample, all tables
+  int bag_tables = 8;     // of equal width
   bool one_relu = false;  // hybrid: as the original, behind one layer alone
 };
 

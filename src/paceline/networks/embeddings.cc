@@ -73,10 +73,87 @@ class Hybrid final : public Classifier {
   std::vector<Linear> layers_;
 };
 
+/// Linear layers with a ReLU behind each, or each but the last.
+class DenseLayersImpl final : public nn::Module {
+ public:
+  DenseLayersImpl(int inputs, const std::vector<int>& units, bool last_relu)
+      : last_relu_(last_relu) {
+    for (const int outputs : units) {
+      layers_.emplace_back(inputs, outputs);
+      register_module(fmt::format("fc{}", layers_.size()), layers_.back());
+      inputs = outputs;
+    }
+  }
+
+  at::Tensor forward(at::Tensor hidden) {
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      hidden = layers_[i](hidden);
+      if (last_relu_ || i + 1 < layers_.size()) {
+        hidden = hidden.relu_();
+      }
+    }
+    return hidden;
+  }
+
+ private:
+  bool last_relu_;
+  std::vector<Linear> layers_;
+};
+
+class DenseLayers final : public nn::ModuleHolder<DenseLayersImpl> {
+ public:
+  using nn::ModuleHolder<DenseLayersImpl>::ModuleHolder;
+};
+
+class Dlrm final : public Classifier {
+ public:
+  Dlrm(int features, const NetworkOptions& options)
+      : tables_(options.bag_tables),
+        dim_(options.bag_width / options.bag_tables),
+        bottom_(features, std::vector<int>{512, 256, 64, dim_}, true),
+        bags_(options.bags, options.bag_width),
+        top_(dim_ + (tables_ + 1) * tables_ / 2,
+             std::vector<int>{512, 256, options.classes},
+             false) {
+    register_module("bottom", bottom_);
+    register_module("top", top_);
+    register_module("embedding_bags", bags_);
+  }
+
+  /// The parameter of the bags, which the plan takes apart, is the last.
+  bool numbers_as_registered() const override { return true; }
+
+  at::Tensor forward(const at::Tensor& input) override {
+    const at::Tensor dense = bottom_->forward(input);
+    const at::Tensor rows = bags_->forward(input.size(0));
+    const at::Tensor all =
+        at::cat({dense, rows}, 1).view({input.size(0), tables_ + 1, dim_});
+    const at::Tensor dots = at::bmm(all, all.transpose(1, 2));
+    const at::Tensor below = at::tril_indices(tables_ + 1, tables_ + 1, -1);
+    return top_->forward(
+        at::cat({dense, dots.index({every_sample(), below[0], below[1]})}, 1));
+  }
+
+ private:
+  static at::indexing::TensorIndex every_sample() {
+    return at::indexing::Slice();
+  }
+
+  int tables_, dim_;
+  DenseLayers bottom_;
+  EmbeddingBags bags_;
+  DenseLayers top_;
+};
+
 }  // namespace
 
 std::shared_ptr<Network> make_hybrid(const NetworkOptions& options) {
   return std::make_shared<Hybrid>(options);
+}
+
+std::shared_ptr<Network> make_dlrm(int features,
+                                   const NetworkOptions& options) {
+  return std::make_shared<Dlrm>(features, options);
 }
 
 }  // namespace paceline::networks

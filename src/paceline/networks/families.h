@@ -53,5 +53,8 @@ std::shared_ptr<Network> make_bert(const BertShape& shape,
                                    const NetworkOptions& options);
 /// The dense part of PyTorch's DDP and RPC benchmark behind embedding bags.
 std::shared_ptr<Network> make_hybrid(const NetworkOptions& options);
+/// DLRM (Naumov et al., arXiv:1906.00091) with the layers of its Kaggle
+/// configuration, and two classes for its one output: click or none.
+std::shared_ptr<Network> make_dlrm(int features, const NetworkOptions& options);
 
 }  // namespace paceline::networks

@@ -26,6 +26,8 @@ constexpr ImageSample digit(int classes) {
 }
 
 constexpr ImageSample kBags{.side = 0, .channels = 0, .classes = 8};
+// The 13 numbers beside the ids of a line of Criteo's logs.
+constexpr ImageSample kClicks{.side = 0, .channels = 13, .classes = 2};
 constexpr TextSample kText{.tokens = 64};
 constexpr TextSample kLongText{.tokens = 128};
 
@@ -232,8 +234,16 @@ const std::vector<NetworkInfo>& embedding_networks() {
        .summary = "embedding bags on servers, 5 linear layers: the DDP and RPC "
                   "benchmark's",
        .sample = kBags,
+       .make =
+           [](const NetworkOptions& options) {
+             return make_hybrid(completed(kBags, options));
+           }},
+      {.name = "dlrm",
+       .summary = "DLRM: embedding rows on servers, bottom and top layers with "
+                  "the dot products of all pairs; synthetic clicks",
+       .sample = kClicks,
        .make = [](const NetworkOptions& options) {
-         return make_hybrid(completed(kBags, options));
+         return make_dlrm(kClicks.channels, completed(kClicks, options));
        }}};
   return table;
 }

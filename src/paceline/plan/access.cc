@@ -110,13 +110,18 @@ std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
   return ranges;
 }
 
-bool has_slack(const CommPlan& plan) {
-  const auto late = [](const Access& access) { return access.slack > 0; };
-  return std::ranges::any_of(plan.ops, [&](const Op& op) {
-    const auto* kernel = std::get_if<Kernel>(&op.work);
-    return kernel != nullptr && (std::ranges::any_of(kernel->reads, late) ||
-                                 std::ranges::any_of(kernel->writes, late));
-  });
+Step largest_slack(const CommPlan& plan) {
+  Step largest = 0;
+  for (const Op& op : plan.ops) {
+    if (const auto* kernel = std::get_if<Kernel>(&op.work)) {
+      for (const auto* accesses : {&kernel->reads, &kernel->writes}) {
+        for (const Access& access : *accesses) {
+          largest = std::max(largest, access.slack);
+        }
+      }
+    }
+  }
+  return largest;
 }
 
 }  // namespace paceline::plan

@@ -39,8 +39,13 @@ std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
                                                const PlanInput& input,
                                                const Setup& setup);
 
+/// Of all accesses.
+Step largest_slack(const CommPlan& plan);
+
 /// Whether an access has slack: the result then depends on timing.
-bool has_slack(const CommPlan& plan);
+inline bool has_slack(const CommPlan& plan) {
+  return largest_slack(plan) > 0;
+}
 
 inline bool overlap(const Slice& left, const Slice& right) {
   return left.buffer == right.buffer &&

@@ -19,6 +19,9 @@ struct DataTraits {
   int classes = 0;           // outputs of the network
   bool regression = false;   // targets are numbers: no accuracy
   bool from_folder = false;  // NAME:DIR: the user's files
+  /// NAME:FILE: mapped, and read as a benchmark's input, without evaluations;
+  /// its head says its sizes (plan/sample_file.h).
+  bool mapped = false;
 };
 
 inline constexpr auto kData = std::to_array<DataTraits>({
@@ -53,6 +56,10 @@ inline constexpr auto kData = std::to_array<DataTraits>({
      .channels = 3,
      .classes = 10,
      .from_folder = true},
+    {.name = "mmap",
+     .summary = "mmap:FILE, a file of decoded images that is mapped and read "
+                "ahead: a benchmark with input, without evaluations",
+     .mapped = true},
 });
 
 /// The row that `data`, NAME or NAME:DIR, names; null where there is none.
@@ -60,6 +67,12 @@ constexpr const DataTraits* find_data_traits(std::string_view data) {
   const auto* row = std::ranges::find(
       kData, data.substr(0, data.find(':')), &DataTraits::name);
   return row == kData.end() ? nullptr : row;
+}
+
+/// Whether it is a file that a benchmark reads its batches from.
+constexpr bool is_mapped(std::string_view data) {
+  const DataTraits* row = data.empty() ? nullptr : find_data_traits(data);
+  return row != nullptr && row->mapped;
 }
 
 /// What --split says: 0 of "even", ALPHA of "dirichlet:ALPHA" from 0.01 to

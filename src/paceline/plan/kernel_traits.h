@@ -53,6 +53,12 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "check",
      .summary = "gradients -> gradients, found_inf",
      .takes_tensors = true},
+    {.name = "square_sum",
+     .summary = "slices -> one element, the sum of their squares",
+     .takes_tensors = true},
+    {.name = "clip",
+     .summary = "squares[, applied_scale] -> applied_scale; numbers: largest "
+                "norm, divisor, copies"},
     {.name = "rescale",
      .summary = "found_inf, loss_scale, growth -> loss_scale, growth, "
                 "applied_scale; numbers: growth factor, backoff factor, "
@@ -126,8 +132,8 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
      .summary = "bags, ids, index, offsets -> gradients of rows; numbers: "
                 "job, trainer"},
     {.name = "update_rows",
-     .summary = "rows, learning_rate, [ids, gradients]...[, state] -> "
-                "rows[, state]; numbers: job, server",
+     .summary = "rows, [ids, gradients]...[, state] -> rows[, state]; "
+                "numbers: job, server",
      .gathers = true},
 });
 

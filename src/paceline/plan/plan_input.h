@@ -44,6 +44,7 @@ struct PlanInput {
   RanksPerHost local_world{};  // empty: not known
   int micro_batches = 1;       // gradient accumulation
   bool loss_scaling = false;   // the loss is scaled, Note [Loss scaling]
+  double clip_norm = 0;        // largest norm of all gradients; 0: any
   std::optional<LayerProfile> profile{};  // for planners that look at times,
   std::optional<AlphaBeta> alpha_beta{};  // equal on all ranks
 

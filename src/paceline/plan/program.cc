@@ -147,6 +147,29 @@ void Program::judge_gradients() {
          {kScaleRule.begin(), kScaleRule.end()});
 }
 
+void Program::clip(std::vector<Access> gradients,
+                   double divisor,
+                   std::optional<CommunicatorId> on,
+                   double copies) {
+  if (input_.clip_norm == 0 || !trains()) {
+    return;
+  }
+  PACELINE_CHECK(!clipped_);
+  clipped_ = true;
+  const Slice squares = whole(setup_, buffer_named(setup_, kSquares));
+  const Slice scale = whole(setup_, buffer_named(setup_, kAppliedScale));
+  kernel("square_sum", std::move(gradients), {{squares}});
+  if (on) {
+    all_reduce(squares, *on);
+  }
+  std::vector<Access> reads{{squares}};
+  if (judged_) {
+    reads.push_back({scale});
+  }
+  kernel(
+      "clip", std::move(reads), {{scale}}, {input_.clip_norm, divisor, copies});
+}
+
 void Program::update(const Bucket& bucket, double divisor) {
   update(bucket.values, bucket.gradients, bucket.values.begin, divisor);
 }
@@ -160,6 +183,9 @@ void Program::update(const Slice& values,
     return;
   }
   PACELINE_CHECK_EQ(judged_, input_.loss_scaling);
+  if (!clipped_) {
+    clip({{whole(setup_, buffer_named(setup_, kGradients))}}, divisor);
+  }
   const auto count = find_buffer(setup_, kStepCount);
   if (count.has_value() && !counted_) {
     const Slice counter = whole(setup_, *count);
@@ -179,7 +205,7 @@ void Program::update(const Slice& values,
   if (count.has_value()) {
     reads.push_back({whole(setup_, *count)});
   }
-  if (judged_) {
+  if (judged_ || clipped_) {
     reads.push_back({whole(setup_, buffer_named(setup_, kAppliedScale))});
     reads.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
   }

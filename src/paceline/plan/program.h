@@ -40,6 +40,7 @@ inline constexpr std::string_view kLossScale = "loss_scale";
 inline constexpr std::string_view kAppliedScale = "applied_scale";
 inline constexpr std::string_view kFoundInf = "found_inf";
 inline constexpr std::string_view kGrowth = "growth";
+inline constexpr std::string_view kSquares = "gradient_squares";
 
 /// Names of the optimizer's per-element state buffers: "momentum" for sgd,
 /// "exp_avg" and "exp_avg_sq" for adamw.  Throws UsageError for others.
@@ -72,7 +73,8 @@ void check_shape(const PlanInput& input);
 /// "learning_rate" (one F64: bias corrections are computed in double), and for
 /// adamw "step_count" (one F32, as PyTorch keeps it).  With loss scaling also
 /// "loss_scale", "applied_scale", "found_inf" (one F32 each) and "growth" (one
-/// I32: good steps since the scale changed).
+/// I32: good steps since the scale changed).  With clipping "gradient_squares"
+/// (one F64), "applied_scale" and "found_inf".
 class SetupBuilder {
  public:
   SetupBuilder(const PlanInput& input, const Groups& groups, Rank shards = 1);
@@ -111,7 +113,7 @@ class SetupBuilder {
  private:
   void place(const Groups& groups, Rank shards);
   void add_optimizer();
-  void add_loss_scale();
+  void add_scales();
 
   const PlanInput& input_;
   Setup setup_;
@@ -163,6 +165,11 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            place
 ///   check    gradients; gradients, found_inf; {}: 1 where any is not finite,
 ///            else 0; the gradients keep their values
+///   square_sum  n slices; 1 element (F64); {}: the sum of all squares
+///   clip     squares, [applied_scale]; applied_scale; {largest norm, divisor,
+///            copies}: with s the applied scale, 1 where it is not read, and
+///            norm = sqrt(squares / copies) / (divisor * s), writes
+///            s * max(1, (norm + 1e-6) / largest norm)
 ///   topk     gradients, residual; k values, their k places (I32), residual;
 ///   {}:
 ///            adds the gradients to the residual and takes the k elements of
@@ -208,9 +215,9 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///   lookup         rows of the server, ids; the rows that they name
 ///   pool           rows of all servers, index, offsets; bags
 ///   pool_gradient  gradient of bags, ids, index, offsets; gradients of rows
-///   update_rows    rows of the server, learning_rate, ids and gradients of
-///                  each trainer, [state]; rows, [state]: applies the mean
-///                  over the trainers
+///   update_rows    rows of the server, ids and gradients of each trainer,
+///                  [state]; rows, [state]: applies the mean over the trainers,
+///                  with the step's learning rate
 ///   rescale  found_inf, loss_scale, growth; loss_scale, growth, applied_scale;
 ///            {growth factor, backoff factor, interval}: copies the scale to
 ///            applied_scale, then adapts it
@@ -269,8 +276,19 @@ class Program {
   /// equal ones.
   void judge_gradients();
 
+  /// With clipping: scales what all updates of the step divide by, so that the
+  /// norm of `gradients` over `divisor` is at most PlanInput::clip_norm, as
+  /// torch.nn.utils.clip_grad_norm_.  Comes once, when they are final.  Where
+  /// each rank has some of them, squares are summed `on` a communicator, of
+  /// each value `copies` times.
+  void clip(std::vector<Access> gradients,
+            double divisor,
+            std::optional<CommunicatorId> on = {},
+            double copies = 1);
+
   /// Applies the optimizer to a bucket.  The first call of a step also counts
-  /// the step where the optimizer wants it.
+  /// the step where the optimizer wants it, and clips this rank's gradients
+  /// unless clip() has been called.
   void update(const Bucket& bucket, double divisor);
 
   /// Applies the optimizer to a slice of the values, of which the gradient is
@@ -328,7 +346,7 @@ class Program {
   CommPlan plan_;
   std::size_t messages_ = 0;
   std::vector<OpIndex> backwards_;  // the newest, by ParameterId; -1: none
-  bool counted_ = false, judged_ = false;
+  bool counted_ = false, judged_ = false, clipped_ = false;
 };
 
 }  // namespace paceline::plan

@@ -112,9 +112,7 @@ SetupBuilder::SetupBuilder(const PlanInput& input,
   add_buffer({.name = std::string(kGradients), .dtype = input.model.dtype});
   place(groups, shards);
   add_optimizer();
-  if (input.loss_scaling) {
-    add_loss_scale();
-  }
+  add_scales();
 }
 
 void SetupBuilder::place(const Groups& groups, Rank shards) {
@@ -156,14 +154,23 @@ void SetupBuilder::add_optimizer() {
   }
 }
 
-void SetupBuilder::add_loss_scale() {
-  add_buffer({.name = std::string(kLossScale),
-              .elements = 1,
-              .initial = Initial::kOne});
-  add_buffer({.name = std::string(kAppliedScale), .elements = 1});
-  add_buffer({.name = std::string(kFoundInf), .elements = 1});
-  add_buffer(
-      {.name = std::string(kGrowth), .dtype = DType::kI32, .elements = 1});
+void SetupBuilder::add_scales() {
+  const bool clips = input_.clip_norm > 0;
+  if (input_.loss_scaling) {
+    add_buffer({.name = std::string(kLossScale),
+                .elements = 1,
+                .initial = Initial::kOne});
+    add_buffer(
+        {.name = std::string(kGrowth), .dtype = DType::kI32, .elements = 1});
+  }
+  if (input_.loss_scaling || clips) {
+    add_buffer({.name = std::string(kAppliedScale), .elements = 1});
+    add_buffer({.name = std::string(kFoundInf), .elements = 1});
+  }
+  if (clips) {
+    add_buffer(
+        {.name = std::string(kSquares), .dtype = DType::kF64, .elements = 1});
+  }
 }
 
 BufferId SetupBuilder::add_buffer(Buffer buffer) {

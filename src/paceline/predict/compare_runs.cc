@@ -14,7 +14,9 @@
 #include "paceline/cluster/profile_file.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/request_profile.h"
+#include "paceline/predict/tables.h"
 #include "paceline/records/samples.h"
+#include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/strategies/strategy.h"
 
@@ -28,6 +30,7 @@ using records::RunRecord;
 struct Compared {
   Configuration configuration;
   std::vector<double> steps, compute_only;
+  std::vector<double> examples;           // of steps, where they differ
   std::int64_t operations = 0, late = 0;  // late: slower than the link
   double measured_s = 0, predicted_s = 0;
   bool rate_measured_here = false;
@@ -92,6 +95,11 @@ PredictRequest request_of(const Configuration& c,
     describe_emulated_links(c, request);
   }
   check_predictable(c, request);
+  if (c.has_tables()) {
+    request.batch_size = 0;
+    set_tables(c, request);
+    return request;
+  }
   if (c.replay.empty()) {
     request.network = plan::network_shape(c.model);
     return request;
@@ -110,8 +118,11 @@ void predict_case(const std::optional<cluster::Cluster>& cluster,
   try {
     PredictRequest request = request_of(it.configuration, cluster);
     if (!is_timed(request) && !it.compute_only.empty()) {
+      const double samples = it.examples.empty() ? it.configuration.batch_size
+                                                 : stats::mean(it.examples);
+      request.batch_size = static_cast<int>(std::lround(samples));
       request.samples_per_s =
-          it.configuration.batch_size / stats::median(it.compute_only);
+          request.batch_size / stats::median(it.compute_only);
       it.rate_measured_here = true;
     }
     it.predicted_s = plan::seconds_of(predict(request).times.step);
@@ -145,6 +156,11 @@ std::vector<Compared> cases_of(std::span<const RunRecord> records,
     known->steps.insert(known->steps.end(), steps.begin(), steps.end());
     known->compute_only.insert(
         known->compute_only.end(), alone.begin(), alone.end());
+    for (const records::RankSamples& rank : record.ranks) {
+      known->examples.insert(known->examples.end(),
+                             rank.examples_of_step.begin(),
+                             rank.examples_of_step.end());
+    }
     if (record.link_check) {
       known->operations += record.link_check->operations;
       known->late += record.link_check->late;

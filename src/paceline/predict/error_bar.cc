@@ -136,6 +136,9 @@ ErrorBar error_bar_of(const PredictRequest& request,
   if (!is_timed(request)) {
     return {.why = "layer times are a device's data sheet, not measured"};
   }
+  if (request.tables) {
+    return {.why = "no published table has servers of embedding rows"};
+  }
   const FamilyErrors* family = family_of(strategies::parse_strategy(
       request.strategy, {.bucket_mb = request.bucket_mb}));
   const std::string why =

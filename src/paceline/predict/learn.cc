@@ -103,6 +103,7 @@ plan::PlanInput input_of(const PredictRequest& job,
   input.optimizer.name = job.optimizer;
   input.optimizer.state_buffers = job.optimizer == "adamw" ? 2 : 1;
   input.loss_scaling = c.dtype == "amp" && c.device != "cpu";
+  input.clip_norm = c.clip_norm;
   return input;
 }
 

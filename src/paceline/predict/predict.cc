@@ -16,6 +16,8 @@
 #include "paceline/predict/request_costs.h"
 #include "paceline/predict/request_profile.h"
 #include "paceline/simulator/job_cache.h"
+#include "paceline/strategies/bags_apart.h"
+#include "paceline/strategies/sharded_embeddings.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
@@ -33,6 +35,25 @@ plan::PlanInput input_of(const PredictRequest& request) {
   input.optimizer.name = request.optimizer;
   input.optimizer.state_buffers = request.optimizer == "adamw" ? 2 : 1;
   return input;
+}
+
+/// Without what the plan takes apart for the tables.
+plan::PlanInput dense_part(const PredictRequest& request,
+                           plan::PlanInput input) {
+  if (request.tables) {
+    input.model = strategies::without_bags(input.model).dense;
+  }
+  return input;
+}
+
+std::unique_ptr<plan::Planner> planner_of(
+    const PredictRequest& request, const strategies::StrategySpec& strategy) {
+  auto planner = strategies::make_planner(strategy);
+  return request.tables
+             ? strategies::make_sharded_embeddings(*request.tables,
+                                                   std::move(planner),
+                                                   strategies::Rows::kServed)
+             : std::move(planner);
 }
 
 plan::Step whole_periods(plan::Step steps, plan::Step period) {
@@ -64,6 +85,12 @@ records::Configuration configuration_of(
   configuration.optimizer = request.optimizer;
   configuration.seed = request.noise.seed;
   configuration.cluster = priced_on(request);
+  if (request.tables) {
+    configuration.trainers = request.tables->trainers;
+    configuration.servers = request.tables->servers;
+    configuration.embeddings = static_cast<int>(request.tables->rows);
+    configuration.embedding_dim = static_cast<int>(request.tables->dim);
+  }
   return configuration;
 }
 
@@ -109,17 +136,19 @@ Simulated simulate_enough(const PredictRequest& request,
   simulator::JobCache own;
   simulator::JobCache& jobs = request.jobs != nullptr ? *request.jobs : own;
   const plan::Step period =
-      simulator::period_of(*strategies::make_planner(strategy), input);
+      simulator::period_of(*planner_of(request, strategy), input);
   const plan::Step shown = whole_periods(request.steps, period);
   const plan::Step most = (period > 1 ? kMostPeriods : 2) * period + 2;
   plan::Step steps =
       std::max({plan::Step{6}, kWarmup + shown + 1, 2 * period + 2});
   while (true) {
-    auto job = jobs.compiled(strategy,
-                             input,
-                             {.steps = steps,
-                              .fold = !request.noise.any(),
-                              .warmup = steps - 1 - shown});
+    const simulator::JobOptions options{.steps = steps,
+                                        .fold = !request.noise.any(),
+                                        .warmup = steps - 1 - shown};
+    auto job = request.tables
+                   ? std::make_shared<const simulator::Job>(simulator::compile(
+                         *planner_of(request, strategy), input, options))
+                   : jobs.compiled(strategy, input, options);
     simulator::Simulator simulator(*job);
     simulator::StepTimes times = simulator.run(costs);
     if (steps >= most || request.noise.any() || times.steady) {
@@ -162,10 +191,11 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   std::vector<records::Warning> warnings;
   const EngineCosts& engine =
       request.cost_table().engine(engine_of(request.engine, request.cluster));
-  prediction.costs = costs_of(request, engine, input, warnings);
+  const plan::PlanInput dense = dense_part(request, input);
+  prediction.costs = costs_of(request, engine, dense, warnings);
   simulator::Costs& costs = prediction.costs;
   costs.profile = profile_of(
-      request, batch_size, update_seconds(costs.software, input), warnings);
+      request, batch_size, update_seconds(costs.software, dense), warnings);
   if (!request.software && engine.module_call > 0) {
     add_launch_overhead(request.network,
                         plan::seconds_of(engine.module_call),

@@ -13,6 +13,7 @@
 #include "paceline/plan/profile.h"
 #include "paceline/predict/engines.h"
 #include "paceline/simulator/job.h"
+#include "paceline/strategies/embedding_job.h"
 
 namespace paceline::simulator {
 class JobCache;  // simulator/job_cache.h
@@ -34,6 +35,7 @@ struct PredictRequest {
   std::string strategy = "fusion";
   double bucket_mb = 25;
   plan::Rank ranks = 1;
+  std::optional<strategies::EmbeddingJob> tables{};  // predict/tables.h
   int batch_size = 0;                     // per rank; 0: the cluster's, or 32
   std::optional<double> samples_per_s{};  // of one device alone
   std::optional<plan::LayerProfile> profile{};  // measured layer times

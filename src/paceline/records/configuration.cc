@@ -14,7 +14,7 @@ std::string key_of_tables(const Configuration& c) {
   return fmt::format(
       " trainers={} servers={} embeddings={} embedding_dim={} placement={} "
       "pooling={} row_optimizer={} row_dtype={} lookup={} zipf={} "
-      "compat_relu={}",
+      "compat_relu={}{}",
       c.trainers,
       c.servers,
       c.embeddings,
@@ -25,7 +25,8 @@ std::string key_of_tables(const Configuration& c) {
       c.row_dtype,
       c.lookup,
       c.zipf,
-      c.compat_relu);
+      c.compat_relu,
+      c.staleness == 0 ? "" : fmt::format(" staleness={}", c.staleness));
 }
 
 // Of programs outside.
@@ -70,6 +71,9 @@ std::string key_of_data(const Configuration& c) {
   }
   if (!c.lr_decay.empty()) {
     key += fmt::format(" lr_decay={}", c.lr_decay);
+  }
+  if (c.clip_norm != 0) {
+    key += fmt::format(" clip_norm={}", c.clip_norm);
   }
   return key;
 }

@@ -50,8 +50,9 @@ struct Configuration {
   std::string row_dtype = "fp32";     // fp32, bf16
   std::string lookup = "parallel";    // parallel, sequential
   double zipf = 0;                    // exponent of the ids' law; 0: uniform
+  int staleness = 0;                  // steps whose updates a lookup may miss
   bool compat_relu = false;           // one ReLU, as the original
-  bool has_tables() const { return model == "hybrid"; }
+  bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
 
   std::string link{};    // modelled link, "1Gbit,50us"; empty: the engine's own
   std::string replay{};  // profile file that is slept through; empty: none
@@ -78,6 +79,7 @@ struct Configuration {
   int evaluate_every = 50;     // steps
   int lr_warmup = 0;           // steps of a rate that grows to learning_rate
   std::string lr_decay{};      // "0.1@200+300"; empty: none
+  double clip_norm = 0;        // largest norm of all gradients; 0: any
   bool discard = false;        // a warm-up case: run, never recorded
 
   /// Canonical text of everything that shapes the result.

@@ -104,6 +104,36 @@ IfAny<Optional> if_any(Optional& value) {
 // in both or in neither.  `docs/record.schema.json` is checked against what is
 // written.  `T` is the structure, const when it is written.
 
+/// What a configuration says of data and how they are learned from.
+template <class Visitor, class T>
+void visit_data(Visitor& visit, T& c) {
+  visit("data", unless({}, c.data));
+  visit("split", unless("even", c.split));
+  visit("target", unless(0, c.target));
+  visit("evaluate_every", unless(50, c.evaluate_every));
+  visit("lr_warmup", unless(0, c.lr_warmup));
+  visit("lr_decay", unless({}, c.lr_decay));
+  visit("clip_norm", unless(0, c.clip_norm));
+}
+
+// Those of models with embedding tables.
+template <class Visitor, class T>
+requires std::is_same_v<std::remove_const_t<T>, Configuration>
+void visit_tables(Visitor& visit, T& c) {
+  visit("trainers", unless(2, c.trainers));
+  visit("servers", unless(2, c.servers));
+  visit("embeddings", unless(300, c.embeddings));
+  visit("embedding_dim", unless(64, c.embedding_dim));
+  visit("placement", unless("table", c.placement));
+  visit("pooling", unless("sum", c.pooling));
+  visit("row_optimizer", unless("sgd", c.row_optimizer));
+  visit("row_dtype", unless("fp32", c.row_dtype));
+  visit("lookup", unless("parallel", c.lookup));
+  visit("zipf", unless(0, c.zipf));
+  visit("staleness", unless(0, c.staleness));
+  visit("compat_relu", unless(false, c.compat_relu));
+}
+
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Configuration>
 void visit_fields(Visitor& visit, T& c) {
@@ -133,17 +163,7 @@ void visit_fields(Visitor& visit, T& c) {
   visit("learning_rate", c.learning_rate);
   visit("momentum", c.momentum);
   visit("weight_decay", c.weight_decay);
-  visit("trainers", unless(2, c.trainers));
-  visit("servers", unless(2, c.servers));
-  visit("embeddings", unless(300, c.embeddings));
-  visit("embedding_dim", unless(64, c.embedding_dim));
-  visit("placement", unless("table", c.placement));
-  visit("pooling", unless("sum", c.pooling));
-  visit("row_optimizer", unless("sgd", c.row_optimizer));
-  visit("row_dtype", unless("fp32", c.row_dtype));
-  visit("lookup", unless("parallel", c.lookup));
-  visit("zipf", unless(0, c.zipf));
-  visit("compat_relu", unless(false, c.compat_relu));
+  visit_tables(visit, c);
   visit("link", unless({}, c.link));
   visit("replay", unless({}, c.replay));
   visit("stretch", unless(1, c.stretch));
@@ -159,12 +179,7 @@ void visit_fields(Visitor& visit, T& c) {
   visit("env", unless({}, c.env));
   visit("not_run", unless({}, c.not_run));
   visit("cluster", unless({}, c.cluster));
-  visit("data", unless({}, c.data));
-  visit("split", unless("even", c.split));
-  visit("target", unless(0, c.target));
-  visit("evaluate_every", unless(50, c.evaluate_every));
-  visit("lr_warmup", unless(0, c.lr_warmup));
-  visit("lr_decay", unless({}, c.lr_decay));
+  visit_data(visit, c);
   visit("discard", c.discard);
 }
 

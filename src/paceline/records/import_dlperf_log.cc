@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <regex>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +26,10 @@ enum class Says : std::uint8_t {
   kStamp,       // the line's time: the step ended then
   kSeconds,     // how long the step took
   kGlobalRate,  // samples/s of all devices
-  kStepRate     // steps/s
+  kStepRate,    // steps/s
+  // Of lines that say which step they are of:
+  kNumberedStamp,   // some steps have one
+  kNumberedSeconds  // each step has one of every rank
 };
 
 // What a framework's log has for each step, by DLPerf's own extractors.
@@ -33,14 +38,47 @@ struct Format {
   const char* marker;  // a line of a step holds it
   Says says;
   const char* number;     // regular expression of the number, or of the stamp
-  int first_printed;      // the first step that has a line
+  int first_printed;      // the first step that has a line; of numbered lines
+                          // the last before the window
   const char* extractor;  // what the original computes from it
+  const char* step = nullptr;  // regular expression of the step's number
 };
 
 constexpr const char* kStampNumber =
     R"((\d{4})-(\d{1,2})-(\d{1,2})\s(\d{1,2}):(\d{1,2}):(\d{1,2})[.,](\d{1,6}))";
 
+constexpr const char* kUnixStamp = R"((\d{9,10}\.\d+)\s*$)";
+
 constexpr auto kFormats = std::to_array<Format>({
+    {"OneFlow",
+     "train: epoch ",
+     Says::kNumberedStamp,
+     kUnixStamp,
+     20,
+     "stamps of iterations 20 and 120",
+     R"(iter (\d+),)"},
+    {"OneFlow",
+     "total_loss: ",
+     Says::kNumberedStamp,
+     kUnixStamp,
+     19,
+     "stamps of iterations 19 and 119",
+     R"(step: (\d+),)"},
+    {"NGC TensorFlow 1.x",
+     " throughput_train : ",
+     Says::kNumberedStamp,
+     kStampNumber,
+     20,
+     "stamps of iterations 20 and 120",
+     R"(Iteration: (\d+)\b)"},
+    {"PyTorch",
+     "Epoch: [0][",
+     Says::kNumberedSeconds,
+     R"(Time +([0-9.]+) \()",
+     19,
+     "mean of the printed times of lines 21 to 120 after the sixth step, those "
+     "of all ranks of a node in turn",
+     R"(Epoch: \[0\]\[ *(\d+)/)"},
     {"NGC PyTorch",
      "  train.loss : ",
      Says::kStamp,
@@ -137,8 +175,18 @@ double seconds_of(const std::smatch& stamp) {
 
 struct Steps {
   const Format* format = nullptr;
-  std::vector<double> values;  // stamps, seconds or rates, a line each
+  std::vector<double> values;        // stamps, seconds or rates, a line each
+  std::map<int, double> numbered{};  // stamps or seconds by the step's number
 };
+
+// Of a rank's own times the slowest counts.
+void keep_numbered(const std::string& line, double value, Steps& steps) {
+  std::smatch step;
+  if (std::regex_search(line, step, std::regex(steps.format->step))) {
+    double& kept = steps.numbered[std::stoi(step[1])];
+    kept = std::max(kept, value);
+  }
+}
 
 Steps steps_of(std::string_view text) {
   for (const Format& format : kFormats) {
@@ -151,12 +199,17 @@ Steps steps_of(std::string_view text) {
       std::smatch match;
       if (line.find(format.marker) != std::string::npos &&
           std::regex_search(line, match, number)) {
-        steps.values.push_back(format.says == Says::kStamp
-                                   ? seconds_of(match)
-                                   : std::stod(match[1]));
+        const double value = format.number == kStampNumber
+                                 ? seconds_of(match)
+                                 : std::stod(match[1]);
+        if (format.step != nullptr) {
+          keep_numbered(line, value, steps);
+        } else {
+          steps.values.push_back(value);
+        }
       }
     }
-    if (!steps.values.empty()) {
+    if (!steps.values.empty() || !steps.numbered.empty()) {
       return steps;
     }
   }
@@ -176,8 +229,74 @@ double duration_of(const Steps& steps, std::size_t i, int global_batch) {
       return global_batch / value;
     case Says::kStepRate:
       return 1 / value;
+    case Says::kNumberedStamp:
+    case Says::kNumberedSeconds:
+      break;  // seconds_of_numbered
   }
   return 0;
+}
+
+[[noreturn]] void refuse_length(const std::string& path, std::size_t steps) {
+  throw UsageError(fmt::format("{}: {} steps, but the window is {} after {}",
+                               path,
+                               steps,
+                               kTimed,
+                               kSkipped));
+}
+
+// A stamp is the end of its step; the steps between two stamps are taken to be
+// equally long.
+std::vector<double> seconds_of_numbered(const Steps& steps,
+                                        const std::string& path) {
+  const bool stamps = steps.format->says == Says::kNumberedStamp;
+  const int begin = steps.format->first_printed;
+  const int end = begin + kTimed;
+  if (!steps.numbered.contains(end) ||
+      (stamps && !steps.numbered.contains(begin))) {
+    refuse_length(path,
+                  static_cast<std::size_t>(steps.numbered.rbegin()->first));
+  }
+  std::vector<double> seconds;
+  auto before = steps.numbered.lower_bound(begin);
+  for (auto it = steps.numbered.upper_bound(begin);
+       it != steps.numbered.end() && it->first <= end;
+       ++it) {
+    const int count = stamps ? it->first - before->first : 1;
+    seconds.insert(seconds.end(),
+                   static_cast<std::size_t>(count),
+                   stamps ? (it->second - before->second) / count : it->second);
+    before = it;
+  }
+  if (std::ssize(seconds) != kTimed) {
+    throw UsageError(
+        fmt::format("{}: {} of the {} steps after step {} have a line",
+                    path,
+                    seconds.size(),
+                    kTimed,
+                    begin));
+  }
+  return seconds;
+}
+
+// The durations of the window's steps.
+std::vector<double> window_of(const Steps& steps,
+                              int global_batch,
+                              const std::string& path) {
+  if (steps.format->step != nullptr) {
+    return seconds_of_numbered(steps, path);
+  }
+  // A stamp ends its step; the window's first step begins at the stamp before.
+  const int unprinted = steps.format->first_printed - 1;
+  const auto first = static_cast<std::size_t>(kSkipped - unprinted);
+  if (steps.values.size() < first + kTimed) {
+    refuse_length(path,
+                  steps.values.size() + static_cast<std::size_t>(unprinted));
+  }
+  std::vector<double> seconds;
+  for (std::size_t i = first; i < first + kTimed; ++i) {
+    seconds.push_back(i == 0 ? 0 : duration_of(steps, i, global_batch));
+  }
+  return seconds;
 }
 
 }  // namespace
@@ -197,18 +316,8 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
         path));
   }
   const int ranks = name->nodes * name->devices_per_node;
-  // A stamp ends its step; the window's first step begins at the stamp before.
-  const std::size_t first = static_cast<std::size_t>(
-      std::max(0, kSkipped - (steps.format->first_printed - 1)));
-  if (steps.values.size() < first + kTimed) {
-    throw UsageError(fmt::format(
-        "{}: {} steps, but the window is {} after {}",
-        path,
-        steps.values.size() +
-            static_cast<std::size_t>(steps.format->first_printed - 1),
-        kTimed,
-        kSkipped));
-  }
+  const std::vector<double> window =
+      window_of(steps, name->batch * ranks, path);
   RunRecord record;
   record.source = Source::kImported;
   record.experiment = "dlperf";
@@ -227,12 +336,12 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
   c.steps = kTimed;
   c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
   RankSamples& samples = record.ranks.emplace_back();
-  for (std::size_t i = first; i < first + kTimed; ++i) {
-    const double seconds =
-        i == 0 ? 0 : duration_of(steps, i, name->batch * ranks);
+  for (const double seconds : window) {
     if (!(seconds > 0)) {
-      throw UsageError(
-          fmt::format("{}: step {} took {} s", path, i + 1, seconds));
+      throw UsageError(fmt::format("{}: step {} of the window took {} s",
+                                   path,
+                                   samples.step_ns.size() + 1,
+                                   seconds));
     }
     samples.step_ns.push_back(std::llround(seconds * 1e9));
     samples.window_ns += samples.step_ns.back();

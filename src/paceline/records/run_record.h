@@ -58,7 +58,8 @@ struct RankSamples {
   std::vector<std::int64_t> paired_step_ns;
   std::vector<std::int64_t> pair_of_step;
   /// Of plans whose averages take what has arrived: how many averages missed
-  /// the values of so many of the newest steps, by that number from 0 on.
+  /// the values of so many of the newest steps, by that number from 0 on.  On
+  /// servers of embedding tables: how many lookups.
   std::vector<std::int64_t> averages_by_steps_missed{};
   std::vector<Evaluation> evaluations{};  // by step
   /// Examples of each step, where they are not the configuration's batch.
@@ -178,7 +179,7 @@ struct RunRecord {
   WireBytes wire;
   std::map<std::string, bool> verified;  // reduced-values, ...
   std::vector<Warning> warnings;
-  std::optional<std::string> error;  // the case failed: why; no samples
+  std::optional<std::string> error;  // the case failed: why; samples so far
   /// What kind of failure, where a program outside performs the case:
   /// not-installed, unsupported, exit, signal, timeout, no-samples,
   /// wrong-count, not-finite, out-of-memory, bad-output.

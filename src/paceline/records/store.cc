@@ -138,9 +138,16 @@ void RecordWriter::append(const RunRecord& record) {
 
 RecordFile read_records(const std::string& path, BrokenTail tail) {
   std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path)) {
-    throw UsageError(fmt::format(
-        "{}: cannot be read{}", path, in ? ": it is a folder" : ""));
+  const auto type = std::filesystem::status(path).type();
+  const bool is_folder = type == std::filesystem::file_type::directory;
+  const bool endless =
+      type == std::filesystem::file_type::character && path != "/dev/null";
+  if (!in || is_folder || endless) {
+    throw UsageError(fmt::format("{}: cannot be read{}",
+                                 path,
+                                 !in         ? ""
+                                 : is_folder ? ": it is a folder"
+                                             : ": it is a device"));
   }
   return read_records(in, path, tail);
 }

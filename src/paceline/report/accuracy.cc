@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "paceline/records/samples.h"
 #include "paceline/report/text.h"
 #include "paceline/stats/interval.h"
+#include "paceline/stats/mean.h"
 
 namespace paceline::report {
 namespace {
@@ -24,6 +26,29 @@ struct Point {
   double loss = 0;     // mean; not finite where a rank's is not
   std::optional<double> accuracy;
 };
+
+/// What a step is predicted to take of a case, on a cluster.
+struct Clock {
+  records::Configuration configuration;
+  double step_s = 0;
+
+  bool of(const records::Configuration& c) const {
+    return configuration.model == c.model && configuration.ranks == c.ranks &&
+           configuration.batch_size == c.batch_size &&
+           configuration.strategy == c.strategy;
+  }
+};
+
+std::vector<Clock> clocks_of(std::span<const records::RunRecord> records) {
+  std::vector<Clock> clocks;
+  for (const records::RunRecord& record : records) {
+    const auto steps = records::slowest_step_s(record);
+    if (record.source == records::Source::kPredicted && !steps.empty()) {
+      clocks.push_back({record.configuration, stats::mean(steps)});
+    }
+  }
+  return clocks;
+}
 
 struct CaseRuns {
   records::Configuration configuration;  // seed 0
@@ -96,7 +121,40 @@ std::string over_runs(const std::vector<double>& values,
   return text;
 }
 
-TableRow row_of(const CaseRuns& one, const std::string& name) {
+/// Predicted seconds of so many steps: the newest prediction on the cluster.
+std::string predicted_s(const CaseRuns& one,
+                        const std::vector<double>& steps,
+                        const std::string& cluster,
+                        std::span<const Clock> clocks) {
+  std::string text(kMissing);
+  for (const Clock& clock : clocks) {
+    if (clock.configuration.cluster == cluster && clock.of(one.configuration)) {
+      text = over_runs(steps, clock.step_s, "{:.4g}");
+    }
+  }
+  return text;
+}
+
+/// Clusters for which a case of the table has a prediction, each once.
+std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
+                                     std::span<const Clock> clocks) {
+  std::vector<std::string> clusters;
+  for (const Clock& clock : clocks) {
+    const bool used = std::ranges::any_of(cases, [&](const CaseRuns& one) {
+      return one.configuration.target != 0 && clock.of(one.configuration);
+    });
+    const std::string& cluster = clock.configuration.cluster;
+    if (used && std::ranges::find(clusters, cluster) == clusters.end()) {
+      clusters.push_back(cluster);
+    }
+  }
+  return clusters;
+}
+
+TableRow row_of(const CaseRuns& one,
+                const std::string& name,
+                const std::vector<std::string>& clusters,
+                std::span<const Clock> clocks) {
   std::vector<double> losses, accuracies, steps, seconds, megabytes;
   for (const auto& points : one.runs) {
     losses.push_back(points.back().loss);
@@ -110,7 +168,7 @@ TableRow row_of(const CaseRuns& one, const std::string& name) {
       megabytes.push_back(at->bytes * 1e-6);
     }
   }
-  return {
+  TableRow row{
       .cells = {printable(name),
                 fmt::format("{}", one.configuration.ranks),
                 fmt::format("{}", one.runs.size()),
@@ -122,6 +180,10 @@ TableRow row_of(const CaseRuns& one, const std::string& name) {
                 over_runs(steps, 1, "{:.0f}"),
                 over_runs(seconds, 1, "{:.4g}"),
                 over_runs(megabytes, 1, "{:.4g}")}};
+  for (const std::string& cluster : clusters) {
+    row.cells.push_back(predicted_s(one, steps, cluster, clocks));
+  }
+  return row;
 }
 
 std::string title_of(const records::Configuration& c) {
@@ -138,7 +200,9 @@ std::string title_of(const records::Configuration& c) {
   return printable(title);
 }
 
-Table table_of(const std::vector<CaseRuns>& cases) {
+Table table_of(const std::vector<CaseRuns>& cases,
+               std::span<const Clock> clocks) {
+  const std::vector<std::string> clusters = clusters_of(cases, clocks);
   Table table{.title = title_of(cases.front().configuration),
               .columns = {{.name = "case", .align = Align::kLeft},
                           {.name = "ranks"},
@@ -150,12 +214,22 @@ Table table_of(const std::vector<CaseRuns>& cases) {
                           {.name = "s", .group = "to the target"},
                           {.name = "MB sent", .group = "to the target"}},
               .rows = {}};
+  for (const std::string& cluster : clusters) {
+    // Behind the name stands a digest of the prices.
+    table.columns.push_back(
+        {.name = printable(fmt::format(
+             "s on {}", cluster.substr(0, cluster.find("; prices ")))),
+         .group = "predicted"});
+  }
   for (const CaseRuns& one : cases) {
     const auto same = std::ranges::count_if(cases, [&](const CaseRuns& other) {
       return other.configuration.label == one.configuration.label;
     });
-    table.rows.push_back(row_of(
-        one, same == 1 ? one.configuration.label : one.configuration.strategy));
+    table.rows.push_back(
+        row_of(one,
+               same == 1 ? one.configuration.label : one.configuration.strategy,
+               clusters,
+               clocks));
   }
   return table;
 }
@@ -167,7 +241,8 @@ Note accuracy_note() {
           "of the ranks' networks on the test samples, the mean over ranks; "
           "time is the slowest rank's, without evaluations, bytes those of the "
           "rank that sent most; medians over runs and seeds, with 95 % "
-          "intervals from three on"};
+          "intervals from three on; predicted: the steps to the target times "
+          "a predicted step, of predictions among the records"};
 }
 
 std::vector<Table> accuracy_tables(
@@ -195,9 +270,10 @@ std::vector<Table> accuracy_tables(
     }
     found->runs.push_back(std::move(points));
   }
+  const std::vector<Clock> clocks = clocks_of(records);
   std::vector<Table> tables;
   for (const auto& [title, cases] : groups) {
-    tables.push_back(table_of(cases));
+    tables.push_back(table_of(cases, clocks));
   }
   return tables;
 }

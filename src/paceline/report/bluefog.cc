@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/report/cases.h"
 #include "paceline/stats/mean.h"
 
 namespace paceline::report {
@@ -50,7 +51,10 @@ std::string run_text(const RunRecord& run) {
     }
   }
   if (sums.empty() || rates.front().size() != sums.size()) {
-    return "";
+    return fmt::format(
+        "# no iteration: {} steps make one, and the case has {}\n",
+        kBatchesPerIteration,
+        c.steps);
   }
   const char* const device = c.device == "cuda" ? "GPU" : "CPU";
   std::string text = fmt::format(
@@ -81,13 +85,7 @@ std::string run_text(const RunRecord& run) {
 }  // namespace
 
 std::string render_bluefog(std::span<const RunRecord> records) {
-  std::string text;
-  for (const RunRecord& run : records) {
-    if (!run.error && !run.configuration.discard) {
-      text += run_text(run);
-    }
-  }
-  return text;
+  return foreign_log(records, run_text);
 }
 
 }  // namespace paceline::report

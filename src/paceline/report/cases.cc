@@ -5,6 +5,10 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
+#include "paceline/base/text.h"
+
 namespace paceline::report {
 namespace {
 
@@ -61,6 +65,34 @@ std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
     group->cases.push_back(std::move(one));
   }
   return groups;
+}
+
+std::string foreign_log(
+    std::span<const records::RunRecord> records,
+    const std::function<std::string(const records::RunRecord&)>& block) {
+  std::string text, before;
+  for (const RunRecord& run : records) {
+    const records::Configuration& c = run.configuration;
+    const std::string head =
+        fmt::format("# {} on {}", c.strategy, counted(c.ranks, "rank"));
+    const bool empty = std::ranges::all_of(
+        run.ranks, [](const auto& rank) { return rank.step_ns.empty(); });
+    if (c.discard) {
+      continue;
+    }
+    if (run.error || empty) {
+      text += fmt::format(
+          "{} failed: {}\n", head, run.error.value_or("no rank left samples"));
+    } else if (c.has_tables()) {
+      text += fmt::format(
+          "{}: the samples of a step vary; --format trainers counts them\n",
+          head);
+    } else {
+      text += (head == before ? "" : head + "\n") + block(run);
+    }
+    before = head;
+  }
+  return text;
 }
 
 }  // namespace paceline::report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,15 @@ std::string plain_label(const Case& one);
 /// A name for each case: the label above, with the parts of the key in which
 /// cases of the same label differ; INVALID where a run was.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
+
+/// The log of another program: what `block` writes of each run, after a line
+/// that begins with '#' and names the case, if it is another than before; such
+/// a line alone for a run that failed or whose steps have no fixed number of
+/// samples.
+/// Runs of discarded cases are left out.
+std::string foreign_log(
+    std::span<const records::RunRecord> records,
+    const std::function<std::string(const records::RunRecord&)>& block);
 
 /// Cases that stand in one table: equal model and batch size.
 struct CaseGroup {

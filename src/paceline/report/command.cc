@@ -59,6 +59,7 @@ void add_data(const records::Configuration& c, Line& line) {
       "--evaluate-every", c.evaluate_every, usual.evaluate_every);
   line.unless_default("--lr-warmup", c.lr_warmup, usual.lr_warmup);
   line.unless_default("--lr-decay", c.lr_decay, usual.lr_decay);
+  line.unless_default("--clip-norm", c.clip_norm, usual.clip_norm);
   if (!c.has_tables()) {
     return;
   }
@@ -72,6 +73,7 @@ void add_data(const records::Configuration& c, Line& line) {
   line.unless_default("--row-dtype", c.row_dtype, usual.row_dtype);
   line.unless_default("--lookup", c.lookup, usual.lookup);
   line.unless_default("--zipf", c.zipf, usual.zipf);
+  line.unless_default("--staleness", c.staleness, usual.staleness);
   line.where_set("--compat-relu", c.compat_relu);
 }
 

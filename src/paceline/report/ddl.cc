@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "paceline/plan/networks/network_shape.h"
+#include "paceline/report/cases.h"
 #include "paceline/stats/mean.h"
 
 namespace paceline::report {
@@ -84,12 +85,6 @@ std::string block_of(const RunRecord& record) {
       training.push_back(&rank);
     }
   }
-  if (record.error || training.empty()) {
-    return fmt::format("# {} on {} ranks failed: {}\n",
-                       c.strategy,
-                       c.ranks,
-                       record.error.value_or("no rank left samples"));
-  }
   const auto ranks = static_cast<std::int64_t>(training.size());
   const Words words = words_of(c);
   const auto rates = rates_of(training.front()->step_ns, c.batch_size);
@@ -129,13 +124,7 @@ std::string plain(std::string text) {
 }  // namespace
 
 std::string render_ddl(std::span<const RunRecord> records) {
-  std::string text;
-  for (const RunRecord& record : records) {
-    if (!record.configuration.discard) {
-      text += block_of(record);
-    }
-  }
-  return text;
+  return foreign_log(records, block_of);
 }
 
 std::string ddl_log_name(const records::Configuration& c) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -79,7 +81,7 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
       facts["exchange"] = c.strategy + " over " + c.engine;
       facts["layout"] = c.channels_last ? "NHWC" : "NCHW";
       facts["clipping"] = "none";
-      facts["data"] = "synthetic, one batch";
+      facts["data"] = c.data.empty() ? "synthetic, one batch" : c.data;
       facts["loss_scaling"] =
           c.dtype == "amp" && c.device == "cuda" ? "dynamic" : "none";
     }
@@ -169,7 +171,7 @@ TableKey table_key(const RunRecord& record) {
           record.experiment,
           c.model,
           c.dtype,
-          imported ? 0 : c.batch_size,
+          imported || fact_of(record, "batch_mode") == "max" ? 0 : c.batch_size,
           c.command.empty()};
 }
 
@@ -204,8 +206,16 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
       .unit = unit_of(first.model),
       .rows = {},
       .columns = {}};
+  std::map<std::string, std::set<std::string>> strategies;
   for (const RunRecord* record : records) {
-    const std::string title = column_title(*record, batch);
+    strategies[column_title(*record, batch)].insert(
+        record->configuration.strategy);
+  }
+  for (const RunRecord* record : records) {
+    std::string title = column_title(*record, batch);
+    if (strategies[title].size() > 1) {
+      title += ", " + record->configuration.strategy;
+    }
     auto column =
         std::ranges::find(table.columns, title, &FrameworkColumn::title);
     if (column == table.columns.end()) {

@@ -85,6 +85,9 @@ std::string heading_of(const GroupSummary& group) {
                : fmt::format("sequences of {}", c.sequence_length);
   }));
   add(common(rows, [](const Configuration& c) {
+    return c.data.empty() ? "" : fmt::format("data {}", c.data);
+  }));
+  add(common(rows, [](const Configuration& c) {
     return fmt::format("{} on {}", c.dtype, c.device);
   }));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
@@ -107,10 +110,14 @@ std::string heading_of(const GroupSummary& group) {
                                         c.threads,
                                         c.threads == 1 ? "thread" : "threads");
   }));
-  return printable(fmt::format("{}, batch {} per rank: {}",
-                               group.model,
-                               group.batch_size,
-                               fmt::join(facts, ", ")));
+  const bool batch = std::ranges::none_of(rows, [](const CaseSummary& row) {
+    return row.configuration.model == "hybrid";  // steps differ in samples
+  });
+  return printable(fmt::format(
+      "{}{}: {}",
+      group.model,
+      batch ? fmt::format(", batch {} per rank", group.batch_size) : "",
+      fmt::join(facts, ", ")));
 }
 
 }  // namespace paceline::report

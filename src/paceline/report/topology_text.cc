@@ -113,8 +113,9 @@ std::string consensus_lines(const TopologyView& view,
   text += line(
       "exact mean",
       exact ? fmt::format("after {} step{}", *exact, *exact == 1 ? "" : "s")
-      : uneven.empty() ? "never, only in the limit"
-                       : "never; push-sum finds it in the limit");
+      : second > 1 - 1e-9 ? "never, nor in the limit: values only go round"
+      : uneven.empty()    ? "never, only in the limit"
+                          : "never; push-sum finds it in the limit");
   std::vector<std::string> distances;
   for (const plan::Step steps : {4, 16, 64}) {
     const double distance = strategies::distance_to_mean(

@@ -34,27 +34,46 @@ void require_no_slack(const Executor::Parts& parts, bool on_device) {
   }
 }
 
-// The leader of one communicator knows nothing of the order of another.
-void require_one_order(const plan::Setup& setup,
-                       const plan::EngineTraits& engine) {
+bool has_exchanges(const Executor::Parts& parts) {
+  return std::ranges::any_of(
+      plan::variants_of(parts.planner, parts.input),
+      [&](plan::Variant variant) {
+        const auto plan =
+            parts.planner.plan(parts.input, parts.memory.setup(), variant);
+        return std::ranges::any_of(plan.ops, [](const plan::Op& op) {
+          return std::holds_alternative<plan::Exchange>(op.work);
+        });
+      });
+}
+
+// The leader of one communicator knows nothing of the order of another, and
+// orders collectives alone.
+void require_one_order(const Executor::Parts& parts) {
+  const plan::Setup& setup = parts.memory.setup();
   const auto by_priority = std::ranges::find(
       setup.communicators, plan::Order::kPriority, &plan::Communicator::order);
-  if (engine.one_issue_order && setup.communicators.size() > 1 &&
-      by_priority != setup.communicators.end()) {
+  if (parts.engine.one_issue_order &&
+      by_priority != setup.communicators.end() &&
+      (setup.communicators.size() > 1 || has_exchanges(parts))) {
     throw UsageError(fmt::format(
         "order=priority: over {} every rank must issue in one order, which the "
-        "first rank of '{}' cannot choose for the plan's other {}: use "
-        "order=program, or an exchange with one communicator.",
-        engine.name,
+        "first rank of '{}' cannot choose for the plan's {}: use "
+        "order=program, or an exchange with one communicator and without "
+        "messages.",
+        parts.engine.name,
         by_priority->name,
-        setup.communicators.size() == 2 ? "communicator" : "communicators"));
+        setup.communicators.size() > 1 ? "other communicators" : "messages"));
   }
 }
 
-// The order that `require_one_order` asks for, where ranks do not choose it.
+// The order that `require_one_order` asks for, where no rank chooses it for
+// all.
 bool takes_program_order(const plan::Setup& setup,
                          const plan::EngineTraits& engine) {
-  return engine.one_issue_order && setup.communicators.size() > 1;
+  return engine.one_issue_order &&
+         std::ranges::count(setup.communicators,
+                            plan::Order::kPriority,
+                            &plan::Communicator::order) == 0;
 }
 
 std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
@@ -111,7 +130,7 @@ Executor::Executor(const Parts& parts, Options options)
       programs_(parts.planner, parts.input, memory_.setup()),
       flat_gradients_(ever_moved_gradients(parts)) {
   require_no_slack(parts, device_ != nullptr);
-  require_one_order(memory_.setup(), parts.engine);
+  require_one_order(parts);
   issuer_ = std::make_unique<ChannelIssuer>(
       parts.channels, memory_, device_.get(), parts.engine);
   kernels_ = std::make_unique<KernelRunner>(parts.rule,
@@ -145,7 +164,9 @@ Executor::~Executor() {
 }
 
 void Executor::serve_step() {
-  dispatcher_->wait_steps(1);
+  // As many steps are open as what arrives may be apart.
+  const plan::Step slack = plan::largest_slack(plan_of(next_step_));
+  dispatcher_->wait_steps(static_cast<std::size_t>(1 + slack));
   begin_step();
   dispatcher_->end_step();
 }

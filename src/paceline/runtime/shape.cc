@@ -11,6 +11,7 @@
 
 #include "paceline/runtime/hooks.h"
 #include "paceline/runtime/memory.h"
+#include "paceline/runtime/products.h"
 
 namespace paceline::runtime {
 namespace {
@@ -68,17 +69,27 @@ struct Traced {
   std::size_t ready = 0;               // place among the final gradients
 };
 
+at::Tensor counted_loss(networks::Network& network,
+                        const networks::Batch& batch,
+                        double& flops) {
+  const ProductCounter counter;
+  at::Tensor loss = network.loss(batch);
+  flops = counter.flops() / static_cast<double>(batch.target.size(0));
+  return loss;
+}
+
 // Runs one step and returns the order in which gradients became final.
 std::vector<plan::ParameterId> run_step(
     networks::Network& network,
     const std::vector<at::Tensor>& parameters,
-    const networks::Batch& batch) {
+    const networks::Batch& batch,
+    double& flops) {
   const SavedBuffers saved(network);
   std::vector<plan::ParameterId> ready;
   {
     const GradientHooks hooks(parameters,
                               [&](plan::ParameterId p) { ready.push_back(p); });
-    network.loss(batch).backward();
+    counted_loss(network, batch, flops).backward();
   }
   for (const at::Tensor& parameter : parameters) {
     parameter.mutable_grad().reset();
@@ -128,7 +139,7 @@ TracedNetwork trace(std::shared_ptr<networks::Network> network,
   OrderRecorder recorder;
   {
     const BoundGates bound(layers.gated, recorder);
-    const auto ready = run_step(*network, registered, batch);
+    const auto ready = run_step(*network, registered, batch, traced.flops);
     for (std::size_t place = 0; place < ready.size(); ++place) {
       found[plan::index_of(ready[place])].ready = place;
     }

@@ -17,6 +17,8 @@ struct TracedNetwork {
   plan::ModelShape shape;
   std::vector<networks::Gated*> gated;  // by ModuleId; null: the root's gate
   std::vector<at::Tensor> parameters;   // by ParameterId
+  /// ProductCounter's, of one sample's forward pass; 0: replayed.
+  double flops = 0;
 };
 
 /// Runs one forward and backward pass of `batch` to learn the order of modules

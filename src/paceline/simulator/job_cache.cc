@@ -26,7 +26,7 @@ bool same(const plan::ModelShape& a, const plan::ModelShape& b) {
 bool same(const plan::PlanInput& a, const plan::PlanInput& b) {
   return a.rank == b.rank && a.world == b.world &&
          a.local_world == b.local_world && a.micro_batches == b.micro_batches &&
-         a.loss_scaling == b.loss_scaling &&
+         a.loss_scaling == b.loss_scaling && a.clip_norm == b.clip_norm &&
          a.optimizer.name == b.optimizer.name &&
          a.optimizer.state_buffers == b.optimizer.state_buffers &&
          same(a.model, b.model);

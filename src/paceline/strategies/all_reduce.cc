@@ -72,6 +72,20 @@ class AllReduce final : public ExchangeRule {
     return time_on(model.all_reduce, "all-reduce", bytes);
   }
 
+  Picoseconds time_of_forms(const AlphaBeta& model,
+                            std::int64_t bytes,
+                            Combination how) const override {
+    switch (how) {
+      case Combination::kMerge:
+      case Combination::kGather:
+        return time_on(model.all_gather, "all-gather", bytes * model.world);
+      case Combination::kPairs:
+        return time_on(model.message, "messages", bytes);
+      default:
+        return time(model, bytes);
+    }
+  }
+
  private:
   static constexpr auto kGathered = "gathered";
 

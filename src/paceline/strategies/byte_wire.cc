@@ -10,15 +10,24 @@ namespace paceline::strategies {
 ByteWire::ByteWire(std::string name, Elements (*per_piece)(Elements piece))
     : name_(std::move(name)), per_piece_(per_piece) {}
 
-void ByteWire::add_buffers(const PlanInput& input,
-                           SetupBuilder& builder) const {
-  const Elements values =
-      whole(builder.setup(), buffer_named(builder.setup(), kValues)).count;
-  const Elements bytes = places_before(values, input.model);
-  builder.add_buffer({.name = name_, .dtype = DType::kI8, .elements = bytes});
+void ByteWire::add_buffer(const PlanInput& input, SetupBuilder& builder) const {
+  builder.add_buffer({.name = name_,
+                      .dtype = DType::kI8,
+                      .elements = bytes_of(input, builder)});
+}
+
+void ByteWire::add_gathered(const PlanInput& input,
+                            SetupBuilder& builder) const {
   builder.add_buffer({.name = "all_" + name_,
                       .dtype = DType::kI8,
-                      .elements = input.world * bytes});
+                      .elements = input.world * bytes_of(input, builder)});
+}
+
+Elements ByteWire::bytes_of(const PlanInput& input,
+                            const SetupBuilder& builder) const {
+  return places_before(
+      whole(builder.setup(), buffer_named(builder.setup(), kValues)).count,
+      input.model);
 }
 
 Crossing ByteWire::crossing(const Slice& slice,
@@ -28,13 +37,11 @@ Crossing ByteWire::crossing(const Slice& slice,
   const Elements begin = places_before(slice.begin, model);
   PACELINE_CHECK(begin + bytes <=
                  places_before(slice.begin + slice.count, model));
-  const Elements world = program.input().world;
+  const Slice mine{buffer_named(program.setup(), name_), begin, bytes};
   return {.format = {.type = DType::kI8, .combination = Combination::kGather},
           .of = slice,
-          .mine = {buffer_named(program.setup(), name_), begin, bytes},
-          .all = {buffer_named(program.setup(), "all_" + name_),
-                  world * begin,
-                  world * bytes}};
+          .mine = mine,
+          .all = gathered_in("all_" + name_, mine, program)};
 }
 
 Elements ByteWire::places_before(Elements begin,

@@ -19,7 +19,10 @@ class ByteWire {
   /// bytes a piece.
   ByteWire(std::string name, Elements (*per_piece)(Elements piece));
 
-  void add_buffers(const PlanInput& input, SetupBuilder& builder) const;
+  void add_buffer(const PlanInput& input, SetupBuilder& builder) const;
+
+  /// The buffer for those of all ranks.
+  void add_gathered(const PlanInput& input, SetupBuilder& builder) const;
 
   /// The form of `slice`, `bytes` long.
   Crossing crossing(const Slice& slice,
@@ -27,6 +30,8 @@ class ByteWire {
                     const Program& program) const;
 
  private:
+  Elements bytes_of(const PlanInput& input, const SetupBuilder& builder) const;
+
   Elements places_before(Elements begin, const ModelShape& model) const;
 
   std::string name_;

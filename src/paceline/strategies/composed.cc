@@ -2,6 +2,7 @@
 #include "paceline/strategies/composed.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,34 +12,74 @@
 namespace paceline::strategies {
 namespace {
 
-Picoseconds time_of(const PlanInput& input,
-                    const ExchangeRule& exchange,
-                    std::int64_t bytes) {
-  if (input.world == 1 || bytes == 0) {
-    return 0;
+/// One of the forms that cross of a slice: its bytes a byte of the slice.
+struct Form {
+  double share = 1;
+  Combination how = Combination::kSum;
+};
+
+/// Those of the whole model; a bucket's are taken as its part of them.
+std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
+  input.loss_scaling = false;
+  const Groups groups = one_group(input.model);
+  SetupBuilder builder(input, groups);
+  const auto buckets = buckets_of(builder.setup(), groups);
+  codec.extend(input, buckets, builder);
+  const Program program(input, builder.setup(), {.buckets = buckets});
+  const Slice& slice = buckets[0].gradients;
+  const auto bytes_of = [&program](const Slice& one) {
+    const Buffer& buffer = program.setup().buffers[index_of(one.buffer)];
+    return static_cast<double>(one.count * size_of(buffer.dtype));
+  };
+  std::vector<Form> forms;
+  for (int round = 0; round < codec.rounds(input); ++round) {
+    for (const Crossing& crossing : codec.crossings(slice, round, program)) {
+      forms.push_back({bytes_of(crossing.mine) / bytes_of(slice),
+                       crossing.format.combination});
+    }
   }
-  if (!input.alpha_beta.has_value()) {
-    throw UsageError(fmt::format(
-        "the strategy decides by the times of exchanges among {} ranks, and "
-        "the plan was given no alpha-beta model of them",
-        input.world));
-  }
-  return exchange.time(*input.alpha_beta, bytes);
+  return forms;
 }
 
-/// Both must outlive it.
-TransferTime transfer_time(const PlanInput& input,
-                           const ExchangeRule& exchange) {
-  const auto alone = [&input, &exchange](std::int64_t bytes) {
-    return time_of(input, exchange, bytes);
+/// `exchange` must outlive it.
+TransferTime::OfBytes time_on(const AlphaBeta& model,
+                              const ExchangeRule& exchange,
+                              const std::vector<Form>& forms) {
+  return [model, &exchange, forms](std::int64_t bytes) {
+    Picoseconds time = 0;
+    for (const auto& [share, how] : forms) {
+      const double crosses = std::ceil(share * static_cast<double>(bytes));
+      time += exchange.time_of_forms(
+          model, static_cast<std::int64_t>(crosses), how);
+    }
+    return time;
   };
-  if (!input.alpha_beta || input.alpha_beta->side_by_side == 1) {
+}
+
+/// `transfer` must outlive it.
+TransferTime time_of(const PlanInput& input, const Transfer& transfer) {
+  if (input.world == 1) {
+    return [](std::int64_t) { return Picoseconds{0}; };
+  }
+  if (!input.alpha_beta) {
+    return [world = input.world](std::int64_t) -> Picoseconds {
+      throw UsageError(fmt::format(
+          "the strategy decides by the times of exchanges among {} ranks, and "
+          "the plan was given no alpha-beta model of them",
+          world));
+    };
+  }
+  const AlphaBeta& model = *input.alpha_beta;
+  const ExchangeRule& exchange = transfer.exchange;
+  const auto forms = forms_of(
+      exchange.codec() == nullptr ? transfer.codec : *exchange.codec(), input);
+  auto alone = time_on(model, exchange, forms);
+  if (model.side_by_side == 1) {
     return alone;
   }
-  return {alone,
-          [starts = start_ups_of(*input.alpha_beta), &exchange](
-              std::int64_t bytes) { return exchange.time(starts, bytes); },
-          input.alpha_beta->side_by_side};
+  return {std::move(alone),
+          time_on(start_ups_of(model), exchange, forms),
+          model.side_by_side};
 }
 
 class Composed final : public Planner {
@@ -61,6 +102,7 @@ class Composed final : public Planner {
     const auto buckets = buckets_of(builder.setup(), groups);
     if (input.world > 1) {
       codec_->extend(input, buckets, builder);
+      codec_->add_gathered(input, buckets, builder);
       exchange_->extend(input, buckets, codec_->format(input), builder);
     }
     update_->extend(input, *exchange_, buckets, builder);
@@ -104,17 +146,25 @@ class Composed final : public Planner {
   }
 
   std::string remark(const PlanInput& input) const override {
-    return input.world == 1
-               ? ""
-               : schedule_->remark(input, transfer_time(input, *exchange_));
+    return input.world == 1 ? "" : schedule_->remark(input, times(input));
   }
 
  private:
+  Transfer transfer() const { return {*exchange_, *codec_}; }
+
+  /// Zero where nobody asks: forms are found by a plan of their own.
+  TransferTime times(const PlanInput& input) const {
+    if (!schedule_->needs_times()) {
+      return [](std::int64_t) { return Picoseconds{0}; };
+    }
+    return time_of(input, transfer());
+  }
+
   /// A world of one has nothing to cut for.
   Groups groups_of(const PlanInput& input) const {
     return input.world == 1 && schedule_->needs_times()
                ? one_group(input.model)
-               : schedule_->groups(input, transfer_time(input, *exchange_));
+               : schedule_->groups(input, times(input));
   }
 
   std::unique_ptr<ScheduleRule> schedule_;
@@ -138,16 +188,28 @@ void PlanWriter::start(const Bucket& bucket, std::int32_t priority) {
 }
 
 void PlanWriter::finish(const Bucket& bucket, std::int32_t priority) {
+  if (program_.input().clip_norm > 0 && update_.updates_in_finish()) {
+    waiting_.push_back({bucket, priority, true});
+  } else {
+    finish_now(bucket, priority);
+  }
+}
+
+void PlanWriter::apply(const Bucket& bucket, std::int32_t priority) {
+  if (program_.input().loss_scaling || program_.input().clip_norm > 0) {
+    waiting_.push_back({bucket, priority});
+  } else {
+    apply_now(bucket, priority);
+  }
+}
+
+void PlanWriter::finish_now(const Bucket& bucket, std::int32_t priority) {
   const OpIndex first = program_.size();
   update_.finish(bucket, transfer_, program_);
   program_.set_priority(first, priority);
 }
 
-void PlanWriter::apply(const Bucket& bucket, std::int32_t priority) {
-  if (program_.input().loss_scaling) {
-    waiting_.push_back({bucket, priority});
-    return;
-  }
+void PlanWriter::apply_now(const Bucket& bucket, std::int32_t priority) {
   const OpIndex first = program_.size();
   update_.apply(bucket, transfer_, program_);
   program_.set_priority(first, priority);
@@ -163,10 +225,21 @@ void PlanWriter::synchronize(const std::vector<Bucket>& buckets) {
 
 void PlanWriter::apply_waiting() {
   program_.judge_gradients();
-  for (const auto& [bucket, priority] : waiting_) {
-    const OpIndex first = program_.size();
-    update_.apply(bucket, transfer_, program_);
-    program_.set_priority(first, priority);
+  if (program_.input().clip_norm > 0) {
+    std::vector<Bucket> finishing;
+    for (const Waiting& one : waiting_) {
+      if (one.finishes) {
+        finishing.push_back(one.bucket);
+      }
+    }
+    update_.clip(finishing, transfer_, program_);
+  }
+  for (const auto& [bucket, priority, finishes] : waiting_) {
+    if (finishes) {
+      finish_now(bucket, priority);
+    } else {
+      apply_now(bucket, priority);
+    }
   }
 }
 
@@ -183,6 +256,14 @@ std::vector<Slice> tensors_in(const Slice& slice, const Program& program) {
     }
   }
   return tensors;
+}
+
+Slice gathered_in(std::string_view buffer,
+                  const Slice& mine,
+                  const Program& program) {
+  const auto all = find_buffer(program.setup(), buffer);
+  const Elements world = program.input().world;
+  return all ? Slice{*all, world * mine.begin, world * mine.count} : Slice{};
 }
 
 void append_mean(const Slice& slice,
@@ -213,6 +294,32 @@ void refuse_loss_scaling(std::string_view rule, const PlanInput& input) {
         "scaled; take --dtype fp32 or bf16, or the update rule awc",
         rule));
   }
+}
+
+void refuse_clipping(std::string_view rule, const PlanInput& input) {
+  if (input.clip_norm > 0) {
+    throw UsageError(fmt::format(
+        "{} makes of each bucket's gradients what it applies, so their norm "
+        "is no bound of the step, and gradients cannot be clipped; leave "
+        "--clip-norm out, or take the update rule exact-diffusion",
+        rule));
+  }
+}
+
+void CodecRule::decode(const Slice& slice, Program& program) const {
+  std::vector<Slice> forms;
+  for (const Crossing& crossing :
+       crossings(slice, rounds(program.input()) - 1, program)) {
+    const bool gathered = crossing.format.combination == Combination::kGather;
+    forms.push_back(gathered ? crossing.all : crossing.mine);
+  }
+  decode_from(forms, slice, program);
+}
+
+void CodecRule::decode_from(const std::vector<Slice>&,
+                            const Slice&,
+                            Program&) const {
+  PACELINE_CHECK(false);
 }
 
 void Transfer::start(const Slice& slice, Program& program) const {
@@ -253,7 +360,7 @@ double Transfer::divisor(const PlanInput& input) const {
 }
 
 TransferTime PlanWriter::transfer_time() const {
-  return strategies::transfer_time(program_.input(), transfer_.exchange);
+  return time_of(program_.input(), transfer_);
 }
 
 Groups single_groups(const ModelShape& model) {

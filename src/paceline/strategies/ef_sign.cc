@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <numbers>
 #include <vector>
 
 #include "paceline/strategies/byte_wire.h"
@@ -34,7 +35,13 @@ class EfSign final : public CodecRule {
               const std::vector<Bucket>&,
               SetupBuilder& builder) const override {
     add_residual(input, "ef-sign", builder);
-    wire_.add_buffers(input, builder);
+    wire_.add_buffer(input, builder);
+  }
+
+  void add_gathered(const PlanInput& input,
+                    const std::vector<Bucket>&,
+                    SetupBuilder& builder) const override {
+    wire_.add_gathered(input, builder);
   }
 
   std::vector<Crossing> crossings(const Slice& slice,
@@ -54,11 +61,16 @@ class EfSign final : public CodecRule {
                    borders_in(slice, program));
   }
 
-  void decode(const Slice& slice, Program& program) const override {
-    program.kernel("ef_sign_sum",
-                   {{crossings(slice, 0, program)[0].all}},
-                   {{slice}},
-                   borders_in(slice, program));
+  /// The share of normally distributed values: (|x|_1)^2 / (n |x|_2^2).
+  std::optional<Contraction> contraction() const override {
+    return Contraction{.share = 2 / std::numbers::pi};
+  }
+
+  void decode_from(const std::vector<Slice>& forms,
+                   const Slice& slice,
+                   Program& program) const override {
+    program.kernel(
+        "ef_sign_sum", {{forms[0]}}, {{slice}}, borders_in(slice, program));
   }
 
  private:

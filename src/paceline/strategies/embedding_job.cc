@@ -70,6 +70,7 @@ void each_number(Job& job, Visit&& visit) {
   visit(job.rule);
   visit(job.bf16_rows);
   visit(job.integers);
+  visit(job.staleness);
 }
 
 }  // namespace
@@ -147,6 +148,15 @@ Elements TableMap::rows_of(Rank server) const {
 }
 
 RowPlace TableMap::find(int table, Elements id, Rank trainer) const {
+  if (id < 0 || id >= job_.rows) {
+    throw UsageError(
+        fmt::format("trainer {} looks up id {} of table {}, whose ids are 0 to "
+                    "{}",
+                    trainer,
+                    id,
+                    table,
+                    job_.rows - 1));
+  }
   switch (job_.placement) {
     case TablePlacement::kTable:
       return {table % job_.servers, table / job_.servers * job_.rows + id};
@@ -225,6 +235,13 @@ RowRule row_rule(std::string_view word) {
   }
   throw UsageError(fmt::format(
       "row optimizer '{}'; known are sgd, adagrad, rowwise-adagrad", word));
+}
+
+std::string_view name_of(TablePlacement placement) {
+  return std::ranges::find(kTablePlacements,
+                           placement,
+                           &std::pair<std::string_view, TablePlacement>::second)
+      ->first;
 }
 
 TablePlacement table_placement(std::string_view word) {

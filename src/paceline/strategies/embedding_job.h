@@ -56,6 +56,9 @@ struct EmbeddingJob {
   RowRule rule = RowRule::kSgd;
   bool bf16_rows = false;  // held and sent as bf16; else as the model's type
   bool integers = false;   // the rows start as -1, 0 or 1
+  /// The newest steps whose updates a lookup may miss; with none, the trainers'
+  /// gradients of a step are applied together.
+  Step staleness = 0;
 
   Rank ranks() const { return trainers + servers + 1; }
   /// Numbers that a row has beside its own.
@@ -91,7 +94,8 @@ class TableMap {
   /// Of all tables.
   Elements rows_of(Rank server) const;
 
-  /// Where `trainer` finds a row; the id must be one of the table's.
+  /// Where `trainer` finds a row.  Throws UsageError that names trainer, table
+  /// and id where the table has no such row.
   RowPlace find(int table, Elements id, Rank trainer) const;
 
   /// The most distinct rows that one step of a trainer wants of a server.
@@ -115,5 +119,6 @@ RowRule row_rule(std::string_view word);
 
 /// "table", "row-hash", "row-range", "replicated".
 TablePlacement table_placement(std::string_view word);
+std::string_view name_of(TablePlacement placement);
 
 }  // namespace paceline::strategies

@@ -33,4 +33,10 @@ Slice residual_of(const Slice& slice, const Program& program) {
   return {buffer_named(program.setup(), kResidual), slice.begin, slice.count};
 }
 
+void forget_residual(const Slice& slice, Program& program) {
+  if (find_buffer(program.setup(), kResidual)) {
+    program.kernel("scatter", {}, {{residual_of(slice, program)}});
+  }
+}
+
 }  // namespace paceline::strategies

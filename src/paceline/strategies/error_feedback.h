@@ -22,4 +22,7 @@ void add_residual(const PlanInput& input,
 /// The part of it that belongs to a slice of the gradients.
 Slice residual_of(const Slice& slice, const Program& program);
 
+/// Appends what sets this part to zero, where the codec has a residual.
+void forget_residual(const Slice& slice, Program& program);
+
 }  // namespace paceline::strategies

@@ -58,6 +58,12 @@ constexpr std::array kNeighborOptions{
                "the graph of ranks: one of `paceline list topologies`",
                OptionKind::kTopology},
     kLocalOption,
+    OptionInfo{.key = "gamma",
+               .fallback = "0",
+               .summary = "with a codec: the step towards what the neighbors' "
+                          "codes say; 0: the share that the codec keeps",
+               .kind = OptionKind::kNumber,
+               .implied = true},
 };
 
 constexpr std::array kPushSumOptions{
@@ -148,10 +154,11 @@ constexpr std::array kExchanges{
          .options = kNeighborOptions,
          .phases = "messages; average",
          .rounds = "1",
-         .bytes = "degree S",
+         .bytes = "degree S; with a codec degree forms of it",
          .partner = "atc",
          .parameters = true},
-        make_neighbor_allreduce},
+        make_neighbor_allreduce,
+        make_choco},
     Row<ExchangeRule>{
         {.name = "hierarchical-neighbor-allreduce",
          .summary = "the mean inside hosts, averaged with neighboring hosts",

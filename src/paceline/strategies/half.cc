@@ -45,8 +45,18 @@ class Half final : public CodecRule {
     program.kernel("cast", {{slice}}, {{wire(slice, program)}});
   }
 
-  void decode(const Slice& slice, Program& program) const override {
-    program.kernel("cast", {{wire(slice, program)}}, {{slice}});
+  /// fp16 loses what is small and overflows, so it keeps no share of all x.
+  std::optional<Contraction> contraction() const override {
+    constexpr double kUnit = 0x1p-8;  // half of bfloat16's spacing at 1
+    return type_ == DType::kBF16
+               ? std::optional(Contraction{.share = 1 - kUnit * kUnit})
+               : std::nullopt;
+  }
+
+  void decode_from(const std::vector<Slice>& forms,
+                   const Slice& slice,
+                   Program& program) const override {
+    program.kernel("cast", {{forms[0]}}, {{slice}});
   }
 
  private:

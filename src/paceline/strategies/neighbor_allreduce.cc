@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
 #include "paceline/strategies/neighbors.h"
 #include "paceline/strategies/rows.h"
 
@@ -6,8 +9,6 @@ namespace paceline::strategies {
 namespace {
 
 constexpr auto kNeighborAllreduce = "neighbor-allreduce";
-constexpr auto kNeighborCommunicator = "neighbors";
-
 /// Every rank averages a slice with its neighbors in a graph and with nobody
 /// else: x_i <- sum over j of W_ij x_j.
 ///
@@ -22,7 +23,15 @@ constexpr auto kNeighborCommunicator = "neighbors";
 class NeighborAllreduce final : public ExchangeRule {
  public:
   explicit NeighborAllreduce(const Options& options)
-      : neighbors_(options, kNeighborAllreduce) {}
+      : neighbors_(options, kNeighborAllreduce) {
+    if (options.number("gamma") != 0) {
+      throw UsageError(fmt::format(
+          "strategy option {}:gamma={}: it is the step of averages that a "
+          "codec carries, and the strategy names no codec",
+          kNeighborAllreduce,
+          options.text("gamma")));
+    }
+  }
 
   ExchangeTraits traits(const PlanInput& input) const override {
     return neighbors_.traits(input);

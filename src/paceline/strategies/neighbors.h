@@ -12,6 +12,8 @@
 
 namespace paceline::strategies {
 
+inline constexpr auto kNeighborCommunicator = "neighbors";
+
 /// What the exchanges of ranks with their neighbors have in common: the graph,
 /// and a buffer for what each neighbor sends.
 class Neighbors {

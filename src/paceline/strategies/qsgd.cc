@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
@@ -45,7 +48,13 @@ class Qsgd final : public CodecRule {
           "qsgd has no code for what overflows, which loss scaling must see; "
           "take another dtype or another codec");
     }
-    wire_.add_buffers(input, builder);
+    wire_.add_buffer(input, builder);
+  }
+
+  void add_gathered(const PlanInput& input,
+                    const std::vector<Bucket>&,
+                    SetupBuilder& builder) const override {
+    wire_.add_gathered(input, builder);
   }
 
   std::vector<Crossing> crossings(const Slice& slice,
@@ -64,9 +73,20 @@ class Qsgd final : public CodecRule {
                    std::move(numbers));
   }
 
-  void decode(const Slice& slice, Program& program) const override {
-    program.kernel(
-        "qsgd_sum", {{crossings(slice, 0, program)[0].all}}, {{slice}}, form());
+  /// Unbiased, of variance (tau - 1) |x|^2, so C(x) / tau is a contraction:
+  /// lemma 3.1 of the paper, and example (iii) of arXiv:1902.00340.
+  std::optional<Contraction> contraction() const override {
+    const auto block = static_cast<double>(block_);
+    const auto levels = static_cast<double>(levels_);
+    const double tau =
+        1 + std::min(block / (levels * levels), std::sqrt(block) / levels);
+    return Contraction{.share = 1 / tau, .factor = 1 / tau};
+  }
+
+  void decode_from(const std::vector<Slice>& forms,
+                   const Slice& slice,
+                   Program& program) const override {
+    program.kernel("qsgd_sum", {{forms[0]}}, {{slice}}, form());
   }
 
  private:

@@ -62,13 +62,18 @@ class RandomK final : public CodecRule {
     }
   }
 
-  void decode(const Slice& slice, Program& program) const override {
-    const Slice values = in(kValuesOf, slice, program);
-    if (values.count == 0) {
+  std::optional<Contraction> contraction() const override {
+    return Contraction{.share = sparse_.density()};
+  }
+
+  void decode_from(const std::vector<Slice>& forms,
+                   const Slice& slice,
+                   Program& program) const override {
+    if (forms.empty()) {
       program.kernel("scatter", {}, {{slice}});
     } else {
       program.kernel(
-          "scatter", {{values}, {in(kPlacesOf, slice, program)}}, {{slice}});
+          "scatter", {{forms[0]}, {in(kPlacesOf, slice, program)}}, {{slice}});
     }
   }
 

@@ -31,6 +31,8 @@ std::unique_ptr<ExchangeRule> make_rs_ag(const Options& options);
 std::unique_ptr<ExchangeRule> make_hierarchical(const Options& options);
 std::unique_ptr<ExchangeRule> make_ps(const Options& options);
 std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options);
+std::unique_ptr<ExchangeRule> make_choco(const Options& options,
+                                         std::unique_ptr<CodecRule> codec);
 std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
     const Options& options);
 std::unique_ptr<ExchangeRule> make_parameter_allreduce(const Options& options);
@@ -58,6 +60,7 @@ std::unique_ptr<UpdateRule> make_local_sgd(const Options& options);
 std::unique_ptr<UpdateRule> make_diloco(const Options& options);
 std::unique_ptr<UpdateRule> make_slowmo(const Options& options);
 std::unique_ptr<UpdateRule> make_gradient_tracking(const Options& options);
+std::unique_ptr<UpdateRule> make_decentlam(const Options& options);
 std::unique_ptr<UpdateRule> make_exact_diffusion(const Options& options);
 std::unique_ptr<UpdateRule> make_zero_1(const Options& options);
 std::unique_ptr<UpdateRule> make_zero_2(const Options& options);

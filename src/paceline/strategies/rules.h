@@ -50,6 +50,13 @@ struct Crossing {
   std::optional<Slice> kept{};
 };
 
+/// That a form keeps a share of the values x: C(x) being what is decoded,
+///   E |x - factor C(x)|^2 <= (1 - share) |x|^2.
+struct Contraction {
+  double share = 1;
+  double factor = 1;
+};
+
 /// The form in which a slice is sent.
 ///
 /// In each of its rounds a codec computes slices of this rank, these cross,
@@ -84,7 +91,24 @@ class CodecRule {
                       Program& program) const = 0;
 
   /// Appends what brings the last round's result back into `slice`.
-  virtual void decode(const Slice& slice, Program& program) const = 0;
+  virtual void decode(const Slice& slice, Program& program) const;
+
+  /// kGather: adds the buffers of Crossing::all, which is else left out.
+  virtual void add_gathered(const PlanInput& /*input*/,
+                            const std::vector<Bucket>& /*buckets*/,
+                            SetupBuilder& /*builder*/) const {}
+
+  /// What is known of one rank's form; none where it is no image of its values.
+  virtual std::optional<Contraction> contraction() const {
+    return std::nullopt;
+  }
+
+  /// Appends what turns `forms`, one for each of the round's crossings, into
+  /// values: the sum over the ranks whose forms they hold.  Codecs that have a
+  /// contraction() have it.
+  virtual void decode_from(const std::vector<Slice>& forms,
+                           const Slice& slice,
+                           Program& program) const;
 };
 
 /// Properties of an exchange, seen from one rank.
@@ -145,6 +169,16 @@ class ExchangeRule {
   /// Throws UsageError where the model lacks what that needs.
   virtual Picoseconds time(const AlphaBeta& model,
                            std::int64_t bytes) const = 0;
+
+  /// The same of wire forms, of `bytes` a rank, that are combined so.
+  virtual Picoseconds time_of_forms(const AlphaBeta& model,
+                                    std::int64_t bytes,
+                                    Combination /*how*/) const {
+    return time(model, bytes);
+  }
+
+  /// The codec in whose forms it sends what it is given; none: as it is.
+  virtual const CodecRule* codec() const { return nullptr; }
 };
 
 /// An exchange and the codec of what it carries.  A world of one rank exchanges
@@ -201,6 +235,17 @@ class UpdateRule {
                       const Transfer& transfer,
                       Program& program) const = 0;
 
+  /// Whether finish() updates the parameters, which others do in start() or
+  /// apply().  Where gradients are clipped, such a finish() waits for all.
+  virtual bool updates_in_finish() const { return false; }
+
+  /// Where gradients are clipped: comes before the updates that have waited,
+  /// with all that finish() will be given; a rule whose ranks hold shards of
+  /// the gradients calls Program::clip.
+  virtual void clip(const std::vector<Bucket>& /*finishing*/,
+                    const Transfer& /*transfer*/,
+                    Program& /*program*/) const {}
+
   /// Appends what is local, after the bucket's exchange has finished.  A
   /// schedule may apply several buckets, or all, as one.  Here nothing.
   virtual void apply(const Bucket& /*bucket*/,
@@ -221,8 +266,8 @@ class PlanWriter {
   void compute() { update_.compute(program_.buckets(), transfer_, program_); }
   void start(const Bucket& bucket, std::int32_t priority = 0);
   void finish(const Bucket& bucket, std::int32_t priority = 0);
-  /// With loss scaling the buckets wait for apply_waiting(), in this order:
-  /// whether they are applied depends on the gradients of all.
+  /// With loss scaling or clipping the buckets wait for apply_waiting(), in
+  /// this order: how they are applied depends on the gradients of all.
   void apply(const Bucket& bucket, std::int32_t priority = 0);
 
   /// Starts, finishes and applies every bucket by itself.
@@ -233,15 +278,19 @@ class PlanWriter {
 
   const Program& program() const { return program_; }
 
-  /// The duration of a slice's exchange.  Throws UsageError where the plan has
-  /// no alpha-beta model.
+  /// The duration of a slice's exchange, in the codec's form.  Throws
+  /// UsageError where the plan has no alpha-beta model.
   TransferTime transfer_time() const;
 
  private:
   struct Waiting {
     Bucket bucket;
     std::int32_t priority = 0;
+    bool finishes = false;
   };
+
+  void finish_now(const Bucket& bucket, std::int32_t priority);
+  void apply_now(const Bucket& bucket, std::int32_t priority);
 
   Program& program_;
   const UpdateRule& update_;
@@ -258,6 +307,12 @@ struct IssuePolicy {
 /// What of each tensor lies in the slice, without the padding between them.
 std::vector<Slice> tensors_in(const Slice& slice, const Program& program);
 
+/// Where the copies of all ranks of `mine` lie, in a buffer that
+/// CodecRule::add_gathered adds; an empty slice where it did not.
+Slice gathered_in(std::string_view buffer,
+                  const Slice& mine,
+                  const Program& program);
+
 /// Appends the kernel that turns the slice which an exchange has summed into
 /// the mean.
 void append_mean(const Slice& slice,
@@ -271,6 +326,10 @@ std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program);
 /// Throws UsageError where the loss is scaled: `rule` updates a bucket before
 /// the last gradient is known.
 void refuse_loss_scaling(std::string_view rule, const PlanInput& input);
+
+/// As above, where gradients are clipped: it applies bucket by bucket what is
+/// no gradient, and no norm of all is known.
+void refuse_clipping(std::string_view rule, const PlanInput& input);
 
 /// When buckets are exchanged, how large they are, and in which order.
 class ScheduleRule {

@@ -129,7 +129,7 @@ class ShardedEmbeddings final : public Planner {
     dense.model = parts.dense;
     dense.world = training_ranks(input);
     dense.rank = trains(input) ? input.rank : 0;
-    dense.local_world = {};
+    dense.local_world = fill_hosts(dense.world, input.local_world.sizes());
     if (dense.profile) {
       LayerProfile& profile = *dense.profile;
       profile.forward.erase(profile.forward.begin() +
@@ -311,10 +311,10 @@ class ShardedEmbeddings final : public Planner {
   void serve(Program& program, Variant variant) const {
     const auto on = communicator_named(program.setup(), kLookups);
     const Rank server = program.input().rank - job_.trainers;
-    const Slice table = all(program, kTable);
+    const Access table{all(program, kTable), slack_in(variant)};
     const std::vector<double> numbers = numbers_of(job_, server);
     if (variant == 0) {
-      program.kernel("draw_rows", {}, {{table}}, numbers);
+      program.kernel("draw_rows", {}, {table}, numbers);
     }
     const auto receive = [&](std::string_view name) {
       for (Rank trainer = 0; trainer < job_.trainers; ++trainer) {
@@ -322,24 +322,48 @@ class ShardedEmbeddings final : public Planner {
       }
     };
     receive(kLookupIds);
-    std::vector<Access> reads{{table}, {all(program, kLearningRate)}};
     for (Rank trainer = 0; trainer < job_.trainers; ++trainer) {
-      const Slice ids = of_peer(program, kLookupIds, trainer);
-      const Slice rows = of_peer(program, kLookupRows, trainer);
       if (answers(server, trainer)) {
-        program.kernel("lookup", {{table}, {ids}}, {{rows}}, numbers);
+        const Slice ids = of_peer(program, kLookupIds, trainer);
+        const Slice rows = of_peer(program, kLookupRows, trainer);
+        program.kernel("lookup", {table, {ids}}, {{rows}}, numbers);
         program.exchange(on, {{trainer, rows}}, {});
       }
-      reads.push_back({ids});
-      reads.push_back({of_peer(program, kLookupGradients, trainer)});
     }
     receive(kLookupGradients);
-    std::vector<Access> writes{{table}};
+    if (job_.staleness == 0) {
+      update(program, table, 0, job_.trainers);
+      return;
+    }
+    for (Rank trainer = 0; trainer < job_.trainers; ++trainer) {
+      update(program, table, trainer, trainer + 1);
+    }
+  }
+
+  /// A lookup comes before its step's updates, so missing those of K steps is a
+  /// slack of K + 1.  The first step is strict: it draws the rows.
+  Step slack_in(Variant variant) const {
+    return job_.staleness == 0 || variant == 0 ? 0 : job_.staleness + 1;
+  }
+
+  /// Applies the gradients of trainers `from` to `end` - 1.
+  void update(Program& program,
+              const Access& table,
+              Rank from,
+              Rank end) const {
+    std::vector<Access> reads{table}, writes{table};
+    for (Rank trainer = from; trainer < end; ++trainer) {
+      reads.push_back({of_peer(program, kLookupIds, trainer)});
+      reads.push_back({of_peer(program, kLookupGradients, trainer)});
+    }
     if (job_.state_of_row() > 0) {
-      reads.push_back({all(program, kState)});
+      reads.push_back({all(program, kState), table.slack});
       writes.push_back(reads.back());
     }
-    program.kernel("update_rows", std::move(reads), std::move(writes), numbers);
+    program.kernel("update_rows",
+                   std::move(reads),
+                   std::move(writes),
+                   numbers_of(job_, program.input().rank - job_.trainers));
   }
 
   EmbeddingJob job_;

@@ -38,15 +38,18 @@ bool is_served(const Setup& setup);
 ///                            twice; trainer: u rows twice for each server
 ///   guarantee                exact: rows and dense parameters are those of one
 ///                            process that trains on the mean of the trainers'
-///                            losses
+///                            losses; with staleness not reproducible
 ///
 /// Ids are deduplicated before they cross, rows are pooled by the trainer, and
 /// true lengths travel with the messages (Note [Ragged slices]).  Gradients of
 /// rows leave when their bags' gradient is final, beside what the dense part
 /// still sends.  A server updates its rows once, when it has the gradients of
-/// all trainers.  The master's plan is empty.
+/// all trainers; with staleness, once for each trainer's share of the mean, as
+/// they come, and lookups do not wait for the updates of so many steps.  The
+/// master's plan is empty.
 /// Li et al., OSDI 2014 (parameter server); Naumov et al., arXiv:1906.00091
-/// (embedding tables apart from dense layers).
+/// (embedding tables apart from dense layers); Ho et al., NeurIPS 2013
+/// (bounded staleness); Niu et al., NeurIPS 2011 (Hogwild).
 std::unique_ptr<Planner> make_sharded_embeddings(const EmbeddingJob& job,
                                                  std::unique_ptr<Planner> dense,
                                                  Rows rows);

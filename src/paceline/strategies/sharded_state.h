@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "paceline/strategies/rules.h"
 
@@ -13,6 +14,11 @@ void shard_state(std::string_view rule,
                  const PlanInput& input,
                  const ExchangeRule& exchange,
                  SetupBuilder& builder);
+
+/// Clips this rank's shards of the summed gradients by the norm of all ranks'.
+void clip_shards(const std::vector<Access>& gradients,
+                 const Transfer& transfer,
+                 Program& program);
 
 /// Applies this rank's shard of the summed gradients to its shard of `values`,
 /// a bucket or a part of one that is a multiple of the shards.

@@ -14,6 +14,8 @@ class SparseBuckets {
   /// `density`: the share of a bucket's values that cross, at least one.
   explicit SparseBuckets(double density) : density_(density) {}
 
+  double density() const { return density_; }
+
   /// Of all buckets together.
   Elements kept(const std::vector<Bucket>& buckets,
                 const ModelShape& model) const;

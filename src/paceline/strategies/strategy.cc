@@ -242,10 +242,49 @@ void check_wants(const RowInfo& update, const RowInfo& exchange) {
                                fmt::join(able, " or ")));
 }
 
+/// Whether a codec carries parameters, not gradients.
+bool codes_parameters(const StrategySpec& spec) {
+  return spec.codec.row->guarantee != Guarantee::kNeutral &&
+         spec.update.row->parameters;
+}
+
+/// Of parameters a codec may carry the changes, which are compressed with
+/// memory of what they leave out.
+void check_coded(const StrategySpec& spec) {
+  const RowInfo& codec = *spec.codec.row;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format(
+        "'{}' {} what crosses, and {}",
+        codec.name,
+        codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
+        why));
+  };
+  if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
+    refuse(fmt::format(
+        "'{}' over '{}' sends the parameters themselves; take identity, or "
+        "neighbor-allreduce with the update rule atc, awc, pga or local-sgd",
+        spec.update.row->name,
+        spec.exchange.row->name));
+  }
+  if (!spec.codec.row->make(spec.codec.options)->contraction()) {
+    std::vector<std::string_view> able;
+    for (const auto& row : codecs()) {
+      if (row.guarantee != Guarantee::kNeutral &&
+          row.make(resolve(row, {}, {}))->contraction()) {
+        able.push_back(row.name);
+      }
+    }
+    refuse(fmt::format(
+        "neighbors need codes that keep a share of every change of one rank's "
+        "parameters, as those of '{}' do not; take {}",
+        codec.name,
+        fmt::join(able, ", ")));
+  }
+}
+
 /// Combinations that the mathematics forbids.
 void check_combination(const StrategySpec& spec) {
   const RowInfo& exchange = *spec.exchange.row;
-  const RowInfo& codec = *spec.codec.row;
   const RowInfo& update = *spec.update.row;
   check_wants(update, exchange);
   if (exchange.parameters && !update.parameters) {
@@ -269,13 +308,9 @@ void check_combination(const StrategySpec& spec) {
         exchange.name,
         update.name));
   }
-  if (codec.guarantee != Guarantee::kNeutral && update.parameters) {
-    throw UsageError(fmt::format(
-        "'{}' {} what crosses, and '{}' sends the parameters themselves; take "
-        "identity",
-        codec.name,
-        codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
-        update.name));
+  if (codes_parameters(spec)) {
+    check_coded(spec);
+    return;
   }
   check_combines(spec);
 }
@@ -388,9 +423,14 @@ std::unique_ptr<Planner> make_planner(const StrategySpec& spec) {
   if (spec.whole.row != nullptr) {
     return spec.whole.row->make(spec.whole.options);
   }
+  auto codec = spec.codec.row->make(spec.codec.options);
+  const bool coded = codes_parameters(spec);
+  auto exchange = coded ? spec.exchange.row->make_coded(spec.exchange.options,
+                                                        std::move(codec))
+                        : spec.exchange.row->make(spec.exchange.options);
   return make_composed(spec.schedule.row->make(spec.schedule.options),
-                       spec.exchange.row->make(spec.exchange.options),
-                       spec.codec.row->make(spec.codec.options),
+                       std::move(exchange),
+                       coded ? make_identity({}) : std::move(codec),
                        spec.update.row->make(spec.update.options));
 }
 

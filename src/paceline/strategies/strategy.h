@@ -109,6 +109,10 @@ struct RowInfo {
   /// An exchange: averages what has arrived, which may be late.  An update
   /// rule: may be given such averages.
   bool late = false;
+
+  /// An update rule that sends parameters: may be given averages of which a
+  /// codec has carried the changes.
+  bool coded = false;
 };
 
 /// A row's options, every key resolved, in the row's order.
@@ -140,6 +144,11 @@ class Options {
 template <class Part>
 struct Row : RowInfo {
   std::unique_ptr<Part> (*make)(const Options&) = nullptr;  // none: external
+
+  /// An exchange of parameters of which a codec carries the changes: made in
+  /// place of the other.  None: it has no such form.
+  std::unique_ptr<Part> (*make_coded)(const Options&,
+                                      std::unique_ptr<CodecRule>) = nullptr;
 };
 
 /// The tables, in the order `paceline list` prints them; the first row of an

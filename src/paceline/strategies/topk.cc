@@ -41,11 +41,20 @@ class TopK final : public CodecRule {
     builder.add_buffer({.name = kMyValues, .dtype = type, .elements = kept});
     builder.add_buffer(
         {.name = kMyPlaces, .dtype = DType::kI32, .elements = kept});
+  }
+
+  void add_gathered(const PlanInput& input,
+                    const std::vector<Bucket>& buckets,
+                    SetupBuilder& builder) const override {
+    const Elements all = input.world * sparse_.kept(buckets, input.model);
     builder.add_buffer(
-        {.name = kAllValues, .dtype = type, .elements = input.world * kept});
-    builder.add_buffer({.name = kAllPlaces,
-                        .dtype = DType::kI32,
-                        .elements = input.world * kept});
+        {.name = kAllValues, .dtype = input.model.dtype, .elements = all});
+    builder.add_buffer(
+        {.name = kAllPlaces, .dtype = DType::kI32, .elements = all});
+  }
+
+  std::optional<Contraction> contraction() const override {
+    return Contraction{.share = sparse_.density()};
   }
 
   std::vector<Crossing> crossings(const Slice& slice,
@@ -79,14 +88,14 @@ class TopK final : public CodecRule {
                    {{parts.values}, {parts.places}, {residual}});
   }
 
-  void decode(const Slice& slice, Program& program) const override {
-    const Parts parts = parts_of(slice, program);
-    if (parts.values.count == 0) {
-      program.kernel("scatter", {}, {{slice}});
-      return;
+  void decode_from(const std::vector<Slice>& forms,
+                   const Slice& slice,
+                   Program& program) const override {
+    std::vector<Access> reads;
+    for (const Slice& form : forms) {
+      reads.push_back({form});
     }
-    program.kernel(
-        "scatter", {{parts.all_values}, {parts.all_places}}, {{slice}});
+    program.kernel("scatter", std::move(reads), {{slice}});
   }
 
  private:
@@ -101,16 +110,15 @@ class TopK final : public CodecRule {
 
   Parts parts_of(const Slice& slice, const Program& program) const {
     const SparseBuckets::Range range = sparse_.range_of(slice, program);
-    const auto in = [&](const char* buffer, Elements copies) {
-      return Slice{buffer_named(program.setup(), buffer),
-                   copies * range.begin,
-                   copies * range.count};
+    const auto mine = [&](const char* buffer) {
+      return Slice{
+          buffer_named(program.setup(), buffer), range.begin, range.count};
     };
-    const Elements world = program.input().world;
-    return {.values = in(kMyValues, 1),
-            .places = in(kMyPlaces, 1),
-            .all_values = in(kAllValues, world),
-            .all_places = in(kAllPlaces, world)};
+    const Slice values = mine(kMyValues), places = mine(kMyPlaces);
+    return {.values = values,
+            .places = places,
+            .all_values = gathered_in(kAllValues, values, program),
+            .all_places = gathered_in(kAllPlaces, places, program)};
   }
 
   SparseBuckets sparse_;

@@ -80,7 +80,8 @@ constexpr std::array kUpdateRules{
                      .phases = "update, then exchange",
                      .parameters = true,
                      .prepared = true,
-                     .late = true},
+                     .late = true,
+                     .coded = true},
                     make_atc},
     Row<UpdateRule>{
         {.name = "awc",
@@ -94,7 +95,8 @@ constexpr std::array kUpdateRules{
          .wants = Wants::kNeighbors,
          .because = "computes gradients at the parameters while these are "
                     "averaged",
-         .late = true},
+         .late = true,
+         .coded = true},
         make_awc},
     Row<UpdateRule>{
         {.name = "pga",
@@ -107,7 +109,8 @@ constexpr std::array kUpdateRules{
          .parameters = true,
          .wants = Wants::kNeighbors,
          .because = "averages over all ranks in some steps only",
-         .late = true},
+         .late = true,
+         .coded = true},
         make_pga},
     Row<UpdateRule>{{.name = "local-sgd",
                      .summary = "ranks train alone, every H-th step their "
@@ -119,7 +122,8 @@ constexpr std::array kUpdateRules{
                      .rounds = "1/H of the exchange's",
                      .bytes = "1/H of the exchange's",
                      .parameters = true,
-                     .late = true},
+                     .late = true,
+                     .coded = true},
                     make_local_sgd},
     Row<UpdateRule>{
         {.name = "diloco",
@@ -175,6 +179,18 @@ constexpr std::array kUpdateRules{
          .wants = Wants::kNeighbors,
          .because = "corrects the bias of averages with neighbors"},
         make_exact_diffusion},
+    Row<UpdateRule>{
+        {.name = "decentlam",
+         .summary = "atc whose momentum takes in what the average changes: no "
+                    "bias of momentum",
+         .paper = "Yuan et al., ICCV 2021, arXiv:2104.11981",
+         .guarantee = Guarantee::kConsensus,
+         .options = {},
+         .phases = "plain step, exchange, update by what both change",
+         .parameters = true,
+         .wants = Wants::kNeighbors,
+         .because = "corrects the momentum of averages with neighbors"},
+        make_decentlam},
     Row<UpdateRule>{
         {.name = "zero-1",
          .summary = "each rank updates its shard and holds that shard's "

@@ -4,6 +4,11 @@
 #include "paceline/strategies/sharded_state.h"
 
 namespace paceline::strategies {
+namespace {
+
+constexpr auto kNormCommunicator = "norm";
+
+}  // namespace
 
 void shard_state(std::string_view rule,
                  const PlanInput& input,
@@ -17,6 +22,22 @@ void shard_state(std::string_view rule,
         rule));
   }
   builder.shard_optimizer(input.world == 1 ? 1 : exchange.traits(input).shards);
+  if (input.clip_norm > 0 && input.world > 1) {
+    builder.add_world(kNormCommunicator);
+  }
+}
+
+void clip_shards(const std::vector<Access>& gradients,
+                 const Transfer& transfer,
+                 Program& program) {
+  const PlanInput& input = program.input();
+  if (input.world > 1) {
+    program.clip(gradients,
+                 transfer.divisor(input),
+                 communicator_named(program.setup(), kNormCommunicator),
+                 static_cast<double>(input.world) /
+                     transfer.exchange.traits(input).shards);
+  }
 }
 
 void update_shard(const Slice& values,
@@ -67,15 +88,32 @@ class Zero1 final : public UpdateRule {
   void finish(const Bucket& bucket,
               const Transfer& transfer,
               Program& program) const override {
+    update_shard(
+        bucket.values, own_shard(bucket, transfer, program), transfer, program);
+    transfer.finish(bucket.values, program);
+  }
+
+  bool updates_in_finish() const override { return true; }
+
+  void clip(const std::vector<Bucket>& finishing,
+            const Transfer& transfer,
+            Program& program) const override {
+    std::vector<Access> shards;
+    for (const Bucket& bucket : finishing) {
+      shards.push_back({own_shard(bucket, transfer, program)});
+    }
+    clip_shards(shards, transfer, program);
+  }
+
+ private:
+  static Slice own_shard(const Bucket& bucket,
+                         const Transfer& transfer,
+                         const Program& program) {
     const PlanInput& input = program.input();
     const ExchangeTraits traits = transfer.exchange.traits(input);
-    update_shard(bucket.values,
-                 shard_of(bucket.gradients,
-                          traits.own_shard.value_or(0),
-                          input.world == 1 ? 1 : traits.shards),
-                 transfer,
-                 program);
-    transfer.finish(bucket.values, program);
+    return shard_of(bucket.gradients,
+                    traits.own_shard.value_or(0),
+                    input.world == 1 ? 1 : traits.shards);
   }
 };
 

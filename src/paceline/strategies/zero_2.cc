@@ -70,6 +70,27 @@ class Zero2 final : public UpdateRule {
 
   void start(const Bucket&, const Transfer&, Program&) const override {}
 
+  void clip(const std::vector<Bucket>&,
+            const Transfer& transfer,
+            Program& program) const override {
+    if (program.input().world == 1) {
+      return;
+    }
+    const ExchangeTraits traits = transfer.exchange.traits(program.input());
+    std::vector<Access> sums;  // without what fills a bucket up
+    for (const Bucket& bucket : program.buckets()) {
+      const Slice shard =
+          shard_of(bucket.values, traits.own_shard.value_or(0), traits.shards);
+      const Slice sum = own_sum(bucket, transfer, program);
+      for (const Slice& tensor : tensors_in(shard, program)) {
+        sums.push_back({{sum.buffer,
+                         sum.begin + tensor.begin - shard.begin,
+                         tensor.count}});
+      }
+    }
+    clip_shards(sums, transfer, program);
+  }
+
   void finish(const Bucket&, const Transfer&, Program&) const override {}
 
   /// A schedule may cut what it starts and finishes finer than what compute()

@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "paceline/engines/backend_channel.h"
+#include "paceline/engines/beside.h"
 #include "paceline/engines/failure.h"
 #include "paceline/launch/network_interface.h"
 
@@ -14,6 +15,10 @@ namespace {
 // Each performs one collective at a time.
 constexpr int kThreads =
     plan::find_engine_traits("gloo")->concurrent_collectives;
+
+// Gloo waits for the addresses of the others, then for their connections, and
+// keeps its own time-out in each.
+constexpr int kWaits = 3;
 
 class GlooEngine final : public Engine {
  public:
@@ -35,8 +40,17 @@ class GlooEngine final : public Engine {
                     spec.interface));
       auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + spec.name,
                                                           spec.store);
-      auto backend = c10::make_intrusive<c10d::ProcessGroupGloo>(
-          store, spec.rank, spec.world, options);
+      auto connected = run_beside<c10::intrusive_ptr<c10d::ProcessGroupGloo>>(
+          [store, options, rank = spec.rank, world = spec.world] {
+            return c10::make_intrusive<c10d::ProcessGroupGloo>(
+                store, rank, world, options);
+          });
+      if (!comes_within(connected, kWaits * spec.timeout, spec.idle)) {
+        throw WorldError(fmt::format(
+            "timed out, a peer did not take part within {:g} s",
+            std::chrono::duration<double>(kWaits * spec.timeout).count()));
+      }
+      auto backend = connected.get();
       backend->setTimeout(spec.operation_timeout);
       return make_backend_channel(std::move(backend), spec, kThreads);
     } catch (...) {

@@ -41,8 +41,9 @@ class MpiEngine final : public Engine {
  public:
   std::string_view name() const override { return "mpi"; }
 
-  void start(std::chrono::milliseconds timeout) override {
-    mpi::Process::start(timeout);
+  void start(std::chrono::milliseconds timeout,
+             const std::function<void()>& idle) override {
+    mpi::Process::start(timeout, idle);
   }
 
   std::unique_ptr<Channel> connect(const ChannelSpec& spec) override {
@@ -51,10 +52,11 @@ class MpiEngine final : public Engine {
           "engine mpi: moves data of CPUs only; give --device cpu");
     }
     try {
-      mpi::Process& process = mpi::Process::start(spec.timeout);
+      mpi::Process& process = mpi::Process::start(spec.timeout, spec.idle);
       const std::vector<int> members = members_of(spec);
       check_world(process, members, spec.rank);
-      auto communicator = process.connect(members, spec.name, spec.timeout);
+      auto communicator =
+          process.connect(members, spec.name, spec.timeout, spec.idle);
       auto backend = c10::make_intrusive<mpi::MpiBackend>(
           process,
           std::move(communicator),

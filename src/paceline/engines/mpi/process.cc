@@ -5,12 +5,12 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <future>
 #include <string_view>
 #include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/engines/beside.h"
 
 namespace paceline::engines::mpi {
 namespace {
@@ -66,20 +66,17 @@ void warn_if_bound(int rank, int ranks) {
   }
 }
 
-// Waits for `work` on a thread of its own, which is left behind at the limit.
-void within(std::chrono::milliseconds timeout,
-            const std::string& what,
-            std::function<void()> work) {
-  std::packaged_task<void()> task(std::move(work));
-  std::future<void> end = task.get_future();
-  std::thread(std::move(task)).detach();
-  if (end.wait_for(timeout) != std::future_status::ready) {
+template <class Future>
+void require_within(const Future& end,
+                    std::chrono::milliseconds timeout,
+                    const std::function<void()>& idle,
+                    const std::string& what) {
+  if (!comes_within(end, timeout, idle)) {
     throw WorldError(
         fmt::format("{}: timed out, a peer did not take part within {:g} s",
                     what,
                     std::chrono::duration<double>(timeout).count()));
   }
-  end.get();
 }
 
 // FNV-1a: equal on every rank.
@@ -119,43 +116,33 @@ Process& Process::instance() {
   return *process;
 }
 
-Process& Process::start(std::chrono::milliseconds timeout) {
-  instance().initialize_once(timeout);
+Process& Process::start(std::chrono::milliseconds timeout,
+                        const std::function<void()>& idle) {
+  instance().initialize_once(timeout, idle);
   return instance();
 }
 
-void Process::initialize_once(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  if (state_ == State::kNew) {
-    state_ = State::kInitializing;
-    thread_ = std::thread([this] { live(); });
+void Process::initialize_once(std::chrono::milliseconds timeout,
+                              const std::function<void()>& idle) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::kNew) {
+      state_ = State::kStarted;
+      thread_ = std::thread([this] { live(); });
+    }
   }
-  if (!changed_.wait_for(
-          lock, timeout, [this] { return state_ != State::kInitializing; })) {
-    throw WorldError(
-        fmt::format("initializing MPI: timed out, a peer did not take part "
-                    "within {:g} s",
-                    std::chrono::duration<double>(timeout).count()));
-  }
-  if (error_) {
-    std::rethrow_exception(error_);
-  }
+  require_within(initialized_, timeout, idle, "initializing MPI");
+  initialized_.get();
 }
 
 // Initializes and finalizes: MPI wants one thread for both.
 void Process::live() {
-  State state = State::kReady;
   try {
     initialize();
+    ready_.set_value();
   } catch (...) {
-    error_ = std::current_exception();
-    state = State::kFailed;
+    ready_.set_exception(std::current_exception());
   }
-  {
-    const std::lock_guard lock(mutex_);
-    state_ = state;
-  }
-  changed_.notify_all();
   progress_.run();
   if (!progress_.holds_memory()) {
     MPI_Finalize();
@@ -193,11 +180,12 @@ void Process::initialize() {
 std::shared_ptr<Communicator> Process::connect(
     const std::vector<int>& members,
     const std::string& name,
-    std::chrono::milliseconds timeout) {
+    std::chrono::milliseconds timeout,
+    const std::function<void()>& idle) {
   auto handle = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
   const auto what =
       fmt::format("connecting {} ranks by mpi as '{}'", members.size(), name);
-  within(timeout, what, [members, handle, what, tag = tag_of(name)] {
+  auto end = run_beside<void>([members, handle, what, tag = tag_of(name)] {
     MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
     check(MPI_Comm_group(MPI_COMM_WORLD, &world), what);
     check(MPI_Group_incl(
@@ -209,6 +197,8 @@ std::shared_ptr<Communicator> Process::connect(
     MPI_Group_free(&group);
     MPI_Group_free(&world);
   });
+  require_within(end, timeout, idle, what);
+  end.get();
   return std::make_shared<Communicator>(*handle, name);
 }
 

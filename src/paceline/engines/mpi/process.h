@@ -4,7 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <exception>
+#include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -44,8 +45,9 @@ class Process {
  public:
   /// Initializes MPI at the first call: collective over all ranks of the job.
   /// Throws UsageError where MPI has too few threads or cores, WorldError where
-  /// the other ranks do not come within `timeout`.
-  static Process& start(std::chrono::milliseconds timeout);
+  /// the other ranks do not come within `timeout`.  `idle` as ChannelSpec's.
+  static Process& start(std::chrono::milliseconds timeout,
+                        const std::function<void()>& idle);
 
   static Process& instance();
 
@@ -61,19 +63,22 @@ class Process {
   /// order of their ranks in the group.
   std::shared_ptr<Communicator> connect(const std::vector<int>& members,
                                         const std::string& name,
-                                        std::chrono::milliseconds timeout);
+                                        std::chrono::milliseconds timeout,
+                                        const std::function<void()>& idle);
 
  private:
   Process() = default;
-  void initialize_once(std::chrono::milliseconds timeout);
+  void initialize_once(std::chrono::milliseconds timeout,
+                       const std::function<void()>& idle);
   void live();
   void initialize();
 
-  enum class State { kNew, kInitializing, kReady, kFailed, kFinalized };
+  enum class State { kNew, kStarted, kFinalized };
   std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::kNew;
-  std::exception_ptr error_;
+  std::promise<void> ready_;  // it is initialized, or has failed
+  std::shared_future<void> initialized_ = ready_.get_future().share();
   int rank_ = 0, world_ = 1;
   Progress progress_;
   std::thread thread_;

@@ -97,17 +97,6 @@ class Wanted {
   std::vector<std::unordered_map<Elements, Elements>> places_;  // by server
 };
 
-void check_id(const JobOfRank& trainer, int table, Elements id) {
-  if (id < 0 || id >= trainer.job.rows) {
-    throw UsageError(fmt::format(
-        "trainer {} looks up id {} of table {}, whose ids are 0 to {}.",
-        trainer.rank,
-        id,
-        table,
-        trainer.job.rows - 1));
-  }
-}
-
 // Where the rows of bags lie among those of all servers.
 template <class T>
 class RowsOfServers {
@@ -154,8 +143,8 @@ T weight_of(const EmbeddingJob& job, Elements lookups) {
   return to<T>(job.mean ? 1.0 / static_cast<double>(lookups) : 1.0);
 }
 
-// The trainers' gradients of each row that any of them wants, added in the
-// order of the trainers.
+// The given trainers' gradients of each row that any of them wants, added in
+// the order of the trainers.
 template <class T>
 struct Sums {
   std::vector<Elements> ids;
@@ -163,8 +152,9 @@ struct Sums {
 
   Sums(const Call& call, const EmbeddingJob& job) {
     std::unordered_map<Elements, Elements> places;
-    for (int trainer = 0; trainer < job.trainers; ++trainer) {
-      const auto i = 2 + 2 * static_cast<std::size_t>(trainer);
+    const std::size_t end =
+        call.reads.size() - (job.state_of_row() > 0 ? 1 : 0);
+    for (std::size_t i = 1; i < end; i += 2) {
       const at::Tensor& wanted = call.reads[i].front();
       const T* gradient = elements_of<T>(call.reads[i + 1].front());
       const Elements count = length_of(wanted);
@@ -260,7 +250,6 @@ void run_deduplicate(const UpdateRule& /*rule*/, const Call& call) {
       ids = networks::draw_ids(job, key, table, begins.back());
     }
     for (const Elements id : ids) {
-      check_id(trainer, table, id);
       const auto place = map.find(table, id, trainer.rank);
       *next++ = place.server * most + wanted.place_of(place);
     }
@@ -341,11 +330,11 @@ void run_pool_gradient(const UpdateRule& /*rule*/, const Call& call) {
   });
 }
 
-void run_update_rows(const UpdateRule& /*rule*/, const Call& call) {
+void run_update_rows(const UpdateRule& rule, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
   const at::Tensor& table = call.writes[0].front();
-  const at::Tensor& gradients = call.reads[3].front();
-  const double rate = call.reads[1].front().item<double>();
+  const at::Tensor& gradients = call.reads[2].front();
+  const double rate = rule.rate_of_rows(call.random.step);
   with_type_of(gradients, [&]<class T>(T*) {
     const Sums<T> sums(call, job);
     with_type_of(table, [&]<class Row>(Row*) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/runtime/kernels/clip.h"
 #include "paceline/runtime/kernels/ef_sign.h"
 #include "paceline/runtime/kernels/embeddings.h"
 #include "paceline/runtime/kernels/gtopk.h"
@@ -32,6 +33,8 @@ constexpr auto kRunnable = std::to_array<KernelInfo>({
     {"cast", run_cast},
     {"check", run_check},
     {"rescale", run_rescale},
+    {"square_sum", run_square_sum},
+    {"clip", run_clip},
     {"topk", run_topk},
     {"scatter", run_scatter},
     {"nesterov", run_nesterov},

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace paceline::runtime {
 
-/// The update rule with its constants; the learning rate is an operand.
+/// The update rule with its constants; the learning rate is an operand, but for
+/// rows of embedding tables: no training thread sets it on their servers.
 struct UpdateRule {
   std::string name = "sgd";  // sgd, adamw
   double momentum = 0.9;     // sgd
   double weight_decay = 1e-4;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
+  std::function<double(std::int64_t step)> rate_of_rows{};
 };
 
 struct Call;  // runtime/kernels/call.h

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/runtime/kernels/update.h"
 
+#include <cstdint>
 #include <optional>
 
+#include <ATen/Parallel.h>
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
@@ -41,6 +43,62 @@ at::Tensor learning_rate(const at::Tensor& rate) {
   return rate.is_cpu() ? rate : rate.to(at::kFloat);
 }
 
+// Elements that a thread takes at least.
+constexpr std::int64_t kGrain = 1 << 14;
+
+bool is_bf16_on_cpu(const Operand& values) {
+  return !values.empty() && values.front().is_cpu() &&
+         values.front().scalar_type() == at::kBFloat16;
+}
+
+// In float32, each result rounded once, as PyTorch's fused kernels on a GPU.
+// Its kernel for CPUs leaves each whole vector of bf16 parameters as it was
+// (pytorch#191763; 2.13 has it).
+void update_bf16(const UpdateRule& rule,
+                 const at::Tensor& value,
+                 const at::Tensor& gradient,
+                 const at::Tensor* momentum,
+                 float rate,
+                 float divisor) {
+  auto* const w = value.data_ptr<at::BFloat16>();
+  auto* const g = gradient.data_ptr<at::BFloat16>();
+  auto* const v =
+      momentum == nullptr ? nullptr : momentum->data_ptr<at::BFloat16>();
+  const auto decay = static_cast<float>(rule.weight_decay);
+  const auto factor = static_cast<float>(rule.momentum);
+  at::parallel_for(0, value.numel(), kGrain, [&](auto begin, auto end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      float change = static_cast<float>(g[i]) / divisor;
+      g[i] = change;
+      change += static_cast<float>(w[i]) * decay;
+      if (v != nullptr) {
+        change += static_cast<float>(v[i]) * factor;
+        v[i] = change;
+      }
+      w[i] = static_cast<float>(w[i]) - rate * change;
+    }
+  });
+}
+
+void update_bf16(const UpdateRule& rule,
+                 const Call& call,
+                 const Operand& momentum,
+                 const at::Tensor& rate,
+                 const Scaling& scaling) {
+  if (scaling.found_inf && scaling.found_inf->item<float>() == 1) {
+    return;
+  }
+  const float divisor = scaling.divisor ? scaling.divisor->item<float>() : 1;
+  for (std::size_t i = 0; i < call.reads[0].size(); ++i) {
+    update_bf16(rule,
+                call.reads[0][i],
+                call.reads[1][i],
+                momentum.empty() ? nullptr : &momentum[i],
+                rate.item<float>(),
+                divisor);
+  }
+}
+
 }  // namespace
 
 void run_update(const UpdateRule& rule, const Call& call) {
@@ -52,6 +110,10 @@ void run_update(const UpdateRule& rule, const Call& call) {
     const Operand momentum = rule.momentum == 0 ? Operand{} : call.reads[2];
     const std::size_t rate = rule.momentum == 0 ? 2 : 3;
     const Scaling scaling = scaling_of(call, rate + 1);
+    if (is_bf16_on_cpu(values)) {
+      update_bf16(rule, call, momentum, call.reads[rate].front(), scaling);
+      return;
+    }
     // is_first_step may stay false, because the momentum buffer starts at zero.
     at::_fused_sgd_(values,
                     gradients,

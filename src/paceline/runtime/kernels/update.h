@@ -5,7 +5,8 @@
 
 namespace paceline::runtime {
 
-/// The optimizer's step over a slice, as one fused call of PyTorch.
+/// The optimizer's step over a slice, as one fused call of PyTorch,
+/// or for sgd with parameters of bf16 on a CPU as a loop of its own.
 ///
 /// Reads values, gradients, the rule's state and the learning rate; for adamw
 /// also the step count, already incremented; with loss scaling also the scale

@@ -53,10 +53,10 @@ EdgeLine edge_of(std::string_view text, const std::string& where) {
     return node && *node >= 0 && *node < kMostNodes;
   };
   if (!is_node(from) || !is_node(to) || !text.empty() ||
-      (weight && !std::isfinite(*weight))) {
+      (weight && !(*weight >= 0 && *weight <= 1))) {
     throw UsageError(fmt::format(
         "{}: '{}' is not of the form FROM TO [WEIGHT], two ranks from 0 to {} "
-        "and a finite number",
+        "and a number from 0 to 1",
         where,
         shown(line),
         kMostNodes - 1));
@@ -114,7 +114,20 @@ std::vector<EdgeLine> edges_in(const std::string& path) {
   return edges;
 }
 
-std::map<Rank, Mixing> rows_of(const std::vector<EdgeLine>& edges) {
+// What the weights of the others leave is rounded.
+void check_own_weight(const std::string& path, Rank node, double own) {
+  if (own < -1e-6) {
+    throw UsageError(
+        fmt::format("{}: the weights with which rank {} takes the values of "
+                    "others sum to {:.6g}; at most 1 is possible",
+                    path,
+                    node,
+                    1 - own));
+  }
+}
+
+std::map<Rank, Mixing> rows_of(const std::string& path,
+                               const std::vector<EdgeLine>& edges) {
   std::map<Rank, Mixing> rows;
   std::map<Rank, double> own;
   for (const EdgeLine& edge : edges) {
@@ -138,14 +151,71 @@ std::map<Rank, Mixing> rows_of(const std::vector<EdgeLine>& edges) {
     } else if (own.contains(node)) {
       row.self = own[node];
     }
+    check_own_weight(path, node, row.self);
   }
   return rows;
+}
+
+// The first node that `next` does not lead to from node 0, in any number of
+// steps.
+template <class Next>
+std::optional<Rank> unreached(Rank nodes, const Next& next) {
+  std::vector<bool> reached(static_cast<std::size_t>(nodes));
+  std::vector<Rank> open{0};
+  reached[0] = true;
+  while (!open.empty()) {
+    const Rank node = open.back();
+    open.pop_back();
+    for (const Rank other : next(node)) {
+      if (!reached[static_cast<std::size_t>(other)]) {
+        reached[static_cast<std::size_t>(other)] = true;
+        open.push_back(other);
+      }
+    }
+  }
+  const auto missing = std::ranges::find(reached, false);
+  return missing == reached.end()
+             ? std::nullopt
+             : std::optional(static_cast<Rank>(missing - reached.begin()));
+}
+
+// Averages of parts that hear nothing of each other never end at one mean.
+void check_connected(const std::string& path,
+                     const Topology& graph,
+                     Rank nodes) {
+  const auto sources = [&](Rank node) {
+    std::vector<Rank> from;
+    for (const auto& [rank, weight] : graph.mixing(node, 0).from) {
+      if (weight > 0) {
+        from.push_back(rank);
+      }
+    }
+    return from;
+  };
+  std::vector<std::vector<Rank>> takers(static_cast<std::size_t>(nodes));
+  for (Rank node = 0; node < nodes; ++node) {
+    for (const Rank from : sources(node)) {
+      takers[static_cast<std::size_t>(from)].push_back(node);
+    }
+  }
+  const auto deaf = unreached(
+      nodes, [&](Rank node) { return takers[static_cast<std::size_t>(node)]; });
+  const auto unheard = unreached(nodes, sources);
+  if (deaf || unheard) {
+    throw UsageError(fmt::format(
+        "topology 'edges:{}': {} ranks are not connected by its edges: nothing "
+        "of rank {} reaches rank {}",
+        path,
+        nodes,
+        deaf ? 0 : *unheard,
+        deaf ? *deaf : 0));
+  }
 }
 
 }  // namespace
 
 MakeTopology make_edges(const std::string& path) {
-  const auto rows = rows_of(edges_in(path));
+  const auto rows = rows_of(path, edges_in(path));
   const Rank largest = rows.rbegin()->first;
   const std::string uneven =
       imbalance_of(matrix_of(Edges(rows, ""), largest + 1, 0));
@@ -158,7 +228,9 @@ MakeTopology make_edges(const std::string& path) {
           largest,
           nodes.count));
     }
-    return std::make_unique<Edges>(rows, uneven);
+    auto graph = std::make_unique<Edges>(rows, uneven);
+    check_connected(path, *graph, nodes.count);
+    return graph;
   };
 }
 

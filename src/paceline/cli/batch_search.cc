@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/batch_search.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/cli/own_runs.h"
+#include "paceline/experiment/key.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/measure/external.h"
+#include "paceline/records/store.h"
+
+namespace paceline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using records::Configuration;
+
+constexpr int kMost = 1 << 16;
+constexpr std::chrono::minutes kDeadline{10};
+// The rest is for the system and for what else runs.
+constexpr double kShareOfMemory = 0.8;
+
+// Of our own refusal, after a look at the network (measure/estimate.cc).
+constexpr const char* kNoRoom = "GB on this host, which has";
+
+/// What this process starts may not hold more memory of its own while it
+/// lives.  Mapped files and reserved addresses, of which PyTorch has many,
+/// do not count.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::optional<rlim_t> bytes) {
+    getrlimit(RLIMIT_DATA, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = std::min(limit.rlim_cur, bytes.value_or(RLIM_INFINITY));
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+  ~MemoryLimit() { setrlimit(RLIMIT_DATA, &before_); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+/// Cases for which this is equal share a search.
+Configuration searched(Configuration c) {
+  c.batch_size = experiment::kLargestBatch;
+  c.ranks = 1;
+  c.ranks_per_host.clear();
+  c.warmup = 1;
+  c.steps = 2;
+  c.discard = false;
+  return c;
+}
+
+/// `paceline run` of the case with `batch` samples.
+std::vector<std::string> run_of(const Configuration& c,
+                                int batch,
+                                const std::string& records) {
+  std::vector<std::string> words{
+      "run", "--records=" + records, "--runs=1", "--yes"};
+  Configuration tried = c;
+  tried.batch_size = batch;
+  for (const experiment::Key& key : experiment::keys()) {
+    // What follows from the program outside.
+    const bool settled = (experiment::is_outside(c) &&
+                          (key.name == "strategy" || key.name == "engine")) ||
+                         (c.command.empty() && key.name == "launcher");
+    if (!experiment::is_case_key(key) || key.name == "env" || settled) {
+      continue;
+    }
+    const std::string text = read_key(key, tried);
+    if (text.empty() ||
+        (text == default_text(key) && key.name != "batch_size")) {
+      continue;
+    }
+    words.push_back(experiment::is_switch(key)
+                        ? flag_of(key)
+                        : fmt::format("{}={}", flag_of(key), text));
+  }
+  for (const auto& [name, value] : c.env) {
+    words.push_back(fmt::format("--env={}={}", name, value));
+  }
+  return words;
+}
+
+fs::path make_folder() {
+  std::string path = fs::temp_directory_path() / "paceline-batch-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    throw WorldError(
+        fmt::format("{}: {}", path, std::generic_category().message(errno)));
+  }
+  return path;
+}
+
+/// The runs of a search, whose records and output go to a folder of their own.
+class Trials {
+ public:
+  explicit Trials(std::int64_t limit_bytes)
+      : folder_(make_folder()),
+        limit_bytes_(limit_bytes),
+        runs_(folder_ / "log") {}
+  ~Trials() {
+    std::error_code unused;
+    fs::remove_all(folder_, unused);
+  }
+  Trials(const Trials&) = delete;
+  Trials& operator=(const Trials&) = delete;
+
+  bool fits(const Configuration& c, int batch) {
+    const std::string records = folder_ / "trial.jsonl";
+    fs::remove(records);
+    const MemoryLimit limit(
+        c.device == "cpu" ? std::optional<rlim_t>(limit_bytes_) : std::nullopt);
+    const launch::ChildExit end =
+        runs_.run(run_of(c, batch, records), kDeadline);
+    if (end.stop_signal != 0) {
+      throw WorldError(
+          fmt::format("batch_size max: stopped by signal {} while {} was tried",
+                      end.stop_signal,
+                      batch));
+    }
+    if (end.exit_code == 0 && !end.timed_out) {
+      return true;
+    }
+    const std::string why =
+        end.timed_out ? "it took 10 minutes" : why_not(records);
+    if (measure::says_out_of_memory(why) ||
+        why.find(kNoRoom) != std::string::npos) {
+      return false;
+    }
+    throw UsageError(fmt::format(
+        "batch_size max: {} with a batch of {} failed for another reason than "
+        "memory: {}",
+        c.label,
+        batch,
+        why));
+  }
+
+ private:
+  // The record's reason; of a run that left none, its last words.
+  std::string why_not(const std::string& records) const {
+    if (fs::exists(records)) {
+      for (const records::RunRecord& record :
+           records::read_records(records, records::BrokenTail::kSkip).records) {
+        if (record.error) {
+          return fmt::format("{}: {}", record.status, *record.error);
+        }
+      }
+    }
+    return runs_.last_words();
+  }
+
+  fs::path folder_;
+  std::int64_t limit_bytes_;
+  OwnRuns runs_;
+};
+
+/// By key of a search: its size and what was tried, from earlier records.
+std::map<std::string, BatchSearch> searched_before(
+    const experiment::Settings& settings) {
+  std::map<std::string, BatchSearch> found;
+  if (!settings.resume || !fs::exists(settings.records)) {
+    return found;
+  }
+  const auto file =
+      records::read_records(settings.records, records::BrokenTail::kSkip);
+  for (const records::RunRecord& record : file.records) {
+    const auto tried = record.adapter.find(experiment::kBatchTried);
+    if (tried != record.adapter.end()) {
+      found[searched(record.configuration).key()] = {
+          record.configuration.batch_size, tried->second};
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+BatchSearch search_batch(int unit,
+                         int most,
+                         const std::function<bool(int)>& fits) {
+  BatchSearch search;
+  const auto tries = [&](int size) {
+    const bool did = fits(size);
+    search.tried += fmt::format("{}{} {}",
+                                search.tried.empty() ? "" : ", ",
+                                size,
+                                did ? "fits" : "does not");
+    search.largest = did ? size : search.largest;
+    return did;
+  };
+  int above = unit;
+  while (above <= most && tries(above)) {
+    above *= 2;
+  }
+  if (above > most) {
+    return search;
+  }
+  while (search.largest > 0 &&
+         above - search.largest > std::max(unit, search.largest / 8)) {
+    const int middle = search.largest + (above - search.largest) / 2;
+    const int size = middle / unit * unit;
+    if (!tries(size)) {
+      above = size;
+    }
+  }
+  return search;
+}
+
+void settle_largest_batches(experiment::Experiment& experiment,
+                            const experiment::Settings& settings) {
+  const auto is_largest = [](const Configuration& c) {
+    return c.batch_size == experiment::kLargestBatch && c.not_run.empty();
+  };
+  if (std::ranges::none_of(experiment.cases, is_largest)) {
+    return;
+  }
+  std::map<std::string, BatchSearch> found = searched_before(settings);
+  const auto limit = static_cast<std::int64_t>(
+      kShareOfMemory * static_cast<double>(usable_memory_bytes()) /
+      largest_world(experiment));
+  Trials trials(limit);
+  for (Configuration& c : experiment.cases) {
+    if (!is_largest(c)) {
+      continue;
+    }
+    const Configuration one = searched(c);
+    if (!found.contains(one.key())) {
+      fmt::print(
+          stderr, "{} {}: searching the largest batch\n", c.model, c.label);
+      found[one.key()] = search_batch(c.accumulate, kMost, [&](int size) {
+        return trials.fits(one, size);
+      });
+    }
+    const BatchSearch& search = found.at(one.key());
+    if (search.largest == 0) {
+      throw UsageError(fmt::format(
+          "batch_size max: {} {}: not even a batch of {} fits into {:.1f} GB",
+          c.model,
+          c.label,
+          c.accumulate,
+          static_cast<double>(limit) * 1e-9));
+    }
+    c.batch_size = search.largest;
+    experiment.searches[c.key()] = search.tried;
+  }
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/cli/job_flags.h"
+#include "paceline/predict/predict_request.h"
+#include "paceline/records/configuration.h"
+
+namespace paceline::cli {
+
+/// The keys of embedding tables as flags, for whoever predicts a job.
+class TableFlags {
+ public:
+  /// Adds them to the subcommand `app`.
+  explicit TableFlags(CLI::App& app);
+
+  void exclude_beside(CLI::Option& records);
+
+  /// Completes a request for `job`, where its network has tables.  Returns the
+  /// worlds to predict.  Throws UsageError for what does not belong together.
+  std::vector<plan::Rank> complete(const JobFlags& job,
+                                   predict::PredictRequest& request) const;
+
+  /// What the flags say, of a network with tables.
+  records::Configuration configuration(const JobFlags& job) const;
+
+ private:
+  records::Configuration tables_;
+  std::string given_;  // one of the flags; empty: none
+  std::vector<CLI::Option*> options_;
+};
+
+}  // namespace paceline::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "paceline/predict/predict_request.h"
+
+namespace paceline::predict {
+
+/// A job with its tables placed in one way.
+struct PlacedTables {
+  strategies::TablePlacement placement{};
+  plan::Picoseconds step = 0;
+  double samples_per_s = 0;
+  std::int64_t server_bytes = 0;  // rows and their state, on the fullest server
+  /// Of the step, what it is longer by than that of the trainers alone, their
+  /// dense part under the same strategy.
+  double share = 0;
+};
+
+/// Every placement of the request's tables that its other options allow, the
+/// fastest first.
+std::vector<PlacedTables> rank_placements(PredictRequest request);
+
+/// Rows and their state, all servers together.
+std::int64_t table_bytes(const strategies::EmbeddingJob& job);
+
+}  // namespace paceline::predict

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "paceline/predict/predict_request.h"
+#include "paceline/records/configuration.h"
+#include "paceline/strategies/embedding_job.h"
+
+// Jobs with embedding tables on servers, as they are predicted.
+
+namespace paceline::predict {
+
+/// The tables of the case's network; nothing where it has none.
+std::optional<strategies::EmbeddingJob> embedding_job_of(
+    const records::Configuration& configuration);
+
+/// The bags of a step, on average.
+double typical_bags(const strategies::BagShape& bags);
+
+/// Sets what the request says of a network with tables: the network, its
+/// tables, the ranks, and, where the request names none, the batch.
+void set_tables(const records::Configuration& configuration,
+                PredictRequest& request);
+
+}  // namespace paceline::predict

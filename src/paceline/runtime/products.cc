@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/products.h"
+
+#include <memory>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+
+namespace paceline::runtime {
+namespace {
+
+// Multiplications for each element of the output; 0: no product.
+double multiplications(const at::RecordFunction& function) {
+  const std::string_view name = function.name();
+  const auto tensor = [&](std::size_t i) -> const at::Tensor& {
+    return function.inputs()[i].toTensor();
+  };
+  if (name == "aten::mm" || name == "aten::bmm") {
+    return static_cast<double>(tensor(0).size(-1));
+  }
+  if (name == "aten::addmm" || name == "aten::baddbmm") {
+    return static_cast<double>(tensor(1).size(-1));
+  }
+  if (name == "aten::convolution") {
+    return static_cast<double>(tensor(1).numel() / tensor(1).size(0));
+  }
+  if (name == "aten::scaled_dot_product_attention") {
+    // Queries by keys, then scores by values.
+    return static_cast<double>(2 * tensor(1).size(-2));
+  }
+  return 0;
+}
+
+}  // namespace
+
+struct ProductCounter::Product final : at::ObserverContext {
+  double multiplications = 0;
+};
+
+thread_local ProductCounter* ProductCounter::active_ = nullptr;
+
+ProductCounter::ProductCounter() {
+  active_ = this;
+  callback_ = at::addThreadLocalCallback(
+      at::RecordFunctionCallback(&ProductCounter::begin, &ProductCounter::end)
+          .needsInputs(true)
+          .needsOutputs(true)
+          .scopes({at::RecordScope::FUNCTION}));
+}
+
+ProductCounter::~ProductCounter() {
+  at::removeCallback(callback_);
+  active_ = nullptr;
+}
+
+std::unique_ptr<at::ObserverContext> ProductCounter::begin(
+    const at::RecordFunction& function) {
+  const double each = active_->inside_ ? 0 : multiplications(function);
+  if (each == 0) {
+    return nullptr;
+  }
+  active_->inside_ = true;
+  auto product = std::make_unique<Product>();
+  product->multiplications = each;
+  return product;
+}
+
+void ProductCounter::end(const at::RecordFunction& function,
+                         at::ObserverContext* context) {
+  if (context == nullptr) {
+    return;
+  }
+  active_->inside_ = false;
+  active_->flops_ +=
+      2 * static_cast<const Product*>(context)->multiplications *
+      static_cast<double>(function.outputs().at(0).toTensor().numel());
+}
+
+}  // namespace paceline::runtime

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include <ATen/record_function.h>
+
+namespace paceline::runtime {
+
+/// While it lives, counts the floating-point operations of the convolutions,
+/// matrix products and attention scores that this thread calls; a
+/// multiplication and an addition are two.  One at a time in a thread.
+class ProductCounter {
+ public:
+  ProductCounter();
+  ~ProductCounter();
+  ProductCounter(const ProductCounter&) = delete;
+  ProductCounter& operator=(const ProductCounter&) = delete;
+
+  double flops() const { return flops_; }
+
+ private:
+  struct Product;
+  static std::unique_ptr<at::ObserverContext> begin(
+      const at::RecordFunction& function);
+  static void end(const at::RecordFunction& function,
+                  at::ObserverContext* context);
+
+  static thread_local ProductCounter* active_;
+  at::CallbackHandle callback_ = 0;
+  bool inside_ = false;  // of a product, whose own operations are its parts
+  double flops_ = 0;
+};
+
+}  // namespace paceline::runtime

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/rows.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Adapt-then-combine whose optimizer sees what a plain step and the average
+/// together change, in place of the gradient:
+///   y_i = x_i - lr * g(x_i)
+///   d_i = (x_i - sum over j of W_ij y_j) / lr
+///   x_i <- x_i - lr * opt(d_i)
+///
+///   rounds per step            1 exchange
+///   bytes sent, rank and step  those of exchanging S = model size
+///   extra memory, rank         that of the exchange
+///   guarantee                  consensus: ranks agree in the limit only
+///
+/// Momentum that sees gradients alone makes the bias of averages with neighbors
+/// larger; this one leaves it as without momentum, where it is `atc`.  The rate
+/// is above 0.  Yuan et al., ICCV 2021, arXiv:2104.11981.
+class DecentLam final : public UpdateRule {
+ public:
+  void compute(const std::vector<Bucket>&,
+               const Transfer&,
+               Program& program) const override {
+    refuse_loss_scaling("decentlam", program.input());
+    refuse_clipping("decentlam", program.input());
+    program.compute();
+  }
+
+  /// The gradients' memory holds y, then d.
+  void start(const Bucket& bucket,
+             const Transfer& transfer,
+             Program& program) const override {
+    const Slice& y = bucket.gradients;
+    program.kernel("multiply", {{y}, {rate(program)}}, {{y}});
+    program.kernel("linear", {{bucket.values}, {y}}, {{y}}, {1, -1});
+    transfer.start(y, program);
+  }
+
+  void finish(const Bucket& bucket,
+              const Transfer& transfer,
+              Program& program) const override {
+    transfer.finish(bucket.gradients, program);
+    append_mean(bucket.gradients, transfer, program);
+  }
+
+  void apply(const Bucket& bucket,
+             const Transfer&,
+             Program& program) const override {
+    const Slice& d = bucket.gradients;
+    program.kernel("linear", {{bucket.values}, {d}}, {{d}}, {1, -1});
+    program.kernel("divide", {{d}, {rate(program)}}, {{d}});
+    program.update(bucket, 1);
+  }
+
+ private:
+  static Slice rate(const Program& program) {
+    return whole(program.setup(), buffer_named(program.setup(), kLearningRate));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> make_decentlam(const Options&) {
+  return std::make_unique<DecentLam>();
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/cli/batch_search.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace paceline::cli {
+namespace {
+
+TEST(BatchSearch, DoublesAndBisectsToAnEighth) {
+  for (int room = 1; room <= 300; ++room) {
+    for (const int unit : {1, 4}) {
+      std::vector<int> tried;
+      const BatchSearch search = search_batch(unit, 1 << 16, [&](int size) {
+        tried.push_back(size);
+        return size <= room;
+      });
+      EXPECT_LE(search.largest, room);
+      EXPECT_EQ(search.largest % unit, 0);
+      if (room < unit) {
+        EXPECT_EQ(search.largest, 0);
+        EXPECT_EQ(tried.size(), 1U);
+        continue;
+      }
+      // A size that is larger by more than an eighth and a unit does not fit.
+      EXPECT_GT(search.largest + search.largest / 8 + unit, room)
+          << room << " in units of " << unit;
+      for (const int size : tried) {
+        EXPECT_EQ(size % unit, 0);
+      }
+      EXPECT_LE(tried.size(), 14U);
+    }
+  }
+}
+
+TEST(BatchSearch, SaysWhatItTried) {
+  const BatchSearch search =
+      search_batch(1, 1 << 16, [](int size) { return size <= 6; });
+  EXPECT_EQ(search.largest, 6);
+  EXPECT_EQ(search.tried,
+            "1 fits, 2 fits, 4 fits, 8 does not, 6 fits, 7 does not");
+  EXPECT_EQ(search_batch(1, 8, [](int) { return true; }).largest, 8)
+      << "no search without end";
+}
+
+}  // namespace
+}  // namespace paceline::cli

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a survey that is left alone does: repeats failed cases, writes a log a
+// case, and goes on where it was stopped.
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "cli/program.h"
+#include "launch/marked_processes.h"
+#include "paceline/base/clock.h"
+#include "paceline/records/store.h"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Three cases: the second's loss is not finite, whatever the machine.
+constexpr const char* kDiverging = R"(
+model = "mlp"
+device = "cpu"
+ranks = 1
+strategy = "none"
+batch_size = 4
+warmup = 0
+steps = 20
+
+[sweep]
+learning_rate = [0.01, 1e30, 0.02]
+)";
+
+class Survey : public Program {
+ protected:
+  Survey() {
+    setenv(kMark, folder_.c_str(), 1);
+    write("survey.toml", kDiverging);
+  }
+
+  std::vector<records::RunRecord> records() const {
+    return records::read_records(folder_ / "r.jsonl").records;
+  }
+
+  /// The reason of each record; empty: it did not fail.
+  std::vector<std::string> reasons() const {
+    std::vector<std::string> all;
+    for (const records::RunRecord& record : records()) {
+      all.push_back(record.error.value_or(""));
+    }
+    return all;
+  }
+
+  static constexpr const char* kMark = "PACELINE_TEST_MARK";
+};
+
+TEST_F(Survey, ALossThatIsNotFiniteIsAFailedCaseWithItsReason) {
+  const Outcome outcome = run("run survey.toml --records r.jsonl --format csv");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  const auto found = reasons();
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0], "");
+  EXPECT_NE(found[1].find("the loss of the last step is "), std::string::npos)
+      << found[1];
+  EXPECT_NE(found[1].find("1e+30"), std::string::npos) << found[1];
+  EXPECT_EQ(found[2], "");
+}
+
+TEST_F(Survey, RetriesRepeatTheFailedCaseAlone) {
+  const Outcome outcome =
+      run("run survey.toml --records r.jsonl --format csv --retries 2");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  int failed = 0, good = 0;
+  for (const std::string& reason : reasons()) {
+    ++(reason.empty() ? good : failed);
+  }
+  EXPECT_EQ(good, 2);
+  EXPECT_EQ(failed, 3) << "the first try and two more";
+}
+
+TEST_F(Survey, LogsAreOneACaseWithTheLinesOfTheOriginal) {
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 1 --strategy none,bsp "
+          "--batch-size 4 --warmup 1 --steps 3 --records r.jsonl --logs logs "
+          "--format csv");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::size_t logs = 0;
+  for (const auto& entry : fs::directory_iterator(folder_ / "logs")) {
+    ++logs;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(text.find("\nTotal img/sec on 1 CPU(s): "), std::string::npos)
+        << entry.path() << ": " << text;
+    EXPECT_NE(text.find("--model mlp"), std::string::npos) << text;
+  }
+  EXPECT_EQ(logs, 2U);
+}
+
+// The second case takes long enough that it is under way when the first's
+// record is there.
+TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
+  const std::string line =
+      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
+      "--warmup 1 --steps 3,400 --records r.jsonl --format csv ";
+  for (const char* signal : {"INT", "KILL"}) {
+    SCOPED_TRACE(signal);
+    fs::remove(folder_ / "r.jsonl");
+    run(line +
+        "& program=$!; until [ -s r.jsonl ]; do sleep 0.01; done; "
+        "kill -" +
+        signal + " $program; wait $program");
+    ASSERT_EQ(records().size(), 1U);
+    const records::RunRecord first = records().front();
+    EXPECT_EQ(first.configuration.steps, 3);
+    const std::string mark = std::string(kMark) + "=" + folder_.string();
+    const auto deadline = kSteadyClock.now() + 20s;
+    while (testing::marked_processes(mark) > 0 &&
+           kSteadyClock.now() < deadline) {
+      std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_EQ(testing::marked_processes(mark), 0);
+
+    const Outcome resumed = run(line + "--resume");
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+    ASSERT_EQ(records().size(), 2U);
+    EXPECT_EQ(records()[0], first) << "is not run again";
+    EXPECT_EQ(records()[1].configuration.steps, 400);
+    EXPECT_FALSE(records()[1].error) << *records()[1].error;
+  }
+}
+
+}  // namespace
+}  // namespace paceline
