@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "paceline/base/error.h"
 
@@ -98,7 +99,8 @@ TEST(RawSettings, MissingFileIsAUsageError) {
 }
 
 TEST(RawSettings, AProfileMayLieBesideTheFileThatNamesIt) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "beside";
+  const auto folder = std::filesystem::path(testing::TempDir()) /
+                      ("beside." + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "p.json") << "{}";
   std::ofstream(folder / "e.toml") << "replay = 'p.json'\n[sweep]\n"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/predict.h"
@@ -88,7 +89,8 @@ copy_share = 0.5
 )";
 
 std::string written(std::string_view text) {
-  const std::string path = testing::TempDir() + "own_costs.toml";
+  const std::string path =
+      testing::TempDir() + "own_costs." + std::to_string(getpid()) + ".toml";
   std::ofstream(path) << text;
   return path;
 }
