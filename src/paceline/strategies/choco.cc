@@ -69,13 +69,13 @@ class Choco final : public ExchangeRule {
 
   void start(const Crossing& crossing, Program& program) const override {
     const Slice& values = crossing.mine;
-    const Slice change = twin(kChange, values, program);
-    const Slice decoded = twin(kDecoded, values, program);
+    const Slice change = range_in(kChange, values, program);
+    const Slice decoded = range_in(kDecoded, values, program);
     const auto forms = codec_->crossings(change, 0, program);
     if (forms.empty()) {
       return;
     }
-    const Slice copy = twin(kPublic, values, program);
+    const Slice copy = range_in(kPublic, values, program);
     program.kernel("linear", {{values}, {copy}}, {{change}}, {1, -1});
     forget_residual(change, program);
     codec_->encode(change, 0, program);
@@ -88,16 +88,16 @@ class Choco final : public ExchangeRule {
     add(decoded, 1, copy, program);
     add(decoded,
         neighbors_.mixing(program).self - 1,
-        twin(kPull, values, program),
+        range_in(kPull, values, program),
         program);
   }
 
   void finish(const Crossing& crossing, Program& program) const override {
     const Slice& values = crossing.mine;
-    const Slice decoded = twin(kDecoded, values, program);
-    const Slice pull = twin(kPull, values, program);
+    const Slice decoded = range_in(kDecoded, values, program);
+    const Slice pull = range_in(kPull, values, program);
     const auto forms =
-        codec_->crossings(twin(kChange, values, program), 0, program);
+        codec_->crossings(range_in(kChange, values, program), 0, program);
     const Mixing& mixing = neighbors_.mixing(program);
     for (std::size_t i = 0; !forms.empty() && i < mixing.from.size(); ++i) {
       std::vector<Slice> theirs;
@@ -156,9 +156,7 @@ class Choco final : public ExchangeRule {
                      const Slice& form,
                      const Program& program) {
     const Buffer& of = program.setup().buffers[index_of(form.buffer)];
-    return {buffer_named(program.setup(), inbox_name(neighbor, of)),
-            form.begin,
-            form.count};
+    return range_in(inbox_name(neighbor, of), form, program);
   }
 
   /// One for each neighbor and each buffer in which a form lies.
@@ -214,12 +212,6 @@ class Choco final : public ExchangeRule {
                    {{sum}, {decoded}},
                    {{sum}},
                    {1, weight * contraction_.factor});
-  }
-
-  static Slice twin(std::string_view name,
-                    const Slice& values,
-                    const Program& program) {
-    return {buffer_named(program.setup(), name), values.begin, values.count};
   }
 
   Neighbors neighbors_;

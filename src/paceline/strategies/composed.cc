@@ -258,6 +258,12 @@ std::vector<Slice> tensors_in(const Slice& slice, const Program& program) {
   return tensors;
 }
 
+Slice range_in(std::string_view buffer,
+               const Slice& slice,
+               const Program& program) {
+  return {buffer_named(program.setup(), buffer), slice.begin, slice.count};
+}
+
 Slice gathered_in(std::string_view buffer,
                   const Slice& mine,
                   const Program& program) {

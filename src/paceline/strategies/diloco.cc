@@ -89,12 +89,13 @@ class Diloco final : public UpdateRule {
     if (fragment_of(bucket, program) != leaves(program)) {
       return;
     }
-    const Slice moved = twin(bucket, kOuterGradients, program);
+    const Slice moved = range_in(kOuterGradients, bucket.values, program);
     if (program.trains()) {
-      program.kernel("linear",
-                     {{twin(bucket, kAnchor, program)}, {bucket.values}},
-                     {{moved}},
-                     {1, -1});
+      program.kernel(
+          "linear",
+          {{range_in(kAnchor, bucket.values, program)}, {bucket.values}},
+          {{moved}},
+          {1, -1});
     }
     transfer.start(moved, program);
   }
@@ -103,7 +104,8 @@ class Diloco final : public UpdateRule {
               const Transfer& transfer,
               Program& program) const override {
     if (fragment_of(bucket, program) == arrives(program)) {
-      transfer.finish(twin(bucket, kOuterGradients, program), program);
+      transfer.finish(range_in(kOuterGradients, bucket.values, program),
+                      program);
     }
   }
 
@@ -118,14 +120,6 @@ class Diloco final : public UpdateRule {
   }
 
  private:
-  static Slice twin(const Bucket& bucket,
-                    std::string_view name,
-                    const Program& program) {
-    return {buffer_named(program.setup(), name),
-            bucket.values.begin,
-            bucket.values.count};
-  }
-
   /// The fragment whose outer step ends a step: those of one interval at equal
   /// distances, the last with its end.  -1: none.
   Elements fragment_at(Step step) const {
@@ -154,11 +148,13 @@ class Diloco final : public UpdateRule {
   void take_outer_step(const Bucket& bucket,
                        const Transfer& transfer,
                        Program& program) const {
-    const Slice anchor = twin(bucket, kAnchor, program);
-    const Slice momentum = twin(bucket, kOuterMomentum, program);
+    const Slice anchor = range_in(kAnchor, bucket.values, program);
+    const Slice momentum = range_in(kOuterMomentum, bucket.values, program);
     program.kernel(
         "nesterov",
-        {{anchor}, {momentum}, {twin(bucket, kOuterGradients, program)}},
+        {{anchor},
+         {momentum},
+         {range_in(kOuterGradients, bucket.values, program)}},
         {{anchor}, {momentum}},
         {outer_.rate, outer_.momentum, transfer.divisor(program.input())});
     if (outer_.mix == 0) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/strategies/rules.h"
 
 namespace paceline::strategies {
 namespace {
@@ -30,7 +31,7 @@ void add_residual(const PlanInput& input,
 }
 
 Slice residual_of(const Slice& slice, const Program& program) {
-  return {buffer_named(program.setup(), kResidual), slice.begin, slice.count};
+  return range_in(kResidual, slice, program);
 }
 
 void forget_residual(const Slice& slice, Program& program) {

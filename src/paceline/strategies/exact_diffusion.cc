@@ -56,9 +56,7 @@ class ExactDiffusion final : public UpdateRule {
   void start(const Bucket& bucket,
              const Transfer& transfer,
              Program& program) const override {
-    const Slice adapted{buffer_named(program.setup(), kAdapted),
-                        bucket.values.begin,
-                        bucket.values.count};
+    const Slice adapted = range_in(kAdapted, bucket.values, program);
     program.kernel(
         "linear", {{bucket.values}, {adapted}}, {{adapted}}, {1, -1});
     program.update(bucket, 1);

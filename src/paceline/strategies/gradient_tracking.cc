@@ -45,8 +45,8 @@ class GradientTracking final : public UpdateRule {
   void start(const Bucket& bucket,
              const Transfer& transfer,
              Program& program) const override {
-    const Slice tracker = twin(bucket, kTracker, program);
-    const Slice previous = twin(bucket, kPrevious, program);
+    const Slice tracker = range_in(kTracker, bucket.values, program);
+    const Slice previous = range_in(kPrevious, bucket.values, program);
     program.kernel("linear",
                    {{tracker}, {bucket.gradients}, {previous}},
                    {{tracker}},
@@ -58,7 +58,7 @@ class GradientTracking final : public UpdateRule {
   void finish(const Bucket& bucket,
               const Transfer& transfer,
               Program& program) const override {
-    const Slice tracker = twin(bucket, kTracker, program);
+    const Slice tracker = range_in(kTracker, bucket.values, program);
     transfer.finish(tracker, program);
     append_mean(tracker, transfer, program);
   }
@@ -69,22 +69,15 @@ class GradientTracking final : public UpdateRule {
              const Transfer& transfer,
              Program& program) const override {
     for (const Bucket& mine : buckets_in(bucket, program)) {
-      program.kernel(
-          "copy", {{twin(mine, kTracker, program)}}, {{mine.gradients}}, {1});
+      program.kernel("copy",
+                     {{range_in(kTracker, mine.values, program)}},
+                     {{mine.gradients}},
+                     {1});
       program.update(mine, 1);
       transfer.start(mine.values, program);
       transfer.finish(mine.values, program);
       append_mean(mine.values, transfer, program);
     }
-  }
-
- private:
-  static Slice twin(const Bucket& bucket,
-                    std::string_view name,
-                    const Program& program) {
-    return {buffer_named(program.setup(), name),
-            bucket.values.begin,
-            bucket.values.count};
   }
 };
 

@@ -61,7 +61,7 @@ class Half final : public CodecRule {
 
  private:
   Slice wire(const Slice& slice, const Program& program) const {
-    return {buffer_named(program.setup(), buffer_), slice.begin, slice.count};
+    return range_in(buffer_, slice, program);
   }
 
   DType type_;

@@ -122,8 +122,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   static Slice received(const Slice& own,
                         std::size_t neighbor,
                         const Program& program) {
-    return {
-        buffer_named(program.setup(), inbox(neighbor)), own.begin, own.count};
+    return range_in(inbox(neighbor), own, program);
   }
 
   Hosts hosts(const PlanInput& input) const {

@@ -57,9 +57,7 @@ void Neighbors::add_inboxes(const PlanInput& input,
 Slice Neighbors::received(const Slice& wire,
                           std::size_t neighbor,
                           const Program& program) {
-  return {buffer_named(program.setup(), inbox_name(neighbor)),
-          wire.begin,
-          wire.count};
+  return range_in(inbox_name(neighbor), wire, program);
 }
 
 std::vector<Message> Neighbors::sends(const Mixing& mixing,

@@ -58,7 +58,7 @@ class ParameterAllreduce final : public ExchangeRule {
 
  private:
   static Slice aside(const Slice& wire, const Program& program) {
-    return {buffer_named(program.setup(), kMeanBuffer), wire.begin, wire.count};
+    return range_in(kMeanBuffer, wire, program);
   }
 };
 

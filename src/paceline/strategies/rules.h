@@ -307,6 +307,11 @@ struct IssuePolicy {
 /// What of each tensor lies in the slice, without the padding between them.
 std::vector<Slice> tensors_in(const Slice& slice, const Program& program);
 
+/// The same range of another buffer.
+Slice range_in(std::string_view buffer,
+               const Slice& slice,
+               const Program& program);
+
 /// Where the copies of all ranks of `mine` lie, in a buffer that
 /// CodecRule::add_gathered adds; an empty slice where it did not.
 Slice gathered_in(std::string_view buffer,

@@ -43,9 +43,7 @@ class SlowMo final : public LocalSteps {
       return;
     }
     const auto twin = [&](std::string_view name) {
-      return Access{{buffer_named(program.setup(), name),
-                     bucket.values.begin,
-                     bucket.values.count}};
+      return Access{range_in(name, bucket.values, program)};
     };
     const Access rate{
         whole(program.setup(), buffer_named(program.setup(), kLearningRate))};

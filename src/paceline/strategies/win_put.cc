@@ -91,15 +91,17 @@ class WinPut final : public ExchangeRule {
     const auto on = communicator_named(program.setup(), kWindowCommunicator);
     if (!mixing.to.empty()) {
       const Slice slot =
-          twin(slot_name(program.phase() % slots_), wire, program);
+          range_in(slot_name(program.phase() % slots_), wire, program);
       program.kernel("copy", {{wire}}, {{slot}}, {1});
       program.exchange(on, Neighbors::sends(mixing, slot), {});
     }
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
       const Slice arrived = Neighbors::received(wire, i, program);
       program.exchange(on, {}, {{mixing.from[i].rank, arrived}});
-      program.kernel(
-          "copy", {{arrived}}, {{twin(window_name(i), wire, program)}}, {1});
+      program.kernel("copy",
+                     {{arrived}},
+                     {{range_in(window_name(i), wire, program)}},
+                     {1});
     }
   }
 
@@ -112,7 +114,7 @@ class WinPut final : public ExchangeRule {
     std::vector<Access> reads{{wire}};
     std::vector<double> weights{mixing.self};
     for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-      reads.push_back({twin(window_name(i), wire, program), kAnyAge});
+      reads.push_back({range_in(window_name(i), wire, program), kAnyAge});
       weights.push_back(mixing.from[i].weight);
     }
     program.kernel("linear", std::move(reads), {{wire}}, std::move(weights));
@@ -123,13 +125,6 @@ class WinPut final : public ExchangeRule {
   }
 
  private:
-  /// The same range of another buffer.
-  static Slice twin(const std::string& buffer,
-                    const Slice& wire,
-                    const Program& program) {
-    return {buffer_named(program.setup(), buffer), wire.begin, wire.count};
-  }
-
   Neighbors neighbors_;
   Step slots_;
 };
