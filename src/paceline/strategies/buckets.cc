@@ -31,4 +31,57 @@ Groups assign_buckets(const ModelShape& model,
   return buckets;
 }
 
+Groups single_groups(const ModelShape& model) {
+  Groups groups;
+  for (const ParameterId id : model.ready_order) {
+    groups.push_back({id});
+  }
+  return groups;
+}
+
+Groups module_groups(const ModelShape& model) {
+  const auto module_of = [&](ParameterId id) {
+    return model.parameters[index_of(id)].module;
+  };
+  Groups groups;
+  for (const ParameterId id : model.ready_order) {
+    if (groups.empty() || module_of(groups.back().back()) != module_of(id)) {
+      groups.emplace_back();
+    }
+    groups.back().push_back(id);
+  }
+  return groups;
+}
+
+Bucket join(const std::vector<Bucket>& buckets) {
+  PACELINE_CHECK(!buckets.empty());
+  Bucket all = buckets.front();
+  for (std::size_t i = 1; i < buckets.size(); ++i) {
+    const Bucket& bucket = buckets[i];
+    PACELINE_CHECK_EQ(all.values.begin + all.values.count, bucket.values.begin);
+    all.parameters.insert(all.parameters.end(),
+                          bucket.parameters.begin(),
+                          bucket.parameters.end());
+    all.values.count += bucket.values.count;
+    all.gradients.count += bucket.gradients.count;
+  }
+  return all;
+}
+
+std::vector<FirstRead> by_first_read(const ModelShape& model,
+                                     const std::vector<Bucket>& buckets) {
+  std::vector<FirstRead> order;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    auto first = static_cast<std::int32_t>(model.modules.size());
+    for (const ParameterId id : buckets[i].parameters) {
+      first = std::min(
+          first,
+          static_cast<std::int32_t>(model.parameters[index_of(id)].module));
+    }
+    order.push_back({i, first});
+  }
+  std::ranges::stable_sort(order, {}, &FirstRead::module);
+  return order;
+}
+
 }  // namespace paceline::strategies

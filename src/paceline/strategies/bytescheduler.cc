@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "paceline/strategies/buckets.h"
 #include "paceline/strategies/partitions.h"
 #include "paceline/strategies/periodic_merge.h"
 #include "paceline/strategies/rows.h"

@@ -2,15 +2,23 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::strategies {
 
-/// The option's value in its canonical form.  `where` names it in messages,
-/// row:key.  Throws UsageError.
-std::string parse_option(const OptionInfo& option,
-                         const std::string& where,
-                         const std::string& text);
+/// KEY=VALUE, as written.
+using GivenOptions = std::vector<std::pair<std::string, std::string>>;
+
+/// Every key of the row with its given or default value, numbers normalized.
+/// Throws UsageError.
+Options resolve(const RowInfo& row,
+                const GivenOptions& given,
+                const StrategyDefaults& defaults);
+
+/// "name:key=value,...", without the values that RowInfo leaves implied.
+std::string choice_text(const RowInfo& row, const Options& options);
 
 }  // namespace paceline::strategies

@@ -2,14 +2,15 @@
 #include "paceline/strategies/strategy.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/strategies/combination_rules.h"
 #include "paceline/strategies/composed.h"
 #include "paceline/strategies/options.h"
+#include "paceline/strategies/rows.h"
 #include "paceline/strategies/rules.h"
 
 namespace paceline::strategies {
@@ -18,7 +19,7 @@ namespace {
 /// One part of the text, as written.
 struct Part {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> options;
+  GivenOptions options;
 };
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -60,61 +61,6 @@ Part parse_part(std::string_view text) {
   return part;
 }
 
-std::string fallback_text(
-    const OptionInfo& option,
-    const std::vector<std::pair<std::string_view, std::string>>& resolved,
-    const StrategyDefaults& defaults) {
-  if (option.fallback == "--bucket-mb") {
-    return fmt::format("{}", defaults.bucket_mb);
-  }
-  for (const auto& [key, value] : resolved) {
-    if (key == option.fallback) {
-      return value;
-    }
-  }
-  return std::string(option.fallback);
-}
-
-/// Every key of the row with its given or default value, numbers normalized.
-Options resolve(const RowInfo& row,
-                const Part& part,
-                const StrategyDefaults& defaults) {
-  std::vector<std::string_view> known;
-  for (const OptionInfo& option : row.options) {
-    known.push_back(option.key);
-  }
-  for (const auto& [key, value] : part.options) {
-    if (std::ranges::find(known, key) == known.end()) {
-      throw UsageError(fmt::format(
-          "strategy '{}' has no option '{}'; {}",
-          row.name,
-          key,
-          known.empty() ? std::string("it takes none")
-                        : fmt::format("known: {}", fmt::join(known, ", "))));
-    }
-  }
-  std::vector<std::pair<std::string_view, std::string>> resolved;
-  for (const OptionInfo& option : row.options) {
-    std::optional<std::string> text;
-    for (const auto& [key, value] : part.options) {
-      if (key == option.key && text.has_value()) {
-        throw UsageError(
-            fmt::format("strategy '{}': '{}' is given twice", row.name, key));
-      }
-      if (key == option.key) {
-        text = value;
-      }
-    }
-    const std::string where = fmt::format("{}:{}", row.name, option.key);
-    resolved.emplace_back(
-        option.key,
-        parse_option(option,
-                     where,
-                     text ? *text : fallback_text(option, resolved, defaults)));
-  }
-  return Options(std::move(resolved));
-}
-
 template <class T>
 const Row<T>* find_row(std::span<const Row<T>> rows, std::string_view name) {
   const auto found = std::ranges::find(rows, name, &RowInfo::name);
@@ -138,7 +84,7 @@ bool choose(std::span<const Row<T>> rows,
                                  choice.row->name,
                                  row->name));
   }
-  choice = {row, resolve(*row, part, defaults)};
+  choice = {row, resolve(*row, part.options, defaults)};
   return true;
 }
 
@@ -158,161 +104,6 @@ void choose_default(std::span<const Row<T>> rows,
     const Row<T>& row = default_row(rows, partner);
     choice = {&row, resolve(row, {}, defaults)};
   }
-}
-
-template <class T>
-std::string choice_text(const Choice<T>& choice) {
-  std::vector<std::string> options;
-  for (const auto& [key, value] : choice.options.values()) {
-    const auto info =
-        std::ranges::find(choice.row->options, key, &OptionInfo::key);
-    if (!info->implied || value != info->fallback) {
-      options.push_back(fmt::format("{}={}", key, value));
-    }
-  }
-  return fmt::format("{}{}{}",
-                     choice.row->name,
-                     options.empty() ? "" : ":",
-                     fmt::join(options, ","));
-}
-
-/// What a codec whose forms combine so needs of an exchange, and what others
-/// do.
-std::string_view need_of(Combination how) {
-  switch (how) {
-    case Combination::kOwnSum:
-      return "sums of a length of their own, and '{}' cuts sums by the slice";
-    case Combination::kPairs:
-      return "pairs of ranks that swap what they have, and '{}' has none";
-    default:
-      return "what every rank sends in one place, and '{}' passes on sums of "
-             "some ranks";
-  }
-}
-
-/// What an exchange adds up must be a sum.
-void check_combines(const StrategySpec& spec) {
-  const auto codec = spec.codec.row->make(spec.codec.options);
-  const Combination how = codec->combination();
-  if (spec.exchange.row->make(spec.exchange.options)->combines(how)) {
-    return;
-  }
-  std::vector<std::string_view> able;
-  for (const auto& row : exchanges()) {
-    if (row.make(resolve(row, {}, {}))->combines(how)) {
-      able.push_back(row.name);
-    }
-  }
-  throw UsageError(fmt::format(
-      "'{}' needs {}; take {}",
-      spec.codec.row->name,
-      fmt::format(fmt::runtime(need_of(how)), choice_text(spec.exchange)),
-      fmt::join(able, " or ")));
-}
-
-bool fulfills(const RowInfo& exchange, Wants wants) {
-  switch (wants) {
-    case Wants::kAny:
-      return true;
-    case Wants::kNeighbors:
-      return exchange.parameters;
-    case Wants::kMean:
-      return !exchange.parameters;
-    case Wants::kShards:
-      return exchange.shards;
-  }
-  return false;
-}
-
-/// An update rule and an exchange that gives it what it needs.
-void check_wants(const RowInfo& update, const RowInfo& exchange) {
-  if (fulfills(exchange, update.wants)) {
-    return;
-  }
-  std::vector<std::string_view> able;
-  for (const RowInfo& row : exchanges()) {
-    if (fulfills(row, update.wants)) {
-      able.push_back(row.name);
-    }
-  }
-  throw UsageError(fmt::format("'{}' {}; '{}' is no exchange for it, take {}",
-                               update.name,
-                               update.because,
-                               exchange.name,
-                               fmt::join(able, " or ")));
-}
-
-/// Whether a codec carries parameters, not gradients.
-bool codes_parameters(const StrategySpec& spec) {
-  return spec.codec.row->guarantee != Guarantee::kNeutral &&
-         spec.update.row->parameters;
-}
-
-/// Of parameters a codec may carry the changes, which are compressed with
-/// memory of what they leave out.
-void check_coded(const StrategySpec& spec) {
-  const RowInfo& codec = *spec.codec.row;
-  const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format(
-        "'{}' {} what crosses, and {}",
-        codec.name,
-        codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
-        why));
-  };
-  if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
-    refuse(fmt::format(
-        "'{}' over '{}' sends the parameters themselves; take identity, or "
-        "neighbor-allreduce with the update rule atc, awc, pga or local-sgd",
-        spec.update.row->name,
-        spec.exchange.row->name));
-  }
-  if (!spec.codec.row->make(spec.codec.options)->contraction()) {
-    std::vector<std::string_view> able;
-    for (const auto& row : codecs()) {
-      if (row.guarantee != Guarantee::kNeutral &&
-          row.make(resolve(row, {}, {}))->contraction()) {
-        able.push_back(row.name);
-      }
-    }
-    refuse(fmt::format(
-        "neighbors need codes that keep a share of every change of one rank's "
-        "parameters, as those of '{}' do not; take {}",
-        codec.name,
-        fmt::join(able, ", ")));
-  }
-}
-
-/// Combinations that the mathematics forbids.
-void check_combination(const StrategySpec& spec) {
-  const RowInfo& exchange = *spec.exchange.row;
-  const RowInfo& update = *spec.update.row;
-  check_wants(update, exchange);
-  if (exchange.parameters && !update.parameters) {
-    throw UsageError(fmt::format(
-        "'{}' averages parameters with neighbors, which '{}' does not send; "
-        "take the update rule atc, awc or another that does",
-        exchange.name,
-        update.name));
-  }
-  if (exchange.prepared && !update.prepared) {
-    throw UsageError(fmt::format(
-        "'{}' sends the parameters times a weight, to which the gradient has "
-        "to be applied before they are sent, and '{}' does not do so; take atc",
-        exchange.name,
-        update.name));
-  }
-  if (exchange.late && !update.late) {
-    throw UsageError(fmt::format(
-        "'{}' averages what has arrived, which may be late, and '{}' needs the "
-        "values of the step; take neighbor-allreduce",
-        exchange.name,
-        update.name));
-  }
-  if (codes_parameters(spec)) {
-    check_coded(spec);
-    return;
-  }
-  check_combines(spec);
 }
 
 [[noreturn]] void throw_unknown(std::string_view name) {
@@ -338,7 +129,9 @@ std::string tail_text(std::span<const Row<T>> rows,
                       const Choice<T>& choice) {
   const bool is_default = choice.row == &default_row(rows, partner) &&
                           choice.options.values().empty();
-  return is_default ? "" : fmt::format("+{}", choice_text(choice));
+  return is_default
+             ? ""
+             : fmt::format("+{}", choice_text(*choice.row, choice.options));
 }
 
 }  // namespace
@@ -362,9 +155,9 @@ Guarantee StrategySpec::guarantee() const {
 
 std::string StrategySpec::text() const {
   if (whole.row != nullptr) {
-    return choice_text(whole);
+    return choice_text(*whole.row, whole.options);
   }
-  return choice_text(schedule) +
+  return choice_text(*schedule.row, schedule.options) +
          tail_text(exchanges(), schedule.row->partner, exchange) +
          tail_text(codecs(), "", codec) +
          tail_text(update_rules(), exchange.row->partner, update);

@@ -6,10 +6,13 @@
 #include <functional>
 #include <utility>
 
+#include "paceline/plan/comm_plan.h"
 #include "paceline/plan/profile.h"
 #include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
+
+struct Transfer;
 
 /// How long a slice of so many bytes takes to cross, and what transfers take
 /// from each other.
@@ -43,5 +46,10 @@ class TransferTime {
   OfBytes alone_, start_;
   std::int32_t side_by_side_ = 1;
 };
+
+/// The duration of a slice's exchange, in the codec's form, by the alpha-beta
+/// model of the input; called, it throws UsageError where there is none.  The
+/// parts of `transfer` must outlive it.
+TransferTime transfer_time(const PlanInput& input, const Transfer& transfer);
 
 }  // namespace paceline::strategies

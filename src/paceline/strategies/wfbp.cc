@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/buckets.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {

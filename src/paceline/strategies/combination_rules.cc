@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/combination_rules.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/options.h"
+#include "paceline/strategies/rules.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// What a codec whose forms combine so needs of an exchange, and what others
+/// do.
+std::string_view need_of(Combination how) {
+  switch (how) {
+    case Combination::kOwnSum:
+      return "sums of a length of their own, and '{}' cuts sums by the slice";
+    case Combination::kPairs:
+      return "pairs of ranks that swap what they have, and '{}' has none";
+    default:
+      return "what every rank sends in one place, and '{}' passes on sums of "
+             "some ranks";
+  }
+}
+
+/// What an exchange adds up must be a sum.
+void check_combines(const StrategySpec& spec) {
+  const auto codec = spec.codec.row->make(spec.codec.options);
+  const Combination how = codec->combination();
+  if (spec.exchange.row->make(spec.exchange.options)->combines(how)) {
+    return;
+  }
+  std::vector<std::string_view> able;
+  for (const auto& row : exchanges()) {
+    if (row.make(resolve(row, {}, {}))->combines(how)) {
+      able.push_back(row.name);
+    }
+  }
+  throw UsageError(fmt::format(
+      "'{}' needs {}; take {}",
+      spec.codec.row->name,
+      fmt::format(fmt::runtime(need_of(how)),
+                  choice_text(*spec.exchange.row, spec.exchange.options)),
+      fmt::join(able, " or ")));
+}
+
+bool fulfills(const RowInfo& exchange, Wants wants) {
+  switch (wants) {
+    case Wants::kAny:
+      return true;
+    case Wants::kNeighbors:
+      return exchange.parameters;
+    case Wants::kMean:
+      return !exchange.parameters;
+    case Wants::kShards:
+      return exchange.shards;
+  }
+  return false;
+}
+
+/// An update rule and an exchange that gives it what it needs.
+void check_wants(const RowInfo& update, const RowInfo& exchange) {
+  if (fulfills(exchange, update.wants)) {
+    return;
+  }
+  std::vector<std::string_view> able;
+  for (const RowInfo& row : exchanges()) {
+    if (fulfills(row, update.wants)) {
+      able.push_back(row.name);
+    }
+  }
+  throw UsageError(fmt::format("'{}' {}; '{}' is no exchange for it, take {}",
+                               update.name,
+                               update.because,
+                               exchange.name,
+                               fmt::join(able, " or ")));
+}
+
+/// Of parameters a codec may carry the changes, which are compressed with
+/// memory of what they leave out.
+void check_coded(const StrategySpec& spec) {
+  const RowInfo& codec = *spec.codec.row;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format(
+        "'{}' {} what crosses, and {}",
+        codec.name,
+        codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
+        why));
+  };
+  if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
+    refuse(fmt::format(
+        "'{}' over '{}' sends the parameters themselves; take identity, or "
+        "neighbor-allreduce with the update rule atc, awc, pga or local-sgd",
+        spec.update.row->name,
+        spec.exchange.row->name));
+  }
+  if (!spec.codec.row->make(spec.codec.options)->contraction()) {
+    std::vector<std::string_view> able;
+    for (const auto& row : codecs()) {
+      if (row.guarantee != Guarantee::kNeutral &&
+          row.make(resolve(row, {}, {}))->contraction()) {
+        able.push_back(row.name);
+      }
+    }
+    refuse(fmt::format(
+        "neighbors need codes that keep a share of every change of one rank's "
+        "parameters, as those of '{}' do not; take {}",
+        codec.name,
+        fmt::join(able, ", ")));
+  }
+}
+
+}  // namespace
+
+bool codes_parameters(const StrategySpec& spec) {
+  return spec.codec.row->guarantee != Guarantee::kNeutral &&
+         spec.update.row->parameters;
+}
+
+void check_combination(const StrategySpec& spec) {
+  const RowInfo& exchange = *spec.exchange.row;
+  const RowInfo& update = *spec.update.row;
+  check_wants(update, exchange);
+  if (exchange.parameters && !update.parameters) {
+    throw UsageError(fmt::format(
+        "'{}' averages parameters with neighbors, which '{}' does not send; "
+        "take the update rule atc, awc or another that does",
+        exchange.name,
+        update.name));
+  }
+  if (exchange.prepared && !update.prepared) {
+    throw UsageError(fmt::format(
+        "'{}' sends the parameters times a weight, to which the gradient has "
+        "to be applied before they are sent, and '{}' does not do so; take atc",
+        exchange.name,
+        update.name));
+  }
+  if (exchange.late && !update.late) {
+    throw UsageError(fmt::format(
+        "'{}' averages what has arrived, which may be late, and '{}' needs the "
+        "values of the step; take neighbor-allreduce",
+        exchange.name,
+        update.name));
+  }
+  if (codes_parameters(spec)) {
+    check_coded(spec);
+    return;
+  }
+  check_combines(spec);
+}
+
+}  // namespace paceline::strategies

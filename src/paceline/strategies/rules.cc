@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/rules.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+
+namespace paceline::strategies {
+
+void UpdateRule::compute(const std::vector<Bucket>&,
+                         const Transfer&,
+                         Program& program) const {
+  program.compute();
+}
+
+void PlanWriter::start(const Bucket& bucket, std::int32_t priority) {
+  const OpIndex first = program_.size();
+  update_.start(bucket, transfer_, program_);
+  program_.set_priority(first, priority);
+}
+
+void PlanWriter::finish(const Bucket& bucket, std::int32_t priority) {
+  if (program_.input().clip_norm > 0 && update_.updates_in_finish()) {
+    waiting_.push_back({bucket, priority, true});
+  } else {
+    finish_now(bucket, priority);
+  }
+}
+
+void PlanWriter::apply(const Bucket& bucket, std::int32_t priority) {
+  if (program_.input().loss_scaling || program_.input().clip_norm > 0) {
+    waiting_.push_back({bucket, priority});
+  } else {
+    apply_now(bucket, priority);
+  }
+}
+
+void PlanWriter::finish_now(const Bucket& bucket, std::int32_t priority) {
+  const OpIndex first = program_.size();
+  update_.finish(bucket, transfer_, program_);
+  program_.set_priority(first, priority);
+}
+
+void PlanWriter::apply_now(const Bucket& bucket, std::int32_t priority) {
+  const OpIndex first = program_.size();
+  update_.apply(bucket, transfer_, program_);
+  program_.set_priority(first, priority);
+}
+
+void PlanWriter::synchronize(const std::vector<Bucket>& buckets) {
+  for (const Bucket& bucket : buckets) {
+    start(bucket);
+    finish(bucket);
+    apply(bucket);
+  }
+}
+
+void PlanWriter::apply_waiting() {
+  program_.judge_gradients();
+  if (program_.input().clip_norm > 0) {
+    std::vector<Bucket> finishing;
+    for (const Waiting& one : waiting_) {
+      if (one.finishes) {
+        finishing.push_back(one.bucket);
+      }
+    }
+    update_.clip(finishing, transfer_, program_);
+  }
+  for (const auto& [bucket, priority, finishes] : waiting_) {
+    if (finishes) {
+      finish_now(bucket, priority);
+    } else {
+      apply_now(bucket, priority);
+    }
+  }
+}
+
+std::vector<Slice> tensors_in(const Slice& slice, const Program& program) {
+  std::vector<Slice> tensors;
+  for (const ParameterId id :
+       program.buckets()[program.bucket_at(slice.begin)].parameters) {
+    const Slice& tensor = program.setup().parameters[index_of(id)].value;
+    const Elements begin = std::max(slice.begin, tensor.begin);
+    const Elements end =
+        std::min(slice.begin + slice.count, tensor.begin + tensor.count);
+    if (begin < end) {
+      tensors.push_back({slice.buffer, begin, end - begin});
+    }
+  }
+  return tensors;
+}
+
+Slice range_in(std::string_view buffer,
+               const Slice& slice,
+               const Program& program) {
+  return {buffer_named(program.setup(), buffer), slice.begin, slice.count};
+}
+
+Slice gathered_in(std::string_view buffer,
+                  const Slice& mine,
+                  const Program& program) {
+  const auto all = find_buffer(program.setup(), buffer);
+  const Elements world = program.input().world;
+  return all ? Slice{*all, world * mine.begin, world * mine.count} : Slice{};
+}
+
+void append_mean(const Slice& slice,
+                 const Transfer& transfer,
+                 Program& program) {
+  const double divisor = transfer.divisor(program.input());
+  if (divisor != 1 && program.trains()) {
+    program.kernel("copy", {{slice}}, {{slice}}, {1 / divisor});
+  }
+}
+
+std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program) {
+  std::vector<Bucket> found;
+  for (const Bucket& one : program.buckets()) {
+    if (one.values.begin >= bucket.values.begin &&
+        one.values.begin + one.values.count <=
+            bucket.values.begin + bucket.values.count) {
+      found.push_back(one);
+    }
+  }
+  return found;
+}
+
+void refuse_loss_scaling(std::string_view rule, const PlanInput& input) {
+  if (input.loss_scaling) {
+    throw UsageError(fmt::format(
+        "{} updates before the last gradient is known, so the loss cannot be "
+        "scaled; take --dtype fp32 or bf16, or the update rule awc",
+        rule));
+  }
+}
+
+void refuse_clipping(std::string_view rule, const PlanInput& input) {
+  if (input.clip_norm > 0) {
+    throw UsageError(fmt::format(
+        "{} makes of each bucket's gradients what it applies, so their norm "
+        "is no bound of the step, and gradients cannot be clipped; leave "
+        "--clip-norm out, or take the update rule exact-diffusion",
+        rule));
+  }
+}
+
+void CodecRule::decode(const Slice& slice, Program& program) const {
+  std::vector<Slice> forms;
+  for (const Crossing& crossing :
+       crossings(slice, rounds(program.input()) - 1, program)) {
+    const bool gathered = crossing.format.combination == Combination::kGather;
+    forms.push_back(gathered ? crossing.all : crossing.mine);
+  }
+  decode_from(forms, slice, program);
+}
+
+void CodecRule::decode_from(const std::vector<Slice>&,
+                            const Slice&,
+                            Program&) const {
+  PACELINE_CHECK(false);
+}
+
+void Transfer::start(const Slice& slice, Program& program) const {
+  const int rounds = codec.rounds(program.input());
+  for (int round = 0; program.input().world > 1 && round < rounds; ++round) {
+    if (program.trains()) {
+      codec.encode(slice, round, program);
+    }
+    const auto crossings = codec.crossings(slice, round, program);
+    for (const Crossing& crossing : crossings) {
+      exchange.start(crossing, program);
+    }
+    for (const Crossing& crossing : crossings) {
+      if (round + 1 < rounds) {
+        exchange.finish(crossing, program);
+      }
+    }
+  }
+}
+
+void Transfer::finish(const Slice& slice, Program& program) const {
+  if (program.input().world == 1) {
+    return;
+  }
+  const int last = codec.rounds(program.input()) - 1;
+  for (const Crossing& crossing : codec.crossings(slice, last, program)) {
+    exchange.finish(crossing, program);
+  }
+  if (program.trains()) {
+    codec.decode(slice, program);
+  }
+}
+
+double Transfer::divisor(const PlanInput& input) const {
+  return codec.format(input).summed || input.world == 1
+             ? exchange.traits(input).divisor
+             : 1;
+}
+
+TransferTime PlanWriter::transfer_time() const {
+  return strategies::transfer_time(program_.input(), transfer_);
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/transfer_time.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/buckets.h"
+#include "paceline/strategies/rules.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// One of the forms that cross of a slice: its bytes a byte of the slice.
+struct Form {
+  double share = 1;
+  Combination how = Combination::kSum;
+};
+
+/// Those of the whole model; a bucket's are taken as its part of them.
+std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
+  input.loss_scaling = false;
+  const Groups groups = one_group(input.model);
+  SetupBuilder builder(input, groups);
+  const auto buckets = buckets_of(builder.setup(), groups);
+  codec.extend(input, buckets, builder);
+  const Program program(input, builder.setup(), {.buckets = buckets});
+  const Slice& slice = buckets[0].gradients;
+  const auto bytes_of = [&program](const Slice& one) {
+    const Buffer& buffer = program.setup().buffers[index_of(one.buffer)];
+    return static_cast<double>(one.count * size_of(buffer.dtype));
+  };
+  std::vector<Form> forms;
+  for (int round = 0; round < codec.rounds(input); ++round) {
+    for (const Crossing& crossing : codec.crossings(slice, round, program)) {
+      forms.push_back({bytes_of(crossing.mine) / bytes_of(slice),
+                       crossing.format.combination});
+    }
+  }
+  return forms;
+}
+
+/// `exchange` must outlive it.
+TransferTime::OfBytes time_on(const AlphaBeta& model,
+                              const ExchangeRule& exchange,
+                              const std::vector<Form>& forms) {
+  return [model, &exchange, forms](std::int64_t bytes) {
+    Picoseconds time = 0;
+    for (const auto& [share, how] : forms) {
+      const double crosses = std::ceil(share * static_cast<double>(bytes));
+      time += exchange.time_of_forms(
+          model, static_cast<std::int64_t>(crosses), how);
+    }
+    return time;
+  };
+}
+
+}  // namespace
+
+TransferTime transfer_time(const PlanInput& input, const Transfer& transfer) {
+  if (input.world == 1) {
+    return [](std::int64_t) { return Picoseconds{0}; };
+  }
+  if (!input.alpha_beta) {
+    return [world = input.world](std::int64_t) -> Picoseconds {
+      throw UsageError(fmt::format(
+          "the strategy decides by the times of exchanges among {} ranks, and "
+          "the plan was given no alpha-beta model of them",
+          world));
+    };
+  }
+  const AlphaBeta& model = *input.alpha_beta;
+  const ExchangeRule& exchange = transfer.exchange;
+  const auto forms = forms_of(
+      exchange.codec() == nullptr ? transfer.codec : *exchange.codec(), input);
+  auto alone = time_on(model, exchange, forms);
+  if (model.side_by_side == 1) {
+    return alone;
+  }
+  return {std::move(alone),
+          time_on(start_ups_of(model), exchange, forms),
+          model.side_by_side};
+}
+
+}  // namespace paceline::strategies
