@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/cluster/profile_file.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/ddp_protocol.h"
 #include "paceline/experiment/dlperf_protocol.h"
@@ -17,7 +16,7 @@
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/experiment/rank_words.h"
-#include "paceline/plan/engine_traits.h"
+#include "paceline/experiment/replay_settings.h"
 #include "paceline/plan/ranks_per_host.h"
 #include "paceline/strategies/strategy.h"
 
@@ -40,22 +39,6 @@ std::string strategy_label(std::string_view strategy) {
 
 using records::Configuration;
 
-// The profile's network takes the place of the one that was named.
-void take_network_of_profile(Configuration& c) {
-  const cluster::ProfiledModel profiled = cluster::read_profile(c.replay);
-  c.model = profiled.model.name;
-  c.batch_size = profiled.batch_size * c.accumulate;
-  c.image_size = c.classes = c.sequence_length = 0;
-  c.compat_zeros = false;
-  c.dtype = cluster::word_of(profiled.model.dtype);
-  c.channels_last = false;
-  c.device = "cpu";  // that is where its ranks sleep
-  if (const auto* engine = plan::find_engine_traits(c.engine);
-      engine != nullptr && !engine->moves(c.device)) {
-    c.engine = plan::engine_for(c.device).name;
-  }
-}
-
 // A user's program synchronizes as it was written.
 void check_command(const RawValues& block) {
   const auto command = block.find("command");
@@ -74,34 +57,16 @@ void check_command(const RawValues& block) {
   }
 }
 
-// A GPU and its engine that are asked for by name are not taken for the CPU.
-void check_replay(const RawValues& block) {
-  const auto replay = block.find("replay");
-  if (replay == block.end() ||
-      std::ranges::all_of(replay->second,
-                          [](const RawValue& it) { return it.text.empty(); })) {
-    return;
-  }
-  const auto needs_gpu = [](std::string_view name, std::string_view word) {
-    const auto* engine = plan::find_engine_traits(word);
-    return name == "device" ? word == "cuda"
-                            : engine != nullptr && !engine->moves_cpu;
+void check_trace(const std::string& file,
+                 const std::vector<Configuration>& cases) {
+  const auto outside = [](const Configuration& c) {
+    return is_outside(c) || strategies::parse_strategy(c.strategy).external();
   };
-  for (const char* name : {"device", "engine"}) {
-    const auto found = block.find(name);
-    if (found == block.end()) {
-      continue;
-    }
-    for (const RawValue& given : found->second) {
-      if (needs_gpu(name, given.text)) {
-        throw UsageError(fmt::format(
-            "{}: '{}', but the ranks of a replay sleep on the CPU and {} "
-            "moves their bytes; leave it out",
-            given.where,
-            given.text,
-            plan::engine_for("cpu").name));
-      }
-    }
+  if (!cases.empty() && std::ranges::all_of(cases, outside)) {
+    throw UsageError(fmt::format(
+        "trace: '{}' would stay empty: programs outside perform all cases, and "
+        "they say no more than the times of steps",
+        file));
   }
 }
 
@@ -365,23 +330,6 @@ int most_processes(const Experiment& experiment) {
   }
   return most;
 }
-
-namespace {
-
-void check_trace(const std::string& file,
-                 const std::vector<Configuration>& cases) {
-  const auto outside = [](const Configuration& c) {
-    return is_outside(c) || strategies::parse_strategy(c.strategy).external();
-  };
-  if (!cases.empty() && std::ranges::all_of(cases, outside)) {
-    throw UsageError(fmt::format(
-        "trace: '{}' would stay empty: programs outside perform all cases, and "
-        "they say no more than the times of steps",
-        file));
-  }
-}
-
-}  // namespace
 
 Experiment expand(const RawSettings& raw, const Machine& machine) {
   const Settings settings = settings_of(raw);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "paceline/plan/cost.h"
+#include "paceline/plan/wire_bytes.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
@@ -49,6 +50,53 @@ std::optional<std::string> failure_of(
       "keep it finite",
       std::isnan(*loss) ? "not a number" : "infinite",
       configuration.learning_rate);
+}
+
+std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
+  const plan::PlanInput& input = trainer.input();
+  if (!input.profile || !input.alpha_beta) {
+    return std::nullopt;
+  }
+  records::PlannedBy by{.profile_origin = input.profile->origin,
+                        .forward_ps = input.profile->forward,
+                        .backward_ps = input.profile->backward,
+                        .costs_origin = input.alpha_beta->origin,
+                        .costs = {},
+                        .remark = trainer.planner().remark(input)};
+  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce,
+                                      plan::Pattern::kReduceScatter,
+                                      plan::Pattern::kAllGather,
+                                      plan::Pattern::kBroadcast}) {
+    for (const plan::AlphaBetaPiece& piece :
+         input.alpha_beta->of(pattern).pieces) {
+      by.costs[std::string(plan::name_of(pattern))].push_back(
+          {.from_bytes = piece.from_bytes,
+           .alpha_s = plan::seconds_of(piece.alpha),
+           .beta_s_per_byte = piece.beta_ps_per_byte * 1e-12});
+    }
+  }
+  return by;
+}
+
+void unstretch(double stretch, RankResult& result) {
+  const auto shorten = [stretch](std::int64_t& ns) {
+    ns = std::llround(static_cast<double>(ns) / stretch);
+  };
+  records::RankSamples& samples = result.samples;
+  std::ranges::for_each(samples.step_ns, shorten);
+  std::ranges::for_each(samples.compute_only_step_ns, shorten);
+  std::ranges::for_each(samples.paired_step_ns, shorten);
+  for (auto& [phase, times] : samples.phase_ns) {
+    std::ranges::for_each(times, shorten);
+  }
+  shorten(samples.window_ns);
+  if (samples.flush_ns) {
+    shorten(*samples.flush_ns);
+  }
+  for (records::Span& span : result.spans) {
+    shorten(span.start_ns);
+    shorten(span.duration_ns);
+  }
 }
 
 }  // namespace paceline::measure

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "paceline/measure/case_run.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/records/configuration.h"
 #include "paceline/records/run_record.h"
@@ -28,5 +29,11 @@ std::optional<records::Training> training_of(const Trainer& trainer);
 /// Why training that ran to its end is worth nothing; null where it is not.
 std::optional<std::string> failure_of(
     const Trainer& trainer, const records::Configuration& configuration);
+
+/// By which times the plan was made; null where it has none.
+std::optional<records::PlannedBy> planned_by(const Trainer& trainer);
+
+/// Divides all times by `stretch`, by which the clock of a replay was slower.
+void unstretch(double stretch, RankResult& result);
 
 }  // namespace paceline::measure

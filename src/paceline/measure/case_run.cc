@@ -2,7 +2,6 @@
 #include "paceline/measure/case_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -16,10 +15,10 @@
 #include "paceline/engines/link_engine.h"
 #include "paceline/engines/run_rank.h"
 #include "paceline/measure/case_findings.h"
-#include "paceline/measure/consensus.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/pairs.h"
+#include "paceline/measure/rank_checks.h"
 #include "paceline/measure/team.h"
 #include "paceline/measure/trace.h"
 #include "paceline/measure/trainer.h"
@@ -28,8 +27,6 @@
 #include "paceline/measure/wire.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
-#include "paceline/plan/program.h"
-#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::measure {
 namespace {
@@ -38,130 +35,11 @@ namespace {
 // it give up later than that is detected: two heartbeats and a poll later.
 constexpr std::chrono::seconds kDetectionFirst{3};
 
+using launch::Heartbeat;
+using Hold = Heartbeat::Hold::For;
 using std::chrono::milliseconds;
 
 constexpr int kFifth = 5;  // the steps whose losses frameworks are compared by
-
-// Sums what no float rounds, through the very engine that was measured.
-bool integers_add_up(engines::Channel& channel) {
-  constexpr std::int64_t kCount = 100'003;  // no multiple of any small world
-  const at::Tensor index = at::arange(kCount, at::kLong).remainder(251);
-  const at::Tensor mine = (index * (channel.rank() + 1)).to(at::kFloat);
-  channel.all_reduce(mine, plan::Reduce::kSum)->wait();
-  const std::int64_t ranks = channel.world();
-  const at::Tensor expected =
-      (index * (ranks * (ranks + 1) / 2)).to(at::kFloat);
-  return at::equal(mine.cpu(), expected);
-}
-
-std::optional<records::PlannedBy> planned_by(const plan::Planner& planner,
-                                             const plan::PlanInput& input) {
-  if (!input.profile || !input.alpha_beta) {
-    return std::nullopt;
-  }
-  records::PlannedBy by{.profile_origin = input.profile->origin,
-                        .forward_ps = input.profile->forward,
-                        .backward_ps = input.profile->backward,
-                        .costs_origin = input.alpha_beta->origin,
-                        .costs = {},
-                        .remark = planner.remark(input)};
-  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce,
-                                      plan::Pattern::kReduceScatter,
-                                      plan::Pattern::kAllGather,
-                                      plan::Pattern::kBroadcast}) {
-    for (const plan::AlphaBetaPiece& piece :
-         input.alpha_beta->of(pattern).pieces) {
-      by.costs[std::string(plan::name_of(pattern))].push_back(
-          {.from_bytes = piece.from_bytes,
-           .alpha_s = plan::seconds_of(piece.alpha),
-           .beta_s_per_byte = piece.beta_ps_per_byte * 1e-12});
-    }
-  }
-  return by;
-}
-
-std::function<std::shared_ptr<void>()> hold_of(
-    const CaseOptions& options, launch::Heartbeat::Hold::For what) {
-  if (options.heartbeat == nullptr) {
-    return {};
-  }
-  return [heartbeat = options.heartbeat, what] {
-    return std::make_shared<launch::Heartbeat::Hold>(*heartbeat, what);
-  };
-}
-
-std::unique_ptr<engines::Channel> connect_all(const measure::Team& team,
-                                              const std::string& name) {
-  return team.engine->connect({.name = team.name + "/" + name,
-                               .store = team.store,
-                               .rank = team.rank,
-                               .world = team.world,
-                               .idle = team.idle,
-                               .interface = team.interface,
-                               .device = team.device});
-}
-
-std::map<std::string, bool> verify(measure::Trainer& trainer,
-                                   const records::Configuration& configuration,
-                                   const measure::Team& team,
-                                   launch::PrefixStore& store,
-                                   const CaseOptions& options) {
-  std::map<std::string, bool> verified;
-  const auto guarantee =
-      strategies::parse_strategy(configuration.strategy,
-                                 {.bucket_mb = configuration.bucket_mb})
-          .guarantee();
-  const bool equal_ranks = guarantee == strategies::Guarantee::kExact ||
-                           guarantee == strategies::Guarantee::kCompressed;
-  if (team.world == 1 || !equal_ranks) {
-    return verified;
-  }
-  const auto channel = connect_all(team, "verify");
-  const auto hold = hold_of(options, launch::Heartbeat::Hold::For::kPeers);
-  auto held = hold ? hold() : nullptr;
-  if (!team.device.is_cuda()) {
-    verified["integer_sums"] = integers_add_up(*channel);
-  }
-  held.reset();
-  if (!configuration.replay.empty() || !trainer.trains()) {
-    return verified;  // no parameters
-  }
-  const std::string mine = std::to_string(trainer.parameter_digest());
-  store.set(fmt::format("digest/{}", team.rank), mine);
-  verified["ranks_hold_equal_parameters"] =
-      store.wait("digest/0", options.timeout) == mine;
-  return verified;
-}
-
-// What averages have missed, and, where the strategy lets ranks hold different
-// parameters, how far these are apart.
-void note_averages(measure::Trainer& trainer,
-                   const records::Configuration& configuration,
-                   const measure::Team& team,
-                   const CaseOptions& options,
-                   RankResult& result) {
-  std::map<plan::Step, std::int64_t> missed =
-      trainer.executor().take_staleness();
-  if (configuration.has_tables()) {
-    missed = lookups_by_steps_missed(missed);
-  }
-  result.samples.averages_by_steps_missed = averages_by_steps_missed(missed);
-  const auto guarantee =
-      strategies::parse_strategy(configuration.strategy,
-                                 {.bucket_mb = configuration.bucket_mb})
-          .guarantee();
-  const bool may_differ = guarantee == strategies::Guarantee::kConsensus ||
-                          guarantee == strategies::Guarantee::kPeriodic;
-  if (team.world == 1 || !may_differ || !configuration.replay.empty()) {
-    return;
-  }
-  const auto channel = connect_all(team, "consensus");
-  const auto hold = hold_of(options, launch::Heartbeat::Hold::For::kPeers);
-  const auto held = hold ? hold() : nullptr;
-  const plan::BufferId values = trainer.setup().parameters.front().value.buffer;
-  result.consensus_distance = consensus_distance(
-      *channel, trainer.memory().view(plan::whole(trainer.setup(), values)));
-}
 
 std::function<void(plan::Step, const std::string&)> beat_of(
     const CaseOptions& options) {
@@ -187,10 +65,10 @@ std::function<void(const std::exception_ptr&)> end_of(
 }
 
 // While it lives, only the communication thread's beats count.
-std::unique_ptr<launch::Heartbeat::Claim> claim_of(const CaseOptions& options) {
+std::unique_ptr<Heartbeat::Claim> claim_of(const CaseOptions& options) {
   return options.heartbeat == nullptr
              ? nullptr
-             : std::make_unique<launch::Heartbeat::Claim>(*options.heartbeat);
+             : std::make_unique<Heartbeat::Claim>(*options.heartbeat);
 }
 
 std::function<const plan::CommPlan&(plan::Step)> plans_of(
@@ -223,8 +101,8 @@ void measure_exposed(const engines::World& world,
             .timeout = options.timeout + kDetectionFirst,
             .first_step = options.first_step,
             .training_timeout = options.timeout,
-            .in_step = hold_of(options, launch::Heartbeat::Hold::For::kWatched),
-            .waits = hold_of(options, launch::Heartbeat::Hold::For::kPeers),
+            .in_step = Heartbeat::holder(options.heartbeat, Hold::kWatched),
+            .waits = Heartbeat::holder(options.heartbeat, Hold::kPeers),
             .stuck = end_of(world, options.timeout)});
   }
   int barriers = 0;
@@ -267,8 +145,8 @@ measure::TrainerOptions window_options(
           .profile = options.times.profile,
           .alpha_beta = options.times.alpha_beta,
           .beat = beat_of(options),
-          .in_step = hold_of(options, launch::Heartbeat::Hold::For::kWatched),
-          .waits = hold_of(options, launch::Heartbeat::Hold::For::kPeers),
+          .in_step = Heartbeat::holder(options.heartbeat, Hold::kWatched),
+          .waits = Heartbeat::holder(options.heartbeat, Hold::kPeers),
           .stuck = end_of(world, options.timeout)};
 }
 
@@ -307,9 +185,8 @@ records::RankSamples take_samples(const CaseWindow& window,
                              .interrupted = window.options.interrupted});
   }
   const auto align = [&](int done) {
-    const auto hold =
-        hold_of(window.options, launch::Heartbeat::Hold::For::kPeers);
-    const auto held = hold ? hold() : nullptr;
+    const auto held =
+        Heartbeat::holder(window.options.heartbeat, Hold::kPeers)();
     window.store.barrier(fmt::format("evaluated/{}", done), window.team.world);
   };
   return measure::train(
@@ -376,7 +253,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
         trainer, std::move(ops), window.team.rank, result.started_ns);
   }
   note_network(trainer, result);
-  result.planned_by = planned_by(trainer.planner(), trainer.input());
+  result.planned_by = planned_by(trainer);
   result.times = {.profile = trainer.input().profile,
                   .alpha_beta = trainer.input().alpha_beta};
 }
@@ -422,8 +299,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
                          .plan_of = plan_of},
                         before,
                         trainer.ledger());
-  result.verified =
-      verify(trainer, c, window.team, window.store, window.options);
+  result.verified = verify(trainer, window.team, window.store, window.options);
   if (!trainer.trains()) {  // samples come from ranks that train
     records::RankSamples served;
     served.peak_memory_bytes = result.samples.peak_memory_bytes;
@@ -431,28 +307,6 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   }
   return window.team.world > 1 &&
          communicates(trainer.planner(), trainer.input(), c.warmup + c.steps);
-}
-
-// What the engine's own clock was slower by.
-void unstretch(double stretch, RankResult& result) {
-  const auto shorten = [stretch](std::int64_t& ns) {
-    ns = std::llround(static_cast<double>(ns) / stretch);
-  };
-  records::RankSamples& samples = result.samples;
-  std::ranges::for_each(samples.step_ns, shorten);
-  std::ranges::for_each(samples.compute_only_step_ns, shorten);
-  std::ranges::for_each(samples.paired_step_ns, shorten);
-  for (auto& [phase, times] : samples.phase_ns) {
-    std::ranges::for_each(times, shorten);
-  }
-  shorten(samples.window_ns);
-  if (samples.flush_ns) {
-    shorten(*samples.flush_ns);
-  }
-  for (records::Span& span : result.spans) {
-    shorten(span.start_ns);
-    shorten(span.duration_ns);
-  }
 }
 
 }  // namespace
@@ -479,7 +333,7 @@ RankResult run_case(const engines::World& world,
     const auto claim = claim_of(options);
     const bool crosses = measure_window(
         {trainer, configuration, team, link.get(), store, options}, result);
-    note_averages(trainer, configuration, team, options, result);
+    note_averages(trainer, team, options, result);
     result.error = failure_of(trainer, configuration);
     if (crosses && !configuration.discard && configuration.data.empty()) {
       measure_exposed(

@@ -5,10 +5,8 @@
 #include <cstdio>
 #include <ctime>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <memory>
-#include <random>
 #include <set>
 
 #include <fmt/chrono.h>
@@ -23,6 +21,7 @@
 #include "paceline/experiment/machine.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/stop_signals.h"
+#include "paceline/measure/case_order.h"
 #include "paceline/measure/case_record.h"
 #include "paceline/measure/case_run.h"
 #include "paceline/measure/core_pin.h"
@@ -44,9 +43,6 @@ namespace {
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
-
-/// Cases by key and repetition.
-using CompletedCases = std::set<std::pair<std::string, int>>;
 
 // One session on one rank.
 class Session {
@@ -92,10 +88,14 @@ class Session {
     }
     launch::PrefixStore job_store = store_for("");
     estimate_ =
-        share_estimate(world_, job_store, still_to_train(), settings_, cores_);
+        share_estimate(world_,
+                       job_store,
+                       cases_to_train(job_.experiment, completed_, job_.run),
+                       settings_,
+                       cores_);
     times_.emplace(world_, settings_.cluster);
-    std::vector<records::Configuration> todo = to_do_in(job_.run);
-    interleave(todo);
+    const std::vector<records::Configuration> todo = interleaved(
+        cases_to_do(job_.experiment, completed_, job_.run), job_.run);
     for (std::size_t i = 0; i < todo.size(); ++i) {
       run_one(i, todo.size(), todo[i]);
     }
@@ -131,48 +131,6 @@ class Session {
     return nlohmann::json::parse(
                store_.wait("completed", settings_.timeout_ms()))
         .get<CompletedCases>();
-  }
-
-  std::vector<records::Configuration> to_do_in(int run) const {
-    std::vector<records::Configuration> cases;
-    for (const records::Configuration& c : job_.experiment.cases) {
-      if (c.discard || !completed_.contains({c.key(), run})) {
-        cases.push_back(c);
-      }
-    }
-    return cases;
-  }
-
-  // The cases of this repetition and of all later ones that have a network
-  // which can be looked at.
-  std::vector<records::Configuration> still_to_train() const {
-    std::vector<records::Configuration> cases;
-    for (int run = job_.run; run < job_.experiment.runs; ++run) {
-      std::ranges::remove_copy_if(to_do_in(run),
-                                  std::back_inserter(cases),
-                                  [](const records::Configuration& c) {
-                                    return experiment::is_outside(c) ||
-                                           !c.not_run.empty();
-                                  });
-    }
-    return cases;
-  }
-
-  // Later repetitions take the cases in another order, the same on all ranks,
-  // so that no case always follows the same one.
-  void interleave(std::vector<records::Configuration>& cases) const {
-    if (job_.run == 0) {
-      return;
-    }
-    const auto measured = std::stable_partition(
-        cases.begin(), cases.end(), [](const records::Configuration& c) {
-          return c.discard;
-        });
-    std::mt19937 order(static_cast<std::uint32_t>(job_.run));
-    for (auto left = cases.end() - measured; left > 1; --left) {
-      std::swap(measured[left - 1],
-                measured[static_cast<std::ptrdiff_t>(order()) % left]);
-    }
   }
 
   // Threads of a rank on the CPU; so many that nothing is pinned where a case

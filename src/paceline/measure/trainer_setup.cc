@@ -2,21 +2,16 @@
 // What a trainer makes before its first step: network, plan, connections.
 #include <algorithm>
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/process.h"
 #include "paceline/cluster/link_spec.h"
-#include "paceline/measure/agreement.h"
-#include "paceline/measure/embedding_case.h"
 #include "paceline/measure/plan_times.h"
 #include "paceline/measure/shape_of.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/access.h"
-#include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/sample_file.h"
@@ -29,15 +24,6 @@ namespace {
 
 // Above it collectives are taken to go on along their line.
 constexpr std::int64_t kLargestTimedBytes = 16 << 20;
-
-runtime::UpdateRule update_rule(const records::Configuration& c) {
-  return {.name = c.optimizer,
-          .momentum = c.momentum,
-          .weight_decay = c.weight_decay,
-          .rate_of_rows = [c](plan::Step step) {
-            return records::learning_rate_at(c, step);
-          }};
-}
 
 void check_images(const records::Configuration& c) {
   const auto* images = std::get_if<networks::ImageSample>(
@@ -54,11 +40,6 @@ void check_images(const records::Configuration& c) {
         c.model,
         channels));
   }
-}
-
-// Beside those on which the network computes.
-bool has_spare_core() {
-  return available_cores() > at::get_num_threads();
 }
 
 }  // namespace
@@ -276,151 +257,6 @@ void Trainer::measure_times() {
 
 plan::Members Trainer::training() const {
   return plan::Members::spaced(0, planner_->training_ranks(input_));
-}
-
-// Null where this rank is no member.
-std::unique_ptr<engines::Channel> Trainer::connect_to(
-    const plan::Communicator& group) {
-  return connect_to(group, *team_.engine, team_.device);
-}
-
-std::unique_ptr<engines::Channel> Trainer::connect_to(
-    const plan::Communicator& group,
-    engines::Engine& engine,
-    at::Device device) {
-  const auto me = group.members.place_of(team_.rank);
-  if (!me) {
-    return nullptr;
-  }
-  return engine.connect({.name = fmt::format("{}/{}", team_.name, group.name),
-                         .store = team_.store,
-                         .rank = static_cast<int>(*me),
-                         .world = static_cast<int>(group.members.size()),
-                         .members = group.members,
-                         .idle = team_.idle,
-                         .interface = team_.interface,
-                         .device = device});
-}
-
-// Picks are numbers of the host, whatever the device.
-std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
-    const plan::Communicator& group) {
-  const plan::Communicator picks{.name = group.name + "/picks",
-                                 .members = group.members};
-  if (team_.device.is_cpu()) {
-    return connect_to(picks);
-  }
-  if (pick_engine_ == nullptr) {
-    pick_engine_ = engines::make_engine(plan::engine_for("cpu").name);
-  }
-  return connect_to(picks, *pick_engine_, at::kCPU);
-}
-
-void Trainer::connect() {
-  const ShortSlice of_communication_threads;
-  runtime::Channels by_id;
-  for (const plan::Communicator& group : setup().communicators) {
-    by_id.picks.push_back(nullptr);
-    auto channel = connect_to(group);
-    by_id.data.push_back(channel.get());
-    if (channel == nullptr) {
-      continue;
-    }
-    channels_.push_back(std::move(channel));
-    if (group.order == plan::Order::kPriority) {
-      pick_channels_.push_back(connect_for_picks(group));
-      by_id.picks.back() = pick_channels_.back().get();
-    }
-    const auto held = options_.waits ? options_.waits() : nullptr;
-    require_agreement(*channels_.back(),
-                      group,
-                      digest_of(*planner_,
-                                input_,
-                                setup(),
-                                static_cast<plan::CommunicatorId>(
-                                    &group - setup().communicators.data())),
-                      team_.device);
-  }
-  if (plan::has_performer(
-          planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
-    make_reducer();
-  }
-  make_executor(std::move(by_id));
-}
-
-void Trainer::make_reducer() {
-  std::vector<std::string> names;
-  std::vector<at::Tensor> parameters;
-  for (std::size_t p = 0; p < traced_.parameters.size(); ++p) {
-    if (is_shared(p)) {
-      names.push_back(input_.model.parameters[p].name);
-      parameters.push_back(traced_.parameters[p]);
-    }
-  }
-  if (options_.record_spans) {
-    channels_.front()->record_transfers();
-  }
-  reducer_ = std::make_unique<runtime::Reducer>(
-      parameters,
-      names,
-      *channels_.front(),
-      strategies::reducer_options(strategy_.whole.options));
-}
-
-void Trainer::make_executor(runtime::Channels by_id) {
-  executor_ = std::make_unique<runtime::Executor>(
-      runtime::Executor::Parts{
-          .planner = *planner_,
-          .input = input_,
-          .traced = traced_,
-          .memory = *memory_,
-          .channels = std::move(by_id),
-          .rule = update_rule(configuration_),
-          .device = team_.device,
-          .engine = engines::find_engine(team_.engine->name()),
-          .performer = reducer_.get()},
-      runtime::Executor::Options{
-          .dispatcher = {.timeout = options_.timeout,
-                         .first_step = options_.first_step,
-                         .training_timeout = options_.training_timeout,
-                         .spare_core = replay_ != nullptr || has_spare_core(),
-                         .record_spans = options_.record_spans,
-                         .heartbeat = options_.beat,
-                         .stuck = options_.stuck,
-                         .grace = options_.grace},
-          .keep_gradients =
-              configuration_.compat_accumulate || replay_ != nullptr,
-          .kernel_time =
-              [this](const plan::Kernel& kernel) {
-                return replay_ == nullptr ? std::nullopt
-                                          : replay_->kernel_time(kernel);
-              },
-          .seed = configuration_.seed});
-}
-
-void Trainer::start_from_rank_zero() {
-  if (training().size() == 1 || channels_.empty() || replay_ != nullptr ||
-      !trains()) {
-    return;  // a replay's ranks hold equal zeros
-  }
-  std::unique_ptr<engines::Channel> own;
-  engines::Channel* channel = channels_.front().get();
-  if (setup().communicators.front().members != training()) {
-    own = connect_to({.name = "start", .members = training()});
-    channel = own.get();
-  }
-  const auto held = options_.waits ? options_.waits() : nullptr;
-  const at::NoGradGuard no_grad;
-  const auto value_buffer = setup().parameters.front().value.buffer;
-  const plan::Slice values{
-      value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
-  channel->broadcast(memory_->view(values), 0)->wait();
-  memory_->start_from_parameters();
-  for (at::Tensor& buffer : network_->buffers()) {
-    at::Tensor dense = buffer.contiguous();
-    channel->broadcast(dense, 0)->wait();
-    buffer.copy_(dense);
-  }
 }
 
 }  // namespace paceline::measure

@@ -13,9 +13,9 @@ namespace paceline::measure {
 namespace {
 
 // A window while it runs.
-class Window {
+class MeasuredWindow {
  public:
-  Window(Steps& job, const WindowOptions& options)
+  MeasuredWindow(Steps& job, const WindowOptions& options)
       : job_(job), options_(options) {}
 
   records::RankSamples run() {
@@ -84,7 +84,7 @@ class Window {
 }  // namespace
 
 records::RankSamples measure(Steps& job, const WindowOptions& options) {
-  Window window(job, options);
+  MeasuredWindow window(job, options);
   try {
     return window.run();
   } catch (const std::exception&) {

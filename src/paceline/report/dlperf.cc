@@ -2,7 +2,6 @@
 #include "paceline/report/dlperf.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/framework_charts.h"
 #include "paceline/report/markdown.h"
 #include "paceline/report/text.h"
 
@@ -17,20 +17,6 @@ namespace paceline::report {
 namespace {
 
 using records::RunRecord;
-
-// Squares that a legend shows, and the colors of the lines beside them.
-struct Look {
-  const char* square;
-  const char* color;
-};
-constexpr auto kLooks = std::to_array<Look>({{"🟦", "#3b88c3"},
-                                             {"🟥", "#dd2e44"},
-                                             {"🟩", "#78b159"},
-                                             {"🟧", "#f4900c"},
-                                             {"🟪", "#aa8ed6"},
-                                             {"🟫", "#c1694f"},
-                                             {"🟨", "#fdcb58"}});
-constexpr Look kIdeal{"⬛", "#31373d"};
 
 std::string row_of(const std::vector<std::string>& cells) {
   std::vector<std::string> escaped;
@@ -240,7 +226,7 @@ class Report {
     if (!notes_.empty()) {
       line("");
     }
-    charts(table, found);
+    text_ += framework_charts(table, found);
     for (const Finding& one : found) {
       line("- {}{}",
            one.column.empty()
@@ -298,88 +284,6 @@ class Report {
       text_ += row_of(cells);
     }
     line("");
-  }
-
-  // Mermaid draws lines of equal length, so a chart holds the columns that
-  // have every row, and says which it leaves out.
-  void charts(const FrameworkTable& table, const std::vector<Finding>& found) {
-    std::vector<const FrameworkColumn*> drawn;
-    std::vector<std::string> left_out;
-    for (const FrameworkColumn& column : table.columns) {
-      const bool excluded = std::ranges::any_of(found, [&](const Finding& f) {
-        return f.excludes && f.column == column.title;
-      });
-      const bool whole =
-          std::ranges::all_of(table.rows, [&](const Devices& devices) {
-            const auto cell = column.cells.find(devices);
-            return cell != column.cells.end() && cell->second.rate;
-          });
-      if (excluded || !whole || drawn.size() == kLooks.size()) {
-        left_out.push_back(fmt::format("{} ({})",
-                                       column.title,
-                                       excluded ? "not comparable"
-                                       : whole  ? "too many lines"
-                                                : "figures are missing"));
-      } else {
-        drawn.push_back(&column);
-      }
-    }
-    if (table.rows.size() > 1 && !drawn.empty()) {
-      chart(table, drawn, false);
-      chart(table, drawn, true);
-    }
-    if (!left_out.empty()) {
-      line("Left out of the charts: {}.\n",
-           markdown_escaped(fmt::format("{}", fmt::join(left_out, "; "))));
-    }
-  }
-
-  void chart(const FrameworkTable& table,
-             const std::vector<const FrameworkColumn*>& drawn,
-             bool speed_up) {
-    std::vector<std::string> colors;
-    std::vector<std::string> legend;
-    std::vector<std::string> labels;
-    for (const Devices& devices : table.rows) {
-      labels.push_back(fmt::format("\"{}\"", devices.devices));
-    }
-    std::string lines;
-    for (std::size_t i = 0; i < drawn.size(); ++i) {
-      colors.emplace_back(kLooks.at(i).color);
-      legend.push_back(fmt::format(
-          "{} {}", kLooks.at(i).square, markdown_escaped(drawn[i]->title)));
-      std::vector<std::string> values;
-      for (const Devices& devices : table.rows) {
-        const double value = speed_up ? drawn[i]->speed_up(devices).value_or(0)
-                                      : drawn[i]->cells.at(devices).rate->value;
-        values.push_back(fmt::format("{:.6g}", value));
-      }
-      lines += fmt::format("    line [{}]\n", fmt::join(values, ", "));
-    }
-    if (speed_up) {
-      colors.emplace_back(kIdeal.color);
-      legend.push_back(fmt::format("{} ideal", kIdeal.square));
-      std::vector<int> ideal;
-      for (const Devices& devices : table.rows) {
-        ideal.push_back(devices.devices);
-      }
-      lines += fmt::format("    line [{}]\n", fmt::join(ideal, ", "));
-    }
-    line("```mermaid");
-    line(
-        "%%{{init: {{\"themeVariables\": {{\"xyChart\": "
-        "{{\"plotColorPalette\": \"{}\"}}}}}}}}%%",
-        fmt::join(colors, ", "));
-    line("xychart-beta");
-    std::string title = table.model + " " + table.title;
-    std::erase(title, '"');
-    line("    title \"{} {}\"",
-         title,
-         speed_up ? "speed-up" : "throughput, " + table.unit);
-    line("    x-axis \"devices\" [{}]", fmt::join(labels, ", "));
-    line("    y-axis \"{}\"", speed_up ? "speed-up" : table.unit);
-    text_ += lines;
-    line("```\n\n{}\n", fmt::join(legend, " · "));
   }
 
   std::span<const RunRecord> records_;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/rank_checks.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "paceline/measure/consensus.h"
+#include "paceline/measure/embedding_case.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::measure {
+namespace {
+
+// Sums what no float rounds, through the very engine that was measured.
+bool integers_add_up(engines::Channel& channel) {
+  constexpr std::int64_t kCount = 100'003;  // no multiple of any small world
+  const at::Tensor index = at::arange(kCount, at::kLong).remainder(251);
+  const at::Tensor mine = (index * (channel.rank() + 1)).to(at::kFloat);
+  channel.all_reduce(mine, plan::Reduce::kSum)->wait();
+  const std::int64_t ranks = channel.world();
+  const at::Tensor expected =
+      (index * (ranks * (ranks + 1) / 2)).to(at::kFloat);
+  return at::equal(mine.cpu(), expected);
+}
+
+std::shared_ptr<void> wait_for_peers(const CaseOptions& options) {
+  return launch::Heartbeat::holder(options.heartbeat,
+                                   launch::Heartbeat::Hold::For::kPeers)();
+}
+
+std::unique_ptr<engines::Channel> connect_all(const Team& team,
+                                              const std::string& name) {
+  return team.engine->connect({.name = team.name + "/" + name,
+                               .store = team.store,
+                               .rank = team.rank,
+                               .world = team.world,
+                               .idle = team.idle,
+                               .interface = team.interface,
+                               .device = team.device});
+}
+
+strategies::Guarantee guarantee_of(
+    const records::Configuration& configuration) {
+  return strategies::parse_strategy(configuration.strategy,
+                                    {.bucket_mb = configuration.bucket_mb})
+      .guarantee();
+}
+
+}  // namespace
+
+std::map<std::string, bool> verify(Trainer& trainer,
+                                   const Team& team,
+                                   launch::PrefixStore& store,
+                                   const CaseOptions& options) {
+  const records::Configuration& configuration = trainer.configuration();
+  std::map<std::string, bool> verified;
+  const strategies::Guarantee guarantee = guarantee_of(configuration);
+  const bool equal_ranks = guarantee == strategies::Guarantee::kExact ||
+                           guarantee == strategies::Guarantee::kCompressed;
+  if (team.world == 1 || !equal_ranks) {
+    return verified;
+  }
+  const auto channel = connect_all(team, "verify");
+  auto held = wait_for_peers(options);
+  if (!team.device.is_cuda()) {
+    verified["integer_sums"] = integers_add_up(*channel);
+  }
+  held.reset();
+  if (!configuration.replay.empty() || !trainer.trains()) {
+    return verified;  // no parameters
+  }
+  const std::string mine = std::to_string(trainer.parameter_digest());
+  store.set(fmt::format("digest/{}", team.rank), mine);
+  verified["ranks_hold_equal_parameters"] =
+      store.wait("digest/0", options.timeout) == mine;
+  return verified;
+}
+
+void note_averages(Trainer& trainer,
+                   const Team& team,
+                   const CaseOptions& options,
+                   RankResult& result) {
+  const records::Configuration& configuration = trainer.configuration();
+  std::map<plan::Step, std::int64_t> missed =
+      trainer.executor().take_staleness();
+  if (configuration.has_tables()) {
+    missed = lookups_by_steps_missed(missed);
+  }
+  result.samples.averages_by_steps_missed = averages_by_steps_missed(missed);
+  const strategies::Guarantee guarantee = guarantee_of(configuration);
+  const bool may_differ = guarantee == strategies::Guarantee::kConsensus ||
+                          guarantee == strategies::Guarantee::kPeriodic;
+  if (team.world == 1 || !may_differ || !configuration.replay.empty()) {
+    return;
+  }
+  const auto channel = connect_all(team, "consensus");
+  const auto held = wait_for_peers(options);
+  const plan::BufferId values = trainer.setup().parameters.front().value.buffer;
+  result.consensus_distance = consensus_distance(
+      *channel, trainer.memory().view(plan::whole(trainer.setup(), values)));
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "paceline/launch/key_value_store.h"
+#include "paceline/measure/case_run.h"
+#include "paceline/measure/team.h"
+#include "paceline/measure/trainer.h"
+
+// What the ranks of a case find out together when its window has ended: all of
+// them call these functions, in the same order.
+
+namespace paceline::measure {
+
+/// Whether the engine sums integers exactly, and whether all ranks hold equal
+/// parameters; empty where the strategy does not promise it.
+std::map<std::string, bool> verify(Trainer& trainer,
+                                   const Team& team,
+                                   launch::PrefixStore& store,
+                                   const CaseOptions& options);
+
+/// What averages have missed, and, where the strategy lets ranks hold different
+/// parameters, how far these are apart.
+void note_averages(Trainer& trainer,
+                   const Team& team,
+                   const CaseOptions& options,
+                   RankResult& result);
+
+}  // namespace paceline::measure

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "paceline/report/framework_tables.h"
+
+namespace paceline::report {
+
+/// Charts of throughput and of speed-up against devices, as Mermaid draws them.
+/// Its lines are of equal length, so a chart holds the columns that have every
+/// row, and says which it leaves out.
+std::string framework_charts(const FrameworkTable& table,
+                             const std::vector<Finding>& found);
+
+}  // namespace paceline::report
