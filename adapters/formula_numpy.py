@@ -8,6 +8,13 @@ import numpy
 _MASK = numpy.uint64(0xFFFFFFFF)
 _INPUT_STREAM = 1
 _TARGET_STREAM = 2
+_PLACES_STREAM = 3
+_KINDS_STREAM = 4
+_REPLACEMENTS_STREAM = 5
+_VOCABULARY = 30522
+_COMPAT_WORDS = 2000
+_MASK_TOKEN = 103
+NO_LABEL = -100
 
 
 def mix(x):
@@ -46,13 +53,45 @@ def _unit(words):
     return (words >> numpy.uint64(8)).astype(numpy.float64) / 16777216.0
 
 
+def _below(words, limit):
+    return ((words * numpy.uint64(limit)) >> numpy.uint64(32)).astype(numpy.int64)
+
+
 def batch(shape, classes, seed, rank):
     """(float32 input of `shape`, int64 targets), as formula.batch."""
     words = (seed, seed >> 32, rank)
     inputs = _unit(_words(shape, stream_of(*words, _INPUT_STREAM)))
-    below = _words(shape[:1], stream_of(*words, _TARGET_STREAM))
-    target = (below * numpy.uint64(classes)) >> numpy.uint64(32)
-    return inputs.astype(numpy.float32), target.astype(numpy.int64)
+    target = _words(shape[:1], stream_of(*words, _TARGET_STREAM))
+    return inputs.astype(numpy.float32), _below(target, classes)
+
+
+def text_batch(shape, seed, rank, zeros=False):
+    """(words and types, labels) of [batch, tokens], as formula.text_batch."""
+
+    def words_of(shape, name):
+        return _words(shape, stream_of(seed, seed >> 32, rank, name))
+
+    words = _below(
+        words_of(shape, _INPUT_STREAM), _COMPAT_WORDS if zeros else _VOCABULARY
+    )
+    second = numpy.zeros_like(words)
+    follows = numpy.zeros((shape[0], 1), numpy.int64)
+    labels = numpy.zeros_like(words)
+    if not zeros:
+        tokens = shape[1]
+        second[:, (tokens + 1) // 2 :] = 1
+        follows = _below(words_of((shape[0], 1), _TARGET_STREAM), 2)
+        places = words_of(shape, _PLACES_STREAM).argsort(axis=1)
+        hidden = numpy.zeros(shape, bool)
+        numpy.put_along_axis(
+            hidden, places[:, : max(1, (15 * tokens + 50) // 100)], True, axis=1
+        )
+        labels = numpy.where(hidden, words, NO_LABEL)
+        kinds = _below(words_of(shape, _KINDS_STREAM), 10)
+        others = _below(words_of(shape, _REPLACEMENTS_STREAM), _VOCABULARY)
+        words = numpy.where(hidden & (kinds < 8), _MASK_TOKEN, words)
+        words = numpy.where(hidden & (kinds == 8), others, words)
+    return numpy.stack((words, second), 1), numpy.concatenate((follows, labels), 1)
 
 
 def weight(name, shape, seed):

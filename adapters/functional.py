@@ -10,10 +10,24 @@ the memory is its business) and:
   relu(x), add(x, y)
   max_pool(x, size, stride, padding), mean(x) over the image
   flatten(x)                       in the order channel, row, column
+  cross_entropy(scores, labels)    the mean over the labels that are not negative
+
+Those of texts, of n = batch * tokens rows:
+
+  lookup(name, ids, padding=None)  rows of the table NAME.weight; that of
+                                   `padding` gets no gradient
+  rows(name, count)                the first rows of that table
+  tied(x, name, bias)              product with that table, and parameter `bias`
+  layer_norm(x, name)              over the last axis, epsilon 1e-12
+  gelu(x), tanh(x), reshape(x, shape)
+  first(x, tokens)                 of n rows those of the first tokens
+  attention(query, key, value)     of [batch, tokens, heads, width]
 """
 
 from dataclasses import dataclass
 from typing import Callable
+
+from functional_bert import Bert
 
 _RESNETS = {
     "resnet18": ((2, 2, 2, 2), False),
@@ -26,14 +40,19 @@ _RESNETS = {
 
 @dataclass(frozen=True)
 class Network:
-    """`shapes(image_size, classes)` of the parameters in PyTorch's order, and
-    `forward(ops, x)` to the logits."""
+    """`shapes(size, classes)` of the parameters in PyTorch's order, and
+    `forward(ops, x)` to the logits.  `size`: the side of an image."""
 
-    image_size: int
+    size: int
     channels: int
     classes: int
     shapes: Callable
     forward: Callable
+
+    reads_text = False
+
+    def loss(self, ops, inputs, target):
+        return ops.cross_entropy(self.forward(ops, inputs), target)
 
 
 def _lenet_shapes(size, classes):
@@ -153,7 +172,8 @@ def _resnet(name):
 
 
 class _Count:
-    """An operator set on (channels, side), which counts FLOPs."""
+    """An operator set on (channels, side) of images and (features, rows) of
+    texts, which counts FLOPs."""
 
     def __init__(self, shapes):
         self.shapes, self.flops = shapes, 0
@@ -166,34 +186,70 @@ class _Count:
 
     def linear(self, x, name):
         out, inputs = self.shapes[f"{name}.weight"]
-        self.flops += 2 * out * inputs
-        return out, 1
+        self.flops += 2 * out * inputs * x[1]
+        return out, x[1]
+
+    def tied(self, x, name, bias):
+        return self.linear(x, name)
+
+    def attention(self, query, key, value):
+        width, tokens = query
+        self.flops += 2 * 2 * tokens * tokens * width
+        return query
 
     def max_pool(self, x, size, stride, padding):
         return x[0], (x[1] + 2 * padding - size) // stride + 1
 
-    def norm(self, x, name):
-        return x
+    def lookup(self, name, ids, padding=None):
+        return self.shapes[f"{name}.weight"][1], ids
 
-    def relu(self, x):
-        return x
+    def rows(self, name, count):
+        return self.shapes[f"{name}.weight"][1], count
 
     def add(self, x, y):
         return x
 
+    def same(self, x, *_):
+        return x
+
+    norm = layer_norm = relu = gelu = tanh = reshape = same
+
     def mean(self, x):
+        return x[0], 1
+
+    def first(self, x, tokens):
         return x[0], 1
 
     def flatten(self, x):
         return x[0] * x[1] * x[1], 1
 
 
-def flops(network, image_size, classes):
-    """Of the convolutions and products in one sample's forward pass; a
-    multiplication and an addition are two."""
-    count = _Count(network.shapes(image_size, classes))
-    network.forward(count, (network.channels, image_size))
+def flops(network, size, classes):
+    """Of the convolutions, products and attention scores in one sample's forward
+    pass; a multiplication and an addition are two."""
+    count = _Count(network.shapes(size, classes))
+    if network.reads_text:
+        network.forward(count, size, size, size)
+    else:
+        network.forward(count, (network.channels, size))
     return count.flops
+
+
+def is_transposed(name, shape):
+    """Whether frameworks whose linear layers are [in, out] turn a parameter of
+    PyTorch's layout around: weights of layers, not tables of rows."""
+    return len(shape) == 2 and not name.endswith("_embeddings.weight")
+
+
+def norms(names):
+    """The batch normalizations among parameters of these names."""
+    prefixes = (n.removesuffix(".bias") for n in names if n.endswith(".bias"))
+    return [
+        prefix
+        for prefix in prefixes
+        if prefix.rsplit(".", 1)[-1].startswith("bn")
+        or prefix.endswith(".downsample.1")
+    ]
 
 
 NETWORKS = {
@@ -203,4 +259,9 @@ NETWORKS = {
 } | {
     name: Network(224, 3, 1000, _resnet_shapes(name), _resnet(name))
     for name in _RESNETS
+} | {
+    "bert-base": Bert(768, 12, 12),
+    "bert-large": Bert(1024, 24, 16),
+    "bert-tiny": Bert(128, 2, 2),
+    "bert-base-30522": Bert(768, 12, 12, size=128, vocabulary=30522),
 }

@@ -30,6 +30,8 @@ class Job:
     batch_size: int = 32
     image_size: int = 0
     classes: int = 0
+    sequence_length: int = 0
+    compat_zeros: bool = False
     device: str = "cpu"
     dtype: str = "fp32"
     threads: int = 0
@@ -49,8 +51,6 @@ class Job:
     engine: str = "gloo"
     sync_each_step: bool = False
     compat_accumulate: bool = False
-    sequence_length: int = 0
-    compat_zeros: bool = False
     start: str = "formula"  # always
     rank: int = 0
     world: int = 1
@@ -60,16 +60,19 @@ class Job:
         return functional.NETWORKS[self.model]
 
     @property
-    def side(self):
-        return self.image_size or self.network.image_size
+    def size(self):
+        """The side of an image, or tokens of a text."""
+        return self.image_size or self.sequence_length or self.network.size
+
+    @property
+    def classes_or_default(self):
+        return self.classes or self.network.classes
 
     def shapes(self):
-        return self.network.shapes(self.side, self.classes or self.network.classes)
+        return self.network.shapes(self.size, self.classes_or_default)
 
     def flops(self):
-        return functional.flops(
-            self.network, self.side, self.classes or self.network.classes
-        )
+        return functional.flops(self.network, self.size, self.classes_or_default)
 
     def weights(self):
         """Every parameter by name, float32, as PyTorch lays it out."""
@@ -79,9 +82,15 @@ class Job:
         }
 
     def batch(self):
+        """Images [batch, channel, row, column] and classes; or as functional_bert
+        has it."""
+        if self.network.reads_text:
+            return formula_numpy.text_batch(
+                (self.batch_size, self.size), self.seed, self.rank, self.compat_zeros
+            )
         return formula_numpy.batch(
-            (self.batch_size, self.network.channels, self.side, self.side),
-            self.classes or self.network.classes,
+            (self.batch_size, self.network.channels, self.size, self.size),
+            self.classes_or_default,
             self.seed,
             self.rank,
         )
@@ -106,11 +115,16 @@ def read_job():
         ("channels_last", False),
         ("dtype", "fp32"),
         ("device", "cpu"),
-        ("sequence_length", 0),
-        ("compat_zeros", False),
+        *(
+            (("image_size", 0), ("classes", 0))
+            if job.network.reads_text
+            else (("sequence_length", 0), ("compat_zeros", False))
+        ),
     ):
         if getattr(job, key) != only:
             raise Unsupported(f"{key} = {getattr(job, key)!r}: this adapter has {only!r}")
+    if job.optimizer not in ("sgd", "adamw"):
+        raise Unsupported(f"optimizer {job.optimizer}: this adapter has sgd and adamw")
     return job
 
 
@@ -169,13 +183,15 @@ def run(framework, version, make_trainer, facts):
             rank=job.rank,
             world=job.world,
             data="synthetic, one batch",
-            objective="mean cross-entropy",
+            objective="mean cross-entropy, no dropout"
+            if job.network.reads_text
+            else "mean cross-entropy",
             parameters=sum(
                 int(formula_numpy.math.prod(s)) for s in job.shapes().values()
             ),
             flops=job.flops(),
             clipping="none",
-            **facts,
+            **(facts | {"layout": None} if job.network.reads_text else facts),
         )
         measure(job, trainer)
         trainer.close()

@@ -6,8 +6,8 @@ processes, each with its shard of the batch."""
 import os
 import sys
 
+import functional
 import harness
-from harness import Unsupported
 
 
 class Ops:
@@ -60,12 +60,95 @@ class Ops:
     def flatten(self, x):
         return self.jax.numpy.transpose(x, (0, 3, 1, 2)).reshape(x.shape[0], -1)
 
+    def cross_entropy(self, scores, labels):
+        jnp = self.jax.numpy
+        log = self.jax.nn.log_softmax(scores)
+        counted = labels >= 0
+        picked = jnp.take_along_axis(
+            log, jnp.where(counted, labels, 0)[:, None], axis=1
+        )[:, 0]
+        return -jnp.sum(jnp.where(counted, picked, 0)) / jnp.sum(counted)
+
+    def lookup(self, name, ids, padding=None):
+        rows = self.p[f"{name}.weight"][ids]
+        if padding is None:
+            return rows
+        return self.jax.numpy.where(
+            (ids == padding)[..., None], self.jax.lax.stop_gradient(rows), rows
+        )
+
+    def rows(self, name, count):
+        return self.p[f"{name}.weight"][:count]
+
+    def tied(self, x, name, bias):
+        return x @ self.p[f"{name}.weight"].T + self.p[bias]
+
+    def layer_norm(self, x, name):
+        jnp = self.jax.numpy
+        mean = jnp.mean(x, -1, keepdims=True)
+        variance = jnp.mean(jnp.square(x - mean), -1, keepdims=True)
+        y = (x - mean) * self.jax.lax.rsqrt(variance + 1e-12)
+        return y * self.p[f"{name}.weight"] + self.p[f"{name}.bias"]
+
+    def gelu(self, x):
+        return self.jax.nn.gelu(x, approximate=False)
+
+    def tanh(self, x):
+        return self.jax.numpy.tanh(x)
+
+    def reshape(self, x, shape):
+        return x.reshape(shape)
+
+    def first(self, x, tokens):
+        return x[::tokens]
+
+    def attention(self, query, key, value):
+        return self.jax.nn.dot_product_attention(query, key, value)
+
 
 def laid_out(name, value):
     """A parameter of PyTorch's layout in JAX's: HWIO, or [in, out]."""
     if value.ndim == 4:
         return value.transpose(2, 3, 1, 0)
-    return value.T if value.ndim == 2 else value
+    return value.T if functional.is_transposed(name, value.shape) else value
+
+
+def sgd(jax, job):
+    """(zeros of each parameter that it keeps, the update), as PyTorch's."""
+
+    def update(parameters, gradients, kept, _step):
+        momentum = jax.tree.map(
+            lambda v, g, p: job.momentum * v + g + job.weight_decay * p,
+            kept[0],
+            gradients,
+            parameters,
+        )
+        new = jax.tree.map(
+            lambda p, v: p - job.learning_rate * v, parameters, momentum
+        )
+        return new, (momentum,)
+
+    return 1, update
+
+
+def adamw(jax, job):
+    def update(parameters, gradients, kept, step):
+        first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, kept[0], gradients)
+        second = jax.tree.map(
+            lambda v, g: 0.999 * v + 0.001 * g * g, kept[1], gradients
+        )
+
+        def moved(p, m, v):
+            root = jax.numpy.sqrt(v / (1 - 0.999**step)) + 1e-8
+            rate = job.learning_rate / (1 - 0.9**step)
+            return p * (1 - job.learning_rate * job.weight_decay) - rate * m / root
+
+        return jax.tree.map(moved, parameters, first, second), (first, second)
+
+    return 2, update
+
+
+OPTIMIZERS = {"sgd": sgd, "adamw": adamw}
 
 
 class Trainer:
@@ -78,8 +161,7 @@ class Trainer:
         import numpy
 
         self.jax, self.job = jax, job
-        if job.optimizer != "sgd":
-            raise Unsupported(f"optimizer {job.optimizer}: this adapter has sgd")
+        kept, self.update = OPTIMIZERS[job.optimizer](jax, job)
         if job.world > 1:
             jax.config.update("jax_cpu_collectives_implementation", "gloo")
             jax.distributed.initialize(
@@ -92,24 +174,29 @@ class Trainer:
         self.whole, self.split = spec(), spec("ranks")
         weights = {n: laid_out(n, w) for n, w in job.weights().items()}
         inputs, target = job.batch()
-        self.batch = (
-            self.place(inputs.transpose(0, 2, 3, 1), self.split),
-            self.place(target.astype(numpy.int32), self.split),
+        if not job.network.reads_text:
+            inputs = inputs.transpose(0, 2, 3, 1)
+        self.batch = tuple(
+            self.place(x.astype(numpy.int32) if x.dtype == numpy.int64 else x, self.split)
+            for x in (inputs, target)
         )
         self.state = {
             "parameters": {n: self.place(w, self.whole) for n, w in weights.items()},
-            "momentum": {
-                n: self.place(numpy.zeros_like(w), self.whole)
-                for n, w in weights.items()
-            },
+            "kept": tuple(
+                {
+                    n: self.place(numpy.zeros_like(w), self.whole)
+                    for n, w in weights.items()
+                }
+                for _ in range(kept)
+            ),
+            "step": self.place(numpy.float32(0), self.whole),
+            # Each rank keeps its own.
             "statistics": {
-                name.removesuffix(".bias"): (
-                    self.place(numpy.zeros_like(w), self.split_of(w)),
-                    self.place(numpy.ones_like(w), self.split_of(w)),
+                name: tuple(
+                    self.place(make(weights[f"{name}.bias"]), self.split)
+                    for make in (numpy.zeros_like, numpy.ones_like)
                 )
-                for name, w in weights.items()
-                if ".bn" in name or name.startswith("bn") or ".downsample.1" in name
-                if name.endswith(".bias")
+                for name in functional.norms(weights)
             },
         }
         self.compiled = self.compile()
@@ -119,18 +206,12 @@ class Trainer:
             self.jax.sharding.NamedSharding(self.mesh, spec), array
         )
 
-    def split_of(self, _):
-        return self.split  # each rank keeps its own statistics
-
     def compile(self):
         jax, job, lax = self.jax, self.job, self.jax.lax
 
         def loss_of(parameters, x, y):
             ops = Ops(jax, parameters)
-            log = jax.nn.log_softmax(job.network.forward(ops, x))
-            loss = -jax.numpy.mean(
-                jax.numpy.take_along_axis(log, y[:, None], axis=1)
-            )
+            loss = job.network.loss(ops, x, y)
             return loss, ops.statistics
 
         def step(state, x, y):
@@ -138,16 +219,9 @@ class Trainer:
                 state["parameters"], x, y
             )
             gradients = lax.pmean(gradients, "ranks")
-            momentum = jax.tree.map(
-                lambda v, g, p: job.momentum * v + g + job.weight_decay * p,
-                state["momentum"],
-                gradients,
-                state["parameters"],
-            )
-            parameters = jax.tree.map(
-                lambda p, v: p - job.learning_rate * v,
-                state["parameters"],
-                momentum,
+            count = state["step"] + 1
+            parameters, kept = self.update(
+                state["parameters"], gradients, state["kept"], count
             )
             statistics = {
                 name: tuple(0.9 * a + 0.1 * b for a, b in zip(old, seen[name]))
@@ -155,14 +229,16 @@ class Trainer:
             }
             new = {
                 "parameters": parameters,
-                "momentum": momentum,
+                "kept": kept,
+                "step": count,
                 "statistics": statistics,
             }
             return new, loss[None]
 
         specs = {
             "parameters": self.whole,
-            "momentum": self.whole,
+            "kept": self.whole,
+            "step": self.whole,
             "statistics": self.split,
         }
         return jax.jit(

@@ -5,6 +5,7 @@
 import os
 import sys
 
+import functional
 import harness
 from harness import Unsupported
 
@@ -56,10 +57,55 @@ class Ops:
     def flatten(self, x):
         return x.flatten(1)
 
+    def cross_entropy(self, scores, labels):
+        total = self.f.cross_entropy(
+            scores, labels, ignore_index=-100, reduction="sum"
+        )
+        return total / (labels >= 0).astype(total.dtype).sum()
 
-def laid_out(value):
+    def lookup(self, name, ids, padding=None):
+        table = self.p[f"{name}.weight"]
+        rows = self.f.embedding(ids, table)
+        if padding is None:
+            return rows
+        kept = (ids != padding).astype(rows.dtype).unsqueeze(-1)
+        return kept * rows + (1 - kept) * rows.detach()
+
+    def rows(self, name, count):
+        return self.p[f"{name}.weight"][:count]
+
+    def tied(self, x, name, bias):
+        table = self.p[f"{name}.weight"]
+        return self.paddle.matmul(x, table, transpose_y=True) + self.p[bias]
+
+    def layer_norm(self, x, name):
+        return self.f.layer_norm(
+            x,
+            x.shape[-1:],
+            self.p[f"{name}.weight"],
+            self.p[f"{name}.bias"],
+            epsilon=1e-12,
+        )
+
+    def gelu(self, x):
+        return self.f.gelu(x)
+
+    def tanh(self, x):
+        return self.paddle.tanh(x)
+
+    def reshape(self, x, shape):
+        return x.reshape(shape)
+
+    def first(self, x, tokens):
+        return x.reshape((-1, tokens, x.shape[-1]))[:, 0]
+
+    def attention(self, query, key, value):
+        return self.f.scaled_dot_product_attention(query, key, value)
+
+
+def laid_out(name, value):
     """A parameter of PyTorch's layout in Paddle's, whose linear is [in, out]."""
-    return value.T if value.ndim == 2 else value
+    return value.T if functional.is_transposed(name, value.shape) else value
 
 
 def make_network(paddle, job):
@@ -69,34 +115,26 @@ def make_network(paddle, job):
             self.named = {}
             self.statistics = {}
             for name, value in job.weights().items():
-                value = laid_out(value)
+                value = laid_out(name, value)
                 parameter = self.create_parameter(
                     value.shape,
                     default_initializer=paddle.nn.initializer.Assign(value),
                 )
                 self.add_parameter(name.replace(".", "_"), parameter)
                 self.named[name] = parameter
-                is_norm = (
-                    ".bn" in name or name.startswith("bn") or ".downsample.1" in name
-                )
-                if is_norm and name.endswith(".bias"):
-                    self.statistics[name.removesuffix(".bias")] = (
-                        paddle.zeros(value.shape),
-                        paddle.ones(value.shape),
-                    )
+            for name in functional.norms(self.named):
+                width = self.named[f"{name}.bias"].shape
+                self.statistics[name] = (paddle.zeros(width), paddle.ones(width))
 
-        def forward(self, x):
-            return job.network.forward(
-                Ops(paddle, self.named, self.statistics), x
-            )
+        def forward(self, inputs, target):
+            ops = Ops(paddle, self.named, self.statistics)
+            return job.network.loss(ops, inputs, target)
 
     return Network()
 
 
 class Trainer:
     def __init__(self, job):
-        if job.optimizer != "sgd":
-            raise Unsupported(f"optimizer {job.optimizer}: this adapter has sgd")
         if job.compiled:
             raise Unsupported("compiled: this adapter is eager")
         self.tell_cluster(job)
@@ -110,12 +148,17 @@ class Trainer:
         self.model = self.network
         if job.world > 1:
             self.model = paddle.DataParallel(self.network)
-        self.optimizer = paddle.optimizer.Momentum(
-            job.learning_rate,
-            job.momentum,
-            parameters=self.network.parameters(),
-            weight_decay=job.weight_decay,
-        )
+        common = {
+            "learning_rate": job.learning_rate,
+            "parameters": self.network.parameters(),
+            "weight_decay": job.weight_decay,
+        }
+        if job.optimizer == "sgd":
+            self.optimizer = paddle.optimizer.Momentum(
+                momentum=job.momentum, **common
+            )
+        else:
+            self.optimizer = paddle.optimizer.AdamW(**common)
         inputs, target = job.batch()
         self.inputs, self.target = paddle.to_tensor(inputs), paddle.to_tensor(target)
 
@@ -136,8 +179,7 @@ class Trainer:
         )
 
     def step(self):
-        logits = self.model(self.inputs)
-        loss = self.paddle.nn.functional.cross_entropy(logits, self.target)
+        loss = self.model(self.inputs, self.target)
         loss.backward()
         self.optimizer.step()
         self.optimizer.clear_grad()

@@ -77,7 +77,7 @@ class Rank:
         network = info.make(
             case.image_size or info.image_size,
             case.classes or info.classes,
-            case.dropout,
+            0.0 if case.start == "formula" else case.dropout,
         )
         if "formula" in (case.dump, case.start):
             formula.fill_by_formula(network, case.seed)

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 
+import functional
 import harness
 from harness import Unsupported
 
@@ -65,12 +66,64 @@ class Ops:
     def flatten(self, x):
         return self.tf.reshape(self.tf.transpose(x, (0, 3, 1, 2)), (x.shape[0], -1))
 
+    def cross_entropy(self, scores, labels):
+        tf = self.tf
+        counted = labels >= 0
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            tf.where(counted, labels, 0), scores
+        )
+        counted = tf.cast(counted, losses.dtype)
+        return tf.reduce_sum(counted * losses) / tf.reduce_sum(counted)
 
-def laid_out(value):
+    def lookup(self, name, ids, padding=None):
+        rows = self.tf.gather(self.p[f"{name}.weight"], ids)
+        if padding is None:
+            return rows
+        is_padding = (ids == padding)[..., self.tf.newaxis]
+        return self.tf.where(is_padding, self.tf.stop_gradient(rows), rows)
+
+    def rows(self, name, count):
+        return self.p[f"{name}.weight"][:count]
+
+    def tied(self, x, name, bias):
+        table = self.p[f"{name}.weight"]
+        return self.tf.matmul(x, table, transpose_b=True) + self.p[bias]
+
+    def layer_norm(self, x, name):
+        mean, variance = self.tf.nn.moments(x, -1, keepdims=True)
+        return self.tf.nn.batch_normalization(
+            x,
+            mean,
+            variance,
+            self.p[f"{name}.bias"],
+            self.p[f"{name}.weight"],
+            1e-12,
+        )
+
+    def gelu(self, x):
+        return self.tf.nn.gelu(x)
+
+    def tanh(self, x):
+        return self.tf.tanh(x)
+
+    def reshape(self, x, shape):
+        return self.tf.reshape(x, shape)
+
+    def first(self, x, tokens):
+        return x[::tokens]
+
+    def attention(self, query, key, value):
+        tf = self.tf
+        query = query * query.shape[-1] ** -0.5
+        weights = tf.nn.softmax(tf.einsum("bqhw,bkhw->bhqk", query, key))
+        return tf.einsum("bhqk,bkhw->bqhw", weights, value)
+
+
+def laid_out(name, value):
     """A parameter of PyTorch's layout in TensorFlow's: HWIO, or [in, out]."""
     if value.ndim == 4:
         return value.transpose(2, 3, 1, 0)
-    return value.T if value.ndim == 2 else value
+    return value.T if functional.is_transposed(name, value.shape) else value
 
 
 class Trainer:
@@ -79,33 +132,31 @@ class Trainer:
             self.tell_cluster(job)
         import tensorflow as tf
 
-        if job.optimizer != "sgd":
-            raise Unsupported(f"optimizer {job.optimizer}: this adapter has sgd")
         self.tf, self.job = tf, job
         tf.config.threading.set_intra_op_parallelism_threads(max(1, job.threads))
         tf.config.threading.set_inter_op_parallelism_threads(2)
         self.strategy = self.make_strategy()
         with self.strategy.scope():
             self.variables = {
-                name: tf.Variable(laid_out(value))
+                name: tf.Variable(laid_out(name, value))
                 for name, value in job.weights().items()
             }
-            self.momentum = {
-                name: tf.Variable(tf.zeros_like(value))
+            kept = 1 if job.optimizer == "sgd" else 2
+            self.kept = {
+                name: [tf.Variable(tf.zeros_like(value)) for _ in range(kept)]
                 for name, value in self.variables.items()
             }
+            self.count = tf.Variable(0.0)
             # Each rank keeps its own, as PyTorch without broadcast_buffers.
             self.statistics = {
-                name.removesuffix(".bias"): (
-                    self.of_rank(tf.zeros_like(value)),
-                    self.of_rank(tf.ones_like(value)),
-                )
-                for name, value in self.variables.items()
-                if ".bn" in name or name.startswith("bn") or ".downsample.1" in name
-                if name.endswith(".bias")
+                name: (self.of_rank(tf.zeros_like(bias)), self.of_rank(tf.ones_like(bias)))
+                for name in functional.norms(self.variables)
+                for bias in [self.variables[f"{name}.bias"]]
             }
         inputs, target = job.batch()
-        self.inputs = tf.constant(inputs.transpose(0, 2, 3, 1))
+        if not job.network.reads_text:
+            inputs = inputs.transpose(0, 2, 3, 1)
+        self.inputs = tf.constant(inputs)
         self.target = tf.constant(target)
         self.compiled_gradients = tf.function(
             self.gradients, jit_compile=job.compiled or None
@@ -152,11 +203,12 @@ class Trainer:
         ops = Ops(tf, parameters)
         with tf.GradientTape() as tape:
             tape.watch(values)
-            logits = self.job.network.forward(ops, self.inputs)
-            loss = tf.reduce_mean(
-                tf.nn.sparse_softmax_cross_entropy_with_logits(self.target, logits)
-            )
-        return loss, tape.gradient(loss, values), ops.statistics
+            loss = self.job.network.loss(ops, self.inputs, self.target)
+        # Those of tables come as rows with their places.
+        gradients = [
+            tf.convert_to_tensor(one) for one in tape.gradient(loss, values)
+        ]
+        return loss, gradients, ops.statistics
 
     def replica_step(self):
         tf, job = self.tf, self.job
@@ -167,16 +219,29 @@ class Trainer:
             gradients = tf.distribute.get_replica_context().all_reduce(
                 tf.distribute.ReduceOp.MEAN, gradients
             )
+        update = self.sgd if job.optimizer == "sgd" else self.adamw
+        self.count.assign_add(1)
         for name, gradient in zip(names, gradients):
-            variable, momentum = self.variables[name], self.momentum[name]
-            momentum.assign(
-                job.momentum * momentum + gradient + job.weight_decay * variable
-            )
-            variable.assign_sub(job.learning_rate * momentum)
+            update(self.variables[name], gradient, *self.kept[name])
         for name, old in self.statistics.items():
             for place in (0, 1):
                 old[place].assign(0.9 * old[place] + 0.1 * seen[name][place])
         return loss
+
+    def sgd(self, variable, gradient, momentum):
+        job = self.job
+        momentum.assign(
+            job.momentum * momentum + gradient + job.weight_decay * variable
+        )
+        variable.assign_sub(job.learning_rate * momentum)
+
+    def adamw(self, variable, gradient, first, second):
+        job, tf = self.job, self.tf
+        first.assign(0.9 * first + 0.1 * gradient)
+        second.assign(0.999 * second + 0.001 * gradient * gradient)
+        root = tf.sqrt(second / (1 - 0.999**self.count)) + 1e-8
+        moved = first / (1 - 0.9**self.count) / root + job.weight_decay * variable
+        variable.assign_sub(job.learning_rate * moved)
 
     def step(self):
         loss = self.whole_step()

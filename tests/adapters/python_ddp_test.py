@@ -85,7 +85,7 @@ class Contract(unittest.TestCase):
             [(status, events)] = run(1, case)
             self.assertEqual(status, 0)
             network = functional.NETWORKS[model]
-            want = functional.flops(network, network.image_size, network.classes)
+            want = functional.flops(network, network.size, network.classes)
             self.assertEqual(events[0]["flops"], want)
 
     def test_events_of_a_measured_case(self):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/shape_of.h"
 #include "paceline/measure/trainer.h"
 
 #include <algorithm>
@@ -415,6 +416,13 @@ TEST(Trainer, NamesTheOperationThatCannotStart) {
     EXPECT_NE(error.find("could not start: no more"), std::string::npos)
         << error;
   }
+}
+
+TEST(NetworkOptions, TurnDropoutOffWhereFrameworksStartFromEqualWeights) {
+  records::Configuration c;
+  EXPECT_FALSE(network_options(c).dropout.has_value());
+  c.start = "formula";
+  EXPECT_EQ(network_options(c).dropout, 0);
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &C::seed, .group = Group::kTraining, .minimum = 0},
     {.name = "start", .metavar = "NAME",
      .help = "weights to begin with: random, or formula: the same bits in "
-             "every framework",
+             "every framework, and no dropout",
      .field = &C::start, .group = Group::kTraining, .allowed = kStarts},
     {.name = "accumulate", .metavar = "N",
      .help = "micro-batches per step; batch_size is divided among them",

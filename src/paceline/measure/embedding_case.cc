@@ -144,6 +144,9 @@ networks::NetworkOptions network_options(const records::Configuration& c) {
                                    .classes = c.classes,
                                    .sequence_length = c.sequence_length,
                                    .compat_zeros = c.compat_zeros};
+  if (c.start == "formula") {
+    options.dropout = 0;  // random numbers are the framework's own
+  }
   if (const auto job = embedding_job_of(c)) {
     strategies::check_job(*job);
     options.bags =
