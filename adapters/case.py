@@ -43,6 +43,7 @@ class Case:
     learning_rate: float = 0.001
     momentum: float = 0.9
     weight_decay: float = 1e-4
+    clip_norm: float = 0.0
     options: str = "defaults"
     compiled: bool = False
     start: str = "random"
@@ -70,6 +71,7 @@ _AT_LEAST = {
     "steps": 1,
     "accumulate": 1,
     "seed": 0,
+    "clip_norm": 0,
 }
 
 

@@ -38,3 +38,8 @@ class SignOfLife:
         self.next_ns = now_ns + self.INTERVAL_NS
         emit("alive", step=step)
         return time.perf_counter_ns() - now_ns
+
+
+def clipping(clip_norm):
+    """What the record says of the largest norm of all gradients; 0: any."""
+    return f"global norm at most {clip_norm:g}" if clip_norm else "none"

@@ -15,7 +15,7 @@ import time
 
 import formula_numpy
 import functional
-from events import SignOfLife, emit
+from events import SignOfLife, clipping, emit
 
 
 class Unsupported(Exception):
@@ -43,6 +43,7 @@ class Job:
     learning_rate: float = 0.001
     momentum: float = 0.9
     weight_decay: float = 1e-4
+    clip_norm: float = 0.0  # 0: none
     compiled: bool = False
     channels_last: bool = False
     # Of no meaning outside PyTorch: the bucket, what moves bytes on GPUs; every
@@ -190,7 +191,7 @@ def run(framework, version, make_trainer, facts):
                 int(formula_numpy.math.prod(s)) for s in job.shapes().values()
             ),
             flops=job.flops(),
-            clipping="none",
+            clipping=clipping(job.clip_norm),
             **(facts | {"layout": None} if job.network.reads_text else facts),
         )
         measure(job, trainer)

@@ -148,6 +148,15 @@ def adamw(jax, job):
     return 2, update
 
 
+def clipped(jax, gradients, most):
+    if most == 0:
+        return gradients
+    squares = [jax.numpy.sum(g * g) for g in jax.tree.leaves(gradients)]
+    norm = jax.numpy.sqrt(sum(squares))
+    share = jax.numpy.minimum(1.0, most / (norm + 1e-6))
+    return jax.tree.map(lambda g: g * share, gradients)
+
+
 OPTIMIZERS = {"sgd": sgd, "adamw": adamw}
 
 
@@ -218,7 +227,7 @@ class Trainer:
             (loss, seen), gradients = jax.value_and_grad(loss_of, has_aux=True)(
                 state["parameters"], x, y
             )
-            gradients = lax.pmean(gradients, "ranks")
+            gradients = clipped(jax, lax.pmean(gradients, "ranks"), job.clip_norm)
             count = state["step"] + 1
             parameters, kept = self.update(
                 state["parameters"], gradients, state["kept"], count

@@ -153,6 +153,8 @@ class Trainer:
             "parameters": self.network.parameters(),
             "weight_decay": job.weight_decay,
         }
+        if job.clip_norm:
+            common["grad_clip"] = paddle.nn.ClipGradByGlobalNorm(job.clip_norm)
         if job.optimizer == "sgd":
             self.optimizer = paddle.optimizer.Momentum(
                 momentum=job.momentum, **common

@@ -25,7 +25,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 import formula
 import networks
 from case import UsageError, parse_case, rank_variable, refuse_unsupported
-from events import PhaseClock, SignOfLife, emit
+from events import PhaseClock, SignOfLife, clipping, emit
 
 
 def _attention_flops(query, key, value, *_, **__):
@@ -192,7 +192,16 @@ class Rank:
         for group in self.optimizer.param_groups:
             yield from group["params"]
 
+    def clip(self):
+        if self.case.clip_norm:
+            if self.scaler:
+                self.scaler.unscale_(self.optimizer)
+            torch.nn.utils.clip_grad_norm_(
+                list(self.optimizer_parameters()), self.case.clip_norm
+            )
+
     def update(self):
+        self.clip()
         if self.scaler:
             self.scaler.step(self.optimizer)
             self.scaler.update()
@@ -242,7 +251,7 @@ class Rank:
             exchange=self.exchange,
             parameters=self.parameter_count,
             flops=self.flops,
-            clipping="none",
+            clipping=clipping(self.case.clip_norm),
             loss_scaling="dynamic" if self.scaler else "none",
             python=platform.python_version(),
             cuda=torch.version.cuda,

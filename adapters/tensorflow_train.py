@@ -219,6 +219,8 @@ class Trainer:
             gradients = tf.distribute.get_replica_context().all_reduce(
                 tf.distribute.ReduceOp.MEAN, gradients
             )
+        if job.clip_norm:
+            gradients, _ = tf.clip_by_global_norm(gradients, job.clip_norm)
         update = self.sgd if job.optimizer == "sgd" else self.adamw
         self.count.assign_add(1)
         for name, gradient in zip(names, gradients):

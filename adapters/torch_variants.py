@@ -47,6 +47,9 @@ class DecentRank(python_ddp.Rank):
     def __init__(self, case, topology):
         if case.accumulate != 1 or case.dump != "none":
             raise UsageError("decent-dp: neither accumulate nor dump")
+        if case.clip_norm:
+            raise UsageError("decent-dp: its optimizers step in backward, before "
+                             "all gradients are there to be clipped")
         self.topology = topology
         self.name = f"decent-dp-{topology}"
         self.exchange = f"parameters of neighbours in a {topology} graph"

@@ -88,6 +88,29 @@ class Contract(unittest.TestCase):
             want = functional.flops(network, network.size, network.classes)
             self.assertEqual(events[0]["flops"], want)
 
+    def test_clipping_bounds_what_a_step_changes(self):
+        case = {
+            "model": "lenet",
+            "batch_size": 4,
+            "warmup": 4,
+            "steps": 1,
+            "threads": 1,
+            "learning_rate": 0.1,
+            "weight_decay": 0.0,
+            "start": "formula",
+        }
+        losses = {}
+        for clip_norm in (0.0, 1e-9, 1e9):
+            [(status, events)] = run(1, case | {"clip_norm": clip_norm})
+            self.assertEqual(status, 0, events)
+            end = events[-1]
+            losses[clip_norm] = (end["loss_first"], end["loss_fifth"])
+        self.assertEqual(losses[0.0], losses[1e9])
+        self.assertLess(losses[0.0][1], 0.9 * losses[0.0][0])
+        first, fifth = losses[1e-9]
+        self.assertAlmostEqual(first, fifth, delta=1e-6)
+        self.assertEqual(events[0]["clipping"], "global norm at most 1e+09")
+
     def test_events_of_a_measured_case(self):
         case = {
             "model": "lenet",

@@ -187,6 +187,11 @@ TEST_F(Adapters, WhatNoProgramOutsideObeysIsRefused) {
   auto traced = flags;
   traced.emplace_back("trace", "t.json");
   EXPECT_THROW(cases(traced, machine()), UsageError);
+  auto clipped = flags;
+  clipped.emplace_back("clip_norm", "1");
+  EXPECT_THROW(cases(clipped, machine()), UsageError);
+  clipped = {{"framework", "own"}, {"model", "lenet"}, {"clip_norm", "1"}};
+  EXPECT_EQ(cases(clipped, machine()).at(0).clip_norm, 1);  // it is told to
   flags.emplace_back("strategy", "bsp");
   EXPECT_THROW(cases(flags, machine()), UsageError);
 }

@@ -197,11 +197,11 @@ void check_instruments(const Configuration& c, const Where& where) {
         where("strategy"),
         c.strategy));
   }
-  if (c.clip_norm > 0 && spec.external()) {
-    throw UsageError(fmt::format(
-        "{}: '{}' is performed by a command outside, which is not told to clip",
-        where("clip_norm"),
-        c.strategy));
+  if (c.clip_norm > 0 && !c.command.empty()) {
+    throw UsageError(
+        fmt::format("{}: the case is performed by --command, which is not told "
+                    "to clip; leave it out",
+                    where("clip_norm")));
   }
   if (!c.link.empty() && c.device != "cpu") {
     throw UsageError(fmt::format(

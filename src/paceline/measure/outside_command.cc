@@ -44,7 +44,8 @@ nlohmann::json case_of(const Configuration& c) {
           {"optimizer", c.optimizer},
           {"learning_rate", c.learning_rate},
           {"momentum", c.momentum},
-          {"weight_decay", c.weight_decay}};
+          {"weight_decay", c.weight_decay},
+          {"clip_norm", c.clip_norm}};
 }
 
 experiment::Adapter adapter_of(const std::string& name) {

@@ -80,7 +80,9 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
       facts["framework_version"] = record.environment.paceline_version;
       facts["exchange"] = c.strategy + " over " + c.engine;
       facts["layout"] = c.channels_last ? "NHWC" : "NCHW";
-      facts["clipping"] = "none";
+      facts["clipping"] =
+          c.clip_norm == 0 ? "none"
+                           : fmt::format("global norm at most {}", c.clip_norm);
       facts["data"] = c.data.empty() ? "synthetic, one batch" : c.data;
       facts["loss_scaling"] =
           c.dtype == "amp" && c.device == "cuda" ? "dynamic" : "none";
