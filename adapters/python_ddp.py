@@ -185,8 +185,11 @@ class Rank:
 
     def parameters_digest(self):
         """Of the bits of all parameters; None where no rank has them all."""
-        fingerprint = formula.fingerprint_all(self.optimizer_parameters())
+        fingerprint = formula.fingerprint_all(self.whole_parameters())
         return f"{fingerprint:016x}"
+
+    def whole_parameters(self):
+        return self.optimizer_parameters()
 
     def optimizer_parameters(self):
         for group in self.optimizer.param_groups:
@@ -239,12 +242,15 @@ class Rank:
         with open("/proc/self/status", encoding="utf-8") as file:
             return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) * 1024
 
+    def version(self):
+        return torch.__version__
+
     def emit_environment(self):
         cuda = self.device.type == "cuda"
         emit(
             "environment",
             framework=self.name,
-            framework_version=torch.__version__,
+            framework_version=self.version(),
             data="synthetic, one batch",
             layout="NHWC" if self.case.channels_last else "NCHW",
             compiler="torch.compile" if self.case.compiled else None,

@@ -3,6 +3,9 @@
 """One rank of PyTorch in other ways than DistributedDataParallel: the first
 argument says which.  The rest is python_ddp.py's."""
 
+import importlib.metadata
+import os
+import pathlib
 import sys
 
 import torch
@@ -10,6 +13,10 @@ from torch import nn
 
 import python_ddp
 from case import UsageError
+
+
+def version_of(package):
+    return f"{importlib.metadata.version(package)}, PyTorch {torch.__version__}"
 
 
 class Fsdp2Rank(python_ddp.Rank):
@@ -71,6 +78,9 @@ class DecentRank(python_ddp.Rank):
             topology=self.topology,
         )
 
+    def version(self):
+        return version_of("decent-dp")
+
     def make_optimizer_of(self, parameters):
         holder = nn.ParameterList(parameters)
         return self.make_optimizer(holder)
@@ -87,7 +97,63 @@ class DecentRank(python_ddp.Rank):
         return None  # ranks agree in the limit only
 
 
+class DeepSpeedRank(python_ddp.Rank):
+    """DeepSpeed's engine: gradients, with them optimizer state (ZeRO stage 1),
+    or all parameters too (3) are sharded."""
+
+    def __init__(self, case, stage):
+        if case.accumulate != 1 or case.dump != "none":
+            raise UsageError("deepspeed: neither accumulate nor dump")
+        if case.dtype != "fp32" or case.compiled:
+            raise UsageError("deepspeed: this adapter has eager fp32")
+        self.stage = stage
+        self.name = f"deepspeed-zero{stage}"
+        self.exchange = f"DeepSpeed's engine, ZeRO stage {stage}"
+        os.environ["DS_ACCELERATOR"] = case.device
+        # What it compiles when it starts for the first time, and with what.
+        home = pathlib.Path(sys.prefix)
+        os.environ.setdefault("TORCH_EXTENSIONS_DIR", str(home / "extensions"))
+        os.environ["PATH"] = f"{home / 'bin'}:{os.environ['PATH']}"
+        super().__init__(case)
+
+    def wrap(self, network):
+        import deepspeed
+
+        engine, *_ = deepspeed.initialize(
+            model=network,
+            optimizer=self.optimizer,
+            dist_init_required=False,
+            config={
+                "train_micro_batch_size_per_gpu": self.case.batch_size,
+                "gradient_clipping": self.case.clip_norm,
+                "zero_allow_untested_optimizer": True,
+                "zero_optimization": {"stage": self.stage},
+            },
+        )
+        return engine
+
+    def version(self):
+        return version_of("deepspeed")
+
+    def backward(self, loss):
+        self.model.backward(loss)
+
+    def zero_gradients(self):
+        pass  # the engine's step does
+
+    def update(self):
+        self.model.step()
+
+    def parameters_digest(self):
+        return None if self.stage == 3 else super().parameters_digest()
+
+    def whole_parameters(self):
+        return self.model.module.parameters()  # the optimizer has a shard
+
+
 VARIANTS = {
+    "deepspeed-1": lambda case: DeepSpeedRank(case, 1),
+    "deepspeed-3": lambda case: DeepSpeedRank(case, 3),
     "fsdp2": Fsdp2Rank,
     "decent-complete": lambda case: DecentRank(case, "complete"),
     "decent-ring": lambda case: DecentRank(case, "ring"),

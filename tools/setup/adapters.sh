@@ -31,6 +31,17 @@ for name in "$@"; do
   else
     "$home/bin/python" -m pip install --quiet --requirement "$requirements"
   fi
+  # What a framework compiles at its first start, it compiles here.
+  start=$(sed --quiet 's/^# started once: //p' "$requirements")
+  if [[ -n $start ]]; then
+    # shellcheck disable=SC2086 # a program and its arguments
+    RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=0 OMP_NUM_THREADS=1 \
+      PACELINE_CASE='{"model": "lenet", "batch_size": 2, "warmup": 0, "steps": 1}' \
+      "$home/bin/python" adapters/$start >"$home/first_start.log" 2>&1 || {
+      echo "adapters: the first start of $name failed: $home/first_start.log" >&2
+      exit 3
+    }
+  fi
   cp "$requirements" "$home/installed"
   echo "adapters: $name is in $home"
 done
