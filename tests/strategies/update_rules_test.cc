@@ -15,6 +15,7 @@
 #include "plan/toy_machine.h"
 #include "plan/toy_model.h"
 #include "strategies/least_squares.h"
+#include "strategies/strategy_texts.h"
 
 // Update rules against mathematics that is written without a plan.
 
@@ -27,10 +28,14 @@ constexpr Step kSteps = 9;
 World meaning_of(const std::string& text,
                  Rank world,
                  Step steps = kSteps,
-                 const OptimizerShape& optimizer = {}) {
+                 const OptimizerShape& optimizer = {},
+                 const std::vector<Rank>& hosts = {}) {
   const auto planner = make_planner(parse_strategy(text));
   PlanInput input = input_of(tiny_model(), world);
   input.optimizer = optimizer;
+  if (!hosts.empty()) {
+    input.local_world = hosts;
+  }
   const PlanWorld plans(*planner, input, steps);
   ToyMachine machine(plans);
   interpret(plans, machine);
@@ -166,6 +171,41 @@ TEST(Pga, AveragesWithNeighborsAndEveryThirdStepWithAll) {
         1e-12)
         << world;
   }
+}
+
+/// Whether all ranks hold the same.
+bool equal(const World& x) {
+  return std::ranges::all_of(x, [&](const auto& rank) { return rank == x[0]; });
+}
+
+/// Steps from one mean to the next; 0: the text names none.
+Step interval_in(const std::string& text) {
+  const auto at = text.find("every=");
+  return at == std::string::npos ? 0 : std::stoi(text.substr(at + 6));
+}
+
+// Of all strategies of the tables: what is declared of every H-th step holds
+// there, and whoever declares less of such a rule does not hold it.
+TEST(Guarantee, OfEveryHthStepIsHeldByThoseThatDeclareIt) {
+  int declared = 0, apart = 0;
+  for (const std::string& text : strategy_texts()) {
+    const Step every = interval_in(text);
+    if (every == 0) {
+      continue;
+    }
+    SCOPED_TRACE(text);
+    // So many hosts that neighbors of one step are not all of them.
+    const auto after = [&](Step steps) {
+      return meaning_of(text, 8, steps, {}, {2, 2, 2, 2});
+    };
+    const bool holds = equal(after(every)) && equal(after(2 * every));
+    const Guarantee guarantee = parse_strategy(text).guarantee();
+    EXPECT_EQ(holds, guarantee == Guarantee::kPeriodic);
+    EXPECT_TRUE(holds || guarantee == Guarantee::kConsensus);
+    ++(holds ? declared : apart);
+  }
+  EXPECT_GT(declared, 8);
+  EXPECT_GT(apart, 3);
 }
 
 /// What DiLoCo's text says, with fragments of one parameter.

@@ -177,7 +177,6 @@ constexpr std::array kExchanges{
         {.name = "parameter-allreduce",
          .summary = "parameters averaged by all ranks, beside themselves",
          .paper = "Patarasuk and Yuan, JPDC 2009",
-         .guarantee = Guarantee::kConsensus,
          .options = {},
          .phases = "copy, all-reduce; average",
          .rounds = "1",

@@ -144,6 +144,16 @@ Guarantee StrategySpec::guarantee() const {
   if (whole.row != nullptr) {
     return whole.row->guarantee;
   }
+  if (update.row->guarantee == Guarantee::kPeriodic) {
+    const bool by_neighbors = update.row->wants == Wants::kAny &&
+                              exchange.row->guarantee == Guarantee::kConsensus;
+    const bool apart =
+        std::ranges::any_of(update.row->options, [&](const OptionInfo& option) {
+          return option.apart &&
+                 update.options.text(option.key) != option.fallback;
+        });
+    return apart || by_neighbors ? Guarantee::kConsensus : Guarantee::kPeriodic;
+  }
   for (const RowInfo* part : {static_cast<const RowInfo*>(update.row),
                               static_cast<const RowInfo*>(codec.row)}) {
     if (part->guarantee != Guarantee::kNeutral) {

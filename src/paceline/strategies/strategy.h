@@ -58,6 +58,8 @@ struct OptionInfo {
   /// of before it was there keep their key.
   bool implied = false;
   bool positive = false;  // a number, and 0 means nothing
+  /// Ranks hold the same after no step where it has another value.
+  bool apart = false;
 };
 
 /// What an update rule needs of its exchange.
@@ -192,6 +194,10 @@ struct StrategySpec {
   /// Performed by a command outside Paceline; has no planner.
   bool external() const;
 
+  /// That of the first part that has one.  A rule that gives all ranks the
+  /// same every H-th step does so by a mean over all of them: over an exchange
+  /// with neighbors, or in parts that cross at different steps, consensus is
+  /// left.
   Guarantee guarantee() const;
 
   /// Canonical text: the schedule or whole word with all its options, the

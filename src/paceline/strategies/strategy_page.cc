@@ -42,6 +42,25 @@ std::string_view guarantee_text(Guarantee guarantee) {
   return "";
 }
 
+/// With what a strategy's other parts and options leave of it.
+std::string guarantee_of(const RowInfo& row) {
+  std::string text(guarantee_text(row.guarantee));
+  if (row.guarantee != Guarantee::kPeriodic) {
+    return text;
+  }
+  if (row.wants == Wants::kAny) {
+    text += "; over neighbors consensus";
+  }
+  std::string apart;
+  for (const OptionInfo& option : row.options) {
+    if (option.apart) {
+      apart += fmt::format("{}`{}`", apart.empty() ? "" : " or ", option.key);
+    }
+  }
+  return apart.empty() ? text
+                       : text + fmt::format("; with {} consensus", apart);
+}
+
 std::string table_of(const AxisInfo& axis) {
   std::string text = fmt::format(
       "### {}\n\n"
@@ -55,7 +74,7 @@ std::string table_of(const AxisInfo& axis) {
                         row.phases,
                         row.rounds,
                         row.bytes,
-                        guarantee_text(row.guarantee),
+                        guarantee_of(row),
                         row.paper,
                         file_of(row));
   }
