@@ -116,6 +116,36 @@ TEST(Accuracy, TakesPredictedStepsForTimeToTheTarget) {
   EXPECT_EQ(tables[0].rows[2].cells[9], "-") << "never reached";
 }
 
+TEST(Accuracy, PricesTheDataThatAPredictionNames) {
+  std::vector<records::RunRecord> records{trained("a", 0, 0.9),
+                                          predicted("a", 2)};
+  records[1].configuration.data = "teacher";
+  EXPECT_EQ(accuracy_tables(records)[0].columns.size(), 9u);
+  records[1].configuration.data = "digits";
+  EXPECT_EQ(accuracy_tables(records)[0].columns.size(), 10u);
+}
+
+TEST(Accuracy, CurvesAreMediansOverSeedsWithTheStepsPrediction) {
+  const std::vector<records::RunRecord> records{trained("a", 0, 0.90),
+                                                trained("a", 1, 0.92),
+                                                trained("a", 2, 0.80),
+                                                trained("b", 0, 0.70),
+                                                predicted("a", 2)};
+  const auto curves = training_curves(records);
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].clusters, std::vector<std::string>{"two hosts"});
+  EXPECT_EQ(curves[0].target, 0.8);
+  ASSERT_EQ(curves[0].cases.size(), 2u);
+  const TrainingCurve& a = curves[0].cases[0];
+  ASSERT_EQ(a.points.size(), 3u);
+  EXPECT_EQ(a.points[1].step, 10);
+  EXPECT_DOUBLE_EQ(*a.points[1].accuracy, 0.45);
+  EXPECT_DOUBLE_EQ(a.points[1].bytes, 1e6);
+  EXPECT_DOUBLE_EQ(a.points[2].seconds, 0.020000001);
+  EXPECT_DOUBLE_EQ(a.predicted_step_s[0].value_or(0), 0.004);
+  EXPECT_FALSE(curves[0].cases[1].predicted_step_s[0].has_value());
+}
+
 TEST(Accuracy, IsAbsentWithoutData) {
   EXPECT_TRUE(accuracy_tables(std::vector{records::RunRecord{}}).empty());
 }

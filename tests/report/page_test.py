@@ -111,7 +111,8 @@ READ_TABLES = """
   headers: [...table.querySelectorAll("thead tr:last-child th")].map((c) => c.textContent),
   rows: [...table.querySelectorAll("tbody tr")].map((row) =>
     [...row.children].map((cell) => cell.textContent)),
-})).filter((table) => table.headers[0] === "case")
+})).filter((table) => table.headers[0] === "case" &&
+  table.groups.some((group) => group.startsWith("step time")))
 """
 
 # For every chart: its name, the words in its drawing and their rectangles.
@@ -230,7 +231,7 @@ def check_charts(failures, page):
         title = chart["title"]
         failures.check(chart["marks"] > 3, f"{title}: nothing is drawn")
         units = [t["text"] for t in chart["texts"]
-                 if re.search(r"(, \S+|ranks)$", t["text"])]
+                 if re.search(r"(, \S+|ranks|steps)$", t["text"])]
         failures.check(units, f"{title}: no axis names a unit")
         texts = chart["texts"]
         for i, one in enumerate(texts):
@@ -265,6 +266,37 @@ def check_links_chart(failures, page):
                 found = [m for n, r, m in medians if (n, f"{float(r):.4g}") ==
                          (name, f"{float(rate):.4g}")]
                 failures.near(step, found[0] * 1e3 if found else None, f"{name} at {rate} Gbit/s")
+
+
+def check_training(failures, page):
+    """Curves and table are the records' evaluations: means over ranks, medians over seeds."""
+    records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
+    trained, priced = {}, {}
+    for r in records:
+        c = r["configuration"]
+        if r["source"] == "predicted" and c["cluster"]:
+            priced[c["strategy"]] = statistics.mean(slowest(r))
+        ranks = [k["evaluations"] for k in r["ranks"] if k.get("evaluations")]
+        if ranks:
+            trained.setdefault(c["strategy"], []).append([
+                (at[0]["step"], max(e["trained_ns"] for e in at) / 1e9,
+                 max(e["sent_bytes"] for e in at) / 1e6,
+                 100 * statistics.mean(e["accuracy"] for e in at)) for at in zip(*ranks)])
+    along = {"Accuracy by step": lambda p, s: p[0], "Accuracy by time here": lambda p, s: p[1],
+             "Accuracy by bytes sent": lambda p, s: p[2],
+             "Accuracy by predicted time on two hosts":
+                 lambda p, s: p[0] * priced[s] if s in priced else None}
+    charts = {c["title"]: c["numbers"] for c in page.run(READ_CHARTS) if c["title"] in along}
+    failures.check(len(charts) == (4 if priced else 3) if trained else not charts,
+                   f"charts of training: {list(charts)}")
+    for title, numbers in charts.items():
+        wanted = [[s, f"{along[title](p, s):.4g}", f"{p[3]:.4g}"]
+                  for s, runs in trained.items()
+                  for p in [[statistics.median(q) for q in zip(*points)] for points in zip(*runs)]
+                  if along[title](p, s) is not None]
+        shown = [[name, f"{float(x):.4g}", f"{float(y):.4g}"]
+                 for name, x, y in numbers if name != "target"]
+        failures.check(shown == wanted, f"{title}: drawn {shown}, recorded {wanted}")
 
 
 # What is wider than its place, and whether the page says so of it.
@@ -308,6 +340,7 @@ def check_page(page, path, width, scheme):
     rows = check_tables(failures, page)
     check_charts(failures, page)
     check_links_chart(failures, page)
+    check_training(failures, page)
     check_forms(failures, page, width)
     dark = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     failures.check(dark == (scheme == "dark"), f"the page is {'dark' if dark else 'light'}")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the pages that page_test.py opens into the folder that is given.
+#include <cstdint>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "paceline/report/page.h"
@@ -53,6 +55,41 @@ std::vector<RunRecord> long_names_records() {
   return records;
 }
 
+// Two strategies that train with three seeds each, and what a step of one of
+// them is predicted to take.
+std::vector<RunRecord> training_records() {
+  std::vector<RunRecord> records;
+  for (const auto& [strategy, rate] :
+       {std::pair{"fusion", 0.08}, {"neighbor-allreduce+atc", 0.05}}) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      records.push_back(fixed_record({"", strategy, 2, 100}));
+      records::Configuration& c = records.back().configuration;
+      c.data = "digits";
+      c.seed = seed;
+      c.target = 0.6;
+      for (records::RankSamples& rank : records.back().ranks) {
+        for (const int step : {0, 2, 4, 6, 8, 10}) {
+          const double accuracy = 0.1 + rate * step +
+                                  0.01 * static_cast<double>(seed) +
+                                  0.004 * rank.rank;
+          rank.evaluations.push_back(
+              {.step = step,
+               .trained_ns = std::int64_t{100'000'000} * step,
+               .sent_bytes = std::int64_t{2'000'000} * step,
+               .loss = 1 - accuracy,
+               .accuracy = accuracy});
+        }
+      }
+    }
+  }
+  records.push_back(fixed_record({"", "fusion", 2, 20}));
+  records.back().source = records::Source::kPredicted;
+  records.back().predicted = fixed_predictions()[2].predicted;
+  records.back().predicted->training_ranks = 2;
+  records.back().configuration.cluster = "two hosts; prices 12345678";
+  return records;
+}
+
 // Words that are long, foreign or hostile.
 std::vector<RunRecord> strange_records() {
   std::vector<RunRecord> records = fixed_repetitions();
@@ -87,5 +124,6 @@ int main(int argc, char** argv) {
   write(folder + "/links.html", fixed_link_records());
   write(folder + "/strange.html", strange_records());
   write(folder + "/scaling.html", scaling_records());
+  write(folder + "/training.html", training_records());
   return 0;
 }

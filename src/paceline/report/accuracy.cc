@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,18 +16,12 @@
 #include "paceline/report/text.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/mean.h"
+#include "paceline/stats/quantile.h"
 
 namespace paceline::report {
 namespace {
 
-/// One evaluation, over the ranks that train.
-struct Point {
-  double step = 0;
-  double seconds = 0;  // of the slowest rank
-  double bytes = 0;    // of the rank that sent most
-  double loss = 0;     // mean; not finite where a rank's is not
-  std::optional<double> accuracy;
-};
+using Point = TrainedPoint;
 
 /// What a step is predicted to take of a case, on a cluster.
 struct Clock {
@@ -35,6 +31,7 @@ struct Clock {
   bool of(const records::Configuration& c) const {
     return configuration.model == c.model && configuration.ranks == c.ranks &&
            configuration.batch_size == c.batch_size &&
+           (configuration.data.empty() || configuration.data == c.data) &&
            configuration.strategy == c.strategy;
   }
 };
@@ -121,18 +118,17 @@ std::string over_runs(const std::vector<double>& values,
   return text;
 }
 
-/// Predicted seconds of so many steps: the newest prediction on the cluster.
-std::string predicted_s(const CaseRuns& one,
-                        const std::vector<double>& steps,
-                        const std::string& cluster,
-                        std::span<const Clock> clocks) {
-  std::string text(kMissing);
+/// A step of the case on the cluster, by the newest prediction.
+std::optional<double> predicted_step_s(const CaseRuns& one,
+                                       const std::string& cluster,
+                                       std::span<const Clock> clocks) {
+  std::optional<double> step_s;
   for (const Clock& clock : clocks) {
     if (clock.configuration.cluster == cluster && clock.of(one.configuration)) {
-      text = over_runs(steps, clock.step_s, "{:.4g}");
+      step_s = clock.step_s;
     }
   }
-  return text;
+  return step_s;
 }
 
 /// Clusters for which a case of the table has a prediction, each once.
@@ -181,7 +177,9 @@ TableRow row_of(const CaseRuns& one,
                 over_runs(seconds, 1, "{:.4g}"),
                 over_runs(megabytes, 1, "{:.4g}")}};
   for (const std::string& cluster : clusters) {
-    row.cells.push_back(predicted_s(one, steps, cluster, clocks));
+    const auto step_s = predicted_step_s(one, cluster, clocks);
+    row.cells.push_back(step_s ? over_runs(steps, *step_s, "{:.4g}")
+                               : std::string(kMissing));
   }
   return row;
 }
@@ -200,9 +198,24 @@ std::string title_of(const records::Configuration& c) {
   return printable(title);
 }
 
+/// Without the digest of its prices.
+std::string cluster_name(const std::string& cluster) {
+  return printable(cluster.substr(0, cluster.find("; prices ")));
+}
+
+/// The label, or the strategy where several cases have that.
+const std::string& name_of(const CaseRuns& one,
+                           const std::vector<CaseRuns>& cases) {
+  const records::Configuration& c = one.configuration;
+  const auto same = std::ranges::count_if(cases, [&](const CaseRuns& other) {
+    return other.configuration.label == c.label;
+  });
+  return same == 1 ? c.label : c.strategy;
+}
+
 Table table_of(const std::vector<CaseRuns>& cases,
+               const std::vector<std::string>& clusters,
                std::span<const Clock> clocks) {
-  const std::vector<std::string> clusters = clusters_of(cases, clocks);
   Table table{.title = title_of(cases.front().configuration),
               .columns = {{.name = "case", .align = Align::kLeft},
                           {.name = "ranks"},
@@ -215,23 +228,61 @@ Table table_of(const std::vector<CaseRuns>& cases,
                           {.name = "MB sent", .group = "to the target"}},
               .rows = {}};
   for (const std::string& cluster : clusters) {
-    // Behind the name stands a digest of the prices.
     table.columns.push_back(
-        {.name = printable(fmt::format(
-             "s on {}", cluster.substr(0, cluster.find("; prices ")))),
+        {.name = fmt::format("s on {}", cluster_name(cluster)),
          .group = "predicted"});
   }
   for (const CaseRuns& one : cases) {
-    const auto same = std::ranges::count_if(cases, [&](const CaseRuns& other) {
-      return other.configuration.label == one.configuration.label;
-    });
-    table.rows.push_back(
-        row_of(one,
-               same == 1 ? one.configuration.label : one.configuration.strategy,
-               clusters,
-               clocks));
+    table.rows.push_back(row_of(one, name_of(one, cases), clusters, clocks));
   }
   return table;
+}
+
+/// The medians over the runs that were evaluated as often as the first.
+std::vector<Point> median_points(const CaseRuns& one) {
+  std::vector<Point> points = one.runs.front();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto median = [&](auto member) {
+      std::vector<double> values;
+      for (const std::vector<Point>& run : one.runs) {
+        if (run.size() == points.size()) {
+          values.push_back(member(run[i]));
+        }
+      }
+      return stats::median(values);
+    };
+    const bool classifies = points[i].accuracy.has_value();
+    points[i] = {.step = points[i].step,
+                 .seconds = median([](const Point& it) { return it.seconds; }),
+                 .bytes = median([](const Point& it) { return it.bytes; }),
+                 .loss = median([](const Point& it) { return it.loss; })};
+    if (classifies) {
+      points[i].accuracy =
+          median([](const Point& it) { return it.accuracy.value_or(0); });
+    }
+  }
+  return points;
+}
+
+TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
+                         std::span<const Clock> clocks) {
+  const std::vector<std::string> clusters = clusters_of(cases, clocks);
+  TrainingCurves curves{.table = table_of(cases, clusters, clocks),
+                        .target = cases.front().configuration.target,
+                        .clusters = {},
+                        .cases = {}};
+  std::ranges::transform(
+      clusters, std::back_inserter(curves.clusters), cluster_name);
+  for (const CaseRuns& one : cases) {
+    TrainingCurve curve{.name = printable(name_of(one, cases)),
+                        .points = median_points(one),
+                        .predicted_step_s = {}};
+    for (const std::string& cluster : clusters) {
+      curve.predicted_step_s.push_back(predicted_step_s(one, cluster, clocks));
+    }
+    curves.cases.push_back(std::move(curve));
+  }
+  return curves;
 }
 
 }  // namespace
@@ -245,7 +296,7 @@ Note accuracy_note() {
           "a predicted step, of predictions among the records"};
 }
 
-std::vector<Table> accuracy_tables(
+std::vector<TrainingCurves> training_curves(
     std::span<const records::RunRecord> records) {
   std::vector<std::pair<std::string, std::vector<CaseRuns>>> groups;
   for (const records::RunRecord& record : records) {
@@ -271,9 +322,18 @@ std::vector<Table> accuracy_tables(
     found->runs.push_back(std::move(points));
   }
   const std::vector<Clock> clocks = clocks_of(records);
-  std::vector<Table> tables;
+  std::vector<TrainingCurves> curves;
   for (const auto& [title, cases] : groups) {
-    tables.push_back(table_of(cases, clocks));
+    curves.push_back(curves_of(cases, clocks));
+  }
+  return curves;
+}
+
+std::vector<Table> accuracy_tables(
+    std::span<const records::RunRecord> records) {
+  std::vector<Table> tables;
+  for (TrainingCurves& curves : training_curves(records)) {
+    tables.push_back(std::move(curves.table));
   }
   return tables;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "paceline/records/run_record.h"
@@ -16,5 +18,34 @@ std::vector<Table> accuracy_tables(std::span<const records::RunRecord> records);
 
 /// What their columns mean.
 Note accuracy_note();
+
+/// One evaluation, over the ranks that train; of several runs the medians.
+struct TrainedPoint {
+  double step = 0;
+  double seconds = 0;  // of the slowest rank
+  double bytes = 0;    // of the rank that sent most
+  double loss = 0;     // mean; not finite where a rank's is not
+  std::optional<double> accuracy{};
+};
+
+/// How a case came to what its row of the table says.
+struct TrainingCurve {
+  std::string name;  // as in the row
+  std::vector<TrainedPoint> points;
+  /// Of each cluster that the table has a column for; absent: not predicted.
+  std::vector<std::optional<double>> predicted_step_s;
+};
+
+/// The curves of one of accuracy_tables(), a case each in the order of its
+/// rows.  A run with other evaluations than the case's first is left out.
+struct TrainingCurves {
+  Table table;
+  double target = 0;  // 0: none
+  std::vector<std::string> clusters;
+  std::vector<TrainingCurve> cases;
+};
+
+std::vector<TrainingCurves> training_curves(
+    std::span<const records::RunRecord> records);
 
 }  // namespace paceline::report

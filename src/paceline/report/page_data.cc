@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/report/accuracy.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/command.h"
 #include "paceline/report/console.h"
@@ -136,6 +139,35 @@ Json group_json(const GroupSummary& group,
   return out;
 }
 
+// The points of a curve as [step, seconds, MB, accuracy in % or loss]; null for
+// a loss that is not finite.
+Json training_json(const TrainingCurves& curves) {
+  Json out{
+      {"table", table_json(curves.table)},
+      {"target", curves.target},
+      {"classifies", curves.cases.front().points.front().accuracy.has_value()},
+      {"clusters", curves.clusters},
+      {"cases", Json::array()}};
+  for (const TrainingCurve& one : curves.cases) {
+    Json points = Json::array();
+    for (const TrainedPoint& at : one.points) {
+      const double value = at.accuracy ? 100 * *at.accuracy : at.loss;
+      points.push_back({at.step,
+                        at.seconds,
+                        at.bytes * 1e-6,
+                        std::isfinite(value) ? Json(value) : Json()});
+    }
+    Json steps = Json::array();
+    for (const auto& step_s : one.predicted_step_s) {
+      steps.push_back(step_s ? Json(*step_s) : Json());
+    }
+    out["cases"].push_back({{"name", one.name},
+                            {"points", std::move(points)},
+                            {"predicted_step_s", std::move(steps)}});
+  }
+  return out;
+}
+
 // The names of the experiments, at most three.
 std::string default_title(std::span<const RunRecord> records) {
   constexpr std::size_t kMost = 3;
@@ -176,12 +208,21 @@ void add_findings(const Page& page, Json& notes) {
 Json page_data(const Page& page) {
   const std::vector<GroupSummary> groups = summarize(page.records);
   const std::vector<CaseGroup> cases = group_tables(page.records);
-  const Document document = summary_document(groups, Detail::kFull);
+  Document document = summary_document(groups, Detail::kFull);
+  Json training = Json::array();
+  for (const TrainingCurves& curves : training_curves(page.records)) {
+    training.push_back(training_json(curves));
+    document.tables.push_back(curves.table);
+  }
+  if (!training.empty()) {
+    document.notes.insert(document.notes.begin(), accuracy_note());
+  }
   Json data{{"title",
              printable(page.title.empty() ? default_title(page.records)
                                           : page.title)},
             {"text", console_text(document)},
             {"groups", Json::array()},
+            {"training", std::move(training)},
             {"notes", Json::array()},
             {"origins", Json::array()}};
   for (std::size_t i = 0; i < groups.size(); ++i) {

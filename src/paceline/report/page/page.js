@@ -6,7 +6,7 @@
 
 (() => {
   const { caseDetails, element, facts, figure, machine, machinesOf, note, overview,
-    sectionsOf, table, terms, withRecords } = paceline;
+    sectionsOf, table, terms, trainingSection, withRecords } = paceline;
   const data = JSON.parse(document.getElementById("data").textContent);
   const recordLines = document.getElementById("records").textContent;
   const records = recordLines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
@@ -32,6 +32,7 @@
       main.append(...sectionsOf(group, firstCase).map(sectionElement));
       firstCase += group.cases.length;
     }
+    main.append(...data.training.map((group) => sectionElement(trainingSection(group))));
     if (data.notes.length) {
       main.append(element("section", {}, element("h2", {}, "How to read the tables"),
         facts(data.notes.map(({ term, text }) => [term, text]), "reading")));
