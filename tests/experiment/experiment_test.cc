@@ -231,10 +231,10 @@ TEST(Expand, RefusesWhatCannotRunHere) {
                     gpu_machine({8, 8})),
             "--ranks: '17', but 16 were started or have a slot");
   EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "1000"}}), two),
-            "--ranks: '1000' on 2 cores: at most 16 ranks a core");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "33"}}), two),
-            "--ranks: '33' on 2 cores: at most 16 ranks a core");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "32"}}), two),
+            "--ranks: '1000' on 2 cores: at most 32 ranks a core");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "65"}}), two),
+            "--ranks: '65' on 2 cores: at most 32 ranks a core");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "64"}}), two),
             "no error");
   EXPECT_TRUE(refusal(with_flags({{"model", "mlp"}, {"ranks", "all"}}), two)
                   .starts_with("--ranks: 'all' is not a whole number of at "

@@ -25,6 +25,7 @@
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/rank.h"
 #include "paceline/measure/run_job.h"
+#include "paceline/measure/virtual_time.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::cli {
@@ -92,6 +93,13 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw,
     job.settings.interface = measure::interface_here(
         *cluster, {.interface = job.settings.interface});
   }
+  if (!job.settings.virtual_time.empty()) {
+    throw UsageError(fmt::format(
+        "virtual_time: '{}', but {} has started the ranks, which train where "
+        "they are; let Paceline start them",
+        job.settings.virtual_time,
+        launcher));
+  }
   job.experiment = expand(raw, std::move(ranks_per_host), cores);
   for (const records::Configuration& c : job.experiment.cases) {
     if (c.batch_size == experiment::kLargestBatch) {
@@ -141,6 +149,7 @@ int dry_run(const experiment::RawSettings& raw,
   job.experiment = expand(
       raw, cluster && alone ? slots_of(*cluster) : ranks_per_host(launch));
   if (alone) {
+    measure::place_virtually(job.settings, job.experiment);
     check_job(job, cluster);
   } else {
     measure::refuse_hosts(choice_of(job.settings), launch.self.launcher);
@@ -190,6 +199,7 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   const auto cluster = cluster_of(choice);
   job.experiment =
       expand(raw, cluster ? slots_of(*cluster) : std::vector<int>{});
+  measure::place_virtually(job.settings, job.experiment);
   check_job(job, cluster);
   settle_largest_batches(job.experiment, job.settings);
   return measure::run_job(std::move(job), cluster);

@@ -47,7 +47,7 @@ void check_case(const records::Configuration& configuration,
 void take_data(records::Configuration& configuration, const Where& where);
 
 /// Beyond this the ranks of a host only wait for each other's time slices.
-inline constexpr int kMostRanksPerCore = 16;
+inline constexpr int kMostRanksPerCore = 32;
 
 /// Throws UsageError where `cores` cores of this host are too few for `ranks`
 /// ranks, which `origin` asks for: "--ranks", "--hosts localhost:2000".

@@ -223,6 +223,14 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "evaluate_every", .metavar = "N",
      .help = "with --data: steps from one evaluation to the next",
      .field = &C::evaluate_every, .group = Group::kTraining, .minimum = 1},
+    {.name = "virtual_time", .metavar = "CLUSTER.toml",
+     .help = "with --data: train the ranks of this cluster here, all of them, "
+             "and take the seconds to the target from the simulator",
+     .field = &S::virtual_time, .group = Group::kTraining},
+    {.name = "device_rate", .metavar = "X",
+     .help = "with --virtual-time: samples/s of one device of the cluster "
+             "alone; 0: as many as a rank computes here",
+     .field = &S::device_rate, .group = Group::kTraining, .minimum = 0},
     {.name = "momentum", .metavar = "X", .help = "of sgd",
      .field = &C::momentum, .group = Group::kTraining, .minimum = 0,
      .maximum = 1},

@@ -24,6 +24,7 @@
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
 #include "paceline/cluster/cluster_choice.h"
+#include "paceline/measure/virtual_time.h"
 #include "paceline/predict/compare_runs.h"
 #include "paceline/records/store.h"
 #include "paceline/report/command.h"
@@ -115,7 +116,8 @@ std::vector<records::RunRecord> Results::read(
   for (std::size_t i = 0; i < file.records.size(); ++i) {
     records::RunRecord& record = file.records[i];
     if (i >= already_ ||
-        (settings_.resume && cases.contains(record.configuration.key()))) {
+        (settings_.resume && (cases.contains(record.configuration.key()) ||
+                              record.source == records::Source::kPredicted))) {
       shown.push_back(std::move(record));
     }
   }
@@ -225,7 +227,14 @@ void Results::show_predictions(
 
 void Results::show(const experiment::Experiment& experiment,
                    const std::string& ended) {
-  const std::vector<records::RunRecord> shown = read(experiment);
+  std::vector<records::RunRecord> shown = read(experiment);
+  if (ended.empty() && !settings_.virtual_time.empty()) {
+    records::RecordWriter writer(settings_.records);
+    for (records::RunRecord& priced : virtual_times(settings_, shown)) {
+      writer.append(priced);
+      shown.push_back(std::move(priced));
+    }
+  }
   write_logs(shown);
   if (!shown.empty()) {
     print(report::find_format(settings_.format).render(shown));

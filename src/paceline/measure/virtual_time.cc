@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/virtual_time.h"
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/cluster/cluster_choice.h"
+#include "paceline/experiment/outside.h"
+#include "paceline/measure/profile_model.h"
+#include "paceline/predict/predict.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::measure {
+namespace {
+
+using records::Configuration;
+
+/// Steps of the profile: few, since a network that trains here is small.
+constexpr int kWarmup = 3, kSteps = 20;
+
+[[noreturn]] void refuse(const Configuration& c, const std::string& why) {
+  throw UsageError(fmt::format("virtual_time: '{}' of {} on {} ranks {}",
+                               c.strategy,
+                               c.model,
+                               c.ranks,
+                               why));
+}
+
+void check_virtual(const Configuration& c) {
+  if (c.data.empty() || experiment::is_outside(c)) {
+    refuse(c,
+           "trains on no data; name some (--data digits), or take `paceline "
+           "predict`");
+  }
+  if (c.accumulate > 1 || c.dtype != "fp32") {
+    refuse(c,
+           "is not predicted with micro-batches or another number type; take "
+           "accumulate 1 and fp32");
+  }
+  const auto* exchange =
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb})
+          .exchange.row;
+  if (exchange != nullptr && exchange->late) {
+    refuse(c,
+           "averages what has arrived, so what it learns depends on real "
+           "times; take an exchange that waits");
+  }
+}
+
+/// What the layer times of a case depend on.
+std::string layers_key(const Configuration& c) {
+  return fmt::format("{} {} {} {} {} {} {} {} {}",
+                     c.model,
+                     c.batch_size,
+                     c.image_size,
+                     c.classes,
+                     c.sequence_length,
+                     c.optimizer,
+                     c.device,
+                     c.channels_last,
+                     c.threads);
+}
+
+/// What a prediction is of; cases differ in their seeds and splits, too.
+std::string priced_key(const Configuration& c) {
+  return fmt::format("{} {} {} {} {} {}",
+                     c.model,
+                     c.data,
+                     c.batch_size,
+                     c.ranks,
+                     c.strategy,
+                     c.optimizer);
+}
+
+cluster::ProfiledModel profile_of(Configuration c) {
+  c.warmup = kWarmup;
+  c.steps = kSteps;
+  return profile_model(c);
+}
+
+predict::PredictRequest request_of(const Configuration& c,
+                                   const cluster::ProfiledModel& profiled,
+                                   const experiment::Settings& settings) {
+  predict::PredictRequest request{
+      .network = {},
+      .cluster = cluster::read_cluster(settings.virtual_time),
+      .strategy = c.strategy,
+      .bucket_mb = c.bucket_mb,
+      .ranks = c.ranks,
+      .batch_size = c.batch_size,
+      .optimizer = c.optimizer};
+  request.network.model = profiled.model;
+  request.profile = profiled.profile;
+  request.profile_device = profiled.device;
+  request.update = profiled.update;
+  if (settings.device_rate > 0) {
+    request.samples_per_s = settings.device_rate;
+  }
+  return request;
+}
+
+records::RunRecord predicted(const Configuration& c,
+                             const predict::PredictRequest& request) {
+  records::RunRecord record = predict::predict(request).record;
+  record.started_at =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record.configuration.label = c.label;
+  record.configuration.data = c.data;
+  record.configuration.image_size = c.image_size;
+  record.configuration.classes = c.classes;
+  return record;
+}
+
+}  // namespace
+
+void place_virtually(const experiment::Settings& settings,
+                     experiment::Experiment& experiment) {
+  if (settings.virtual_time.empty()) {
+    if (settings.device_rate > 0) {
+      throw UsageError(
+          fmt::format("device_rate: {} samples/s are of a device of the "
+                      "cluster that virtual_time names; give that too",
+                      settings.device_rate));
+    }
+    return;
+  }
+  if (!cluster::ClusterChoice{.file = settings.cluster,
+                              .hosts = settings.hosts,
+                              .hostfile = settings.hostfile}
+           .empty()) {
+    throw UsageError(fmt::format(
+        "virtual_time: '{}' is a cluster whose ranks train on this machine; "
+        "leave out the hosts to start on",
+        settings.virtual_time));
+  }
+  const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
+  for (Configuration& c : experiment.cases) {
+    check_virtual(c);
+    const auto placed = cluster::ranks_per_host(cluster, c.ranks);
+    c.ranks_per_host.assign(placed.begin(), placed.end());
+  }
+}
+
+std::vector<records::RunRecord> virtual_times(
+    const experiment::Settings& settings,
+    std::span<const records::RunRecord> measured) {
+  std::vector<records::RunRecord> priced;
+  std::map<std::string, cluster::ProfiledModel> profiles;
+  std::vector<std::string> known;
+  for (const records::RunRecord& one : measured) {
+    if (one.source == records::Source::kPredicted) {
+      known.push_back(priced_key(one.configuration));
+    }
+  }
+  for (const records::RunRecord& one : measured) {
+    const Configuration& c = one.configuration;
+    const std::string key = priced_key(c);
+    if (one.error || one.source == records::Source::kPredicted ||
+        std::ranges::find(known, key) != known.end()) {
+      continue;
+    }
+    known.push_back(key);
+    const auto [profiled, is_new] = profiles.try_emplace(layers_key(c));
+    if (is_new) {
+      profiled->second = profile_of(c);
+    }
+    priced.push_back(predicted(c, request_of(c, profiled->second, settings)));
+  }
+  return priced;
+}
+
+}  // namespace paceline::measure

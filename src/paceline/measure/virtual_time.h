@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "paceline/experiment/experiment.h"
+#include "paceline/experiment/settings.h"
+#include "paceline/records/run_record.h"
+
+namespace paceline::measure {
+
+/// Of a run in virtual time (`settings.virtual_time`, a cluster file): gives
+/// each case the placement that its ranks have on the cluster's hosts, so that
+/// the plan that runs here is the one that is priced.  Throws UsageError, one
+/// sentence, for a case that trains on no data, that the cluster has no slots
+/// for, or whose mathematics depend on how fast the ranks are.  Does nothing
+/// where no virtual time was asked for.
+void place_virtually(const experiment::Settings& settings,
+                     experiment::Experiment& experiment);
+
+/// Predictions of the cases of `measured` on that cluster, one for each
+/// network, data, batch, world and strategy without an equal one among
+/// `measured`.  Layer times are of this machine, where nothing else of the
+/// job may run now, stretched to `settings.device_rate` where that is given.
+std::vector<records::RunRecord> virtual_times(
+    const experiment::Settings& settings,
+    std::span<const records::RunRecord> measured);
+
+}  // namespace paceline::measure
