@@ -119,14 +119,6 @@ void Heartbeat::beat_unless_claimed() {
   write();
 }
 
-std::function<std::shared_ptr<void>()> Heartbeat::holder(Heartbeat* heartbeat,
-                                                         Hold::For what) {
-  return [heartbeat, what]() -> std::shared_ptr<void> {
-    return heartbeat == nullptr ? nullptr
-                                : std::make_shared<Hold>(*heartbeat, what);
-  };
-}
-
 void Heartbeat::finish() {
   const std::lock_guard lock(mutex_);
   progress_.done = true;

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -106,10 +105,6 @@ class Heartbeat {
     std::atomic<std::int64_t>& moves_;
     std::atomic<int>& count_;
   };
-
-  /// What makes a Hold of `heartbeat` when it is called; null where that is.
-  static std::function<std::shared_ptr<void>()> holder(Heartbeat* heartbeat,
-                                                       Hold::For what);
 
   class Claim {
    public:

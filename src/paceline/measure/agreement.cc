@@ -104,7 +104,8 @@ PlanDigest digest_of(const plan::Planner& planner,
 void require_agreement(engines::Channel& channel,
                        const plan::Communicator& group,
                        const PlanDigest& digest,
-                       at::Device device) {
+                       at::Device device,
+                       const engines::PeerWait& peers) {
   const std::size_t members = group.members.size();
   if (members == 1) {
     return;
@@ -115,7 +116,7 @@ void require_agreement(engines::Channel& channel,
   const at::Tensor mine = at::tensor(row, at::kLong).to(device);
   const auto length = static_cast<std::int64_t>(row.size());
   const at::Tensor all = at::empty({channel.world() * length}, mine.options());
-  channel.all_gather(mine, all)->wait();
+  peers.wait_for(channel.all_gather(mine, all));
   const at::Tensor gathered = all.to(at::kCPU);
   const auto told = [&](std::size_t member, std::size_t place) {
     return gathered.const_data_ptr<std::int64_t>()[member * row.size() + place];

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "paceline/engines/engine.h"
+#include "paceline/engines/peer_wait.h"
 #include "paceline/plan/comm_plan.h"
 #include "paceline/plan/plan_input.h"
 
@@ -36,6 +37,7 @@ PlanDigest digest_of(const plan::Planner& planner,
 void require_agreement(engines::Channel& channel,
                        const plan::Communicator& group,
                        const PlanDigest& digest,
-                       at::Device device);
+                       at::Device device,
+                       const engines::PeerWait& peers = {});
 
 }  // namespace paceline::measure

@@ -36,7 +36,6 @@ namespace {
 constexpr std::chrono::seconds kDetectionFirst{3};
 
 using launch::Heartbeat;
-using Hold = Heartbeat::Hold::For;
 using std::chrono::milliseconds;
 
 constexpr int kFifth = 5;  // the steps whose losses frameworks are compared by
@@ -50,6 +49,17 @@ std::function<void(plan::Step, const std::string&)> beat_of(
       [heartbeat = options.heartbeat](plan::Step step, const std::string& op) {
         heartbeat->beat(step, op);
       };
+}
+
+// Made while the main thread is in a step, which has deadlines of its own.
+std::function<std::shared_ptr<void>()> watched_by(Heartbeat* heartbeat) {
+  if (heartbeat == nullptr) {
+    return {};
+  }
+  return [heartbeat] {
+    return std::make_shared<Heartbeat::Hold>(*heartbeat,
+                                             Heartbeat::Hold::For::kWatched);
+  };
 }
 
 // For a step that hangs and cannot be woken: ends this process.
@@ -97,13 +107,11 @@ void measure_exposed(const engines::World& world,
     computing = std::make_unique<measure::Trainer>(
         alone,
         apart,
-        measure::TrainerOptions{
-            .timeout = options.timeout + kDetectionFirst,
-            .first_step = options.first_step,
-            .training_timeout = options.timeout,
-            .in_step = Heartbeat::holder(options.heartbeat, Hold::kWatched),
-            .waits = Heartbeat::holder(options.heartbeat, Hold::kPeers),
-            .stuck = end_of(world, options.timeout)});
+        measure::TrainerOptions{.timeout = options.timeout + kDetectionFirst,
+                                .first_step = options.first_step,
+                                .training_timeout = options.timeout,
+                                .in_step = watched_by(options.heartbeat),
+                                .stuck = end_of(world, options.timeout)});
   }
   int barriers = 0;
   measure_pairs(communicating,
@@ -145,8 +153,7 @@ measure::TrainerOptions window_options(
           .profile = options.times.profile,
           .alpha_beta = options.times.alpha_beta,
           .beat = beat_of(options),
-          .in_step = Heartbeat::holder(options.heartbeat, Hold::kWatched),
-          .waits = Heartbeat::holder(options.heartbeat, Hold::kPeers),
+          .in_step = watched_by(options.heartbeat),
           .stuck = end_of(world, options.timeout)};
 }
 
@@ -185,8 +192,6 @@ records::RankSamples take_samples(const CaseWindow& window,
                              .interrupted = window.options.interrupted});
   }
   const auto align = [&](int done) {
-    const auto held =
-        Heartbeat::holder(window.options.heartbeat, Hold::kPeers)();
     window.store.barrier(fmt::format("evaluated/{}", done), window.team.world);
   };
   return measure::train(
@@ -299,7 +304,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
                          .plan_of = plan_of},
                         before,
                         trainer.ledger());
-  result.verified = verify(trainer, window.team, window.store, window.options);
+  result.verified = verify(trainer, window.team, window.store);
   if (!trainer.trains()) {  // samples come from ranks that train
     records::RankSamples served;
     served.peak_memory_bytes = result.samples.peak_memory_bytes;
@@ -324,8 +329,11 @@ RankResult run_case(const engines::World& world,
   measure::Team team =
       make_team(world, configuration, *engine, options.name, options.interface);
   if (options.heartbeat != nullptr) {
-    team.idle = [heartbeat = options.heartbeat] { heartbeat->note_move(); };
+    team.peers.idle = [heartbeat = options.heartbeat] {
+      heartbeat->note_move();
+    };
   }
+  team.peers.timeout = options.timeout;
   RankResult result;
   {
     measure::Trainer trainer(
@@ -333,7 +341,7 @@ RankResult run_case(const engines::World& world,
     const auto claim = claim_of(options);
     const bool crosses = measure_window(
         {trainer, configuration, team, link.get(), store, options}, result);
-    note_averages(trainer, team, options, result);
+    note_averages(trainer, team, result);
     result.error = failure_of(trainer, configuration);
     if (crosses && !configuration.discard && configuration.data.empty()) {
       measure_exposed(

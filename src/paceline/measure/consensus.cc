@@ -15,7 +15,8 @@ constexpr std::int64_t kElementsAtOnce = 1 << 20;  // 8 MiB of doubles
 }  // namespace
 
 std::optional<double> consensus_distance(engines::Channel& channel,
-                                         const at::Tensor& values) {
+                                         const at::Tensor& values,
+                                         const engines::PeerWait& peers) {
   const at::NoGradGuard no_grad;
   const auto options = values.options().dtype(at::kDouble);
   at::Tensor deviation = at::zeros({1}, options);
@@ -27,12 +28,12 @@ std::optional<double> consensus_distance(engines::Channel& channel,
             .narrow(0, begin, std::min(kElementsAtOnce, values.numel() - begin))
             .to(at::kDouble);
     at::Tensor mean = mine.clone();
-    channel.all_reduce(mean, plan::Reduce::kSum)->wait();
+    peers.wait_for(channel.all_reduce(mean, plan::Reduce::kSum));
     mean.div_(channel.world());
     deviation += (mine - mean).square().sum();
     norm += mean.square().sum();
   }
-  channel.all_reduce(deviation, plan::Reduce::kSum)->wait();
+  peers.wait_for(channel.all_reduce(deviation, plan::Reduce::kSum));
   const double mean_norm = norm.item<double>();
   if (!(mean_norm > 0)) {
     return std::nullopt;

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "paceline/engines/engine.h"
+#include "paceline/engines/peer_wait.h"
 
 namespace paceline::measure {
 
@@ -16,7 +17,8 @@ namespace paceline::measure {
 /// the ranks of |x - m| / |m|, in double precision.  Collective over the
 /// channel; the same number on all ranks.  Nothing where the mean is zero.
 std::optional<double> consensus_distance(engines::Channel& channel,
-                                         const at::Tensor& values);
+                                         const at::Tensor& values,
+                                         const engines::PeerWait& peers = {});
 
 /// How many averages missed so many of the newest steps, by that number, from
 /// 0 on; empty where no average may miss any.

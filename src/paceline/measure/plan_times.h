@@ -7,6 +7,7 @@
 #include <c10/core/Device.h>
 
 #include "paceline/engines/engine.h"
+#include "paceline/engines/peer_wait.h"
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/profile.h"
 
@@ -19,11 +20,13 @@ namespace paceline::measure {
 plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
                                    at::Device device,
                                    std::int64_t largest_bytes,
-                                   const std::string& origin);
+                                   const std::string& origin,
+                                   const engines::PeerWait& peers = {});
 
 /// Broadcasts the profile of the channel's first rank.  Collective.
 plan::LayerProfile share_profile(engines::Channel& channel,
                                  plan::LayerProfile profile,
-                                 at::Device device);
+                                 at::Device device,
+                                 const engines::PeerWait& peers = {});
 
 }  // namespace paceline::measure

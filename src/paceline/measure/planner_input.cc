@@ -29,13 +29,14 @@ using Works = std::vector<engines::Channel::Work>;
 /// The median over the rounds of the slowest rank's time, seconds.
 double seconds_of(engines::Channel& channel,
                   at::Device device,
+                  const engines::PeerWait& peers,
                   const std::function<Works()>& run) {
   std::vector<double> seconds;
   for (int round = 0; round < kWarmup + kRounds; ++round) {
-    channel.barrier()->wait();
+    peers.wait_for(channel.barrier());
     const std::int64_t began = steady_ns();
     for (const engines::Channel::Work& work : run()) {
-      work->wait();
+      peers.wait_for(work);
     }
     if (!device.is_cpu()) {
       c10::impl::VirtualGuardImpl(device.type())
@@ -46,7 +47,7 @@ double seconds_of(engines::Channel& channel,
     }
   }
   at::Tensor all = at::tensor(seconds, at::kDouble).to(device);
-  channel.all_reduce(all, plan::Reduce::kMax)->wait();
+  peers.wait_for(channel.all_reduce(all, plan::Reduce::kMax));
   all = all.cpu();
   return all.median().item<double>();
 }
@@ -67,7 +68,8 @@ plan::AlphaBetaLine line_through(const std::vector<stats::SizedTime>& points) {
 plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
                                    at::Device device,
                                    std::int64_t largest_bytes,
-                                   const std::string& origin) {
+                                   const std::string& origin,
+                                   const engines::PeerWait& peers) {
   const auto world = static_cast<std::int64_t>(channel.world());
   const int next = static_cast<int>((channel.rank() + 1) % world);
   const int previous = static_cast<int>((channel.rank() + world - 1) % world);
@@ -81,20 +83,20 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
         at::zeros({shard * world}, at::TensorOptions(device));
     const at::Tensor own = at::zeros({shard}, at::TensorOptions(device));
     const auto payload = static_cast<double>(whole.numel() * 4);
-    reduce.push_back({payload, seconds_of(channel, device, [&] {
+    reduce.push_back({payload, seconds_of(channel, device, peers, [&] {
                         return Works{
                             channel.all_reduce(whole, plan::Reduce::kSum)};
                       })});
     scatter.push_back(
-        {payload, seconds_of(channel, device, [&] {
+        {payload, seconds_of(channel, device, peers, [&] {
            return Works{channel.reduce_scatter(whole, own, plan::Reduce::kSum)};
          })});
-    gather.push_back({payload, seconds_of(channel, device, [&] {
+    gather.push_back({payload, seconds_of(channel, device, peers, [&] {
                         return Works{channel.all_gather(own, whole)};
                       })});
     const at::Tensor received = at::empty_like(whole);
     message.push_back(
-        {payload, seconds_of(channel, device, [&] {
+        {payload, seconds_of(channel, device, peers, [&] {
            return channel.exchange({{whole, next}}, {{received, previous}});
          })});
     if (size < bytes || size >= largest_bytes) {
@@ -111,11 +113,12 @@ plan::AlphaBeta measure_alpha_beta(engines::Channel& channel,
 
 plan::LayerProfile share_profile(engines::Channel& channel,
                                  plan::LayerProfile profile,
-                                 at::Device device) {
+                                 at::Device device,
+                                 const engines::PeerWait& peers) {
   for (std::vector<plan::Picoseconds>* times :
        {&profile.forward, &profile.backward}) {
     const at::Tensor mine = at::tensor(*times, at::kLong).to(device);
-    channel.broadcast(mine, 0)->wait();
+    peers.wait_for(channel.broadcast(mine, 0));
     const at::Tensor shared = mine.cpu();
     const auto* begin = shared.const_data_ptr<std::int64_t>();
     times->assign(begin, begin + shared.numel());

@@ -14,20 +14,16 @@ namespace paceline::measure {
 namespace {
 
 // Sums what no float rounds, through the very engine that was measured.
-bool integers_add_up(engines::Channel& channel) {
+bool integers_add_up(engines::Channel& channel,
+                     const engines::PeerWait& peers) {
   constexpr std::int64_t kCount = 100'003;  // no multiple of any small world
   const at::Tensor index = at::arange(kCount, at::kLong).remainder(251);
   const at::Tensor mine = (index * (channel.rank() + 1)).to(at::kFloat);
-  channel.all_reduce(mine, plan::Reduce::kSum)->wait();
+  peers.wait_for(channel.all_reduce(mine, plan::Reduce::kSum));
   const std::int64_t ranks = channel.world();
   const at::Tensor expected =
       (index * (ranks * (ranks + 1) / 2)).to(at::kFloat);
   return at::equal(mine.cpu(), expected);
-}
-
-std::shared_ptr<void> wait_for_peers(const CaseOptions& options) {
-  return launch::Heartbeat::holder(options.heartbeat,
-                                   launch::Heartbeat::Hold::For::kPeers)();
 }
 
 std::unique_ptr<engines::Channel> connect_all(const Team& team,
@@ -36,7 +32,7 @@ std::unique_ptr<engines::Channel> connect_all(const Team& team,
                                .store = team.store,
                                .rank = team.rank,
                                .world = team.world,
-                               .idle = team.idle,
+                               .idle = team.peers.idle,
                                .interface = team.interface,
                                .device = team.device});
 }
@@ -52,8 +48,7 @@ strategies::Guarantee guarantee_of(
 
 std::map<std::string, bool> verify(Trainer& trainer,
                                    const Team& team,
-                                   launch::PrefixStore& store,
-                                   const CaseOptions& options) {
+                                   launch::PrefixStore& store) {
   const records::Configuration& configuration = trainer.configuration();
   std::map<std::string, bool> verified;
   const strategies::Guarantee guarantee = guarantee_of(configuration);
@@ -63,25 +58,20 @@ std::map<std::string, bool> verify(Trainer& trainer,
     return verified;
   }
   const auto channel = connect_all(team, "verify");
-  auto held = wait_for_peers(options);
   if (!team.device.is_cuda()) {
-    verified["integer_sums"] = integers_add_up(*channel);
+    verified["integer_sums"] = integers_add_up(*channel, team.peers);
   }
-  held.reset();
   if (!configuration.replay.empty() || !trainer.trains()) {
     return verified;  // no parameters
   }
   const std::string mine = std::to_string(trainer.parameter_digest());
   store.set(fmt::format("digest/{}", team.rank), mine);
   verified["ranks_hold_equal_parameters"] =
-      store.wait("digest/0", options.timeout) == mine;
+      store.wait("digest/0", team.peers.timeout) == mine;
   return verified;
 }
 
-void note_averages(Trainer& trainer,
-                   const Team& team,
-                   const CaseOptions& options,
-                   RankResult& result) {
+void note_averages(Trainer& trainer, const Team& team, RankResult& result) {
   const records::Configuration& configuration = trainer.configuration();
   std::map<plan::Step, std::int64_t> missed =
       trainer.executor().take_staleness();
@@ -96,10 +86,11 @@ void note_averages(Trainer& trainer,
     return;
   }
   const auto channel = connect_all(team, "consensus");
-  const auto held = wait_for_peers(options);
   const plan::BufferId values = trainer.setup().parameters.front().value.buffer;
   result.consensus_distance = consensus_distance(
-      *channel, trainer.memory().view(plan::whole(trainer.setup(), values)));
+      *channel,
+      trainer.memory().view(plan::whole(trainer.setup(), values)),
+      team.peers);
 }
 
 }  // namespace paceline::measure

@@ -18,14 +18,10 @@ namespace paceline::measure {
 /// parameters; empty where the strategy does not promise it.
 std::map<std::string, bool> verify(Trainer& trainer,
                                    const Team& team,
-                                   launch::PrefixStore& store,
-                                   const CaseOptions& options);
+                                   launch::PrefixStore& store);
 
 /// What averages have missed, and, where the strategy lets ranks hold different
 /// parameters, how far these are apart.
-void note_averages(Trainer& trainer,
-                   const Team& team,
-                   const CaseOptions& options,
-                   RankResult& result);
+void note_averages(Trainer& trainer, const Team& team, RankResult& result);
 
 }  // namespace paceline::measure

@@ -13,6 +13,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "paceline/engines/engine.h"
+#include "paceline/engines/peer_wait.h"
 #include "paceline/measure/evaluate.h"
 #include "paceline/measure/mapped_data.h"
 #include "paceline/measure/replay.h"
@@ -41,9 +42,8 @@ struct Team {
   int rank = 0;
   int world = 1;
   at::Device device{at::kCPU};
-  std::string interface;  // network interface; empty: the engine's choice
-  /// As engines::ChannelSpec's; may be empty.
-  std::function<void()> idle{};
+  std::string interface;      // network interface; empty: the engine's choice
+  engines::PeerWait peers{};  // outside of steps
 };
 
 struct TrainerOptions {
@@ -72,8 +72,8 @@ struct TrainerOptions {
   std::optional<plan::AlphaBeta> alpha_beta{};
   std::function<void(plan::Step, const std::string& op)> beat{};
   /// While what they return lives, the calling thread is in a step, whose
-  /// deadlines the executor keeps, or waits for other ranks.
-  std::function<std::shared_ptr<void>()> in_step{}, waits{};
+  /// deadlines the executor keeps.
+  std::function<std::shared_ptr<void>()> in_step{};
   /// Called once, from another thread, where a step that has failed does not
   /// end within `grace`: it hangs, as inside c10d::Reducer, and cannot be
   /// woken.

@@ -49,7 +49,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
                          .rank = static_cast<int>(*me),
                          .world = static_cast<int>(group.members.size()),
                          .members = group.members,
-                         .idle = team_.idle,
+                         .idle = team_.peers.idle,
                          .interface = team_.interface,
                          .device = device});
 }
@@ -83,7 +83,6 @@ void Trainer::connect() {
       pick_channels_.push_back(connect_for_picks(group));
       by_id.picks.back() = pick_channels_.back().get();
     }
-    const auto held = options_.waits ? options_.waits() : nullptr;
     require_agreement(*channels_.back(),
                       group,
                       digest_of(*planner_,
@@ -91,7 +90,8 @@ void Trainer::connect() {
                                 setup(),
                                 static_cast<plan::CommunicatorId>(
                                     &group - setup().communicators.data())),
-                      team_.device);
+                      team_.device,
+                      team_.peers);
   }
   if (plan::has_performer(
           planner_->plan(input_, setup(), planner_->variant(input_, 0)))) {
@@ -161,16 +161,15 @@ void Trainer::start_from_rank_zero() {
     own = connect_to({.name = "start", .members = training()});
     channel = own.get();
   }
-  const auto held = options_.waits ? options_.waits() : nullptr;
   const at::NoGradGuard no_grad;
   const auto value_buffer = setup().parameters.front().value.buffer;
   const plan::Slice values{
       value_buffer, 0, setup().buffers[plan::index_of(value_buffer)].elements};
-  channel->broadcast(memory_->view(values), 0)->wait();
+  team_.peers.wait_for(channel->broadcast(memory_->view(values), 0));
   memory_->start_from_parameters();
   for (at::Tensor& buffer : network_->buffers()) {
     at::Tensor dense = buffer.contiguous();
-    channel->broadcast(dense, 0)->wait();
+    team_.peers.wait_for(channel->broadcast(dense, 0));
     buffer.copy_(dense);
   }
 }

@@ -232,7 +232,6 @@ void Trainer::allocate(const plan::Setup& setup) {
 void Trainer::measure_times() {
   const auto channel = connect_to(
       {.name = "times", .members = plan::Members::spaced(0, team_.world)});
-  const auto held = options_.waits ? options_.waits() : nullptr;
   if (!input_.profile) {
     input_.profile = share_profile(
         *channel,
@@ -240,7 +239,8 @@ void Trainer::measure_times() {
                                 [this] { return loss_of(batches_[0]); },
                                 team_.device,
                                 {.origin = "measured before the run, rank 0"}),
-        team_.device);
+        team_.device,
+        team_.peers);
   }
   if (!input_.alpha_beta) {
     std::int64_t bytes = 0;
@@ -251,7 +251,8 @@ void Trainer::measure_times() {
         *channel,
         team_.device,
         std::min(bytes, kLargestTimedBytes),
-        fmt::format("measured before the run, {}", team_.engine->name()));
+        fmt::format("measured before the run, {}", team_.engine->name()),
+        team_.peers);
   }
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/engines/peer_wait.h"
+
+#include <chrono>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "engines/told_work.h"
+#include "paceline/base/error.h"
+
+namespace paceline::engines {
+namespace {
+
+using testing::ToldWork;
+
+class Peers : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Peers, AWaitingThreadShowsThatItMoves) {
+  const auto work = c10::make_intrusive<ToldWork>(GetParam());
+  int moves = 0;
+  PeerWait{.idle = [&] {
+    if (++moves == 3) {
+      work->end();
+    }
+  }}.wait_for(work);
+  EXPECT_GE(moves, 3);
+}
+
+TEST_P(Peers, ThrowWhatTheOperationThrows) {
+  const auto work = c10::make_intrusive<ToldWork>(GetParam());
+  work->end(std::make_exception_ptr(std::runtime_error("lost")));
+  EXPECT_THROW(PeerWait().wait_for(work), std::runtime_error);
+}
+
+TEST_P(Peers, AreWaitedForTenTimesTheTimeout) {
+  const auto work = c10::make_intrusive<ToldWork>(GetParam());
+  try {
+    PeerWait{.timeout = std::chrono::milliseconds(20)}.wait_for(work);
+    FAIL() << "ended though no peer took part";
+  } catch (const WorldError& error) {
+    EXPECT_STREQ(error.what(),
+                 "timed out, a peer did not take part within 0.2 s");
+  }
+  work->end();
+}
+
+INSTANTIATE_TEST_SUITE_P(Works, Peers, ::testing::Bool(), [](const auto& it) {
+  return it.param ? "WithAFuture" : "WithoutOne";
+});
+
+}  // namespace
+}  // namespace paceline::engines

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// While a rank waits for others as it sets up, it shows that it does not hang:
+// here the others answer only when it has shown that.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engines/passing_channel.h"
+#include "engines/told_work.h"
+#include "measure/run_team.h"
+#include "measure/small_case.h"
+
+namespace paceline::measure {
+namespace {
+
+using testing::small_case;
+using testing::ToldWork;
+
+using Told = std::vector<c10::intrusive_ptr<ToldWork>>;
+
+class HeldChannel final : public testing::PassingChannel {
+ public:
+  HeldChannel(std::unique_ptr<engines::Channel> real, Told& told)
+      : PassingChannel(*real), owned_(std::move(real)), told_(told) {}
+
+  Work all_gather(const at::Tensor& in, const at::Tensor& out) override {
+    return held(PassingChannel::all_gather(in, out));
+  }
+  Work broadcast(const at::Tensor& values, int root) override {
+    return held(PassingChannel::broadcast(values, root));
+  }
+  Work barrier() override { return held(PassingChannel::barrier()); }
+
+ private:
+  Work held(const Work& real) {
+    real->wait();
+    told_.push_back(c10::make_intrusive<ToldWork>(/*has_future=*/true));
+    return told_.back();
+  }
+
+  std::unique_ptr<engines::Channel> owned_;
+  Told& told_;
+};
+
+class HeldEngine final : public engines::Engine {
+ public:
+  HeldEngine(engines::Engine& real, Told& told) : real_(real), told_(told) {}
+
+  std::string_view name() const override { return real_.name(); }
+  std::unique_ptr<engines::Channel> connect(
+      const engines::ChannelSpec& spec) override {
+    return std::make_unique<HeldChannel>(real_.connect(spec), told_);
+  }
+
+ private:
+  engines::Engine& real_;
+  Told& told_;
+};
+
+TEST(Trainer, MovesWhileItWaitsForOthersToSetUp) {
+  const auto errors = testing::run_team(2, [](const Team& team) {
+    Told told;
+    HeldEngine engine(*team.engine, told);
+    std::size_t ended = 0;
+    Team held = team;
+    held.engine = &engine;
+    held.peers.idle = [&] {
+      for (; ended < told.size(); ++ended) {
+        told[ended]->end();
+      }
+    };
+    // Shares a profile, agrees on the plan, starts from rank 0's parameters.
+    TrainerOptions options;
+    plan::AlphaBeta& times = options.alpha_beta.emplace();
+    times.world = 2;
+    times.all_reduce = plan::line_of(1e-4, 1e-9);
+    const Trainer trainer(small_case("mlp", "mg-wfbp"), held, options);
+    EXPECT_EQ(ended, 4U);
+  });
+  for (const std::string& error : errors) {
+    EXPECT_EQ(error, "");
+  }
+}
+
+}  // namespace
+}  // namespace paceline::measure
