@@ -33,7 +33,10 @@ HANG = 50  # as in hang_on_signal.cc
 FAULTS = ("kill", "stop", "terminate", "hang", "launcher")
 STRATEGIES = ("bsp", "wfbp", "fusion", "dear", "bytescheduler", "ddp",
               "bytescheduler:order=priority", "fusion+rs-ag",
-              "fusion+hierarchical:local=2")
+              "fusion+hierarchical:local=2", "ps", "fusion+ps:servers=2",
+              "bytescheduler+ps", "ps:placement=apart,servers=1",
+              "fusion+ps:placement=apart,servers=2",
+              "bytescheduler+ps:placement=apart,servers=1")
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP,
            "terminate": signal.SIGTERM, "hang": HANG,
            "launcher": signal.SIGKILL}
@@ -82,6 +85,16 @@ def records_of(folder):
         return []
 
 
+def ranks_of(strategy):
+    """The numbers of ranks to draw from."""
+    if "hierarchical" in strategy:
+        return (4,)  # groups of two
+    servers = re.search(r"placement=apart,servers=(\d+)", strategy)
+    if servers:  # which are ranks, too
+        return (int(servers[1]) + 1, int(servers[1]) + 2)
+    return (2, 3)
+
+
 class Run:
     """One run with one fault; `problems` says what was not as expected."""
 
@@ -92,9 +105,7 @@ class Run:
         self.fault = draw.choice(options.faults)
         self.strategy = draw.choice(options.strategies)
         self.engine = draw.choice(options.engines)
-        # Groups of two need an even number.
-        self.ranks = 4 if "hierarchical" in self.strategy else draw.choice(
-            (2, 3))
+        self.ranks = draw.choice(ranks_of(self.strategy))
         self.victim = draw.randrange(self.ranks)
         self.moment = draw.uniform(0, options.latest)
         self.problems = []
