@@ -28,7 +28,7 @@ Deliveries all(LinkModel& model, std::int64_t until) {
 TEST(LinkModel, OneTransferTakesBytesOverRateAndItsLatencies) {
   LinkModel model(kLink);
   model.start(1000, 400, 2);
-  EXPECT_EQ(model.next_delivery(), 1400);  // when its last byte has left
+  EXPECT_EQ(model.next_delivery(), 1100);  // when its first byte leaves
   EXPECT_EQ(all(model, 1499), Deliveries{});
   EXPECT_EQ(model.next_delivery(), 1500);
   EXPECT_EQ(all(model, 1500), (Deliveries{{0, 1500}}));
@@ -116,6 +116,18 @@ struct FakeLink {
         },
         LinkedName{.channel = name});
   }
+  void arrive(const std::string& name,
+              std::int64_t bytes,
+              std::int64_t posted_ns,
+              LinkModel::Lane lane = LinkModel::kOpen) {
+    link.arrived({.name = {.channel = name},
+                  .bytes = bytes,
+                  .posted_ns = posted_ns,
+                  .lane = lane},
+                 [this, name](const std::exception_ptr& /*error*/) {
+                   events.push_back(name);
+                 });
+  }
   std::vector<std::int64_t> take_slack() {
     std::vector<std::int64_t> slack;
     for (const LinkedOperation& one : link.take_operations()) {
@@ -180,11 +192,33 @@ TEST(Link, AnEngineThatFailsIsToldAtOnce) {
 TEST(Link, WhatArrivesDoesNotShareWithWhatLeaves) {
   FakeLink f;
   f.link.engine_done(f.start("out", 100), nullptr);
-  f.link.arrived(
-      100, [&](const std::exception_ptr&) { f.events.emplace_back("in"); });
+  f.arrive("in", 100, /*posted_ns=*/0);
   f.at(150);
   EXPECT_EQ(f.events.size(), 2U);
-  EXPECT_EQ(f.take_slack().size(), 1U);
+  EXPECT_EQ(f.take_slack().size(), 2U);
+}
+
+// It comes 400 after it was awaited, and a link brings it in 150.
+TEST(Link, AMessageThatTheEngineBringsLateHasNegativeSlack) {
+  FakeLink f;
+  f.at(500);
+  f.arrive("in", 100, /*posted_ns=*/100);
+  f.at(650);
+  EXPECT_EQ(f.events, std::vector<std::string>{"in"});
+  EXPECT_EQ(f.take_slack(), std::vector<std::int64_t>{-250});
+}
+
+TEST(Link, MessagesOfALaneFollowEachOther) {
+  FakeLink f;
+  const auto lane = f.link.add_lane(1, Link::Direction::kIn);
+  f.arrive("a", 100, 0, lane);
+  f.arrive("b", 100, 0, lane);
+  f.at(150);
+  EXPECT_EQ(f.events, std::vector<std::string>{"a"});
+  f.at(299);
+  EXPECT_EQ(f.events.size(), 1U);
+  f.at(300);
+  EXPECT_EQ(f.events, (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(Link, TheRealClockHoldsAsLong) {

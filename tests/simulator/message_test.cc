@@ -109,6 +109,16 @@ TEST(Messages, AServersCardIsTheBottleneck) {
             30 * kUs + 2 * (3 * kTensor + 1));
 }
 
+// On one host a server has its host's memory, or a link as every rank.
+TEST(Messages, AServersDeviceLinkIsTheBottleneckWhereItHasOne) {
+  const auto input = on_hosts(1, 4, 4);
+  Costs costs = toy_costs(input);
+  EXPECT_EQ(simulate(Servers(1), input, costs).step, 30 * kUs + 2 * kTensor);
+  costs.machine.servers_have_links = true;
+  EXPECT_EQ(simulate(Servers(1), input, costs).step,
+            30 * kUs + 2 * (3 * kTensor + 1));
+}
+
 // Two layers on two servers: the first is pushed under the backward of the
 // second; what is pulled comes from both, and the worker's card takes 2
 // tensors while each server's gives 3.

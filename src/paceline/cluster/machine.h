@@ -70,6 +70,9 @@ enum class Algorithm : std::uint8_t {
 struct Machine {
   LinkModel device;   // between the devices of a host
   LinkModel network;  // between hosts
+  /// Whether ranks that only serve have device links.  Else they keep what they
+  /// hold in their host's memory.
+  bool servers_have_links = false;
   Algorithm algorithm = Algorithm::kRing;
   // Whole operations, with what the engine's software costs: collectives for
   // kMeasured, messages always.

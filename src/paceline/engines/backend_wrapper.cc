@@ -83,6 +83,8 @@ BackendWrapper::Work BackendWrapper::send(std::vector<at::Tensor>& tensors,
                                           int tag) {
   return perform({.name = "send",
                   .kind = Operation::Kind::kSend,
+                  .peer = to,
+                  .tag = tag,
                   .payload = tensors,
                   .outputs = tensors},
                  [&] { return inner_->send(tensors, to, tag); });
@@ -93,6 +95,8 @@ BackendWrapper::Work BackendWrapper::recv(std::vector<at::Tensor>& tensors,
                                           int tag) {
   return perform({.name = "receive",
                   .kind = Operation::Kind::kReceive,
+                  .peer = from,
+                  .tag = tag,
                   .payload = tensors,
                   .outputs = tensors},
                  [&] { return inner_->recv(tensors, from, tag); });

@@ -21,6 +21,7 @@ struct Operation {
   std::string_view name;  // for errors
   Kind kind = Kind::kCollective;
   plan::Pattern pattern{};  // of a collective
+  int peer = 0, tag = 0;    // of a message
   /// The tensors of the longer side; their bytes are the payload.
   std::vector<at::Tensor> payload;
   std::vector<at::Tensor> others{};  // of the other side, if it has its own

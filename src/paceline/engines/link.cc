@@ -29,9 +29,9 @@ Link::~Link() {
   }
 }
 
-LinkModel::Lane Link::add_lane(int side_by_side) {
+LinkModel::Lane Link::add_lane(int side_by_side, Direction direction) {
   const Lock lock(mutex_);
-  return out_.add_lane(side_by_side);
+  return model(direction).add_lane(side_by_side);
 }
 
 Link::Ticket Link::start(std::int64_t bytes,
@@ -51,15 +51,18 @@ Link::Ticket Link::start(std::int64_t bytes,
   return next_++;
 }
 
-void Link::arrived(std::int64_t bytes, Done done) {
+void Link::arrived(Arrival arrival, Done done) {
   const Lock lock(mutex_);
   const std::int64_t now = now_();
   Operation operation;
   operation.direction = Direction::kIn;
-  operation.transfer = in_.start(now, bytes, 1);
+  operation.transfer = in_.start(now, arrival.bytes, 1, arrival.lane);
   operation.done = std::move(done);
-  operation.issued_ns = now;
+  operation.issued_ns = arrival.posted_ns;
   operation.engine_ns = now;
+  operation.recorded_ns =
+      arrival.posted_ns + in_.alone_ns(arrival.bytes, /*latencies=*/1);
+  operation.name = std::move(arrival.name);
   operations_.emplace(next_++, std::move(operation));
   wake_.notify_all();
 }
@@ -109,7 +112,8 @@ std::vector<Link::Done> Link::take_finished(Lock& lock) {
     if (operation.name) {
       ended_[one->first] = {.name = *std::move(operation.name),
                             .issued_ns = operation.issued_ns,
-                            .modelled_ns = *operation.delivered_ns,
+                            .modelled_ns = operation.recorded_ns.value_or(
+                                *operation.delivered_ns),
                             .engine_ns = *operation.engine_ns};
     }
     finished.push_back(std::move(operation.done));

@@ -61,7 +61,8 @@ class Link {
 
   /// A queue for an engine's operations of which it carries `side_by_side` at
   /// once, 0: all.
-  LinkModel::Lane add_lane(int side_by_side);
+  LinkModel::Lane add_lane(int side_by_side,
+                           Direction direction = Direction::kOut);
 
   /// An operation is issued; `done` is called once, from the link's thread, or
   /// at once with the error where the engine fails.  One without a name is not
@@ -73,9 +74,19 @@ class Link {
                LinkModel::Lane lane = LinkModel::kOpen);
   /// The engine has done its part of an operation.
   void engine_done(Ticket ticket, const std::exception_ptr& error);
-  /// A message has come in by the engine: `done` is called when the link would
-  /// have brought it.
-  void arrived(std::int64_t bytes, Done done);
+  /// A message that the engine has brought.
+  struct Arrival {
+    LinkedName name;
+    std::int64_t bytes = 0;
+    std::int64_t posted_ns = 0;  // when this rank was ready for it
+    LinkModel::Lane lane = LinkModel::kOpen;
+  };
+  /// `done` is called when the link would have brought it.  By what is recorded
+  /// of it, the engine is late where it took longer than a link that brings
+  /// nothing else.
+  void arrived(Arrival arrival, Done done);
+
+  std::int64_t now() const { return now_(); }
 
   void poll();
 
@@ -89,6 +100,7 @@ class Link {
     Done done;
     std::int64_t issued_ns = 0;
     std::optional<std::int64_t> delivered_ns, engine_ns;
+    std::optional<std::int64_t> recorded_ns;  // in place of delivered_ns
     std::optional<LinkedName> name;
   };
   using Lock = std::unique_lock<std::mutex>;

@@ -6,6 +6,7 @@
 
 #include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
+#include <fmt/format.h>
 
 #include "paceline/engines/engine.h"
 #include "paceline/engines/link.h"
@@ -70,6 +71,27 @@ LinkBackend::Work LinkBackend::perform(const Operation& operation,
              : hold(operation, issue);
 }
 
+LinkModel::Lane LinkBackend::lane_of(const Operation& message) {
+  const auto direction = message.kind == Operation::Kind::kSend
+                             ? Link::Direction::kOut
+                             : Link::Direction::kIn;
+  const auto [at, fresh] =
+      lanes_.try_emplace({direction, message.peer}, LinkModel::kOpen);
+  if (fresh) {
+    at->second = link_->add_lane(/*side_by_side=*/1, direction);
+  }
+  return at->second;
+}
+
+LinkedName LinkBackend::name_of(const Operation& message) {
+  const bool sends = message.kind == Operation::Kind::kSend;
+  const int from = sends ? getRank() : message.peer;
+  const int to = sends ? message.peer : getRank();
+  return {.channel = fmt::format("{}/{}>{}/{}", name_, from, to, message.tag),
+          .index = messages_[{from, to, message.tag}]++,
+          .members = 2};
+}
+
 LinkBackend::Work LinkBackend::hold(const Operation& operation,
                                     const Issue& issue) {
   const bool message = operation.kind == Operation::Kind::kSend;
@@ -80,11 +102,11 @@ LinkBackend::Work LinkBackend::hold(const Operation& operation,
               : plan::wire_bytes(operation.pattern, payload, getSize()),
       message ? 1 : latencies_of(operation.pattern, getSize()),
       [held](const std::exception_ptr& error) { held->end(error); },
-      message
-          ? std::nullopt
-          : std::optional(LinkedName{
-                .channel = name_, .index = issued_++, .members = getSize()}),
-      message ? LinkModel::kOpen : lane_);
+      message ? name_of(operation)
+              : LinkedName{.channel = name_,
+                           .index = issued_++,
+                           .members = getSize()},
+      message ? lane_of(operation) : lane_);
   Work work;
   try {
     work = issue();
@@ -101,16 +123,19 @@ LinkBackend::Work LinkBackend::hold(const Operation& operation,
 LinkBackend::Work LinkBackend::hold_receive(const Operation& operation,
                                             const Issue& issue) {
   auto held = c10::make_intrusive<HeldWork>(operation.outputs);
-  when_done(issue(),
-            [link = link_, held, bytes = operation.payload_bytes()](
-                const std::exception_ptr& error) {
-              if (error != nullptr) {
-                held->end(error);
-                return;
-              }
-              link->arrived(
-                  bytes, [held](const std::exception_ptr& e) { held->end(e); });
-            });
+  const Link::Arrival arrival{.name = name_of(operation),
+                              .bytes = operation.payload_bytes(),
+                              .posted_ns = link_->now(),
+                              .lane = lane_of(operation)};
+  when_done(
+      issue(), [link = link_, held, arrival](const std::exception_ptr& error) {
+        if (error != nullptr) {
+          held->end(error);
+          return;
+        }
+        link->arrived(arrival,
+                      [held](const std::exception_ptr& e) { held->end(e); });
+      });
   return held;
 }
 

@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "paceline/engines/backend_wrapper.h"
 #include "paceline/engines/link.h"
@@ -19,8 +22,8 @@ namespace paceline::engines {
 /// Bytes are counted as the ledger counts them (plan/wire_bytes.h), latencies
 /// as latencies_of() does.  A message is held at both ends: its sender from the
 /// moment it sends, its receiver from the moment the engine has brought it.
-/// Messages are not named to the link: a sender's engine waits for its
-/// receiver, so its time is not that of the engine.  For tensors on the CPU.
+/// Messages from one rank to another follow each other, as on one connection
+/// and as in the simulator.  For tensors on the CPU.
 class LinkBackend final : public BackendWrapper {
  public:
   /// `name` is the communicator's, equal on all members; the engine carries
@@ -35,11 +38,16 @@ class LinkBackend final : public BackendWrapper {
   Work hold(const Operation& operation, const Issue& issue);
   Work hold_receive(const Operation& operation, const Issue& issue);
   void when_done(const Work& work, Waiters::Done done);
+  LinkModel::Lane lane_of(const Operation& message);
+  LinkedName name_of(const Operation& message);
 
   std::shared_ptr<Link> link_;
   std::string name_;
   LinkModel::Lane lane_;                  // of collectives
   std::atomic<std::int64_t> issued_ = 0;  // collectives
+  std::map<std::pair<Link::Direction, int>, LinkModel::Lane> lanes_;  // by peer
+  // By sender, receiver and tag; messages of one tag match in their order.
+  std::map<std::tuple<int, int, int>, std::int64_t> messages_;
   WorkFutures futures_;
   Waiters waiters_;  // last: its threads wait for the inner one's operations
 };

@@ -41,9 +41,16 @@ LinkModel::Transfer LinkModel::start(std::int64_t now_ns,
                                      int latencies,
                                      Lane lane) {
   origin_ns_ = origin_ns_.value_or(now_ns);
-  const Ticks after = latencies * spec_.latency_ns * kTicksPerNanosecond;
+  const Ticks before = latencies * spec_.latency_ns * kTicksPerNanosecond;
   return static_cast<Transfer>(link_.add(
-      ticks_of(now_ns), lane, {.before = 0, .work = bytes, .after = after}));
+      ticks_of(now_ns), lane, {.before = before, .work = bytes, .after = 0}));
+}
+
+std::int64_t LinkModel::alone_ns(std::int64_t bytes, int latencies) const {
+  return latencies * spec_.latency_ns +
+         static_cast<std::int64_t>(
+             std::ceil(static_cast<double>(bytes) * 1e9 /
+                       static_cast<double>(rate_of(spec_))));
 }
 
 std::vector<LinkModel::Delivery> LinkModel::advance(std::int64_t now_ns) {

@@ -14,9 +14,9 @@ using cluster::latencies_of;
 using cluster::LinkSpec;
 
 /// One direction of a rank's link in virtual time: the transfers in flight
-/// share the rate evenly (plan/shared_link.h); each is delivered its latencies
-/// after its last byte has left.  Times are nanoseconds of any clock and never
-/// go back.
+/// share the rate evenly (plan/shared_link.h); each waits for its latencies and
+/// then flows, as in the simulator.  Times are nanoseconds of any clock and
+/// never go back.
 ///
 /// A lane is a queue before the link, of an engine that carries so many
 /// transfers at once: the next one begins when one of them is delivered.
@@ -39,6 +39,9 @@ class LinkModel {
                  std::int64_t bytes,
                  int latencies,
                  Lane lane = kOpen);
+
+  /// How long a transfer takes that has the link to itself, rounded up.
+  std::int64_t alone_ns(std::int64_t bytes, int latencies) const;
 
   /// What has been delivered until `now_ns`, in order of time.
   std::vector<Delivery> advance(std::int64_t now_ns);

@@ -78,6 +78,7 @@ void describe_emulated_links(const Configuration& c, PredictRequest& request) {
       .bytes_per_s = std::llround(link.bytes_per_s),
       .latency = link.latency_ns * plan::kPicosecondsPerNanosecond,
       .sharing = cluster::LinkSharing::kDevice};
+  request.machine->servers_have_links = true;
   request.engine = "link";
 }
 

@@ -85,6 +85,7 @@ cluster::Machine machine_for(const LearnOptions& options,
   cluster::Machine machine;
   if (options.link) {
     machine.device = machine.network = own_link(*options.link);
+    machine.servers_have_links = true;
   } else if (options.gives_links()) {
     machine = cluster::machine_of(*options.cluster, "");
     machine.algorithm = cluster::Algorithm::kRing;

@@ -174,19 +174,16 @@ void Messages::add_end(const Slot& slot, bool remote, Found& found) const {
   const auto here = [&](const auto& end) {
     return end.actor == slot.actor && end.out == slot.send;
   };
-  // What only serves keeps what it holds in its host's memory.
-  if (actor.trains) {
-    const auto device = std::ranges::find_if(found.device_ends, here);
-    if (device != found.device_ends.end()) {
-      device->flows += 1;
-      device->on_host += actor.on_host;
-    } else {
-      found.device_ends.push_back({.actor = slot.actor,
-                                   .host = actor.host,
-                                   .out = slot.send,
-                                   .flows = 1,
-                                   .on_host = actor.on_host});
-    }
+  const auto device = std::ranges::find_if(found.device_ends, here);
+  if (device != found.device_ends.end()) {
+    device->flows += 1;
+    device->on_host += actor.on_host;
+  } else {
+    found.device_ends.push_back({.actor = slot.actor,
+                                 .host = actor.host,
+                                 .out = slot.send,
+                                 .flows = 1,
+                                 .on_host = actor.on_host});
   }
   if (!remote) {
     return;

@@ -47,7 +47,8 @@ bool same_layout(const cluster::LinkModel& a, const cluster::LinkModel& b) {
 
 bool same_layout(const cluster::Machine& a, const cluster::Machine& b) {
   return same_layout(a.device, b.device) && same_layout(a.network, b.network) &&
-         (a.copies_bytes_per_s > 0) == (b.copies_bytes_per_s > 0);
+         (a.copies_bytes_per_s > 0) == (b.copies_bytes_per_s > 0) &&
+         a.servers_have_links == b.servers_have_links;
 }
 
 }  // namespace
@@ -98,6 +99,9 @@ void Simulator::State::set_loads() {
     first_load_.push_back(static_cast<std::uint32_t>(loads_.size()));
     for (std::uint32_t i = 0; i < transfer.device_ends; ++i) {
       const DeviceEnd& end = job_.device_ends[transfer.first_device_end + i];
+      if (!machine.servers_have_links && !job_.actors[end.actor].trains) {
+        continue;
+      }
       const bool own = machine.device.sharing == LinkSharing::kDevice;
       loads_.push_back(
           {.link = link_of(machine.device, end.actor, end.host, end.out),
