@@ -123,6 +123,35 @@ TEST(Messages, OfRanksWithOtherPlansAreRefused) {
   }
 }
 
+// Of four steps the last two are counted, but for messages: when the third
+// begins, one of the second is still under way.
+TEST(WireBytes, CountMessagesThatAreUnderWay) {
+  engines::Ledger start, before, after;
+  start.book("message", 5);
+  before.bytes = {{"message", 5 + 14}, {"all-reduce", 1000}};
+  before.calls = {{"message", 1 + 3}, {"all-reduce", 9}};
+  after.bytes = {{"message", 5 + 4 * 7}, {"all-reduce", 1000 + 2 * 50}};
+  after.calls = {{"message", 1 + 4 * 2}, {"all-reduce", 9 + 2 * 3}};
+  plan::Setup setup;
+  setup.buffers.push_back({.name = "ids", .typical = 2});
+  const plan::CommPlan plan;
+  const records::WireBytes wire =
+      wire_of({.first = 2,
+               .steps = 2,
+               .setup = setup,
+               .plan_of = [&](plan::Step) -> const auto& { return plan;
+}
+}  // namespace
+,
+              {.messages = start, .others = before},
+              after);
+EXPECT_EQ(wire.by_pattern.at("message"), 7);
+EXPECT_EQ(wire.by_pattern.at("all-reduce"), 50);
+EXPECT_EQ(wire.measured_per_step, 57);
+EXPECT_EQ(wire.calls_per_step, 5);
+EXPECT_EQ(wire.planned_per_step, std::nullopt);  // lengths vary
+}  // namespace paceline::measure
+
 // Two ranks: each takes the mean of both updated parameters, whose halves are
 // exact in binary.
 TEST(Neighbors, TakeTheMeanOfTwoUpdatedNetworks) {

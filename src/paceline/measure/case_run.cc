@@ -269,10 +269,12 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   const records::Configuration& c = window.configuration;
   // A schedule that crosses the step border sends the end of its warm-up within
   // the window, so all steps are counted.  A performer's first steps differ
-  // from the others and cross no border: there the window alone is.
+  // from the others and cross no border: there the window alone is, but for
+  // messages.
   const auto plan_of = plans_of(trainer);
   const int first = plan::has_performer(plan_of(0)) ? c.warmup : 0;
-  engines::Ledger before = trainer.ledger();
+  const engines::Ledger start = trainer.ledger();
+  engines::Ledger before = start;
   std::int64_t coded_before = 0;
   const auto progress = [&](int done, int total) {
     if (done == first) {
@@ -302,7 +304,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
                          .rank = window.team.rank,
                          .setup = trainer.setup(),
                          .plan_of = plan_of},
-                        before,
+                        {.messages = start, .others = before},
                         trainer.ledger());
   result.verified = verify(trainer, window.team, window.store);
   if (!trainer.trains()) {  // samples come from ranks that train

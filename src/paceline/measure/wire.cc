@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/wire.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "paceline/plan/cost.h"
+#include "paceline/plan/wire_bytes.h"
 
 namespace paceline::measure {
 namespace {
 
-// What is planned, a step.  Nothing where a performer begins in the window, or
-// changes its plan: it may then send more than is planned, as PyTorch's Reducer
-// does when it orders its buckets.
+bool has_ragged(const plan::Setup& setup) {
+  return std::ranges::any_of(setup.buffers, [](const plan::Buffer& buffer) {
+    return buffer.typical.has_value();
+  });
+}
+
+// What is planned, a step.  Nothing where lengths are known at run time alone,
+// and where a performer begins in the window, or changes its plan: it may then
+// send more than is planned, as PyTorch's Reducer does when it orders its
+// buckets.
 std::optional<std::int64_t> planned_per_step(const Window& window) {
+  if (has_ragged(window.setup)) {
+    return std::nullopt;
+  }
   std::map<const plan::CommPlan*, std::int64_t> bytes_of;
   std::int64_t total = 0;
   for (int step = window.first; step < window.first + window.steps; ++step) {
@@ -30,6 +43,26 @@ std::optional<std::int64_t> planned_per_step(const Window& window) {
     total += bytes->second;
   }
   return total / window.steps;
+}
+
+using Counts = std::map<std::string, std::int64_t>;  // by pattern
+
+// What was added a step; messages in all steps up to the window's end.
+std::int64_t per_step(const Window& window,
+                      const BookedBefore& before,
+                      Counts engines::Ledger::*counts,
+                      const Counts& after) {
+  std::int64_t messages = 0, others = 0;
+  for (const auto& [pattern, count] : after) {
+    const bool is_message = pattern == plan::kMessages;
+    const Counts& from = (is_message ? before.messages : before.others).*counts;
+    const auto earlier = from.find(pattern);
+    (is_message ? messages : others) +=
+        count - (earlier == from.end() ? 0 : earlier->second);
+  }
+  return window.first == 0
+             ? (messages + others) / window.steps
+             : messages / (window.first + window.steps) + others / window.steps;
 }
 
 }  // namespace
@@ -55,19 +88,17 @@ bool communicates(const plan::Planner& planner,
 }
 
 records::WireBytes wire_of(const Window& window,
-                           const engines::Ledger& before,
+                           const BookedBefore& before,
                            const engines::Ledger& after) {
   records::WireBytes wire;
-  for (const auto& [pattern, bytes] : after.bytes) {
-    const auto earlier = before.bytes.find(pattern);
-    const std::int64_t in_window =
-        bytes - (earlier == before.bytes.end() ? 0 : earlier->second);
-    wire.by_pattern[pattern] = in_window / window.steps;
+  for (const auto& item : after.bytes) {
+    wire.by_pattern[item.first] =
+        per_step(window, before, &engines::Ledger::bytes, {item});
   }
   wire.measured_per_step =
-      (after.total_bytes() - before.total_bytes()) / window.steps;
+      per_step(window, before, &engines::Ledger::bytes, after.bytes);
   wire.calls_per_step =
-      (after.total_calls() - before.total_calls()) / window.steps;
+      per_step(window, before, &engines::Ledger::calls, after.calls);
   wire.planned_per_step = planned_per_step(window);
   return wire;
 }

@@ -18,6 +18,14 @@ struct Window {
   std::function<const plan::CommPlan&(plan::Step)> plan_of;
 };
 
+/// What was booked before the counted steps.  A performer's first steps differ
+/// from the others, so that collectives may be counted from a later step on;
+/// messages, of which some may be under way then, count from step 0.
+struct BookedBefore {
+  const engines::Ledger& messages;
+  const engines::Ledger& others;
+};
+
 /// Whether anything crosses the network in the first `steps` steps, on this
 /// rank or another: the answer is the same on all ranks.
 bool communicates(const plan::Planner& planner,
@@ -25,9 +33,9 @@ bool communicates(const plan::Planner& planner,
                   int steps);
 
 /// The wire bytes of these steps: measured, as the ledger's difference between
-/// `before` and `after`, and planned.
+/// `before` and `after`, and planned, where the plan knows all lengths.
 records::WireBytes wire_of(const Window& window,
-                           const engines::Ledger& before,
+                           const BookedBefore& before,
                            const engines::Ledger& after);
 
 }  // namespace paceline::measure
