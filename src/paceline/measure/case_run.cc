@@ -251,7 +251,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
   auto ops = trainer.executor().take_spans();
   if (c.has_tables() && trainer.trains()) {
     result.samples.phase_ns.merge(
-        table_phases(ops, plans_of(trainer), c.warmup, c.steps));
+        phases_of_kernels(ops, plans_of(trainer), c.warmup, c.steps));
   }
   if (window.options.record_spans) {
     result.spans = take_spans(

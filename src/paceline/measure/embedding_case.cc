@@ -2,11 +2,12 @@
 #include "paceline/measure/embedding_case.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <variant>
 
-#include "paceline/base/error.h"
 #include "paceline/measure/shape_of.h"
+#include "paceline/plan/kernel_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/runtime/ragged.h"
 #include "paceline/strategies/sharded_embeddings.h"
@@ -34,40 +35,44 @@ std::unique_ptr<plan::Planner> planner_of(
 }
 
 void add_lookups(const EmbeddingJob& job,
+                 const plan::CommPlan& plan,
                  const runtime::FlatMemory& memory,
                  records::Lookups& lookups) {
   const plan::Setup& setup = memory.setup();
   const auto all = [&](std::string_view name) {
     return memory.view(plan::whole(setup, plan::buffer_named(setup, name)));
   };
-  const at::Tensor ids = all(strategies::kLookupIds);
-  const auto row_bytes =
-      job.dim *
-      static_cast<std::int64_t>(all(strategies::kLookupRows).element_size());
-  const auto gradient_bytes =
-      job.dim * static_cast<std::int64_t>(
-                    all(strategies::kLookupGradients).element_size());
-  const int told =
-      strategies::is_served(setup)
-          ? (job.placement == strategies::TablePlacement::kReplicated
-                 ? job.servers
-                 : 1)
-          : 0;
-  const strategies::TableMap map(job);
   lookups.rows += runtime::length_of(all(strategies::kLookupIndex));
+  const at::Tensor ids = all(strategies::kLookupIds);
+  std::vector<std::int64_t> distinct;  // by server
   lookups.distinct.resize(static_cast<std::size_t>(job.servers));
-  for (plan::Rank server = 0; server < job.servers; ++server) {
+  for (std::int64_t& sum : lookups.distinct) {
     const auto part = ids.numel() / job.servers;
-    const auto rows = runtime::length_of(ids.narrow(0, server * part, part));
-    lookups.distinct[static_cast<std::size_t>(server)] += rows;
-    const bool asked =
-        map.rows_of(server) > 0 &&
-        (job.placement != strategies::TablePlacement::kReplicated || rows > 0);
-    if (asked && told > 0) {
-      lookups.id_bytes += told * (plan::kLengthBytes + 8 * rows);
-      lookups.row_bytes += plan::kLengthBytes + rows * row_bytes;
-      lookups.gradient_bytes +=
-          told * (plan::kLengthBytes + rows * gradient_bytes);
+    distinct.push_back(
+        runtime::length_of(ids.narrow(0, std::ssize(distinct) * part, part)));
+    sum += distinct.back();
+  }
+  const auto add = [&](const plan::Message& message) {
+    const plan::Slice& slice = message.slice;
+    const plan::Buffer& buffer =
+        setup.buffers[static_cast<std::size_t>(slice.buffer)];
+    const auto bytes = [&](plan::Elements width) {
+      const auto server = static_cast<std::size_t>(slice.begin / slice.count);
+      return plan::kLengthBytes +
+             distinct[server] * width * plan::size_of(buffer.dtype);
+    };
+    if (buffer.name == strategies::kLookupIds) {
+      lookups.id_bytes += bytes(1);
+    } else if (buffer.name == strategies::kLookupRows) {
+      lookups.row_bytes += bytes(job.dim);
+    } else if (buffer.name == strategies::kLookupGradients) {
+      lookups.gradient_bytes += bytes(job.dim);
+    }
+  };
+  for (const plan::Op& op : plan.ops) {
+    if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
+      std::ranges::for_each(exchange->sends, add);
+      std::ranges::for_each(exchange->receives, add);
     }
   }
 }
@@ -83,60 +88,78 @@ std::map<plan::Step, std::int64_t> lookups_by_steps_missed(
 
 namespace {
 
-// A trainer's first messages are its lookups.
-plan::CommunicatorId lookups_on(const plan::CommPlan& plan) {
-  for (const plan::Op& op : plan.ops) {
-    if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
-      return exchange->on;
+// A phase of one step.
+struct Phase {
+  std::int64_t begin = 0, end = 0;
+  std::set<plan::BufferId> written;  // by the kernel that begins it
+};
+
+using Phases = std::map<std::string, Phase>;  // by name
+
+void add_kernel(const plan::Kernel& kernel,
+                const execution::OpSpan& span,
+                Phases& phases) {
+  const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
+  if (traits == nullptr) {
+    return;
+  }
+  if (!traits->begins.empty()) {
+    Phase& phase = phases[std::string(traits->begins)];
+    phase.begin = span.start_ns;
+    phase.end = std::max(phase.end, span.end_ns);
+    for (const plan::Access& access : kernel.writes) {
+      phase.written.insert(access.slice.buffer);
     }
   }
-  PACELINE_CHECK(false);
+  if (!traits->ends.empty()) {
+    Phase& phase = phases[std::string(traits->ends)];
+    phase.end = std::max(phase.end, span.end_ns);
+    phase.written.clear();
+  }
+}
+
+void add_messages(const plan::Exchange& exchange,
+                  const execution::OpSpan& span,
+                  Phases& phases) {
+  for (auto& [name, phase] : phases) {
+    for (const plan::Message& message : exchange.sends) {
+      if (phase.written.contains(message.slice.buffer)) {
+        phase.end = std::max(phase.end, span.end_ns);
+      }
+    }
+  }
 }
 
 }  // namespace
 
-std::map<std::string, std::vector<std::int64_t>> table_phases(
+std::map<std::string, std::vector<std::int64_t>> phases_of_kernels(
     const std::vector<execution::OpSpan>& spans,
     const std::function<const plan::CommPlan&(plan::Step)>& plan_of,
     plan::Step first,
     int steps) {
-  struct Phase {
-    std::int64_t begin = 0, end = 0;
-  };
-  const auto count = static_cast<std::size_t>(steps);
-  std::vector<Phase> lookups(count), pushes(count);
+  std::vector<Phases> of_steps(static_cast<std::size_t>(steps));
   for (const execution::OpSpan& span : spans) {
     const plan::Step step = span.ref.step - first;
     if (step < 0 || step >= steps ||
         span.kind != execution::OpSpan::Kind::kWork) {
       continue;
     }
+    Phases& phases = of_steps[static_cast<std::size_t>(step)];
     const plan::Op& op =
         plan_of(span.ref.step).ops[static_cast<std::size_t>(span.ref.op)];
-    Phase& lookup = lookups[static_cast<std::size_t>(step)];
-    Phase& push = pushes[static_cast<std::size_t>(step)];
     if (const auto* kernel = std::get_if<plan::Kernel>(&op.work)) {
-      if (kernel->name == "deduplicate") {
-        lookup.begin = span.start_ns;
-      } else if (kernel->name == "pool") {
-        lookup.end = span.end_ns;
-      } else if (kernel->name == "pool_gradient") {
-        push.begin = span.start_ns;
-        push.end = std::max(push.end, span.end_ns);
-      }
-    } else if (const auto* exchange = std::get_if<plan::Exchange>(&op.work);
-               exchange != nullptr && push.begin > 0 &&
-               !exchange->sends.empty() &&
-               exchange->on == lookups_on(plan_of(span.ref.step))) {
-      push.end = std::max(push.end, span.end_ns);
+      add_kernel(*kernel, span, phases);
+    } else if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
+      add_messages(*exchange, span, phases);
     }
   }
-  std::map<std::string, std::vector<std::int64_t>> phases;
-  for (std::size_t i = 0; i < count; ++i) {
-    phases["lookup"].push_back(lookups[i].end - lookups[i].begin);
-    phases["gradient_push"].push_back(pushes[i].end - pushes[i].begin);
+  std::map<std::string, std::vector<std::int64_t>> all;
+  for (const Phases& phases : of_steps) {
+    for (const auto& [name, phase] : phases) {
+      all[name].push_back(phase.end - phase.begin);
+    }
   }
-  return phases;
+  return all;
 }
 
 networks::NetworkOptions network_options(const records::Configuration& c) {

@@ -32,8 +32,10 @@ std::unique_ptr<plan::Planner> planner_of(
     const strategies::StrategySpec& strategy,
     bool integers = false);
 
-/// Adds what the trainer's step has looked up; after the step's forward.
+/// Adds what the trainer's step, of which `plan` is, has looked up; after the
+/// step's forward.  Bytes are those of the trainer's own messages.
 void add_lookups(const strategies::EmbeddingJob& job,
+                 const plan::CommPlan& plan,
                  const runtime::FlatMemory& memory,
                  records::Lookups& lookups);
 
@@ -41,10 +43,10 @@ void add_lookups(const strategies::EmbeddingJob& job,
 std::map<plan::Step, std::int64_t> lookups_by_steps_missed(
     const std::map<plan::Step, std::int64_t>& kernels);
 
-/// How long each of `steps` steps from `first` on took from drawing its lookups
-/// to the bags ("lookup"), and from the bags' gradient until the gradients of
-/// rows were sent ("gradient_push"); nanoseconds.
-std::map<std::string, std::vector<std::int64_t>> table_phases(
+/// How long the phases that kernels begin (plan/kernel_traits.h) took in each
+/// of `steps` steps from `first` on; nanoseconds.  Spans are in the order in
+/// which the ops ended.
+std::map<std::string, std::vector<std::int64_t>> phases_of_kernels(
     const std::vector<execution::OpSpan>& spans,
     const std::function<const plan::CommPlan&(plan::Step)>& plan_of,
     plan::Step first,

@@ -168,7 +168,7 @@ StepTimes Trainer::step() {
   }
   times.ended_ns = mark;
   if (embeddings_) {
-    add_lookups(*embeddings_, *memory_, lookups_);
+    add_lookups(*embeddings_, executor_->plan_of(step), *memory_, lookups_);
   }
   return times;
 }

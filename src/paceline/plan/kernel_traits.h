@@ -25,6 +25,9 @@ struct KernelTraits {
   bool gathers = false;
   /// Times that it goes over the bytes that it reads and writes.
   double passes = 1;
+  /// Phases of a step, as records name them.  One that no kernel ends lasts
+  /// until the last message of what the kernel has written is sent.
+  std::string_view begins{}, ends{};
 };
 
 /// Every kernel that plans may name; Program has the contracts.  A kernel's
@@ -122,15 +125,18 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
      .codes = true},
     {.name = "draw_rows", .summary = " -> rows; numbers: job, server"},
     {.name = "deduplicate",
-     .summary = " -> ids..., index, offsets; numbers: job, trainer"},
+     .summary = " -> ids..., index, offsets; numbers: job, trainer",
+     .begins = "lookup"},
     {.name = "lookup",
      .summary = "rows, ids -> rows of the ids; numbers: job, server",
      .gathers = true},
     {.name = "pool",
-     .summary = "rows, index, offsets -> bags; numbers: job, trainer"},
+     .summary = "rows, index, offsets -> bags; numbers: job, trainer",
+     .ends = "lookup"},
     {.name = "pool_gradient",
      .summary = "bags, ids, index, offsets -> gradients of rows; numbers: "
-                "job, trainer"},
+                "job, trainer",
+     .begins = "gradient_push"},
     {.name = "update_rows",
      .summary = "rows, [ids, gradients]...[, state] -> rows[, state]; "
                 "numbers: job, server",
