@@ -17,12 +17,32 @@ TEST_F(Advise, RanksPlacementsOfEmbeddingTables) {
   for (const char* words : {"row-hash",
                             "row-range",
                             "replicated",
-                            "fullest server",
+                            "fullest of these",
                             "paceline run --model hybrid"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
   }
+  EXPECT_EQ(outcome.out.find(" trainers "), outcome.out.rfind(" trainers "))
+      << outcome.out;  // three servers are not as many as two trainers
+  EXPECT_EQ(outcome.out.find("--batch-size"), std::string::npos) << outcome.out;
   expect_refused("advise hybrid " + kCluster + " --bucket-mb 25",
                  "paceline: placements of embedding tables are ranked");
+}
+
+// With as many trainers as servers; seven ranks share the card of one host.
+TEST_F(Advise, RanksTablesOnTrainersToo) {
+  Outcome outcome = run("advise hybrid " + kCluster +
+                        " --device-rate 3000 --trainers 3 --servers 3");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words : {" servers ", " trainers ", " 7 ", " 3 "}) {
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
+  }
+  outcome = run("advise dlrm " + kCluster +
+                " --device-rate 3000 --trainers 3 --servers 0 --batch-size 64");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words : {"--servers 0", "--ranks 3", "--batch-size 64"}) {
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
+  }
+  EXPECT_EQ(outcome.out.find(" servers "), std::string::npos) << outcome.out;
 }
 
 TEST_F(Advise, EndsWithACommand) {

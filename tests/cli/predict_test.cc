@@ -66,9 +66,48 @@ TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
   EXPECT_NE(exposed(2), exposed(0));  // one answer is awaited after another
   expect_refused("predict resnet50 " + kCluster + " --servers 3",
                  "paceline: --servers: resnet50 has no embedding tables");
-  expect_refused(job + "--ranks 4",
-                 "paceline: --ranks: 2 trainers, 2 servers and the master are "
-                 "5 ranks; leave it out");
+  expect_refused(
+      job + "--ranks 4",
+      "paceline: --ranks: --trainers 2 and --servers 2 make 5 ranks; "
+      "leave it out");
+  expect_refused(job + "--batch-size 64",
+                 "paceline: --batch-size 64: a step of hybrid has as many bags "
+                 "as 20 to 50 ids make; leave it out, or take dlrm");
+}
+
+TEST_F(Predict, SimulatesTablesOnTrainers) {
+  const std::string job = "predict hybrid " + kCluster +
+                          " --device-rate 3000 --records r.jsonl --servers 0 ";
+  ASSERT_EQ(run(job + "--trainers 3").exit_code, 0);
+  ASSERT_EQ(run(job + "--trainers 3 --embedding-dim 4096").exit_code, 0);
+  ASSERT_EQ(run(job + "--trainers 1").exit_code, 0);
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].ranks.size(), 3U);
+  EXPECT_EQ(records[0].configuration.ranks, 3);
+  EXPECT_EQ(records[0].configuration.servers, 0);
+  const auto exposed = [&](std::size_t i) {
+    const records::RankSamples& rank = records[i].ranks.front();
+    return rank.step_ns.front() - rank.compute_only_step_ns.front();
+  };
+  EXPECT_GT(exposed(1), exposed(0));  // wider rows cross
+  EXPECT_EQ(exposed(2), 0);           // none crosses
+  expect_refused(job + "--staleness 1",
+                 "paceline: embedding tables on trainers are asked all at "
+                 "once, and lookups miss no update; staleness needs servers");
+}
+
+TEST_F(Predict, SimulatesDlrm) {
+  const std::string job =
+      "predict dlrm " + kCluster + " --device-rate 3000 --records r.jsonl ";
+  ASSERT_EQ(run(job).exit_code, 0);
+  ASSERT_EQ(run(job + "--batch-size 256").exit_code, 0);
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].configuration.batch_size, 32);
+  EXPECT_EQ(records[1].configuration.batch_size, 256);
+  EXPECT_GT(*records[1].wire.planned_per_step,
+            *records[0].wire.planned_per_step);
 }
 
 TEST_F(Predict, RefusesALinkThatIsASlip) {

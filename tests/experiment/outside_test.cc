@@ -206,6 +206,24 @@ TEST_F(Adapters, BesideEmbeddingTablesGradientsCross) {
   EXPECT_THROW(with("neighbor-allreduce+atc"), UsageError);
   EXPECT_THROW(with("local-sgd"), UsageError);
   EXPECT_THROW(with("python-ddp"), UsageError);
+  EXPECT_EQ(with("fusion+ps"), 1U);
+  EXPECT_THROW(with("fusion+ps:placement=apart"), UsageError);
+}
+
+TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
+  const auto with = [&](const char* key, const char* value) {
+    Machine tables = machine();
+    tables.models.emplace_back("hybrid");
+    return cases({{"model", "hybrid"},
+                  {"trainers", "2"},
+                  {"servers", "0"},
+                  {key, value}},
+                 tables);
+  };
+  EXPECT_EQ(with("placement", "replicated").front().ranks, 2);
+  EXPECT_THROW(with("staleness", "1"), UsageError);
+  EXPECT_THROW(with("lookup", "sequential"), UsageError);
+  EXPECT_THROW(with("ranks", "5"), UsageError);
 }
 
 TEST(EnvValues, AreAnAxis) {

@@ -44,7 +44,7 @@ records::Configuration case_of(const Job& job) {
   records::Configuration c = testing::small_case(job.model, job.strategy);
   c.trainers = job.trainers;
   c.servers = job.servers;
-  c.ranks = job.trainers + job.servers + 1;
+  c.ranks = embedding_job_of(c)->ranks();
   c.embeddings = 37;
   c.embedding_dim = 6;
   c.placement = job.placement;
@@ -209,7 +209,7 @@ void take_rows(const Trainer& server, std::vector<at::Tensor>& tables) {
       plan::whole(setup, plan::buffer_named(setup, "embedding_rows")));
   const auto job = *embedding_job_of(server.configuration());
   const strategies::TableMap map(job);
-  const int place = server.input().rank - job.trainers;
+  const int place = server.input().rank - job.first_server();
   for (int table = 0; table < job.tables; ++table) {
     for (plan::Elements id = 0; id < job.rows; ++id) {
       const auto row = map.find(table, id, place);
@@ -255,7 +255,8 @@ void train_and_check(const records::Configuration& c,
       check("rank " + std::to_string(team.rank),
             reference.dense,
             dense_of(trainer));
-    } else if (team.rank + 1 < c.ranks) {
+    }
+    if (c.servers == 0 || (!trainer.trains() && team.rank + 1 < c.ranks)) {
       take_rows(trainer, tables);
       if (c.placement == "replicated") {
         check("replica", reference.tables, tables);
@@ -314,6 +315,24 @@ INSTANTIATE_TEST_SUITE_P(
             .placement = "row-hash",
             .zipf = 1.1,
             .model = "dlrm"},
+        Job{.name = "OnTrainers", .trainers = 3, .servers = 0},
+        Job{.name = "OnOneTrainer", .trainers = 1, .servers = 0},
+        Job{.name = "OnTrainersRowHash",
+            .trainers = 3,
+            .servers = 0,
+            .strategy = "ddp",
+            .placement = "row-hash",
+            .pooling = "mean",
+            .rule = "adagrad"},
+        Job{.name = "OnTrainersReplicated",
+            .servers = 0,
+            .strategy = "dear",
+            .placement = "replicated",
+            .zipf = 1.1},
+        Job{.name = "OnTrainersDlrm",
+            .servers = 0,
+            .placement = "row-range",
+            .model = "dlrm"},
         Job{.name = "Adagrad", .placement = "row-hash", .rule = "adagrad"},
         Job{.name = "RowwiseAdagrad",
             .trainers = 3,
@@ -325,6 +344,11 @@ TEST(EmbeddingsExactly, TrainLikeOneProcessOnIntegers) {
   for (const Job& job :
        {Job{.name = "Table", .servers = 3},
         Job{.name = "RowHash", .servers = 3, .placement = "row-hash"},
+        Job{.name = "OnTrainers", .servers = 0},
+        Job{.name = "OnFourTrainers",
+            .trainers = 4,
+            .servers = 0,
+            .placement = "row-range"},
         Job{.name = "Bf16", .servers = 1, .row_dtype = "bf16"}}) {
     train_and_check(case_of(job),
                     1,
@@ -382,6 +406,35 @@ TEST(EmbeddingsSend, WhatWasLookedUpAndNoMore) {
   });
 }
 
+// What a trainer wants of its own rows does not cross.
+TEST(EmbeddingsSend, NothingToThemselves) {
+  const auto c = case_of({.name = "", .trainers = 3, .servers = 0});
+  const auto job = *embedding_job_of(c);
+  testing::run_team_well(c.ranks, [&](const Team& team) {
+    Trainer trainer(c, team, options_of(c, false));
+    testing::booked(trainer, kSteps);
+    std::int64_t ids = 0, rows_in = 0, rows_out = 0;
+    for (int step = 0; step < kSteps; ++step) {
+      for (int t = 0; t < c.trainers; ++t) {
+        const networks::BagKey key{.seed = c.seed, .trainer = t, .step = step};
+        for (const auto& [server, rows] : wanted(job, key)) {
+          const std::int64_t values = 8 + 8 * rows * job.dim;
+          const bool crosses = server != t;
+          ids += crosses && team.rank == t ? 8 + 8 * rows : 0;
+          rows_in += crosses && team.rank == t ? values : 0;
+          rows_out += crosses && team.rank == server ? values : 0;
+        }
+      }
+    }
+    EXPECT_EQ(trainer.ledger().bytes["message"], ids + rows_in + rows_out)
+        << "rank " << team.rank;
+    const records::Lookups lookups = *trainer.take_lookups();
+    EXPECT_EQ(lookups.id_bytes, ids);
+    EXPECT_EQ(lookups.row_bytes, rows_in);
+    EXPECT_EQ(lookups.gradient_bytes, rows_in);
+  });
+}
+
 // A table of one row is always looked up once, so that the typical length is
 // the true one.
 TEST(EmbeddingsSend, WhatTheirPlansSay) {
@@ -416,21 +469,25 @@ TEST(EmbeddingsStale, MissNoMoreStepsThanTheyMay) {
 
 // The simulator's half has no torch module to derive the shape from.
 TEST(EmbeddingsPredicted, HaveTheShapeOfTheTorchModule) {
-  const auto c = case_of({.name = "", .servers = 3});
-  const plan::ModelShape traced = shape_of(c);
-  predict::PredictRequest request;
-  predict::set_tables(c, request);
-  const plan::ModelShape& told = request.network.model;
-  EXPECT_EQ(told.modules, traced.modules);
-  EXPECT_EQ(told.ready_order, traced.ready_order);
-  ASSERT_EQ(told.parameters.size(), traced.parameters.size());
-  for (std::size_t p = 0; p < told.parameters.size(); ++p) {
-    EXPECT_EQ(told.parameters[p].name, traced.parameters[p].name);
-    EXPECT_EQ(told.parameters[p].sizes, traced.parameters[p].sizes);
-    EXPECT_EQ(told.parameters[p].elements, traced.parameters[p].elements);
-    EXPECT_EQ(told.parameters[p].module, traced.parameters[p].module);
+  for (const char* model : {"hybrid", "dlrm"}) {
+    const auto c = case_of({.name = "", .servers = 3, .model = model});
+    const plan::ModelShape traced = shape_of(c);
+    predict::PredictRequest request;
+    predict::set_tables(c, request);
+    const plan::ModelShape& told = request.network.model;
+    EXPECT_EQ(told.name, model);
+    EXPECT_EQ(told.modules, traced.modules);
+    EXPECT_EQ(told.ready_order, traced.ready_order);
+    ASSERT_EQ(told.parameters.size(), traced.parameters.size());
+    for (std::size_t p = 0; p < told.parameters.size(); ++p) {
+      EXPECT_EQ(told.parameters[p].name, traced.parameters[p].name);
+      EXPECT_EQ(told.parameters[p].sizes, traced.parameters[p].sizes);
+      EXPECT_EQ(told.parameters[p].elements, traced.parameters[p].elements);
+      EXPECT_EQ(told.parameters[p].module, traced.parameters[p].module);
+    }
+    EXPECT_EQ(request.network.work.size(), traced.modules.size());
+    EXPECT_EQ(request.ranks, 6);
   }
-  EXPECT_EQ(request.ranks, 6);
 }
 
 TEST(EmbeddingsAlone, SendNothing) {

@@ -35,13 +35,15 @@ inline ModelShape model_behind_bags(const strategies::EmbeddingJob& job,
   return model;
 }
 
+/// Without servers, the trainers hold the tables.
 inline strategies::EmbeddingJob toy_job(Rank trainers, Rank servers) {
   return {.trainers = trainers,
-          .servers = servers,
+          .servers = servers > 0 ? servers : trainers,
           .tables = 2,
           .rows = 5,
           .dim = 2,
-          .bags = {.fewest = 1, .most = 3, .longest_bag = 2}};
+          .bags = {.fewest = 1, .most = 3, .longest_bag = 2},
+          .colocated = servers == 0};
 }
 
 inline std::unique_ptr<Planner> with_tables(const strategies::EmbeddingJob& job,
@@ -52,8 +54,8 @@ inline std::unique_ptr<Planner> with_tables(const strategies::EmbeddingJob& job,
       strategies::Rows::kServed);
 }
 
-/// All placements, more and fewer servers than trainers or tables, both ways to
-/// ask, the bags at any place of the model.
+/// All placements, more and fewer servers than trainers or tables, none beside
+/// the trainers, both ways to ask, the bags at any place of the model.
 inline std::vector<std::pair<strategies::EmbeddingJob, int>> toy_jobs() {
   std::vector<std::pair<strategies::EmbeddingJob, int>> jobs;
   int at = 0;
@@ -62,10 +64,10 @@ inline std::vector<std::pair<strategies::EmbeddingJob, int>> toy_jobs() {
                                strategies::TablePlacement::kRowRange,
                                strategies::TablePlacement::kReplicated}) {
     for (const auto& [trainers, servers] :
-         {std::pair{1, 1}, {2, 1}, {1, 3}, {3, 2}}) {
+         {std::pair{1, 1}, {2, 1}, {1, 3}, {3, 2}, {1, 0}, {2, 0}, {3, 0}}) {
       strategies::EmbeddingJob job = toy_job(trainers, servers);
       job.placement = placement;
-      job.sequential = at % 2 == 1;
+      job.sequential = !job.colocated && at % 2 == 1;
       jobs.emplace_back(job, at++ % 4);
     }
   }

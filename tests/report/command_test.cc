@@ -74,6 +74,17 @@ TEST(Command, MeasuresTheCaseAgain) {
   }
 }
 
+// The batches of hybrid are of varying sizes.
+TEST(Command, NamesNoBatchThatThereIsNot) {
+  Configuration c;
+  for (const auto& [model, named] : {std::pair{"hybrid", 0}, {"dlrm", 1}}) {
+    c.model = model;
+    EXPECT_EQ(std::ranges::count(words_of(command_of(c)), "--batch-size"),
+              named)
+        << model;
+  }
+}
+
 TEST(Command, QuotesForAShell) {
   Configuration c;
   c.model = "$(touch x); 'y'";

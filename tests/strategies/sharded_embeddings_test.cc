@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <variant>
 
 #include <gtest/gtest.h>
 
@@ -130,6 +131,9 @@ TEST(ShardedEmbeddings, EndWithTheInterpretersValuesUnderAnySchedule) {
 
 TEST(ShardedEmbeddings, MayBeStaleWhereNothingElseChanges) {
   for (auto [job, at] : plan::toy_jobs()) {
+    if (job.colocated) {
+      continue;  // is refused
+    }
     job.staleness = 2;
     const auto planner = plan::with_tables(job, "fusion");
     plan::PlanInput input =
@@ -180,6 +184,41 @@ TEST(ShardedEmbeddings, CostWhatTheirHeaderSays) {
   EXPECT_EQ(sent(6), 0);
 }
 
+// As above, and the two ranks that are trainer and server at once send to one
+// rank less.
+TEST(ShardedEmbeddings, OnTrainersCrossInThreeExchanges) {
+  const EmbeddingJob job{
+      .trainers = 2, .servers = 2, .tables = 2, .colocated = true};
+  const auto planner = plan::with_tables(job, "none");
+  plan::PlanInput input =
+      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  ASSERT_EQ(input.world, 2);
+  for (input.rank = 0; input.rank < 2; ++input.rank) {
+    const plan::Setup setup = planner->setup(input);
+    const plan::CommPlan plan = planner->plan(input, setup, 1);
+    int exchanges = 0;
+    for (const plan::Op& op : plan.ops) {
+      if (const auto* exchange = std::get_if<plan::Exchange>(&op.work)) {
+        ++exchanges;
+        EXPECT_EQ(exchange->sends.size(), 1);
+        EXPECT_EQ(exchange->receives.size(), 1);
+      }
+    }
+    EXPECT_EQ(exchanges, 3);
+    EXPECT_EQ(plan::cost(setup, plan, input.rank).wire_bytes,
+              8 + 33 * 8 + 2 * (8 + 33 * 64 * 4));
+  }
+}
+
+TEST(ShardedEmbeddings, OnTrainersMissNoUpdate) {
+  EmbeddingJob job = plan::toy_job(2, 0);
+  job.staleness = 1;
+  EXPECT_THROW(plan::with_tables(job, "none"), UsageError);
+  job.staleness = 0;
+  job.sequential = true;
+  EXPECT_THROW(plan::with_tables(job, "none"), UsageError);
+}
+
 // Four trainers on two hosts, and the servers behind them.
 TEST(ShardedEmbeddings, TellTheDensePartWhichTrainersShareAHost) {
   const EmbeddingJob job = plan::toy_job(4, 2);
@@ -193,6 +232,20 @@ TEST(ShardedEmbeddings, TellTheDensePartWhichTrainersShareAHost) {
     return group.members == plan::Members::spaced(0, 2);
   }));
   EXPECT_NO_THROW(plan::verify(*planner, input, 3));
+}
+
+TEST(ShardedEmbeddings, RefuseServersOfTheDensePartAmongTheTrainers) {
+  const EmbeddingJob job = plan::toy_job(4, 2);
+  const auto planner = plan::with_tables(job, "fusion+ps:placement=apart");
+  try {
+    planner->setup(plan::input_of(plan::model_behind_bags(job, 0), 7));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "all 4 trainers train the dense part beside embedding tables, "
+                 "and its strategy makes 2 of them servers; take "
+                 "ps:placement=colocated");
+  }
 }
 
 TEST(ShardedEmbeddings, RefuseAnotherNumberOfRanks) {

@@ -137,7 +137,8 @@ int AdviseCommand::place_tables() const {
   fmt::print("{}", placements_text(ranked, *request.tables));
   records::Configuration best = tables_.configuration(job_);
   best.placement = strategies::name_of(ranked.front().placement);
-  best.ranks = request.ranks;
+  best.servers = ranked.front().colocated ? 0 : best.servers;
+  best.ranks = ranked.front().ranks;
   best.strategy = request.strategy;
   best.warmup = 50;
   best.steps = 1000;

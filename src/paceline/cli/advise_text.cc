@@ -208,18 +208,19 @@ std::string buckets_text(const predict::AdviceTable& table) {
 
 namespace {
 
-/// Where a table lies, servers counted from 0.
+/// Where a table lies, servers or trainers counted from 0.
 std::string place_of(const strategies::EmbeddingJob& job,
-                     strategies::TablePlacement placement,
+                     const predict::PlacedTables& placed,
                      int table) {
-  switch (placement) {
+  const auto* rank = placed.colocated ? "trainer" : "server";
+  switch (placed.placement) {
     case strategies::TablePlacement::kTable:
-      return fmt::format("server {}", table % job.servers);
+      return fmt::format("{} {}", rank, table % job.servers);
     case strategies::TablePlacement::kReplicated:
-      return "every server";
+      return fmt::format("every {}", rank);
     case strategies::TablePlacement::kRowHash:
     case strategies::TablePlacement::kRowRange:
-      return fmt::format("a part on each of {} servers", job.servers);
+      return fmt::format("a part on each of {} {}s", job.servers, rank);
   }
   return "";
 }
@@ -230,13 +231,17 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
                             const strategies::EmbeddingJob& job) {
   report::Table placements{
       .columns = {{.name = "placement", .align = report::Align::kLeft},
+                  {.name = "on", .align = report::Align::kLeft},
+                  {.name = "ranks"},
                   {.name = "step", .unit = "ms"},
                   {.name = "examples/s"},
-                  {.name = "fullest server", .unit = "MB"},
+                  {.name = "fullest of these", .unit = "MB"},
                   {.name = "tables", .unit = "% of the step"}}};
   for (const predict::PlacedTables& it : ranked) {
     placements.rows.push_back(
         {.cells = {std::string(strategies::name_of(it.placement)),
+                   it.colocated ? "trainers" : "servers",
+                   fmt::format("{}", it.ranks),
                    fmt::format("{:.3f}", ms(it.step)),
                    fmt::format("{:.0f}", it.samples_per_s),
                    megabytes(it.server_bytes),
@@ -256,7 +261,7 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
   for (int table = 0; table < job.tables; ++table) {
     tables.rows.push_back(
         {.cells = {fmt::format("{}", table),
-                   place_of(job, best.placement, table),
+                   place_of(job, best, table),
                    megabytes(copies * predict::table_bytes(job)),
                    fmt::format("{:.1f}", best.share * 100 / job.tables)}});
   }

@@ -55,12 +55,14 @@ std::string step_of(const records::Configuration& c) {
                             : c.batch_size == experiment::kLargestBatch
                                 ? fmt::format("batch {}", experiment::kMax)
                                 : fmt::format("batch {}", c.batch_size);
-  return c.has_tables() ? fmt::format("{}{}{}, {}",
-                                      batch,
-                                      batch.empty() ? "" : ", ",
-                                      counted(c.trainers, "trainer"),
-                                      counted(c.servers, "server"))
-                        : batch;
+  return c.has_tables()
+             ? fmt::format("{}{}{}, {}",
+                           batch,
+                           batch.empty() ? "" : ", ",
+                           counted(c.trainers, "trainer"),
+                           c.servers > 0 ? counted(c.servers, "server")
+                                         : "which hold the tables")
+             : batch;
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ class JobFlags {
   const std::string& model() const { return model_; }
   const cluster::ClusterChoice& cluster() const { return cluster_; }
   const std::vector<int>& ranks() const { return ranks_; }
+  const std::optional<int>& batch_size() const { return batch_size_; }
 
   /// Excludes the flags whose values records state from beside the flag that
   /// names `records`.

@@ -39,6 +39,13 @@ void TableFlags::exclude_beside(CLI::Option& records) {
 records::Configuration TableFlags::configuration(const JobFlags& job) const {
   records::Configuration tables = tables_;
   tables.model = job.model();
+  if (job.batch_size() && tables.model == "hybrid") {
+    throw UsageError(fmt::format(
+        "--batch-size {}: a step of hybrid has as many bags as 20 to 50 ids "
+        "make; leave it out, or take dlrm",
+        *job.batch_size()));
+  }
+  tables.batch_size = job.batch_size().value_or(tables.batch_size);
   return tables;
 }
 
@@ -55,8 +62,8 @@ std::vector<plan::Rank> TableFlags::complete(
   predict::set_tables(tables, request);
   if (!job.ranks().empty()) {
     throw UsageError(
-        fmt::format("--ranks: {} trainers, {} servers and the master are {} "
-                    "ranks; leave it out",
+        fmt::format("--ranks: --trainers {} and --servers {} make {} ranks; "
+                    "leave it out",
                     tables.trainers,
                     tables.servers,
                     request.ranks));

@@ -23,7 +23,8 @@ class TableFlags {
   std::vector<plan::Rank> complete(const JobFlags& job,
                                    predict::PredictRequest& request) const;
 
-  /// What the flags say, of a network with tables.
+  /// What the flags say, of a network with tables.  Throws UsageError for a
+  /// batch that it does not have.
   records::Configuration configuration(const JobFlags& job) const;
 
  private:

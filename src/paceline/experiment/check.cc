@@ -218,9 +218,10 @@ namespace {
 void check_table_memory(const Configuration& c,
                         const Machine& m,
                         const Where& where) {
-  const int tables = c.placement == "replicated" ? c.servers * c.servers
+  const int servers = c.servers > 0 ? c.servers : c.trainers;
+  const int tables = c.placement == "replicated" ? servers * servers
                      : m.joined()                ? 1
-                                                 : c.servers;
+                                                 : servers;
   const double number = c.row_dtype == "bf16" ? 2 : 4;
   const double state = c.row_optimizer == "adagrad" ? 4 : 0;
   const double bytes =
@@ -275,6 +276,16 @@ void check_dense_strategy(const Configuration& c, const Where& where) {
         where("strategy"),
         c.strategy));
   }
+  if (spec.exchange.row != nullptr && spec.exchange.row->name == "ps" &&
+      spec.exchange.options.text("placement") == "apart") {
+    throw UsageError(fmt::format(
+        "{}: '{}' makes some of the {} trainers servers of the dense part, "
+        "which all of them train beside embedding tables; take "
+        "ps:placement=colocated",
+        where("strategy"),
+        c.strategy,
+        c.trainers));
+  }
 }
 
 }  // namespace
@@ -284,15 +295,15 @@ void check_tables(Configuration& c, const Machine& m, const Where& where) {
     check_no_tables(c, where);
     return;
   }
-  const int ranks = c.trainers + c.servers + 1;
+  const int ranks = c.servers > 0 ? c.trainers + c.servers + 1 : c.trainers;
   if (c.ranks != ranks && c.ranks != std::max(1, m.world())) {
     throw UsageError(fmt::format(
-        "{}: '{}', but {} trainers, {} servers and the master are {} ranks; "
-        "leave it out",
+        "{}: '{}', but {} trainers{} are {} ranks; leave it out",
         where("ranks"),
         c.ranks,
         c.trainers,
-        c.servers,
+        c.servers > 0 ? fmt::format(", {} servers and the master", c.servers)
+                      : " that hold the tables",
         ranks));
   }
   c.ranks = ranks;
@@ -327,6 +338,14 @@ void check_tables(Configuration& c, const Machine& m, const Where& where) {
          c.staleness > 0 && c.placement == "replicated",
          "replicas that apply gradients as they come drift apart; take another "
          "placement");
+  refuse("staleness",
+         c.staleness > 0 && c.servers == 0,
+         "without servers all ranks exchange rows in every step; leave it out, "
+         "or take servers");
+  refuse("lookup",
+         c.lookup == "sequential" && c.servers == 0,
+         "without servers rows cross all-to-all; leave it out, or take "
+         "servers");
   check_dense_strategy(c, where);
   refuse("link",
          !c.link.empty(),

@@ -99,12 +99,13 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &C::compat_zeros, .group = Group::kModel},
     {.name = "trainers", .metavar = "N",
      .help = "ranks that train a model with embedding tables; servers and the "
-             "master are ranks beside",
+             "master are ranks beside, where there are servers",
      .field = &C::trainers, .group = Group::kEmbeddings, .minimum = 1,
      .formerly = "number_trainers"},
     {.name = "servers", .metavar = "N",
-     .help = "ranks that serve embedding tables, as many as these are",
-     .field = &C::servers, .group = Group::kEmbeddings, .minimum = 1,
+     .help = "ranks that serve embedding tables, as many as these are; 0: the "
+             "trainers hold a table each and exchange rows all-to-all",
+     .field = &C::servers, .group = Group::kEmbeddings, .minimum = 0,
      .formerly = "number_ps"},
     {.name = "embeddings", .metavar = "N",
      .help = "rows of each table, one for each id",

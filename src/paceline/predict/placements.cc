@@ -43,28 +43,48 @@ std::int64_t table_bytes(const EmbeddingJob& job) {
   return job.rows * bytes_of_row(job);
 }
 
+namespace {
+
+/// The job's own form, and the one on trainers where that has as many tables.
+std::vector<EmbeddingJob> forms_of(const EmbeddingJob& job) {
+  std::vector<EmbeddingJob> forms{job};
+  if (!job.colocated && job.servers == job.trainers && job.staleness == 0 &&
+      !job.sequential) {
+    forms.push_back(job);
+    forms.back().colocated = true;
+  }
+  return forms;
+}
+
+}  // namespace
+
 std::vector<PlacedTables> rank_placements(PredictRequest request) {
   PACELINE_CHECK(request.tables.has_value());
   const plan::Picoseconds alone = predict(without_tables(request)).times.step;
   std::vector<PlacedTables> ranked;
-  for (const auto placement : {TablePlacement::kTable,
-                               TablePlacement::kRowHash,
-                               TablePlacement::kRowRange,
-                               TablePlacement::kReplicated}) {
-    if (placement == TablePlacement::kReplicated &&
-        request.tables->staleness > 0) {
-      continue;  // replicas would drift apart
+  for (EmbeddingJob job : forms_of(*request.tables)) {
+    for (const auto placement : {TablePlacement::kTable,
+                                 TablePlacement::kRowHash,
+                                 TablePlacement::kRowRange,
+                                 TablePlacement::kReplicated}) {
+      if (placement == TablePlacement::kReplicated && job.staleness > 0) {
+        continue;  // replicas would drift apart
+      }
+      job.placement = placement;
+      request.tables = job;
+      request.ranks = job.ranks();
+      const Prediction prediction = predict(request);
+      const auto step = prediction.times.step;
+      ranked.push_back({.placement = placement,
+                        .colocated = job.colocated,
+                        .ranks = request.ranks,
+                        .step = step,
+                        .samples_per_s = prediction.samples_per_s(),
+                        .server_bytes = fullest_server(job),
+                        .share = static_cast<double>(std::max(
+                                     plan::Picoseconds{0}, step - alone)) /
+                                 static_cast<double>(step)});
     }
-    request.tables->placement = placement;
-    const Prediction prediction = predict(request);
-    const auto step = prediction.times.step;
-    ranked.push_back({.placement = placement,
-                      .step = step,
-                      .samples_per_s = prediction.samples_per_s(),
-                      .server_bytes = fullest_server(*request.tables),
-                      .share = static_cast<double>(std::max(
-                                   plan::Picoseconds{0}, step - alone)) /
-                               static_cast<double>(step)});
   }
   std::ranges::stable_sort(ranked, {}, &PlacedTables::step);
   return ranked;

@@ -11,6 +11,8 @@ namespace paceline::predict {
 /// A job with its tables placed in one way.
 struct PlacedTables {
   strategies::TablePlacement placement{};
+  bool colocated = false;  // on the trainers
+  plan::Rank ranks = 0;
   plan::Picoseconds step = 0;
   double samples_per_s = 0;
   std::int64_t server_bytes = 0;  // rows and their state, on the fullest server
@@ -20,7 +22,7 @@ struct PlacedTables {
 };
 
 /// Every placement of the request's tables that its other options allow, the
-/// fastest first.
+/// fastest first; where servers are as many as trainers, also on the trainers.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
 
 /// Rows and their state, all servers together.

@@ -87,7 +87,9 @@ records::Configuration configuration_of(
   configuration.cluster = priced_on(request);
   if (request.tables) {
     configuration.trainers = request.tables->trainers;
-    configuration.servers = request.tables->servers;
+    configuration.servers =
+        request.tables->colocated ? 0 : request.tables->servers;
+    configuration.placement = strategies::name_of(request.tables->placement);
     configuration.embeddings = static_cast<int>(request.tables->rows);
     configuration.embedding_dim = static_cast<int>(request.tables->dim);
   }

@@ -2,7 +2,6 @@
 #include "paceline/predict/tables.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -37,40 +36,99 @@ void add_parameter(std::string name,
        .module = ModuleId{static_cast<std::int32_t>(module)}});
 }
 
+/// Adds a linear layer with what follows it; returns its outputs.
+Elements add_linear(std::string name,
+                    Elements inputs,
+                    Elements outputs,
+                    plan::NetworkShape& shape) {
+  plan::ModelShape& model = shape.model;
+  const std::size_t module = model.modules.size();
+  add_parameter(name + ".weight", {outputs, inputs}, module, model);
+  add_parameter(name + ".bias", {outputs}, module, model);
+  model.modules.push_back(std::move(name));
+  shape.work.push_back(
+      {.flops = 2 * static_cast<double>(inputs * outputs),
+       .bytes = kBytes * static_cast<double>(inputs + outputs)});
+  return outputs;
+}
+
+/// Adds the module of the bags, and `after` it without parameters.
+void add_bags(const EmbeddingJob& job,
+              const plan::LayerWork& after,
+              plan::NetworkShape& shape) {
+  shape.model.modules.emplace_back("embedding_bags");
+  const auto width = static_cast<double>(job.width());
+  shape.work.push_back({.kind = plan::LayerKind::kEmbedding,
+                        .flops = width + after.flops,
+                        .bytes = 2 * kBytes * width + after.bytes});
+}
+
+/// Adds the parameter of the bags, the last.  Gradients are ready backwards,
+/// that of the bags before those of the modules in front of it.
+void add_pooled(const EmbeddingJob& job,
+                std::size_t module,
+                plan::ModelShape& model) {
+  add_parameter(std::string(strategies::kPooledParameter),
+                {std::max(Elements{2}, job.bags.most_bags()), job.width()},
+                module,
+                model);
+  const auto pooled =
+      static_cast<plan::ParameterId>(model.parameters.size() - 1);
+  for (std::size_t p = model.parameters.size() - 1; p-- > 0;) {
+    const bool before = plan::index_of(model.parameters[p].module) < module;
+    if (before && std::ranges::find(model.ready_order, pooled) ==
+                      model.ready_order.end()) {
+      model.ready_order.push_back(pooled);
+    }
+    model.ready_order.push_back(static_cast<plan::ParameterId>(p));
+  }
+  if (model.ready_order.size() < model.parameters.size()) {
+    model.ready_order.push_back(pooled);
+  }
+}
+
 /// The dense part of the DDP and RPC benchmark behind the bags of `job`.
 /// tests/measure/embeddings_test.cc compares it with the torch module.
 plan::NetworkShape hybrid_shape(const EmbeddingJob& job) {
   plan::NetworkShape shape;
-  plan::ModelShape& model = shape.model;
-  model.name = "hybrid";
-  model.modules.emplace_back("embedding_bags");
-  const auto width = static_cast<double>(job.width());
-  shape.work.push_back({.kind = plan::LayerKind::kEmbedding,
-                        .flops = width,
-                        .bytes = 2 * kBytes * width});
+  shape.model.name = "hybrid";
+  add_bags(job, {}, shape);
   Elements inputs = job.width();
-  constexpr std::array<Elements, 5> kUnits{256, 128, 64, 32, 8};
-  for (const Elements units : kUnits) {
-    const std::size_t module = model.modules.size();
-    const std::string name = fmt::format("fc{}", module);
-    model.modules.push_back(name);
-    add_parameter(name + ".weight", {units, inputs}, module, model);
-    add_parameter(name + ".bias", {units}, module, model);
-    shape.work.push_back(
-        {.flops = 2 * static_cast<double>(inputs * units),
-         .bytes = kBytes * static_cast<double>(inputs + units)});
-    inputs = units;
+  for (const Elements units : {256, 128, 64, 32, 8}) {
+    inputs = add_linear(
+        fmt::format("fc{}", shape.model.modules.size()), inputs, units, shape);
   }
-  add_parameter(std::string(strategies::kPooledParameter),
-                {std::max(Elements{2}, job.bags.most_bags()), job.width()},
-                0,
-                model);
-  for (std::size_t p = model.parameters.size() - 1; p-- > 0;) {
-    model.ready_order.push_back(static_cast<plan::ParameterId>(p));
-  }
-  model.ready_order.push_back(
-      static_cast<plan::ParameterId>(model.parameters.size() - 1));
+  add_pooled(job, 0, shape.model);
   shape.leaf_calls = 9;  // linear layers, and a ReLU behind all but the last
+  return shape;
+}
+
+/// The layers of networks/embeddings.cc, compared as above.
+plan::NetworkShape dlrm_shape(const EmbeddingJob& job) {
+  plan::NetworkShape shape;
+  shape.model.name = "dlrm";
+  const auto add_layers = [&](std::string_view part,
+                              Elements inputs,
+                              const std::vector<Elements>& units) {
+    int layer = 0;
+    for (const Elements outputs : units) {
+      inputs = add_linear(
+          fmt::format("{}.fc{}", part, ++layer), inputs, outputs, shape);
+    }
+  };
+  add_layers("bottom", 13, {512, 256, 64, job.dim});
+  const std::size_t bags = shape.model.modules.size();
+  // All vectors in one, their products with each other, half of which go on.
+  const Elements vectors = job.tables + 1;
+  const Elements joined = job.dim + vectors * (vectors - 1) / 2;
+  const plan::LayerWork interaction{
+      .flops = 2 * static_cast<double>(vectors * vectors * job.dim),
+      .bytes = kBytes * static_cast<double>(4 * vectors * job.dim +
+                                            vectors * vectors + 2 * joined)};
+  add_bags(job, interaction, shape);
+  add_layers("top", joined, {512, 256, 2});
+  add_pooled(job, bags, shape.model);
+  shape.leaf_calls = 13;  // linear layers, and a ReLU behind all but the last
   return shape;
 }
 
@@ -88,9 +146,10 @@ std::optional<EmbeddingJob> embedding_job_of(const records::Configuration& c) {
                                                      .shared = false,
                                                      .zipf = c.zipf}
                                           : BagShape{.zipf = c.zipf};
+  const int servers = c.servers > 0 ? c.servers : c.trainers;
   return EmbeddingJob{.trainers = c.trainers,
-                      .servers = c.servers,
-                      .tables = c.servers,
+                      .servers = servers,
+                      .tables = servers,
                       .rows = c.embeddings,
                       .dim = c.embedding_dim,
                       .placement = strategies::table_placement(c.placement),
@@ -99,7 +158,8 @@ std::optional<EmbeddingJob> embedding_job_of(const records::Configuration& c) {
                       .bags = bags,
                       .rule = strategies::row_rule(c.row_optimizer),
                       .bf16_rows = c.row_dtype == "bf16",
-                      .staleness = c.staleness};
+                      .staleness = c.staleness,
+                      .colocated = c.servers == 0};
 }
 
 double typical_bags(const BagShape& bags) {
@@ -123,15 +183,9 @@ double typical_bags(const BagShape& bags) {
 }
 
 void set_tables(const records::Configuration& c, PredictRequest& request) {
-  if (c.model != "hybrid") {
-    throw UsageError(
-        fmt::format("{}: of the networks with embedding tables hybrid alone "
-                    "is predicted",
-                    c.model));
-  }
   const auto job = embedding_job_of(c);
   strategies::check_job(*job);
-  request.network = hybrid_shape(*job);
+  request.network = c.model == "dlrm" ? dlrm_shape(*job) : hybrid_shape(*job);
   request.tables = job;
   request.ranks = job->ranks();
   if (request.batch_size == 0) {

@@ -99,7 +99,9 @@ std::string command_of(const records::Configuration& c) {
     line.always("--ranks-per-host",
                 fmt::format("{}", fmt::join(c.ranks_per_host, "+")));
   }
-  line.always("--batch-size", fmt::to_string(c.batch_size));
+  if (c.model != "hybrid") {  // whose batches are of varying sizes
+    line.always("--batch-size", fmt::to_string(c.batch_size));
+  }
   line.unless_default("--image-size", c.image_size, usual.image_size);
   line.unless_default("--classes", c.classes, usual.classes);
   line.unless_default(

@@ -200,10 +200,11 @@ std::vector<Note> lookup_notes(const RunRecord& record) {
                    by(all.gradient_bytes),
                    dense == record.wire.by_pattern.end() ? 0 : dense->second)},
       {"lookups",
-       fmt::format("{:.1f} rows a step, {:.1f} of them distinct and sent: "
+       fmt::format("{:.1f} rows a step, {:.1f} of them distinct{}: "
                    "deduplication leaves {:.1f} %",
                    by(all.rows),
                    by(distinct),
+                   record.configuration.servers > 0 ? " and sent" : "",
                    100.0 * static_cast<double>(distinct) /
                        static_cast<double>(all.rows))},
       {"servers",
@@ -217,11 +218,13 @@ std::vector<Note> lookup_notes(const RunRecord& record) {
 
 Document trainers_document(const Case& one, const RunRecord& run) {
   const records::Configuration& c = one.configuration();
-  Table table{.title = fmt::format("{}: {} trainers, {} servers, {} rows of {} "
-                                   "in each table, {}",
+  Table table{.title = fmt::format("{}: {} trainers, {}, {} rows of {} in each "
+                                   "table, {}",
                                    plain_label(one),
                                    c.trainers,
-                                   c.servers,
+                                   c.servers > 0
+                                       ? fmt::format("{} servers", c.servers)
+                                       : "which hold the tables",
                                    c.embeddings,
                                    c.embedding_dim,
                                    c.engine)};

@@ -71,6 +71,7 @@ void each_number(Job& job, Visit&& visit) {
   visit(job.bf16_rows);
   visit(job.integers);
   visit(job.staleness);
+  visit(job.colocated);
 }
 
 }  // namespace
@@ -89,6 +90,13 @@ void check_job(const EmbeddingJob& job) {
   positive("the dimension", job.dim);
   positive("the least number of lookups", job.bags.fewest);
   positive("the shortest bag", job.bags.shortest_bag);
+  PACELINE_CHECK(!job.colocated || job.servers == job.trainers);
+  if (job.colocated && (job.staleness > 0 || job.sequential)) {
+    throw UsageError(fmt::format(
+        "embedding tables on trainers are asked all at once, and lookups miss "
+        "no update; {} needs servers",
+        job.sequential ? "one lookup after the other" : "staleness"));
+  }
   if (job.bags.most < job.bags.fewest ||
       job.bags.longest_bag < job.bags.shortest_bag) {
     throw UsageError(fmt::format(

@@ -44,7 +44,8 @@ struct BagShape {
 };
 
 /// Tables of equal sizes, and who looks them up: ranks 0 .. trainers-1 train,
-/// then come the servers, last the master, which only waits.
+/// then come the servers, last the master, which only waits.  Where the
+/// trainers are the servers, they are all ranks.
 struct EmbeddingJob {
   Rank trainers = 1, servers = 1;
   int tables = 1;
@@ -60,7 +61,10 @@ struct EmbeddingJob {
   /// gradients of a step are applied together.
   Step staleness = 0;
 
-  Rank ranks() const { return trainers + servers + 1; }
+  bool colocated = false;  // every trainer is a server too, and no rank else
+
+  Rank ranks() const { return colocated ? trainers : trainers + servers + 1; }
+  Rank first_server() const { return colocated ? 0 : trainers; }
   /// Numbers that a row has beside its own.
   Elements state_of_row() const {
     return rule == RowRule::kSgd ? 0 : rule == RowRule::kAdagrad ? dim : 1;

@@ -5,37 +5,19 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/program.h"
-#include "paceline/plan/ragged.h"
 #include "paceline/strategies/bags_apart.h"
+#include "paceline/strategies/embedding_buffers.h"
 
 namespace paceline::strategies {
 namespace {
 
 constexpr auto kLookups = "lookups";  // the communicator
-constexpr auto kTable = "embedding_rows";
-constexpr auto kState = "embedding_state";
-constexpr auto kOffsets = "bag_offsets";
-constexpr auto kPooled = "pooled";
-constexpr auto kPooledGradients = "pooled_gradients";
-
-/// The elements of a ragged slice with room for `count`, to the next aligned
-/// piece.
-Elements room_for(Elements count, DType dtype) {
-  const Elements aligned = kAlignmentBytes / size_of(dtype);
-  return (length_elements(dtype) + count + aligned - 1) / aligned * aligned;
-}
-
-BufferId add(Setup& setup, Buffer buffer) {
-  setup.buffers.push_back(std::move(buffer));
-  return BufferId{static_cast<std::int32_t>(setup.buffers.size() - 1)};
-}
 
 class ShardedEmbeddings final : public Planner {
  public:
@@ -49,19 +31,26 @@ class ShardedEmbeddings final : public Planner {
   Setup setup(const PlanInput& input) const override {
     check_world(input);
     const PlanInput dense = dense_input(input);
+    if (dense_->training_ranks(dense) < dense.world) {
+      throw UsageError(fmt::format(
+          "all {} trainers train the dense part beside embedding tables, and "
+          "its strategy makes {} of them servers; take ps:placement=colocated",
+          dense.world,
+          dense.world - dense_->training_ranks(dense)));
+    }
     Setup setup = dense_->setup(dense);
     if (!trains(input)) {
       for (Communicator& group : setup.communicators) {
         group.members = {};
       }
     }
-    add_buffers(input, setup);
+    self(input).add_buffers(input.model.dtype, setup);
     if (rows_ == Rows::kServed) {
-      setup.communicators.push_back(
-          {.name = kLookups,
-           .members = Members::spaced(0, job_.trainers + job_.servers),
-           .order = Order::kPriority});
-      if (input.rank == master()) {
+      const Rank members = job_.first_server() + job_.servers;
+      setup.communicators.push_back({.name = kLookups,
+                                     .members = Members::spaced(0, members),
+                                     .order = Order::kPriority});
+      if (input.rank >= members) {
         setup.communicators.back().members = {};
       }
     }
@@ -79,7 +68,7 @@ class ShardedEmbeddings final : public Planner {
     Program program(input, setup, {.buckets = {}, .trains = trains(input)});
     if (trains(input)) {
       train(program, variant);
-    } else if (serves(input)) {
+    } else if (self(input).serves()) {
       serve(program, variant);
     }
     return std::move(program).finish();
@@ -94,25 +83,24 @@ class ShardedEmbeddings final : public Planner {
   }
 
  private:
-  Rank master() const { return job_.trainers + job_.servers; }
   bool trains(const PlanInput& input) const {
     return input.rank < job_.trainers;
   }
-  bool serves(const PlanInput& input) const {
-    return rows_ == Rows::kServed && !trains(input) && input.rank != master() &&
-           holds_rows(input.rank - job_.trainers);
+  EmbeddingRank self(const PlanInput& input) const {
+    return {job_, input.rank, rows_ == Rows::kServed};
   }
   bool holds_rows(Rank server) const { return map_.rows_of(server) > 0; }
 
   void check_world(const PlanInput& input) const {
     if (rows_ == Rows::kServed && input.world != job_.ranks()) {
-      throw UsageError(
-          fmt::format("{} trainers, {} servers and the master are {} ranks, "
-                      "and there are {}",
-                      job_.trainers,
-                      job_.servers,
-                      job_.ranks(),
-                      input.world));
+      throw UsageError(fmt::format(
+          "{} are {} ranks, and there are {}",
+          job_.colocated ? fmt::format("{} trainers with tables", job_.trainers)
+                         : fmt::format("{} trainers, {} servers and the master",
+                                       job_.trainers,
+                                       job_.servers),
+          job_.ranks(),
+          input.world));
     }
     if (input.micro_batches > 1 || input.loss_scaling) {
       throw UsageError(
@@ -142,64 +130,11 @@ class ShardedEmbeddings final : public Planner {
     return dense;
   }
 
-  /// Every rank has the same buffers, of the sizes that it needs.
-  void add_buffers(const PlanInput& input, Setup& setup) const {
-    const DType type = input.model.dtype;
-    const bool trainer = trains(input);
-    const Rank peers = trainer         ? job_.servers
-                       : serves(input) ? job_.trainers
-                                       : 0;
-    const Elements typical = map_.typically_wanted();
-    const auto ragged = [&](std::string_view name, DType of, Elements width) {
-      add(setup,
-          {.name = std::string(name),
-           .dtype = of,
-           .elements = peers * room_for(map_.most_wanted() * width, of),
-           .typical = length_elements(of) + typical * width});
-    };
-    const DType of_rows = job_.bf16_rows ? DType::kBF16 : type;
-    const Elements held =
-        serves(input) ? map_.rows_of(input.rank - job_.trainers) : 0;
-    add(setup, {.name = kTable, .dtype = of_rows, .elements = held * job_.dim});
-    add(setup,
-        {.name = kState,
-         .dtype = type,
-         .elements = held * job_.state_of_row()});
-    ragged(kLookupIds, DType::kI64, 1);
-    ragged(kLookupRows, of_rows, job_.dim);
-    ragged(kLookupGradients, type, job_.dim);
-    const auto local = [&](std::string_view name, DType of, Elements elements) {
-      return add(setup,
-                 {.name = std::string(name),
-                  .dtype = of,
-                  .elements = trainer ? elements : 0});
-    };
-    const Elements bags = job_.bags.most_bags();
-    local(kLookupIndex, DType::kI64, 1 + job_.tables * job_.bags.most);
-    local(kOffsets, DType::kI64, 1 + job_.tables * bags + 1);
-    const BufferId pooled = local(kPooled, type, bags * job_.width());
-    const BufferId gradients =
-        local(kPooledGradients, type, bags * job_.width());
-    setup.parameters.push_back(
-        {.value = {pooled, 0, setup.buffers[index_of(pooled)].elements},
-         .gradient = {
-             gradients, 0, setup.buffers[index_of(gradients)].elements}});
-  }
-
   static Slice all(const Program& program, std::string_view name) {
     return whole(program.setup(), buffer_named(program.setup(), name));
   }
 
-  /// The part of a ragged buffer that belongs to the `index`-th peer.
-  Slice of_peer(const Program& program,
-                std::string_view name,
-                Rank index) const {
-    const bool trainer = trains(program.input());
-    return shard_of(
-        all(program, name), index, trainer ? job_.servers : job_.trainers);
-  }
-
-  Rank rank_of(Rank server) const { return job_.trainers + server; }
+  Rank rank_of(Rank server) const { return job_.first_server() + server; }
 
   bool replicated() const {
     return job_.placement == TablePlacement::kReplicated;
@@ -211,11 +146,13 @@ class ShardedEmbeddings final : public Planner {
            (!replicated() || server == trainer % job_.servers);
   }
 
-  /// The servers that send a trainer rows, or all that hold any.
+  /// The servers that send a trainer rows, or all that hold any; not the
+  /// trainer itself.
   std::vector<Rank> servers_of(Rank trainer, bool answering) const {
     std::vector<Rank> servers;
     for (Rank server = 0; server < job_.servers; ++server) {
-      if (answering ? answers(server, trainer) : holds_rows(server)) {
+      if (rank_of(server) != trainer &&
+          (answering ? answers(server, trainer) : holds_rows(server))) {
         servers.push_back(server);
       }
     }
@@ -225,33 +162,35 @@ class ShardedEmbeddings final : public Planner {
   /// A trainer's messages.  Replicas are told what the one is told that
   /// answers.
   std::vector<Message> messages(const Program& program,
-                                std::string_view name,
+                                const BufferPair& what,
                                 const std::vector<Rank>& servers) const {
+    const Rank rank = program.input().rank;
+    const EmbeddingRank me = self(program.input());
     std::vector<Message> all;
     for (const Rank server : servers) {
-      const Rank slice =
-          replicated() ? program.input().rank % job_.servers : server;
-      all.push_back({rank_of(server), of_peer(program, name, slice)});
+      const Rank slice = replicated() ? rank % job_.servers : server;
+      all.push_back(
+          {rank_of(server), me.for_server(program.setup(), what, slice)});
     }
     return all;
   }
 
   void train(Program& program, Variant variant) const {
     const PlanInput& input = program.input();
+    const auto numbers = numbers_of(job_, input.rank);
     program.kernel("deduplicate",
                    {},
                    {{all(program, kLookupIds)},
                     {all(program, kLookupIndex)},
-                    {all(program, kOffsets)}},
-                   numbers_of(job_, input.rank));
+                    {all(program, kBagOffsets)}},
+                   numbers);
     if (rows_ == Rows::kServed) {
-      look_up(program);
+      job_.colocated ? swap_rows(program, variant) : look_up(program);
     }
-    const auto numbers = numbers_of(job_, input.rank);
     program.kernel("pool",
                    {{all(program, kLookupRows)},
                     {all(program, kLookupIndex)},
-                    {all(program, kOffsets)}},
+                    {all(program, kBagOffsets)}},
                    {{all(program, kPooled)}},
                    numbers);
     const PlanInput dense = dense_input(input);
@@ -264,11 +203,11 @@ class ShardedEmbeddings final : public Planner {
                          {{all(program, kPooledGradients)},
                           {all(program, kLookupIds)},
                           {all(program, kLookupIndex)},
-                          {all(program, kOffsets)}},
+                          {all(program, kBagOffsets)}},
                          {{all(program, kLookupGradients)}},
                          numbers);
           if (rows_ == Rows::kServed) {
-            push(program);
+            job_.colocated ? swap_gradients(program) : push(program);
           }
         });
   }
@@ -279,21 +218,19 @@ class ShardedEmbeddings final : public Planner {
     const Rank me = program.input().rank;
     const std::vector<Rank> holding = servers_of(me, false);
     if (!job_.sequential) {
-      program.exchange(on, messages(program, kLookupIds, holding), {});
-      program.exchange(
-          on, {}, messages(program, kLookupRows, servers_of(me, true)));
+      program.exchange(on, messages(program, kIds, holding), {});
+      program.exchange(on, {}, messages(program, kRows, servers_of(me, true)));
       return;
     }
     std::optional<OpIndex> answered;
     for (const Rank server : holding) {
       const OpIndex question =
-          program.exchange(on, messages(program, kLookupIds, {server}), {});
+          program.exchange(on, messages(program, kIds, {server}), {});
       if (answered) {
         program.after(question, *answered);
       }
       if (answers(server, me)) {
-        answered =
-            program.exchange(on, {}, messages(program, kLookupRows, {server}));
+        answered = program.exchange(on, {}, messages(program, kRows, {server}));
       }
     }
   }
@@ -302,41 +239,110 @@ class ShardedEmbeddings final : public Planner {
     program.exchange(
         communicator_named(program.setup(), kLookups),
         messages(
-            program, kLookupGradients, servers_of(program.input().rank, false)),
+            program, kRowGradients, servers_of(program.input().rank, false)),
         {});
+  }
+
+  /// What a rank that serves has of every other trainer, or of those that it
+  /// answers.
+  std::vector<Message> served_messages(const Program& program,
+                                       const BufferPair& what,
+                                       bool answering) const {
+    const EmbeddingRank me = self(program.input());
+    std::vector<Message> all;
+    for (Rank trainer = 0; me.serves() && trainer < job_.trainers; ++trainer) {
+      if (trainer != program.input().rank &&
+          (!answering || answers(me.server(), trainer))) {
+        all.push_back(
+            {trainer, me.for_trainer(program.setup(), what, trainer)});
+      }
+    }
+    return all;
+  }
+
+  /// The rows of the tables, drawn in the first step.
+  Access table(Program& program, Variant variant) const {
+    const Access rows{all(program, kTableRows), slack_in(variant)};
+    if (variant == 0) {
+      program.kernel("draw_rows",
+                     {},
+                     {rows},
+                     numbers_of(job_, self(program.input()).server()));
+    }
+    return rows;
+  }
+
+  void look_up_for(Program& program, const Access& table, Rank trainer) const {
+    const EmbeddingRank me = self(program.input());
+    const Slice ids = me.for_trainer(program.setup(), kIds, trainer);
+    const Slice rows = me.for_trainer(program.setup(), kRows, trainer);
+    program.kernel(
+        "lookup", {table, {ids}}, {{rows}}, numbers_of(job_, me.server()));
   }
 
   /// Everything arrives by itself, so that no trainer waits for a slower one's
   /// lookup.
   void serve(Program& program, Variant variant) const {
     const auto on = communicator_named(program.setup(), kLookups);
-    const Rank server = program.input().rank - job_.trainers;
-    const Access table{all(program, kTable), slack_in(variant)};
-    const std::vector<double> numbers = numbers_of(job_, server);
-    if (variant == 0) {
-      program.kernel("draw_rows", {}, {table}, numbers);
-    }
-    const auto receive = [&](std::string_view name) {
-      for (Rank trainer = 0; trainer < job_.trainers; ++trainer) {
-        program.exchange(on, {}, {{trainer, of_peer(program, name, trainer)}});
+    const Access rows = table(program, variant);
+    const auto receive = [&](const BufferPair& what) {
+      for (const Message& message : served_messages(program, what, false)) {
+        program.exchange(on, {}, {message});
       }
     };
-    receive(kLookupIds);
-    for (Rank trainer = 0; trainer < job_.trainers; ++trainer) {
-      if (answers(server, trainer)) {
-        const Slice ids = of_peer(program, kLookupIds, trainer);
-        const Slice rows = of_peer(program, kLookupRows, trainer);
-        program.kernel("lookup", {table, {ids}}, {{rows}}, numbers);
-        program.exchange(on, {{trainer, rows}}, {});
-      }
+    receive(kIds);
+    for (const Message& answer : served_messages(program, kRows, true)) {
+      look_up_for(program, rows, answer.peer);
+      program.exchange(on, {answer}, {});
     }
-    receive(kLookupGradients);
+    receive(kRowGradients);
     if (job_.staleness == 0) {
-      update(program, table, 0, job_.trainers);
+      update(program, rows, 0, job_.trainers);
       return;
     }
     for (Rank trainer = 0; trainer < job_.trainers; ++trainer) {
-      update(program, table, trainer, trainer + 1);
+      update(program, rows, trainer, trainer + 1);
+    }
+  }
+
+  /// An exchange of all ranks with all, where there are others.
+  static void all_to_all(Program& program,
+                         std::vector<Message> sends,
+                         std::vector<Message> receives) {
+    if (!sends.empty() || !receives.empty()) {
+      program.exchange(communicator_named(program.setup(), kLookups),
+                       std::move(sends),
+                       std::move(receives));
+    }
+  }
+
+  /// A trainer with tables gives and takes the rows of a step.
+  void swap_rows(Program& program, Variant variant) const {
+    const Rank rank = program.input().rank;
+    all_to_all(program,
+               messages(program, kIds, servers_of(rank, false)),
+               served_messages(program, kIds, false));
+    if (self(program.input()).serves()) {
+      const Access rows = table(program, variant);
+      for (Rank trainer = 0; trainer < job_.trainers; ++trainer) {
+        if (answers(rank, trainer)) {
+          look_up_for(program, rows, trainer);
+        }
+      }
+    }
+    all_to_all(program,
+               served_messages(program, kRows, true),
+               messages(program, kRows, servers_of(rank, true)));
+  }
+
+  void swap_gradients(Program& program) const {
+    all_to_all(
+        program,
+        messages(
+            program, kRowGradients, servers_of(program.input().rank, false)),
+        served_messages(program, kRowGradients, false));
+    if (self(program.input()).serves()) {
+      update(program, {all(program, kTableRows)}, 0, job_.trainers);
     }
   }
 
@@ -351,19 +357,21 @@ class ShardedEmbeddings final : public Planner {
               const Access& table,
               Rank from,
               Rank end) const {
+    const EmbeddingRank me = self(program.input());
     std::vector<Access> reads{table}, writes{table};
     for (Rank trainer = from; trainer < end; ++trainer) {
-      reads.push_back({of_peer(program, kLookupIds, trainer)});
-      reads.push_back({of_peer(program, kLookupGradients, trainer)});
+      for (const BufferPair& what : {kIds, kRowGradients}) {
+        reads.push_back({me.for_trainer(program.setup(), what, trainer)});
+      }
     }
     if (job_.state_of_row() > 0) {
-      reads.push_back({all(program, kState), table.slack});
+      reads.push_back({all(program, kTableState), table.slack});
       writes.push_back(reads.back());
     }
     program.kernel("update_rows",
                    std::move(reads),
                    std::move(writes),
-                   numbers_of(job_, program.input().rank - job_.trainers));
+                   numbers_of(job_, me.server()));
   }
 
   EmbeddingJob job_;
@@ -373,12 +381,6 @@ class ShardedEmbeddings final : public Planner {
 };
 
 }  // namespace
-
-bool is_served(const Setup& setup) {
-  return std::ranges::find(setup.communicators,
-                           kLookups,
-                           &Communicator::name) != setup.communicators.end();
-}
 
 std::unique_ptr<Planner> make_sharded_embeddings(const EmbeddingJob& job,
                                                  std::unique_ptr<Planner> dense,

@@ -23,9 +23,6 @@ inline constexpr std::string_view kLookupIndex = "lookup_index";
 /// that nobody serves: compute alone.
 enum class Rows : std::uint8_t { kServed, kAbsent };
 
-/// The same of a setup.
-bool is_served(const Setup& setup);
-
 /// Embedding tables on servers, beside any data-parallel strategy of the other
 /// parameters (`dense`), which only the trainers perform.
 ///
@@ -47,9 +44,15 @@ bool is_served(const Setup& setup);
 /// all trainers; with staleness, once for each trainer's share of the mean, as
 /// they come, and lookups do not wait for the updates of so many steps.  The
 /// master's plan is empty.
+///
+/// Where the trainers are the servers, ids, rows and gradients of rows cross in
+/// an exchange each, in which every trainer sends and receives: an all-to-all.
+/// What a trainer wants of its own rows does not cross, so that both of its
+/// parts send to one rank less.
 /// Li et al., OSDI 2014 (parameter server); Naumov et al., arXiv:1906.00091
 /// (embedding tables apart from dense layers); Ho et al., NeurIPS 2013
-/// (bounded staleness); Niu et al., NeurIPS 2011 (Hogwild).
+/// (bounded staleness); Niu et al., NeurIPS 2011 (Hogwild); Ivchenko et al.,
+/// RecSys 2022 (TorchRec: tables on trainers, all-to-all).
 std::unique_ptr<Planner> make_sharded_embeddings(const EmbeddingJob& job,
                                                  std::unique_ptr<Planner> dense,
                                                  Rows rows);

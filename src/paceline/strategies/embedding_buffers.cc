@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/embedding_buffers.h"
+
+#include <string>
+#include <utility>
+
+#include "paceline/plan/program.h"
+#include "paceline/plan/ragged.h"
+
+namespace paceline::strategies {
+
+namespace {
+
+/// The elements of a ragged slice with room for `count`, to the next aligned
+/// piece.
+Elements room_for(Elements count, DType dtype) {
+  const Elements aligned = kAlignmentBytes / size_of(dtype);
+  return (length_elements(dtype) + count + aligned - 1) / aligned * aligned;
+}
+
+BufferId add(Setup& setup, Buffer buffer) {
+  setup.buffers.push_back(std::move(buffer));
+  return BufferId{static_cast<std::int32_t>(setup.buffers.size() - 1)};
+}
+
+}  // namespace
+
+EmbeddingRank::EmbeddingRank(const EmbeddingJob& job, Rank rank, bool served)
+    : job_(job), map_(job), rank_(rank), served_(served) {}
+
+bool EmbeddingRank::serves() const {
+  return served_ && server() >= 0 && server() < job_.servers &&
+         map_.rows_of(server()) > 0;
+}
+
+void EmbeddingRank::add_pair(const BufferPair& what,
+                             DType type,
+                             Elements width,
+                             Setup& setup) const {
+  const auto ragged = [&](std::string_view name, Rank peers) {
+    add(setup,
+        {.name = std::string(name),
+         .dtype = type,
+         .elements = peers * room_for(map_.most_wanted() * width, type),
+         .typical = length_elements(type) + map_.typically_wanted() * width});
+  };
+  ragged(what.of_trainer, trains() ? job_.servers : 0);
+  ragged(what.of_server, serves() ? job_.trainers : 0);
+}
+
+void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
+  const DType of_rows = job_.bf16_rows ? DType::kBF16 : type;
+  const Elements held = serves() ? map_.rows_of(server()) : 0;
+  add(setup,
+      {.name = std::string(kTableRows),
+       .dtype = of_rows,
+       .elements = held * job_.dim});
+  add(setup,
+      {.name = std::string(kTableState),
+       .dtype = type,
+       .elements = held * job_.state_of_row()});
+  add_pair(kIds, DType::kI64, 1, setup);
+  add_pair(kRows, of_rows, job_.dim, setup);
+  add_pair(kRowGradients, type, job_.dim, setup);
+  const auto local = [&](std::string_view name, DType of, Elements elements) {
+    return add(setup,
+               {.name = std::string(name),
+                .dtype = of,
+                .elements = trains() ? elements : 0});
+  };
+  const Elements bags = job_.bags.most_bags();
+  local(kLookupIndex, DType::kI64, 1 + job_.tables * job_.bags.most);
+  local(kBagOffsets, DType::kI64, 1 + job_.tables * bags + 1);
+  const BufferId pooled = local(kPooled, type, bags * job_.width());
+  const BufferId gradients = local(kPooledGradients, type, bags * job_.width());
+  setup.parameters.push_back(
+      {.value = whole(setup, pooled), .gradient = whole(setup, gradients)});
+}
+
+Slice EmbeddingRank::for_server(const Setup& setup,
+                                const BufferPair& what,
+                                Rank server) const {
+  return shard_of(
+      whole(setup, buffer_named(setup, what.of_trainer)), server, job_.servers);
+}
+
+Slice EmbeddingRank::for_trainer(const Setup& setup,
+                                 const BufferPair& what,
+                                 Rank trainer) const {
+  return trainer == rank_
+             ? for_server(setup, what, server())
+             : shard_of(whole(setup, buffer_named(setup, what.of_server)),
+                        trainer,
+                        job_.trainers);
+}
+
+}  // namespace paceline::strategies

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "paceline/strategies/embedding_job.h"
+#include "paceline/strategies/plan_words.h"
+#include "paceline/strategies/sharded_embeddings.h"
+
+namespace paceline::strategies {
+
+inline constexpr std::string_view kTableRows = "embedding_rows";
+inline constexpr std::string_view kTableState = "embedding_state";
+inline constexpr std::string_view kBagOffsets = "bag_offsets";
+inline constexpr std::string_view kPooled = "pooled";
+inline constexpr std::string_view kPooledGradients = "pooled_gradients";
+
+/// What crosses between a trainer and a server: a ragged buffer of the trainer
+/// with a slice for each server, and one of the server with a slice for each
+/// trainer.
+struct BufferPair {
+  std::string_view of_trainer, of_server;
+};
+inline constexpr BufferPair kIds{kLookupIds, "served_ids"};
+inline constexpr BufferPair kRows{kLookupRows, "served_rows"};
+inline constexpr BufferPair kRowGradients{kLookupGradients, "served_gradients"};
+
+/// One rank of a job with embedding tables: what it is, and its buffers.
+class EmbeddingRank {
+ public:
+  /// With `served` false nobody holds rows.
+  EmbeddingRank(const EmbeddingJob& job, Rank rank, bool served);
+
+  bool trains() const { return rank_ < job_.trainers; }
+  bool serves() const;  // holds rows
+  Rank server() const { return rank_ - job_.first_server(); }
+
+  /// Adds the buffers, which are the same on every rank but for their sizes,
+  /// and the place of the bags among the parameters.
+  void add_buffers(DType type, Setup& setup) const;
+
+  /// What is for one server, or from it.
+  Slice for_server(const Setup& setup,
+                   const BufferPair& what,
+                   Rank server) const;
+
+  /// What is from one trainer, or for it.  What a rank has for itself lies
+  /// once, with the trainer's.
+  Slice for_trainer(const Setup& setup,
+                    const BufferPair& what,
+                    Rank trainer) const;
+
+ private:
+  void add_pair(const BufferPair& what,
+                DType type,
+                Elements width,
+                Setup& setup) const;
+
+  const EmbeddingJob& job_;
+  TableMap map_;
+  Rank rank_;
+  bool served_;
+};
+
+}  // namespace paceline::strategies
