@@ -101,7 +101,7 @@ TEST_F(VirtualTime, RefusesWhatItCannotTell) {
                 .find("averages what has arrived"),
             std::string::npos);
   EXPECT_NE(refusal(digits + "--virtual-time two.toml --accumulate 2")
-                .find("take accumulate 1 and fp32"),
+                .find("take accumulate 1, fp32"),
             std::string::npos);
   EXPECT_NE(refusal(digits + "--virtual-time two.toml -H localhost:2")
                 .find("leave out the hosts"),

@@ -101,6 +101,7 @@ TEST_F(Schema, HoldsForWrittenRecords) {
   trained.configuration.target = 0.95;
   trained.configuration.evaluate_every = 20;
   trained.configuration.lr_warmup = 5;
+  trained.configuration.average_buffers = 8;
   trained.configuration.lr_decay = "0.1@20+30";
   for (RankSamples& rank : trained.ranks) {
     rank.evaluations = {{.loss = 2.5, .accuracy = 0.25},

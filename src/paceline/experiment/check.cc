@@ -197,6 +197,15 @@ void check_instruments(const Configuration& c, const Where& where) {
         where("strategy"),
         c.strategy));
   }
+  const bool by_pytorch =
+      spec.whole.row != nullptr && spec.whole.row->name != "none";
+  if (c.average_buffers > 0 && (by_pytorch || !c.replay.empty())) {
+    throw UsageError(fmt::format(
+        "{}: statistics are averaged by the plan of a network that trains "
+        "here, which {} is not; leave it out",
+        where("average_buffers"),
+        by_pytorch ? "'" + c.strategy + "'" : "a replay"));
+  }
   if (c.clip_norm > 0 && !c.command.empty()) {
     throw UsageError(
         fmt::format("{}: the case is performed by --command, which is not told "

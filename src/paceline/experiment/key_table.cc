@@ -204,6 +204,11 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "lr_decay", .metavar = "X@N+N",
      .help = "multiply the rate by X at each of these steps: 0.1@200+300",
      .field = &C::lr_decay, .group = Group::kTraining},
+    {.name = "average_buffers", .metavar = "STEPS",
+     .help = "average the statistics of batch norm over all ranks after every "
+             "so many steps; 0: never",
+     .field = &C::average_buffers, .group = Group::kTraining, .minimum = 0,
+     .maximum = 500},
     {.name = "clip_norm", .metavar = "X",
      .help = "largest L2 norm of all gradients together, to which longer ones "
              "are scaled; 0: any",

@@ -9,6 +9,7 @@
 #include "paceline/cluster/link_spec.h"
 #include "paceline/measure/plan_times.h"
 #include "paceline/measure/shape_of.h"
+#include "paceline/measure/statistics.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/access.h"
@@ -174,7 +175,10 @@ void Trainer::make_plan() {
   if (planner_ == nullptr) {
     strategy_ = strategies::parse_strategy(
         configuration_.strategy, {.bucket_mb = configuration_.bucket_mb});
-    planner_ = planner_of(configuration_, strategy_, options_.integers);
+    planner_ = with_statistics(
+        configuration_,
+        traced_,
+        planner_of(configuration_, strategy_, options_.integers));
     input_.profile = options_.profile;
     input_.alpha_beta = options_.alpha_beta;
     if (team_.world > 1 && strategies::needs_times(strategy_)) {
@@ -225,6 +229,7 @@ void Trainer::allocate(const plan::Setup& setup) {
   }
   memory_ = std::make_unique<runtime::FlatMemory>(setup, team_.device);
   memory_->adopt(traced_.parameters);
+  adopt_statistics(traced_, *memory_);
 }
 
 // Measures the times that the strategy needs and lacks: all ranks, on a

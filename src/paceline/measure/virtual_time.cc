@@ -39,10 +39,11 @@ void check_virtual(const Configuration& c) {
            "trains on no data; name some (--data digits), or take `paceline "
            "predict`");
   }
-  if (c.accumulate > 1 || c.dtype != "fp32") {
+  if (c.accumulate > 1 || c.dtype != "fp32" || c.average_buffers > 0) {
     refuse(c,
-           "is not predicted with micro-batches or another number type; take "
-           "accumulate 1 and fp32");
+           "is not predicted with micro-batches, another number type or "
+           "averaged statistics; take accumulate 1, fp32 and average_buffers "
+           "0");
   }
   const auto* exchange =
       strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb})

@@ -66,6 +66,9 @@ std::string key_of_data(const Configuration& c) {
   if (c.evaluate_every != 50) {
     key += fmt::format(" evaluate_every={}", c.evaluate_every);
   }
+  if (c.average_buffers != 0) {
+    key += fmt::format(" average_buffers={}", c.average_buffers);
+  }
   if (c.lr_warmup != 0) {
     key += fmt::format(" lr_warmup={}", c.lr_warmup);
   }

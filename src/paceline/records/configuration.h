@@ -79,6 +79,7 @@ struct Configuration {
   int evaluate_every = 50;     // steps
   int lr_warmup = 0;           // steps of a rate that grows to learning_rate
   std::string lr_decay{};      // "0.1@200+300"; empty: none
+  int average_buffers = 0;     // steps between averages of statistics; 0: none
   double clip_norm = 0;        // largest norm of all gradients; 0: any
   bool discard = false;        // a warm-up case: run, never recorded
 

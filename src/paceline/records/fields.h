@@ -111,6 +111,7 @@ void visit_data(Visitor& visit, T& c) {
   visit("split", unless("even", c.split));
   visit("target", unless(0, c.target));
   visit("evaluate_every", unless(50, c.evaluate_every));
+  visit("average_buffers", unless(0, c.average_buffers));
   visit("lr_warmup", unless(0, c.lr_warmup));
   visit("lr_decay", unless({}, c.lr_decay));
   visit("clip_norm", unless(0, c.clip_norm));

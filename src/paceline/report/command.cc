@@ -57,6 +57,8 @@ void add_data(const records::Configuration& c, Line& line) {
   line.unless_default("--target", c.target, usual.target);
   line.unless_default(
       "--evaluate-every", c.evaluate_every, usual.evaluate_every);
+  line.unless_default(
+      "--average-buffers", c.average_buffers, usual.average_buffers);
   line.unless_default("--lr-warmup", c.lr_warmup, usual.lr_warmup);
   line.unless_default("--lr-decay", c.lr_decay, usual.lr_decay);
   line.unless_default("--clip-norm", c.clip_norm, usual.clip_norm);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/averaged_statistics.h"
+
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/program.h"
+
+namespace paceline::strategies {
+namespace {
+
+class AveragedStatistics final : public Planner {
+ public:
+  AveragedStatistics(std::vector<Elements> elements,
+                     DType type,
+                     Step every,
+                     std::unique_ptr<Planner> parameters)
+      : elements_(std::move(elements)),
+        type_(type),
+        every_(every),
+        parameters_(std::move(parameters)) {
+    PACELINE_CHECK(every_ >= 1 && every_ <= kLongestStatisticsInterval);
+  }
+
+  Setup setup(const PlanInput& input) const override {
+    Setup setup = parameters_->setup(input);
+    const auto id = static_cast<BufferId>(setup.buffers.size());
+    Elements begin = 0;
+    for (const Elements count : elements_) {
+      setup.statistics.push_back({id, begin, count});
+      begin += count;
+    }
+    Buffer buffer;
+    buffer.name = kStatistics;
+    buffer.dtype = type_;
+    buffer.elements = begin;
+    setup.buffers.push_back(std::move(buffer));
+    if (training_ranks(input) > 1) {
+      Communicator group;
+      group.name = kStatistics;
+      group.members = plan::Members::spaced(0, training_ranks(input));
+      setup.communicators.push_back(std::move(group));
+    }
+    return setup;
+  }
+
+  // Twice the other's, and one more where statistics cross.
+  Variant variant(const PlanInput& input, Step step) const override {
+    return 2 * parameters_->variant(input, step) +
+           ((step + 1) % every_ == 0 ? 1 : 0);
+  }
+
+  CommPlan plan(const PlanInput& input,
+                const Setup& setup,
+                Variant variant) const override {
+    CommPlan program = parameters_->plan(input, setup, variant / 2);
+    const Rank ranks = training_ranks(input);
+    if (variant % 2 == 0 || ranks < 2 || input.rank >= ranks) {
+      return program;
+    }
+    const Slice all = plan::whole(setup, setup.statistics.front().buffer);
+    plan::Collective sum;
+    sum.pattern = plan::Pattern::kAllReduce;
+    sum.on = static_cast<plan::CommunicatorId>(setup.communicators.size() - 1);
+    sum.in = sum.out = all;
+    sum.reduce = plan::Reduce::kSum;
+    program.ops.push_back({.work = sum});
+    plan::Kernel mean;
+    mean.name = "copy";
+    mean.reads = {{all}};
+    mean.writes = {{all}};
+    mean.numbers = {1.0 / ranks};
+    program.ops.push_back({.work = mean});
+    return program;
+  }
+
+  Rank training_ranks(const PlanInput& input) const override {
+    return parameters_->training_ranks(input);
+  }
+  Symmetry symmetry(const PlanInput& input) const override {
+    return parameters_->symmetry(input);
+  }
+  std::string remark(const PlanInput& input) const override {
+    return parameters_->remark(input);
+  }
+
+ private:
+  std::vector<Elements> elements_;
+  DType type_;
+  Step every_;
+  std::unique_ptr<Planner> parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> make_averaged_statistics(
+    std::vector<Elements> elements,
+    DType type,
+    Step every,
+    std::unique_ptr<Planner> parameters) {
+  return std::make_unique<AveragedStatistics>(
+      std::move(elements), type, every, std::move(parameters));
+}
+
+}  // namespace paceline::strategies
