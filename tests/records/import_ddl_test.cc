@@ -96,5 +96,20 @@ TEST(ImportDdl, RefusesWhatItCannotKnow) {
   EXPECT_EQ(refusal(zero, "a.log"), "a.log:6: '0.000' is no rate");
 }
 
+TEST(ImportDdl, RefusesDamagedLinesOfResults) {
+  std::string iteration(kHorovod);
+  iteration.replace(iteration.find("Iter #2: 109.3 img/sec per GPU"),
+                    30,
+                    "Iter #2: 109.3 im");
+  EXPECT_EQ(refusal(iteration, "a.log"),
+            "a.log:8: 'Iter #2: 109.3 im' is a line of results that is cut off "
+            "or mixed with another");
+  std::string total(kHorovod);
+  total.resize(total.find("GPU(s): 432"));
+  EXPECT_EQ(refusal(total, "a.log"),
+            "a.log:17: 'Total img/sec on 4 ' is a line of results that is cut "
+            "off or mixed with another");
+}
+
 }  // namespace
 }  // namespace paceline::records

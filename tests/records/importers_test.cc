@@ -53,6 +53,10 @@ TEST(Importers, MlperfThroughputPerTrackedStats) {
             std::string::npos);
   EXPECT_NE(refusal([] { import_mllog("\n:::MLLOG {", "x"); }).find("x:2: not"),
             std::string::npos);
+  std::string damaged = kMllog;
+  damaged.replace(damaged.find("36189.53018148138"), 17, "null");
+  EXPECT_EQ(refusal([&] { import_mllog(damaged, "x"); }),
+            "x:7: the throughput null is no positive number");
 }
 
 // The form of Oneflow-Inc/DLPerf, NVIDIADeepLearningExamples/PyTorch/
@@ -95,6 +99,21 @@ TEST(Importers, DlperfLogIsHundredStepsAfterTwenty) {
   EXPECT_NE(record.adapter.at("formula").find("100 steps after 20"),
             std::string::npos);
   EXPECT_EQ(from_line(to_line(record)), record);
+}
+
+TEST(Importers, DlperfCountsLinesThatItCannotRead) {
+  const std::string path = "logs/1n8g/rn50_b128_fp32_3.log";
+  EXPECT_TRUE(import_dlperf_log(dll_log(130), path).at(0).warnings.empty());
+  std::string damaged = dll_log(130);
+  for (const int step : {7, 30}) {  // which have the lines 8 and 31
+    const auto at = damaged.find(" Iteration: " + std::to_string(step) + " ");
+    damaged.erase(damaged.rfind("DLL 2020", at), 20);
+  }
+  const RunRecord record = import_dlperf_log(damaged, path).at(0);
+  ASSERT_EQ(record.warnings.size(), 1U);
+  EXPECT_EQ(record.warnings[0].code, "unreadable-lines");
+  EXPECT_EQ(record.warnings[0].seen,
+            "2 lines of a step cannot be read, the first is line 8");
 }
 
 TEST(Importers, DlperfLogThatIsTooShortOrNamedOtherwiseIsRefused) {
@@ -277,6 +296,14 @@ TEST(Importers, NcclTestsText) {
               import_nccl_tests(nameless, "x");
             }).find("which program of nccl-tests"),
             std::string::npos);
+}
+
+TEST(Importers, NcclTestsRowsThatAreCutOffAreRefused) {
+  std::string cut = kNccl;
+  cut.resize(cut.rfind("float"));
+  EXPECT_EQ(refusal([&] { import_nccl_tests(cut, "x"); }),
+            "x:11: '          16             4     ' is a row of results that "
+            "is cut off");
 }
 
 // The keys of NVIDIA/nccl-tests a0b82b2, src/util.cu.

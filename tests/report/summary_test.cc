@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/report/summary_table.h"
 #include "paceline/report/value_format.h"
 #include "report/fixed_records.h"
 
@@ -277,6 +278,19 @@ TEST(Summary, PredictionsForOtherClustersAreOtherCases) {
   EXPECT_EQ(rows[1].label, "16 ranks cluster=2 nodes, 40 Gb; prices 00000002");
   EXPECT_FALSE(rows[0].baseline.has_value());
   EXPECT_EQ(rows[1].baseline, "1 rank");
+}
+
+TEST(SummaryHeading, SaysNothingOfADeviceThatIsNotKnown) {
+  std::vector<RunRecord> records{fixed_record({"theirs", "external", 2, 100})};
+  records::Configuration& c = records[0].configuration;
+  c.device = c.engine = "";
+  c.dtype = "amp";
+  EXPECT_EQ(heading_of(summarize(records).at(0)),
+            "resnet50, batch 32 per rank: amp, 1 thread per rank");
+  c.dtype = "-";
+  c.threads = 0;
+  EXPECT_EQ(heading_of(summarize(records).at(0)),
+            "resnet50, batch 32 per rank");
 }
 
 TEST(ValueFormat, ShowsWhatIsFarBelowItsColumn) {

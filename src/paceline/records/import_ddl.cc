@@ -13,6 +13,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/text.h"
 
 namespace paceline::records {
 namespace {
@@ -100,6 +101,15 @@ class LogReader {
       case_.device = found[3] == "GPU" ? "cuda" : "cpu";
     } else if (std::regex_search(line, found, total)) {
       end_run(std::stoi(found[2]));
+    } else if (line.find("Iter #") != std::string::npos ||
+               line.starts_with("Total img/sec") ||
+               line.starts_with("Total sen/sec")) {
+      throw UsageError(fmt::format(
+          "{}:{}: '{}' is a line of results that is cut off or mixed with "
+          "another",
+          path_,
+          line_ + 1,
+          shown(line)));
     } else if (std::regex_search(line, found, model)) {
       case_.model = ours(kModels, found[1]);
     } else if (std::regex_search(line, found, batch)) {

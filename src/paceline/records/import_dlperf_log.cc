@@ -14,6 +14,8 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
+#include "paceline/base/text.h"
 #include "paceline/records/importers.h"
 
 namespace paceline::records {
@@ -177,36 +179,44 @@ struct Steps {
   const Format* format = nullptr;
   std::vector<double> values;        // stamps, seconds or rates, a line each
   std::map<int, double> numbered{};  // stamps or seconds by the step's number
+  std::vector<int> unread{};         // lines of steps that lack one of these
 };
 
-// Of a rank's own times the slowest counts.
-void keep_numbered(const std::string& line, double value, Steps& steps) {
-  std::smatch step;
-  if (std::regex_search(line, step, std::regex(steps.format->step))) {
-    double& kept = steps.numbered[std::stoi(step[1])];
-    kept = std::max(kept, value);
+// Whether the line of a step says what it should.
+bool read_step(const std::string& line,
+               const std::regex& number,
+               const std::regex& numbered,
+               Steps& steps) {
+  std::smatch match, step;
+  if (!std::regex_search(line, match, number)) {
+    return false;
   }
+  const double value = steps.format->number == kStampNumber
+                           ? seconds_of(match)
+                           : std::stod(match[1]);
+  if (steps.format->step == nullptr) {
+    steps.values.push_back(value);
+    return true;
+  }
+  if (!std::regex_search(line, step, numbered)) {
+    return false;
+  }
+  // Of a rank's own times the slowest counts.
+  double& kept = steps.numbered[std::stoi(step[1])];
+  kept = std::max(kept, value);
+  return true;
 }
 
 Steps steps_of(std::string_view text) {
+  const std::vector<std::string> lines = split_lines(text);
   for (const Format& format : kFormats) {
     Steps steps{.format = &format, .values = {}};
     const std::regex number(format.number);
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      const std::string line(text.substr(begin, end - begin));
-      begin = end + 1;
-      std::smatch match;
-      if (line.find(format.marker) != std::string::npos &&
-          std::regex_search(line, match, number)) {
-        const double value = format.number == kStampNumber
-                                 ? seconds_of(match)
-                                 : std::stod(match[1]);
-        if (format.step != nullptr) {
-          keep_numbered(line, value, steps);
-        } else {
-          steps.values.push_back(value);
-        }
+    const std::regex numbered(format.step == nullptr ? "" : format.step);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].find(format.marker) != std::string::npos &&
+          !read_step(lines[i], number, numbered, steps)) {
+        steps.unread.push_back(static_cast<int>(i) + 1);
       }
     }
     if (!steps.values.empty() || !steps.numbered.empty()) {
@@ -352,6 +362,17 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
       kTimed,
       kSkipped,
       steps.format->extractor);
+  if (!steps.unread.empty()) {
+    record.warnings.push_back(
+        {.code = "unreadable-lines",
+         .seen = fmt::format("{} of a step cannot be read, the first is line "
+                             "{}",
+                             counted(std::ssize(steps.unread), "line"),
+                             steps.unread.front()),
+         .why = "their steps are not counted, so that the window may begin "
+                "later",
+         .advice = "compare with an undamaged log"});
+  }
   return {record};
 }
 

@@ -68,10 +68,8 @@ class Log {
     const std::string key = event.value("key", "");
     const Event value = event.value("value", Event());
     if (key == "tracked_stats") {
-      const double rate =
-          value.is_object() ? value.value("throughput", 0.0) : 0;
-      if (rate > 0) {
-        rates_.push_back(rate);
+      if (value.is_object() && value.contains("throughput")) {
+        add_rate(value["throughput"]);
       }
     } else if (!value.is_null() && !value.is_structured() && kept(key, event)) {
       record_.adapter[key] =
@@ -80,6 +78,17 @@ class Log {
     if (key == "run_stop" && event.contains("metadata")) {
       record_.adapter["run_status"] = event["metadata"].value("status", "");
     }
+  }
+
+  void add_rate(const Event& rate) {
+    if (!rate.is_number() || !(rate.get<double>() > 0)) {
+      throw UsageError(
+          fmt::format("{}:{}: the throughput {} is no positive number",
+                      path_,
+                      line_,
+                      shown(rate.dump())));
+    }
+    rates_.push_back(rate.get<double>());
   }
 
   static bool kept(const std::string& key, const Event& event) {

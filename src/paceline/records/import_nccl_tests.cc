@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/records/importers.h"
 
@@ -80,13 +81,12 @@ std::vector<CommRecord> from_text(std::string_view text,
   static const std::regex warmup_pattern(R"(warmup iters:\s*(\d+))");
   static const std::regex row_pattern(
       R"(^\s*(\d+)\s+(\d+)\s+(\w+)\s+\w+\s+-?\d+\s+([0-9.e+]+)\s+[0-9.e+]+\s+[0-9.e+]+\s+(\S+))");
+  static const std::regex begun_pattern(R"(^\s*\d+(\s+\d+(\s.*)?)?$)");
   std::vector<std::string> hosts;
   std::vector<CommRecord> rows;
-  int warmup = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line(text.substr(begin, end - begin));
-    begin = end + 1;
+  int warmup = 0, number = 0;
+  for (const std::string& line : split_lines(text)) {
+    ++number;
     std::smatch match;
     if (std::regex_search(line, match, rank_pattern)) {
       hosts.push_back(match[1]);
@@ -99,6 +99,12 @@ std::vector<CommRecord> from_text(std::string_view text,
       row.iteration_ns = {ns_of(std::stod(match[4]), path)};
       row.wrong_elements =
           match[5] == "N/A" ? 0 : std::llround(std::stod(match[5]));
+    } else if (std::regex_match(line, begun_pattern)) {
+      throw UsageError(
+          fmt::format("{}:{}: '{}' is a row of results that is cut off",
+                      path,
+                      number,
+                      shown(line)));
     }
   }
   const CommRecord shared = shared_of(text, path, hosts);

@@ -88,7 +88,9 @@ std::string heading_of(const GroupSummary& group) {
     return c.data.empty() ? "" : fmt::format("data {}", c.data);
   }));
   add(common(rows, [](const Configuration& c) {
-    return fmt::format("{} on {}", c.dtype, c.device);
+    // Imported results may lack either.
+    const std::string type = c.dtype == "-" ? "" : c.dtype;
+    return c.device.empty() ? type : fmt::format("{} on {}", c.dtype, c.device);
   }));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
   add(common(rows, [](const Configuration& c) {
@@ -114,9 +116,10 @@ std::string heading_of(const GroupSummary& group) {
     return row.configuration.model == "hybrid";  // steps differ in samples
   });
   return printable(fmt::format(
-      "{}{}: {}",
+      "{}{}{}{}",
       group.model,
       batch ? fmt::format(", batch {} per rank", group.batch_size) : "",
+      facts.empty() ? "" : ": ",
       fmt::join(facts, ", ")));
 }
 
