@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is refused over an engine whose ranks must issue in one order, as
+// NCCL's. Gloo stands for it, under its name.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "measure/run_team.h"
+#include "measure/small_case.h"
+
+namespace paceline::measure {
+namespace {
+
+using testing::small_case;
+
+class NamedNccl final : public engines::Engine {
+ public:
+  explicit NamedNccl(engines::Engine& real) : real_(real) {}
+  std::string_view name() const override { return "nccl"; }
+  std::unique_ptr<engines::Channel> connect(
+      const engines::ChannelSpec& spec) override {
+    return real_.connect(spec);
+  }
+
+ private:
+  engines::Engine& real_;
+};
+
+std::vector<std::string> errors_of(const std::string& strategy) {
+  return testing::run_team(2, [&](const Team& team) {
+    NamedNccl engine(*team.engine);
+    Team named = team;
+    named.engine = &engine;
+    Trainer trainer(small_case("mlp", strategy), named);
+    trainer.step();
+    trainer.drain();
+  });
+}
+
+TEST(OneOrder, PriorityWithMessagesIsRefused) {
+  for (const std::string& error :
+       errors_of("bytescheduler:order=priority+ps")) {
+    EXPECT_NE(error.find("order=priority: over nccl every rank must issue in "
+                         "one order"),
+              std::string::npos)
+        << error;
+    EXPECT_NE(error.find("cannot choose for the plan's "), std::string::npos)
+        << error;
+  }
+}
+
+TEST(OneOrder, PriorityOfOneCommunicatorsCollectivesIsTaken) {
+  for (const std::string& error : errors_of("bytescheduler:order=priority")) {
+    EXPECT_EQ(error, "");
+  }
+}
+
+}  // namespace
+}  // namespace paceline::measure
