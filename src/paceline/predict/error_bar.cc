@@ -137,7 +137,9 @@ ErrorBar error_bar_of(const PredictRequest& request,
     return {.why = "layer times are a device's data sheet, not measured"};
   }
   if (request.tables) {
-    return {.why = "no published table has servers of embedding rows"};
+    return {.why =
+                "the one published table with embedding rows is predicted far "
+                "too fast"};
   }
   const FamilyErrors* family = family_of(strategies::parse_strategy(
       request.strategy, {.bucket_mb = request.bucket_mb}));
