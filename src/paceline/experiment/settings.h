@@ -19,7 +19,7 @@ struct Settings {
   std::string json;                // empty: not written
   std::string trace;               // empty: not written
   std::string virtual_time;        // a cluster file; empty: real times alone
-  double device_rate = 0;          // samples/s of one of its devices; 0: as here
+  double device_rate = 0;          // samples/s of a device there; 0: as here
   std::string format = "table";    // table, ddp, json, csv
   bool dry_run = false;
   bool resume = false;
