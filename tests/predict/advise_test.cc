@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/predict/candidates.h"
@@ -72,18 +73,15 @@ TEST(Advise, ComparesOtherUpdatesWhereTheyAreWelcome) {
               neighbors)
         << strategy;
   }
-  ASSERT_NE(table.winner(), nullptr);
-  EXPECT_TRUE(table.winner()->runs);
 }
 
-TEST(Advise, PricesServersWhichTheRuntimeDoesNotPerform) {
+TEST(Advise, PricesServersBesideTheWorkers) {
   std::size_t servers = 0;
   for (const Advice& row : table().rows) {
     const strategies::StrategySpec spec =
         strategies::parse_strategy(row.configuration.strategy);
     const bool serves =
         spec.whole.row == nullptr && spec.exchange.row->name == "ps";
-    EXPECT_EQ(row.runs, !serves) << row.configuration.strategy;
     if (serves) {
       ++servers;
       EXPECT_EQ(family_of(spec), nullptr);  // servers beside the workers
@@ -91,8 +89,6 @@ TEST(Advise, PricesServersWhichTheRuntimeDoesNotPerform) {
     }
   }
   EXPECT_EQ(servers, 6U);  // three schedules, with and without a sum on hosts
-  ASSERT_NE(table().winner(), nullptr);
-  EXPECT_TRUE(table().winner()->runs);
   EXPECT_FALSE(holds(candidates(request_of(1), 1), "ps"));
   EXPECT_FALSE(holds(candidates(request_of(33), 9), "ps"));
 }
@@ -166,29 +162,25 @@ TEST(Advise, MarksWhatCannotBeToldFromTheFirst) {
   EXPECT_GT(by_intervals, 0);
 }
 
-Advice row_of(double step, double share, bool validated, bool runs = true) {
+Advice row_of(double step, double share, bool validated) {
   Advice row;
   row.step = std::llround(step);
   row.bar = {.share = share, .validated = validated};
   row.like_best = true;
-  row.runs = runs;
   return row;
 }
 
 TEST(Advise, PrefersWhatWasExaminedAmongWhatCannotBeToldApart) {
   AdviceTable table;
   table.rows = {row_of(1, 0.7, false),
-                row_of(2, 0.1, true, false),
-                row_of(3, 0.5, true),
-                row_of(4, 0.1, true),
-                row_of(5, 0.1, true)};
-  EXPECT_EQ(table.winner(), &table.rows[3]);
-  table.rows[3].like_best = table.rows[4].like_best = false;
-  EXPECT_EQ(table.winner(), &table.rows[2]);
-  table.rows[2].bar.validated = false;
-  EXPECT_EQ(table.winner(), &table.rows[0]);
-  table.rows = {row_of(1, 0.1, true, false)};
-  EXPECT_EQ(table.winner(), nullptr);
+                row_of(2, 0.5, true),
+                row_of(3, 0.1, true),
+                row_of(4, 0.1, true)};
+  EXPECT_EQ(&table.winner(), &table.rows[2]);
+  table.rows[2].like_best = table.rows[3].like_best = false;
+  EXPECT_EQ(&table.winner(), &table.rows[1]);
+  table.rows[1].bar.validated = false;
+  EXPECT_EQ(&table.winner(), &table.rows[0]);
 }
 
 TEST(Advise, TellsNothingApartOnABareRoofline) {
@@ -219,12 +211,44 @@ TEST(Advise, SaysWhichBucketSizeToUse) {
     return strategy.starts_with("fusion:") &&
            strategy.find('+') == std::string::npos;
   });
-  EXPECT_NE(
-      first->configuration.strategy.find(
-          "bucket-mb=" + std::to_string(static_cast<int>(fusion->best_mb))),
-      std::string::npos);
+  EXPECT_NE(first->configuration.strategy.find(
+                "bucket-mb=" + std::to_string(static_cast<int>(fusion->best))),
+            std::string::npos);
   EXPECT_GE(fusion->worst_ratio, 1);
   EXPECT_FALSE(fusion->like.empty());
+}
+
+// Of partitions of 1 and 4 MiB, each with a credit of itself and of four.
+TEST(Advise, SaysWhichPartitionAndCreditToUse) {
+  AdviseRequest request = request_of(8);
+  request.partition_mb = {1, 4};
+  request.error = 0;
+  const AdviceTable table = advise(request);
+  const auto found =
+      std::ranges::find(table.partitions,
+                        "bytescheduler:order=program,queue=tensor",
+                        &PartitionAdvice::strategy);
+  ASSERT_NE(found, table.partitions.end()) << table.partitions.front().strategy;
+  std::vector<std::pair<plan::Picoseconds, PartitionSize>> steps;
+  for (const PartitionSize& size : {PartitionSize{1, 1},
+                                    PartitionSize{1, 4},
+                                    PartitionSize{4, 4},
+                                    PartitionSize{4, 16}}) {
+    PredictRequest job = request.job;
+    job.strategy = fmt::format("bytescheduler:partition-mb={:g},credit-mb={:g}",
+                               size.partition_mb,
+                               size.credit_mb);
+    job.steps = 3;
+    steps.emplace_back(predict(job).times.step, size);
+  }
+  std::ranges::sort(steps);
+  EXPECT_EQ(steps.front().first,
+            std::ranges::find(steps, found->best, [](const auto& it) {
+              return it.second;
+            })->first);
+  EXPECT_DOUBLE_EQ(found->worst_ratio,
+                   static_cast<double>(steps.back().first) /
+                       static_cast<double>(steps.front().first));
 }
 
 }  // namespace

@@ -168,11 +168,9 @@ int AdviseCommand::run() const {
   print_warnings(table.warnings);
   fmt::print("{}{}{}",
              rows_text(table, top_),
-             buckets_text(table),
+             sizes_text(table),
              codecs_text(predict::weigh_codecs(request)));
-  if (const predict::Advice* winner = table.winner()) {
-    fmt::print("{}", command_text(winner->configuration, job_));
-  }
+  fmt::print("{}", command_text(table.winner().configuration, job_));
   std::fflush(stdout);
   if (!wanted.path.empty()) {
     fmt::print(stderr, "{}\n", write_experiment(wanted, table, request));

@@ -17,15 +17,11 @@ double ms(plan::Picoseconds time) {
   return plan::seconds_of(time) * 1e3;
 }
 
-constexpr std::string_view kSimulated = "simulated only";
 constexpr std::string_view kNotValidated = "not validated";
 
 /// What a reader must know of a row beside its numbers.
 std::string remark_of(const predict::Advice& row) {
   std::vector<std::string_view> words;
-  if (!row.runs) {
-    words.emplace_back(kSimulated);
-  }
   if (row.bar.known() && !row.bar.validated) {
     words.emplace_back(kNotValidated);
   }
@@ -84,14 +80,7 @@ std::string not_validated_text(std::span<const predict::Advice> rows) {
 /// The meaning of the marks that the first `count` rows bear.
 std::string marks_text(const predict::AdviceTable& table, std::size_t count) {
   const std::span rows = std::span(table.rows).first(count);
-  std::string text = bars_text(rows) + not_validated_text(rows);
-  if (std::ranges::any_of(rows, [](const auto& row) { return !row.runs; })) {
-    text += fmt::format(
-        "{}: messages between two ranks, which `paceline run` does not "
-        "perform\n",
-        kSimulated);
-  }
-  return text;
+  return bars_text(rows) + not_validated_text(rows);
 }
 
 /// The step with its error; a row without a bar has none.
@@ -177,33 +166,62 @@ std::string codecs_text(const predict::CodecTable& table) {
          "without, each in its best bucket size\n";
 }
 
-std::string buckets_text(const predict::AdviceTable& table) {
+namespace {
+
+std::string text_of(double mebibytes) {
+  return fmt::format("{:g}", mebibytes);
+}
+
+std::string text_of(const predict::PartitionSize& size) {
+  return fmt::format("{:g}/{:g}", size.partition_mb, size.credit_mb);
+}
+
+/// A row for each strategy of which several sizes were tried.
+template <class Size>
+report::Table sizes_table(const std::vector<predict::SizeAdvice<Size>>& sizes,
+                          const std::string& what) {
   report::Table shown{
-      .columns = {
-          {.name = "strategy", .align = report::Align::kLeft},
-          {.name = "best", .group = "bucket size", .unit = "MiB"},
-          {.name = "not told apart", .group = "bucket size", .unit = "MiB"},
-          {.name = "worst", .group = "bucket size", .unit = "MiB"},
-          {.name = "", .group = "cost of the worst", .unit = "%"}}};
-  for (const predict::BucketAdvice& it : table.buckets) {
-    if (it.worst_mb == it.best_mb) {
-      continue;  // one size was tried
+      .columns = {{.name = "strategy", .align = report::Align::kLeft},
+                  {.name = "best", .group = what, .unit = "MiB"},
+                  {.name = "not told apart", .group = what, .unit = "MiB"},
+                  {.name = "worst", .group = what, .unit = "MiB"},
+                  {.name = "", .group = "cost of the worst", .unit = "%"}}};
+  for (const auto& it : sizes) {
+    if (it.worst == it.best) {
+      continue;
+    }
+    std::vector<std::string> like;
+    for (const Size& size : it.like) {
+      like.push_back(text_of(size));
     }
     shown.rows.push_back(
-        {.cells = {it.strategy,
-                   fmt::format("{:g}", it.best_mb),
-                   it.like.size() > 1
-                       ? fmt::format("{:g}", fmt::join(it.like, ", "))
-                       : "-",
-                   fmt::format("{:g}", it.worst_mb),
-                   fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
-    if (it.strategy == "ddp") {
-      shown.text = fmt::format(
+        {.cells = {
+             it.strategy,
+             text_of(it.best),
+             like.size() > 1 ? fmt::format("{}", fmt::join(like, ", ")) : "-",
+             text_of(it.worst),
+             fmt::format("{:+.1f}", (it.worst_ratio - 1) * 100)}});
+  }
+  return shown;
+}
+
+std::string console_text_of(const report::Table& shown) {
+  return shown.rows.empty() ? "" : "\n" + report::console_text(shown);
+}
+
+}  // namespace
+
+std::string sizes_text(const predict::AdviceTable& table) {
+  report::Table buckets = sizes_table(table.buckets, "bucket size");
+  for (const predict::BucketAdvice& it : table.buckets) {
+    if (it.strategy == "ddp" && it.worst != it.best) {
+      buckets.text = fmt::format(
           "ddp in PyTorch: DistributedDataParallel(model, bucket_cap_mb={:g})",
-          it.best_mb);
+          it.best);
     }
   }
-  return shown.rows.empty() ? "" : "\n" + report::console_text(shown);
+  return console_text_of(buckets) +
+         console_text_of(sizes_table(table.partitions, "partition/credit"));
 }
 
 namespace {

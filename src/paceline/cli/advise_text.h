@@ -19,7 +19,7 @@ std::string rows_text(const predict::AdviceTable& table, int top);
 std::string codecs_text(const predict::CodecTable& table);
 
 /// Which bucket size each strategy with buckets should have.
-std::string buckets_text(const predict::AdviceTable& table);
+std::string sizes_text(const predict::AdviceTable& table);
 
 /// Placements, the fastest first, and what the first one does with each table.
 std::string placements_text(std::span<const predict::PlacedTables> ranked,

@@ -150,7 +150,7 @@ class Writing {
   void add(const predict::Advice& advice) {
     std::string strategy = advice.configuration.strategy;
     // PyTorch's reducer needs a network that computes.
-    if (!advice.runs || (replays_ && strategy.starts_with("ddp:"))) {
+    if (replays_ && strategy.starts_with("ddp:")) {
       return;
     }
     predict::PredictRequest job = request_.job;

@@ -18,12 +18,6 @@ plan::Picoseconds scaled(plan::Picoseconds time, double factor) {
   return std::llround(static_cast<double>(time) * factor);
 }
 
-bool sends_messages(const simulator::Job& job) {
-  return std::ranges::any_of(job.items, [](const simulator::Item& item) {
-    return item.kind == simulator::ItemKind::kExchange;
-  });
-}
-
 Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
   const records::Configuration& configuration = prediction.record.configuration;
   const strategies::StrategySpec spec = strategies::parse_strategy(
@@ -40,26 +34,47 @@ Advice advice_of(const Prediction& prediction, const AdviseRequest& request) {
           .bar = bar,
           .low = scaled(step, std::max(0.0, 1 - bar.share.value_or(0))),
           .high = scaled(step, 1 + bar.share.value_or(0)),
-          .guarantee = spec.guarantee(),
-          .runs = !sends_messages(*prediction.job)};
+          .guarantee = spec.guarantee()};
 }
 
-/// A strategy in words that differ from another's in the bucket alone.
+/// A strategy in words that differ from another's in its sizes alone.
+template <class Size>
 struct Sized {
   std::string rest;
-  double mebibytes = 0;
+  Size size{};
 };
 
-std::optional<Sized> sized(const std::string& strategy) {
+std::optional<Sized<double>> bucket_of(const std::string& strategy) {
   constexpr std::string_view kKey = ":bucket-mb=";
   const auto begin = strategy.find(kKey);
   if (begin == std::string::npos) {
     return std::nullopt;
   }
   const auto end = std::min(strategy.find('+', begin), strategy.size());
-  return Sized{.rest = strategy.substr(0, begin) + strategy.substr(end),
-               .mebibytes = std::strtod(strategy.c_str() + begin + kKey.size(),
-                                        nullptr)};
+  return Sized<double>{
+      strategy.substr(0, begin) + strategy.substr(end),
+      std::strtod(strategy.c_str() + begin + kKey.size(), nullptr)};
+}
+
+/// Cuts "KEY=NUMBER," out of the text.
+double take_number(const std::string& key, std::string& text) {
+  const auto begin = text.find(key);
+  const double number = std::strtod(text.c_str() + begin + key.size(), nullptr);
+  text.erase(begin, text.find(',', begin) + 1 - begin);
+  return number;
+}
+
+std::optional<Sized<PartitionSize>> partition_of(const std::string& strategy) {
+  const auto end = std::min(strategy.find('+'), strategy.size());
+  std::string schedule = strategy.substr(0, end) + ",";
+  if (schedule.find("partition-mb=") == std::string::npos ||
+      schedule.find("credit-mb=") == std::string::npos) {
+    return std::nullopt;
+  }
+  const PartitionSize size{take_number("partition-mb=", schedule),
+                           take_number("credit-mb=", schedule)};
+  schedule.pop_back();
+  return Sized<PartitionSize>{schedule + strategy.substr(end), size};
 }
 
 /// Whether a row cannot be told from one that is as fast or faster; `apart`:
@@ -71,33 +86,34 @@ bool alike(const Advice& faster,
                : row.low <= faster.high;
 }
 
-/// `rows` are sorted by step.
-std::vector<BucketAdvice> buckets_of(const std::vector<Advice>& rows) {
-  std::vector<BucketAdvice> all;
+/// `rows` are sorted by step; `size_of` says a row's size, if it has one.
+template <class Size>
+std::vector<SizeAdvice<Size>> sizes_of(
+    const std::vector<Advice>& rows,
+    std::optional<Sized<Size>> (*size_of)(const std::string& strategy)) {
+  std::vector<SizeAdvice<Size>> all;
   std::vector<const Advice*> bests;
   for (const Advice& row : rows) {
-    const std::optional<Sized> of = sized(row.configuration.strategy);
+    const auto of = size_of(row.configuration.strategy);
     if (!of) {
       continue;
     }
-    auto found = std::ranges::find(all, of->rest, &BucketAdvice::strategy);
+    auto found = std::ranges::find(all, of->rest, &SizeAdvice<Size>::strategy);
     if (found == all.end()) {
-      found = all.insert(all.end(),
-                         {.strategy = of->rest,
-                          .best_mb = of->mebibytes,
-                          .like = {},
-                          .worst_mb = of->mebibytes});
+      found = all.insert(all.end(), SizeAdvice<Size>{});
+      found->strategy = of->rest;
+      found->best = of->size;
       bests.push_back(&row);
     }
     const Advice& best = *bests[static_cast<std::size_t>(found - all.begin())];
     if (alike(best, row, sizes_told_apart_by(row.bar))) {
-      found->like.push_back(of->mebibytes);
+      found->like.push_back(of->size);
     }
-    found->worst_mb = of->mebibytes;
+    found->worst = of->size;
     found->worst_ratio =
         static_cast<double>(row.step) / static_cast<double>(best.step);
   }
-  for (BucketAdvice& it : all) {
+  for (SizeAdvice<Size>& it : all) {
     std::ranges::sort(it.like);
   }
   return all;
@@ -122,20 +138,15 @@ void check_request(const AdviseRequest& request) {
 
 }  // namespace
 
-const Advice* AdviceTable::winner() const {
-  const Advice* first = nullptr;  // that runs
+const Advice& AdviceTable::winner() const {
   const Advice* best = nullptr;
   for (const Advice& row : rows) {
-    if (!row.runs) {
-      continue;
-    }
-    first = first == nullptr ? &row : first;
     if (row.like_best && row.bar.validated &&
         (best == nullptr || row.bar.share < best->bar.share)) {
       best = &row;
     }
   }
-  return best != nullptr ? best : first;
+  return best != nullptr ? *best : rows.front();
 }
 
 std::string_view caution(strategies::Guarantee guarantee) {
@@ -183,7 +194,8 @@ AdviceTable advise(const AdviseRequest& request) {
     row.like_best =
         row.bar.known() && alike(first, row, told_apart_by(first.bar, row.bar));
   }
-  table.buckets = buckets_of(table.rows);
+  table.buckets = sizes_of(table.rows, bucket_of);
+  table.partitions = sizes_of(table.rows, partition_of);
   return table;
 }
 

@@ -33,7 +33,6 @@ struct Advice {
   plan::Picoseconds low = 0, high = 0;  // step less and plus its error
   bool like_best = false;               // it cannot be told from the first row
   strategies::Guarantee guarantee = strategies::Guarantee::kExact;
-  bool runs = true;  // else messages between two ranks, simulated only
 };
 
 /// A strategy that cannot run here, and why.
@@ -41,26 +40,36 @@ struct Unfit {
   std::string strategy, why;
 };
 
-/// The bucket sizes of one strategy.
-struct BucketAdvice {
-  std::string strategy;      // without its size
-  double best_mb = 0;        // first of the fastest
-  std::vector<double> like;  // sizes not told apart from it, itself included
-  double worst_mb = 0;
+/// The sizes of one strategy, in MiB.
+template <class Size>
+struct SizeAdvice {
+  std::string strategy;    // without its size
+  Size best{};             // first of the fastest
+  std::vector<Size> like;  // sizes not told apart from it, itself included
+  Size worst{};
   double worst_ratio = 1;  // its step over the best one's
 };
+
+using BucketAdvice = SizeAdvice<double>;
+
+struct PartitionSize {
+  double partition_mb = 0, credit_mb = 0;
+
+  auto operator<=>(const PartitionSize&) const = default;
+};
+using PartitionAdvice = SizeAdvice<PartitionSize>;
 
 struct AdviceTable {
   std::vector<Advice> rows;  // fastest first
   std::vector<Unfit> unfit;
-  std::vector<BucketAdvice> buckets;  // by their best step
+  std::vector<BucketAdvice> buckets;        // by their best step
+  std::vector<PartitionAdvice> partitions;  // likewise
 
   std::vector<records::Warning> warnings;  // of the predictions, once each
 
-  /// Of the rows that run and cannot be told from the first, the first of those
-  /// with the smallest bar that were validated; else the first that runs. Null:
-  /// none does.
-  const Advice* winner() const;
+  /// Of the rows that cannot be told from the first, the first of those with
+  /// the smallest bar that were validated; else the first.
+  const Advice& winner() const;
 };
 
 /// Predicts every candidate (predict/candidates.h).  Equal predictions stay in
