@@ -255,7 +255,7 @@ def check_links_chart(failures, page):
         rate = link and re.fullmatch(r"(.+?)(Gbit|B/s)(,.*)?", link)
         if rate and case.runs:
             gbit = float(rate[1]) * {"Gbit": 1, "B/s": 8e-9}[rate[2]]
-            late = any(r["link_check"] and r["link_check"]["late_operations"] for r in case.runs)
+            late = any((r.get("link_check") or {}).get("late_operations") for r in case.runs)
             name = case.configuration["strategy"] + (" (INVALID)" if late else "")
             medians.add((name, f"{gbit:.4g}", case.median()))
     for chart in page.run(READ_CHARTS):
@@ -299,6 +299,16 @@ def check_training(failures, page):
         failures.check(shown == wanted, f"{title}: drawn {shown}, recorded {wanted}")
 
 
+def check_link_panels(failures, page):
+    """The panels of the links stand in the order of their rates."""
+    rates = []
+    for chart in page.run(READ_CHARTS):
+        found = re.fullmatch(r"Throughput, all ranks, link ([0-9.]+)(Gbit|B/s).*", chart["title"])
+        if found:
+            rates.append(float(found[1]) * {"Gbit": 1, "B/s": 8e-9}[found[2]])
+    failures.check(rates == sorted(rates), f"panels of links in the order of {rates} Gbit/s")
+
+
 # What is wider than its place, and whether the page says so of it.
 READ_WIDE = """
 [...document.querySelectorAll(".scroll")].map((place) => ({
@@ -314,6 +324,7 @@ READ_WIDE = """
 READ_LEGENDS = """
 [...document.querySelectorAll("figure[data-chart]")].map((figure) =>
   [...figure.querySelectorAll(".legend span")].map((entry) => ({
+    name: entry.textContent,
     line: entry.querySelector("line") &&
       (entry.querySelector("line").getAttribute("stroke-dasharray") || "solid"),
     symbol: entry.querySelector("path") && entry.querySelector("path").getAttribute("d"),
@@ -329,7 +340,7 @@ def check_forms(failures, page, width):
         failures.check(width < 1280 or not table["results"] or table["over"] <= 1,
                        f"a table of results is clipped by {table['over']} pixels")
     for looks in page.run(READ_LEGENDS):
-        for what in ("line", "symbol"):
+        for what in ("line", "symbol", "name"):
             seen = [look[what] for look in looks if look[what]]
             failures.check(len(set(seen)) == len(seen), f"two series have one {what}: {seen}")
 
@@ -341,6 +352,7 @@ def check_page(page, path, width, scheme):
     check_charts(failures, page)
     check_links_chart(failures, page)
     check_training(failures, page)
+    check_link_panels(failures, page)
     check_forms(failures, page, width)
     dark = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     failures.check(dark == (scheme == "dark"), f"the page is {'dark' if dark else 'light'}")

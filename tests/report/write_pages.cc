@@ -90,6 +90,20 @@ std::vector<RunRecord> training_records() {
   return records;
 }
 
+// Two strategies behind two links, the faster one first, on 2 and 4 ranks.
+std::vector<RunRecord> links_and_ranks_records() {
+  std::vector<RunRecord> records;
+  for (const char* link : {"10Gbit,50us", "1Gbit,50us"}) {
+    for (const char* strategy : {"bsp", "wfbp"}) {
+      for (const int ranks : {2, 4}) {
+        records.push_back(fixed_record({"", strategy, ranks, 90.0 + ranks}));
+        records.back().configuration.link = link;
+      }
+    }
+  }
+  return records;
+}
+
 // Words that are long, foreign or hostile.
 std::vector<RunRecord> strange_records() {
   std::vector<RunRecord> records = fixed_repetitions();
@@ -122,6 +136,7 @@ int main(int argc, char** argv) {
   write(folder + "/sweep.html", fixed_records());
   write(folder + "/long_names.html", long_names_records());
   write(folder + "/links.html", fixed_link_records());
+  write(folder + "/links_and_ranks.html", links_and_ranks_records());
   write(folder + "/strange.html", strange_records());
   write(folder + "/scaling.html", scaling_records());
   write(folder + "/training.html", training_records());

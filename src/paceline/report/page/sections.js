@@ -95,10 +95,18 @@ Object.assign(paceline, (() => {
     }, linear);
   }
 
-  // A panel for each link where the cases stand behind several.
+  // Bits per second of a link's text, "10Gbit,50us"; 0 where it says none.
+  function rateOf(link) {
+    const [, number, unit, what] =
+      /^\s*([0-9.]+)\s*([KMGT]?)(bit|B)/i.exec(link) || ["", "0", "", "bit"];
+    return Number(number) * (what === "bit" ? 1 : 8) *
+      1000 ** " KMGT".indexOf(unit.toUpperCase() || " ");
+  }
+
+  // A panel for each link, from the slowest on, where the cases stand behind several.
   function throughputs(group) {
-    const links = [...new Set(group.cases.map((one) => one.configuration.link))]
-      .filter(Boolean);
+    const links = d3.sort([...new Set(group.cases.map((one) => one.configuration.link))]
+      .filter(Boolean), rateOf);
     return links.length < 2 ? [throughput(group)]
       : links.map((link) => throughput(group, link));
   }
@@ -166,8 +174,10 @@ Object.assign(paceline, (() => {
     const curves = d3.groups(cases, curveKey).map(([, members]) => members)
       .filter((members) => members.length > 1);
     if (!curves.length) return null;
+    const links = new Set(cases.map((one) => one.configuration.link));
     const series = curves.map((members) => ({
-      name: curveName(members[0]),
+      name: [curveName(members[0]),
+        links.size > 1 ? members[0].configuration.link : ""].filter(Boolean).join(", "),
       look: lookOf(members[0]), boxes: [],
       points: d3.sort(members, (one) => one.ranks).map((one) =>
         point(one.label, one.throughput, { along: one.ranks })),
