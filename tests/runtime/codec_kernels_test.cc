@@ -108,6 +108,55 @@ TEST(TopK, TakesTheFirstOfEqualMagnitudes) {
       at::equal(topk(zeros, zeros, 2).places, at::tensor({0, 1}, at::kInt)));
 }
 
+// The places by a stable sort.
+at::Tensor sorted_places(const at::Tensor& sums, std::int64_t k) {
+  at::Tensor magnitudes = sums.abs();
+  magnitudes.masked_fill_(magnitudes.isnan(),
+                          std::numeric_limits<float>::infinity());
+  const at::Tensor order = std::get<1>(
+      at::sort(magnitudes, /*stable=*/true, /*dim=*/0, /*descending=*/true));
+  return std::get<0>(order.narrow(0, 0, k).sort()).to(at::kInt);
+}
+
+// Few of many are found above a bound that a sample of every eighth sum gives.
+TEST(TopK, TakesTheSameOfManyAsASortDoes) {
+  const std::int64_t n = (1 << 17) + 37;
+  at::manual_seed(5);
+  std::vector<at::Tensor> all{
+      at::randn({n}),
+      at::randint(-9, 10, {n}, at::kFloat),  // many are equal
+      at::zeros({n}),
+      at::full({n}, -1.F)};
+  at::Tensor hidden = at::randn({n});  // fewer are large than the sample says
+  for (std::int64_t place = 0; place < n / 16; place += 8) {
+    hidden[place] = 100;
+  }
+  all.push_back(hidden);
+  at::Tensor sparse = at::zeros({n});
+  sparse.narrow(0, n - 5, 5).fill_(-3);
+  all.push_back(sparse);
+  at::Tensor no_numbers = at::randn({n});
+  no_numbers.narrow(0, 777, 2).fill_(std::numeric_limits<float>::quiet_NaN());
+  all.push_back(no_numbers);
+  const at::Tensor before = at::randint(-3, 4, {n}, at::kFloat);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const std::int64_t k : {std::int64_t{1}, n / 1000, n / 32, n / 2}) {
+      const at::Tensor residual = i < 3 ? before : at::zeros({n});
+      const Selected out = topk(all[i], residual, k);
+      const at::Tensor sums = residual + all[i];
+      const at::Tensor places = sorted_places(sums, k);
+      EXPECT_TRUE(at::equal(out.places, places)) << i << ", k " << k;
+      EXPECT_TRUE(at::allclose(
+          out.values, sums.index_select(0, places), 0, 0, /*equal_nan=*/true));
+      EXPECT_TRUE(at::allclose(out.residual,
+                               sums.index_fill(0, places.to(at::kLong), 0),
+                               0,
+                               0,
+                               /*equal_nan=*/true));
+    }
+  }
+}
+
 TEST(TopK, SendsWhatIsNoNumber) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const at::Tensor x = at::tensor({1.F, nan, 5.F, 4.F});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -32,25 +33,151 @@ auto order_of(Real value) {
   return std::min(std::bit_cast<Bits>(value) & ~kSign, infinity);
 }
 
-// Adds, and takes the places of the k largest magnitudes of the sums, in
-// ascending order; of equal ones the lower places.  One pass counts the sums by
-// the high bits of their magnitude, a second collects those that may be taken.
 template <class Real>
-void take_largest(Real* sums,
-                  const Real* addends,
-                  std::int64_t n,
-                  std::span<std::int64_t> places) {
-  using Bits = decltype(order_of(Real{}));
+using BitsOf = decltype(order_of(Real{}));
+
+// Sums that may be among the largest, in ascending order of their places.
+template <class Real>
+struct Found {
+  std::vector<std::int32_t> places;
+  std::vector<Real> sums;
+
+  void add(std::int64_t place, Real sum) {
+    places.push_back(static_cast<std::int32_t>(place));
+    sums.push_back(sum);
+  }
+};
+
+// What is taken of the sums, in which zeros stay.
+template <class Real>
+struct Taken {
+  std::span<Real> values;
+  std::span<std::int32_t> places;
+};
+
+constexpr std::int64_t kBlock = 16, kBlocks = 256;
+
+// Adds kBlocks blocks; writes down which of them hold a magnitude of at least
+// `bound`, where NaN is above infinity, and returns how many.  In vector
+// instructions of the machine that it runs on.
+__attribute__((target_clones("avx2", "default"))) int add_blocks(
+    float* __restrict sums,
+    const float* __restrict addends,
+    std::int32_t bound,
+    int* __restrict holding) {
+  int count = 0;
+  for (int block = 0; block < kBlocks; ++block) {
+    std::int32_t most = 0;
+    // A constant number of turns, or -O2 makes no vectors of it.
+    for (int i = 0; i < kBlock; ++i) {
+      sums[i] += addends[i];
+      most = std::max(most,
+                      std::bit_cast<std::int32_t>(sums[i]) &
+                          std::numeric_limits<std::int32_t>::max());
+    }
+    sums += kBlock;
+    addends += kBlock;
+    holding[count] = block;
+    count += most >= bound ? 1 : 0;
+  }
+  return count;
+}
+
+// A magnitude that probably somewhat more than k sums reach: of a sample, at
+// equal distances.
+template <class Real>
+BitsOf<Real> probable_bound(const Real* sums,
+                            const Real* addends,
+                            std::int64_t n,
+                            std::int64_t k) {
+  constexpr std::int64_t kSample = 1 << 14;
+  const std::int64_t step = std::max<std::int64_t>(1, n / kSample);
+  std::vector<BitsOf<Real>> sample;
+  for (std::int64_t i = 0; i < n; i += step) {
+    sample.push_back(order_of(sums[i] + addends[i]));
+  }
+  // Four standard deviations more than the k-th of all has above it.
+  const double expected = static_cast<double>(k) / static_cast<double>(n) *
+                          static_cast<double>(sample.size());
+  const auto place = std::min(
+      std::ssize(sample) - 1,
+      static_cast<std::ptrdiff_t>(expected + 4 * std::sqrt(expected) + 4));
+  std::ranges::nth_element(sample, sample.begin() + place, std::greater<>());
+  return sample[static_cast<std::size_t>(place)];
+}
+
+// Adds; the sums whose magnitude is at least `bound`.
+Found<float> add_and_find(float* sums,
+                          const float* addends,
+                          std::int64_t n,
+                          std::uint32_t bound) {
+  Found<float> found;
+  const auto keep = [&](std::int64_t i) {
+    if (order_of(sums[i]) >= bound) {
+      found.add(i, sums[i]);
+    }
+  };
+  constexpr std::int64_t kAtOnce = kBlock * kBlocks;
+  std::array<int, kBlocks> holding{};
+  std::int64_t begin = 0;
+  for (; begin + kAtOnce <= n; begin += kAtOnce) {
+    const int count = add_blocks(sums + begin,
+                                 addends + begin,
+                                 static_cast<std::int32_t>(bound),
+                                 holding.data());
+    for (const int block :
+         std::span(holding).first(static_cast<std::size_t>(count))) {
+      for (std::int64_t i = 0; i < kBlock; ++i) {
+        keep(begin + block * kBlock + i);
+      }
+    }
+  }
+  for (; begin < n; ++begin) {
+    sums[begin] += addends[begin];
+    keep(begin);
+  }
+  return found;
+}
+
+// Takes k of what was found, of equal ones the lower places.
+template <class Real>
+void take(const Found<Real>& found, Real* sums, const Taken<Real>& taken) {
+  const auto k = std::ssize(taken.places);
+  std::vector<BitsOf<Real>> sorted;
+  sorted.reserve(found.sums.size());
+  for (const Real sum : found.sums) {
+    sorted.push_back(order_of(sum));
+  }
+  std::ranges::nth_element(sorted, sorted.begin() + (k - 1), std::greater<>());
+  const BitsOf<Real> least = sorted[static_cast<std::size_t>(k - 1)];
+  std::int64_t equal =
+      k - std::count_if(sorted.begin(),
+                        sorted.begin() + k,
+                        [&](BitsOf<Real> order) { return order > least; });
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < found.places.size(); ++i) {
+    const BitsOf<Real> order = order_of(found.sums[i]);
+    if (order > least || (order == least && equal-- > 0)) {
+      taken.places[next] = found.places[i];
+      taken.values[next++] = found.sums[i];
+      sums[found.places[i]] = 0;
+    }
+  }
+}
+
+// Finds at least the k largest.  One pass counts the sums by the high bits of
+// their magnitude, a second collects those that may be taken.
+template <class Real>
+Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
+  using Bits = BitsOf<Real>;
   constexpr int kBits = 11;
   constexpr int kShift = 8 * sizeof(Real) - 1 - kBits;
   constexpr std::int64_t kWays = 4;  // counts that no neighbor waits for
   std::array<std::array<std::uint32_t, std::size_t{1} << kBits>, kWays>
       counts{};
   for (std::int64_t i = 0; i < n; ++i) {
-    sums[i] += addends[i];
     ++counts[i % kWays][order_of(sums[i]) >> kShift];
   }
-  const auto k = std::ssize(places);
   Bits group = (Bits{1} << kBits) - 1;
   const auto held = [&] {
     return std::int64_t{counts[0][group]} + counts[1][group] +
@@ -62,29 +189,45 @@ void take_largest(Real* sums,
     found += held();
   }
   const Bits least_candidate = group << kShift;
-  std::vector<std::int64_t> candidates;
-  std::vector<Bits> orders;
-  candidates.reserve(static_cast<std::size_t>(found));
-  orders.reserve(static_cast<std::size_t>(found));
+  Found<Real> all;
+  all.places.reserve(static_cast<std::size_t>(found));
+  all.sums.reserve(static_cast<std::size_t>(found));
   for (std::int64_t i = 0; i < n; ++i) {
-    if (const Bits order = order_of(sums[i]); order >= least_candidate) {
-      candidates.push_back(i);
-      orders.push_back(order);
+    if (order_of(sums[i]) >= least_candidate) {
+      all.add(i, sums[i]);
     }
   }
-  std::vector<Bits> sorted = orders;
-  std::ranges::nth_element(sorted, sorted.begin() + (k - 1), std::greater<>());
-  const Bits least = sorted[static_cast<std::size_t>(k - 1)];
-  std::int64_t equal =
-      k - std::count_if(sorted.begin(), sorted.begin() + k, [&](Bits order) {
-        return order > least;
-      });
-  auto place = places.begin();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (orders[i] > least || (orders[i] == least && equal-- > 0)) {
-      *place++ = candidates[i];
+  return all;
+}
+
+// Adds, and takes the k largest magnitudes of the sums, in ascending order of
+// their places; of equal ones those of the lower places.
+//
+// Few of many are found in the pass that adds, above a bound that a sample
+// gives.  Where the bound was too high, all sums are counted.
+template <class Real>
+void take_largest(Real* sums,
+                  const Real* addends,
+                  std::int64_t n,
+                  const Taken<Real>& taken) {
+  const auto k = std::ssize(taken.places);
+  constexpr std::int64_t kMany = 1 << 16, kFew = 32;  // at most 1 of kFew
+  if constexpr (std::is_same_v<Real, float>) {
+    if (n >= kMany && k <= n / kFew) {
+      // Above a bound of zero lie all.
+      const std::uint32_t bound =
+          std::max(probable_bound(sums, addends, n, k), std::uint32_t{1});
+      const auto found = add_and_find(sums, addends, n, bound);
+      take(std::ssize(found.places) < k ? find_by_counts(sums, n, k) : found,
+           sums,
+           taken);
+      return;
     }
   }
+  for (std::int64_t i = 0; i < n; ++i) {
+    sums[i] += addends[i];
+  }
+  take(find_by_counts(sums, n, k), sums, taken);
 }
 
 // The same on any device.
@@ -105,31 +248,30 @@ at::Tensor largest(const at::Tensor& values, std::int64_t k) {
   return taken.nonzero().view({k});
 }
 
-// Adds to `sums`; the places of the k largest magnitudes.
-at::Tensor add_and_select(const at::Tensor& sums,
-                          const at::Tensor& addends,
-                          std::int64_t k) {
-  const auto on_host = [&](auto zero) {
-    using Real = decltype(zero);
-    at::Tensor places = at::empty({k}, at::kLong);
-    take_largest(
-        sums.data_ptr<Real>(),
-        addends.const_data_ptr<Real>(),
-        sums.numel(),
-        {places.data_ptr<std::int64_t>(), static_cast<std::size_t>(k)});
-    return places;
-  };
-  const bool alike = sums.is_cpu() && sums.is_contiguous() &&
-                     addends.is_contiguous() &&
-                     addends.scalar_type() == sums.scalar_type();
-  if (alike && sums.scalar_type() == at::kFloat) {
-    return on_host(0.0F);
+// Whether the loops for the CPU take these; then they have.
+template <class Real>
+bool taken_on_host(const Call& call) {
+  const at::Tensor& values = call.writes[0].front();
+  const at::Tensor& places = call.writes[1].front();
+  const at::Tensor& sums = call.writes[2].front();
+  const at::Tensor& addends = call.reads[0].front();
+  const auto type = c10::CppTypeToScalarType<Real>::value;
+  for (const at::Tensor* tensor : {&values, &sums, &addends}) {
+    if (!tensor->is_cpu() || !tensor->is_contiguous() ||
+        tensor->scalar_type() != type) {
+      return false;
+    }
   }
-  if (alike && sums.scalar_type() == at::kDouble) {
-    return on_host(0.0);
+  if (places.scalar_type() != at::kInt || !places.is_contiguous()) {
+    return false;
   }
-  sums.add_(addends);
-  return largest(sums, k);
+  const auto k = static_cast<std::size_t>(values.numel());
+  take_largest<Real>(sums.data_ptr<Real>(),
+                     addends.const_data_ptr<Real>(),
+                     sums.numel(),
+                     {.values = {values.data_ptr<Real>(), k},
+                      .places = {places.data_ptr<std::int32_t>(), k}});
+  return true;
 }
 
 }  // namespace
@@ -139,8 +281,11 @@ void run_topk(const UpdateRule& /*rule*/, const Call& call) {
   const at::Tensor& values = call.writes[0].front();
   const at::Tensor& residual = call.writes[2].front();
   PACELINE_CHECK(residual.numel() <= std::numeric_limits<std::int32_t>::max());
-  const at::Tensor places =
-      add_and_select(residual, call.reads[0].front(), values.numel());
+  if (taken_on_host<float>(call) || taken_on_host<double>(call)) {
+    return;
+  }
+  residual.add_(call.reads[0].front());
+  const at::Tensor places = largest(residual, values.numel());
   values.copy_(residual.index_select(0, places));
   call.writes[1].front().copy_(places);
   residual.index_fill_(0, places, 0);
