@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// What models with embedding tables may be asked for.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/base/process.h"
+#include "paceline/experiment/check.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::experiment {
+namespace {
+
+using records::Configuration;
+
+// All servers are on this machine, or each on one like it.
+void check_table_memory(const Configuration& c,
+                        const Machine& m,
+                        const Where& where) {
+  const int servers = c.servers > 0 ? c.servers : c.trainers;
+  const int tables = c.placement == "replicated" ? servers * servers
+                     : m.joined()                ? 1
+                                                 : servers;
+  const double number = c.row_dtype == "bf16" ? 2 : 4;
+  const double state = c.row_optimizer == "adagrad" ? 4 : 0;
+  const double bytes =
+      (number + state) * tables * c.embeddings * c.embedding_dim;
+  const auto memory = static_cast<double>(usable_memory_bytes());
+  if (bytes > memory) {
+    throw UsageError(fmt::format(
+        "{}: {} rows of {} numbers in {} tables take {:.1f} GB, and this "
+        "machine has {:.1f} GB; take fewer or shorter rows",
+        where("embeddings"),
+        c.embeddings,
+        c.embedding_dim,
+        tables,
+        bytes * 1e-9,
+        memory * 1e-9));
+  }
+}
+
+void check_no_tables(const Configuration& c, const Where& where) {
+  const Configuration usual;
+  const auto refuse = [&](const char* key, bool given) {
+    if (given) {
+      throw UsageError(
+          fmt::format("{}: model {} has no embedding tables; those that have "
+                      "are hybrid, dlrm",
+                      where(key),
+                      c.model));
+    }
+  };
+  refuse("trainers", c.trainers != usual.trainers);
+  refuse("servers", c.servers != usual.servers);
+  refuse("embeddings", c.embeddings != usual.embeddings);
+  refuse("embedding_dim", c.embedding_dim != usual.embedding_dim);
+  refuse("staleness", c.staleness != usual.staleness);
+}
+
+void check_dense_strategy(const Configuration& c, const Where& where) {
+  const strategies::StrategySpec spec =
+      strategies::parse_strategy(canonical_strategy(c, where));
+  if (spec.external()) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is performed by a program outside, which knows no model with "
+        "embedding tables",
+        where("strategy"),
+        c.strategy));
+  }
+  if (spec.update.row != nullptr && spec.update.row->parameters) {
+    throw UsageError(fmt::format(
+        "{}: '{}' sends parameters, and beside embedding tables the gradients "
+        "of the dense part cross; take an update rule that sends them, as "
+        "gradients or zero-1",
+        where("strategy"),
+        c.strategy));
+  }
+  if (spec.exchange.row != nullptr && spec.exchange.row->name == "ps" &&
+      spec.exchange.options.text("placement") == "apart") {
+    throw UsageError(fmt::format(
+        "{}: '{}' makes some of the {} trainers servers of the dense part, "
+        "which all of them train beside embedding tables; take "
+        "ps:placement=colocated",
+        where("strategy"),
+        c.strategy,
+        c.trainers));
+  }
+}
+
+void refuse(const std::string& origin, bool given, const char* why) {
+  if (given) {
+    throw UsageError(fmt::format("{}: {}", origin, why));
+  }
+}
+
+void check_servers(const Configuration& c, const Where& where) {
+  refuse(where("staleness"),
+         c.staleness > 0 && c.placement == "replicated",
+         "replicas that apply gradients as they come drift apart; take another "
+         "placement");
+  refuse(where("staleness"),
+         c.staleness > 0 && c.servers == 0,
+         "without servers all ranks exchange rows in every step; leave it out, "
+         "or take servers");
+  refuse(where("lookup"),
+         c.lookup == "sequential" && c.servers == 0,
+         "without servers rows cross all-to-all; leave it out, or take "
+         "servers");
+}
+
+void check_training(const Configuration& c, const Where& where) {
+  refuse(where("device"),
+         c.device != "cpu",
+         "embedding rows are looked up and pooled on the CPU; take cpu");
+  refuse(where("accumulate"),
+         c.accumulate > 1,
+         "embedding tables are looked up once a step; leave it out");
+  refuse(where("clip_norm"),
+         c.clip_norm > 0,
+         "the norm of all gradients needs those of embedding rows, which "
+         "servers apply one by one; leave it out");
+  refuse(where("dtype"),
+         c.dtype != "fp32",
+         "embedding rows and what takes them are fp32; take fp32");
+  refuse(
+      where("batch_size"),
+      c.model == "hybrid" && c.batch_size != Configuration{}.batch_size,
+      "a step of hybrid has as many bags as 20 to 50 ids make; leave it out, "
+      "or take dlrm");
+  refuse(where("compat_relu"),
+         c.model != "hybrid" && c.compat_relu,
+         "of the model hybrid; leave it out");
+  refuse(where("link"),
+         !c.link.empty(),
+         "an emulated link cannot tell the true length of a lookup that "
+         "arrives; leave it out");
+}
+
+}  // namespace
+
+void check_tables(Configuration& c, const Machine& m, const Where& where) {
+  if (!c.has_tables()) {
+    check_no_tables(c, where);
+    return;
+  }
+  const int ranks = c.servers > 0 ? c.trainers + c.servers + 1 : c.trainers;
+  if (c.ranks != ranks && c.ranks != std::max(1, m.world())) {
+    throw UsageError(fmt::format(
+        "{}: '{}', but {} trainers{} are {} ranks; leave it out",
+        where("ranks"),
+        c.ranks,
+        c.trainers,
+        c.servers > 0 ? fmt::format(", {} servers and the master", c.servers)
+                      : " that hold the tables",
+        ranks));
+  }
+  c.ranks = ranks;
+  check_table_memory(c, m, where);
+  check_servers(c, where);
+  check_training(c, where);
+  check_dense_strategy(c, where);
+}
+
+}  // namespace paceline::experiment
