@@ -145,7 +145,7 @@ TEST_F(Comm, BehindAModelledLinkTheLineIsTheLinks) {
   EXPECT_TRUE(all.at(0).at("valid").is_boolean());
   EXPECT_TRUE(all.at(1).at("valid").is_null());
   EXPECT_NE(
-      outcome.out.find("line        0.013 GB/s, that of the modelled link\n"),
+      outcome.out.find("line        0.013 GB/s, that of the emulated link\n"),
       std::string::npos)
       << outcome.out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays and modelled links, from outside.
+// Replays and emulated links, from outside.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -124,7 +124,7 @@ TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnModelledLinks) {
   const Outcome outcome = run("run best.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(
-      outcome.out.find("\npredicted for the modelled links alone, without "
+      outcome.out.find("\npredicted for the emulated links alone, without "
                        "the costs of an engine\n"),
       std::string::npos)
       << outcome.out;

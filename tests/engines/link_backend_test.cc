@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modelled link around an engine that takes no time at all.
+// The emulated link around an engine that takes no time at all.
 #include "paceline/engines/link_backend.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A modelled link on a clock that only the test moves.
+// An emulated link on a clock that only the test moves.
 #include "paceline/engines/link.h"
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of a profile instead of a network, and of a modelled link.
+// Cases of a profile instead of a network, and of an emulated link.
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -95,7 +95,7 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app) {
                      written_.path,
                      "write the best strategies as an experiment for `paceline "
                      "run FILE`: on the cluster, where its first host is this "
-                     "one, else on modelled links here, compute replayed")
+                     "one, else on emulated links here, compute replayed")
           ->type_name("FILE");
   app.add_option("--strategies",
                  written_.strategies,

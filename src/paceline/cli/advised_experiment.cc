@@ -143,7 +143,7 @@ class Writing {
                        here_ ? fmt::format("cluster '{}'{}",
                                            request_.job.cluster.name,
                                            replays_ ? ", compute replayed" : "")
-                             : "modelled links here, compute replayed");
+                             : "emulated links here, compute replayed");
   }
 
  private:
@@ -240,7 +240,7 @@ void check_experiment(const AdvisedExperiment& wanted,
   if (!is_here(request) && job.ranks > most) {
     throw UsageError(fmt::format(
         "--write: cluster '{}' is not this machine, and {} ranks are more than "
-        "its {} take with modelled links ({})",
+        "its {} take with emulated links ({})",
         job.cluster.name,
         job.ranks,
         counted(experiment::usable_cores(), "core"),

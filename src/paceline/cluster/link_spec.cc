@@ -60,7 +60,7 @@ plan::AlphaBeta alpha_beta_of(const LinkSpec& link, plan::Rank world) {
     return plan::line_of(latencies_of(pattern, world) * latency,
                          share / link.bytes_per_s);
   };
-  return {.origin = "the modelled link",
+  return {.origin = "the emulated link",
           .world = world,
           .all_reduce = line(plan::Pattern::kAllReduce),
           .reduce_scatter = line(plan::Pattern::kReduceScatter),

@@ -38,7 +38,7 @@ struct LinkedOperation {
   std::int64_t slack_ns() const { return modelled_ns - engine_ns; }
 };
 
-/// A rank's modelled link: operations end when the engine is done and the link
+/// A rank's emulated link: operations end when the engine is done and the link
 /// would have delivered them, whichever is later.
 ///
 /// A rank's clock for an operation starts when this rank issues it, so of

@@ -35,7 +35,7 @@ std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
 /// checks, which hold if they hold on all ranks.
 records::RunRecord gather_results(launch::PrefixStore& store, int ranks);
 
-/// The check of the modelled link, from the results of the same ranks.
+/// The check of the emulated link, from the results of the same ranks.
 records::LinkCheck gather_link_check(
     launch::PrefixStore& store, const records::Configuration& configuration);
 

@@ -33,7 +33,7 @@ struct RankResult {
   std::optional<std::string> error{};
   std::int64_t started_ns = 0;       // when all ranks were ready to begin
   std::vector<records::Span> spans;  // since then; with record_spans
-  /// Of the measured steps, where there is a modelled link.
+  /// Of the measured steps, where there is an emulated link.
   std::vector<engines::LinkedOperation> linked{};
   std::optional<records::Coding> coding{};
   std::optional<records::Training> training{};

@@ -48,7 +48,7 @@ struct CommSamples {
   std::vector<std::int64_t> duration_ns;  // by iteration
   std::int64_t wire_bytes = 0;            // of one operation, by the ledger
   std::int64_t wrong_elements = 0;
-  /// Of the measured iterations, where there is a modelled link.
+  /// Of the measured iterations, where there is an emulated link.
   std::vector<engines::LinkedOperation> linked{};
   std::int64_t began_ns = 0;  // the first measured one, this rank's clock
 };

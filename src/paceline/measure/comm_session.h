@@ -33,7 +33,7 @@ std::string to_text(const CommSessionOptions& options);
 CommSessionOptions comm_session_options_from(const std::string& text);
 
 /// Measures every operation at every size among all ranks of a joined world,
-/// and the line before and after them (engines/line_rate.h); behind a modelled
+/// and the line before and after them (engines/line_rate.h); behind an emulated
 /// link that one's rate is the line.  Collective.  On rank 0 `findings` grows
 /// with every size, on other ranks it stays as it is.  Returns 0, or 128 and
 /// the signal by which this rank was asked to stop.

@@ -42,7 +42,7 @@ class KnownTimes {
 
   /// The known times of a case, equal on all of its ranks; collective over
   /// them. Empty for a strategy that needs no times, for the layers of a replay
-  /// and for a modelled link.  Rank 0 prints on stderr which fits it takes, or
+  /// and for an emulated link.  Rank 0 prints on stderr which fits it takes, or
   /// why the cluster file has none, each sentence once.
   PlanTimes share(const records::Configuration& configuration,
                   launch::PrefixStore& store);

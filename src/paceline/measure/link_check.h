@@ -10,7 +10,7 @@
 
 namespace paceline::measure {
 
-/// The modelled link of a case's rank; null where it has none.
+/// The emulated link of a case's rank; null where it has none.
 std::shared_ptr<engines::Link> make_link(const records::Configuration& c);
 
 /// The text by which a rank sends them to rank 0.  `origin_ns` is subtracted
@@ -20,7 +20,7 @@ std::string to_text(std::vector<engines::LinkedOperation> operations,
 std::vector<engines::LinkedOperation> linked_operations_from(
     const std::string& text);
 
-/// Compares the engine with the modelled link, for the operations that all
+/// Compares the engine with the emulated link, for the operations that all
 /// members recorded.
 ///
 /// An operation begins when its last member issues it and ends when it has

@@ -21,7 +21,7 @@ plan::PlanInput plan_input_of(const records::Configuration& configuration,
                               plan::ModelShape shape);
 
 /// Adds the times that the input lacks and the configuration has: of layers
-/// from its replay, of collectives from its modelled link.
+/// from its replay, of collectives from its emulated link.
 void add_known_times(const records::Configuration& configuration,
                      plan::PlanInput& input);
 

@@ -269,7 +269,7 @@ std::string compared_text(std::span<const RunRecord> records,
   const bool emulated = emulates_links(cases.front().configuration);
   std::string text = fmt::format(
       "\npredicted for {}\n  {:>13}  {:>12}  {:>8}  case\n",
-      emulated ? "the modelled links alone, without the costs of an engine"
+      emulated ? "the emulated links alone, without the costs of an engine"
                : fmt::format("cluster '{}', beside what was measured on it",
                              cluster->name),
       "predicted, ms",

@@ -15,7 +15,7 @@ namespace paceline::predict {
 /// the strategies is the predicted one.  Repetitions of a case are one row.
 ///
 /// A case is predicted on `cluster`, which it ran on; one that replays a
-/// profile behind a modelled link is predicted for such links alone.  Where
+/// profile behind an emulated link is predicted for such links alone.  Where
 /// nobody gives the rate of one device, it is that of the case's steps without
 /// communication, and the row says so.  A case that cannot be predicted has the
 /// reason in its row.  Empty where no case has a described network.

@@ -25,7 +25,7 @@ struct LearnOptions {
   /// Where ranks of larger worlds go; its links, if it names some, are those
   /// that no record tells of.
   std::optional<cluster::Cluster> cluster{};
-  /// Each rank's own; left out: the modelled link of the records.
+  /// Each rank's own; left out: the emulated link of the records.
   std::optional<cluster::LinkSpec> link{};
   std::size_t resamples = 100;
   double level = 0.95;

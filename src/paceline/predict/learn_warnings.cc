@@ -35,7 +35,7 @@ void warn_of_gaps(double most_exposed,
   if (options.link && options.gives_links()) {
     warnings.push_back(
         {.code = "links-of-records",
-         .seen = fmt::format("the records ran behind a modelled link, and "
+         .seen = fmt::format("the records ran behind an emulated link, and "
                              "cluster '{}' has links of its own",
                              options.cluster->name),
          .why = "of the cluster only the hosts are taken",

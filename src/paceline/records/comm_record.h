@@ -33,7 +33,7 @@ struct CommRecord {
   double line_bytes_per_s = 0;      // of a plain stream; 0: not measured
   std::int64_t wrong_elements = 0;  // on the rank that has most
   std::optional<std::int64_t> link_slack_ns;  // least; negative: too slow
-  /// The engine was as fast as the modelled link; nothing where that is not
+  /// The engine was as fast as the emulated link; nothing where that is not
   /// known, as of messages.  True without such a link.
   std::optional<bool> valid = true;
   std::vector<Warning> warnings;

@@ -54,7 +54,7 @@ struct Configuration {
   bool compat_relu = false;           // one ReLU, as the original
   bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
 
-  std::string link{};    // modelled link, "1Gbit,50us"; empty: the engine's own
+  std::string link{};    // emulated link, "1Gbit,50us"; empty: the engine's own
   std::string replay{};  // profile file that is slept through; empty: none
   double stretch = 1;    // link and replay run so many times slower
   // Of cases that a program outside performs (docs/adapters.md).

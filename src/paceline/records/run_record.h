@@ -101,7 +101,7 @@ struct PlannedBy {
   bool operator==(const PlannedBy&) const = default;
 };
 
-/// What an engine left of a modelled link's time in the measured steps.
+/// What an engine left of an emulated link's time in the measured steps.
 struct LinkCheck {
   std::int64_t operations = 0;  // that were compared
   std::int64_t late = 0;        // where the engine was slower than the link
@@ -187,7 +187,7 @@ struct RunRecord {
   /// What that program said of itself: versions, layout, recipe.
   std::map<std::string, std::string> adapter{};
   std::optional<PlannedBy> planned_by{};
-  std::optional<LinkCheck> link_check{};  // of cases behind a modelled link
+  std::optional<LinkCheck> link_check{};  // of cases behind an emulated link
   std::optional<Coding> coding{};         // of cases with a codec, on CPUs
   std::optional<Training> training{};     // where parameters were trained
   std::optional<Predicted> predicted{};   // bound and error bar

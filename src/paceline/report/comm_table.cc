@@ -67,7 +67,7 @@ std::string title_of(const CommRecord& first) {
                                  first.device,
                                  first.dtype);
   if (!first.link.empty()) {
-    text += fmt::format(", modelled link {}", first.link);
+    text += fmt::format(", emulated link {}", first.link);
   }
   return text;
 }
@@ -117,7 +117,7 @@ void add_notes(const CommRecord& first, std::vector<Note>& notes) {
                      first.link.empty()
                          ? "a plain stream from one of these processes to its "
                            "neighbor, the fastest of this run"
-                         : "that of the modelled link")});
+                         : "that of the emulated link")});
   }
 }
 

@@ -10,7 +10,7 @@
 #include "paceline/report/table.h"
 #include "paceline/report/value_format.h"
 
-// Strategies against the rate of a modelled link, and where the fastest of
+// Strategies against the rate of an emulated link, and where the fastest of
 // them changes.
 
 namespace paceline::report {

@@ -364,7 +364,7 @@ GroupSummary make_table(const CaseGroup& group) {
 
 records::Warning slower_than_link(const records::LinkCheck& check) {
   return {"slower-than-link",
-          fmt::format("{} of {} operations ended after the modelled link would "
+          fmt::format("{} of {} operations ended after the emulated link would "
                       "have delivered them, one by {:.3f} ms",
                       check.late,
                       check.operations,
