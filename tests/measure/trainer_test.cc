@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/measure/shape_of.h"
 #include "paceline/measure/trainer.h"
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "measure/run_team.h"
 #include "measure/small_case.h"
 #include "paceline/base/error.h"
+#include "paceline/measure/shape_of.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/program.h"
 #include "paceline/strategies/ddp.h"

@@ -26,11 +26,11 @@ void check_experiment(const AdvisedExperiment& wanted,
 ///
 /// Where the cluster's first host is this machine, the experiment runs on the
 /// cluster.  Elsewhere all ranks run on this machine: each is behind an
-/// emulated link with the rate and latency of the slowest link that ranks cross on the
-/// cluster, and sleeps through the layer times of the prediction, which are
-/// written beside FILE as a profile.  The experiment's `stretch` slows links
-/// and compute down to about what Gloo reaches here.  Throws UsageError where
-/// no strategy of the table runs.
+/// emulated link with the rate and latency of the slowest link that ranks cross
+/// on the cluster, and sleeps through the layer times of the prediction, which
+/// are written beside FILE as a profile.  The experiment's `stretch` slows
+/// links and compute down to about what Gloo reaches here.  Throws UsageError
+/// where no strategy of the table runs.
 std::string write_experiment(const AdvisedExperiment& wanted,
                              const predict::AdviceTable& table,
                              const predict::AdviseRequest& request);
