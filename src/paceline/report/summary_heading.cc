@@ -63,6 +63,12 @@ std::optional<std::string> common_strategy(
                  });
 }
 
+// Imported results may lack either.
+std::string type_on_device(const records::Configuration& c) {
+  const std::string type = c.dtype == "-" ? "" : c.dtype;
+  return c.device.empty() ? type : fmt::format("{} on {}", c.dtype, c.device);
+}
+
 }  // namespace
 
 std::string heading_of(const GroupSummary& group) {
@@ -87,11 +93,7 @@ std::string heading_of(const GroupSummary& group) {
   add(common(rows, [](const Configuration& c) {
     return c.data.empty() ? "" : fmt::format("data {}", c.data);
   }));
-  add(common(rows, [](const Configuration& c) {
-    // Imported results may lack either.
-    const std::string type = c.dtype == "-" ? "" : c.dtype;
-    return c.device.empty() ? type : fmt::format("{} on {}", c.dtype, c.device);
-  }));
+  add(common(rows, type_on_device));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
   add(common(rows, [](const Configuration& c) {
     return c.cluster.empty() ? "" : fmt::format("cluster {}", c.cluster);
