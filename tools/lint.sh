@@ -37,11 +37,12 @@ check_licence() {
   return $bad
 }
 
-# Readers stop reading somewhere: 400 lines are a warning, 500 an error.
+# Readers stop reading somewhere: in src/ at 400 lines, elsewhere at 500, with a
+# warning from 400 on.
 check_length() {
   ours '*.h' '*.cc' '*.py' '*.sh' '*.cmake' | xargs wc -l | awk '
     $2 == "total" { next }
-    $1 > 500 { print $2 ": " $1 " lines, more than 500"; bad = 1; next }
+    $1 > ($2 ~ /^src\// ? 400 : 500) { print $2 ": " $1 " lines, too many"; bad = 1; next }
     $1 > 400 { print $2 ": " $1 " lines; split it before 500" }
     END { exit bad }'
 }
