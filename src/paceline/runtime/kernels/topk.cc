@@ -57,14 +57,21 @@ struct Taken {
 
 constexpr std::int64_t kBlock = 16, kBlocks = 256;
 
+// The choice is made as the program is loaded, before sanitizers are ready.
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define PACELINE_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define PACELINE_VECTOR_CLONES
+#endif
+
 // Adds kBlocks blocks; writes down which of them hold a magnitude of at least
 // `bound`, where NaN is above infinity, and returns how many.  In vector
 // instructions of the machine that it runs on.
-__attribute__((target_clones("avx2", "default"))) int add_blocks(
-    float* __restrict sums,
-    const float* __restrict addends,
-    std::int32_t bound,
-    int* __restrict holding) {
+PACELINE_VECTOR_CLONES int add_blocks(float* __restrict sums,
+                                      const float* __restrict addends,
+                                      std::int32_t bound,
+                                      int* __restrict holding) {
   int count = 0;
   for (int block = 0; block < kBlocks; ++block) {
     std::int32_t most = 0;
