@@ -274,7 +274,7 @@ def check_training(failures, page):
     trained, priced = {}, {}
     for r in records:
         c = r["configuration"]
-        if r["source"] == "predicted" and c["cluster"]:
+        if r["source"] == "predicted" and c.get("cluster"):
             priced[c["strategy"]] = statistics.mean(slowest(r))
         ranks = [k["evaluations"] for k in r["ranks"] if k.get("evaluations")]
         if ranks:
