@@ -81,6 +81,24 @@ TEST_F(VirtualTime, AddsNoSecondPredictionToAResumedRun) {
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
 }
 
+TEST_F(VirtualTime, PricesAResumedRunOnAnotherCluster) {
+  const std::string line = std::string(kTraining) + "--records r.jsonl ";
+  ASSERT_EQ(run(line + "--virtual-time two.toml").exit_code, 0);
+  write("slow.toml",
+        "name = \"slow nodes\"\n"
+        "[[hosts]]\nname = \"node\"\ncount = 2\nslots = 2\n"
+        "[[links]]\njoins = \"hosts\"\nrate = \"1MB/s\"\n"
+        "latency = \"20us\"\n");
+  const Outcome slow = run(line + "--virtual-time slow.toml --resume");
+  EXPECT_EQ(slow.exit_code, 0) << slow.err;
+  EXPECT_NE(slow.out.find("s on slow nodes"), std::string::npos) << slow.out;
+  EXPECT_EQ(slow.out.find("two nodes"), std::string::npos) << slow.out;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_GT(records::slowest_step_s(all[2])[0],
+            10 * records::slowest_step_s(all[1])[0]);
+}
+
 TEST_F(VirtualTime, ComputesAsFastAsTheNamedDevice) {
   const std::string line = std::string(kTraining) + "--virtual-time two.toml ";
   ASSERT_EQ(run(line + "--device-rate 100 --records slow.jsonl").exit_code, 0);
@@ -99,6 +117,9 @@ TEST_F(VirtualTime, RefusesWhatItCannotTell) {
   const std::string digits = "run --model mlp --data digits --ranks 2 ";
   EXPECT_NE(refusal(digits + "--virtual-time two.toml --strategy win-put+awc")
                 .find("averages what has arrived"),
+            std::string::npos);
+  EXPECT_NE(refusal(digits + "--virtual-time two.toml --ranks-per-host 1+1")
+                .find("leave out --ranks-per-host"),
             std::string::npos);
   EXPECT_NE(refusal(digits + "--virtual-time two.toml --accumulate 2")
                 .find("take accumulate 1, fp32"),

@@ -116,8 +116,7 @@ std::vector<records::RunRecord> Results::read(
   for (std::size_t i = 0; i < file.records.size(); ++i) {
     records::RunRecord& record = file.records[i];
     if (i >= already_ ||
-        (settings_.resume && (cases.contains(record.configuration.key()) ||
-                              record.source == records::Source::kPredicted))) {
+        (settings_.resume && cases.contains(record.configuration.key()))) {
       shown.push_back(std::move(record));
     }
   }
@@ -229,9 +228,14 @@ void Results::show(const experiment::Experiment& experiment,
                    const std::string& ended) {
   std::vector<records::RunRecord> shown = read(experiment);
   if (ended.empty() && !settings_.virtual_time.empty()) {
+    // All of one compute rate, those of cases that ran before too.
+    const auto file =
+        records::read_records(settings_.records, records::BrokenTail::kSkip);
     records::RecordWriter writer(settings_.records);
     for (records::RunRecord& priced : virtual_times(settings_, shown)) {
-      writer.append(priced);
+      if (!is_recorded(priced, file.records)) {
+        writer.append(priced);
+      }
       shown.push_back(std::move(priced));
     }
   }

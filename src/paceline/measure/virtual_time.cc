@@ -144,6 +144,12 @@ void place_virtually(const experiment::Settings& settings,
   const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
   for (Configuration& c : experiment.cases) {
     check_virtual(c);
+    if (!c.ranks_per_host.empty()) {
+      refuse(c,
+             fmt::format("is placed as on the hosts of {}; leave out "
+                         "--ranks-per-host",
+                         settings.virtual_time));
+    }
     const auto placed = cluster::ranks_per_host(cluster, c.ranks);
     c.ranks_per_host.assign(placed.begin(), placed.end());
   }
@@ -155,11 +161,6 @@ std::vector<records::RunRecord> virtual_times(
   std::vector<records::RunRecord> priced;
   std::map<std::string, cluster::ProfiledModel> profiles;
   std::vector<std::string> known;
-  for (const records::RunRecord& one : measured) {
-    if (one.source == records::Source::kPredicted) {
-      known.push_back(priced_key(one.configuration));
-    }
-  }
   for (const records::RunRecord& one : measured) {
     const Configuration& c = one.configuration;
     const std::string key = priced_key(c);
@@ -175,6 +176,16 @@ std::vector<records::RunRecord> virtual_times(
     priced.push_back(predicted(c, request_of(c, profiled->second, settings)));
   }
   return priced;
+}
+
+bool is_recorded(const records::RunRecord& priced,
+                 std::span<const records::RunRecord> recorded) {
+  const Configuration& c = priced.configuration;
+  return std::ranges::any_of(recorded, [&](const records::RunRecord& one) {
+    return one.source == records::Source::kPredicted &&
+           one.configuration.cluster == c.cluster &&
+           priced_key(one.configuration) == priced_key(c);
+  });
 }
 
 }  // namespace paceline::measure

@@ -13,18 +13,22 @@ namespace paceline::measure {
 /// Of a run in virtual time (`settings.virtual_time`, a cluster file): gives
 /// each case the placement that its ranks have on the cluster's hosts, so that
 /// the plan that runs here is the one that is priced.  Throws UsageError, one
-/// sentence, for a case that trains on no data, that the cluster has no slots
-/// for, or whose mathematics depend on how fast the ranks are.  Does nothing
-/// where no virtual time was asked for.
+/// sentence, for a case that trains on no data, that has a placement already,
+/// that the cluster has no slots for, or whose mathematics depend on how fast
+/// the ranks are.  Does nothing where no virtual time was asked for.
 void place_virtually(const experiment::Settings& settings,
                      experiment::Experiment& experiment);
 
 /// Predictions of the cases of `measured` on that cluster, one for each
-/// network, data, batch, world and strategy without an equal one among
-/// `measured`.  Layer times are of this machine, where nothing else of the
-/// job may run now, stretched to `settings.device_rate` where that is given.
+/// network, data, batch, world and strategy.  Layer times are of this machine,
+/// where nothing else of the job may run now, stretched to
+/// `settings.device_rate` where that is given.
 std::vector<records::RunRecord> virtual_times(
     const experiment::Settings& settings,
     std::span<const records::RunRecord> measured);
+
+/// Whether `recorded` has a prediction of the same case on the same cluster.
+bool is_recorded(const records::RunRecord& priced,
+                 std::span<const records::RunRecord> recorded);
 
 }  // namespace paceline::measure
