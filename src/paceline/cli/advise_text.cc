@@ -2,6 +2,7 @@
 #include "paceline/cli/advise_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -127,6 +128,19 @@ std::string rows_text(const predict::AdviceTable& table, int top) {
   return report::console_text(shown) + marks_text(table, count);
 }
 
+namespace {
+
+std::string pays_text(double change) {
+  const std::string percent = fmt::format("{:.1f} %", std::abs(100 * change));
+  if (percent == "0.0 %") {
+    return "no difference";
+  }
+  return change < 0 ? fmt::format("yes, -{}", percent)
+                    : fmt::format("no, +{}", percent);
+}
+
+}  // namespace
+
 std::string codecs_text(const predict::CodecTable& table) {
   if (table.rows.empty()) {
     return "";
@@ -153,7 +167,7 @@ std::string codecs_text(const predict::CodecTable& table) {
                        ? fmt::format("{:.3g}", *row.break_even * 8e-9)
                        : "saves none",
                    fmt::format("{:.2f}", ms(row.step)),
-                   row.pays ? "yes" : "no"}});
+                   pays_text(row.change)}});
   }
   for (const predict::Unfit& unfit : table.unfit) {
     shown.rows.push_back(
@@ -163,7 +177,7 @@ std::string codecs_text(const predict::CodecTable& table) {
          "coding: as `paceline profile --codecs` measured it, on one core; "
          "break-even: the link\nrate below which it takes less time than the "
          "bytes that it saves; pays: the predicted\nstep is shorter than "
-         "without, each in its best bucket size\n";
+         "without, each in its best bucket size, and by how much\n";
 }
 
 namespace {

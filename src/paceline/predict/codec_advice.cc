@@ -84,7 +84,8 @@ CodecAdvice weigh(const AdviseRequest& request,
   Fastest best = best_of(request, rest);
   row.strategy = std::move(best.strategy);
   row.step = best.step;
-  row.pays = row.step < table.step;
+  row.change = static_cast<double>(row.step - table.step) /
+               static_cast<double>(table.step);
   return row;
 }
 

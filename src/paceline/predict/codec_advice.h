@@ -23,7 +23,7 @@ struct CodecAdvice {
   std::optional<double> break_even{};
   std::string strategy;        // fusion with the codec, in its best buckets
   plan::Picoseconds step = 0;  // its prediction
-  bool pays = false;           // faster than fusion without a codec
+  double change = 0;           // of the step against fusion without a codec
 };
 
 struct CodecTable {
