@@ -13,6 +13,20 @@ namespace {
 
 using Report = Program;
 
+TEST_F(Report, ImportsNoFileWithoutAResult) {
+  write("empty.log", "nothing of interest\n");
+  for (const char* from : {"ddl", "rates"}) {
+    const Outcome outcome = run(
+        std::string("import empty.log --records none.jsonl --from ") + from);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+    EXPECT_NE(
+        outcome.err.find(std::string("holds no result in the form of ") + from),
+        std::string::npos)
+        << outcome.err;
+    EXPECT_FALSE(fs::exists(folder_ / "none.jsonl"));
+  }
+}
+
 TEST_F(Report, ShowsRecordsInEveryForm) {
   fs::copy(
       fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",

@@ -110,8 +110,17 @@ int ImportCommand::run() const {
       }
       return import_operations(path, text, records_, format_);
     }
-    std::ranges::move(importer_for(from_, text, path).read(text, path),
-                      std::back_inserter(all));
+    const records::Importer& importer = importer_for(from_, text, path);
+    std::vector<records::RunRecord> found = importer.read(text, path);
+    if (found.empty()) {
+      throw UsageError(
+          fmt::format("{}: holds no result in the form of {}; --from names "
+                      "another of {}",
+                      path,
+                      importer.name,
+                      fmt::join(known, ", ")));
+    }
+    std::ranges::move(found, std::back_inserter(all));
   }
   if (!records_.empty()) {
     records::RecordWriter writer(records_);
