@@ -121,7 +121,7 @@ TEST_F(Comm, FitsAreWrittenToTheirFileAndNamedByAClusterFile) {
 }
 
 // Every duration is the modelled one or longer, so no wire is above the line.
-TEST_F(Comm, BehindAModelledLinkTheLineIsTheLinks) {
+TEST_F(Comm, BehindAnEmulatedLinkTheLineIsTheLinks) {
   const Outcome outcome =
       run("comm --ranks 2 --link 100Mbit,1ms --only all-reduce,message --min "
           "125kB --max 125kB --iterations 3 --warmup 1 --records r.jsonl");
@@ -140,10 +140,10 @@ TEST_F(Comm, BehindAModelledLinkTheLineIsTheLinks) {
               10'000'000.0 / modelled_ns);
     EXPECT_TRUE(r.at("warnings").empty());
   }
-  EXPECT_TRUE(all.at(0).at("link_slack_ns").is_number());
-  EXPECT_TRUE(all.at(1).at("link_slack_ns").is_null());
-  EXPECT_TRUE(all.at(0).at("valid").is_boolean());
-  EXPECT_TRUE(all.at(1).at("valid").is_null());
+  for (const auto& r : all) {
+    EXPECT_TRUE(r.at("link_slack_ns").is_number());
+    EXPECT_TRUE(r.at("valid").is_boolean());
+  }
   EXPECT_NE(
       outcome.out.find("line        0.013 GB/s, that of the emulated link\n"),
       std::string::npos)

@@ -111,7 +111,7 @@ const std::string kTimedOnCpu =
     "profile's times all the same; give --device-rate, samples/s of that "
     "device, or a profile measured there\n";
 
-TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnModelledLinks) {
+TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnEmulatedLinks) {
   write("two.toml", kTwoHosts);
   const Outcome advice =
       run("advise theirs.json --cluster two.toml --bucket-mb 25 --top 1 "
@@ -119,7 +119,7 @@ TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnModelledLinks) {
   ASSERT_EQ(advice.exit_code, 0) << advice.err;
   EXPECT_EQ(advice.err,
             kTimedOnCpu +
-                "experiment: best.toml, the best 2 strategies on modelled "
+                "experiment: best.toml, the best 2 strategies on emulated "
                 "links here, compute replayed\n");
   const Outcome outcome = run("run best.toml --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

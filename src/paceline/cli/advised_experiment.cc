@@ -155,11 +155,18 @@ class Writing {
     }
     predict::PredictRequest job = request_.job;
     job.strategy = strategy;
-    predict::Prediction prediction = predict::predict(job);
     if (!here_) {
       strategy = with_ranks_a_host(
           std::move(strategy),
           cluster::ranks_per_host(job.cluster, job.ranks).front());
+      if (std::ranges::any_of(strategies_, [&](const auto& written) {
+            return written.text == strategy;
+          })) {
+        return;  // told how many, it is one that is there
+      }
+    }
+    predict::Prediction prediction = predict::predict(job);
+    if (!here_) {
       stretch_ =
           std::max(stretch_, stretch_for(*prediction.job, slowest_link(job)));
     }
