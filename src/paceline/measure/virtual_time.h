@@ -27,7 +27,8 @@ std::vector<records::RunRecord> virtual_times(
     const experiment::Settings& settings,
     std::span<const records::RunRecord> measured);
 
-/// Whether `recorded` has a prediction of the same case on the same cluster.
+/// Whether `recorded` has a prediction of the same case on a cluster of the
+/// same name.
 bool is_recorded(const records::RunRecord& priced,
                  std::span<const records::RunRecord> recorded);
 
