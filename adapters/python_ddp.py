@@ -357,5 +357,13 @@ def main(make_rank=Rank):
     return 0
 
 
+def leave(status):
+    """Ends the process without the interpreter's end, which a thread of PyTorch
+    that is still there aborts."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

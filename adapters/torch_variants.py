@@ -161,4 +161,4 @@ VARIANTS = {
 
 
 if __name__ == "__main__":
-    sys.exit(python_ddp.main(VARIANTS[sys.argv[1]]))
+    python_ddp.leave(python_ddp.main(VARIANTS[sys.argv[1]]))
