@@ -3,13 +3,11 @@
 
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "paceline/base/clock.h"
@@ -20,6 +18,7 @@
 #include "paceline/base/shell.h"
 #include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
+#include "paceline/base/utc.h"
 #include "paceline/cli/own_runs.h"
 #include "paceline/launch/child_exit.h"
 #include "paceline/measure/results.h"
@@ -90,8 +89,7 @@ class Alternating {
     const Alternation::Side& side = wanted_.sides[number];
     const std::string left = fs::absolute(side.records).string() + ".part";
     fs::remove(left);
-    const std::string started_at =
-        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    const std::string started_at = utc_now();
     fmt::print(
         stderr, "run {} of {}: {} ...", run + 1, wanted_.runs, side.name);
     std::fflush(stderr);

@@ -3,18 +3,17 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <iterator>
 #include <utility>
 
 #include <CLI/CLI.hpp>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "paceline/base/delayed_call.h"
 #include "paceline/base/error.h"
 #include "paceline/base/outputs.h"
+#include "paceline/base/utc.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
@@ -288,8 +287,7 @@ std::vector<PredictCommand::Told> PredictCommand::predictions(
   check_from();
   std::vector<Told> told =
       from_.empty() ? from_cluster(jobs) : from_records(jobs);
-  const std::string now =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  const std::string now = utc_now();
   for (Told& it : told) {
     it.prediction.record.started_at = now;
   }

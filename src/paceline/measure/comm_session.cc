@@ -2,13 +2,12 @@
 #include "paceline/measure/comm_session.h"
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "paceline/base/utc.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/engines/line_rate.h"
 #include "paceline/launch/key_value_store.h"
@@ -175,8 +174,7 @@ class CommSession {
       return;
     }
     records::CommRecord record;
-    record.started_at =
-        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    record.started_at = utc_now();
     record.operation = operation;
     record.ranks = world_.self.world;
     record.ranks_per_host = engines::ranks_per_host(world_.hosts);

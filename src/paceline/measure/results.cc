@@ -23,6 +23,7 @@
 #include "paceline/base/outputs.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
+#include "paceline/base/utc.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/measure/virtual_time.h"
 #include "paceline/predict/compare_runs.h"
@@ -179,8 +180,7 @@ void Results::add_failed(const experiment::Experiment& experiment,
                          std::vector<records::RankSamples> so_far) const {
   records::RunRecord failed;
   failed.experiment = experiment.name;
-  failed.started_at =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  failed.started_at = utc_now();
   failed.run = run;
   failed.configuration = configuration;
   failed.error = why;

@@ -3,19 +3,18 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <set>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
+#include "paceline/base/utc.h"
 #include "paceline/engines/engine.h"
 #include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/machine.h"
@@ -39,10 +38,6 @@
 
 namespace paceline::measure {
 namespace {
-
-std::string utc_now() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
 
 // One session on one rank.
 class Session {

@@ -2,20 +2,20 @@
 #include "paceline/measure/virtual_time.h"
 
 #include <algorithm>
-#include <ctime>
 #include <map>
+#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/utc.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/profile_model.h"
 #include "paceline/predict/predict.h"
+#include "paceline/report/accuracy.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
@@ -89,21 +89,21 @@ cluster::ProfiledModel profile_of(Configuration c) {
 
 predict::PredictRequest request_of(const Configuration& c,
                                    const cluster::ProfiledModel& profiled,
-                                   const experiment::Settings& settings) {
-  predict::PredictRequest request{
-      .network = {},
-      .cluster = cluster::read_cluster(settings.virtual_time),
-      .strategy = c.strategy,
-      .bucket_mb = c.bucket_mb,
-      .ranks = c.ranks,
-      .batch_size = c.batch_size,
-      .optimizer = c.optimizer};
+                                   const cluster::Cluster& cluster,
+                                   double device_rate) {
+  predict::PredictRequest request{.network = {},
+                                  .cluster = cluster,
+                                  .strategy = c.strategy,
+                                  .bucket_mb = c.bucket_mb,
+                                  .ranks = c.ranks,
+                                  .batch_size = c.batch_size,
+                                  .optimizer = c.optimizer};
   request.network.model = profiled.model;
   request.profile = profiled.profile;
   request.profile_device = profiled.device;
   request.update = profiled.update;
-  if (settings.device_rate > 0) {
-    request.samples_per_s = settings.device_rate;
+  if (device_rate > 0) {
+    request.samples_per_s = device_rate;
   }
   return request;
 }
@@ -111,8 +111,7 @@ predict::PredictRequest request_of(const Configuration& c,
 records::RunRecord predicted(const Configuration& c,
                              const predict::PredictRequest& request) {
   records::RunRecord record = predict::predict(request).record;
-  record.started_at =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record.started_at = utc_now();
   record.configuration.label = c.label;
   record.configuration.data = c.data;
   record.configuration.image_size = c.image_size;
@@ -159,42 +158,34 @@ void place_virtually(const experiment::Settings& settings,
 std::vector<records::RunRecord> virtual_times(
     const experiment::Settings& settings,
     std::span<const records::RunRecord> measured) {
+  const cluster::Cluster cluster = cluster::read_cluster(settings.virtual_time);
   std::vector<records::RunRecord> priced;
   std::map<std::string, cluster::ProfiledModel> profiles;
-  std::vector<std::string> known;
+  std::set<std::string> known;
   for (const records::RunRecord& one : measured) {
     const Configuration& c = one.configuration;
-    const std::string key = priced_key(c);
-    if (one.error || one.source == records::Source::kPredicted ||
-        std::ranges::find(known, key) != known.end()) {
+    if (one.error || !known.insert(priced_key(c)).second) {
       continue;
     }
-    known.push_back(key);
     const auto [profiled, is_new] = profiles.try_emplace(layers_key(c));
     if (is_new) {
       profiled->second = profile_of(c);
     }
-    priced.push_back(predicted(c, request_of(c, profiled->second, settings)));
+    priced.push_back(predicted(
+        c, request_of(c, profiled->second, cluster, settings.device_rate)));
   }
   return priced;
 }
 
-namespace {
-
-/// The cluster's name; the digest of prices behind it depends on layer times,
-/// which no two profiles have alike.
-std::string_view name_of_cluster(const Configuration& c) {
-  return std::string_view(c.cluster).substr(0, c.cluster.rfind("; prices "));
-}
-
-}  // namespace
-
 bool is_recorded(const records::RunRecord& priced,
                  std::span<const records::RunRecord> recorded) {
   const Configuration& c = priced.configuration;
+  // The digest of prices depends on layer times, which no two profiles have
+  // alike.
+  const std::string name = report::cluster_name(c.cluster);
   return std::ranges::any_of(recorded, [&](const records::RunRecord& one) {
     return one.source == records::Source::kPredicted &&
-           name_of_cluster(one.configuration) == name_of_cluster(c) &&
+           report::cluster_name(one.configuration.cluster) == name &&
            priced_key(one.configuration) == priced_key(c);
   });
 }

@@ -198,11 +198,6 @@ std::string title_of(const records::Configuration& c) {
   return printable(title);
 }
 
-/// Without the digest of its prices.
-std::string cluster_name(const std::string& cluster) {
-  return printable(cluster.substr(0, cluster.find("; prices ")));
-}
-
 /// The label, or the strategy where several cases have that.
 const std::string& name_of(const CaseRuns& one,
                            const std::vector<CaseRuns>& cases) {
@@ -286,6 +281,10 @@ TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
 }
 
 }  // namespace
+
+std::string cluster_name(const std::string& cluster) {
+  return printable(cluster.substr(0, cluster.find("; prices ")));
+}
 
 Note accuracy_note() {
   return {"accuracy",
