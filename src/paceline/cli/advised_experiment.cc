@@ -155,6 +155,7 @@ class Writing {
     }
     predict::PredictRequest job = request_.job;
     job.strategy = strategy;
+    predict::Prediction prediction = predict::predict(job);
     if (!here_) {
       strategy = with_ranks_a_host(
           std::move(strategy),
@@ -164,9 +165,6 @@ class Writing {
           })) {
         return;  // told how many, it is one that is there
       }
-    }
-    predict::Prediction prediction = predict::predict(job);
-    if (!here_) {
       stretch_ =
           std::max(stretch_, stretch_for(*prediction.job, slowest_link(job)));
     }

@@ -9,16 +9,12 @@
 #include "paceline/base/error.h"
 #include "paceline/engines/beside.h"
 #include "paceline/engines/work_futures.h"
+#include "paceline/launch/rank_monitor.h"
 
 namespace paceline::engines {
-namespace {
-
-constexpr int kPeersFactor = 10;
-
-}  // namespace
 
 void PeerWait::wait_for(const Channel::Work& work) const {
-  const auto limit = kPeersFactor * timeout;
+  const auto limit = launch::kPeersFactor * timeout;
   const auto comes = [&](const auto& end) {
     if (!comes_within(end, limit, idle)) {
       throw WorldError(

@@ -22,9 +22,6 @@ using std::chrono::nanoseconds;
 // A rank that was itself stopped meanwhile must not find the store silent.
 constexpr nanoseconds kLongestGap = std::chrono::seconds(5);
 
-// A rank may wait for others that compute; a rank that hangs is found before.
-constexpr int kPeersFactor = 10;
-
 // Without a store there is nothing but time to let rank 1 print before the
 // other ranks end.
 constexpr nanoseconds kAfterRank1 = std::chrono::seconds(2);

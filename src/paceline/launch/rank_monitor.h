@@ -16,6 +16,10 @@
 
 namespace paceline::launch {
 
+/// A rank may wait for others that compute for so many times the timeout; a
+/// rank that hangs is found before.
+inline constexpr int kPeersFactor = 10;
+
 /// A thread of every rank.  It sends the heartbeat while no communication
 /// thread does.  Where no parent supervises the ranks (torchrun, mpirun, srun),
 /// it also detects failures: rank 0 watches all other ranks, rank 1 watches

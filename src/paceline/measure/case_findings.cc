@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/case_findings.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trainer makes before its first step: network, plan, connections.
+// What a trainer makes before its first step: network, plan, memory.
 #include <algorithm>
 
 #include <fmt/format.h>
