@@ -18,16 +18,17 @@ from torch import nn
 import formula
 
 
-def _torchvision_models():
-    """torchvision.models, without torchvision's own __init__.
+def _import_without_operators(module):
+    """`module`, which imports torchvision, without torchvision's own __init__.
 
     That file registers operators, which fails where the wheel of torchvision
     was built for CUDA and PyTorch for CPUs.  No network needs the operators.
     """
     if "torchvision" not in sys.modules:
         spec = importlib.util.find_spec("torchvision")
-        sys.modules["torchvision"] = importlib.util.module_from_spec(spec)
-    return importlib.import_module("torchvision.models")
+        if spec is not None:
+            sys.modules["torchvision"] = importlib.util.module_from_spec(spec)
+    return importlib.import_module(module)
 
 
 class LeNet(nn.Module):
@@ -144,16 +145,15 @@ def _from_torchvision(name):
         options = {}
         if name == "vgg16" and dropout >= 0:
             options["dropout"] = dropout
-        return _torchvision_models().get_model(
-            name, num_classes=classes, **options
-        )
+        models = _import_without_operators("torchvision.models")
+        return models.get_model(name, num_classes=classes, **options)
 
     return Info(224, 3, 1000, make, package="torchvision")
 
 
 def _bert(hidden, layers, heads, tokens=64, vocabulary=30528):
     def make(_size, _classes, dropout):
-        transformers = importlib.import_module("transformers")
+        transformers = _import_without_operators("transformers")
         options = {}
         if dropout >= 0:
             options = {

@@ -7,6 +7,7 @@ import pathlib
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 import unittest.mock
 
@@ -226,6 +227,32 @@ class Networks(unittest.TestCase):
                 case_of_adapter.UsageError, "resnet18.*pip install torchvision"
             ):
                 case_of_adapter.refuse_unsupported(case)
+
+    def test_bert_needs_no_operators_of_torchvision(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for package, text in {
+                "torchvision": "raise RuntimeError('no such operator')",
+                "transformers": "import torchvision\n"
+                "def BertConfig(**options): return options\n"
+                "def BertForPreTraining(config): return config\n",
+            }.items():
+                home = pathlib.Path(folder, package)
+                home.mkdir()
+                (home / "__init__.py").write_text(text, encoding="utf-8")
+            program = (
+                "import networks\n"
+                "row = networks.NETWORKS['bert-tiny']\n"
+                "print(row.make(0, 0, 0.5)['hidden_dropout_prob'])"
+            )
+            path = os.pathsep.join([folder, str(ROOT / "adapters")])
+            out = subprocess.run(
+                [sys.executable, "-c", program],
+                env=dict(os.environ, PYTHONPATH=path),
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
+            ).stdout
+        self.assertEqual(out, "0.5\n")
 
     def assert_same_start(self, *names):
         out = subprocess.run(
