@@ -231,11 +231,16 @@ class Trainer:
         return loss
 
     def sgd(self, variable, gradient, momentum):
+        """One kernel.  A sum of three terms becomes TensorFlow's AddN, which
+        begins with whichever buffer is free, so that ranks round differently."""
         job = self.job
-        momentum.assign(
-            job.momentum * momentum + gradient + job.weight_decay * variable
+        self.tf.raw_ops.ResourceApplyMomentum(
+            var=variable.handle,
+            accum=momentum.handle,
+            lr=job.learning_rate,
+            grad=gradient + job.weight_decay * variable,
+            momentum=job.momentum,
         )
-        variable.assign_sub(job.learning_rate * momentum)
 
     def adamw(self, variable, gradient, first, second):
         job, tf = self.job, self.tf

@@ -135,6 +135,10 @@ TEST(Pairing, SelectsByKey) {
   std::vector<RunRecord> with_options{fixed_record({"a", "ddp:x=1", 2, 1}),
                                       fixed_record({"b", "ddp-2", 2, 1})};
   EXPECT_EQ(select_records(with_options, "strategy", "ddp").size(), 1u);
+  with_options[0].configuration.framework = "jax";
+  const auto own = select_records(with_options, "framework", "paceline");
+  ASSERT_EQ(own.size(), 1u);
+  EXPECT_EQ(own[0].configuration.strategy, "ddp-2");
   try {
     select_records(records, "strateg", "ddp");
     FAIL();

@@ -260,7 +260,11 @@ std::vector<RunRecord> select_records(std::span<const RunRecord> records,
   std::vector<RunRecord> selected;
   std::set<std::string> values;
   for (const RunRecord& record : records) {
-    for (const auto& [name, text] : fields_of(record.configuration)) {
+    ConfigurationFields fields = fields_of(record.configuration);
+    if (record.configuration.framework.empty()) {
+      fields.emplace_back("framework", "paceline");  // as users name it
+    }
+    for (const auto& [name, text] : fields) {
       if (name == key) {
         values.insert(text);
         if (text == value ||
