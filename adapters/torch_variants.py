@@ -3,6 +3,7 @@
 """One rank of PyTorch in other ways than DistributedDataParallel: the first
 argument says which.  The rest is python_ddp.py's."""
 
+import collections
 import importlib.metadata
 import os
 import pathlib
@@ -20,7 +21,8 @@ def version_of(package):
 
 
 class Fsdp2Rank(python_ddp.Rank):
-    """fully_shard of every module that has parameters of its own."""
+    """fully_shard of every module that has parameters of its own; parameters
+    that modules share, such as a tied decoder's, are the whole network's."""
 
     name = "pytorch-fsdp2"
     exchange = "fully_shard: all-gather and reduce-scatter, one group a module"
@@ -35,9 +37,15 @@ class Fsdp2Rank(python_ddp.Rank):
         from torch.distributed.fsdp import fully_shard
 
         mesh = init_device_mesh(self.case.device, (self.world,))
+        owners = collections.Counter(
+            id(parameter)
+            for module in network.modules()
+            for parameter in module.parameters(recurse=False)
+        )
         for module in list(network.modules()):
-            own = any(True for _ in module.parameters(recurse=False))
-            if own and not isinstance(module, nn.modules.batchnorm._NormBase):
+            own = [owners[id(p)] for p in module.parameters(recurse=False)]
+            is_norm = isinstance(module, nn.modules.batchnorm._NormBase)
+            if own and max(own) == 1 and not is_norm:
                 fully_shard(module, mesh=mesh)
         fully_shard(network, mesh=mesh)
         # The optimizer was made of the whole parameters.

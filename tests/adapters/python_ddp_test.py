@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "adapters"))
 import formula  # noqa: E402
 import functional  # noqa: E402
 import networks  # noqa: E402
+import torch_variants  # noqa: E402
 import case as case_of_adapter  # noqa: E402
 
 
@@ -267,6 +268,52 @@ class Networks(unittest.TestCase):
             network = info.make(info.image_size, info.classes, 0.5)
             mine = formula.fingerprint_all(network.parameters())
             self.assertEqual(row, f"{mine:016x}", name)
+
+
+class Tied(torch.nn.Module):
+    """A decoder that has the weights of the table, as BERT's."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Embedding(5, 4)
+        self.hidden = torch.nn.Linear(4, 4)
+        self.decoder = torch.nn.Linear(4, 5, bias=False)
+        self.decoder.weight = self.table.weight
+
+    def forward(self, ids):
+        return self.decoder(self.hidden(self.table(ids)))
+
+
+class Fsdp2(unittest.TestCase):
+    def test_trains_tied_weights_as_plain_pytorch_does(self):
+        torch.distributed.init_process_group(
+            "gloo", init_method=f"tcp://127.0.0.1:{free_port()}", rank=0, world_size=1
+        )
+        self.addCleanup(torch.distributed.destroy_process_group)
+        rank = unittest.mock.Mock(
+            case=unittest.mock.Mock(device="cpu", compiled=False),
+            world=1,
+            make_optimizer=lambda network: torch.optim.SGD(
+                network.parameters(), lr=0.5
+            ),
+        )
+        ids = torch.tensor([0, 3, 4])
+        losses = []
+        for sharded in (False, True):
+            torch.manual_seed(1)
+            network = Tied()
+            rank.optimizer = rank.make_optimizer(network)
+            if sharded:
+                network = torch_variants.Fsdp2Rank.wrap(rank, network)
+            losses.append([])
+            for _ in range(3):
+                rank.optimizer.zero_grad()
+                loss = torch.nn.functional.cross_entropy(network(ids), ids)
+                loss.backward()
+                rank.optimizer.step()
+                losses[-1].append(loss.item())
+        self.assertEqual(*losses)
+        self.assertLess(losses[0][2], losses[0][0])
 
 
 if __name__ == "__main__":
