@@ -20,6 +20,8 @@ _VOCABULARY = 30522
 _COMPAT_WORDS = 2000
 _MASK_TOKEN = 103
 NO_LABEL = -100
+# Of the last batch norm of a bottleneck's branch: weights.cc says why.
+BRANCH_SCALE = 0.125
 _CHUNK = 1 << 20
 
 
@@ -134,14 +136,18 @@ def _fill(network, seed, element):
 
 
 def fill_by_formula(network, seed):
-    """Variance of He et al. for weights, near 1 for scales, near 0 for shifts."""
+    """Variance of He et al. for weights, near 1 for scales, near 0 for shifts.
+
+    Near 1/8 for the scales that end the branches of bottlenecks.
+    """
 
     def element(name, parameter):
         if parameter.dim() > 1:
             bound = math.sqrt(6.0 / _fan_in(parameter))
             return lambda w: (2 * _unit(w) - 1) * bound
         center = 1.0 if name.endswith("weight") else 0.0
-        return lambda w: center + 0.125 * (2 * _unit(w) - 1)
+        factor = BRANCH_SCALE if name.endswith(".bn3.weight") else 1.0
+        return lambda w: factor * (center + 0.125 * (2 * _unit(w) - 1))
 
     _fill(network, seed, element)
 

@@ -15,6 +15,7 @@ _VOCABULARY = 30522
 _COMPAT_WORDS = 2000
 _MASK_TOKEN = 103
 NO_LABEL = -100
+BRANCH_SCALE = 0.125
 
 
 def mix(x):
@@ -102,5 +103,6 @@ def weight(name, shape, seed):
         values = (2 * unit - 1) * bound
     else:
         center = 1.0 if name.endswith("weight") else 0.0
-        values = center + 0.125 * (2 * unit - 1)
+        factor = BRANCH_SCALE if name.endswith(".bn3.weight") else 1.0
+        values = factor * (center + 0.125 * (2 * unit - 1))
     return values.astype(numpy.float32)
