@@ -114,6 +114,34 @@ TEST(Importers, DlperfCountsLinesThatItCannotRead) {
   EXPECT_EQ(record.warnings[0].code, "unreadable-lines");
   EXPECT_EQ(record.warnings[0].seen,
             "2 lines of a step cannot be read, the first is line 8");
+  EXPECT_NEAR(static_cast<double>(record.ranks[0].window_ns), 25e9, 1e4);
+}
+
+// A copy of `text` without the lines that hold `words`.
+std::string without(const std::string& text, const std::string& words) {
+  std::string rest = text;
+  for (auto at = rest.find(words); at != std::string::npos;
+       at = rest.find(words)) {
+    const auto begin = rest.rfind('\n', at) + 1;
+    rest.erase(begin, rest.find('\n', at) + 1 - begin);
+  }
+  return rest;
+}
+
+TEST(Importers, DlperfStepsAreCountedByTheirNumbers) {
+  const std::string path = "logs/1n8g/rn50_b128_fp32_3.log";
+  // Steps 30 to 39, 3 and 130.
+  std::string lost = without(dll_log(130), " Iteration: 3");
+  lost = without(lost, " Iteration: 130 ");
+  const RunRecord record = import_dlperf_log(lost, path).at(0);
+  ASSERT_EQ(record.ranks[0].step_ns.size(), 100U);
+  EXPECT_NEAR(static_cast<double>(record.ranks[0].window_ns), 25e9, 1e4);
+  EXPECT_EQ(refusal([&] {
+              import_dlperf_log(without(lost, " Iteration: 20 "), path);
+            }),
+            path +
+                ": no line says when step 20 ended, which is a border of the "
+                "window");
 }
 
 TEST(Importers, DlperfLogThatIsTooShortOrNamedOtherwiseIsRefused) {
@@ -231,6 +259,58 @@ TEST(Importers, DlperfRatesOfAllDevicesAndOfSteps) {
   EXPECT_EQ(record.configuration.ranks, 96);
   EXPECT_EQ(record.configuration.dtype, "amp");
   EXPECT_EQ(record.ranks[0].step_ns[0], 3'000'000'000);
+}
+
+// The lines of Speedometer in apache/mxnet 1.6, python/mxnet/callback.py; all
+// ranks write to one log, and one of them is slower in each step.
+TEST(Importers, DlperfRatesOfSeveralRanksAreTheSlowestOnes) {
+  std::string text;
+  for (int i = 1; i <= 120; ++i) {
+    for (const int rank : {0, 1}) {
+      text += "2020-08-01 10:00:00,000 Epoch[0] Batch [" +
+              std::to_string(i - 1) + "-" + std::to_string(i) +
+              "]\tSpeed: " + (rank == i % 2 ? "100.00" : "400.00") +
+              " samples/sec\n";
+    }
+  }
+  const std::string path = "1n2g/r50_b50_fp32_1.log";
+  EXPECT_EQ(import_dlperf_log(text, path).at(0).ranks[0].step_ns,
+            std::vector<std::int64_t>(100, 1'000'000'000));
+  EXPECT_NE(refusal([&] {
+              import_dlperf_log(without(text, "-50]"), path);
+            }).find("99 of the 100 steps after step 20 have a line"),
+            std::string::npos);
+}
+
+// The line of PaddlePaddle/models, PaddleNLP/pretrain_language_models/BERT/
+// train.py, whose step and speed count a step of two nodes as two.
+TEST(Importers, DlperfStepsOfSeveralNodesAreOne) {
+  std::string text;
+  for (int i = 1; i <= 120; ++i) {
+    text += "epoch: 1, progress: 1/1, step: " + std::to_string(2 * i) +
+            ", loss: 10.1, ppl: 30000.0, next_sent_acc: 0.5, speed: 4.000000 "
+            "steps/s, file: part-0\n";
+  }
+  const RunRecord record =
+      import_dlperf_log(text, "2n8g/bert_b32_fp32_1.log").at(0);
+  EXPECT_EQ(record.configuration.framework, "PaddlePaddle");
+  EXPECT_EQ(record.ranks[0].step_ns,
+            std::vector<std::int64_t>(100, 500'000'000));
+}
+
+// The words that DLPerf's extract_tensorflow_logs.py looks for; the log begins
+// after step 20.
+TEST(Importers, DlperfLinesWithoutNumbersAreCounted) {
+  std::string text;
+  for (int i = 21; i <= 120; ++i) {
+    text += "DLL 2020-08-13 10:00:00.000000 -  imgs_per_sec : 256.0 \n";
+  }
+  const RunRecord record =
+      import_dlperf_log(text, "1n1g/rn50_b128_fp32_1.log").at(0);
+  EXPECT_EQ(record.ranks[0].step_ns,
+            std::vector<std::int64_t>(100, 500'000'000));
+  EXPECT_NE(record.adapter.at("formula").find("which says no number"),
+            std::string::npos);
 }
 
 constexpr const char* kRates =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -11,10 +10,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
-#include "paceline/base/file.h"
 #include "paceline/base/text.h"
 #include "paceline/records/importers.h"
 
@@ -25,14 +22,15 @@ constexpr int kSkipped = 20;
 constexpr int kTimed = 100;
 
 enum class Says : std::uint8_t {
-  kStamp,       // the line's time: the step ended then
-  kSeconds,     // how long the step took
-  kGlobalRate,  // samples/s of all devices
-  kStepRate,    // steps/s
-  // Of lines that say which step they are of:
-  kNumberedStamp,   // some steps have one
-  kNumberedSeconds  // each step has one of every rank
+  kStamp,         // the line's time: the step ended then
+  kSeconds,       // how long the step took
+  kMilliseconds,  // the same
+  kGlobalRate,    // samples/s of all devices
+  kStepRate       // steps/s, summed over the nodes
 };
+
+// Of a log whose numbers of steps begin at 0 or 1: 20, or 19 where it has a 0.
+constexpr int kAsNumbered = 0;
 
 // What a framework's log has for each step, by DLPerf's own extractors.
 struct Format {
@@ -40,10 +38,10 @@ struct Format {
   const char* marker;  // a line of a step holds it
   Says says;
   const char* number;     // regular expression of the number, or of the stamp
-  int first_printed;      // the first step that has a line; of numbered lines
-                          // the last before the window
+  const char* step;       // of the step's number; empty: lines are counted
+  int last_skipped;       // the number of the last step before the window
   const char* extractor;  // what the original computes from it
-  const char* step = nullptr;  // regular expression of the step's number
+  int first_counted = 1;  // the step of the first line, where lines are counted
 };
 
 constexpr const char* kStampNumber =
@@ -51,83 +49,96 @@ constexpr const char* kStampNumber =
 
 constexpr const char* kUnixStamp = R"((\d{9,10}\.\d+)\s*$)";
 
+// "Batch [20]", and of MXNet's Speedometer "Batch [19-20]".
+constexpr const char* kBatchNumber = R"(Batch ?\[(?:\d+-)?(\d{1,9})\])";
+
 constexpr auto kFormats = std::to_array<Format>({
     {"OneFlow",
      "train: epoch ",
-     Says::kNumberedStamp,
+     Says::kStamp,
      kUnixStamp,
+     R"(iter (\d{1,9}),)",
      20,
-     "stamps of iterations 20 and 120",
-     R"(iter (\d+),)"},
+     "stamps of iterations 20 and 120"},
     {"OneFlow",
      "total_loss: ",
-     Says::kNumberedStamp,
+     Says::kStamp,
      kUnixStamp,
+     R"(step: (\d{1,9}),)",
      19,
-     "stamps of iterations 19 and 119",
-     R"(step: (\d+),)"},
+     "stamps of iterations 19 and 119"},
     {"NGC TensorFlow 1.x",
      " throughput_train : ",
-     Says::kNumberedStamp,
-     kStampNumber,
-     20,
-     "stamps of iterations 20 and 120",
-     R"(Iteration: (\d+)\b)"},
-    {"PyTorch",
-     "Epoch: [0][",
-     Says::kNumberedSeconds,
-     R"(Time +([0-9.]+) \()",
-     19,
-     "mean of the printed times of lines 21 to 120 after the sixth step, those "
-     "of all ranks of a node in turn",
-     R"(Epoch: \[0\]\[ *(\d+)/)"},
-    {"NGC PyTorch",
-     "  train.loss : ",
      Says::kStamp,
      kStampNumber,
-     1,
+     R"(Iteration: (\d{1,9})\b)",
+     20,
+     "stamps of iterations 20 and 120"},
+    {"PyTorch",
+     "Epoch: [0][",
+     Says::kSeconds,
+     R"(Time +(\d+\.?\d*) \()",
+     R"(Epoch: \[0\]\[ *(\d{1,9})/)",
+     19,
+     "mean of the printed times of lines 21 to 120 after the sixth step, those "
+     "of all ranks of a node in turn"},
+    {"NGC PyTorch",
+     "Epoch: 0 Iteration: ",
+     Says::kStamp,
+     kStampNumber,
+     R"(Iteration: (\d{1,9}) )",
+     20,
      "stamps of lines 20 and 120 after the fifth"},
     {"NGC PyTorch",
      "Training Iteration: ",
      Says::kStamp,
      kStampNumber,
-     1,
-     "stamps of lines 20 and 120"},
+     R"(Training Iteration: (\d{1,9})\b)",
+     20,
+     "stamps of lines 20 and 120 after the fifth"},
     {"NGC TensorFlow 1.x",
      " imgs_per_sec ",
      Says::kGlobalRate,
-     R"(imgs_per_sec : ([0-9.]+))",
-     21,
-     "mean of the printed rates"},
+     R"(imgs_per_sec : (\d+\.?\d*))",
+     "",
+     20,
+     "mean of the printed rates",
+     21},
     {"NGC MXNet",
      " Epoch[0] Batch ",
      Says::kGlobalRate,
-     R"(Speed: ([0-9.]+) samples/sec)",
-     1,
+     R"(Speed: (\d+\.?\d*) samples/sec)",
+     kBatchNumber,
+     kAsNumbered,
      "mean of the printed rates"},
     {"MXNet",
      "Epoch[0] Batch[",
      Says::kGlobalRate,
-     R"(Speed: ([0-9.]+) samples/sec)",
-     1,
+     R"(Speed: (\d+\.?\d*) samples/sec)",
+     kBatchNumber,
+     kAsNumbered,
      "mean of the printed rates"},
     {"PaddlePaddle",
      "elapse ",
      Says::kSeconds,
-     R"(elapse ([0-9.]+) sec)",
-     1,
+     R"(elapse (\d+\.?\d*) sec)",
+     R"(train batch (\d{1,9})\b)",
+     19,
      "mean of batch / elapse"},
+    // A step of all nodes counts as many steps as there are nodes.
     {"PaddlePaddle",
      " speed: ",
      Says::kStepRate,
-     R"(speed: ([0-9.]+) steps/s)",
-     1,
+     R"(speed: (\d+\.?\d*) steps/s)",
+     R"(\bstep: (\d{1,9}),)",
+     20,
      "mean of the printed rates"},
     {"MXNet",
      "throughput=",
-     Says::kSeconds,
-     R"(latency=([0-9.]+) ms/batch)",
-     1,
+     Says::kMilliseconds,
+     R"(latency=(\d+\.?\d*) ms/batch)",
+     R"(\[step (\d{1,9})\])",
+     20,
      "mean of batch / latency, median over ranks"},
 });
 
@@ -175,101 +186,128 @@ double seconds_of(const std::smatch& stamp) {
          3600.0 * part(4) + 60.0 * part(5) + part(6) + fraction;
 }
 
+// Numbers of steps are those of the lines, or counted.
 struct Steps {
   const Format* format = nullptr;
-  std::vector<double> values;        // stamps, seconds or rates, a line each
-  std::map<int, double> numbered{};  // stamps or seconds by the step's number
-  std::vector<int> unread{};         // lines of steps that lack one of these
+  std::map<int, double> by_step{};  // stamps, or seconds
+  std::vector<int> unread{};        // lines of steps that say less
+  bool counted = false;
 };
 
-// Whether the line of a step says what it should.
-bool read_step(const std::string& line,
-               const std::regex& number,
-               const std::regex& numbered,
-               Steps& steps) {
-  std::smatch match, step;
-  if (!std::regex_search(line, match, number)) {
-    return false;
+// The number in a line of a step as a stamp, or as the step's seconds.
+double seconds_in(const std::smatch& number,
+                  const Format& format,
+                  const Name& name) {
+  if (format.number == kStampNumber) {
+    return seconds_of(number);
   }
-  const double value = steps.format->number == kStampNumber
-                           ? seconds_of(match)
-                           : std::stod(match[1]);
-  if (steps.format->step == nullptr) {
-    steps.values.push_back(value);
-    return true;
+  const double value = std::stod(number[1]);
+  switch (format.says) {
+    case Says::kMilliseconds:
+      return value * 1e-3;
+    case Says::kGlobalRate:
+      return name.batch * name.nodes * name.devices_per_node / value;
+    case Says::kStepRate:
+      return name.nodes / value;
+    default:
+      return value;
   }
-  if (!std::regex_search(line, step, numbered)) {
-    return false;
-  }
-  // Of a rank's own times the slowest counts.
-  double& kept = steps.numbered[std::stoi(step[1])];
-  kept = std::max(kept, value);
-  return true;
 }
 
-Steps steps_of(std::string_view text) {
+// The step's number in a line, where it has one.
+std::optional<int> step_in(const std::string& line,
+                           const std::regex& numbered,
+                           const Format& format,
+                           const Name& name) {
+  std::smatch step;
+  if (*format.step == '\0' || !std::regex_search(line, step, numbered)) {
+    return std::nullopt;
+  }
+  const int number = std::stoi(step[1]);
+  return format.says == Says::kStepRate ? number / name.nodes : number;
+}
+
+Steps steps_in(const std::vector<std::string>& lines,
+               const Format& format,
+               const Name& name) {
+  const std::regex number(format.number);
+  const std::regex numbered(format.step);
+  struct Line {
+    std::size_t at;
+    std::optional<int> step;
+  };
+  std::vector<Line> found;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].find(format.marker) != std::string::npos) {
+      found.push_back({i, step_in(lines[i], numbered, format, name)});
+    }
+  }
+  Steps steps{.format = &format};
+  steps.counted = std::ranges::none_of(
+      found, [](const Line& line) { return line.step.has_value(); });
+  int counted = format.first_counted;
+  for (const Line& line : found) {
+    const auto step = steps.counted ? std::optional(counted++) : line.step;
+    std::smatch match;
+    if (!step || !std::regex_search(lines[line.at], match, number)) {
+      steps.unread.push_back(static_cast<int>(line.at) + 1);
+      continue;
+    }
+    // Of a rank's own times the slowest counts.
+    const double value = seconds_in(match, format, name);
+    double& kept = steps.by_step.try_emplace(*step, value).first->second;
+    kept = std::max(kept, value);
+  }
+  return steps;
+}
+
+Steps steps_of(std::string_view text, const Name& name) {
   const std::vector<std::string> lines = split_lines(text);
   for (const Format& format : kFormats) {
-    Steps steps{.format = &format, .values = {}};
-    const std::regex number(format.number);
-    const std::regex numbered(format.step == nullptr ? "" : format.step);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (lines[i].find(format.marker) != std::string::npos &&
-          !read_step(lines[i], number, numbered, steps)) {
-        steps.unread.push_back(static_cast<int>(i) + 1);
-      }
-    }
-    if (!steps.values.empty() || !steps.numbered.empty()) {
+    Steps steps = steps_in(lines, format, name);
+    if (!steps.by_step.empty()) {
       return steps;
     }
   }
   return {};
 }
 
-double duration_of(const Steps& steps, std::size_t i, int global_batch) {
-  const double value = steps.values[i];
-  switch (steps.format->says) {
-    case Says::kStamp:
-      return value - steps.values[i - 1];
-    case Says::kSeconds:
-      return std::string_view(steps.format->marker) == "throughput="
-                 ? value * 1e-3
-                 : value;
-    case Says::kGlobalRate:
-      return global_batch / value;
-    case Says::kStepRate:
-      return 1 / value;
-    case Says::kNumberedStamp:
-    case Says::kNumberedSeconds:
-      break;  // seconds_of_numbered
+void check_border(const Steps& steps, int border, const std::string& path) {
+  if (!steps.by_step.contains(border)) {
+    throw UsageError(
+        fmt::format("{}: no line says when step {} ended, which is a border of "
+                    "the window",
+                    path,
+                    border));
   }
-  return 0;
 }
 
-[[noreturn]] void refuse_length(const std::string& path, std::size_t steps) {
-  throw UsageError(fmt::format("{}: {} steps, but the window is {} after {}",
-                               path,
-                               steps,
-                               kTimed,
-                               kSkipped));
-}
-
-// A stamp is the end of its step; the steps between two stamps are taken to be
-// equally long.
-std::vector<double> seconds_of_numbered(const Steps& steps,
-                                        const std::string& path) {
-  const bool stamps = steps.format->says == Says::kNumberedStamp;
-  const int begin = steps.format->first_printed;
+// The durations of the window's steps.  A stamp is the end of its step; the
+// steps between two stamps are taken to be equally long.
+std::vector<double> window_of(const Steps& steps, const std::string& path) {
+  const bool stamps = steps.format->says == Says::kStamp;
+  const int last_skipped = steps.format->last_skipped;
+  const int begin = steps.counted                 ? kSkipped
+                    : last_skipped != kAsNumbered ? last_skipped
+                    : steps.by_step.contains(0)   ? kSkipped - 1
+                                                  : kSkipped;
   const int end = begin + kTimed;
-  if (!steps.numbered.contains(end) ||
-      (stamps && !steps.numbered.contains(begin))) {
-    refuse_length(path,
-                  static_cast<std::size_t>(steps.numbered.rbegin()->first));
+  if (steps.by_step.rbegin()->first < end) {
+    throw UsageError(
+        fmt::format("{}: {} steps, but the window is {} after {}",
+                    path,
+                    steps.by_step.rbegin()->first + kSkipped - begin,
+                    kTimed,
+                    kSkipped));
+  }
+  if (stamps) {
+    check_border(steps, begin, path);
+    check_border(steps, end, path);
   }
   std::vector<double> seconds;
-  auto before = steps.numbered.lower_bound(begin);
-  for (auto it = steps.numbered.upper_bound(begin);
-       it != steps.numbered.end() && it->first <= end;
+  auto before = steps.by_step.lower_bound(begin);
+  for (auto it = steps.by_step.upper_bound(begin);
+       it != steps.by_step.end() && it->first <= end;
        ++it) {
     const int count = stamps ? it->first - before->first : 1;
     seconds.insert(seconds.end(),
@@ -288,46 +326,25 @@ std::vector<double> seconds_of_numbered(const Steps& steps,
   return seconds;
 }
 
-// The durations of the window's steps.
-std::vector<double> window_of(const Steps& steps,
-                              int global_batch,
-                              const std::string& path) {
-  if (steps.format->step != nullptr) {
-    return seconds_of_numbered(steps, path);
-  }
-  // A stamp ends its step; the window's first step begins at the stamp before.
-  const int unprinted = steps.format->first_printed - 1;
-  const auto first = static_cast<std::size_t>(kSkipped - unprinted);
-  if (steps.values.size() < first + kTimed) {
-    refuse_length(path,
-                  steps.values.size() + static_cast<std::size_t>(unprinted));
-  }
-  std::vector<double> seconds;
-  for (std::size_t i = first; i < first + kTimed; ++i) {
-    seconds.push_back(i == 0 ? 0 : duration_of(steps, i, global_batch));
-  }
-  return seconds;
-}
-
 }  // namespace
 
 bool is_dlperf_log(std::string_view text, const std::string& path) {
-  return name_of(path) && steps_of(text).format != nullptr;
+  const auto name = name_of(path);
+  return name && steps_of(text, *name).format != nullptr;
 }
 
 std::vector<RunRecord> import_dlperf_log(std::string_view text,
                                          const std::string& path) {
   const auto name = name_of(path);
-  const Steps steps = steps_of(text);
-  if (!name || steps.format == nullptr) {
+  const Steps steps = name ? steps_of(text, *name) : Steps{};
+  if (steps.format == nullptr) {
     throw UsageError(fmt::format(
         "{}: no log of DLPerf, which is named 1n8g/rn50_b128_fp32_1.log and "
         "has a line for each step",
         path));
   }
   const int ranks = name->nodes * name->devices_per_node;
-  const std::vector<double> window =
-      window_of(steps, name->batch * ranks, path);
+  const std::vector<double> window = window_of(steps, path);
   RunRecord record;
   record.source = Source::kImported;
   record.experiment = "dlperf";
@@ -347,7 +364,7 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
   c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
   RankSamples& samples = record.ranks.emplace_back();
   for (const double seconds : window) {
-    if (!(seconds > 0)) {
+    if (!(seconds > 0) || !std::isfinite(seconds)) {
       throw UsageError(fmt::format("{}: step {} of the window took {} s",
                                    path,
                                    samples.step_ns.size() + 1,
@@ -357,10 +374,11 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
     samples.window_ns += samples.step_ns.back();
   }
   record.adapter["formula"] = fmt::format(
-      "{} steps after {}, samples over the sum of their times; DLPerf's own "
+      "{} steps after {}{}, samples over the sum of their times; DLPerf's own "
       "extractor takes the {}",
       kTimed,
       kSkipped,
+      steps.counted ? ", a line each, which says no number of its step" : "",
       steps.format->extractor);
   if (!steps.unread.empty()) {
     record.warnings.push_back(
@@ -369,8 +387,10 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
                              "{}",
                              counted(std::ssize(steps.unread), "line"),
                              steps.unread.front()),
-         .why = "their steps are not counted, so that the window may begin "
-                "later",
+         .why = steps.format->says == Says::kStamp
+                    ? "the steps between the stamps around them are taken to "
+                      "be equally long"
+                    : "they are of no step of the window",
          .advice = "compare with an undamaged log"});
   }
   return {record};
