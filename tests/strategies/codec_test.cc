@@ -115,7 +115,7 @@ TEST(Codecs, AreRefusedWhereTheirMathematicsEnds) {
   EXPECT_EQ(setup_refusal("bsp+sign:form=int8", 128),
             "sign:form=int8 sums the signs of at most 127 ranks in a byte, and "
             "there are 128; take form=bits");
-  EXPECT_EQ(setup_refusal("bytescheduler:partition-mb=0.0001+powersgd", 2),
+  EXPECT_EQ(setup_refusal("bytescheduler:partition-mb=0.00003+powersgd", 2),
             "powersgd takes whole tensors, and the schedule cuts 'layer3.p0'; "
             "take larger partitions or another schedule");
   EXPECT_EQ(setup_refusal("bytescheduler+powersgd", 2), "");
@@ -171,10 +171,10 @@ TEST_P(EveryCodecWorld, SendsTheClosedForm) {
   matrices.model.parameters[2].sizes = {4, 2, 16};
   EXPECT_EQ(cost_of("bsp+powersgd:rank=2", matrices).wire_bytes,
             summed(4 * (2 * 16 + 128 + 2 * 4)) + summed(4 * (2 * 16 + 2 * 32)));
-  // Parts of 64 values, each with a scale.
+  // Parts of 16 values, each with a scale.
   EXPECT_EQ(
-      cost_of("bytescheduler:partition-mb=0.00025+ef-sign", input).wire_bytes,
-      others * (512 / 8 + 8 * 4));
+      cost_of("bytescheduler:partition-mb=0.000001+ef-sign", input).wire_bytes,
+      others * (512 / 8 + 32 * 4));
   if (world > 1) {
     // Ranks 0, 1 and 2 serve a tensor each; they send the others' share and
     // answer every other rank with their own.

@@ -103,6 +103,9 @@ TEST_P(EveryWorld, MergedAndPartitionedReductionsSendTheClosedForm) {
   const Cost parts = cost_of("bytescheduler:partition-mb=0.0005", input);
   EXPECT_EQ(parts.wire_bytes, 4 * (2 * (world - 1) * 512 / world));
   EXPECT_EQ(parts.calls, world > 1 ? 4 : 0);
+  // As many bytes in half precision: one each.
+  const Cost coded = cost_of("bytescheduler:partition-mb=0.0005+fp16", input);
+  EXPECT_EQ(coded.calls, world > 1 ? 3 : 0);
   const Cost half = cost_of(std::string("fusion") + kTwoUnits + "+fp16", input);
   EXPECT_EQ(half.wire_bytes, 2 * (2 * (world - 1) * 512 / world));
 }

@@ -2,6 +2,8 @@
 #include "paceline/strategies/partitions.h"
 
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -84,6 +86,33 @@ TEST(Partitions, StrategiesRefuseWhatWouldFillTheMemory) {
   }
   EXPECT_EQ(refusal("bytescheduler:partition-mb=1", input), "");
   EXPECT_EQ(refusal("wfbp+ps:partition-mb=1", input), "");
+}
+
+/// Where the all-reduces of rank 0's plan begin in the gradients, of two ranks
+/// and five tensors of 1024 bytes that are ready long before the first crosses.
+std::vector<Elements> crossings(const std::string& text) {
+  const PlanInput input =
+      input_of(toy_model({{256}, {256}, {256}, {256}, {256}}), 2);
+  const auto planner = make_planner(parse_strategy(text));
+  const auto setup = planner->setup(input);
+  std::vector<Elements> begins;
+  for (const Op& op : planner->plan(input, setup, 0).ops) {
+    if (const auto* collective = std::get_if<Collective>(&op.work)) {
+      begins.push_back(collective->in.begin);
+    }
+  }
+  return begins;
+}
+
+// The last tensor leaves first, and a credit of two partitions lets the one
+// before it follow; then the next forward's first overtakes.
+TEST(Partitions, AndCreditCountBytesAsTheyCross) {
+  const auto one = crossings("bytescheduler:credit-mb=0.0009765625");
+  const auto two = crossings("bytescheduler:credit-mb=0.001953125");
+  EXPECT_EQ(one, (std::vector<Elements>{0, 1024, 768, 512, 256}));
+  EXPECT_EQ(two, (std::vector<Elements>{0, 256, 1024, 768, 512}));
+  EXPECT_EQ(crossings("bytescheduler:credit-mb=0.0009765625+fp16"), two);
+  EXPECT_EQ(crossings("bytescheduler:credit-mb=0.00048828125+fp16"), one);
 }
 
 TEST(Partitions, OfNothingAreRefusedWhereTheyAreWritten) {

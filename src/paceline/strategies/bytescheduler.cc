@@ -23,6 +23,8 @@ namespace {
 ///   guarantee                  that of its exchange; the last step's exchanges
 ///                              and updates are done by the drain
 ///
+/// A partition and the credit count bytes as they cross, in the codec's form.
+///
 /// order=program writes the partitions down in the order that such a queue
 /// takes in virtual time on the profile: ranks agree without a message, and
 /// the simulator sees the same order.  Where an engine carries exchanges side
@@ -77,10 +79,12 @@ class ByteScheduler final : public ScheduleRule {
 
   /// Whole shards, so that exchanges can cut each part again.
   std::vector<Part> parts_of(const std::vector<Bucket>& buckets,
+                             double share,
                              const Program& program) const {
     const std::int64_t size = size_of(program.input().model.dtype);
     const Elements step = kAlignmentBytes / size * program.shards();
-    const Elements longest = partition_.longest(buckets, step, size);
+    const Elements longest =
+        partition_.longest(buckets, step, share * static_cast<double>(size));
     std::vector<Part> parts;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
       for (Elements at = 0; at < buckets[i].values.count; at += longest) {
@@ -100,7 +104,8 @@ class ByteScheduler final : public ScheduleRule {
                                    const std::vector<std::int32_t>& first_read,
                                    const PlanWriter& writer) const {
     const PlanInput& input = writer.program().input();
-    std::vector<Part> parts = parts_of(buckets, writer.program());
+    const double share = writer.share_on_credit();
+    std::vector<Part> parts = parts_of(buckets, share, writer.program());
     if (order_ == Order::kPriority || input.world == 1) {
       return parts;
     }
@@ -124,21 +129,29 @@ class ByteScheduler final : public ScheduleRule {
     }
     std::vector<Part> ordered;
     for (const std::size_t i :
-         best_order(pieces, left, writer.transfer_time())) {
+         best_order(pieces, left, credit_of(share), writer.transfer_time())) {
       ordered.push_back(parts[i]);
     }
     return ordered;
   }
 
+  /// The bytes of gradients that fill the credit when they cross.
+  std::int64_t credit_of(double share) const {
+    constexpr double kMostBytes = 1e18;
+    return static_cast<std::int64_t>(
+        std::min(static_cast<double>(credit_) / share, kMostBytes));
+  }
+
   std::vector<std::size_t> best_order(const std::vector<QueuedPiece>& pieces,
                                       const std::vector<Picoseconds>& left,
+                                      std::int64_t credit,
                                       const TransferTime& time) const {
-    std::vector<std::size_t> best = starting_order(pieces, credit_, time);
+    std::vector<std::size_t> best = starting_order(pieces, credit, time);
     if (time.one_by_one()) {
       return best;
     }
     const auto step_of = [&](const std::vector<std::size_t>& order) {
-      const auto ends = ends_in_order(pieces, order, credit_, time);
+      const auto ends = ends_in_order(pieces, order, credit, time);
       Picoseconds step = 0;
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         step = std::max(step, ends[i] + left[i]);
@@ -148,7 +161,7 @@ class ByteScheduler final : public ScheduleRule {
     Picoseconds shortest = step_of(best);
     constexpr int kParts = 2;
     for (int part = 0; part <= kParts; ++part) {
-      auto order = starting_order(pieces, credit_, [&](std::int64_t bytes) {
+      auto order = starting_order(pieces, credit, [&](std::int64_t bytes) {
         return time(bytes) - time.start(bytes) / kParts * part;
       });
       if (const Picoseconds step = step_of(order); step < shortest) {

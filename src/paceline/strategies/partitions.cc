@@ -45,10 +45,10 @@ Elements least_steps(const std::vector<Bucket>& buckets, Elements step) {
 }
 
 /// MiB that are at least so many bytes, in as few digits as tell them apart.
-double mebibytes_of(std::int64_t bytes) {
+double mebibytes_of(double bytes) {
   constexpr double kMebibyte = 1024.0 * 1024.0;
   constexpr double kDigits = 1e6;
-  return std::ceil(static_cast<double>(bytes) / kMebibyte * kDigits) / kDigits;
+  return std::ceil(bytes / kMebibyte * kDigits) / kDigits;
 }
 
 }  // namespace
@@ -60,8 +60,12 @@ PartitionLimit::PartitionLimit(std::string_view row, const Options& options)
 
 Elements PartitionLimit::longest(const std::vector<Bucket>& buckets,
                                  Elements step,
-                                 std::int64_t size) const {
-  const Elements longest = std::max(bytes_ / size / step, Elements{1}) * step;
+                                 double size) const {
+  constexpr double kMostSteps = 1e12;
+  const double bytes = static_cast<double>(step) * size;  // of a step
+  const double steps = std::floor(static_cast<double>(bytes_) / bytes);
+  const Elements longest =
+      static_cast<Elements>(std::clamp(steps, 1.0, kMostSteps)) * step;
   if (too_many(buckets, longest)) {
     throw UsageError(fmt::format(
         "strategy option {}={}: cuts the model into {} pieces, and at most {} "
@@ -70,7 +74,7 @@ Elements PartitionLimit::longest(const std::vector<Bucket>& buckets,
         text_,
         count_of(buckets, longest),
         kMostPartitions,
-        mebibytes_of(least_steps(buckets, step) * step * size)));
+        mebibytes_of(static_cast<double>(least_steps(buckets, step)) * bytes)));
   }
   return longest;
 }

@@ -20,12 +20,13 @@ class PartitionLimit {
   /// `row`: whose option it is, for messages.
   PartitionLimit(std::string_view row, const Options& options);
 
-  /// Elements of the longest partition: whole steps of `step` elements of
-  /// `size` bytes, at least one.  Throws UsageError where `buckets` would be
-  /// cut into more than kMostPartitions, and into more than there are buckets.
+  /// Elements of the longest partition: whole steps of `step` elements, each
+  /// of which counts as `size` bytes, at least one.  Throws UsageError where
+  /// `buckets` would be cut into more than kMostPartitions, and into more than
+  /// there are buckets.
   Elements longest(const std::vector<Bucket>& buckets,
                    Elements step,
-                   std::int64_t size) const;
+                   double size) const;
 
  private:
   std::string name_;  // bytescheduler:partition-mb

@@ -203,4 +203,8 @@ TransferTime PlanWriter::transfer_time() const {
   return strategies::transfer_time(program_.input(), transfer_);
 }
 
+double PlanWriter::share_on_credit() const {
+  return strategies::share_on_credit(program_.input(), transfer_);
+}
+
 }  // namespace paceline::strategies

@@ -282,6 +282,9 @@ class PlanWriter {
   /// UsageError where the plan has no alpha-beta model.
   TransferTime transfer_time() const;
 
+  /// As strategies::share_on_credit.
+  double share_on_credit() const;
+
  private:
   struct Waiting {
     Bucket bucket;

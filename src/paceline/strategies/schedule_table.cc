@@ -32,12 +32,14 @@ constexpr std::array kByteSchedulerOptions{
         .key = "partition-mb",
         .fallback = "4",
         .summary =
-            "MiB of a partition, at most; no more than 20,000 partitions",
+            "MiB of a partition as it crosses, at most; no more than 20,000 "
+            "partitions",
         .positive = true},
     OptionInfo{
         "credit-mb",
         "16",
-        "MiB a rank has under way on a communicator at which no more start"},
+        "MiB a rank has under way on a communicator, as they cross, at which "
+        "no more start"},
     OptionInfo{"order",
                "program",
                "program: the queue's order on the profile; priority: the first "

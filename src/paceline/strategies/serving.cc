@@ -53,8 +53,10 @@ std::vector<Cut> cut(const Serving& serving,
                      const Roles& roles,
                      const Program& program) {
   const std::int64_t size = size_of(program.input().model.dtype);
-  const Elements longest = serving.partition.longest(
-      program.buckets(), kAlignmentBytes / size * roles.hosts.local, size);
+  const Elements longest =
+      serving.partition.longest(program.buckets(),
+                                kAlignmentBytes / size * roles.hosts.local,
+                                static_cast<double>(size));
   std::vector<Cut> all;
   for (std::size_t bucket = 0; bucket < program.buckets().size(); ++bucket) {
     const Slice& values = program.buckets()[bucket].values;

@@ -43,6 +43,11 @@ std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   return forms;
 }
 
+const CodecRule& codec_of(const Transfer& transfer) {
+  const CodecRule* own = transfer.exchange.codec();
+  return own == nullptr ? transfer.codec : *own;
+}
+
 /// `exchange` must outlive it.
 TransferTime::OfBytes time_on(const AlphaBeta& model,
                               const ExchangeRule& exchange,
@@ -74,8 +79,7 @@ TransferTime transfer_time(const PlanInput& input, const Transfer& transfer) {
   }
   const AlphaBeta& model = *input.alpha_beta;
   const ExchangeRule& exchange = transfer.exchange;
-  const auto forms = forms_of(
-      exchange.codec() == nullptr ? transfer.codec : *exchange.codec(), input);
+  const auto forms = forms_of(codec_of(transfer), input);
   auto alone = time_on(model, exchange, forms);
   if (model.side_by_side == 1) {
     return alone;
@@ -83,6 +87,19 @@ TransferTime transfer_time(const PlanInput& input, const Transfer& transfer) {
   return {std::move(alone),
           time_on(start_ups_of(model), exchange, forms),
           model.side_by_side};
+}
+
+double share_on_credit(const PlanInput& input, const Transfer& transfer) {
+  if (input.world == 1) {
+    return 1;
+  }
+  const bool gathers = transfer.exchange.codec() == nullptr;
+  double share = 0;
+  for (const Form& form : forms_of(codec_of(transfer), input)) {
+    share += form.share *
+             (gathers && form.how == Combination::kGather ? input.world : 1);
+  }
+  return share;
 }
 
 }  // namespace paceline::strategies

@@ -52,4 +52,8 @@ class TransferTime {
 /// parts of `transfer` must outlive it.
 TransferTime transfer_time(const PlanInput& input, const Transfer& transfer);
 
+/// Bytes that count against the credit for each byte of a slice: the codec's
+/// forms of all rounds, of all ranks where they are gathered.
+double share_on_credit(const PlanInput& input, const Transfer& transfer);
+
 }  // namespace paceline::strategies
