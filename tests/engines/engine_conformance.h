@@ -2,12 +2,20 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include <gtest/gtest.h>
+
+#include "paceline/engines/c10d_store.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/engines/engine.h"
 #include "paceline/engines/run_rank.h"
+#include "paceline/launch/detect_launch.h"
+#include "paceline/launch/job_launch.h"
 
 namespace paceline::testing {
 
@@ -45,6 +53,46 @@ inline engines::ChannelSpec spec_of(const std::string& name) {
 
 inline std::unique_ptr<engines::Channel> connect(const std::string& name) {
   return engines::make_engine(engine())->connect(spec_of(name));
+}
+
+inline int launch_ranks(const std::string& program,
+                        const std::string& engine,
+                        int ranks) {
+  launch::JobLaunch job;
+  job.serve_store = engines::serve_key_value_store;
+  job.hosts = {{.host = launch::host_name(),
+                .ranks = ranks,
+                .argv = {program, "rank", engine}}};
+  job.mpirun = engines::find_engine(engine).mpirun;
+  const auto outcome = launch::launch_job(job);
+  std::printf("%s\n", outcome.message.c_str());
+  return outcome.exit_code;
+}
+
+/// `launch ENGINE RANKS` starts the ranks, each of which runs all tests, all in
+/// the same order: a test is collective.
+inline int run_or_launch(int argc, char** argv) {
+  const std::vector<std::string> words(argv, argv + argc);
+  if (words.size() == 4 && words[1] == "launch") {
+    return launch_ranks(words[0], words[2], std::stoi(words[3]));
+  }
+  if (words.size() == 3 && words[1] == "rank") {
+    return engines::run_rank(launch::detect_launch(""),
+                             std::chrono::seconds(20),
+                             [&](const engines::RankContext& its_context) {
+                               set_rank(words[2], its_context);
+                               ::testing::InitGoogleTest();
+                               return RUN_ALL_TESTS();
+                             });
+  }
+  std::fprintf(stderr, "%s launch ENGINE RANKS\n", argv[0]);
+  return 2;
+}
+
+inline int conformance_main(int argc, char** argv) {
+  const int code = run_or_launch(argc, argv);
+  std::fflush(nullptr);
+  std::_Exit(code);
 }
 
 }  // namespace paceline::testing

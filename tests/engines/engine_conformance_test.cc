@@ -8,8 +8,6 @@
 #include "engines/engine_conformance.h"
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -17,10 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
-#include "paceline/engines/c10d_store.h"
 #include "paceline/engines/failure.h"
-#include "paceline/engines/run_rank.h"
-#include "paceline/launch/job_launch.h"
 
 namespace paceline::testing {
 namespace {
@@ -280,43 +275,9 @@ TEST(Deadline, ends_an_operation_that_no_peer_joins) {
   }
 }
 
-int launch_ranks(const std::string& program,
-                 const std::string& engine,
-                 int ranks) {
-  launch::JobLaunch job;
-  job.serve_store = engines::serve_key_value_store;
-  job.hosts = {{.host = launch::host_name(),
-                .ranks = ranks,
-                .argv = {program, "rank", engine}}};
-  job.mpirun = engines::find_engine(engine).mpirun;
-  const auto outcome = launch::launch_job(job);
-  std::printf("%s\n", outcome.message.c_str());
-  return outcome.exit_code;
-}
-
-int run(int argc, char** argv) {
-  const std::vector<std::string> words(argv, argv + argc);
-  if (words.size() == 4 && words[1] == "launch") {
-    return launch_ranks(words[0], words[2], std::stoi(words[3]));
-  }
-  if (words.size() == 3 && words[1] == "rank") {
-    return engines::run_rank(launch::detect_launch(""),
-                             std::chrono::seconds(20),
-                             [&](const engines::RankContext& its_context) {
-                               set_rank(words[2], its_context);
-                               ::testing::InitGoogleTest();
-                               return RUN_ALL_TESTS();
-                             });
-  }
-  std::fprintf(stderr, "%s launch ENGINE RANKS\n", argv[0]);
-  return 2;
-}
-
 }  // namespace
 }  // namespace paceline::testing
 
 int main(int argc, char** argv) {
-  const int code = paceline::testing::run(argc, argv);
-  std::fflush(nullptr);
-  std::_Exit(code);
+  return paceline::testing::conformance_main(argc, argv);
 }

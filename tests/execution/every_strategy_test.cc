@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "execution/toy_rank.h"
-#include "paceline/plan/access.h"
+#include "paceline/execution/scheduler.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/interpreter.h"
 #include "paceline/plan/verify.h"
@@ -188,6 +190,47 @@ TEST(OnADevice, WhatNoHazardOrdersRunsAtOnce) {
   }
 }
 
+bool is_model_work(const std::vector<plan::Op>& ops, plan::OpIndex op) {
+  const auto& work = ops[static_cast<std::size_t>(op)].work;
+  return std::holds_alternative<plan::Forward>(work) ||
+         std::holds_alternative<plan::Backward>(work);
+}
+
+// The gradient that is ready first leaves at once; those that become ready
+// while its message is under way leave in the order of the next forward.
+TEST(ToServers, MessagesLeaveByPriority) {
+  const auto planner = strategies::make_planner(strategies::parse_strategy(
+      "bytescheduler:order=priority,credit-mb=0+ps:placement=apart,"
+      "servers=1"));
+  const plan::PlanInput input = plan::input_of(plan::tiny_model(), 3);
+  const plan::Setup setup = planner->setup(input);
+  const auto plan =
+      std::make_shared<const plan::CommPlan>(planner->plan(input, setup, 0));
+  const auto push = plan::index_of(plan::communicator_named(setup, "push"));
+  Scheduler scheduler(input.model, setup, 0);
+  scheduler.open(0, plan);
+  std::vector<plan::OpRef> under_way;
+  const auto take = [&] {
+    if (const auto op = scheduler.take_communication(push, 0)) {
+      under_way.push_back(*op);
+    }
+  };
+  for (plan::OpIndex op = 0; is_model_work(plan->ops, op); ++op) {
+    scheduler.complete({0, op});
+    take();
+  }
+  for (std::size_t i = 0; i < under_way.size(); ++i) {
+    scheduler.complete(under_way[i]);
+    take();
+  }
+  std::vector<std::int32_t> read_first_by;
+  for (const plan::OpRef ref : under_way) {
+    read_first_by.push_back(
+        plan->ops[static_cast<std::size_t>(ref.op)].priority);
+  }
+  EXPECT_EQ(read_first_by, (std::vector<std::int32_t>{2, 0, 0, 1, 2}));
+}
+
 TEST(ShardedEmbeddings, EndWithTheInterpretersValues) {
   for (const auto& [job, at] : plan::toy_jobs()) {
     const auto planner = plan::with_tables(job, "fusion");
@@ -199,31 +242,15 @@ TEST(ShardedEmbeddings, EndWithTheInterpretersValues) {
   }
 }
 
-/// Those whose ops the executor itself performs, and whose result does not
-/// depend on timing (slack_test.cc has the others).
-std::vector<std::string> performed_strategies() {
-  std::vector<std::string> texts = strategies::strategy_texts();
-  std::erase_if(texts, [](const std::string& text) {
-    const auto planner =
-        strategies::make_planner(strategies::parse_strategy(text));
-    const plan::PlanInput input =
-        plan::input_of(plan::tiny_model(), strategies::ranks_for(text));
-    const auto plan = planner->plan(input, planner->setup(input), 0);
-    return plan::has_performer(plan) || plan::has_slack(plan);
-  });
-  return texts;
-}
-
-INSTANTIATE_TEST_SUITE_P(All,
-                         EveryStrategy,
-                         ::testing::ValuesIn(performed_strategies()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::erase_if(name, [](unsigned char c) {
-                             return std::isalnum(c) == 0;
-                           });
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    EveryStrategy,
+    ::testing::ValuesIn(strategies::performed_strategies()),
+    [](const auto& test) {
+      std::string name = test.param;
+      std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
+      return name;
+    });
 
 }  // namespace
 }  // namespace paceline::execution

@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/access.h"
+#include "paceline/plan/cost.h"
 #include "paceline/strategies/strategy.h"
+#include "plan/toy_model.h"
 
 namespace paceline::strategies {
 
@@ -28,6 +31,7 @@ inline std::vector<std::string> strategy_texts() {
       "bytescheduler:queue=module,credit-mb=0",
       "wfbp+ps:partition-mb=0.00005,servers=2,assign=hash",
       "bytescheduler:credit-mb=0+ps:partition-mb=0.00005,assign=size",
+      "bytescheduler:order=priority,credit-mb=0+ps",
       "fusion+ps:placement=apart,servers=1",
       "fusion+ps:placement=apart,servers=1+fp16",
       "fusion+ps:placement=apart,servers=1+sign",
@@ -120,6 +124,19 @@ inline std::vector<std::string> strategy_texts() {
       continue;  // the mathematics forbids it
     }
   }
+  return texts;
+}
+
+/// Those whose ops the executor itself performs, and whose result does not
+/// depend on timing.
+inline std::vector<std::string> performed_strategies() {
+  std::vector<std::string> texts = strategy_texts();
+  std::erase_if(texts, [](const std::string& text) {
+    const auto planner = make_planner(parse_strategy(text));
+    const PlanInput input = plan::input_of(plan::tiny_model(), ranks_for(text));
+    const auto plan = planner->plan(input, planner->setup(input), 0);
+    return plan::has_performer(plan) || plan::has_slack(plan);
+  });
   return texts;
 }
 

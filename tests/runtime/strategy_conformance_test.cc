@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row of the strategy table in the runtime, on an engine, in real
+// processes:
+//
+//   strategy_conformance_test launch ENGINE RANKS
+//
+// Each rank performs its plan, and interprets those of all ranks beside it.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "engines/engine_conformance.h"
+#include "paceline/plan/access.h"
+#include "paceline/plan/plan_world.h"
+#include "paceline/runtime/executor.h"
+#include "plan/toy_model.h"
+#include "runtime/tensor_machine.h"
+#include "strategies/strategy_texts.h"
+
+namespace paceline::testing {
+namespace {
+
+constexpr plan::Step kSteps = 3;
+
+/// One rank of a plan's job, which computes whole numbers instead of a network.
+class Performance {
+ public:
+  Performance(const std::string& name,
+              const plan::Planner& planner,
+              const plan::PlanInput& input,
+              const plan::Setup& setup)
+      : input_(input),
+        numbers_(input.world),
+        trains_(input.rank < planner.training_ranks(input)),
+        engine_(engines::make_engine(engine())) {
+    traced_.shape = input.model;
+    traced_.gated.resize(trains_ ? input.model.modules.size() : 0);
+    if (trains_) {
+      traced_.parameters = numbers_.start(input.model);
+    }
+    memory_ = start_memory(setup, traced_.parameters);
+    executor_ = std::make_unique<runtime::Executor>(
+        runtime::Executor::Parts{.planner = planner,
+                                 .input = input_,
+                                 .traced = traced_,
+                                 .memory = *memory_,
+                                 .channels = connect_all(name, setup),
+                                 .rule = dyadic_rule(),
+                                 .device = at::kCPU,
+                                 .engine = engines::find_engine(engine())},
+        runtime::Executor::Options{
+            .dispatcher = {.timeout = std::chrono::seconds(20)}});
+  }
+
+  void run() {
+    for (plan::Step step = 0; step < kSteps; ++step) {
+      if (trains_) {
+        train(step);
+      } else {
+        executor_->serve_step();
+      }
+    }
+    executor_->drain();
+  }
+
+  const runtime::FlatMemory& memory() const { return *memory_; }
+
+ private:
+  void train(plan::Step step) {
+    executor_->begin_step();
+    executor_->begin_forward(0);
+    for (std::size_t m = 0; m < input_.model.modules.size(); ++m) {
+      executor_->enter(static_cast<plan::ModuleId>(m));
+      executor_->leave(static_cast<plan::ModuleId>(m));
+    }
+    executor_->begin_backward();
+    for (const plan::ParameterId p : input_.model.ready_order) {
+      const auto module = input_.model.parameters[plan::index_of(p)].module;
+      if (executor_->gates_backward(module)) {
+        executor_->enter_backward(module);
+      }
+      const at::Tensor& parameter = memory_->parameter(p);
+      parameter.mutable_grad() =
+          numbers_.gradient(input_.rank, step, p, parameter);
+      executor_->gradient_ready(p);
+    }
+    executor_->end_backward();
+  }
+
+  runtime::Channels connect_all(const std::string& name,
+                                const plan::Setup& setup) {
+    runtime::Channels by_id;
+    for (const plan::Communicator& group : setup.communicators) {
+      const bool picks = group.order == plan::Order::kPriority;
+      by_id.data.push_back(connect_to(name + "/" + group.name, group));
+      by_id.picks.push_back(
+          picks ? connect_to(name + "/" + group.name + "/picks", group)
+                : nullptr);
+    }
+    return by_id;
+  }
+
+  /// Null where this rank is no member.
+  engines::Channel* connect_to(const std::string& name,
+                               const plan::Communicator& group) {
+    const auto me = group.members.place_of(input_.rank);
+    if (!me) {
+      return nullptr;
+    }
+    auto spec = spec_of(name);
+    spec.members = group.members;
+    spec.rank = static_cast<int>(*me);
+    spec.world = static_cast<int>(group.members.size());
+    channels_.push_back(engine_->connect(spec));
+    return channels_.back().get();
+  }
+
+  plan::PlanInput input_;
+  WholeNumbers numbers_;
+  bool trains_;
+  std::unique_ptr<engines::Engine> engine_;
+  std::vector<std::unique_ptr<engines::Channel>> channels_;
+  runtime::TracedNetwork traced_;
+  std::unique_ptr<runtime::FlatMemory> memory_;
+  std::unique_ptr<runtime::Executor> executor_;
+};
+
+/// The buffers of this rank that differ from the interpreter's.
+std::vector<std::string> differences(const plan::Planner& planner,
+                                     const plan::PlanWorld& plans,
+                                     const TensorMachine& meaning,
+                                     const Performance& performance) {
+  const plan::Rank rank = context().world.self.rank;
+  const plan::Setup& setup = plans.setup(rank);
+  const auto gradients = runtime::gradient_buffers(setup);
+  const auto touched = plan::touched_ranges(planner, plans.input(rank), setup);
+  std::vector<std::string> names;
+  for (std::size_t b = 0; b < touched.size(); ++b) {
+    const auto id = static_cast<plan::BufferId>(b);
+    if (gradients.contains(id) && !meaning.flat(rank).contains(id)) {
+      continue;  // autograd keeps them
+    }
+    for (const plan::Slice& range : touched[b]) {
+      const at::Tensor is = performance.memory().view(range);
+      const at::Tensor should_be = meaning.view(rank, range);
+      if (meaning.exact() ? !is.equal(should_be)
+                          : !at::allclose(is, should_be, 1e-4, 1e-4)) {
+        names.push_back(setup.buffers[b].name);
+      }
+    }
+  }
+  return names;
+}
+
+/// Null where the strategy does not exist in this world.
+std::unique_ptr<plan::PlanWorld> plans_of(const plan::Planner& planner) {
+  const auto& self = context().world.self;
+  try {
+    return std::make_unique<plan::PlanWorld>(
+        planner, plan::input_of(plan::tiny_model(), self.world), kSteps);
+  } catch (const UsageError&) {
+    return nullptr;
+  }
+}
+
+TEST(EveryStrategy, EndsWithTheInterpretersValues) {
+  const auto& self = context().world.self;
+  int performed = 0;
+  for (const std::string& text : strategies::performed_strategies()) {
+    SCOPED_TRACE(text);
+    const auto planner =
+        strategies::make_planner(strategies::parse_strategy(text));
+    const auto plans = plans_of(*planner);
+    if (plans == nullptr) {
+      continue;
+    }
+    TensorMachine meaning(*planner, *plans, WholeNumbers(self.world));
+    plan::interpret(*plans, meaning);
+    // The factors of PowerSGD are no whole numbers: their sums are rounded.
+    EXPECT_TRUE(meaning.exact() || text.find("powersgd") != std::string::npos);
+    Performance performance(
+        text, *planner, plans->input(self.rank), plans->setup(self.rank));
+    performance.run();
+    EXPECT_EQ(differences(*planner, *plans, meaning, performance),
+              std::vector<std::string>());
+    ++performed;
+  }
+  std::printf("%d strategies on %s, %d ranks\n",
+              performed,
+              engine().c_str(),
+              self.world);
+}
+
+// What a peer computes must be seen here: with other gradients of its own the
+// interpreter ends with other values.
+TEST(EveryStrategy, OtherGradientsOfAPeerAreSeen) {
+  const auto& self = context().world.self;
+  for (const char* text :
+       {"bsp", "fusion+ps", "fusion+neighbor-allreduce:topology=ring+atc"}) {
+    SCOPED_TRACE(text);
+    const auto planner =
+        strategies::make_planner(strategies::parse_strategy(text));
+    const auto plans = plans_of(*planner);
+    TensorMachine other(*planner,
+                        *plans,
+                        WholeNumbers(self.world, (self.rank + 1) % self.world));
+    plan::interpret(*plans, other);
+    Performance performance(std::string(text) + "/other",
+                            *planner,
+                            plans->input(self.rank),
+                            plans->setup(self.rank));
+    performance.run();
+    EXPECT_NE(differences(*planner, *plans, other, performance),
+              std::vector<std::string>());
+  }
+}
+
+}  // namespace
+}  // namespace paceline::testing
+
+int main(int argc, char** argv) {
+  return paceline::testing::conformance_main(argc, argv);
+}
