@@ -194,6 +194,47 @@ TEST(Frameworks, ParametersAndFlopsAreComparedExactly) {
   }
 }
 
+// Each quantity against the first column that says it.
+TEST(Frameworks, WhatAColumnDoesNotSayIsComparedAmongTheOthers) {
+  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
+                                          measured("b", 1, 8'000'000, "2.5"),
+                                          measured("c", 1, 8'000'000, "2.5"),
+                                          measured("d", 1, 8'000'000, "2.5")};
+  for (records::RunRecord& record : records) {
+    record.adapter["flops"] = "9";
+    record.adapter["loss_fifth"] = "1.5";
+    record.configuration.warmup = 1;
+    record.configuration.steps = 4;
+  }
+  records[0].adapter.erase("loss_first");
+  records[0].adapter.erase("loss_fifth");
+  records[2].adapter["loss_fifth"] = "1.6";
+  records[3].adapter.erase("loss_fifth");
+  records[3].configuration.steps = 3;
+  const auto all = findings(framework_tables(records)[0]);
+  EXPECT_TRUE(any_finding(all,
+                          "a",
+                          "not compared: its loss of the first step, loss of "
+                          "the fifth step, which it does not say (1n1d)"));
+  EXPECT_TRUE(any_finding(all, "c", "the fifth step is 1.6, b's 1.5"));
+  EXPECT_TRUE(any_finding(all,
+                          "d",
+                          "not compared: its loss of the fifth step, because "
+                          "it took 4 steps (1n1d)"));
+  EXPECT_FALSE(any_finding(all, "b", "compar"));
+}
+
+TEST(Frameworks, AGpuSaysTheFifthLossOfAWarmUpAlone) {
+  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
+                                          measured("b", 1, 8'000'000, "2.5")};
+  for (records::RunRecord& record : records) {
+    record.configuration.device = "cuda";
+    record.configuration.warmup = 2;
+  }
+  const auto all = findings(framework_tables(records)[0]);
+  EXPECT_TRUE(any_finding(all, "a", "a warm-up of 5 steps; this one had 2"));
+}
+
 TEST(Frameworks, LossesOfBf16AreComparedAsFarAsTheyAreShown) {
   std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.125"),
                                           measured("b", 1, 8'000'000, "2.14"),

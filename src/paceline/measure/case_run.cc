@@ -210,10 +210,11 @@ records::RankSamples take_samples(const CaseWindow& window,
        .progress = progress});
 }
 
-// The losses after the first and the fifth step, as adapters say them; of the
-// warm-up, so that no measured step waits.
+// The losses of the first and the fifth step, as adapters say them; on a GPU of
+// the warm-up alone, because there the step that is read waits for the device.
 void note_loss(const CaseWindow& window, int done, RankResult& result) {
-  if ((done != 1 && done != kFifth) || done > window.configuration.warmup) {
+  const records::Configuration& c = window.configuration;
+  if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
     return;
   }
   if (const std::optional<double> loss = window.trainer.last_loss()) {

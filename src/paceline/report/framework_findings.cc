@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -20,6 +21,8 @@ constexpr double kLossTolerance = 1e-3;  // relative
 // Neighbors of a bf16 loss are 2^-8 to 2^-7 of it apart, and five updates round
 // to bf16 in other places.
 constexpr double kBf16LossTolerance = 1.0 / 64;
+constexpr const char* kLossFifth = "loss_fifth";
+constexpr int kFifth = 5;
 constexpr double kSpread = 0.03;  // coefficient of variation
 constexpr const char* kRecipe[] = {"clipping",
                                    "loss_scaling",
@@ -33,6 +36,12 @@ std::string place_of(const Devices& devices) {
   return fmt::format("{}n{}d", devices.nodes, devices.devices);
 }
 
+// What a column does not say, why, and on which devices.
+struct Lack {
+  std::string column, why;
+  std::vector<std::string> quantities{}, places{};
+};
+
 class Validator {
  public:
   explicit Validator(const FrameworkTable& table) : table_(table) {}
@@ -45,7 +54,7 @@ class Validator {
     }
     recipes();
     machines();
-    losses();
+    mathematics();
     return std::move(findings_);
   }
 
@@ -211,67 +220,130 @@ class Validator {
     }
   }
 
-  // The same mathematics: against the first column that says its losses.
-  void losses() {
+  // The same mathematics, on each number of devices.
+  void mathematics() {
     for (const Devices& devices : table_.rows) {
-      const FrameworkColumn* reference = nullptr;
+      std::vector<const FrameworkColumn*> trained;
       for (const FrameworkColumn& column : table_.columns) {
-        const auto cell = column.cells.find(devices);
-        if (cell == column.cells.end() || cell->second.runs.empty() ||
-            !value_of(cell->second, "loss_first")) {
-          continue;
+        if (trains(column, devices)) {
+          trained.push_back(&column);
         }
-        if (reference == nullptr) {
-          reference = &column;
-        } else {
-          compare(column, *reference, devices);
-        }
+      }
+      for (std::size_t i = 0; trained.size() > 1 && i < trained.size(); ++i) {
+        compare(*trained[i], devices);
+      }
+    }
+    for (const Lack& lack : lacks_) {
+      add(lack.column,
+          fmt::format("not compared: its {}, {} ({})",
+                      fmt::join(lack.quantities, ", "),
+                      lack.why,
+                      fmt::join(lack.places, ", ")));
+    }
+  }
+
+  void add_lack(const std::string& column,
+                const std::string& why,
+                const std::string& quantity,
+                const std::string& place) {
+    auto lack = std::ranges::find_if(lacks_, [&](const Lack& one) {
+      return one.column == column && one.why == why;
+    });
+    if (lack == lacks_.end()) {
+      lack = lacks_.insert(lack, {.column = column, .why = why});
+    }
+    for (const auto& [all, one] : {std::pair{&lack->quantities, &quantity},
+                                   std::pair{&lack->places, &place}}) {
+      if (std::ranges::find(*all, *one) == all->end()) {
+        all->push_back(*one);
       }
     }
   }
 
-  static std::optional<double> value_of(const FrameworkCell& cell,
+  // Whether a network of the case is trained, by us or by an adapter.
+  static bool trains(const FrameworkColumn& column, const Devices& devices) {
+    const auto cell = column.cells.find(devices);
+    if (cell == column.cells.end() || cell->second.runs.empty()) {
+      return false;
+    }
+    const records::RunRecord& run = *cell->second.runs.front();
+    return run.source != records::Source::kImported &&
+           run.configuration.command.empty() &&
+           run.configuration.replay.empty();
+  }
+
+  static std::optional<double> value_of(const FrameworkColumn& column,
+                                        const Devices& devices,
                                         const std::string& name) {
-    const auto& said = cell.runs.front()->adapter;
+    if (!trains(column, devices)) {
+      return std::nullopt;
+    }
+    const auto& said = column.cells.at(devices).runs.front()->adapter;
     const auto found = said.find(name);
     return found == said.end()
                ? std::nullopt
                : std::optional(std::strtod(found->second.c_str(), nullptr));
   }
 
-  void compare(const FrameworkColumn& column,
-               const FrameworkColumn& reference,
-               const Devices& devices) {
+  // Each quantity against the first column that says it.
+  void compare(const FrameworkColumn& column, const Devices& devices) {
     const double of_loss =
         table_.dtype == "bf16" ? kBf16LossTolerance : kLossTolerance;
     for (const auto& [name, words, tolerance] :
          {std::tuple{"parameters", "number of parameters", 0.0},
           std::tuple{"flops", "FLOPs of a sample's forward pass", 0.0},
           std::tuple{"loss_first", "loss of the first step", of_loss},
-          std::tuple{"loss_fifth", "loss of the fifth step", of_loss}}) {
-      const auto mine = value_of(column.cells.at(devices), name);
-      const auto theirs = value_of(reference.cells.at(devices), name);
-      if (!mine || !theirs) {
+          std::tuple{kLossFifth, "loss of the fifth step", of_loss}}) {
+      const auto mine = value_of(column, devices, name);
+      if (!mine) {
+        add_lack(column.title,
+                 why_not(name, column, devices),
+                 words,
+                 place_of(devices));
         continue;
       }
+      const FrameworkColumn& reference = *std::ranges::find_if(
+          table_.columns, [&, name = name](const FrameworkColumn& one) {
+            return value_of(one, devices, name).has_value();
+          });
+      const double theirs = *value_of(reference, devices, name);
       const double apart =
-          std::abs(*mine - *theirs) / std::max(std::abs(*theirs), 1e-12);
-      if (apart > tolerance) {
+          std::abs(*mine - theirs) / std::max(std::abs(theirs), 1e-12);
+      if (!(apart <= tolerance)) {
         add(column.title,
             fmt::format("not comparable: on {} its {} is {}, {}'s {}",
                         place_of(devices),
                         words,
                         *mine,
                         reference.title,
-                        *theirs),
+                        theirs),
             true);
         return;
       }
     }
   }
 
+  static std::string why_not(std::string_view name,
+                             const FrameworkColumn& column,
+                             const Devices& devices) {
+    const records::Configuration& c =
+        column.cells.at(devices).runs.front()->configuration;
+    const int steps = c.warmup + c.steps;
+    if (name == kLossFifth && steps < kFifth) {
+      return fmt::format("because it took {}", counted(steps, "step"));
+    }
+    if (name == kLossFifth && c.device == "cuda" && c.warmup < kFifth) {
+      return fmt::format(
+          "which a GPU says of a warm-up of {} steps; this one had {}",
+          kFifth,
+          c.warmup);
+    }
+    return "which it does not say";
+  }
+
   const FrameworkTable& table_;
   std::vector<Finding> findings_;
+  std::vector<Lack> lacks_;
 };
 
 }  // namespace

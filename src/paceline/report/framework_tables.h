@@ -72,7 +72,8 @@ struct Finding {
 /// Throughput that falls with devices; speed-ups above the number of devices; a
 /// loss of more than half within a node, as of an input pipeline; columns whose
 /// recipes, losses (first and fifth step, to 1e-3, of bf16 to 1/64), parameter
-/// counts, FLOPs or machines differ; replicas that differ; runs that spread by
+/// counts, FLOPs or machines differ, or that do not say one of these and why;
+/// replicas that differ; runs that spread by
 /// more than 3 %, or are fewer than the protocol's; and what the source itself
 /// remarks.
 std::vector<Finding> findings(const FrameworkTable& table);
