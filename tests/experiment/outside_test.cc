@@ -131,6 +131,36 @@ TEST_F(Adapters, SettleTheirCases) {
   EXPECT_EQ(status_of_not_run(all[3]), "not-installed");
 }
 
+TEST_F(Adapters, ThatAreNotAvailableAreARowThatSaysWhy) {
+  write("[gone]\nabout = 'x'\nunavailable = 'gone 1.0 does not compile'\n");
+  for (const char* python : {"", "/usr/bin/python3"}) {
+    const auto all =
+        cases({{"framework", "gone"}, {"model", "lenet"}, {"python", python}},
+              machine());
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].not_run, "gone 1.0 does not compile");
+    EXPECT_EQ(status_of_not_run(all[0]), "unsupported");
+  }
+}
+
+TEST_F(Adapters, AreNamedInMessagesAsTheUserNamedThem) {
+  const auto refused = [&](const char* key, const char* value) {
+    try {
+      cases({{"framework", "own"}, {"model", "lenet"}, {key, value}},
+            machine());
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refused("link", "1Gbit"),
+            "--link: '1Gbit' holds operations of Paceline's own ranks, and own "
+            "performs the case");
+  EXPECT_EQ(refused("data", "digits"),
+            "--data: 'digits' is trained on by a network of this program, "
+            "which own has not");
+}
+
 TEST_F(Adapters, LeaveARowWhereTheyCannotRunACase) {
   const auto reason =
       [&](const char* framework, const char* key, const char* value) {

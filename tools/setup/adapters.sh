@@ -13,6 +13,11 @@ shift
 for name in "$@"; do
   requirements=adapters/requirements/$name.txt
   home=.deps/adapters/$name
+  unavailable=$(sed --quiet "/^\[$name\]/,/^\[/s/^unavailable = \"\(.*\)\"/\1/p" adapters/adapters.toml)
+  [[ -z $unavailable ]] || {
+    echo "adapters: $unavailable" >&2
+    exit 2
+  }
   [[ -e $requirements ]] || {
     echo "adapters: no $requirements; known are $(
       basename --suffix .txt --multiple adapters/requirements/*.txt | paste --serial --delimiters ' ')" >&2

@@ -7,6 +7,7 @@
 
 #include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/outside_command.h"
 #include "paceline/measure/shape_of.h"
@@ -64,9 +65,9 @@ std::string CasePlans::describe(const Configuration& c) {
     return fmt::format("     not run: {}\n", c.not_run);
   }
   if (strategy.external()) {
-    return fmt::format(
-        "     performed by an external command: no plan\n     {}\n",
-        measure::shell_text(measure::outside_command(c, {})));
+    return fmt::format("     performed by {}: no plan\n     {}\n",
+                       experiment::performer_of(c),
+                       measure::shell_text(measure::outside_command(c, {})));
   }
   const bool by_times = c.ranks > 1 && strategies::needs_times(strategy);
   std::optional<plan::AlphaBeta> fits;

@@ -146,10 +146,7 @@ std::string frameworks_list() {
     entries.push_back(
         {one.name,
          one.about +
-             (one.missing.empty()
-                  ? ""
-                  : " (not installed: " +
-                        one.missing.substr(one.missing.find("make")) + ")")});
+             (one.missing.empty() ? "" : fmt::format(" ({})", one.missing))});
   }
   return section("Frameworks: --framework, docs/adapters.md", entries);
 }

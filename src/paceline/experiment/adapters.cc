@@ -34,6 +34,8 @@ class AdapterReader {
         adapter.arguments = texts(word, node);
       } else if (word == "environment") {
         environment = text(word, node);
+      } else if (word == "unavailable") {
+        adapter.missing = text(word, node);
       } else if (word == "engine") {
         adapter.engine = text(word, node);
       } else if (word == "models") {
@@ -52,10 +54,12 @@ class AdapterReader {
         refuse(word, "is not known");
       }
     }
-    if (adapter.program.empty()) {
+    if (adapter.program.empty() && adapter.missing.empty()) {
       refuse(name, "names no program");
     }
-    find_interpreter(environment, adapter);
+    if (adapter.missing.empty()) {
+      find_interpreter(environment, adapter);
+    }
     return adapter;
   }
 

@@ -27,7 +27,8 @@ struct Adapter {
 
 /// The adapters of a folder.  An adapter's interpreter lies in
 /// .deps/adapters/ENVIRONMENT beside the folder, where `make adapters` puts it;
-/// adapters without an environment of their own run in `python`.  None where
+/// adapters without an environment of their own run in `python`.  Instead of a
+/// program a table may say why the framework is `unavailable`.  None where
 /// the folder has no adapters.toml; throws UsageError where that is wrong.
 std::vector<Adapter> read_adapters(const std::string& folder,
                                    const std::string& python);

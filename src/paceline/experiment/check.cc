@@ -177,10 +177,11 @@ void check_instruments(const Configuration& c, const Where& where) {
   }
   if (!c.replay.empty() && is_outside(c)) {
     throw UsageError(fmt::format(
-        "{}: '{}' is slept through by Paceline's own ranks, and a program "
-        "outside performs the case",
+        "{}: '{}' is slept through by Paceline's own ranks, and {} performs "
+        "the case",
         where("replay"),
-        c.replay));
+        c.replay,
+        performer_of(c)));
   }
   if (!c.replay.empty() && spec.whole.row != nullptr &&
       spec.whole.row->name != "none") {
@@ -192,9 +193,11 @@ void check_instruments(const Configuration& c, const Where& where) {
   }
   if (!c.link.empty() && spec.external()) {
     throw UsageError(fmt::format(
-        "{}: '{}' is performed by a command outside, which --link cannot hold",
-        where("strategy"),
-        c.strategy));
+        "{}: '{}' holds operations of Paceline's own ranks, and {} performs "
+        "the case",
+        where("link"),
+        c.link,
+        performer_of(c)));
   }
   const bool by_pytorch =
       spec.whole.row != nullptr && spec.whole.row->name != "none";
@@ -203,7 +206,7 @@ void check_instruments(const Configuration& c, const Where& where) {
         "{}: statistics are averaged by the plan of a network that trains "
         "here, which {} is not; leave it out",
         where("average_buffers"),
-        by_pytorch ? "'" + c.strategy + "'" : "a replay"));
+        by_pytorch ? "'" + performer_of(c) + "'" : "a replay"));
   }
   if (c.clip_norm > 0 && !c.command.empty()) {
     throw UsageError(

@@ -8,6 +8,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/experiment/check.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
@@ -64,10 +65,10 @@ void check_dense_strategy(const Configuration& c, const Where& where) {
       strategies::parse_strategy(canonical_strategy(c, where));
   if (spec.external()) {
     throw UsageError(fmt::format(
-        "{}: '{}' is performed by a program outside, which knows no model with "
-        "embedding tables",
-        where("strategy"),
-        c.strategy));
+        "{}: '{}' is a program outside, which knows no model with embedding "
+        "tables",
+        where(is_outside(c) ? "framework" : "strategy"),
+        performer_of(c)));
   }
   if (spec.update.row != nullptr && spec.update.row->parameters) {
     throw UsageError(fmt::format(

@@ -8,6 +8,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/check.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/sample_file.h"
 #include "paceline/records/learning_rate.h"
@@ -95,7 +96,7 @@ void take_data(Configuration& c, const Where& where) {
         "{}: '{}' is trained on by a network of this program, which {} has not",
         where("data"),
         c.data,
-        c.replay.empty() ? c.strategy : "a replay"));
+        c.replay.empty() ? performer_of(c) : "a replay"));
   }
   if (traits.mapped) {
     take_mapped(c, where);

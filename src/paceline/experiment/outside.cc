@@ -132,7 +132,8 @@ void settle_framework(Configuration& c,
   if (adapter->always_compiles) {
     c.compiled = true;
   }
-  if (!adapter->missing.empty() && c.python.empty()) {
+  if (!adapter->missing.empty() &&
+      (c.python.empty() || adapter->program.empty())) {
     c.not_run = adapter->missing;
   } else if (c.compiled && !adapter->compiles) {
     c.not_run = fmt::format("{} has no compiled form", c.framework);
@@ -150,6 +151,12 @@ void settle_framework(Configuration& c,
 
 bool is_outside(const Configuration& c) {
   return !c.framework.empty() || !c.command.empty();
+}
+
+std::string performer_of(const Configuration& c) {
+  return !c.framework.empty() ? c.framework
+         : !c.command.empty() ? "--command"
+                              : c.strategy;
 }
 
 bool starts_its_ranks(const Configuration& c) {

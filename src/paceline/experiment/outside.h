@@ -16,6 +16,10 @@ inline constexpr const char* kExternalStrategy = "external";
 /// user's own `command`.
 bool is_outside(const records::Configuration& c);
 
+/// What performs a case, as the user named it: the framework, "--command", or
+/// the strategy.
+std::string performer_of(const records::Configuration& c);
+
 /// Whether that program starts its ranks itself, as torchrun does.
 bool starts_its_ranks(const records::Configuration& c);
 

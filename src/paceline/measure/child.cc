@@ -143,7 +143,7 @@ std::optional<std::string> Child::read_line(std::chrono::milliseconds timeout,
     }
     if (std::chrono::nanoseconds(steady_ns() - began) > timeout) {
       throw WorldError(
-          fmt::format("the external command has written nothing for {:.0f} s",
+          fmt::format("it has written nothing for {:.0f} s",
                       std::chrono::duration<double>(timeout).count()));
     }
   }

@@ -49,7 +49,8 @@ bool emulates_links(const Configuration& c) {
 void check_predictable(const Configuration& c, const PredictRequest& request) {
   if (strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb})
           .external()) {
-    throw UsageError("an external command performs it, which has no plan");
+    throw UsageError(fmt::format("{} performs it, which has no plan",
+                                 c.framework.empty() ? c.label : c.framework));
   }
   if (c.accumulate > 1) {
     throw UsageError(fmt::format(
