@@ -149,7 +149,8 @@ class Execution {
       reader_.take(*line, steady_ns());
       limit.record_line(reader_.moving());
       if (reader_.done() != before) {
-        context_.heartbeat.beat(reader_.done(), "external command");
+        context_.heartbeat.beat(reader_.done(),
+                                experiment::performer_of(configuration_));
       }
     }
   }
@@ -200,18 +201,28 @@ void take_failure(const std::string& text, records::RunRecord& part) {
 }  // namespace
 
 bool says_out_of_memory(const std::string& text) {
-  constexpr auto kWords = std::to_array<const char*>({"out of memory",
-                                                      "out-of-memory",
-                                                      "OutOfMemoryError",
-                                                      "RESOURCE_EXHAUSTED",
-                                                      "ResourceExhausted",
-                                                      "cudaErrorMemoryAlloc",
-                                                      "std::bad_alloc",
-                                                      "can't allocate memory",
-                                                      "Cannot allocate memory",
-                                                      "MemoryError"});
+  constexpr auto kWords = std::to_array<const char*>({
+      "out of memory",  // CUDA, XLA, PaddlePaddle
+      "out-of-memory",
+      "ran out of memory",    // TensorFlow's allocators
+      "oom when allocating",  // TensorFlow
+      "outofmemoryerror",
+      "resource_exhausted",  // XLA, gRPC
+      "resourceexhausted",   // TensorFlow, PaddlePaddle
+      "cudaerrormemoryalloc",
+      "std::bad_alloc",
+      "can't allocate memory",  // PyTorch's allocator for CPUs
+      "cannot allocate memory",
+      "fail to alloc memory",              // PaddlePaddle's
+      "could not create a memory object",  // oneDNN
+      "memoryerror"                        // Python, NumPy
+  });
+  std::string lower = text;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
   return std::ranges::any_of(kWords, [&](const char* words) {
-    return text.find(words) != std::string::npos;
+    return lower.find(words) != std::string::npos;
   });
 }
 

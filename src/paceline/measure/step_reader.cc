@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/measure/external.h"
 
 namespace paceline::measure {
 namespace {
@@ -103,7 +104,11 @@ void StepReader::take_event(const Json& event) {
   } else if (kind == "end") {
     take_end(event);
   } else if (kind == "error") {
-    throw OutsideFailure(event.value("status", "exit"), event.at("message"));
+    const std::string message = event.at("message");
+    throw OutsideFailure(
+        event.value("status",
+                    says_out_of_memory(message) ? "out-of-memory" : "exit"),
+        message);
   }
 }
 
