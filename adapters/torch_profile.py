@@ -213,6 +213,15 @@ def peak_memory():
     return None
 
 
+def busy_machine():
+    """What the origin says where other programs compute beside this one."""
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    own = torch.get_num_threads()
+    if load <= cores or load < own + 1:
+        return ""
+    return f"; busy-machine: a load average of {load:.0f} on {cores} cores"
+
+
 def homes_of(subject, forward, ready):
     """The module that each owner of parameters counts to.
 
@@ -250,7 +259,7 @@ def profile(subject, name, warmup, steps):
         "model": name,
         "origin": f"torch_profile.py, PyTorch {torch.__version__} on "
         f"{platform.node()}, {torch.get_num_threads()} threads, "
-        f"{datetime.date.today()}",
+        f"{datetime.date.today()}{busy_machine()}",
         "device": subject.device.type,
         "dtype": subject.dtype,
         "batch_size": subject.batch_size(),

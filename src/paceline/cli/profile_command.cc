@@ -12,8 +12,10 @@
 #include "paceline/base/file.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/check.h"
+#include "paceline/launch/detect_launch.h"
 #include "paceline/measure/profile_codecs.h"
 #include "paceline/measure/profile_model.h"
+#include "paceline/measure/warnings.h"
 #include "paceline/report/console.h"
 
 namespace paceline::cli {
@@ -146,6 +148,16 @@ int ProfileCommand::run() {
         profiled.model, c.steps, [](const std::string& codec) {
           fmt::print(stderr, "paceline: coding with {}\n", codec);
         });
+  }
+  if (const auto busy =
+          measure::busy_machine({}, launch::host_name(), c.threads)) {
+    profiled.profile.origin += "; " + busy->code + ": " + busy->seen;
+    fmt::print(stderr,
+               "warning: {}: {}; {}; {}\n",
+               busy->code,
+               busy->seen,
+               busy->why,
+               busy->advice);
   }
   write_atomically(output_, cluster::to_json_text(profiled));
   fmt::print("{}{}", summary(profiled), codecs_table(profiled.codecs));

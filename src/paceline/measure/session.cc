@@ -300,6 +300,11 @@ class Session {
     if (host_warning_) {
       whole.warnings.push_back(*host_warning_);
     }
+    const int own =
+        most_threads(job_.experiment.cases, world_.self.local_world, cores_);
+    if (const auto busy = busy_machine(environment_, world_.self.host, own)) {
+      whole.warnings.push_back(*busy);
+    }
     append(whole);
     if (!settings_.trace.empty() && !is_external(c)) {
       add_to_trace(gather_spans(store, c.ranks, started_ns - began_ns_));

@@ -2,10 +2,13 @@
 #include "paceline/measure/warnings.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
-#include <string>
+#include <thread>
 
 #include <fmt/format.h>
+
+#include "paceline/experiment/outside.h"
 
 namespace paceline::measure {
 namespace {
@@ -53,6 +56,64 @@ void add_warnings(const records::Configuration& configuration,
                      : "use fewer --threads"});
     }
   }
+}
+
+std::optional<records::Warning> busy_warning(const std::string& host,
+                                             double load,
+                                             int cores,
+                                             int own) {
+  if (load <= cores || load < own + 1) {
+    return std::nullopt;
+  }
+  return records::Warning{
+      "busy-machine",
+      fmt::format("a load average of {:.0f} on {} cores of {}, {} of it by "
+                  "this program",
+                  load,
+                  cores,
+                  host,
+                  own),
+      "other programs compute at the same time, so figures are slower than "
+      "they would be alone, and scatter",
+      "measure again when nothing else runs"};
+}
+
+std::optional<records::Warning> busy_machine(
+    const records::Environment& environment, const std::string& here, int own) {
+  double now = 0;
+  std::optional<records::Warning> busy;
+  if (getloadavg(&now, 1) == 1) {
+    busy = busy_warning(
+        here, now, static_cast<int>(std::thread::hardware_concurrency()), own);
+  }
+  for (const records::HostEnvironment& host : environment.hosts) {
+    const auto load = host.facts.find("load_average");
+    const auto cores = host.facts.find("cores");
+    if (!busy && load != host.facts.end() && cores != host.facts.end()) {
+      busy = busy_warning(host.host,
+                          std::strtod(load->second.c_str(), nullptr),
+                          std::max(std::atoi(cores->second.c_str()),
+                                   usable_cores_of(environment, host.host)),
+                          own);
+    }
+  }
+  return busy;
+}
+
+int most_threads(std::span<const records::Configuration> cases,
+                 int local_ranks,
+                 int cores) {
+  int most = 0;
+  for (const records::Configuration& c : cases) {
+    const int ranks = experiment::starts_its_ranks(c)
+                          ? c.ranks
+                          : std::min(c.ranks, local_ranks);
+    most =
+        std::max(most,
+                 ranks * (experiment::is_outside(c) ? std::max(cores, c.threads)
+                                                    : std::max(1, c.threads)));
+  }
+  return most;
 }
 
 }  // namespace paceline::measure

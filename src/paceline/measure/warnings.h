@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+
 #include "paceline/records/run_record.h"
 
 namespace paceline::measure {
@@ -10,5 +14,25 @@ namespace paceline::measure {
 void add_warnings(const records::Configuration& configuration,
                   const records::Environment& environment,
                   records::RunRecord& record);
+
+/// That other programs compute on `host`: its load average of one minute is
+/// above its `cores`, and more than one above `own`, the threads with which
+/// this program computes there.  Nothing where the load shows none.
+std::optional<records::Warning> busy_warning(const std::string& host,
+                                             double load,
+                                             int cores,
+                                             int own);
+
+/// The same of this machine, `host`, now, or of any host when the environment
+/// was collected.
+std::optional<records::Warning> busy_machine(
+    const records::Environment& environment, const std::string& host, int own);
+
+/// The most threads with which one of the cases computes on a host that has
+/// `local_ranks` ranks.  A program outside may start as many for each rank as
+/// the host has cores.
+int most_threads(std::span<const records::Configuration> cases,
+                 int local_ranks,
+                 int cores);
 
 }  // namespace paceline::measure

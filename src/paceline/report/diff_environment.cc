@@ -161,6 +161,17 @@ std::vector<records::Warning> comparison_warnings(
   if (diff.order != Order::kInterleaved && !diff.rows.empty()) {
     warnings.push_back(apart_warning(diff.order));
   }
+  for (const std::span<const RunRecord> side : {base, test}) {
+    for (const RunRecord& record : side) {
+      for (const records::Warning& warning : record.warnings) {
+        const bool of_both = warning.code == "shortened-protocol" ||
+                             warning.code == "busy-machine";
+        if (of_both && std::ranges::find(warnings, warning) == warnings.end()) {
+          warnings.push_back(warning);
+        }
+      }
+    }
+  }
   for (const DiffRow& row : diff.rows) {
     for (const Case* side : {&row.cases.base, &row.cases.test}) {
       if (const auto invalid = std::ranges::find_if(

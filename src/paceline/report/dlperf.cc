@@ -176,7 +176,7 @@ class Report {
     std::set<Devices> devices;
     std::set<std::string> dtypes;
     std::set<std::string> settings;
-    std::set<std::string> shortened;
+    std::set<std::string> remarks;
     for (const FrameworkTable& table : tables_) {
       devices.insert(table.rows.begin(), table.rows.end());
       dtypes.insert(table.dtype);
@@ -188,8 +188,15 @@ class Report {
                                     record.configuration.steps));
       }
       for (const records::Warning& warning : record.warnings) {
-        if (warning.code == "shortened-protocol") {
-          shortened.insert(warning.seen + "; " + warning.why);
+        for (const auto& [code, words] :
+             {std::pair{"shortened-protocol", "shortened"},
+              std::pair{"busy-machine", "busy machine"}}) {
+          if (warning.code == code) {
+            remarks.insert(fmt::format(
+                "**{}**: {}",
+                words,
+                markdown_escaped(warning.seen + "; " + warning.why)));
+          }
         }
       }
     }
@@ -209,8 +216,8 @@ class Report {
           "rank's clock; the median of the runs, with its 95 % interval where "
           "there are three or more");
     }
-    for (const std::string& text : shortened) {
-      line("- **shortened**: {}", markdown_escaped(text));
+    for (const std::string& text : remarks) {
+      line("- {}", text);
     }
   }
 
