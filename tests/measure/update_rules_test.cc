@@ -113,6 +113,21 @@ TEST(UpdateRules, ZeroEqualsAllReduceOnIntegers) {
   }
 }
 
+TEST(UpdateRules, ZeroAccumulatesAsAllReduceOnIntegers) {
+  const auto accumulating = [](const std::string& text) {
+    Job job = of_integers(text);
+    job.configuration.accumulate = 4;
+    return job;
+  };
+  for (const int world : {2, 4}) {
+    for (const char* text :
+         {"fusion+rs-ag+zero-1", "fusion+rs-ag+zero-2", "wfbp+rs-ag+zero-2"}) {
+      expect_equal(
+          world, accumulating(text), accumulating("fusion+all-reduce"));
+    }
+  }
+}
+
 // Sums of squares are whole numbers, so their root is the same on all ranks.
 TEST(UpdateRules, ZeroClipsAsAllReduceOnIntegers) {
   const auto clipped = [](const std::string& text) {

@@ -95,6 +95,10 @@ std::vector<Case> cases() {
   all.push_back({"ddp of 1", ddp, 1});
   all.push_back({"fusion of 3, two micro-batches", fusion, 3, 2});
   all.push_back({"ddp of 2, two micro-batches", ddp, 2, 2});
+  const auto zero = [] {
+    return make_planner(parse_strategy("wfbp+rs-ag+zero-2"));
+  };
+  all.push_back({"zero-2 of 3, two micro-batches", zero, 3, 2});
   const auto views = [] {
     return make_planner(
         parse_strategy("ddp:bucket-mb=0.0001,views=yes,static=yes"));

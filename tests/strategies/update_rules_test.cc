@@ -29,10 +29,12 @@ World meaning_of(const std::string& text,
                  Rank world,
                  Step steps = kSteps,
                  const OptimizerShape& optimizer = {},
-                 const std::vector<Rank>& hosts = {}) {
+                 const std::vector<Rank>& hosts = {},
+                 int micro_batches = 1) {
   const auto planner = make_planner(parse_strategy(text));
   PlanInput input = input_of(tiny_model(), world);
   input.optimizer = optimizer;
+  input.micro_batches = micro_batches;
   if (!hosts.empty()) {
     input.local_world = hosts;
   }
@@ -445,12 +447,39 @@ TEST(Zero, EqualsDataParallelBitForBit) {
 
 std::int64_t memory_of(const std::string& text,
                        Rank world,
-                       const OptimizerShape& optimizer) {
+                       const OptimizerShape& optimizer,
+                       int micro_batches = 1) {
   const auto planner = make_planner(parse_strategy(text));
   PlanInput input = input_of(toy_model({{256}, {256}}), world);
   input.optimizer = optimizer;
+  input.micro_batches = micro_batches;
   const auto setup = planner->setup(input);
   return cost(setup, planner->plan(input, setup, 0), 0).memory_bytes;
+}
+
+TEST(Zero, AccumulatesAsDataParallelDoesBitForBit) {
+  for (const std::string exchange : {"+rs-ag", "+hierarchical:local=2"}) {
+    for (const std::string schedule : {"wfbp", "fusion", "dear"}) {
+      for (const std::string rule : {"+zero-1", "+zero-2"}) {
+        EXPECT_EQ(meaning_of(schedule + exchange + rule, 4, kSteps, {}, {}, 3),
+                  meaning_of("fusion+all-reduce", 4, kSteps, {}, {}, 3))
+            << schedule << exchange << rule;
+      }
+    }
+  }
+}
+
+// Each micro-batch is summed, since no rank keeps its own gradients.
+TEST(Zero, TwoScattersEveryMicroBatch) {
+  const auto planner = make_planner(parse_strategy("bsp+rs-ag+zero-2"));
+  PlanInput input = input_of(toy_model({{256}, {256}}), 4);
+  input.micro_batches = 3;
+  const auto setup = planner->setup(input);
+  const Cost total = cost(setup, planner->plan(input, setup, 0), 0);
+  EXPECT_EQ(total.by_pattern.at("reduce-scatter").bytes, 3 * 2048 / 4 * 3);
+  EXPECT_EQ(total.by_pattern.at("all-gather").bytes, 2048 / 4 * 3);
+  EXPECT_EQ(memory_of("bsp+rs-ag+zero-2", 4, {}, 3),
+            memory_of("bsp+rs-ag+zero-2", 4, {}));
 }
 
 TEST(Zero, HoldsTheStateOfItsShardsAlone) {

@@ -87,6 +87,22 @@ std::set<plan::BufferId> ever_moved_gradients(const Executor::Parts& parts) {
   return moved;
 }
 
+// Gradients of several parameters may take turns in memory.
+void require_kept_gradients(const Executor::Parts& parts) {
+  const plan::Setup& setup = parts.memory.setup();
+  if (parts.traced.network == nullptr || setup.parameters.empty()) {
+    return;  // a replay has none
+  }
+  const auto& [value, gradient] = setup.parameters.front();
+  if (setup.buffers[plan::index_of(gradient.buffer)].elements <
+      setup.buffers[plan::index_of(value.buffer)].elements) {
+    throw UsageError(
+        "--compat-accumulate adds to the gradients of the step before, which "
+        "this strategy does not keep: leave it out, or take the update rule "
+        "zero-1.");
+  }
+}
+
 // Kernels on the communication thread leave the cores to the training thread.
 void set_up_communication_thread() {
   at::set_num_threads(1);
@@ -131,6 +147,9 @@ Executor::Executor(const Parts& parts, Options options)
       flat_gradients_(ever_moved_gradients(parts)) {
   require_no_slack(parts, device_ != nullptr);
   require_one_order(parts);
+  if (keep_gradients_) {
+    require_kept_gradients(parts);
+  }
   issuer_ = std::make_unique<ChannelIssuer>(
       parts.channels, memory_, device_.get(), parts.engine);
   kernels_ = std::make_unique<KernelRunner>(parts.rule,
@@ -193,12 +212,14 @@ void Executor::begin_forward(int micro) {
 
 void Executor::begin_backward() {
   gates_->begin_backward();
-  if (writes_gradients()) {
-    // All Forward are complete, so the training thread's stream is behind every
-    // kernel that reads the gradients that autograd holds: updates come after
-    // those, and gates wait for updates.
-    for (const at::Tensor& parameter : traced_.parameters) {
-      parameter.mutable_grad().reset();
+  // All Forward are complete, so the training thread's stream is behind every
+  // kernel that reads the gradients that autograd holds: updates come after
+  // those, and gates wait for updates.  Flat gradients are added to in their
+  // slots, when these may be written.
+  for (std::size_t p = 0; !keep_gradients_ && p < traced_.parameters.size();
+       ++p) {
+    if (writes_gradients() || is_flat(static_cast<plan::ParameterId>(p))) {
+      traced_.parameters[p].mutable_grad().reset();
     }
   }
   if (performer_ != nullptr) {
@@ -250,7 +271,11 @@ void Executor::gradient_ready(plan::ParameterId parameter) {
     if (!gradient.defined()) {
       gradient = slot;
     } else if (gradient.data_ptr() != slot.data_ptr()) {
-      slot.copy_(gradient);
+      if (writes_gradients()) {
+        slot.copy_(gradient);
+      } else {
+        slot.add_(gradient);
+      }
       gradient = slot;
     }
   }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/base/error.h"
 #include "paceline/strategies/rows.h"
 #include "paceline/strategies/sharded_state.h"
 
@@ -15,7 +14,8 @@ constexpr std::size_t kSlots = 2;
 /// exchange by one bucket.
 ///
 ///   rounds per step            that of the exchange
-///   bytes sent, rank and step  those of exchanging S = model size
+///   bytes sent, rank and step  those of exchanging S = model size; its half
+///                              that sums, once for each micro-batch
 ///   extra memory, rank         1/P of the optimizer's state and 1/P S of sums
 ///                              (hierarchical: 1/L, L ranks a host); gradients:
 ///                              two buckets of the largest size in place of S
@@ -28,11 +28,6 @@ class Zero2 final : public UpdateRule {
               const ExchangeRule& exchange,
               const std::vector<Bucket>& buckets,
               SetupBuilder& builder) const override {
-    if (input.micro_batches > 1) {
-      throw UsageError(
-          "zero-2 keeps no gradients from one micro-batch to the next, so it "
-          "does not accumulate; take --accumulate 1 or the update rule zero-1");
-    }
     shard_state("zero-2", input, exchange, builder);
     if (input.world > 1) {
       const Buffer values =
@@ -55,15 +50,16 @@ class Zero2 final : public UpdateRule {
       program.compute();
       return;
     }
-    program.forward_pass();
-    for (const Bucket& bucket : buckets) {
-      for (const ParameterId id : bucket.parameters) {
-        program.backward(id);
-      }
-      for (Crossing crossing :
-           transfer.codec.crossings(bucket.gradients, 0, program)) {
-        crossing.kept = own_sum(bucket, transfer, program);
-        transfer.exchange.start(crossing, program);
+    for (int micro = 0; micro < program.input().micro_batches; ++micro) {
+      program.forward_pass(micro);
+      for (const Bucket& bucket : buckets) {
+        if (micro > 0) {
+          forget(bucket, program);
+        }
+        for (const ParameterId id : bucket.parameters) {
+          program.backward(id, micro);
+        }
+        sum(bucket, micro, transfer, program);
       }
     }
   }
@@ -110,6 +106,37 @@ class Zero2 final : public UpdateRule {
   }
 
  private:
+  /// Later micro-batches add to what lies there: another bucket's gradients.
+  static void forget(const Bucket& bucket, Program& program) {
+    program.kernel("linear", {}, {{bucket.gradients}});
+  }
+
+  /// The sum of the first micro-batch goes to its place; each later one is left
+  /// in the bucket and added.
+  static void sum(const Bucket& bucket,
+                  int micro,
+                  const Transfer& transfer,
+                  Program& program) {
+    const Slice kept = own_sum(bucket, transfer, program);
+    for (Crossing crossing :
+         transfer.codec.crossings(bucket.gradients, 0, program)) {
+      if (micro == 0) {
+        crossing.kept = kept;
+      }
+      transfer.exchange.start(crossing, program);
+    }
+    if (micro > 0) {
+      const ExchangeTraits traits = transfer.exchange.traits(program.input());
+      program.kernel(
+          "linear",
+          {{kept},
+           {shard_of(
+               bucket.gradients, traits.own_shard.value_or(0), traits.shards)}},
+          {{kept}},
+          {1, 1});
+    }
+  }
+
   static Slice own_sum(const Bucket& bucket,
                        const Transfer& transfer,
                        const Program& program) {

@@ -116,6 +116,10 @@ void sum_by_operations(const Call& call) {
 void run_linear(const UpdateRule& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
   PACELINE_CHECK_EQ(call.reads.size(), call.numbers.size());
+  if (call.reads.empty()) {
+    call.writes[0].front().zero_();
+    return;
+  }
   const at::ScalarType type = call.writes[0].front().scalar_type();
   if (is_plain(call) && type == at::kFloat) {
     sum_in_one_pass<float>(call);
