@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/base/error.h"
 #include "paceline/plan/interpreter.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_machine.h"
@@ -170,15 +169,49 @@ TEST(Clip, LeavesWhatIsShorterAsItIs) {
   }
 }
 
-TEST(Clip, IsRefusedWhereNoGradientIsApplied) {
-  for (const char* rule : {"gradient-tracking", "decentlam"}) {
-    try {
-      trained(std::string("neighbor-allreduce+") + rule, 4, kNorm, 1);
-      ADD_FAILURE() << rule;
-    } catch (const UsageError& error) {
-      EXPECT_NE(std::string(error.what()).find("cannot be clipped"),
-                std::string::npos)
-          << error.what();
+/// Momentum SGD on the mean of what each rank has clipped.
+std::vector<Values> by_mean_of_clipped(std::vector<Values> values,
+                                       Rank ranks,
+                                       Step steps) {
+  std::vector<Values> momentum = values;
+  for (Values& one : momentum) {
+    std::ranges::fill(one, 0.0);
+  }
+  for (Step step = 0; step < steps; ++step) {
+    for (Values& one : momentum) {
+      std::ranges::for_each(one, [](double& value) { value *= 0.5; });
+    }
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      const auto mine = gradients_of(values, rank, step);
+      const double factor = factor_of(mine, 1) * ranks;
+      for (std::size_t p = 0; p < mine.size(); ++p) {
+        for (std::size_t i = 0; i < mine[p].size(); ++i) {
+          momentum[p][i] += mine[p][i] / factor;
+        }
+      }
+    }
+    for (std::size_t p = 0; p < values.size(); ++p) {
+      for (std::size_t i = 0; i < values[p].size(); ++i) {
+        values[p][i] -= 0.25 * momentum[p][i];
+      }
+    }
+  }
+  return values;
+}
+
+// Where everybody averages with everybody, both are SGD on the mean gradient.
+TEST(Clip, ComesBeforeTrackersAndCorrections) {
+  for (const std::string rule : {"gradient-tracking", "decentlam"}) {
+    for (const std::string schedule : {"bsp", "wfbp", "dear"}) {
+      const std::string text =
+          schedule + "+neighbor-allreduce:topology=full+" + rule;
+      const World clipped = trained(text, 4, kNorm, 4);
+      for (const auto& rank : clipped) {
+        EXPECT_LT(distance(rank, by_mean_of_clipped(start(), 4, 4)), 1e-9)
+            << text;
+      }
+      EXPECT_GT(distance(clipped[0], trained(text, 4, 0, 4)[0]), 1) << text;
+      EXPECT_EQ(trained(text, 4, 1e9, 3), trained(text, 4, 0, 3)) << text;
     }
   }
 }

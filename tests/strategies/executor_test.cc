@@ -77,14 +77,10 @@ std::vector<Case> cases() {
       all.back().loss_scaling = true;
       all.back().schedules = kFewSchedules;
     }
-    if (spec.update.row == nullptr ||
-        (spec.update.row->name != "gradient-tracking" &&
-         spec.update.row->name != "decentlam")) {
-      all.push_back(all.back());  // and scaled, where it may be
-      all.back().name += ", clipped";
-      all.back().clip_norm = 5;
-      all.back().schedules = kFewSchedules;
-    }
+    all.push_back(all.back());  // and scaled, where it may be
+    all.back().name += ", clipped";
+    all.back().clip_norm = 5;
+    all.back().schedules = kFewSchedules;
   }
   const auto fusion = [] {
     return make_planner(parse_strategy("fusion:bucket-mb=0.00005"));

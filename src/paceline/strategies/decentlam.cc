@@ -24,8 +24,8 @@ class DecentLam final : public UpdateRule {
                const Transfer&,
                Program& program) const override {
     refuse_loss_scaling("decentlam", program.input());
-    refuse_clipping("decentlam", program.input());
     program.compute();
+    clip_in_place(program);
   }
 
   /// The gradients' memory holds y, then d.

@@ -38,8 +38,8 @@ class GradientTracking final : public UpdateRule {
                const Transfer&,
                Program& program) const override {
     refuse_loss_scaling("gradient-tracking", program.input());
-    refuse_clipping("gradient-tracking", program.input());
     program.compute();
+    clip_in_place(program);
   }
 
   void start(const Bucket& bucket,

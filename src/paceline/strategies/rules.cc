@@ -136,14 +136,17 @@ void refuse_loss_scaling(std::string_view rule, const PlanInput& input) {
   }
 }
 
-void refuse_clipping(std::string_view rule, const PlanInput& input) {
-  if (input.clip_norm > 0) {
-    throw UsageError(fmt::format(
-        "{} makes of each bucket's gradients what it applies, so their norm "
-        "is no bound of the step, and gradients cannot be clipped; leave "
-        "--clip-norm out, or take the update rule exact-diffusion",
-        rule));
+void clip_in_place(Program& program) {
+  if (program.input().clip_norm == 0) {
+    return;
   }
+  const auto all = [&](std::string_view name) {
+    return whole(program.setup(), buffer_named(program.setup(), name));
+  };
+  const Slice gradients = all(kGradients), scale = all(kAppliedScale);
+  program.clip({{gradients}}, 1);
+  program.kernel("divide", {{gradients}, {scale}}, {{gradients}});
+  program.kernel("divide", {{scale}, {scale}}, {{scale}});  // 1, for updates
 }
 
 void CodecRule::decode(const Slice& slice, Program& program) const {

@@ -335,9 +335,10 @@ std::vector<Bucket> buckets_in(const Bucket& bucket, const Program& program);
 /// the last gradient is known.
 void refuse_loss_scaling(std::string_view rule, const PlanInput& input);
 
-/// As above, where gradients are clipped: it applies bucket by bucket what is
-/// no gradient, and no norm of all is known.
-void refuse_clipping(std::string_view rule, const PlanInput& input);
+/// Where gradients are clipped: clips this rank's own in place, all at once,
+/// for a rule that makes something else of them before it applies them.  Comes
+/// after the model work.
+void clip_in_place(Program& program);
 
 /// When buckets are exchanged, how large they are, and in which order.
 class ScheduleRule {
