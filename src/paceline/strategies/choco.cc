@@ -130,8 +130,9 @@ class Choco final : public ExchangeRule {
           "stay the same, and those of this topology repeat after {} steps",
           graph.period()));
     }
-    if (!is_symmetric(graph, input.world)) {
-      refuse("needs symmetric weights, and those of this topology are not");
+    if (const std::string uneven = asymmetry_of(graph, input.world);
+        !uneven.empty()) {
+      refuse("needs symmetric weights, and " + uneven);
     }
     if (codec_->combination() != Combination::kOwnSum) {
       return;

@@ -32,15 +32,8 @@ class ExactDiffusion final : public UpdateRule {
               const ExchangeRule& exchange,
               const std::vector<Bucket>&,
               SetupBuilder& builder) const override {
-    const Step period = exchange.traits(input).period;
-    if (input.world > 1 &&
-        (period != 1 || !exchange.symmetric_weights(input))) {
-      throw UsageError(fmt::format(
-          "exact-diffusion needs weights that are symmetric and the same in "
-          "every step, and those of this topology {}; take topology=ring, or "
-          "the update rule gradient-tracking",
-          period != 1 ? fmt::format("repeat after {} steps", period)
-                      : std::string("are not symmetric")));
+    if (input.world > 1) {
+      check_weights(input, exchange);
     }
     builder.add_twin(kAdapted, Initial::kParameters);
   }
@@ -79,6 +72,24 @@ class ExactDiffusion final : public UpdateRule {
                    {{bucket.values}, {bucket.gradients}},
                    {{bucket.values}},
                    {0.5, 0.5});
+  }
+
+ private:
+  static void check_weights(const PlanInput& input,
+                            const ExchangeRule& exchange) {
+    const Step period = exchange.traits(input).period;
+    const std::string uneven =
+        period == 1
+            ? exchange.asymmetry(input)
+            : fmt::format("those of this topology repeat after {} steps",
+                          period);
+    if (!uneven.empty()) {
+      throw UsageError(fmt::format(
+          "exact-diffusion needs weights that are symmetric and the same in "
+          "every step, and {}; take topology=ring, or the update rule "
+          "gradient-tracking",
+          uneven));
+    }
   }
 };
 

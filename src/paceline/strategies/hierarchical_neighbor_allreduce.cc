@@ -50,9 +50,9 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
             .period = graph->period()};
   }
 
-  bool symmetric_weights(const PlanInput& input) const override {
+  std::string asymmetry(const PlanInput& input) const override {
     const Hosts all = hosts(input);
-    return is_symmetric(*graph(all), all.count);
+    return asymmetry_of(*graph(all), all.count);
   }
 
   void extend(const PlanInput& input,

@@ -37,8 +37,8 @@ class NeighborAllreduce final : public ExchangeRule {
     return neighbors_.traits(input);
   }
 
-  bool symmetric_weights(const PlanInput& input) const override {
-    return is_symmetric(*neighbors_.graph(input), input.world);
+  std::string asymmetry(const PlanInput& input) const override {
+    return asymmetry_of(*neighbors_.graph(input), input.world);
   }
 
   void extend(const PlanInput& input,

@@ -133,10 +133,8 @@ class ExchangeRule {
   /// Throws UsageError for worlds in which the exchange does not exist.
   virtual ExchangeTraits traits(const PlanInput& input) const = 0;
 
-  /// Of averages with neighbors: whether W is symmetric, in the first step.
-  virtual bool symmetric_weights(const PlanInput& /*input*/) const {
-    return false;
-  }
+  /// Of averages with neighbors: as asymmetry_of().
+  virtual std::string asymmetry(const PlanInput& /*input*/) const { return {}; }
 
   /// Whether it can combine wire forms so.  A sum is taken by every exchange;
   /// for the others the forms of all ranks must meet.

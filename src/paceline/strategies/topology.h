@@ -62,9 +62,9 @@ class Topology {
 /// The largest degree of all nodes.
 std::size_t largest_degree(const Topology& topology, Rank nodes);
 
-/// Whether, in the first step, every two nodes receive from each other with
-/// equal weights.
-bool is_symmetric(const Topology& topology, Rank nodes);
+/// The first two nodes that, in the first step, do not receive from each other
+/// with equal weights, with these; empty where all do.
+std::string asymmetry_of(const Topology& topology, Rank nodes);
 
 using MakeTopology =
     std::function<std::unique_ptr<const Topology>(const Nodes& nodes)>;

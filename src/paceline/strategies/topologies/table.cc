@@ -139,7 +139,7 @@ std::size_t largest_degree(const Topology& topology, Rank nodes) {
   return most;
 }
 
-bool is_symmetric(const Topology& topology, Rank nodes) {
+std::string asymmetry_of(const Topology& topology, Rank nodes) {
   std::vector<std::map<Rank, double>> rows(static_cast<std::size_t>(nodes));
   for (Rank node = 0; node < nodes; ++node) {
     for (const Neighbor& from : topology.mixing(node, 0).from) {
@@ -150,12 +150,19 @@ bool is_symmetric(const Topology& topology, Rank nodes) {
     for (const auto& [from, weight] : rows[static_cast<std::size_t>(node)]) {
       const auto& back = rows[static_cast<std::size_t>(from)];
       const auto found = back.find(node);
-      if (found == back.end() || found->second != weight) {
-        return false;
+      const double other = found == back.end() ? 0 : found->second;
+      if (other != weight) {
+        return fmt::format(
+            "row {0}, column {1} of the mixing matrix is {2:.6g}, and row {1}, "
+            "column {0} is {3:.6g}",
+            node,
+            from,
+            weight,
+            other);
       }
     }
   }
-  return true;
+  return "";
 }
 
 TopologyChoice::TopologyChoice(std::string_view text) {
