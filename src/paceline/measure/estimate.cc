@@ -12,8 +12,11 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
+#include "paceline/measure/embedding_case.h"
 #include "paceline/measure/pairs.h"
 #include "paceline/measure/probe.h"
+#include "paceline/measure/shape_of.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
 
@@ -86,6 +89,32 @@ std::string memory_refusal(const records::Configuration& c,
       static_cast<double>(memory) * 1e-9);
 }
 
+// Why the case has no plan; empty where it has one, or where times make it
+// that are measured when the case begins.
+std::string plan_refusal(const records::Configuration& c,
+                         const plan::ModelShape& shape) {
+  const strategies::StrategySpec strategy =
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  plan::PlanInput input = plan_input_of(c, shape);
+  if (c.ranks > 1 && strategies::needs_times(strategy)) {
+    add_known_times(c, input);
+    if (!input.profile || !input.alpha_beta) {
+      return "";
+    }
+  }
+  try {
+    const auto planner = planner_of(c, strategy);
+    planner->plan(input, planner->setup(input), planner->variant(input, 0));
+  } catch (const UsageError& error) {
+    return fmt::format("{} of {} on {}: {}",
+                       c.strategy,
+                       c.model,
+                       counted(c.ranks, "rank"),
+                       error.what());
+  }
+  return "";
+}
+
 // `runs` are all that is to be done; a case that is repeated counts once.
 std::string sum_text(const Sum& sum,
                      const std::vector<records::Configuration>& runs) {
@@ -128,6 +157,9 @@ Estimate estimate(const engines::World& world,
     sum.memory_bytes = std::max(sum.memory_bytes, memory_of(c, probe));
     found.first_step_s[network] = probe.first_step_s;
     found.refusal = memory_refusal(c, probe, here);
+    if (found.refusal.empty() && probe.fits) {
+      found.refusal = plan_refusal(c, probe.shape);
+    }
     if (!found.refusal.empty()) {
       return found;
     }

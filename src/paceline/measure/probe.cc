@@ -43,6 +43,7 @@ Probe probe(const engines::World& world,
                      ? step()
                      : probe.first_step_s;
   probe.memory_bytes = peak_memory_bytes().value_or(0);
+  probe.shape = trainer.input().model;
   for (const plan::Buffer& buffer : trainer.setup().buffers) {
     probe.state_bytes += buffer.elements * plan::size_of(buffer.dtype);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "paceline/measure/case_run.h"
+#include "paceline/plan/plan_input.h"
 
 namespace paceline::measure {
 
@@ -16,6 +17,7 @@ struct Probe {
       0;                         // the peak; where it does not fit, up to there
   std::int64_t state_bytes = 0;  // parameters, gradients, optimizer state
   bool fits = true;              // false: memory ran out
+  plan::ModelShape shape{};      // of the network; empty where it did not fit
 };
 
 /// One or two steps of the case's network on this rank, rank 0, alone.
