@@ -302,6 +302,13 @@ class Expansion {
   std::vector<Configuration> cases_;
 };
 
+/// Beside a sweep, a case of one rank is what its cases are compared with.
+bool is_baseline(const RawSettings& raw, const RawValues& block) {
+  const auto ranks = block.find("ranks");
+  return raw.sweep && ranks != block.end() && ranks->second.size() == 1 &&
+         ranks->second.front().text == "1";
+}
+
 /// The values of `block` over the file's defaults, under the flags.
 RawValues merged(const RawSettings& raw, const RawValues& block) {
   RawValues all = raw.defaults;
@@ -309,6 +316,9 @@ RawValues merged(const RawSettings& raw, const RawValues& block) {
     for (const auto& [name, given] : *values) {
       all[name] = given;
     }
+  }
+  if (is_baseline(raw, block)) {
+    all["ranks"] = block.at("ranks");
   }
   return all;
 }
