@@ -2,11 +2,14 @@
 #include "paceline/experiment/experiment.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
 #include "paceline/experiment/ddp_protocol.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
 namespace {
@@ -109,6 +112,28 @@ TEST(Expand, FlagsReplaceTheirKeyInCasesAndSweep) {
   EXPECT_EQ(
       rows(expand(with_flags({{"strategy", "ddp"}}, file), cpu_machine(4))),
       (Texts{"1 ddp", "2 ddp", "4 ddp"}));
+  const RawSettings alone = parse_raw_settings(
+      "model = 'mlp'\n[[case]]\nranks = 1\nstrategy = 'bsp'\n", "x.toml");
+  EXPECT_EQ(rows(expand(with_flags({{"ranks", "3"}}, alone), cpu_machine(4))),
+            Texts{"3 bsp"});
+}
+
+TEST(AccuracyOfRules, HasEveryExchangeAndUpdateRule) {
+  const RawSettings file =
+      read_raw_settings(PACELINE_SOURCE_DIR "/experiments/accuracy_rules.toml");
+  std::set<std::string_view> named;
+  for (const auto& c : expand(file, cpu_machine(4)).cases) {
+    const auto spec = strategies::parse_strategy(c.strategy);
+    named.insert(spec.exchange.row->name);
+    named.insert(spec.update.row->name);
+  }
+  const auto expect_named = [&](const auto& rows) {
+    for (const strategies::RowInfo& row : rows) {
+      EXPECT_TRUE(named.contains(row.name)) << row.name;
+    }
+  };
+  expect_named(strategies::exchanges());
+  expect_named(strategies::update_rules());
 }
 
 TEST(Expand, EqualCasesAreKeptOnce) {
