@@ -5,7 +5,10 @@
 #include <array>
 #include <cstdlib>
 #include <future>
+#include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -152,6 +155,25 @@ TEST(PeakMemory, GrowsByAtLeastWhatIsTouched) {
   ASSERT_TRUE(after.has_value());
   EXPECT_GE(*after, static_cast<std::int64_t>(kBytes));
   EXPECT_EQ(held.back(), 1);
+}
+
+// Blocks so small that the allocator keeps them, and one above that it must.
+TEST(PeakMemory, BeginsAnewWithoutWhatIsFreed) {
+  constexpr std::size_t kBlocks = 100'000, kBytes = 1'000;
+  std::vector<std::unique_ptr<std::vector<char>>> blocks;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    blocks.push_back(std::make_unique<std::vector<char>>(kBytes, 1));
+  }
+  const auto last = std::move(blocks.back());
+  const auto full = peak_memory_bytes();
+  blocks.clear();
+  if (!reset_peak_memory()) {
+    GTEST_SKIP() << "the kernel does not reset the peak";
+  }
+  const auto anew = peak_memory_bytes();
+  ASSERT_TRUE(full && anew);
+  EXPECT_GE(*full - *anew, static_cast<std::int64_t>(kBlocks * kBytes / 2));
+  EXPECT_EQ(last->back(), 1);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -190,7 +191,11 @@ std::optional<std::int64_t> peak_memory_bytes() {
   return std::nullopt;
 }
 
+// What is freed and kept by the allocator is not held.
 bool reset_peak_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
   std::ofstream file("/proc/self/clear_refs");
   file << '5' << std::flush;
   return file.good();
