@@ -266,6 +266,17 @@ TEST_F(Program, DryRunStartsNothing) {
   EXPECT_FALSE(fs::exists(folder_ / "results"));
 }
 
+TEST_F(Program, DryRunPlansTheMeanOfStatistics) {
+  const std::string job =
+      "run --model resnet18 --image-size 32 --device cpu --ranks 2 --strategy "
+      "bsp --dry-run --warmup 3 --average-buffers ";
+  const Outcome plain = run(job + "0"), often = run(job + "2");
+  ASSERT_EQ(often.exit_code, 0) << often.err;
+  EXPECT_EQ(plain.out.find("on statistics, 2 ranks"), std::string::npos);
+  EXPECT_NE(often.out.find("on statistics, 2 ranks"), std::string::npos)
+      << often.out;
+}
+
 TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
   const Outcome two_hosts =
       run("run ddp --ranks-per-host 8+8 --json out.json --print-launch slurm");

@@ -85,7 +85,8 @@ std::string CasePlans::describe(const Configuration& c) {
     measure::add_known_times(c, input);
     input.alpha_beta->side_by_side = cluster::side_by_side_of(c.engine);
   }
-  const auto planner = measure::planner_of(c, strategy);
+  const auto planner =
+      measure::with_statistics_of(c, measure::planner_of(c, strategy));
   const plan::Setup setup = planner->setup(input);
   // The step after the warm-up, or one that sends more.
   plan::CommPlan plan =

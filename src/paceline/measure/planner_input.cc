@@ -13,6 +13,7 @@
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/plan_times.h"
 #include "paceline/measure/shape_of.h"
+#include "paceline/measure/statistics.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
@@ -126,10 +127,9 @@ plan::LayerProfile share_profile(engines::Channel& channel,
   return profile;
 }
 
-plan::ModelShape shape_of(const records::Configuration& configuration) {
-  if (!configuration.replay.empty()) {
-    return cluster::read_profile(configuration.replay).model;
-  }
+namespace {
+
+runtime::TracedNetwork traced_for(const records::Configuration& configuration) {
   const auto& info = networks::find_network(configuration.model);
   const networks::NetworkOptions options = network_options(configuration);
   const auto dtype =
@@ -147,7 +147,25 @@ plan::ModelShape shape_of(const records::Configuration& configuration) {
                             .target = at::zeros({2}, at::kLong)}
           : networks::make_batch(
                 info, {.batch_size = 2, .dtype = dtype, .network = options});
-  return runtime::trace(std::move(network), configuration.model, two).shape;
+  return runtime::trace(std::move(network), configuration.model, two);
+}
+
+}  // namespace
+
+plan::ModelShape shape_of(const records::Configuration& configuration) {
+  return configuration.replay.empty()
+             ? traced_for(configuration).shape
+             : cluster::read_profile(configuration.replay).model;
+}
+
+std::unique_ptr<plan::Planner> with_statistics_of(
+    const records::Configuration& configuration,
+    std::unique_ptr<plan::Planner> parameters) {
+  return configuration.average_buffers == 0
+             ? std::move(parameters)
+             : with_statistics(configuration,
+                               traced_for(configuration),
+                               std::move(parameters));
 }
 
 plan::PlanInput plan_input_of(const records::Configuration& configuration,

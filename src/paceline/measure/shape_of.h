@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "paceline/networks/catalogue.h"
 #include "paceline/plan/plan_input.h"
 #include "paceline/records/configuration.h"
@@ -15,6 +17,12 @@ networks::NetworkOptions network_options(
 /// traced with two samples on the CPU.  Throws UsageError for an
 /// unknown network or precision, and for an image that is too small.
 plan::ModelShape shape_of(const records::Configuration& configuration);
+
+/// As with_statistics() of measure/statistics.h, of a network that is made and
+/// traced for it where the configuration averages statistics.
+std::unique_ptr<plan::Planner> with_statistics_of(
+    const records::Configuration& configuration,
+    std::unique_ptr<plan::Planner> parameters);
 
 /// The planner's input on rank 0 of the case.
 plan::PlanInput plan_input_of(const records::Configuration& configuration,
