@@ -180,6 +180,23 @@ TEST(Predict, AMeasuredUpdateTakesItsTimeAndNoOther) {
             kernels_named(predict(wanted), "cast"));
 }
 
+// A step of 256 + 64 ms on one device, 64 ms on another.
+TEST(Predict, ADeviceRateStretchesTheMeasuredUpdateToo) {
+  PredictRequest wanted = request("none", 1);
+  wanted.batch_size = 64;
+  wanted.profile = predict(wanted).costs.profile;
+  wanted.update = 64'000'000'000;
+  wanted.samples_per_s = 1000;
+  const Prediction faster = predict(wanted);
+  plan::Picoseconds sum = 0;
+  for (const auto& [shape, time] : kernels_named(faster, "update")) {
+    sum += time;
+  }
+  const auto rounded = std::ssize(wanted.network.model.parameters);
+  EXPECT_LE(std::abs(sum - 12'800'000'000), rounded);
+  EXPECT_LE(std::abs(faster.times.step - 64'000'000'000), rounded);
+}
+
 // One fused all-reduce behind backward, over a ring through both hosts: 14 hops
 // and 14/8 of the padded model at the network's rate.
 TEST(Predict, BspIsComputeAndOneRing) {

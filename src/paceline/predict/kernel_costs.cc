@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/predict/kernel_costs.h"
 
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,22 @@ double memory_rate(const PredictRequest& request) {
          request.cluster.device.memory_bytes_per_s.value_or(0);
 }
 
+/// A rate of one device stretches the profile and the update measured with it
+/// alike: by how much.
+double stretch_of(const PredictRequest& request) {
+  if (!request.profile || !request.samples_per_s || request.batch_size == 0 ||
+      !is_device_rate(*request.samples_per_s)) {
+    return 1;
+  }
+  plan::Picoseconds measured = *request.update;
+  for (const auto* times :
+       {&request.profile->forward, &request.profile->backward}) {
+    measured = std::reduce(times->begin(), times->end(), measured);
+  }
+  return request.batch_size / *request.samples_per_s /
+         plan::seconds_of(measured);
+}
+
 /// Update kernels take as long as the measured update; else the optimizer reads
 /// and writes its buffers at the speed of the memory.  Launches hide behind the
 /// backward pass where nothing is waited for.
@@ -27,9 +44,10 @@ cluster::KernelCost update_cost(const PredictRequest& request,
                                 const plan::PlanInput& input,
                                 bool launches) {
   if (request.update && *request.update > 0) {
-    return {
-        .optimizer_step = true,
-        .bytes_per_s = update_bytes(input) / plan::seconds_of(*request.update)};
+    return {.optimizer_step = true,
+            .bytes_per_s =
+                update_bytes(input) /
+                (plan::seconds_of(*request.update) * stretch_of(request))};
   }
   const OptimizerCosts optimizer =
       request.cost_table().optimizer(request.optimizer);
