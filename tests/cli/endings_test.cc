@@ -28,6 +28,12 @@ constexpr const char* kEndlessServed =
     "run hybrid --device cpu --trainers 1 --servers 1 --warmup 1 "
     "--steps 3,100000000 --yes --timeout 10 --format csv ";
 
+// The same with a neighbor, whose average waits for four micro-batches.
+constexpr const char* kEndlessNeighbors =
+    "run --model mlp --device cpu --ranks 2 --strategy "
+    "fusion+neighbor-allreduce:topology=ring+awc --batch-size 4 --accumulate 4 "
+    "--warmup 1 --steps 3,100000000 --yes --timeout 3 --format csv ";
+
 class Endings : public Program {
  protected:
   Endings() { setenv(kMark, folder_.c_str(), 1); }
@@ -121,6 +127,19 @@ TEST_F(Endings, AKilledRankIsNamed) {
   expect_named(
       run_into("kill -KILL $(rank 1)"), "1", "was killed by signal 9 (Killed)");
   expect_samples_so_far(0);
+}
+
+TEST_F(Endings, ANeighborThatIsKilledAmongMicroBatchesIsNamed) {
+  expect_named(run_into("kill -KILL $(rank 1)", kEndlessNeighbors),
+               "1",
+               "was killed by signal 9 (Killed)");
+  expect_samples_so_far(0);
+}
+
+TEST_F(Endings, ANeighborThatStopsAmongMicroBatchesIsNamed) {
+  expect_named(run_into("kill -STOP $(rank 1)", kEndlessNeighbors),
+               "1",
+               ": stopped answering 3 s ago ");
 }
 
 TEST_F(Endings, AKilledServerIsNamed) {
