@@ -74,17 +74,55 @@ TEST(LinkCurves, NeedThreeRatesOfCasesThatAreOtherwiseEqual) {
   };
   std::vector<RunRecord> records = fixed_link_records();
   EXPECT_EQ(curves(records), 1U);
-  for (RunRecord& r : records) {
-    if (r.configuration.link == "10Gbit,50us") {
-      r.configuration.link = "10Gbit,60us";
-    }
+  // A rate of two latencies: one has three rates, the other one.
+  std::vector<RunRecord> slower = records;
+  for (RunRecord& r : slower) {
+    r.configuration.link = "10Gbit,60us";
+    records.push_back(r);
   }
+  EXPECT_EQ(curves(records), 1U);
+  std::erase_if(records, [](const RunRecord& r) {
+    return r.configuration.link == "100Gbit,50us";
+  });
   EXPECT_EQ(curves(records), 0U);
   for (RunRecord& r : records) {
     r.configuration.link = "fast";
   }
   EXPECT_EQ(curves(records), 0U);
   EXPECT_EQ(curves(fixed_records()), 0U);
+}
+
+TEST(LinkCurves, JoinLinksThatDifferInLatencyToo) {
+  std::vector<RunRecord> records = fixed_link_records();
+  for (RunRecord& r : records) {
+    if (r.configuration.link == "100Gbit,50us") {
+      r.configuration.link = "100Gbit,2us";
+    }
+  }
+  const std::vector<GroupSummary> tables = summarize(records);
+  const std::vector<LinkCurves> all = link_curves(tables.front());
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_TRUE(describe(all[0]).ends_with(", latency 2 to 50 us"));
+  EXPECT_EQ(crossovers_of(all[0]).size(), 3U);
+}
+
+TEST(LinkCurves, AreNamedByTheirLabels) {
+  std::vector<RunRecord> records = fixed_link_records();
+  for (RunRecord& r : records) {
+    if (r.configuration.strategy == "dear:bucket-mb=25") {
+      r.configuration.label = "DeAR";
+    }
+  }
+  const std::vector<GroupSummary> tables = summarize(records);
+  const LinkCurves curves = link_curves(tables.front()).at(0);
+  const Table table = crossover_table(curves, time_format(tables.front().rows));
+  EXPECT_EQ(table.rows.at(0).cells.at(1), "DeAR");
+  EXPECT_EQ(table.rows.at(0).cells.at(3), "fusion:bucket-mb=25");
+  for (RunRecord& r : records) {
+    r.configuration.label = "one for all";
+  }
+  const std::vector<GroupSummary> alike = summarize(records);
+  EXPECT_EQ(link_curves(alike.front()).at(0).lines.at(0).name, "bsp");
 }
 
 TEST(LinkCurves, OfOneCaseTheMostStretchedValidOneCounts) {
@@ -121,7 +159,7 @@ TEST(LinkData, HasThePointsOfEveryStrategy) {
       const Json& point = line["points"][i];
       EXPECT_EQ(point["gbit_per_s"], std::vector<double>({1, 10, 100})[i]);
       EXPECT_EQ(point["case"], next);
-      EXPECT_EQ(point["valid"], !(line["strategy"] == "wfbp" && i == 1));
+      EXPECT_EQ(point["valid"], !(line["name"] == "wfbp" && i == 1));
     }
   }
   EXPECT_EQ(group["links"][0]["table"]["rows"].size(), 3U);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -33,18 +34,53 @@ std::optional<cluster::LinkSpec> link_of(const CaseSummary& row) {
   }
 }
 
-// What makes two cases points of one comparison.
-std::string key_of(const CaseSummary& row, const cluster::LinkSpec& link) {
+// What makes two cases points of one comparison, but for the links' latencies.
+std::string key_of(const CaseSummary& row) {
   records::Configuration rest = row.configuration;
   rest.strategy.clear();
   rest.link.clear();
   rest.stretch = 1;
-  return fmt::format("{} {} {} {}",
-                     records::name_of(row.source),
-                     row.experiment,
-                     link.latency_ns,
-                     rest.key());
+  return fmt::format(
+      "{} {} {}", records::name_of(row.source), row.experiment, rest.key());
 }
+
+void keep_names_apart(LinkCurves& curves) {
+  std::map<std::string, int> lines;
+  for (const LinkCurve& line : curves.lines) {
+    ++lines[line.name];
+  }
+  for (LinkCurve& line : curves.lines) {
+    if (lines[line.name] > 1) {
+      line.name = line.strategy;
+    }
+  }
+}
+
+double gbit_per_s(const cluster::LinkSpec& link) {
+  return link.bytes_per_s * 8e-9;
+}
+
+// The latencies that the links of each rate have, by the key of their cases.
+class Latencies {
+ public:
+  void add(const std::string& key, const cluster::LinkSpec& link) {
+    auto& of_rate = all_[key][gbit_per_s(link)];
+    of_rate.insert(link.latency_ns);
+    if (of_rate.size() > 1) {
+      several_.insert(key);
+    }
+  }
+  // The key, with the latency where links of one rate have several.
+  std::string full_key(const std::string& key,
+                       const cluster::LinkSpec& link) const {
+    return several_.contains(key) ? fmt::format("{} {}", key, link.latency_ns)
+                                  : key;
+  }
+
+ private:
+  std::map<std::string, std::map<double, std::set<std::int64_t>>> all_;
+  std::set<std::string> several_;
+};
 
 void add_point(LinkCurve& line, const LinkPoint& point) {
   const auto place = std::ranges::lower_bound(
@@ -65,7 +101,9 @@ void add_row(LinkCurves& curves, const CaseSummary& row, double gbit_per_s) {
   const std::string& strategy = row.configuration.strategy;
   auto line = std::ranges::find(curves.lines, strategy, &LinkCurve::strategy);
   if (line == curves.lines.end()) {
-    line = curves.lines.insert(line, {strategy, {}});
+    const std::string& label = row.configuration.label;
+    line = curves.lines.insert(
+        line, {strategy, label.empty() ? strategy : label, {}});
   }
   add_point(*line, {gbit_per_s, &row});
 }
@@ -191,19 +229,25 @@ const LinkPoint* LinkCurve::at(double gbit_per_s) const {
 }
 
 std::vector<LinkCurves> link_curves(const GroupSummary& group) {
-  std::vector<std::pair<std::string, LinkCurves>> groups;
+  std::vector<std::pair<const CaseSummary*, cluster::LinkSpec>> cases;
+  Latencies latencies;
   for (const CaseSummary& row : group.rows) {
     const auto link = link_of(row);
-    if (row.failed() || !link) {
-      continue;
+    if (!row.failed() && link) {
+      cases.emplace_back(&row, *link);
+      latencies.add(key_of(row), *link);
     }
-    const std::string key = key_of(row, *link);
+  }
+  std::vector<std::pair<std::string, LinkCurves>> groups;
+  for (const auto& [row, link] : cases) {
+    const std::string key = latencies.full_key(key_of(*row), link);
     auto known = std::ranges::find(
         groups, key, &std::pair<std::string, LinkCurves>::first);
     if (known == groups.end()) {
-      known = groups.insert(known, {key, {&row, link->latency_ns, {}, {}}});
+      known = groups.insert(known, {key, {row, {}, {}, {}}});
     }
-    add_row(known->second, row, link->bytes_per_s * 8e-9);
+    known->second.latencies_ns.insert(link.latency_ns);
+    add_row(known->second, *row, gbit_per_s(link));
   }
   std::vector<LinkCurves> result;
   for (auto& [key, curves] : groups) {
@@ -216,6 +260,7 @@ std::vector<LinkCurves> link_curves(const GroupSummary& group) {
     if (rates.size() >= kFewestRates &&
         curves.lines.size() >= kFewestStrategies) {
       curves.rates.assign(rates.begin(), rates.end());
+      keep_names_apart(curves);
       result.push_back(std::move(curves));
     }
   }
@@ -242,9 +287,15 @@ std::string describe(const LinkCurves& curves) {
   if (curves.first->source != records::Source::kMeasured) {
     text += fmt::format(", {}", records::name_of(curves.first->source));
   }
-  text += fmt::format(", latency {:g} us",
-                      static_cast<double>(curves.latency_ns) * 1e-3);
-  return printable(text);
+  const auto us = [](std::int64_t ns) {
+    return fmt::format("{:g}", static_cast<double>(ns) * 1e-3);
+  };
+  const auto& latencies = curves.latencies_ns;
+  text += ", latency " + us(*latencies.begin());
+  if (latencies.size() > 1) {
+    text += " to " + us(*latencies.rbegin());
+  }
+  return printable(text + " us");
 }
 
 namespace {
@@ -264,7 +315,7 @@ std::string crossover_text(const LinkCurves& curves) {
       return printable(fmt::format(
           "There is no crossover: {} is the fastest at every link with a valid "
           "case.",
-          best->strategy));
+          best->name));
     }
   }
   return "No case is valid, so none is the fastest.";
@@ -293,9 +344,9 @@ Table crossover_table(const LinkCurves& curves, const ValueFormat& format) {
     table.rows.push_back(
         {.cells = {
              fmt::format("{:.4g} and {:.4g}", crossover.low, crossover.high),
-             printable(crossover.below->strategy),
+             printable(crossover.below->name),
              steps(*crossover.below, crossover),
-             printable(crossover.above->strategy),
+             printable(crossover.above->name),
              steps(*crossover.above, crossover),
              crossover.gbit_per_s ? fmt::format("{:.3g}", *crossover.gbit_per_s)
                                   : std::string(kMissing),

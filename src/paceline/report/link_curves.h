@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,19 +27,22 @@ struct LinkPoint {
 
 struct LinkCurve {
   std::string strategy;
+  std::string name;  // its label; the strategy where it is not the only one
   std::vector<LinkPoint> points;  // by rate; one a rate
 
   /// The valid case at this rate, if there is one.
   const LinkPoint* at(double gbit_per_s) const;
 };
 
-/// Cases that are equal in all but strategy, rate and stretch.  Of cases that
-/// differ in their stretch alone, the most stretched of the valid ones counts.
+/// Cases that are equal in all but strategy, link and stretch.  Links of one
+/// rate have one latency: where they have several, each latency has curves of
+/// its own.  Of cases that differ in their stretch alone, the most stretched of
+/// the valid ones counts.
 struct LinkCurves {
   const CaseSummary* first = nullptr;  // the first of its cases
-  std::int64_t latency_ns = 0;         // of every link
-  std::vector<double> rates;           // Gbit/s, rising
-  std::vector<LinkCurve> lines;        // in the order of the rows
+  std::set<std::int64_t> latencies_ns;
+  std::vector<double> rates;     // Gbit/s, rising
+  std::vector<LinkCurve> lines;  // in the order of the rows
 };
 
 /// Where another strategy becomes the fastest, between neighboring rates.
@@ -63,7 +67,8 @@ std::vector<LinkCurves> link_curves(const GroupSummary& group);
 /// two rates alone has its crossovers too.  Points into `curves`.
 std::vector<Crossover> crossovers_of(const LinkCurves& curves);
 
-/// "resnet50, batch 16 per rank, 4 ranks, latency 20 us".
+/// "resnet50, batch 16 per rank, 4 ranks, latency 20 us", or "latency 2 to
+/// 50 us".
 std::string describe(const LinkCurves& curves);
 
 /// The crossovers as a table with how to read it below; without rows where one

@@ -104,8 +104,8 @@ Json links_json(const GroupSummary& group, const ValueFormat& time) {
                           {"case", point.row - group.rows.data()},
                           {"valid", point.valid()}});
       }
-      lines.push_back({{"strategy", printable(line.strategy)},
-                       {"points", std::move(points)}});
+      lines.push_back(
+          {{"name", printable(line.name)}, {"points", std::move(points)}});
     }
     all.push_back({{"of", describe(curves)},
                    {"table", table_json(crossover_table(curves, time))},

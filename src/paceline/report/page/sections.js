@@ -243,10 +243,10 @@ Object.assign(paceline, (() => {
 
   // Median steps by the rate of the link, valid cases before INVALID ones.
   function linkChart(links, group) {
-    const line = ({ strategy, points }, valid) => {
+    const line = ({ name, points }, valid) => {
       const shown = points.filter((one) => one.valid === valid);
       const first = shown.length ? group.cases[shown[0].case] : null;
-      return { name: valid ? strategy : `${strategy} (INVALID)`,
+      return { name: valid ? name : `${name} (INVALID)`,
         look: first ? lookOf(first) : "measured", boxes: [],
         points: shown.map((one) => point(group.cases[one.case].label,
           group.cases[one.case].step, { along: one.gbit_per_s })) };
