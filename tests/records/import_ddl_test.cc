@@ -75,6 +75,62 @@ TEST(ImportDdl, TriesOfOneFileAreRunsOfTheCaseThatItsNameDescribes) {
   EXPECT_EQ(records[0].configuration.key(), records[1].configuration.key());
 }
 
+/// The lines of bytedance/byteps, example/pytorch/benchmark_byteps.py, which
+/// the first rank of each machine prints, with its own rates: here of two
+/// machines of eight ranks, whose output went to one file.  The first machine's
+/// rates are those of bytedance/byteps, issue 78.
+std::string of_byteps() {
+  return R"(BytePS launching worker
+BytePS launching worker
+Model: resnet50
+Batch size: 32
+Number of GPUs: 16
+Model: resnet50
+Batch size: 32
+Number of GPUs: 16
+Running warmup...
+Running warmup...
+Running benchmark...
+Running benchmark...
+Iter #0: 33.5 img/sec per GPU
+Iter #0: 33.6 img/sec per GPU
+Iter #1: 34.2 img/sec per GPU
+Iter #1: 34.3 img/sec per GPU
+Iter #2: 44.3 img/sec per GPU
+Iter #3: 44.0 img/sec per GPU
+Iter #2: 44.4 img/sec per GPU
+Iter #4: 30.9 img/sec per GPU
+Iter #3: 44.1 img/sec per GPU
+Iter #5: 43.4 img/sec per GPU
+Img/sec per GPU: 38.4 +-11.0
+Total img/sec on 16 GPU(s): 614.1 +-176.0
+Iter #4: 31.0 img/sec per GPU
+Iter #5: 43.5 img/sec per GPU
+Img/sec per GPU: 38.5 +-11.0
+Total img/sec on 16 GPU(s): 615.7 +-176.0
+)";
+}
+
+TEST(ImportDdl, ReadsTheWorkersOfBytePsFromOneLog) {
+  const auto records = import_ddl(of_byteps() + of_byteps(), "byteps.log");
+  ASSERT_EQ(records.size(), 2U);
+  const RunRecord& record = records.front();
+  EXPECT_EQ(record.configuration.label, "byteps");
+  EXPECT_EQ(record.configuration.strategy, "wfbp+ps");
+  EXPECT_EQ(record.configuration.ranks, 16);
+  EXPECT_EQ(record.configuration.steps, 6);
+  ASSERT_EQ(record.ranks.size(), 16U);
+  for (const std::size_t rank : {0, 7, 8, 15}) {
+    ASSERT_EQ(record.ranks[rank].step_ns.size(), 6U);
+    EXPECT_EQ(record.ranks[rank].step_ns[4],
+              rank < 8 ? 1'035'598'706 : 1'032'258'065);  // 32 / 30.9, / 31.0 s
+  }
+  EXPECT_EQ(record.warnings.front().seen,
+            "the log has the rates of one rank on each of 2 machines");
+  EXPECT_EQ(records[1].run, 1);
+  EXPECT_EQ(records[1].ranks, record.ranks);
+}
+
 std::string refusal(const std::string& text, const std::string& path) {
   try {
     import_ddl(text, path);
@@ -94,6 +150,26 @@ TEST(ImportDdl, RefusesWhatItCannotKnow) {
   std::string zero(kHorovod);
   zero.replace(zero.find("108.3"), 5, "0.000");
   EXPECT_EQ(refusal(zero, "a.log"), "a.log:6: '0.000' is no rate");
+}
+
+TEST(ImportDdl, RefusesLogsInWhichAWorkerIsMissing) {
+  std::string cut = of_byteps();
+  cut.resize(cut.find("Img/sec per GPU: 38.5"));
+  EXPECT_EQ(refusal(cut, "a.log"),
+            "a.log: 2 workers begin a run and 1 end it, each with a 'Total' "
+            "line; the log is cut off, or a worker failed");
+  std::string odd = of_byteps();
+  for (auto at = odd.find("on 16"); at != std::string::npos;
+       at = odd.find("on 16")) {
+    odd.replace(at, 5, "on 15");
+  }
+  EXPECT_EQ(refusal(odd, "a.log"),
+            "a.log:28: of 15 ranks 2 workers tell, which must have equally "
+            "many ranks and iterations");
+  std::string skipped(kHorovod);
+  skipped.replace(skipped.find("Iter #2"), 7, "Iter #3");
+  EXPECT_EQ(refusal(skipped, "a.log"),
+            "a.log:8: iteration 3 follows no iteration 2");
 }
 
 TEST(ImportDdl, RefusesDamagedLinesOfResults) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/records/import_ddl.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -78,29 +79,45 @@ class LogReader {
     for (; line_ < lines_.size(); ++line_) {
       read_line(lines_[line_]);
     }
-    if (!rates_.empty()) {
-      throw UsageError(fmt::format(
-          "{}: the log ends before the 'Total' line of its last run", path_));
+    if (!hosts_.empty()) {
+      throw UsageError(
+          hosts_.size() == 1
+              ? fmt::format(
+                    "{}: the log ends before the 'Total' line of its last run",
+                    path_)
+              : fmt::format("{}: {} workers begin a run and {} end it, each "
+                            "with a 'Total' line; the log is cut off, or a "
+                            "worker failed",
+                            path_,
+                            hosts_.size(),
+                            std::ranges::count(hosts_, true, &Host::ended)));
     }
     return std::move(records_);
   }
 
  private:
+  /// What one worker of the run prints: Horovod's rank 0, or on each machine
+  /// BytePS's first rank.
+  struct Host {
+    std::vector<double> rates;
+    bool ended = false;
+  };
+
   void read_line(const std::string& line) {
     static const std::regex model("Model: (\\S+)");
     static const std::regex batch("Batch size: ([0-9]{1,6})");
     static const std::regex sequence(
         "BERT .*Pretraining, Sentence len: ([0-9]{1,6})");
     static const std::regex iteration(
-        "Iter #[0-9]+: ([0-9.]+) (img|sentences)/sec per (GPU|CPU)");
+        "Iter #([0-9]{1,6}): ([0-9.]+) (img|sentences)/sec per (GPU|CPU)");
     static const std::regex total(
         "Total (img|sen)/sec on ([0-9]{1,5}) (GPU|CPU)\\(s\\): .*");
     std::smatch found;
     if (std::regex_search(line, found, iteration)) {
-      rates_.push_back(rate_of(found[1]));
-      case_.device = found[3] == "GPU" ? "cuda" : "cpu";
+      add_rate(std::stoul(found[1]), rate_of(found[2]));
+      case_.device = found[4] == "GPU" ? "cuda" : "cpu";
     } else if (std::regex_search(line, found, total)) {
-      end_run(std::stoi(found[2]));
+      end_host(std::stoi(found[2]));
     } else if (line.find("Iter #") != std::string::npos ||
                line.starts_with("Total img/sec") ||
                line.starts_with("Total sen/sec")) {
@@ -110,6 +127,10 @@ class LogReader {
           path_,
           line_ + 1,
           shown(line)));
+    } else if (line.find("BytePS launching worker") != std::string::npos &&
+               case_.label == "horovod") {
+      case_.label = "byteps";
+      case_.strategy = "wfbp+ps";
     } else if (std::regex_search(line, found, model)) {
       case_.model = ours(kModels, found[1]);
     } else if (std::regex_search(line, found, batch)) {
@@ -133,6 +154,39 @@ class LogReader {
     return rate;
   }
 
+  // The machines of a run begin together, and each counts from 0.
+  void add_rate(std::size_t iteration, double rate) {
+    const auto next = std::ranges::find_if(hosts_, [&](const Host& host) {
+      return !host.ended && host.rates.size() == iteration;
+    });
+    if (next != hosts_.end()) {
+      next->rates.push_back(rate);
+    } else if (iteration == 0 || hosts_.empty()) {
+      hosts_.push_back({.rates = {rate}});
+    } else {
+      throw UsageError(
+          fmt::format("{}:{}: iteration {} follows no iteration {}",
+                      path_,
+                      line_ + 1,
+                      iteration,
+                      iteration - 1));
+    }
+  }
+
+  // The total of a machine is its own mean times all ranks.
+  void end_host(int ranks) {
+    const auto longest =
+        std::ranges::max_element(hosts_, {}, [](const Host& host) {
+          return host.ended ? 0 : host.rates.size();
+        });
+    if (longest != hosts_.end()) {
+      longest->ended = true;
+    }
+    if (std::ranges::all_of(hosts_, &Host::ended)) {
+      end_run(ranks);
+    }
+  }
+
   void end_run(int ranks) {
     const auto lacks = [&](std::string_view what) {
       return UsageError(fmt::format(
@@ -150,14 +204,28 @@ class LogReader {
     if (case_.batch_size < 1) {
       throw lacks("batch size");
     }
-    if (rates_.empty()) {
+    if (hosts_.empty()) {
       throw lacks("iterations");
     }
     if (ranks < 1 || ranks > kMostRanks) {
       throw UsageError(fmt::format("{}:{}: {} ranks", path_, line_ + 1, ranks));
     }
+    const auto machines = static_cast<int>(hosts_.size());
+    const auto steps = hosts_.front().rates.size();
+    if (ranks % machines != 0 ||
+        !std::ranges::all_of(hosts_, [&](const Host& host) {
+          return host.rates.size() == steps;
+        })) {
+      throw UsageError(
+          fmt::format("{}:{}: of {} ranks {} workers tell, which must have "
+                      "equally many ranks and iterations",
+                      path_,
+                      line_ + 1,
+                      ranks,
+                      machines));
+    }
     case_.ranks = ranks;
-    case_.steps = static_cast<int>(rates_.size());
+    case_.steps = static_cast<int>(steps);
     case_.engine = case_.device == "cuda" ? "nccl" : "gloo";
     RunRecord record;
     record.source = Source::kImported;
@@ -165,23 +233,30 @@ class LogReader {
     record.run = static_cast<int>(records_.size());
     record.configuration = case_;
     for (int rank = 0; rank < ranks; ++rank) {
-      record.ranks.push_back(samples(rank));
+      record.ranks.push_back(samples(
+          rank,
+          hosts_[static_cast<std::size_t>(rank / (ranks / machines))].rates));
     }
     record.warnings.push_back(
         {.code = "rank-0-for-all",
-         .seen = "the log has rank 0's rates alone",
-         .why = "its figures stand for all ranks; a sample is the mean step of "
-                "one iteration",
+         .seen = machines == 1
+                     ? "the log has rank 0's rates alone"
+                     : fmt::format("the log has the rates of one rank on each "
+                                   "of {} machines",
+                                   machines),
+         .why = fmt::format("its figures stand for all ranks{}; a sample is "
+                            "the mean step of one iteration",
+                            machines == 1 ? "" : " of its machine"),
          .advice = ""});
     records_.push_back(std::move(record));
-    rates_.clear();
+    hosts_.clear();
   }
 
-  RankSamples samples(int rank) const {
+  RankSamples samples(int rank, const std::vector<double>& rates) const {
     RankSamples samples;
     samples.rank = rank;
     samples.device = case_.device;
-    for (const double rate : rates_) {
+    for (const double rate : rates) {
       samples.step_ns.push_back(std::llround(1e9 * case_.batch_size / rate));
       samples.window_ns += samples.step_ns.back();
     }
@@ -192,7 +267,7 @@ class LogReader {
   std::string path_;
   std::size_t line_ = 0;
   Configuration case_;
-  std::vector<double> rates_;  // of the run that is being read
+  std::vector<Host> hosts_;  // of the run that is being read
   std::vector<RunRecord> records_;
 };
 
