@@ -151,12 +151,14 @@ std::string codecs_text(const predict::CodecTable& table) {
                   {.name = "sent", .group = "a step", .unit = "MB"},
                   {.name = "break-even", .unit = "Gbit/s"},
                   {.name = "step", .group = "fusion", .unit = "ms"},
+                  {.name = "exposed", .group = "fusion", .unit = "ms"},
                   {.name = "pays", .group = "fusion"}}};
   shown.rows.push_back({.cells = {"none",
                                   "0.00",
                                   megabytes(table.bytes),
                                   "-",
                                   fmt::format("{:.2f}", ms(table.step)),
+                                  fmt::format("{:.2f}", ms(table.exposed)),
                                   ""}});
   for (const predict::CodecAdvice& row : table.rows) {
     shown.rows.push_back(
@@ -167,17 +169,20 @@ std::string codecs_text(const predict::CodecTable& table) {
                        ? fmt::format("{:.3g}", *row.break_even * 8e-9)
                        : "saves none",
                    fmt::format("{:.2f}", ms(row.step)),
+                   fmt::format("{:.2f}", ms(row.exposed)),
                    pays_text(row.change)}});
   }
   for (const predict::Unfit& unfit : table.unfit) {
     shown.rows.push_back(
-        {.cells = {unfit.strategy, "-", "-", "-", "-", unfit.why}});
+        {.cells = {unfit.strategy, "-", "-", "-", "-", "-", unfit.why}});
   }
   return "\n" + report::console_text(shown) +
          "coding: as `paceline profile --codecs` measured it, on one core; "
          "break-even: the link\nrate below which it takes less time than the "
-         "bytes that it saves; pays: the predicted\nstep is shorter than "
-         "without, each in its best bucket size, and by how much\n";
+         "bytes that it saves; exposed: what\ncommunication adds to the "
+         "predicted step, all that a codec can save; pays: that step is\n"
+         "shorter than without, each in its best bucket size, and by how "
+         "much\n";
 }
 
 namespace {

@@ -16,19 +16,19 @@ namespace {
 
 struct Fastest {
   std::string strategy;
-  plan::Picoseconds step = 0;
+  plan::Picoseconds step = 0, exposed = 0;
 };
 
 /// The fastest of the bucket sizes.
 Fastest best_of(const AdviseRequest& request, const std::string& rest) {
-  Fastest best{"", std::numeric_limits<plan::Picoseconds>::max()};
+  Fastest best{"", std::numeric_limits<plan::Picoseconds>::max(), 0};
   for (const double mebibytes : request.bucket_mb) {
     PredictRequest job = request.job;
     job.strategy = fmt::format("fusion:bucket-mb={}{}", mebibytes, rest);
     job.steps = 3;
-    const plan::Picoseconds step = predict(job).times.step;
-    if (step < best.step) {
-      best = {job.strategy, step};
+    const Prediction prediction = predict(job);
+    if (prediction.times.step < best.step) {
+      best = {job.strategy, prediction.times.step, prediction.exposed()};
     }
   }
   return best;
@@ -84,6 +84,7 @@ CodecAdvice weigh(const AdviseRequest& request,
   Fastest best = best_of(request, rest);
   row.strategy = std::move(best.strategy);
   row.step = best.step;
+  row.exposed = best.exposed;
   row.change = static_cast<double>(row.step - table.step) /
                static_cast<double>(table.step);
   return row;
@@ -109,6 +110,7 @@ CodecTable weigh_codecs(const AdviseRequest& request) {
   Fastest plain = best_of(request, "");
   table.strategy = std::move(plain.strategy);
   table.step = plain.step;
+  table.exposed = plain.exposed;
   table.bytes = BucketProgram(request, "").sent_bytes();
   for (const cluster::CodecTime& codec : request.job.codecs) {
     try {

@@ -21,14 +21,15 @@ struct CodecAdvice {
   /// The link rate, bytes/s, below which coding takes less time than the bytes
   /// that it saves; nothing where it saves none.
   std::optional<double> break_even{};
-  std::string strategy;        // fusion with the codec, in its best buckets
-  plan::Picoseconds step = 0;  // its prediction
-  double change = 0;           // of the step against fusion without a codec
+  std::string strategy;           // fusion with the codec, in its best buckets
+  plan::Picoseconds step = 0;     // its prediction
+  plan::Picoseconds exposed = 0;  // what communication adds to it
+  double change = 0;              // of the step against fusion without a codec
 };
 
 struct CodecTable {
   std::string strategy;  // without a codec, in its best buckets
-  plan::Picoseconds step = 0;
+  plan::Picoseconds step = 0, exposed = 0;
   std::int64_t bytes = 0;  // as above
   std::vector<CodecAdvice> rows;
   std::vector<Unfit> unfit;
