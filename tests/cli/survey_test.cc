@@ -2,12 +2,14 @@
 // What a survey that is left alone does: repeats failed cases, writes a log a
 // case, and goes on where it was stopped.
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/program.h"
@@ -19,6 +21,29 @@ namespace paceline {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// While it lives no file of this process and of those that it starts grows
+/// beyond so many bytes: a write ends short there, then fails, as on a full
+/// disk.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    on_signal_ = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~FullDisk() {
+    std::signal(SIGXFSZ, on_signal_);
+    setrlimit(RLIMIT_FSIZE, &before_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*on_signal_)(int) = nullptr;
+};
 
 // Three cases: the second's loss is not finite, whatever the machine.
 constexpr const char* kDiverging = R"(
@@ -129,6 +154,36 @@ TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
     EXPECT_EQ(records()[0], first) << "is not run again";
     EXPECT_EQ(records()[1].configuration.steps, 400);
     EXPECT_FALSE(records()[1].error) << *records()[1].error;
+  }
+}
+
+// The disk is full in the middle of the second record.
+TEST_F(Survey, GoesOnAfterAFullDisk) {
+  const std::string line =
+      "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
+      "--warmup 1 --steps 3 --seed 1,2,3 --records r.jsonl --format csv ";
+  ASSERT_EQ(run(line).exit_code, 0);
+  const auto whole = fs::file_size(folder_ / "r.jsonl");
+  fs::remove(folder_ / "r.jsonl");
+  {
+    const FullDisk disk(whole / 2);
+    const Outcome stopped = run(line);
+    EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
+    EXPECT_NE(stopped.err.find("r.jsonl: a record could not be written: "),
+              std::string::npos)
+        << stopped.err;
+  }
+  EXPECT_EQ(fs::file_size(folder_ / "r.jsonl"), whole / 2);
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
+
+  const Outcome resumed = run(line + "--resume");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  ASSERT_EQ(records().size(), 3U);
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 3);
+  for (const int seed : {1, 2, 3}) {
+    const auto& record = records()[static_cast<std::size_t>(seed - 1)];
+    EXPECT_EQ(record.configuration.seed, seed);
+    EXPECT_FALSE(record.error) << *record.error;
   }
 }
 
