@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/ddl.h"
 
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -66,6 +68,25 @@ TEST(Ddl, ServersAndFailedCasesAddNoRate) {
             std::string::npos);
   EXPECT_TRUE(
       text.ends_with("# wfbp+all-reduce on 2 ranks failed: rank 1 died\n"));
+}
+
+// 80, 82 and 84 a rank: mean 164, standard error 4 / sqrt(3), t = 4.303.
+TEST(Ddl, TriesHaveAMeanWithItsInterval) {
+  std::vector<records::RunRecord> records;
+  for (const double rate : {80, 82, 84}) {
+    records.push_back(of_steps("resnet50", {std::llround(8e9 / rate)}));
+    records.back().run = static_cast<int>(records.size()) - 1;
+  }
+  const std::string text = ddl_tries(records);
+  EXPECT_EQ(text,
+            "# wfbp+all-reduce on 2 ranks, mean of 3 tries: 164.0 img/sec, "
+            "95 % interval 154.1 to 173.9\n");
+  EXPECT_EQ(text.find("Total"), std::string::npos)
+      << "the original's parser takes such a line for a try";
+  EXPECT_EQ(ddl_tries(std::span(records).first(1)), "");
+  records[1].error = "rank 1 died";
+  EXPECT_NE(ddl_tries(records).find("mean of 2 tries: 164.0"),
+            std::string::npos);
 }
 
 TEST(Ddl, WhatIsPrintedCanBeImported) {

@@ -165,11 +165,12 @@ void Results::write_logs(const std::vector<records::RunRecord>& shown) const {
   }
   for (const auto& [name, runs] : by_log) {
     write_atomically(fs::path(settings_.logs) / name,
-                     fmt::format("# {}, {}\n# {}\n{}",
+                     fmt::format("# {}, {}\n# {}\n{}{}",
                                  settings_.name,
                                  runs.front().started_at,
                                  report::command_of(runs.front().configuration),
-                                 report::render_ddl(runs)));
+                                 report::render_ddl(runs),
+                                 report::ddl_tries(runs)));
   }
 }
 

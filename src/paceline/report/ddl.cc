@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/report/cases.h"
+#include "paceline/stats/distribution.h"
 #include "paceline/stats/mean.h"
 
 namespace paceline::report {
@@ -77,17 +79,26 @@ std::string heading(const records::Configuration& c,
   return fmt::format("Running warmup...\n{}Running benchmark...\n", sentence);
 }
 
-std::string block_of(const RunRecord& record) {
-  const records::Configuration& c = record.configuration;
-  std::vector<const records::RankSamples*> training;
+/// Those that the original measures: of the first rank that trains.
+struct Rates {
+  std::int64_t ranks = 0;     // that train
+  std::vector<double> rates;  // of the iterations
+};
+
+Rates rates_of(const RunRecord& record) {
+  Rates result;
   for (const records::RankSamples& rank : record.ranks) {
-    if (!rank.step_ns.empty()) {
-      training.push_back(&rank);
+    if (!rank.step_ns.empty() && result.ranks++ == 0) {
+      result.rates = rates_of(rank.step_ns, record.configuration.batch_size);
     }
   }
-  const auto ranks = static_cast<std::int64_t>(training.size());
+  return result;
+}
+
+std::string block_of(const RunRecord& record) {
+  const records::Configuration& c = record.configuration;
+  const auto [ranks, rates] = rates_of(record);
   const Words words = words_of(c);
-  const auto rates = rates_of(training.front()->step_ns, c.batch_size);
   std::string text = heading(c, ranks, words);
   for (std::size_t i = 0; i < rates.size(); ++i) {
     text += fmt::format(
@@ -125,6 +136,37 @@ std::string plain(std::string text) {
 
 std::string render_ddl(std::span<const RunRecord> records) {
   return foreign_log(records, block_of);
+}
+
+std::string ddl_tries(std::span<const RunRecord> records) {
+  constexpr double kLevel = 0.95;
+  std::string text;
+  for (const Case& one : group_cases(records)) {
+    const records::Configuration& c = one.configuration();
+    std::vector<double> totals;
+    for (const RunRecord* run : one.measured()) {
+      const auto [ranks, rates] = rates_of(*run);
+      totals.push_back(static_cast<double>(ranks) * stats::mean(rates));
+    }
+    if (totals.size() < 2 || c.has_tables()) {
+      continue;
+    }
+    const double mean = stats::mean(totals);
+    const double half =
+        stats::student_t_quantile(kLevel, static_cast<int>(totals.size()) - 1) *
+        stats::standard_error(totals);
+    text += fmt::format(
+        "# {} on {}, mean of {} tries: {:.1f} {}, 95 % interval {:.1f} to "
+        "{:.1f}\n",
+        c.strategy,
+        counted(c.ranks, "rank"),
+        totals.size(),
+        mean,
+        words_of(c).total,
+        mean - half,
+        mean + half);
+  }
+  return text;
 }
 
 std::string ddl_log_name(const records::Configuration& c) {

@@ -15,6 +15,10 @@ namespace paceline::report {
 /// sentences instead of images.  Lines of cases that failed begin with '#'.
 std::string render_ddl(std::span<const records::RunRecord> records);
 
+/// For each case of two tries or more a line that begins with '#': the mean of
+/// what its tries print as their totals, and its 95 % interval, by Student's t.
+std::string ddl_tries(std::span<const records::RunRecord> records);
+
 /// The name that ddl-benchmarks gives the log of such a case, with the link in
 /// place of its `rdma` number.
 std::string ddl_log_name(const records::Configuration& configuration);
