@@ -45,6 +45,32 @@ TEST_F(Advise, RanksTablesOnTrainersToo) {
   EXPECT_EQ(outcome.out.find(" servers "), std::string::npos) << outcome.out;
 }
 
+// 3 servers hold 3 tables of 10 GB, or one of them all, in 11 GiB each.
+TEST_F(Advise, RecommendsNoPlacementThatDoesNotFit) {
+  const std::string job = "advise hybrid " + kCluster +
+                          " --device-rate 3000 --servers 3 --embedding-dim "
+                          "100 --embeddings ";
+  Outcome outcome = run(job + "25000000");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words : {"\n -  replicated",
+                            "- does not fit: a rank has 11811.16 MB\n",
+                            "no error bars: ",
+                            "its share of the critical path",
+                            "paceline run --model hybrid"}) {
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
+  }
+  outcome = run(job + "300 --top 1");
+  EXPECT_NE(outcome.out.find("; 3 more: --top 0 shows all"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(outcome.out.find("does not fit"), std::string::npos) << outcome.out;
+  outcome = run(job + "250000000");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.err,
+            "paceline: no placement of the tables fits into the memory of the "
+            "cluster's ranks; take more servers, or fewer or shorter rows\n");
+  EXPECT_EQ(outcome.out.find("paceline run"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Advise, EndsWithACommand) {
   const Outcome outcome =
       run("advise resnet50 " + kCluster + " --ranks 4 --bucket-mb 25");

@@ -93,8 +93,9 @@ TEST_F(Predict, SimulatesTablesOnTrainers) {
   EXPECT_GT(exposed(1), exposed(0));  // wider rows cross
   EXPECT_EQ(exposed(2), 0);           // none crosses
   expect_refused(job + "--staleness 1",
-                 "paceline: embedding tables on trainers are asked all at "
-                 "once, and lookups miss no update; staleness needs servers");
+                 "paceline: embedding tables: trainers that hold the tables "
+                 "exchange rows in every step, and no lookup misses an update; "
+                 "leave staleness out, or take servers");
 }
 
 TEST_F(Predict, SimulatesDlrm) {

@@ -134,7 +134,16 @@ int AdviseCommand::place_tables() const {
   predict::PredictRequest request = job_.request();
   tables_.complete(job_, request);
   const auto ranked = predict::rank_placements(request);
-  fmt::print("{}", placements_text(ranked, *request.tables));
+  fmt::print(
+      "{}",
+      placements_text(
+          ranked, *request.tables, request.cluster.device.memory_bytes, top_));
+  if (!ranked.front().fits) {
+    std::fflush(stdout);
+    throw UsageError(
+        "no placement of the tables fits into the memory of the cluster's "
+        "ranks; take more servers, or fewer or shorter rows");
+  }
   records::Configuration best = tables_.configuration(job_);
   best.placement = strategies::name_of(ranked.front().placement);
   best.servers = ranked.front().colocated ? 0 : best.servers;

@@ -262,31 +262,8 @@ std::string place_of(const strategies::EmbeddingJob& job,
   return "";
 }
 
-}  // namespace
-
-std::string placements_text(std::span<const predict::PlacedTables> ranked,
-                            const strategies::EmbeddingJob& job) {
-  report::Table placements{
-      .columns = {{.name = "placement", .align = report::Align::kLeft},
-                  {.name = "on", .align = report::Align::kLeft},
-                  {.name = "ranks"},
-                  {.name = "step", .unit = "ms"},
-                  {.name = "examples/s"},
-                  {.name = "fullest of these", .unit = "MB"},
-                  {.name = "tables", .unit = "% of the step"}}};
-  for (const predict::PlacedTables& it : ranked) {
-    placements.rows.push_back(
-        {.cells = {std::string(strategies::name_of(it.placement)),
-                   it.colocated ? "trainers" : "servers",
-                   fmt::format("{}", it.ranks),
-                   fmt::format("{:.3f}", ms(it.step)),
-                   fmt::format("{:.0f}", it.samples_per_s),
-                   megabytes(it.server_bytes),
-                   fmt::format("{:.1f}", it.share * 100)}});
-  }
-  placements.text =
-      "tables: what the step is longer by than that of the trainers alone";
-  const predict::PlacedTables& best = ranked.front();
+std::string best_tables_text(const predict::PlacedTables& best,
+                             const strategies::EmbeddingJob& job) {
   report::Table tables{
       .columns = {{.name = "table", .align = report::Align::kLeft},
                   {.name = "lies on", .align = report::Align::kLeft},
@@ -302,8 +279,67 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
                    megabytes(copies * predict::table_bytes(job)),
                    fmt::format("{:.1f}", best.share * 100 / job.tables)}});
   }
-  tables.text = "tables are alike and are looked up together: equal shares";
-  return report::console_text(placements) + "\n" + report::console_text(tables);
+  tables.text =
+      "its share of the critical path; tables are alike and are looked up "
+      "together: equal shares";
+  return "\n" + report::console_text(tables);
+}
+
+/// Whether what the fullest rank holds was compared with its memory.
+std::string memory_text(std::span<const predict::PlacedTables> ranked,
+                        std::optional<std::int64_t> memory) {
+  if (!memory) {
+    return "the cluster file says no memory of its device: whether tables fit "
+           "is not checked\n";
+  }
+  return std::ranges::all_of(ranked, &predict::PlacedTables::fits)
+             ? ""
+             : fmt::format("- does not fit: a rank has {} MB\n",
+                           megabytes(*memory));
+}
+
+}  // namespace
+
+std::string placements_text(std::span<const predict::PlacedTables> ranked,
+                            const strategies::EmbeddingJob& job,
+                            std::optional<std::int64_t> memory,
+                            int top) {
+  const std::size_t count =
+      top > 0 ? std::min(static_cast<std::size_t>(top), ranked.size())
+              : ranked.size();
+  report::Table placements{
+      .columns = {{.name = "", .align = report::Align::kLeft},
+                  {.name = "placement", .align = report::Align::kLeft},
+                  {.name = "on", .align = report::Align::kLeft},
+                  {.name = "ranks"},
+                  {.name = "step", .unit = "ms"},
+                  {.name = "examples/s"},
+                  {.name = "fullest of these", .unit = "MB"},
+                  {.name = "tables", .unit = "% of the step"}}};
+  for (const predict::PlacedTables& it : ranked.first(count)) {
+    placements.rows.push_back(
+        {.cells = {it.fits ? "" : " -",
+                   std::string(strategies::name_of(it.placement)),
+                   it.colocated ? "trainers" : "servers",
+                   fmt::format("{}", it.ranks),
+                   fmt::format("{:.3f}", ms(it.step)),
+                   fmt::format("{:.0f}", it.samples_per_s),
+                   megabytes(it.server_bytes),
+                   fmt::format("{:.1f}", it.share * 100)}});
+  }
+  placements.text =
+      "tables: what the step is longer by than that of the trainers alone";
+  if (count < ranked.size()) {
+    placements.text +=
+        fmt::format("; {} more: --top 0 shows all", ranked.size() - count);
+  }
+  const predict::PlacedTables& best = ranked.front();
+  return report::console_text(placements) +
+         memory_text(ranked.first(count), memory) +
+         (best.bar.why.empty()
+              ? ""
+              : fmt::format("no error bars: {}\n", best.bar.why)) +
+         (best.fits ? best_tables_text(best, job) : "");
 }
 
 }  // namespace paceline::cli

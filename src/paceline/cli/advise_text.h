@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,8 +23,12 @@ std::string codecs_text(const predict::CodecTable& table);
 /// Which bucket size each strategy with buckets should have.
 std::string sizes_text(const predict::AdviceTable& table);
 
-/// Placements, the fastest first, and what the first one does with each table.
+/// The first `top` placements (0: all), how sure they are, and, where the first
+/// one fits, what it does with each table.  `memory`: bytes of the cluster's
+/// device, where they are known.
 std::string placements_text(std::span<const predict::PlacedTables> ranked,
-                            const strategies::EmbeddingJob& job);
+                            const strategies::EmbeddingJob& job,
+                            std::optional<std::int64_t> memory,
+                            int top);
 
 }  // namespace paceline::cli

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/experiment/check.h"
 #include "paceline/experiment/key.h"
 #include "paceline/predict/tables.h"
 
@@ -39,11 +40,9 @@ void TableFlags::exclude_beside(CLI::Option& records) {
 records::Configuration TableFlags::configuration(const JobFlags& job) const {
   records::Configuration tables = tables_;
   tables.model = job.model();
-  if (job.batch_size() && tables.model == "hybrid") {
-    throw UsageError(fmt::format(
-        "--batch-size {}: a step of hybrid has as many bags as 20 to 50 ids "
-        "make; leave it out, or take dlrm",
-        *job.batch_size()));
+  if (job.batch_size()) {
+    experiment::check_batch(tables.model,
+                            fmt::format("--batch-size {}", *job.batch_size()));
   }
   tables.batch_size = job.batch_size().value_or(tables.batch_size);
   return tables;

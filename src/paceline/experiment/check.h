@@ -27,6 +27,10 @@ std::string not_built_in(const std::string& engine, const Machine& machine);
 std::string canonical_strategy(const records::Configuration& configuration,
                                const Where& where);
 
+/// Throws UsageError, which begins with `origin`, where a step of `model` has a
+/// number of samples of its own.
+void check_batch(const std::string& model, const std::string& origin);
+
 /// Gives a case of a model with embedding tables the ranks that its trainers,
 /// servers and master are.  Throws UsageError where `ranks` asks for another
 /// number, where the case asks for what such models cannot do, and where a

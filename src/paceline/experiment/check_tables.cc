@@ -2,6 +2,7 @@
 // What models with embedding tables may be asked for.
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "paceline/base/process.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/outside.h"
+#include "paceline/strategies/embedding_job.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
@@ -90,25 +92,19 @@ void check_dense_strategy(const Configuration& c, const Where& where) {
   }
 }
 
-void refuse(const std::string& origin, bool given, const char* why) {
+void refuse(const std::string& origin, bool given, std::string_view why) {
   if (given) {
     throw UsageError(fmt::format("{}: {}", origin, why));
   }
 }
 
-void check_servers(const Configuration& c, const Where& where) {
-  refuse(where("staleness"),
-         c.staleness > 0 && c.placement == "replicated",
-         "replicas that apply gradients as they come drift apart; take another "
-         "placement");
-  refuse(where("staleness"),
-         c.staleness > 0 && c.servers == 0,
-         "without servers all ranks exchange rows in every step; leave it out, "
-         "or take servers");
-  refuse(where("lookup"),
-         c.lookup == "sequential" && c.servers == 0,
-         "without servers rows cross all-to-all; leave it out, or take "
-         "servers");
+void check_placement(const Configuration& c, const Where& where) {
+  const auto why = strategies::why_not_placed(
+      {.placement = strategies::table_placement(c.placement),
+       .sequential = c.lookup == "sequential",
+       .staleness = c.staleness,
+       .colocated = c.servers == 0});
+  refuse(where(c.staleness > 0 ? "staleness" : "lookup"), !why.empty(), why);
 }
 
 void check_training(const Configuration& c, const Where& where) {
@@ -125,11 +121,9 @@ void check_training(const Configuration& c, const Where& where) {
   refuse(where("dtype"),
          c.dtype != "fp32",
          "embedding rows and what takes them are fp32; take fp32");
-  refuse(
-      where("batch_size"),
-      c.model == "hybrid" && c.batch_size != Configuration{}.batch_size,
-      "a step of hybrid has as many bags as 20 to 50 ids make; leave it out, "
-      "or take dlrm");
+  if (c.batch_size != Configuration{}.batch_size) {
+    check_batch(c.model, where("batch_size"));
+  }
   refuse(where("compat_relu"),
          c.model != "hybrid" && c.compat_relu,
          "of the model hybrid; leave it out");
@@ -140,6 +134,13 @@ void check_training(const Configuration& c, const Where& where) {
 }
 
 }  // namespace
+
+void check_batch(const std::string& model, const std::string& origin) {
+  refuse(origin,
+         model == "hybrid",
+         "a step of hybrid has as many bags as 20 to 50 ids make; leave it "
+         "out, or take dlrm");
+}
 
 void check_tables(Configuration& c, const Machine& m, const Where& where) {
   if (!c.has_tables()) {
@@ -159,7 +160,7 @@ void check_tables(Configuration& c, const Machine& m, const Where& where) {
   }
   c.ranks = ranks;
   check_table_memory(c, m, where);
-  check_servers(c, where);
+  check_placement(c, where);
   check_training(c, where);
   check_dense_strategy(c, where);
 }

@@ -2,6 +2,7 @@
 #include "paceline/predict/placements.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/predict/predict.h"
@@ -45,13 +46,25 @@ std::int64_t table_bytes(const EmbeddingJob& job) {
 
 namespace {
 
-/// The job's own form, and the one on trainers where that has as many tables.
-std::vector<EmbeddingJob> forms_of(const EmbeddingJob& job) {
-  std::vector<EmbeddingJob> forms{job};
-  if (!job.colocated && job.servers == job.trainers && job.staleness == 0 &&
-      !job.sequential) {
-    forms.push_back(job);
-    forms.back().colocated = true;
+/// The job with every placement that there can be: in its own form, and on the
+/// trainers where that form has as many tables.
+std::vector<EmbeddingJob> forms_of(EmbeddingJob job) {
+  std::vector<EmbeddingJob> forms;
+  for (const bool colocated : {false, true}) {
+    if (colocated ? job.servers != job.trainers : job.colocated) {
+      continue;
+    }
+    EmbeddingJob form = job;
+    form.colocated = colocated;
+    for (const auto placement : {TablePlacement::kTable,
+                                 TablePlacement::kRowHash,
+                                 TablePlacement::kRowRange,
+                                 TablePlacement::kReplicated}) {
+      form.placement = placement;
+      if (strategies::why_not_placed(form).empty()) {
+        forms.push_back(form);
+      }
+    }
   }
   return forms;
 }
@@ -61,32 +74,29 @@ std::vector<EmbeddingJob> forms_of(const EmbeddingJob& job) {
 std::vector<PlacedTables> rank_placements(PredictRequest request) {
   PACELINE_CHECK(request.tables.has_value());
   const plan::Picoseconds alone = predict(without_tables(request)).times.step;
+  const auto memory = request.cluster.device.memory_bytes;
   std::vector<PlacedTables> ranked;
-  for (EmbeddingJob job : forms_of(*request.tables)) {
-    for (const auto placement : {TablePlacement::kTable,
-                                 TablePlacement::kRowHash,
-                                 TablePlacement::kRowRange,
-                                 TablePlacement::kReplicated}) {
-      if (placement == TablePlacement::kReplicated && job.staleness > 0) {
-        continue;  // replicas would drift apart
-      }
-      job.placement = placement;
-      request.tables = job;
-      request.ranks = job.ranks();
-      const Prediction prediction = predict(request);
-      const auto step = prediction.times.step;
-      ranked.push_back({.placement = placement,
-                        .colocated = job.colocated,
-                        .ranks = request.ranks,
-                        .step = step,
-                        .samples_per_s = prediction.samples_per_s(),
-                        .server_bytes = fullest_server(job),
-                        .share = static_cast<double>(std::max(
-                                     plan::Picoseconds{0}, step - alone)) /
-                                 static_cast<double>(step)});
-    }
+  for (const EmbeddingJob& job : forms_of(*request.tables)) {
+    request.tables = job;
+    request.ranks = job.ranks();
+    const Prediction prediction = predict(request);
+    const auto step = prediction.times.step;
+    const std::int64_t bytes = fullest_server(job);
+    ranked.push_back({.placement = job.placement,
+                      .colocated = job.colocated,
+                      .ranks = request.ranks,
+                      .step = step,
+                      .samples_per_s = prediction.samples_per_s(),
+                      .server_bytes = bytes,
+                      .fits = !memory || bytes <= *memory,
+                      .share = static_cast<double>(std::max(
+                                   plan::Picoseconds{0}, step - alone)) /
+                               static_cast<double>(step),
+                      .bar = prediction.bar});
   }
-  std::ranges::stable_sort(ranked, {}, &PlacedTables::step);
+  std::ranges::stable_sort(ranked, {}, [](const PlacedTables& placed) {
+    return std::pair(!placed.fits, placed.step);
+  });
   return ranked;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "paceline/predict/error_bar.h"
 #include "paceline/predict/predict_request.h"
 
 namespace paceline::predict {
@@ -16,13 +17,16 @@ struct PlacedTables {
   plan::Picoseconds step = 0;
   double samples_per_s = 0;
   std::int64_t server_bytes = 0;  // rows and their state, on the fullest server
+  bool fits = true;  // these, into the memory that the cluster's device has
   /// Of the step, what it is longer by than that of the trainers alone, their
   /// dense part under the same strategy.
   double share = 0;
+  ErrorBar bar{};
 };
 
-/// Every placement of the request's tables that its other options allow, the
-/// fastest first; where servers are as many as trainers, also on the trainers.
+/// Every placement of the request's tables that its other options allow, those
+/// that fit first and of them the fastest; where servers are as many as
+/// trainers, also on the trainers.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
 
 /// Rows and their state, all servers together.

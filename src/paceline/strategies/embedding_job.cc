@@ -76,6 +76,22 @@ void each_number(Job& job, Visit&& visit) {
 
 }  // namespace
 
+std::string_view why_not_placed(const EmbeddingJob& job) {
+  if (job.colocated && job.staleness > 0) {
+    return "trainers that hold the tables exchange rows in every step, and no "
+           "lookup misses an update; leave staleness out, or take servers";
+  }
+  if (job.colocated && job.sequential) {
+    return "trainers that hold the tables exchange rows all-to-all, not one "
+           "after the other; leave sequential out, or take servers";
+  }
+  if (job.placement == TablePlacement::kReplicated && job.staleness > 0) {
+    return "replicas that apply gradients as they come drift apart; leave "
+           "staleness out, or take another placement";
+  }
+  return {};
+}
+
 void check_job(const EmbeddingJob& job) {
   const auto positive = [](const char* what, Elements value) {
     if (value < 1) {
@@ -91,11 +107,8 @@ void check_job(const EmbeddingJob& job) {
   positive("the least number of lookups", job.bags.fewest);
   positive("the shortest bag", job.bags.shortest_bag);
   PACELINE_CHECK(!job.colocated || job.servers == job.trainers);
-  if (job.colocated && (job.staleness > 0 || job.sequential)) {
-    throw UsageError(fmt::format(
-        "embedding tables on trainers are asked all at once, and lookups miss "
-        "no update; {} needs servers",
-        job.sequential ? "one lookup after the other" : "staleness"));
+  if (const auto why = why_not_placed(job); !why.empty()) {
+    throw UsageError(fmt::format("embedding tables: {}", why));
   }
   if (job.bags.most < job.bags.fewest ||
       job.bags.longest_bag < job.bags.shortest_bag) {
@@ -249,6 +262,12 @@ std::string_view name_of(TablePlacement placement) {
   return std::ranges::find(kTablePlacements,
                            placement,
                            &std::pair<std::string_view, TablePlacement>::second)
+      ->first;
+}
+
+std::string_view name_of(RowRule rule) {
+  return std::ranges::find(
+             kRowRules, rule, &std::pair<std::string_view, RowRule>::second)
       ->first;
 }
 

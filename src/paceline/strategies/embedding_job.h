@@ -72,7 +72,11 @@ struct EmbeddingJob {
   Elements width() const { return tables * dim; }  // of a sample, all tables
 };
 
-/// Throws UsageError, one sentence, for sizes that make no job.
+/// Why tables that are placed so cannot be looked up so: one sentence; empty:
+/// they can.  Sizes are not looked at.
+std::string_view why_not_placed(const EmbeddingJob& job);
+
+/// Throws UsageError, one sentence, for what makes no job.
 void check_job(const EmbeddingJob& job);
 
 /// The job, and which of its ranks this is, as the numbers of a kernel.
@@ -120,6 +124,7 @@ class TableMap {
 
 /// "sgd", "adagrad", "rowwise-adagrad".
 RowRule row_rule(std::string_view word);
+std::string_view name_of(RowRule rule);
 
 /// "table", "row-hash", "row-range", "replicated".
 TablePlacement table_placement(std::string_view word);
