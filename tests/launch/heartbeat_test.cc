@@ -42,6 +42,16 @@ TEST(Heartbeat, posts_at_most_once_an_interval) {
   EXPECT_TRUE(read_progress(*store, 2)->done);
 }
 
+TEST(Heartbeat, fails_once_the_end_of_the_job_is_announced) {
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat heartbeat(store, 0, 0ms);
+  heartbeat.beat(4, "all-reduce");
+  announce_end(*store);
+  EXPECT_THROW(heartbeat.beat(4, "all-reduce"), PeerTimeout);
+  EXPECT_NO_THROW(heartbeat.beat_now(4, "all-reduce"));
+  EXPECT_NO_THROW(heartbeat.finish());
+}
+
 TEST(Heartbeat, says_at_once_where_it_arrived) {
   const auto store = std::make_shared<MemoryStore>();
   Heartbeat heartbeat(store, 0, 1h);

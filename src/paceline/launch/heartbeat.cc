@@ -13,6 +13,8 @@
 namespace paceline::launch {
 namespace {
 
+constexpr const char* kEndKey = "job_ends";
+
 std::string progress_key(int rank) {
   return fmt::format("progress/{}", rank);
 }
@@ -52,6 +54,10 @@ std::string position_text(const std::optional<Progress>& progress) {
 std::optional<Progress> read_progress(KeyValueStore& store, int rank) {
   const auto text = store.get(progress_key(rank));
   return text ? decode_progress(*text) : std::nullopt;
+}
+
+void announce_end(KeyValueStore& store) {
+  store.set(kEndKey, "1");
 }
 
 Heartbeat::Heartbeat(std::shared_ptr<KeyValueStore> store,
@@ -98,8 +104,12 @@ void Heartbeat::write() {
 
 void Heartbeat::beat(std::int64_t step, std::string_view operation) {
   note_move();
-  if (due()) {
-    beat_now(step, operation);
+  if (!due()) {
+    return;
+  }
+  beat_now(step, operation);
+  if (store_->get(kEndKey)) {
+    throw PeerTimeout("another rank has failed");
   }
 }
 

@@ -41,6 +41,9 @@ std::string position_text(const std::optional<Progress>& progress);
 
 std::optional<Progress> read_progress(KeyValueStore& store, int rank);
 
+/// Tells all ranks that one of them has failed, and that this ends the job.
+void announce_end(KeyValueStore& store);
+
 /// Writes a rank's progress to the store, at most once an interval.  A call
 /// that writes nothing costs one look at the clock.
 ///
@@ -55,6 +58,8 @@ class Heartbeat {
             int rank,
             std::chrono::milliseconds interval = std::chrono::seconds(1));
 
+  /// Throws PeerTimeout where the end of the job was announced: an engine need
+  /// not notice that a peer is gone, as MPI over shared memory.
   void beat(std::int64_t step, std::string_view operation);
 
   /// Writes at once, before an operation that may hang.

@@ -160,6 +160,7 @@ class Supervision {
     }
     set_cause(std::move(cause));
     ending_ = true;
+    announce_end(store_);
     signal_living(SIGTERM);
     kill_at_ = now() + options_.failure_grace;
   }
