@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/trainers.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,26 @@ TEST(TrainersFormat, CountsTheSamplesThatWereProcessed) {
        {"0.3760", "212.8", "200.0", "412.4", "400.0", "leaves 90.0 %"}) {
     EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
   }
+}
+
+// 4 steps of 9 samples each, 37.6 and 40 ms long.
+TEST(TrainersFormat, SaysHowFastLessThanAnEpochWas) {
+  records::RunRecord few = record();
+  for (records::RankSamples& rank : few.ranks) {
+    rank.step_ns.resize(std::min(rank.step_ns.size(), std::size_t{4}));
+    rank.examples_of_step.resize(rank.step_ns.size());
+  }
+  const std::string expected =
+      "less than 10 steps; examples/s over 4 steps: Trainer0 "
+      "239.4, Trainer1 225.0, All 464.4";
+  std::string text = render_trainers({{few}});
+  for (std::size_t at; (at = text.find("\n ")) != std::string::npos;) {
+    const auto end = text.find_first_not_of(' ', at + 1);
+    text.replace(at, end - at, " ");
+  }
+  EXPECT_NE(text.find(expected), std::string::npos) << text;
+  EXPECT_NE(render_ddp_rpc({{few}}).find("\n" + expected + "\n"),
+            std::string::npos);
 }
 
 }  // namespace

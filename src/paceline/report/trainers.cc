@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/console.h"
 #include "paceline/report/table.h"
@@ -83,6 +84,36 @@ std::vector<TrainerRow> trainer_rows(const RunRecord& record) {
     rows.push_back(std::move(all));
   }
   return rows;
+}
+
+/// Of trainers whose steps make no epoch, which has no percentiles: how fast
+/// these were.
+std::string rates_text(const RunRecord& record) {
+  std::size_t steps = 0;
+  double all = 0;
+  std::string text;
+  for (const RankSamples& rank : record.ranks) {
+    if (rank.step_ns.empty()) {
+      continue;
+    }
+    steps = std::max(steps, rank.step_ns.size());
+    const auto& processed = rank.examples_of_step;
+    const double examples =
+        processed.empty()
+            ? static_cast<double>(rank.step_ns.size()) *
+                  record.configuration.batch_size
+            : std::accumulate(processed.begin(), processed.end(), 0.0);
+    const double seconds =
+        std::accumulate(rank.step_ns.begin(), rank.step_ns.end(), 0.0) * 1e-9;
+    const double rate = seconds > 0 ? examples / seconds : 0;
+    all += rate;
+    text += fmt::format("Trainer{} {:.1f}, ", rank.rank, rate);
+  }
+  return fmt::format("less than {} steps; examples/s over {}: {}All {:.1f}",
+                     kStepsPerEpoch,
+                     counted(static_cast<std::int64_t>(steps), "step"),
+                     text,
+                     all);
 }
 
 std::string render_info(const RunRecord& record) {
@@ -218,16 +249,17 @@ std::vector<Note> lookup_notes(const RunRecord& record) {
 
 Document trainers_document(const Case& one, const RunRecord& run) {
   const records::Configuration& c = one.configuration();
-  Table table{.title = fmt::format("{}: {} trainers, {}, {} rows of {} in each "
-                                   "table, {}",
-                                   plain_label(one),
-                                   c.trainers,
-                                   c.servers > 0
-                                       ? fmt::format("{} servers", c.servers)
-                                       : "which hold the tables",
-                                   c.embeddings,
-                                   c.embedding_dim,
-                                   c.engine)};
+  Table table{
+      .title = fmt::format(
+          "{}: {}, {}, {} rows of {} in each "
+          "table, {}",
+          plain_label(one),
+          counted(c.trainers, "trainer"),
+          c.servers > 0 ? counted(c.servers, "server")
+                        : "which hold the tables",
+          c.embeddings,
+          c.embedding_dim,
+          c.engine)};
   table.columns.push_back({.name = "trainer", .align = Align::kLeft});
   for (const int p : kEpochPercentiles) {
     const std::string group = fmt::format("p{}", p);
@@ -237,7 +269,11 @@ Document trainers_document(const Case& one, const RunRecord& run) {
   for (const TrainerRow& row : trainer_rows(run)) {
     table.rows.push_back(honest_row(row));
   }
+  const bool no_epoch = table.rows.empty();
   Document document{.tables = {std::move(table)}};
+  if (no_epoch) {
+    document.notes.push_back({"no epoch", rates_text(run)});
+  }
   document.notes.push_back(
       {"s/epoch",
        "seconds of ten steps, drawing the batches included; percentiles over "
@@ -285,8 +321,12 @@ std::string render_ddp_rpc(std::span<const RunRecord> records) {
         text += fmt::format("{:>14}{:>10}", "sec/epoch", "epoch/sec");
       }
       text += "\n";
-      for (const TrainerRow& row : trainer_rows(*run)) {
+      const std::vector<TrainerRow> rows = trainer_rows(*run);
+      for (const TrainerRow& row : rows) {
         text += old_row(row);
+      }
+      if (rows.empty()) {
+        text += rates_text(*run) + "\n";
       }
     }
   }
