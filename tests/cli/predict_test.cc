@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -73,6 +76,29 @@ TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
   expect_refused(job + "--batch-size 64",
                  "paceline: --batch-size 64: a step of hybrid has as many bags "
                  "as 20 to 50 ids make; leave it out, or take dlrm");
+}
+
+// No two jobs that differ have one key.
+TEST_F(Predict, TellsJobsWithTablesApart) {
+  const std::string job = "predict hybrid " + kCluster +
+                          " --device-rate 3000 --engine gloo --records r.jsonl";
+  const std::vector<std::string> differences{"",
+                                             " --pooling mean",
+                                             " --zipf 1.1",
+                                             " --lookup sequential",
+                                             " --staleness 2",
+                                             " --row-optimizer adagrad",
+                                             " --row-dtype bf16",
+                                             " --placement row-hash",
+                                             " --embedding-dim 32"};
+  std::set<std::string> keys;
+  for (const std::string& difference : differences) {
+    ASSERT_EQ(run(job + difference).exit_code, 0) << difference;
+    keys.insert(records::read_records(folder_ / "r.jsonl")
+                    .records.back()
+                    .configuration.key());
+  }
+  EXPECT_EQ(keys.size(), differences.size());
 }
 
 TEST_F(Predict, SimulatesTablesOnTrainers) {

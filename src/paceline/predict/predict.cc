@@ -15,6 +15,7 @@
 #include "paceline/predict/priced_on.h"
 #include "paceline/predict/request_costs.h"
 #include "paceline/predict/request_profile.h"
+#include "paceline/predict/tables.h"
 #include "paceline/simulator/job_cache.h"
 #include "paceline/strategies/bags_apart.h"
 #include "paceline/strategies/sharded_embeddings.h"
@@ -86,12 +87,7 @@ records::Configuration configuration_of(
   configuration.seed = request.noise.seed;
   configuration.cluster = priced_on(request);
   if (request.tables) {
-    configuration.trainers = request.tables->trainers;
-    configuration.servers =
-        request.tables->colocated ? 0 : request.tables->servers;
-    configuration.placement = strategies::name_of(request.tables->placement);
-    configuration.embeddings = static_cast<int>(request.tables->rows);
-    configuration.embedding_dim = static_cast<int>(request.tables->dim);
+    describe_tables(request, configuration);
   }
   return configuration;
 }

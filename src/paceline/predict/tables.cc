@@ -162,6 +162,21 @@ std::optional<EmbeddingJob> embedding_job_of(const records::Configuration& c) {
                       .colocated = c.servers == 0};
 }
 
+void describe_tables(const PredictRequest& request, records::Configuration& c) {
+  const EmbeddingJob& job = *request.tables;
+  c.trainers = job.trainers;
+  c.servers = job.colocated ? 0 : job.servers;
+  c.embeddings = static_cast<int>(job.rows);
+  c.embedding_dim = static_cast<int>(job.dim);
+  c.placement = strategies::name_of(job.placement);
+  c.pooling = job.mean ? "mean" : "sum";
+  c.lookup = job.sequential ? "sequential" : "parallel";
+  c.zipf = job.bags.zipf;
+  c.row_optimizer = strategies::name_of(job.rule);
+  c.row_dtype = job.bf16_rows ? "bf16" : "fp32";
+  c.staleness = static_cast<int>(job.staleness);
+}
+
 double typical_bags(const BagShape& bags) {
   // bags_of[n]: of n lookups; the first bag is of any length.
   std::vector<double> bags_of(static_cast<std::size_t>(bags.most) + 1);

@@ -15,6 +15,11 @@ namespace paceline::predict {
 std::optional<strategies::EmbeddingJob> embedding_job_of(
     const records::Configuration& configuration);
 
+/// Sets in `configuration` what embedding_job_of() reads there, as the request
+/// with its tables says.
+void describe_tables(const PredictRequest& request,
+                     records::Configuration& configuration);
+
 /// The bags of a step, on average.
 double typical_bags(const strategies::BagShape& bags);
 
