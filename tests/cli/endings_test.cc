@@ -149,6 +149,30 @@ TEST_F(Endings, AKilledServerIsNamed) {
   expect_samples_so_far(0);
 }
 
+#if PACELINE_HAVE_MPI
+TEST_F(Endings, AKilledServerOverMpiIsNamed) {
+  for (const char* engines : {"--engine mpi ",
+                              "--sparse-engine mpi ",
+                              "--engine mpi --sparse-engine "
+                              "gloo "}) {
+    SCOPED_TRACE(engines);
+    fs::remove(folder_ / "r.jsonl");
+    expect_named(
+        run_into("kill -KILL $(rank 1)", std::string(kEndlessServed) + engines),
+        "1",
+        "was killed by signal 9 (Killed)");
+    expect_samples_so_far(0);
+  }
+}
+
+TEST_F(Endings, AStoppedServerOverMpiIsNamed) {
+  expect_named(run_into("kill -STOP $(rank 1)",
+                        std::string(kEndlessServed) + "--sparse-engine mpi "),
+               "1",
+               ": stopped answering 10 s ago ");
+}
+#endif
+
 // Rank 1 alone is asked to stop, which the others cannot know.
 TEST_F(Endings, ARankThatStoppedAloneNamesTheSignal) {
   expect_named(run_into("kill -TERM $(rank 1)"),

@@ -90,7 +90,8 @@ TEST_F(Predict, TellsJobsWithTablesApart) {
                                              " --row-optimizer adagrad",
                                              " --row-dtype bf16",
                                              " --placement row-hash",
-                                             " --embedding-dim 32"};
+                                             " --embedding-dim 32",
+                                             " --sparse-engine mpi"};
   std::set<std::string> keys;
   for (const std::string& difference : differences) {
     ASSERT_EQ(run(job + difference).exit_code, 0) << difference;
@@ -99,6 +100,24 @@ TEST_F(Predict, TellsJobsWithTablesApart) {
                     .configuration.key());
   }
   EXPECT_EQ(keys.size(), differences.size());
+}
+
+// Messages of rows take what that engine's do, and gradients what they took.
+TEST_F(Predict, PricesRowsByTheirEngine) {
+  const std::string job = "predict hybrid " + kCluster +
+                          " --device-rate 3000 --engine ideal --records "
+                          "r.jsonl";
+  for (const char* engine :
+       {"", " --sparse-engine gloo", " --sparse-engine mpi"}) {
+    ASSERT_EQ(run(job + engine).exit_code, 0);
+  }
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 3U);
+  const auto step = [&](std::size_t i) {
+    return records[i].ranks.front().step_ns.front();
+  };
+  EXPECT_EQ(step(1), step(0));  // neither engine's messages cost software
+  EXPECT_GT(step(2), step(0));
 }
 
 TEST_F(Predict, SimulatesTablesOnTrainers) {

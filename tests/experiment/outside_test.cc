@@ -256,6 +256,26 @@ TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
   EXPECT_THROW(with("ranks", "5"), UsageError);
 }
 
+TEST_F(Adapters, RowsHaveAnEngineOfTheirOwnWhereItIsAnother) {
+  const auto with = [&](const char* key, const char* value) {
+    Machine tables = machine();
+    tables.models.emplace_back("hybrid");
+    tables.engines = {"gloo"};
+    return cases({{"model", "hybrid"}, {key, value}}, tables).front();
+  };
+  EXPECT_EQ(with("sparse_engine", "gloo").key(), with("zipf", "0").key());
+  EXPECT_EQ(with("sparse_engine", "gloo").engines(),
+            std::vector<std::string>{"gloo"});
+  try {
+    with("sparse_engine", "mpi");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "--sparse-engine: 'mpi' was not built in; there is gloo; "
+                 "`make mpi` installs Open MPI and builds with it");
+  }
+}
+
 TEST(EnvValues, AreAnAxis) {
   RawSettings raw = parse_raw_settings(
       "model = 'lenet'\nranks = 1\nenv.KEPT = 'x'\n"

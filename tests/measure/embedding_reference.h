@@ -11,6 +11,7 @@
 #include "paceline/measure/shape_of.h"
 #include "paceline/networks/bags.h"
 #include "paceline/networks/network.h"
+#include "paceline/plan/program.h"
 #include "paceline/records/learning_rate.h"
 
 // A job with embedding tables, and one process that trains it with PyTorch's
@@ -193,5 +194,34 @@ class OneProcess {
   at::Tensor pooled_;
   std::vector<at::Tensor> dense_, tables_, states_;
 };
+
+/// Those rows of the tables that a server has; the others keep their values.
+inline void take_rows(const Trainer& server, std::vector<at::Tensor>& tables) {
+  const auto& setup = server.setup();
+  const at::Tensor rows = server.memory().view(
+      plan::whole(setup, plan::buffer_named(setup, "embedding_rows")));
+  const auto job = *embedding_job_of(server.configuration());
+  const strategies::TableMap map(job);
+  const int place = server.input().rank - job.first_server();
+  for (int table = 0; table < job.tables; ++table) {
+    for (plan::Elements id = 0; id < job.rows; ++id) {
+      const auto row = map.find(table, id, place);
+      if (row.server == place) {
+        tables[static_cast<std::size_t>(table)][id].copy_(
+            rows.narrow(0, row.row * job.dim, job.dim));
+      }
+    }
+  }
+}
+
+inline std::vector<at::Tensor> dense_of(Trainer& trainer) {
+  std::vector<at::Tensor> dense;
+  for (const auto& item : trainer.network().named_parameters()) {
+    if (item.key() != "embedding_bags.pooled") {
+      dense.push_back(item.value().detach().clone());
+    }
+  }
+  return dense;
+}
 
 }  // namespace paceline::measure

@@ -27,35 +27,6 @@ constexpr int kSteps = 10;
 using testing::copies;
 using testing::distance;
 
-/// Those rows of the tables that a server has; the others keep their values.
-void take_rows(const Trainer& server, std::vector<at::Tensor>& tables) {
-  const auto& setup = server.setup();
-  const at::Tensor rows = server.memory().view(
-      plan::whole(setup, plan::buffer_named(setup, "embedding_rows")));
-  const auto job = *embedding_job_of(server.configuration());
-  const strategies::TableMap map(job);
-  const int place = server.input().rank - job.first_server();
-  for (int table = 0; table < job.tables; ++table) {
-    for (plan::Elements id = 0; id < job.rows; ++id) {
-      const auto row = map.find(table, id, place);
-      if (row.server == place) {
-        tables[static_cast<std::size_t>(table)][id].copy_(
-            rows.narrow(0, row.row * job.dim, job.dim));
-      }
-    }
-  }
-}
-
-std::vector<at::Tensor> dense_of(Trainer& trainer) {
-  std::vector<at::Tensor> dense;
-  for (const auto& item : trainer.network().named_parameters()) {
-    if (item.key() != "embedding_bags.pooled") {
-      dense.push_back(item.value().detach().clone());
-    }
-  }
-  return dense;
-}
-
 /// Checks every rank's parameters; `check(what, found, expected)`.
 template <class Check>
 void train_and_check(const records::Configuration& c,
@@ -94,6 +65,42 @@ void train_and_check(const records::Configuration& c,
     }
   });
   check("tables", reference.tables, tables);
+}
+
+/// Gloo, which notes what it has connected.
+class NotingEngine final : public engines::Engine {
+ public:
+  std::string_view name() const override { return gloo_->name(); }
+  std::unique_ptr<engines::Channel> connect(
+      const engines::ChannelSpec& spec) override {
+    {
+      const std::lock_guard lock(mutex_);
+      connected_.insert(spec.name);
+    }
+    return gloo_->connect(spec);
+  }
+  const std::set<std::string>& connected() const { return connected_; }
+
+ private:
+  std::unique_ptr<engines::Engine> gloo_ = engines::make_engine("gloo");
+  std::mutex mutex_;
+  std::set<std::string> connected_;
+};
+
+TEST(EmbeddingEngines, CarryRowsAlone) {
+  const auto c = case_of({.name = ""});
+  NotingEngine dense, sparse;
+  testing::run_team_well(c.ranks, [&](Team team) {
+    team.engine = &dense;
+    team.sparse_engine = &sparse;
+    Trainer trainer(c, team, options_of(c, false));
+    trainer.step();
+    trainer.drain();
+  });
+  EXPECT_EQ(sparse.connected(),
+            (std::set<std::string>{"team/lookups", "team/lookups/picks"}));
+  EXPECT_FALSE(dense.connected().empty());
+  EXPECT_FALSE(dense.connected().contains("team/lookups"));
 }
 
 class Embeddings : public ::testing::TestWithParam<Job> {};

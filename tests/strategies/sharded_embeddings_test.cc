@@ -9,6 +9,7 @@
 #include "paceline/base/error.h"
 #include "paceline/plan/access.h"
 #include "paceline/plan/cost.h"
+#include "paceline/plan/describe.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
 #include "plan/random_executor.h"
@@ -182,6 +183,59 @@ TEST(ShardedEmbeddings, CostWhatTheirHeaderSays) {
   EXPECT_EQ(sent(0), 4 * (8 + 33 * 8 + rows));
   EXPECT_EQ(sent(2), 2 * rows);
   EXPECT_EQ(sent(6), 0);
+}
+
+/// Rank 1 takes the main engine for rows.
+class OfTwoMinds final : public plan::Planner {
+ public:
+  explicit OfTwoMinds(const plan::Planner& planner) : planner_(planner) {}
+
+  plan::Setup setup(const plan::PlanInput& input) const override {
+    plan::Setup setup = planner_.setup(input);
+    if (input.rank == 1) {
+      setup.communicators.back().engine = plan::EngineRole::kMain;
+    }
+    return setup;
+  }
+  plan::Variant variant(const plan::PlanInput& input,
+                        plan::Step step) const override {
+    return planner_.variant(input, step);
+  }
+  plan::CommPlan plan(const plan::PlanInput& input,
+                      const plan::Setup& setup,
+                      plan::Variant variant) const override {
+    return planner_.plan(input, setup, variant);
+  }
+
+ private:
+  const plan::Planner& planner_;
+};
+
+TEST(ShardedEmbeddings, CrossOnTheSparseEngineAlone) {
+  const EmbeddingJob job = plan::toy_job(2, 2);
+  const auto planner = plan::with_tables(job, "fusion");
+  const plan::PlanInput input =
+      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  const plan::Setup setup = planner->setup(input);
+  int rows = 0, dense = 0;
+  for (const plan::Op& op : planner->plan(input, setup, 1).ops) {
+    const auto on = plan::communicator_of(op);
+    if (!on) {
+      continue;
+    }
+    const bool exchange = std::holds_alternative<plan::Exchange>(op.work);
+    EXPECT_EQ(setup.communicators[plan::index_of(*on)].engine,
+              exchange ? plan::EngineRole::kSparse : plan::EngineRole::kMain);
+    const std::string text = plan::describe(op, input.model, setup);
+    EXPECT_EQ(text.ends_with("on lookups of the sparse engine, 4 ranks"),
+              exchange)
+        << text;
+    ++(exchange ? rows : dense);
+  }
+  EXPECT_GT(rows, 0);
+  EXPECT_GT(dense, 0);
+  EXPECT_NO_THROW(plan::verify(*planner, input, 3));
+  EXPECT_THROW(plan::verify(OfTwoMinds(*planner), input, 3), plan::PlanError);
 }
 
 // As above, and the two ranks that are trainer and server at once send to one

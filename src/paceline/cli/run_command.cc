@@ -131,7 +131,9 @@ void check_job(const experiment::JobSpec& job,
                           unused);
     for (const records::Configuration& c : job.experiment.cases) {
       if (!experiment::is_outside(c)) {
-        measure::serve_by_mpirun(c.engine, unused);
+        for (const std::string& engine : c.engines()) {
+          measure::serve_by_mpirun(engine, unused);
+        }
       }
     }
   }

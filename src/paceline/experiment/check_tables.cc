@@ -60,6 +60,7 @@ void check_no_tables(const Configuration& c, const Where& where) {
   refuse("embeddings", c.embeddings != usual.embeddings);
   refuse("embedding_dim", c.embedding_dim != usual.embedding_dim);
   refuse("staleness", c.staleness != usual.staleness);
+  refuse("sparse_engine", c.sparse_engine != usual.sparse_engine);
 }
 
 void check_dense_strategy(const Configuration& c, const Where& where) {
@@ -105,6 +106,20 @@ void check_placement(const Configuration& c, const Where& where) {
        .staleness = c.staleness,
        .colocated = c.servers == 0});
   refuse(where(c.staleness > 0 ? "staleness" : "lookup"), !why.empty(), why);
+}
+
+/// An engine of its own is another one.
+void settle_sparse_engine(Configuration& c,
+                          const Machine& m,
+                          const Where& where) {
+  if (c.sparse_engine == c.engine) {
+    c.sparse_engine.clear();
+  }
+  if (!c.sparse_engine.empty() &&
+      std::ranges::find(m.engines, c.sparse_engine) == m.engines.end()) {
+    throw UsageError(fmt::format(
+        "{}: {}", where("sparse_engine"), not_built_in(c.sparse_engine, m)));
+  }
 }
 
 void check_training(const Configuration& c, const Where& where) {
@@ -162,6 +177,7 @@ void check_tables(Configuration& c, const Machine& m, const Where& where) {
   check_table_memory(c, m, where);
   check_placement(c, where);
   check_training(c, where);
+  settle_sparse_engine(c, m, where);
   check_dense_strategy(c, where);
 }
 

@@ -32,6 +32,8 @@ constexpr auto kRowOptimizers =
 constexpr auto kRowDtypes = std::to_array<std::string_view>({"fp32", "bf16"});
 constexpr auto kLookups =
     std::to_array<std::string_view>({"parallel", "sequential"});
+constexpr auto kSparseEngines =
+    std::to_array<std::string_view>({"gloo", "mpi"});
 constexpr auto kLaunchers =
     std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
 
@@ -147,6 +149,11 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "compat_relu", .metavar = "",
      .help = "one ReLU in the dense part, as the original, not one a layer",
      .field = &C::compat_relu, .group = Group::kEmbeddings},
+    {.name = "sparse_engine", .metavar = "NAME",
+     .help = "what carries embedding rows, beside the dense part on `engine`; "
+             "left out: the same",
+     .field = &C::sparse_engine, .group = Group::kEmbeddings,
+     .allowed = kSparseEngines},
     {.name = "dtype", .metavar = "TYPE",
      .help = "fp32, bf16, or amp (cuda: fp16 with loss scaling; cpu: bf16 "
              "autocast)",

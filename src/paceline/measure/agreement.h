@@ -16,9 +16,9 @@ namespace paceline::measure {
 /// Digests (FNV-1a, 64 bits) of a rank's plan on one communicator, in every
 /// variant of the first steps.
 struct PlanDigest {
-  /// Pattern, place, counts, types, reduction, root and order of the
-  /// collectives, and the order of the parameters in the flat buffers.  Equal
-  /// on all members whose plans match.
+  /// The communicator's engine; pattern, place, counts, types, reduction, root
+  /// and order of the collectives, and the order of the parameters in the flat
+  /// buffers.  Equal on all members whose plans match.
   std::int64_t collectives = 0;
   /// By member, sizes and types of the messages to it, and of those from it.
   /// What one member sends is equal to what the other receives.

@@ -329,8 +329,13 @@ RankResult run_case(const engines::World& world,
   if (link != nullptr) {
     engine = engines::behind_link(std::move(engine), link);
   }
+  std::unique_ptr<engines::Engine> sparse_engine;
+  if (!configuration.sparse_engine.empty()) {
+    sparse_engine = engines::make_engine(configuration.sparse_engine);
+  }
   measure::Team team =
       make_team(world, configuration, *engine, options.name, options.interface);
+  team.sparse_engine = sparse_engine.get();
   if (options.heartbeat != nullptr) {
     team.peers.idle = [heartbeat = options.heartbeat] {
       heartbeat->note_move();

@@ -172,7 +172,7 @@ void serve_by_mpirun(const std::string& engine, launch::JobLaunch& launch) {
   }
   if (launch.hosts.size() > 1) {
     throw UsageError(fmt::format(
-        "--engine {}: paceline starts its ranks on this machine alone, not on "
+        "engine {}: paceline starts its ranks on this machine alone, not on "
         "{} hosts; start the job by mpirun or srun (see --print-launch)",
         engine,
         launch.hosts.size()));

@@ -78,7 +78,9 @@ Ended run_once(const Whole& whole, Part& part) {
                       part.job.settings.timeout);
   for (const records::Configuration& c : part.job.experiment.cases) {
     if (!experiment::is_outside(c)) {
-      serve_by_mpirun(c.engine, launch);
+      for (const std::string& engine : c.engines()) {
+        serve_by_mpirun(engine, launch);
+      }
     }
   }
   launch.rank_variables = part.variables;

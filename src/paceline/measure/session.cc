@@ -101,9 +101,15 @@ class Session {
   void start_engines() const {
     std::set<std::string> started;
     for (const records::Configuration& c : job_.experiment.cases) {
-      if (!is_external(c) && started.insert(c.engine).second) {
-        engines::make_engine(c.engine)->start(
-            settings_.timeout_ms(), [this] { context_.heartbeat.note_move(); });
+      if (is_external(c)) {
+        continue;
+      }
+      for (const std::string& engine : c.engines()) {
+        if (started.insert(engine).second) {
+          engines::make_engine(engine)->start(settings_.timeout_ms(), [this] {
+            context_.heartbeat.note_move();
+          });
+        }
       }
     }
   }

@@ -33,7 +33,10 @@ bool has_spare_core() {
 // Null where this rank is no member.
 std::unique_ptr<engines::Channel> Trainer::connect_to(
     const plan::Communicator& group) {
-  return connect_to(group, *team_.engine, team_.device);
+  const bool apart = group.engine == plan::EngineRole::kSparse &&
+                     team_.sparse_engine != nullptr;
+  return connect_to(
+      group, apart ? *team_.sparse_engine : *team_.engine, team_.device);
 }
 
 std::unique_ptr<engines::Channel> Trainer::connect_to(
@@ -58,7 +61,8 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
 std::unique_ptr<engines::Channel> Trainer::connect_for_picks(
     const plan::Communicator& group) {
   const plan::Communicator picks{.name = group.name + "/picks",
-                                 .members = group.members};
+                                 .members = group.members,
+                                 .engine = group.engine};
   if (team_.device.is_cpu()) {
     return connect_to(picks);
   }

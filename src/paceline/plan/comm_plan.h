@@ -67,6 +67,12 @@ enum class Order : std::uint8_t {
   kAsReady    // exchanges alone, each as soon as it is ready
 };
 
+/// Which of a job's engines carries the ops of a communicator.
+enum class EngineRole : std::uint8_t {
+  kMain,   // gradients, parameters, and whatever has no engine of its own
+  kSparse  // rows of embedding tables
+};
+
 /// A group of ranks, an issue order, bytes allowed in flight.  One number may
 /// stand for several disjoint groups, for example one on each host.  Then the
 /// setup of a rank holds the group that the rank is a member of, or a group
@@ -76,6 +82,7 @@ struct Communicator {
   Members members;
   Order order = Order::kProgram;
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
+  EngineRole engine = EngineRole::kMain;  // the same on every rank
 };
 
 /// Shared by all variants; allocated and connected before step 0.

@@ -11,6 +11,8 @@ namespace paceline::plan {
 /// One line, for --dry-run, deadlines and deadlocks:
 ///   all-reduce, 9.4 MB, gradients layer4.2.conv3 .. layer4.1.bn1, on grad,
 ///   8 ranks
+/// What crosses on another engine than the main one says so: "on lookups of the
+/// sparse engine, 4 ranks".
 /// The size is the payload of a collective, what a kernel writes in all; MB are
 /// 10^6 bytes.
 std::string describe(const Op& op, const ModelShape& model, const Setup& setup);

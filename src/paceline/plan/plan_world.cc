@@ -110,7 +110,7 @@ void PlanWorld::check_setups() const {
     const auto& mine = side(rank).setup.communicators;
     const bool same = std::ranges::equal(
         mine, first, [](const Communicator& left, const Communicator& right) {
-          return left.order == right.order;
+          return left.order == right.order && left.engine == right.engine;
         });
     if (!same) {
       throw PlanError(

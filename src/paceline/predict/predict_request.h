@@ -44,6 +44,7 @@ struct PredictRequest {
   std::vector<cluster::CodecTime> codecs{};     // measured; empty: none
   std::string optimizer = "sgd";
   std::string engine{};                    // predict/engine_choice.h
+  std::string sparse_engine{};             // of embedding rows; empty: `engine`
   std::optional<std::string> algorithm{};  // of collectives
   /// That the record shows; made whole periods of the strategy's.
   plan::Step steps = 10;

@@ -84,6 +84,14 @@ simulator::Costs costs_of(const PredictRequest& request,
     costs.software = software.costs;
     costs.software.kernels = kernels_of(request, input);
   }
+  if (request.tables && !request.sparse_engine.empty() &&
+      request.sparse_engine != engine && !request.machine &&
+      !request.software) {
+    const EngineCosts& sparse =
+        request.cost_table().engine(request.sparse_engine);
+    costs.sparse = {.machine = machine_for(request, sparse),
+                    .message = sparse.costs.message};
+  }
   return costs;
 }
 

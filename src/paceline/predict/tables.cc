@@ -175,6 +175,9 @@ void describe_tables(const PredictRequest& request, records::Configuration& c) {
   c.row_optimizer = strategies::name_of(job.rule);
   c.row_dtype = job.bf16_rows ? "bf16" : "fp32";
   c.staleness = static_cast<int>(job.staleness);
+  if (request.sparse_engine != c.engine) {
+    c.sparse_engine = request.sparse_engine;
+  }
 }
 
 double typical_bags(const BagShape& bags) {
@@ -203,6 +206,7 @@ void set_tables(const records::Configuration& c, PredictRequest& request) {
   request.network = c.model == "dlrm" ? dlrm_shape(*job) : hybrid_shape(*job);
   request.tables = job;
   request.ranks = job->ranks();
+  request.sparse_engine = c.sparse_engine;
   if (request.batch_size == 0) {
     request.batch_size = static_cast<int>(std::lround(typical_bags(job->bags)));
   }

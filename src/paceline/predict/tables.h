@@ -15,8 +15,8 @@ namespace paceline::predict {
 std::optional<strategies::EmbeddingJob> embedding_job_of(
     const records::Configuration& configuration);
 
-/// Sets in `configuration` what embedding_job_of() reads there, as the request
-/// with its tables says.
+/// Sets in `configuration` what embedding_job_of() reads there, and the rows'
+/// engine where it is not `engine`, as the request with its tables says.
 void describe_tables(const PredictRequest& request,
                      records::Configuration& configuration);
 

@@ -14,7 +14,7 @@ std::string key_of_tables(const Configuration& c) {
   return fmt::format(
       " trainers={} servers={} embeddings={} embedding_dim={} placement={} "
       "pooling={} row_optimizer={} row_dtype={} lookup={} zipf={} "
-      "compat_relu={}{}",
+      "compat_relu={}{}{}",
       c.trainers,
       c.servers,
       c.embeddings,
@@ -26,7 +26,10 @@ std::string key_of_tables(const Configuration& c) {
       c.lookup,
       c.zipf,
       c.compat_relu,
-      c.staleness == 0 ? "" : fmt::format(" staleness={}", c.staleness));
+      c.staleness == 0 ? "" : fmt::format(" staleness={}", c.staleness),
+      c.sparse_engine.empty()
+          ? ""
+          : fmt::format(" sparse_engine={}", c.sparse_engine));
 }
 
 // Of programs outside.
@@ -82,6 +85,14 @@ std::string key_of_data(const Configuration& c) {
 }
 
 }  // namespace
+
+std::vector<std::string> Configuration::engines() const {
+  std::vector<std::string> all{engine};
+  if (!sparse_engine.empty()) {
+    all.push_back(sparse_engine);
+  }
+  return all;
+}
 
 std::string Configuration::key() const {
   std::string key = fmt::format(

@@ -52,6 +52,7 @@ struct Configuration {
   double zipf = 0;                    // exponent of the ids' law; 0: uniform
   int staleness = 0;                  // steps whose updates a lookup may miss
   bool compat_relu = false;           // one ReLU, as the original
+  std::string sparse_engine{};        // of rows: gloo, mpi; empty: `engine`
   bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
 
   std::string link{};    // emulated link, "1Gbit,50us"; empty: the engine's own
@@ -82,6 +83,9 @@ struct Configuration {
   int average_buffers = 0;     // steps between averages of statistics; 0: none
   double clip_norm = 0;        // largest norm of all gradients; 0: any
   bool discard = false;        // a warm-up case: run, never recorded
+
+  /// `engine`, and that of embedding rows where it is another one.
+  std::vector<std::string> engines() const;
 
   /// Canonical text of everything that shapes the result.
   std::string key() const;

@@ -133,6 +133,7 @@ void visit_tables(Visitor& visit, T& c) {
   visit("zipf", unless(0, c.zipf));
   visit("staleness", unless(0, c.staleness));
   visit("compat_relu", unless(false, c.compat_relu));
+  visit("sparse_engine", unless({}, c.sparse_engine));
 }
 
 template <class Visitor, class T>

@@ -77,6 +77,7 @@ void add_data(const records::Configuration& c, Line& line) {
   line.unless_default("--zipf", c.zipf, usual.zipf);
   line.unless_default("--staleness", c.staleness, usual.staleness);
   line.where_set("--compat-relu", c.compat_relu);
+  line.unless_default("--sparse-engine", c.sparse_engine, usual.sparse_engine);
 }
 
 }  // namespace

@@ -259,7 +259,9 @@ Document trainers_document(const Case& one, const RunRecord& run) {
                         : "which hold the tables",
           c.embeddings,
           c.embedding_dim,
-          c.engine)};
+          c.sparse_engine.empty()
+              ? c.engine
+              : fmt::format("{}, rows over {}", c.engine, c.sparse_engine))};
   table.columns.push_back({.name = "trainer", .align = Align::kLeft});
   for (const int p : kEpochPercentiles) {
     const std::string group = fmt::format("p{}", p);

@@ -141,8 +141,9 @@ Messages::Found Messages::found(const std::vector<Slot>& slots) {
 std::int32_t Messages::shape_of(const Slot& slot) {
   const plan::Rank me = job_.actors[slot.actor].rank;
   const plan::Message& message = message_of(slot);
+  const RankProgram& program = programs_.of(me);
   const plan::Buffer& buffer =
-      programs_.of(me).setup.buffers[plan::index_of(message.slice.buffer)];
+      program.setup.buffers[plan::index_of(message.slice.buffer)];
   const auto host_of = [&](plan::Rank rank) {
     return job_.classes.host_of[static_cast<std::size_t>(rank)];
   };
@@ -150,7 +151,9 @@ std::int32_t Messages::shape_of(const Slot& slot) {
       .bytes = std::min(message.slice.count,
                         buffer.typical.value_or(message.slice.count)) *
                plan::size_of(buffer.dtype),
-      .remote = host_of(message.peer) != host_of(me)};
+      .remote = host_of(message.peer) != host_of(me),
+      .engine =
+          program.on(*plan::communicator_of(program.op(slot.item))).engine};
   const auto [at, fresh] = shapes_.try_emplace(
       shape, static_cast<std::int32_t>(job_.message_shapes.size()));
   if (fresh) {
