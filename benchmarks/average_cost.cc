@@ -7,14 +7,9 @@
 // one thread.  Both are shown with the bytes that they have to move: (d + 2) S
 // once, (3 d + 2) S with operations, d neighbors, S bytes of the parameters;
 // and with the rate of a memcpy of S bytes, which moves 2 S.
-//
-// Then the average with the update of sgd with momentum behind it, whose
-// gradient and momentum are S bytes each: the kernel `average_update`, (d + 5)
-// S once, and `linear` and `update` one after the other, (d + 7) S.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <span>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -84,55 +79,6 @@ void compare(std::int64_t elements, int neighbors, int rounds) {
       2 * bytes / stats::median(copied) * 1e-9);
 }
 
-void compare_with_update(std::int64_t elements, int neighbors, int rounds) {
-  const at::Tensor values = at::ones({elements});
-  const at::Tensor gradients = at::full({elements}, 1e-3);
-  const at::Tensor momentum = at::zeros({elements});
-  const at::Tensor rate = at::full({1}, 1e-3, at::kDouble);
-  runtime::Call sum, update, both;
-  sum.reads.push_back({values});
-  for (int n = 0; n < neighbors; ++n) {
-    sum.reads.push_back({at::full({elements}, 1.0 + n)});
-  }
-  sum.writes.push_back({values});
-  update.writes = {{values}, {gradients}, {momentum}};
-  update.reads = update.writes;
-  update.reads.push_back({rate});
-  both.writes = update.writes;
-  both.reads = sum.reads;
-  both.reads.insert(
-      both.reads.end(), update.reads.begin() + 1, update.reads.end());
-  std::vector<double> numbers(static_cast<std::size_t>(neighbors) + 2,
-                              1.0 / (neighbors + 1));
-  numbers.front() = 1;  // the divisor
-  both.numbers = numbers;
-  update.numbers = std::span(numbers).first(1);
-  sum.numbers = std::span(numbers).subspan(1);
-  const auto bytes = static_cast<double>(values.nbytes());
-  std::vector<double> once, twice;
-  for (int round = 0; round <= rounds; ++round) {
-    const double once_s = seconds_of(
-        [&] { runtime::find_kernel("average_update").run({}, both); });
-    const double twice_s = seconds_of([&] {
-      runtime::find_kernel("linear").run({}, sum);
-      runtime::find_kernel("update").run({}, update);
-    });
-    if (round > 0) {
-      once.push_back(once_s);
-      twice.push_back(twice_s);
-    }
-  }
-  const double once_s = stats::median(once);
-  const double twice_s = stats::median(twice);
-  fmt::print("{:>9}  {:>8.2f} {:>8.2f}  {:>8.2f} {:>8.2f}  {:>6.2f}\n",
-             neighbors,
-             once_s * 1e3,
-             (neighbors + 5) * bytes / once_s * 1e-9,
-             twice_s * 1e3,
-             (neighbors + 7) * bytes / twice_s * 1e-9,
-             once_s / twice_s);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -146,15 +92,7 @@ int main(int argc, char** argv) {
       "neighbors        ms     GB/s        ms     GB/s   ratio      GB/s\n",
       millions,
       rounds);
-  const auto elements = static_cast<std::int64_t>(millions * 1e6);
   for (const int neighbors : {1, 2, 4, 8}) {
-    compare(elements, neighbors, rounds);
-  }
-  fmt::print(
-      "with the update behind it\n"
-      "           one pass           average, update\n"
-      "neighbors        ms     GB/s        ms     GB/s   ratio\n");
-  for (const int neighbors : {1, 2, 4, 8}) {
-    compare_with_update(elements, neighbors, rounds);
+    compare(static_cast<std::int64_t>(millions * 1e6), neighbors, rounds);
   }
 }

@@ -44,23 +44,6 @@ std::vector<Values> update(const Kernel& work,
   return out;
 }
 
-/// reads: slices, then those of update() without the values.
-std::vector<Values> average_update(const Kernel& work,
-                                   const std::vector<Values>& reads) {
-  const std::size_t slices = work.numbers.size() - 1;
-  Values sum(reads[0].size(), 0.0);
-  for (std::size_t r = 0; r < slices; ++r) {
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      sum[i] += work.numbers[r + 1] * reads[r][i];
-    }
-  }
-  std::vector<Values> rest{sum};
-  rest.insert(rest.end(),
-              reads.begin() + static_cast<std::ptrdiff_t>(slices),
-              reads.end());
-  return update(work, rest);
-}
-
 /// Toy gradients are always finite: every third sum counts as an overflow.
 std::vector<Values> check(const std::vector<Values>& reads) {
   const Values& gradients = reads[0];
@@ -224,9 +207,6 @@ std::vector<Values> toy_kernel(const Kernel& work,
                                const std::vector<Values>& reads) {
   if (work.name == "update") {
     return update(work, reads);
-  }
-  if (work.name == "average_update") {
-    return average_update(work, reads);
   }
   if (work.name == "check") {
     return check(reads);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -8,7 +7,6 @@
 #include <torch/torch.h>
 
 #include "paceline/runtime/kernels/call.h"
-#include "paceline/runtime/kernels/move.h"
 #include "paceline/runtime/kernels/update.h"
 
 namespace paceline::runtime {
@@ -65,56 +63,6 @@ TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
       EXPECT_TRUE(at::equal(whole[b], parts[b])) << name << ", buffer " << b;
     }
   }
-}
-
-constexpr std::array kDivisorAndWeights{3.0, 0.5, 0.3, 0.2};
-
-/// Two tensors of a flat buffer, the second one column by column, with a gap
-/// between them, as of a parameter that is not updated, and one behind.
-Operand tensors_of(const at::Tensor& flat) {
-  return {flat.narrow(0, 0, 40'000),
-          flat.narrow(0, 40'016, 60'000).view({200, 300}).t()};
-}
-
-// Blocks end in the middle of both tensors.
-TEST(AverageUpdate, EqualsTheSumThenTheUpdateBitForBit) {
-  constexpr std::int64_t kElements = 100'032;
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const at::Tensor one = operands(kElements)[1], other = operands(kElements)[3];
-  for (const std::string name : {"sgd", "adamw"}) {
-    const UpdateRule rule{.name = name};
-    const std::size_t buffers = name == "adamw" ? 4 : 3;
-    const auto once = operands(kElements), twice = operands(kElements);
-    const auto update_of = [&](const std::vector<at::Tensor>& flat) {
-      Call call;
-      for (std::size_t b = 0; b < buffers; ++b) {
-        call.writes.push_back(tensors_of(flat[b]));
-      }
-      call.reads = call.writes;
-      call.reads.push_back({at::full({1}, 0.01F)});
-      if (name == "adamw") {
-        call.reads.push_back({at::full({1}, 2.0F)});
-      }
-      call.numbers = std::span(kDivisorAndWeights).first(1);
-      return call;
-    };
-    Call sum{.reads = {{twice[0]}, {one}, {other}},
-             .writes = {{twice[0]}},
-             .numbers = std::span(kDivisorAndWeights).subspan(1)};
-    run_linear(rule, sum);
-    run_update(rule, update_of(twice));
-    Call both = update_of(once);
-    both.reads.front() = {once[0]};
-    both.reads.insert(both.reads.begin() + 1, {{one}, {other}});
-    both.numbers = kDivisorAndWeights;
-    run_average_update(rule, both);
-    for (std::size_t b = 0; b < buffers; ++b) {
-      EXPECT_TRUE(at::equal(once[b], twice[b])) << name << ", buffer " << b;
-    }
-    EXPECT_FALSE(at::equal(once[2], operands(kElements)[2])) << name;
-  }
-  at::set_num_threads(threads);
 }
 
 TEST(UpdateSlices, CountAddsOne) {

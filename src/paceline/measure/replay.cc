@@ -81,15 +81,8 @@ std::optional<std::chrono::nanoseconds> Replay::kernel_time(
   if (traits == nullptr || !traits->optimizer) {
     return std::nullopt;
   }
-  // With an average, the neighbors' values are read beside what is read and
-  // written.
-  const double neighbors = kernel.name == "average_update"
-                               ? static_cast<double>(kernel.numbers.size() - 2)
-                               : 0;
-  const double bytes =
-      1 + neighbors / (2 * static_cast<double>(kernel.writes.size()));
   return std::chrono::nanoseconds(static_cast<std::int64_t>(
-      update_ns_per_element_ * bytes *
+      update_ns_per_element_ *
       static_cast<double>(kernel.writes.front().slice.count)));
 }
 

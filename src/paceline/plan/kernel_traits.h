@@ -40,14 +40,6 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
      .optimizer = true,
      .optimizer_step = true,
      .takes_tensors = true},
-    // `linear` of the slices into the values, the first of them, then `update`.
-    {.name = "average_update",
-     .summary = "values, slices..., gradients, state..., learning_rate[, "
-                "step_count][, applied_scale, found_inf] -> values, gradients, "
-                "state...; numbers: divisor, a weight a slice",
-     .optimizer = true,
-     .optimizer_step = true,
-     .takes_tensors = true},
     {.name = "count",
      .summary = "counter[, found_inf] -> counter + 1 - found_inf",
      .optimizer_step = true},

@@ -14,21 +14,6 @@ namespace {
 /// As PyTorch's GradScaler has them: growth factor, backoff factor, interval.
 constexpr std::array kScaleRule{2.0, 0.5, 2000.0};
 
-/// Takes the plan's last op, where it is a weighted sum of `values` and others
-/// into `values`: what updates them next goes over memory once with it.
-std::optional<Kernel> take_average_of(const Slice& values, CommPlan& plan) {
-  const auto* sum =
-      plan.ops.empty() ? nullptr : std::get_if<Kernel>(&plan.ops.back().work);
-  if (sum == nullptr || sum->name != "linear" || sum->reads.size() < 2 ||
-      sum->reads.front().slice != values ||
-      sum->writes.front().slice != values) {
-    return std::nullopt;
-  }
-  std::optional<Kernel> average = *sum;
-  plan.ops.pop_back();
-  return average;
-}
-
 }  // namespace
 
 void Program::compute() {
@@ -198,7 +183,6 @@ void Program::update(const Slice& values,
     return;
   }
   PACELINE_CHECK_EQ(judged_, input_.loss_scaling);
-  const std::optional<Kernel> average = take_average_of(values, plan_);
   if (!clipped_) {
     clip({{whole(setup_, buffer_named(setup_, kGradients))}}, divisor);
   }
@@ -225,19 +209,7 @@ void Program::update(const Slice& values,
     reads.push_back({whole(setup_, buffer_named(setup_, kAppliedScale))});
     reads.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
   }
-  if (!average) {
-    kernel("update", std::move(reads), std::move(writes), {divisor});
-    return;
-  }
-  reads.erase(reads.begin());  // the values, which the average reads
-  reads.insert(reads.begin(), average->reads.begin(), average->reads.end());
-  std::vector<double> numbers{divisor};
-  numbers.insert(
-      numbers.end(), average->numbers.begin(), average->numbers.end());
-  kernel("average_update",
-         std::move(reads),
-         std::move(writes),
-         std::move(numbers));
+  kernel("update", std::move(reads), std::move(writes), {divisor});
 }
 
 void Program::after(OpIndex op, OpIndex earlier) {

@@ -35,22 +35,18 @@ const plan::Slice* Operands::split_by(const plan::Kernel& kernel) const {
 
 Call Operands::resolve(const plan::Kernel& kernel) const {
   const plan::Slice* gradients = split_by(kernel);
-  // The slices of an average, which come first, stay whole.
-  const std::size_t averaged =
-      kernel.name == "average_update" ? kernel.numbers.size() - 1 : 0;
-  const auto operands = [&](const std::vector<plan::Access>& accesses,
-                            std::size_t flat) {
+  const auto operands = [&](const std::vector<plan::Access>& accesses) {
     std::vector<Operand> out;
     for (const plan::Access& access : accesses) {
-      const bool split = gradients != nullptr && out.size() >= flat &&
-                         access.slice.count == gradients->count;
+      const bool split =
+          gradients != nullptr && access.slice.count == gradients->count;
       out.push_back(split ? per_parameter(access.slice, *gradients)
                           : Operand{memory_.view(access.slice)});
     }
     return out;
   };
-  return {.reads = operands(kernel.reads, averaged),
-          .writes = operands(kernel.writes, 0),
+  return {.reads = operands(kernel.reads),
+          .writes = operands(kernel.writes),
           .numbers = kernel.numbers};
 }
 

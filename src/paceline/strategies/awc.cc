@@ -51,8 +51,8 @@ class Awc final : public UpdateRule {
     for (const Bucket& mine : buckets_in(bucket, program)) {
       transfer.finish(mine.values, program);
       append_mean(mine.values, transfer, program);
-      program.update(mine, 1);
     }
+    program.update(bucket, 1);
   }
 
  private:

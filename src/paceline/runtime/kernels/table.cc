@@ -25,7 +25,6 @@ namespace {
 
 constexpr auto kRunnable = std::to_array<KernelInfo>({
     {"update", run_update},
-    {"average_update", run_average_update},
     {"count", run_count},
     {"copy", run_copy},
     {"linear", run_linear},

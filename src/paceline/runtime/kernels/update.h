@@ -21,12 +21,6 @@ namespace paceline::runtime {
 /// w -= lr v.  adamw: Loshchilov & Hutter, ICLR 2019, arXiv:1711.05101.
 void run_update(const UpdateRule& rule, const Call& call);
 
-/// The weighted sum of flat slices, the first of which is the values, into
-/// these, as run_linear, then the update: in one pass over memory on a CPU.
-/// Reads the slices, then what run_update reads after the values; writes what
-/// it writes.  `numbers[0]` is the divisor, the others are the weights.
-void run_average_update(const UpdateRule& rule, const Call& call);
-
 /// Adds one to a one-element buffer, and subtracts the overflow flag where
 /// there is one: as in PyTorch's optimizers, a skipped step does not count.
 void run_count(const UpdateRule& rule, const Call& call);
