@@ -101,8 +101,8 @@ class Engine {
   virtual ~Engine() = default;
   virtual std::string_view name() const = 0;
   /// For every rank of the job, also for those that are in none of its groups,
-  /// before the first `connect`.  Throws as `connect` does; `idle` as the
-  /// spec's.
+  /// before the first `connect`; a second call does nothing.  Throws as
+  /// `connect` does; `idle` as the spec's.
   virtual void start(std::chrono::milliseconds /*timeout*/,
                      const std::function<void()>& /*idle*/ = {}) {}
   /// Collective over the members.  Throws WorldError after `spec.timeout`.

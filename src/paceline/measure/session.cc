@@ -6,7 +6,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -99,16 +98,11 @@ class Session {
 
   // Before the rank is bound to its cores, and on ranks that a case leaves out.
   void start_engines() const {
-    std::set<std::string> started;
+    const auto idle = [this] { context_.heartbeat.note_move(); };
     for (const records::Configuration& c : job_.experiment.cases) {
-      if (is_external(c)) {
-        continue;
-      }
       for (const std::string& engine : c.engines()) {
-        if (started.insert(engine).second) {
-          engines::make_engine(engine)->start(settings_.timeout_ms(), [this] {
-            context_.heartbeat.note_move();
-          });
+        if (!is_external(c)) {  // a second start of one engine does nothing
+          engines::make_engine(engine)->start(settings_.timeout_ms(), idle);
         }
       }
     }
