@@ -309,6 +309,19 @@ TEST(Diff, OtherMachinesAreNamedFactByFact) {
                                {"torch_version", "2.13.0+cpu", "2.14.0"}}));
 }
 
+TEST(Diff, WarningsOfAllFiguresAreCarriedOnOnce) {
+  Sides sides = repeated(6, 1);
+  for (std::size_t i = 0; i < sides.base.size(); ++i) {
+    sides.base[i].warnings = {
+        {"busy-machine", "load " + std::to_string(i), "others compute", "wait"},
+        {"shortened-protocol", "5 steps", "the protocol has 100", "leave out"},
+        {"few-samples", "5 steps", "", ""}};
+  }
+  const Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_EQ(codes(diff),
+            (std::vector<std::string>{"busy-machine", "shortened-protocol"}));
+}
+
 TEST(Diff, ASideWithoutSamplesIsSaidToHaveNone) {
   Sides sides = repeated(6, 1);
   for (RunRecord& r : sides.test) {

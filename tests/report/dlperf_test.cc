@@ -194,6 +194,18 @@ TEST(Frameworks, ParametersAndFlopsAreComparedExactly) {
   }
 }
 
+TEST(Frameworks, WarningsOfAllFiguresAreOptions) {
+  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5")};
+  records[0].warnings = {
+      {"busy-machine", "a load of 9", "others compute", "wait"},
+      {"shortened-protocol", "5 steps", "the protocol has 100", "leave out"}};
+  const std::string text = render_dlperf(records);
+  EXPECT_NE(text.find("- **busy machine**: a load of 9; others compute"),
+            std::string::npos);
+  EXPECT_NE(text.find("- **shortened**: 5 steps; the protocol has 100"),
+            std::string::npos);
+}
+
 // Each quantity against the first column that says it.
 TEST(Frameworks, WhatAColumnDoesNotSayIsComparedAmongTheOthers) {
   std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),

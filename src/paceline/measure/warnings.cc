@@ -65,11 +65,15 @@ std::optional<records::Warning> busy_warning(const std::string& host,
   if (load <= cores || load < own + 1) {
     return std::nullopt;
   }
+  int above = cores;  // so that cases of one table say the same
+  while (2 * above < load) {
+    above *= 2;
+  }
   return records::Warning{
       "busy-machine",
-      fmt::format("a load average of {:.0f} on {} cores of {}, {} of it by "
-                  "this program",
-                  load,
+      fmt::format("a load average above {} on {} cores of {}, at most {} of it "
+                  "by this program",
+                  above,
                   cores,
                   host,
                   own),

@@ -114,6 +114,22 @@ records::Warning apart_warning(Order order) {
           "take turns: paceline ab --runs 6 -- COMMAND_A -- COMMAND_B"};
 }
 
+// What the records say of all their figures, once.
+void carry_on(const std::vector<records::Warning>& said,
+              std::vector<records::Warning>& warnings) {
+  for (const records::Warning& warning : said) {
+    const bool is_new =
+        std::ranges::none_of(warnings, [&](const records::Warning& one) {
+          return one.code == warning.code &&
+                 (one.code == "busy-machine" || one == warning);
+        });
+    if (is_new && (warning.code == "shortened-protocol" ||
+                   warning.code == "busy-machine")) {
+      warnings.push_back(warning);
+    }
+  }
+}
+
 std::size_t failed_runs(const Case& one) {
   return one.runs.size() - one.measured().size();
 }
@@ -163,13 +179,7 @@ std::vector<records::Warning> comparison_warnings(
   }
   for (const std::span<const RunRecord> side : {base, test}) {
     for (const RunRecord& record : side) {
-      for (const records::Warning& warning : record.warnings) {
-        const bool of_both = warning.code == "shortened-protocol" ||
-                             warning.code == "busy-machine";
-        if (of_both && std::ranges::find(warnings, warning) == warnings.end()) {
-          warnings.push_back(warning);
-        }
-      }
+      carry_on(record.warnings, warnings);
     }
   }
   for (const DiffRow& row : diff.rows) {

@@ -207,12 +207,18 @@ std::vector<Note> notes_of(const Diff& diff) {
 
 std::string describe(const Case& one) {
   const records::Configuration& c = one.configuration();
-  return fmt::format("{} (model {}, batch {}, {}, {})",
+  std::string environment;
+  for (const auto& [name, value] : c.env) {
+    environment += fmt::format(", {}={}", name, value);
+  }
+  return fmt::format("{} (model {}, batch {}, {}, {}{}{})",
                      c.label.empty() ? c.strategy : c.label,
                      c.model,
                      c.batch_size,
                      counted(c.ranks, "rank"),
-                     c.strategy);
+                     c.strategy,
+                     environment,
+                     c.python.empty() ? "" : ", " + c.python);
 }
 
 std::string describe(const std::vector<Case>& cases) {
