@@ -128,6 +128,28 @@ TEST(Pairing, ALinkOnOneSideAloneIsADifferenceOfThePair) {
   EXPECT_THROW(select_records(base, "link", "1Gbit,50us"), UsageError);
 }
 
+// What is usual is not in a record either, and has a name all the same.
+TEST(Pairing, SelectsTablesByWhatIsUsual) {
+  std::vector<RunRecord> records{fixed_record({"a", "ddp", 5, 100}),
+                                 fixed_record({"b", "ddp", 5, 100})};
+  for (RunRecord& record : records) {
+    record.configuration.model = "hybrid";
+  }
+  records[1].configuration.placement = "row-hash";
+  records[1].configuration.sparse_engine = "mpi";
+  EXPECT_EQ(select_records(records, "placement", "table").size(), 1u);
+  EXPECT_EQ(select_records(records, "sparse_engine", "gloo").size(), 1u);
+  EXPECT_EQ(select_records(records, "sparse_engine", "mpi").size(), 1u);
+  const std::vector<Difference> differences{{"placement", "table", "row-hash"},
+                                            {"sparse_engine", "-", "mpi"}};
+  auto found =
+      pair_cases(std::span(records).first(1), std::span(records).last(1))
+          .pairs.at(0)
+          .differences;
+  std::ranges::sort(found, {}, &Difference::name);
+  EXPECT_EQ(found, differences);
+}
+
 TEST(Pairing, SelectsByKey) {
   const std::vector<RunRecord> records = fixed_records();
   EXPECT_EQ(select_records(records, "ranks", "4").size(), 1u);

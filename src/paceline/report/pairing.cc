@@ -48,6 +48,30 @@ std::string text_of(const nlohmann::ordered_json& value) {
   return value.is_null() ? "-" : value.dump();
 }
 
+// Adds what the JSON form leaves out of embedding tables where it is as usual.
+void add_usual_tables(const records::Configuration& c,
+                      ConfigurationFields& fields) {
+  const auto add = [&fields](const char* key, const auto& value) {
+    if (std::ranges::find(
+            fields, key, &ConfigurationFields::value_type::first) ==
+        fields.end()) {
+      fields.emplace_back(key, fmt::format("{}", value));
+    }
+  };
+  add("trainers", c.trainers);
+  add("servers", c.servers);
+  add("embeddings", c.embeddings);
+  add("embedding_dim", c.embedding_dim);
+  add("placement", c.placement);
+  add("pooling", c.pooling);
+  add("row_optimizer", c.row_optimizer);
+  add("row_dtype", c.row_dtype);
+  add("lookup", c.lookup);
+  add("zipf", c.zipf);
+  add("staleness", c.staleness);
+  add("compat_relu", c.compat_relu);
+}
+
 // What shapes a case's result, by the keys of its JSON form.
 ConfigurationFields fields_of(const records::Configuration& configuration) {
   ConfigurationFields fields;
@@ -60,6 +84,9 @@ ConfigurationFields fields_of(const records::Configuration& configuration) {
   }
   for (const auto& [name, value] : configuration.env) {
     fields.emplace_back("env." + name, value);
+  }
+  if (configuration.has_tables()) {
+    add_usual_tables(configuration, fields);
   }
   return fields;
 }
@@ -263,6 +290,10 @@ std::vector<RunRecord> select_records(std::span<const RunRecord> records,
     ConfigurationFields fields = fields_of(record.configuration);
     if (record.configuration.framework.empty()) {
       fields.emplace_back("framework", "paceline");  // as users name it
+    }
+    if (record.configuration.has_tables() &&
+        record.configuration.sparse_engine.empty()) {
+      fields.emplace_back("sparse_engine", record.configuration.engine);
     }
     for (const auto& [name, text] : fields) {
       if (name == key) {
