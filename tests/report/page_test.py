@@ -281,22 +281,41 @@ def check_training(failures, page):
             trained.setdefault(c["strategy"], []).append([
                 (at[0]["step"], max(e["trained_ns"] for e in at) / 1e9,
                  max(e["sent_bytes"] for e in at) / 1e6,
-                 100 * statistics.mean(e["accuracy"] for e in at)) for at in zip(*ranks)])
-    along = {"Accuracy by step": lambda p, s: p[0], "Accuracy by time here": lambda p, s: p[1],
+                 100 * statistics.mean(e["accuracy"] for e in at),
+                 statistics.mean(e["loss"] for e in at)) for at in zip(*ranks)])
+    along = {"Accuracy by step": lambda p, s: p[0], "Loss by step": lambda p, s: p[0],
+             "Accuracy by time here": lambda p, s: p[1],
              "Accuracy by bytes sent": lambda p, s: p[2],
              "Accuracy by predicted time on two hosts":
                  lambda p, s: p[0] * priced[s] if s in priced else None}
     charts = {c["title"]: c["numbers"] for c in page.run(READ_CHARTS) if c["title"] in along}
-    failures.check(len(charts) == (4 if priced else 3) if trained else not charts,
+    failures.check(len(charts) == (5 if priced else 4) if trained else not charts,
                    f"charts of training: {list(charts)}")
     for title, numbers in charts.items():
-        wanted = [[s, f"{along[title](p, s):.4g}", f"{p[3]:.4g}"]
+        shown_at = 4 if title.startswith("Loss") else 3
+        wanted = [[s, f"{along[title](p, s):.4g}", f"{p[shown_at]:.4g}"]
                   for s, runs in trained.items()
                   for p in [[statistics.median(q) for q in zip(*points)] for points in zip(*runs)]
                   if along[title](p, s) is not None]
         shown = [[name, f"{float(x):.4g}", f"{float(y):.4g}"]
                  for name, x, y in numbers if name != "target"]
         failures.check(shown == wanted, f"{title}: drawn {shown}, recorded {wanted}")
+
+
+def check_growing_worlds(failures, page, expected):
+    """A box of linear scaling around the bars of each number of ranks."""
+    records = [json.loads(line) for line in page.run(READ_RECORDS).splitlines()]
+    charts = [c for c in page.run(READ_CHARTS) if c["title"] == "Throughput of growing worlds"]
+    failures.check(charts or not expected, "no chart of growing worlds")
+    for chart in charts:
+        boxes = [row for row in chart["numbers"] if row[0].startswith("linear scaling of")]
+        worlds = sorted({int(row[1]) for row in chart["numbers"]})
+        failures.check([int(row[1]) for row in boxes] == worlds,
+                       f"boxes of {boxes} for {worlds} ranks")
+        one = next(Case([r]) for r in records if r["configuration"]["strategy"] == "none")
+        for _, ranks, rate in boxes:
+            failures.check(abs(float(rate) / (one.rate() * int(ranks)) - 1) < 1e-3,
+                           f"linear scaling to {ranks} ranks: {rate}")
 
 
 def check_link_panels(failures, page):
@@ -352,6 +371,7 @@ def check_page(page, path, width, scheme):
     check_charts(failures, page)
     check_links_chart(failures, page)
     check_training(failures, page)
+    check_growing_worlds(failures, page, pathlib.Path(path).stem == "scaling")
     check_link_panels(failures, page)
     check_forms(failures, page, width)
     dark = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"

@@ -64,6 +64,7 @@ PageAssets page_assets() {
                       embedded::kCharts,
                       embedded::kElements,
                       embedded::kSections,
+                      embedded::kScaling,
                       embedded::kTraining,
                       embedded::kScript},
           .licences = {embedded::kD3Licence, embedded::kPlotLicence}};

@@ -139,8 +139,8 @@ Json group_json(const GroupSummary& group,
   return out;
 }
 
-// The points of a curve as [step, seconds, MB, accuracy in % or loss]; null for
-// a loss that is not finite.
+// The points of a curve as [step, seconds, MB, loss, accuracy in %]; null for a
+// loss that is not finite and for no accuracy.
 Json training_json(const TrainingCurves& curves) {
   Json out{
       {"table", table_json(curves.table)},
@@ -151,11 +151,11 @@ Json training_json(const TrainingCurves& curves) {
   for (const TrainingCurve& one : curves.cases) {
     Json points = Json::array();
     for (const TrainedPoint& at : one.points) {
-      const double value = at.accuracy ? 100 * *at.accuracy : at.loss;
       points.push_back({at.step,
                         at.seconds,
                         at.bytes * 1e-6,
-                        std::isfinite(value) ? Json(value) : Json()});
+                        std::isfinite(at.loss) ? Json(at.loss) : Json(),
+                        at.accuracy ? Json(100 * *at.accuracy) : Json()});
     }
     Json steps = Json::array();
     for (const auto& step_s : one.predicted_step_s) {

@@ -84,6 +84,17 @@ const paceline = (() => {
     }),
   ];
 
+  // The same of a vertical axis, its name above.
+  const side = (axis, ticks) => [
+    Plot.gridY(ticks, { stroke: "var(--grid)", strokeOpacity: 1 }),
+    Plot.text(ticks, {
+      y: (d) => d, text: tick, frameAnchor: "left", textAnchor: "end", dx: -8, ...soft,
+    }),
+    Plot.text([axisLabel(axis)], {
+      frameAnchor: "top-left", dy: -18, textAnchor: "start", ...soft,
+    }),
+  ];
+
   // Whiskers are dotted where their interval is from steps, not over runs.
   const DOTTED = "1.5 2.5";
   const solid = (data) => data.filter((d) => !d.within_run);
@@ -207,6 +218,14 @@ const paceline = (() => {
     ]);
   }
 
+  // Height, ticks and left margin of a chart with a vertical axis.
+  function frameOf(spec, domain, width) {
+    const height = Math.round(Math.min(340, Math.max(240, width * 0.62)));
+    const rows = ticksOf(spec.value, domain, height, 50);
+    const letters = Math.max(3, d3.max(rows, (d) => tick(d).length));
+    return { height, rows, marginLeft: 22 + 7 * letters };
+  }
+
   // One mark list for the points of a series, in the looks that it asks for.
   function seriesMarks(series, i, kind) {
     const stroke = series.look === "reference" ? "var(--soft)" : color(i);
@@ -264,9 +283,7 @@ const paceline = (() => {
     const value = points.flatMap((d) => [d.value, d.low, d.high]);
     const domain = spec.kind === "steps" ? [0, 100] : extent(value, spec.value);
     const reach = extent(along, spec.along);
-    const height = Math.round(Math.min(340, Math.max(240, width * 0.62)));
-    const rows = ticksOf(spec.value, domain, height, 50);
-    const marginLeft = 22 + 7 * Math.max(3, d3.max(rows, (d) => tick(d).length));
+    const { height, rows, marginLeft } = frameOf(spec, domain, width);
     const place = (spec.along.log ? d3.scaleLog : d3.scaleLinear)(
       reach, [marginLeft, width - 14]);
     // Numbers of ranks stand at the axis as they are.
@@ -280,13 +297,7 @@ const paceline = (() => {
       y: scale(spec.value, domain),
       marks: [
         ...bottom(spec.along, columns),
-        Plot.gridY(rows, { stroke: "var(--grid)", strokeOpacity: 1 }),
-        Plot.text(rows, {
-          y: (d) => d, text: tick, frameAnchor: "left", textAnchor: "end", dx: -8, ...soft,
-        }),
-        Plot.text([axisLabel(spec.value)], {
-          frameAnchor: "top-left", dy: -18, dx: 0, textAnchor: "start", ...soft,
-        }),
+        ...side(spec.value, rows),
         ...spec.series.flatMap((series, i) => seriesMarks(series, i, spec.kind)),
       ],
     });
@@ -340,7 +351,8 @@ const paceline = (() => {
   function draw(spec, width) {
     const inRows = spec.kind === "bars" || spec.kind === "boxes";
     const svg = spec.kind === "bars" ? bars(spec, width)
-      : spec.kind === "boxes" ? boxes(spec, width) : plane(spec, width);
+      : spec.kind === "boxes" ? boxes(spec, width)
+      : spec.kind === "groups" ? paceline.groups(spec, width) : plane(spec, width);
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", spec.title);
     const box = document.createElement("div");
@@ -349,5 +361,8 @@ const paceline = (() => {
     return box;
   }
 
-  return { draw };
+  return {
+    draw,
+    drawing: { axisLabel, color, dash, extent, frameOf, scale, side, soft, symbol, tick },
+  };
 })();

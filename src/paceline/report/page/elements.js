@@ -114,7 +114,7 @@ Object.assign(paceline, (() => {
         rows.push([point.name, point.text,
           ...(spec.mark ? [point.mark === undefined ? "-" : digits(point.mark)] : [])]);
       }
-    } else if (spec.kind === "lines") {
+    } else if (spec.kind === "lines" || spec.kind === "groups") {
       headers = ["series", heading(spec.along), heading(spec.value)];
       for (const series of spec.series) {
         for (const point of series.points) {

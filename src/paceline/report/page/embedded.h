@@ -17,6 +17,7 @@ extern const std::string_view kPlotLicence;
 extern const std::string_view kCharts;    // charts.js
 extern const std::string_view kElements;  // elements.js
 extern const std::string_view kSections;  // sections.js
+extern const std::string_view kScaling;   // scaling.js
 extern const std::string_view kTraining;  // training.js
 extern const std::string_view kScript;    // page.js
 

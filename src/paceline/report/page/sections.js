@@ -130,76 +130,6 @@ Object.assign(paceline, (() => {
     mark: "",
   });
 
-  // Cases that differ in their ranks alone are points of one curve.
-  const curveKey = ({ source, experiment, configuration }) => JSON.stringify(
-    [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null }]);
-
-  // A framework's curve has its name, another the strategy's.
-  function curveName({ source, strategy, configuration }) {
-    const { framework, compiled, env, batch_size: batch } = configuration;
-    if (framework) {
-      return printable([framework, compiled ? "compiled" : "", `batch ${batch}`,
-        ...Object.entries(env || {}).map(([name, value]) => `${name}=${value}`),
-      ].filter(Boolean).join(", "));
-    }
-    return source === "measured" ? strategy : `${strategy} (${source})`;
-  }
-
-  // Speed-up of frameworks against one device of each; null without frameworks.
-  function speedup(group) {
-    const cases = group.cases.filter((one) => one.throughput);
-    const curves = d3.groups(cases, curveKey).map(([, members]) => members)
-      .filter((members) => members.length > 1 && members.some((one) => one.ranks === 1));
-    if (!curves.some(([one]) => one.configuration.framework)) return null;
-    const most = d3.max(curves.flat(), (one) => one.ranks);
-    const series = curves.slice(0, MOST_LINES).map((members) => {
-      const base = members.find((one) => one.ranks === 1).throughput.value;
-      return { name: curveName(members[0]), look: lookOf(members[0]), boxes: [],
-        points: d3.sort(members, (one) => one.ranks).map((one) =>
-          point(one.label, { value: one.throughput.value / base,
-            text: (one.throughput.value / base).toFixed(2) }, { along: one.ranks })) };
-    });
-    series.push({ name: "ideal", look: "reference", boxes: [],
-      points: [{ along: 1, value: 1 }, { along: most, value: most }] });
-    return { kind: "lines", title: "Speed-up by number of devices", mark: "", series,
-      note: "Against one device of the same framework, number type and batch. " +
-        "The dashed line is ideal.",
-      along: { label: "devices", unit: "", log: false },
-      value: { label: "speed-up", unit: "", from_zero: true } };
-  }
-
-  // Throughput by ranks; null where no strategy has two numbers of ranks.
-  function scaling(group) {
-    const cases = group.cases.filter((one) => one.throughput);
-    const curves = d3.groups(cases, curveKey).map(([, members]) => members)
-      .filter((members) => members.length > 1);
-    if (!curves.length) return null;
-    const links = new Set(cases.map((one) => one.configuration.link));
-    const series = curves.map((members) => ({
-      name: [curveName(members[0]),
-        links.size > 1 ? members[0].configuration.link : ""].filter(Boolean).join(", "),
-      look: lookOf(members[0]), boxes: [],
-      points: d3.sort(members, (one) => one.ranks).map((one) =>
-        point(one.label, one.throughput, { along: one.ranks })),
-    }));
-    const most = d3.max(cases, (one) => one.ranks);
-    if (series.length <= MOST_LINES && most > 1) {
-      const baselines = new Set(group.cases.map((one) => one.baseline));
-      for (const { label, throughput: { value } } of
-        cases.filter((one) => baselines.has(one.label))) {
-        series.push({ name: `linear scaling of ${label}`, look: "reference", boxes: [],
-          points: [{ along: 1, value }, { along: most, value: value * most }] });
-      }
-    }
-    const along = series.flatMap((one) => one.points.map((it) => it.along));
-    // From here on, small numbers of ranks would lie upon each other.
-    const log = d3.max(along) >= 8 * d3.min(along);
-    return withWhiskers({ kind: "lines", title: "Throughput by number of ranks",
-      note: "Dashed lines are ideal.", mark: "", series,
-      along: { label: "ranks", unit: "", log },
-      value: { label: "throughput", unit: "examples/s", log, from_zero: true } });
-  }
-
   function boxOf(one, steps, decimals) {
     const quantile = (p) => d3.quantileSorted(steps, p);
     const [low, high] = [quantile(0.05), quantile(0.95)];
@@ -276,7 +206,7 @@ Object.assign(paceline, (() => {
       { title: colon < 0 ? title : title.slice(0, colon),
         note: colon < 0 ? "" : title.slice(colon + 2),
        charts: drawn(
-          [...throughputs(group), efficiency(group), scaling(group), speedup(group)]),
+          [...throughputs(group), efficiency(group), ...paceline.scalingCharts(group)]),
         table: group.table,
         links: group.cases.map((_, i) => `#case-${firstCase + i}`) },
       ...(time.length
@@ -389,5 +319,8 @@ Object.assign(paceline, (() => {
     ];
   }
 
-  return { caseDetails, machine, machinesOf, overview, sectionsOf, withRecords };
+  return {
+    caseDetails, lookOf, machine, machinesOf, overview, point, sectionsOf, withRecords,
+    withWhiskers,
+  };
 })());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How cases that trained on data came to their accuracy or loss: curves against
-// steps, bytes, time here and predicted time, with the table of what it took to
-// reach the target.
+// steps, bytes, time here and predicted time, of classifiers also their loss,
+// with the table of what it took to reach the target.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -13,20 +13,22 @@ Object.assign(paceline, (() => {
       points: [{ along: 0, value }, { along: d3.max(along), value }] };
   }
 
-  // One chart; `reach` is how far along a point of a case lies, or null.
-  function chart(group, title, along, reach) {
-    const value = group.classifies
+  // One chart of accuracies, or losses; `reach` is how far along a point of a
+  // case lies, or null.
+  function chart(group, title, along, reach, accuracies = group.classifies) {
+    const value = accuracies
       ? { label: "accuracy", unit: "%" } : { label: "loss", unit: "", log: true };
-    const drawn = (y) => y !== null && (group.classifies || y > 0);
+    const drawn = (y) => y !== null && (accuracies || y > 0);
+    const shown = accuracies ? 4 : 3;
     const series = group.cases.slice(0, MOST_LINES).map((one, i) => ({
       name: one.name, look: "measured", boxes: [],
-      points: one.points.filter((point) => drawn(point[3]))
-        .map((point) => ({ along: reach(point, one, i), value: point[3] }))
+      points: one.points.filter((point) => drawn(point[shown]))
+        .map((point) => ({ along: reach(point, one, i), value: point[shown] }))
         .filter((point) => point.along !== null),
     })).filter((one) => one.points.length);
     const places = series.flatMap((one) => one.points.map((point) => point.along));
     if (!series.length || !d3.max(places)) return null;
-    if (group.target) {
+    if (group.target && accuracies === group.classifies) {
       series.push(targetLine(group.classifies ? 100 * group.target : group.target, places));
     }
     return { kind: "lines", title, mark: "", along, value, series, note: "" };
@@ -35,8 +37,10 @@ Object.assign(paceline, (() => {
   // The section of one table of trained cases.
   function trainingSection(group) {
     const what = group.classifies ? "Accuracy" : "Loss";
+    const steps = { label: "steps", unit: "" };
     const charts = [
-      chart(group, `${what} by step`, { label: "steps", unit: "" }, (point) => point[0]),
+      chart(group, `${what} by step`, steps, (point) => point[0]),
+      group.classifies ? chart(group, "Loss by step", steps, (point) => point[0], false) : null,
       chart(group, `${what} by bytes sent`,
         { label: "sent by the rank that sends most", unit: "MB" }, (point) => point[2]),
       chart(group, `${what} by time here`,

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// How throughput grows with the number of ranks: as bars in the form of
+// published charts, as curves, and of frameworks as speed-up.
+"use strict";
+
+Object.assign(paceline, (() => {
+  const { lookOf, point, printable, withWhiskers } = paceline;
+  const {
+    axisLabel, color, dash, extent, frameOf, scale, side, soft, symbol, tick,
+  } = paceline.drawing;
+
+  const MOST_LINES = 12; // more cannot be told apart
+
+  // Cases that differ in their ranks alone are points of one curve.
+  const curveKey = ({ source, experiment, configuration }) => JSON.stringify(
+    [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null }]);
+
+  // A framework's curve has its name, another the strategy's.
+  function curveName({ source, strategy, configuration }) {
+    const { framework, compiled, env, batch_size: batch } = configuration;
+    if (framework) {
+      return printable([framework, compiled ? "compiled" : "", `batch ${batch}`,
+        ...Object.entries(env || {}).map(([name, value]) => `${name}=${value}`),
+      ].filter(Boolean).join(", "));
+    }
+    return source === "measured" ? strategy : `${strategy} (${source})`;
+  }
+
+  // Speed-up of frameworks against one device of each; null without frameworks.
+  function speedup(group) {
+    const cases = group.cases.filter((one) => one.throughput);
+    const curves = d3.groups(cases, curveKey).map(([, members]) => members)
+      .filter((members) => members.length > 1 && members.some((one) => one.ranks === 1));
+    if (!curves.some(([one]) => one.configuration.framework)) return null;
+    const most = d3.max(curves.flat(), (one) => one.ranks);
+    const series = curves.slice(0, MOST_LINES).map((members) => {
+      const base = members.find((one) => one.ranks === 1).throughput.value;
+      return { name: curveName(members[0]), look: lookOf(members[0]), boxes: [],
+        points: d3.sort(members, (one) => one.ranks).map((one) =>
+          point(one.label, { value: one.throughput.value / base,
+            text: (one.throughput.value / base).toFixed(2) }, { along: one.ranks })) };
+    });
+    series.push({ name: "ideal", look: "reference", boxes: [],
+      points: [{ along: 1, value: 1 }, { along: most, value: most }] });
+    return { kind: "lines", title: "Speed-up by number of devices", mark: "", series,
+      note: "Against one device of the same framework, number type and batch. " +
+        "The dashed line is ideal.",
+      along: { label: "devices", unit: "", log: false },
+      value: { label: "speed-up", unit: "", from_zero: true } };
+  }
+
+  // Throughput by ranks; null where no strategy has two numbers of ranks.
+  function scaling(group) {
+    const cases = group.cases.filter((one) => one.throughput);
+    const curves = d3.groups(cases, curveKey).map(([, members]) => members)
+      .filter((members) => members.length > 1);
+    if (!curves.length) return null;
+    const links = new Set(cases.map((one) => one.configuration.link));
+    const series = curves.map((members) => ({
+      name: [curveName(members[0]),
+        links.size > 1 ? members[0].configuration.link : ""].filter(Boolean).join(", "),
+      look: lookOf(members[0]), boxes: [],
+      points: d3.sort(members, (one) => one.ranks).map((one) =>
+        point(one.label, one.throughput, { along: one.ranks })),
+    }));
+    const most = d3.max(cases, (one) => one.ranks);
+    if (series.length <= MOST_LINES && most > 1) {
+      const baselines = new Set(group.cases.map((one) => one.baseline));
+      for (const { label, throughput: { value } } of
+        cases.filter((one) => baselines.has(one.label))) {
+        series.push({ name: `linear scaling of ${label}`, look: "reference", boxes: [],
+          points: [{ along: 1, value }, { along: most, value: value * most }] });
+      }
+    }
+    const along = series.flatMap((one) => one.points.map((it) => it.along));
+    // From here on, small numbers of ranks would lie upon each other.
+    const log = d3.max(along) >= 8 * d3.min(along);
+    return withWhiskers({ kind: "lines", title: "Throughput by number of ranks",
+      note: "Dashed lines are ideal.", mark: "", series,
+      along: { label: "ranks", unit: "", log },
+      value: { label: "throughput", unit: "examples/s", log, from_zero: true } });
+  }
+
+  const MOST_BARS = 8; // beside each other, of one number of ranks
+
+  // The form of published charts: for each number of ranks a group of bars, in
+  // a box as high as linear scaling; null without a baseline.
+  function growingWorlds(group) {
+    const cases = group.cases.filter((one) => one.throughput);
+    const baselines = new Set(group.cases.map((one) => one.baseline));
+    const bases = cases.filter((one) => baselines.has(one.label));
+    const curves = d3.groups(cases.filter((one) => !bases.includes(one)), curveKey)
+      .map(([, members]) => members).filter((members) => members.length > 1);
+    if (bases.length !== 1 || !curves.length || curves.length > MOST_BARS) return null;
+    const series = curves.map((members) => ({
+      name: curveName(members[0]), look: lookOf(members[0]), boxes: [],
+      points: d3.sort(members, (one) => one.ranks).map((one) =>
+        point(one.label, one.throughput, { along: one.ranks })),
+    }));
+    const worlds = d3.sort(new Set(series.flatMap((one) => one.points.map((it) => it.along))));
+    const [{ label, ranks, throughput: { value } }] = bases;
+    series.push({ name: `linear scaling of ${label}`, look: "reference", boxes: [],
+      points: worlds.map((along) => ({ along, value: value / ranks * along })) });
+    return withWhiskers({ kind: "groups", title: "Throughput of growing worlds",
+      note: "A box is as high as linear scaling of the baseline.", mark: "", series,
+      along: { label: "ranks", unit: "" },
+      value: { label: "throughput", unit: "examples/s", from_zero: true } });
+  }
+
+  // Bars of all series beside each other, for each place along the axis, in the
+  // box of the reference.
+  function groups(spec, width) {
+    const bars = spec.series.filter((series) => series.look !== "reference");
+    const reference = spec.series.find((series) => series.look === "reference");
+    const places = reference.points.map((d) => d.along);
+    const left = (d, i) => places.indexOf(d.along) + 0.1 + 0.8 * i / bars.length;
+    const placed = bars.map((series, i) => series.points.map((d) =>
+      ({ ...d, x1: left(d, i), x2: left(d, i + 1), x: left(d, i + 0.5) })));
+    const numbers = [...placed.flat().flatMap((d) => [d.value, d.high]),
+      ...reference.points.map((d) => d.value)];
+    const domain = extent(numbers, { ...spec.value, from_zero: true });
+    const { height, rows, marginLeft } = frameOf(spec, domain, width);
+    return Plot.plot({
+      width, height, marginLeft, marginRight: 14, marginTop: 26, marginBottom: 44,
+      x: { type: "linear", domain: [0, places.length], axis: null },
+      y: scale(spec.value, domain),
+      marks: [
+        ...side(spec.value, rows),
+        Plot.text(places, {
+          x: (d, i) => i + 0.5, text: tick, frameAnchor: "bottom", dy: 15, ...soft,
+        }),
+        Plot.text([axisLabel(spec.along)], {
+          frameAnchor: "bottom-right", dy: 34, textAnchor: "end", ...soft,
+        }),
+        ...placed.flatMap((data, i) => [
+          Plot.rect(data, {
+            x1: "x1", x2: "x2", y1: 0, y2: "value", stroke: color(i),
+            fill: bars[i].look === "other" ? "var(--paper)" : color(i),
+            fillOpacity: 0.35, strokeDasharray: dash(i),
+            title: (d) => [d.name, d.text].filter(Boolean).join("\n"),
+          }),
+          Plot.ruleX(data.filter((d) => d.low !== undefined), {
+            x: "x", y1: "low", y2: "high", stroke: "var(--whisker)", strokeWidth: 1.5,
+          }),
+          Plot.dot(data, {
+            x: "x", y: "value", symbol: symbol(i), r: 3.5, stroke: color(i),
+            strokeWidth: 1.6, fill: bars[i].look === "other" ? "var(--paper)" : color(i),
+          }),
+        ]),
+        Plot.rect(reference.points, {
+          x1: (d, i) => i + 0.06, x2: (d, i) => i + 0.94, y1: 0, y2: "value",
+          fill: "none", stroke: "var(--soft)", strokeWidth: 1.5,
+        }),
+      ],
+    });
+  }
+
+  const scalingCharts = (group) => [growingWorlds(group), scaling(group), speedup(group)];
+
+  return { groups, scalingCharts };
+})());
