@@ -77,6 +77,22 @@ TEST(TrainersFormat, CountsTheSamplesThatWereProcessed) {
   }
 }
 
+// A third of the lookups at the server missed something.
+TEST(TrainersFormat, SaysHowStaleLookupsWere) {
+  records::RunRecord stale = record();
+  EXPECT_EQ(render_trainers({{stale}}).find("missed"), std::string::npos);
+  stale.configuration.staleness = 64;
+  stale.configuration.lookup = "sequential";
+  stale.ranks[2].averages_by_steps_missed = {20, 7, 0, 3};
+  const std::string text = render_trainers({{stale}});
+  for (const char* expected :
+       {"2 trainers, 1 server, 300 rows of 64 in each table, gloo, lookup "
+        "sequential, staleness 64\n",
+        "33.3 % of the lookups at servers missed updates, of 3 steps at "}) {
+    EXPECT_NE(text.find(expected), std::string::npos) << text;
+  }
+}
+
 // 4 steps of 9 samples each, 37.6 and 40 ms long.
 TEST(TrainersFormat, SaysHowFastLessThanAnEpochWas) {
   records::RunRecord few = record();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -247,12 +248,54 @@ std::vector<Note> lookup_notes(const RunRecord& record) {
                static_cast<double>(std::max(distinct, std::int64_t{1})))}};
 }
 
+/// How rows lie and are looked up, where it is not as usual.
+std::string ways_text(const records::Configuration& c) {
+  const records::Configuration usual;
+  std::string text;
+  const auto add = [&text](const char* what, const auto& value, bool given) {
+    if (given) {
+      text += fmt::format(", {} {}", what, value);
+    }
+  };
+  add("placement", c.placement, c.placement != usual.placement);
+  add("lookup", c.lookup, c.lookup != usual.lookup);
+  add("pooling", c.pooling, c.pooling != usual.pooling);
+  add("zipf", c.zipf, c.zipf != usual.zipf);
+  add("staleness", c.staleness, c.staleness != usual.staleness);
+  return text;
+}
+
+/// How old the rows were that lookups found; empty where none may be.
+std::vector<Note> staleness_notes(const RunRecord& record) {
+  std::int64_t lookups = 0, stale = 0;
+  std::size_t most = 0;
+  for (const RankSamples& rank : record.ranks) {
+    const auto& missed = rank.averages_by_steps_missed;
+    for (std::size_t steps = 0; steps < missed.size(); ++steps) {
+      lookups += missed[steps];
+      if (steps > 0 && missed[steps] > 0) {
+        stale += missed[steps];
+        most = std::max(most, steps);
+      }
+    }
+  }
+  if (record.configuration.staleness == 0 || lookups == 0) {
+    return {};
+  }
+  return {{"staleness",
+           fmt::format("{:.1f} % of the lookups at servers missed updates, of "
+                       "{} at most; results differ from run to run",
+                       100.0 * static_cast<double>(stale) /
+                           static_cast<double>(lookups),
+                       counted(static_cast<std::int64_t>(most), "step"))}};
+}
+
 Document trainers_document(const Case& one, const RunRecord& run) {
   const records::Configuration& c = one.configuration();
   Table table{
       .title = fmt::format(
           "{}: {}, {}, {} rows of {} in each "
-          "table, {}",
+          "table, {}{}",
           plain_label(one),
           counted(c.trainers, "trainer"),
           c.servers > 0 ? counted(c.servers, "server")
@@ -261,7 +304,8 @@ Document trainers_document(const Case& one, const RunRecord& run) {
           c.embedding_dim,
           c.sparse_engine.empty()
               ? c.engine
-              : fmt::format("{}, rows over {}", c.engine, c.sparse_engine))};
+              : fmt::format("{}, rows over {}", c.engine, c.sparse_engine),
+          ways_text(c))};
   table.columns.push_back({.name = "trainer", .align = Align::kLeft});
   for (const int p : kEpochPercentiles) {
     const std::string group = fmt::format("p{}", p);
@@ -285,8 +329,8 @@ Document trainers_document(const Case& one, const RunRecord& run) {
        "examples of an epoch, the mean over those that were processed, over "
        "that time; all: of all trainers, which work at once"});
   document.notes.push_back(phases_note(run));
-  for (Note& note : lookup_notes(run)) {
-    document.notes.push_back(std::move(note));
+  for (auto notes : {lookup_notes(run), staleness_notes(run)}) {
+    std::ranges::move(notes, std::back_inserter(document.notes));
   }
   for (const records::Warning& warning : run.warnings) {
     document.notes.push_back(
