@@ -91,6 +91,20 @@ TEST_P(EveryWorld, ScatterAndGatherSendTheClosedForm) {
   }
 }
 
+// No rank keeps its own gradients from one micro-batch to the next.
+TEST_P(EveryWorld, ZeroTwoScattersEveryMicroBatch) {
+  const Rank world = GetParam();
+  const std::string text = std::string("fusion") + kTwoUnits + "+rs-ag+zero-2";
+  PlanInput input = input_of(two_units(), world);
+  const Cost once = cost_of(text, input);
+  input.micro_batches = 3;
+  const Cost total = cost_of(text, input);
+  const std::int64_t half = 2 * (world - 1) * padded(1024, world) / world;
+  EXPECT_EQ(sent(total, "reduce-scatter"), 3 * half);
+  EXPECT_EQ(sent(total, "all-gather"), half);
+  EXPECT_EQ(total.memory_bytes, once.memory_bytes);
+}
+
 TEST_P(EveryWorld, MergedAndPartitionedReductionsSendTheClosedForm) {
   const Rank world = GetParam();
   const PlanInput input = input_of(two_units(), world);

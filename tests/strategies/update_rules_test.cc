@@ -447,12 +447,10 @@ TEST(Zero, EqualsDataParallelBitForBit) {
 
 std::int64_t memory_of(const std::string& text,
                        Rank world,
-                       const OptimizerShape& optimizer,
-                       int micro_batches = 1) {
+                       const OptimizerShape& optimizer) {
   const auto planner = make_planner(parse_strategy(text));
   PlanInput input = input_of(toy_model({{256}, {256}}), world);
   input.optimizer = optimizer;
-  input.micro_batches = micro_batches;
   const auto setup = planner->setup(input);
   return cost(setup, planner->plan(input, setup, 0), 0).memory_bytes;
 }
@@ -467,19 +465,6 @@ TEST(Zero, AccumulatesAsDataParallelDoesBitForBit) {
       }
     }
   }
-}
-
-// Each micro-batch is summed, since no rank keeps its own gradients.
-TEST(Zero, TwoScattersEveryMicroBatch) {
-  const auto planner = make_planner(parse_strategy("bsp+rs-ag+zero-2"));
-  PlanInput input = input_of(toy_model({{256}, {256}}), 4);
-  input.micro_batches = 3;
-  const auto setup = planner->setup(input);
-  const Cost total = cost(setup, planner->plan(input, setup, 0), 0);
-  EXPECT_EQ(total.by_pattern.at("reduce-scatter").bytes, 3 * 2048 / 4 * 3);
-  EXPECT_EQ(total.by_pattern.at("all-gather").bytes, 2048 / 4 * 3);
-  EXPECT_EQ(memory_of("bsp+rs-ag+zero-2", 4, {}, 3),
-            memory_of("bsp+rs-ag+zero-2", 4, {}));
 }
 
 TEST(Zero, HoldsTheStateOfItsShardsAlone) {
