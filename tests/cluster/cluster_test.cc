@@ -166,9 +166,9 @@ TEST(Cluster, NamesTheLineOfAFit) {
       "[[links.fits]]\noperation = 'message'\n";  // 6 lines
   const std::string pieces = "pieces = [{alpha = '1us'}]\n";
   for (const auto& [line, why] :
-       {std::pair<std::string, std::string>{"engine = 'mpi'",
-                                            "engine = 'mpi': known are gloo, "
-                                            "nccl, bytescheduler, byteps, "
+       {std::pair<std::string, std::string>{"engine = 'mp1'",
+                                            "engine = 'mp1': known are gloo, "
+                                            "nccl, mpi, bytescheduler, byteps, "
                                             "bluefog"},
         {"device = 'gpu'", "device = 'gpu': known are cpu, cuda"},
         {"error_percent = -1.5",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "paceline/plan/alpha_beta.h"
 #include "paceline/plan/comm_plan.h"
+#include "paceline/plan/engine_traits.h"
 
 // A cluster as one file describes it: the hosts on which ranks are started, the
 // links that they share, what the devices can do.  docs/cluster-file.md has the
@@ -41,8 +43,19 @@ enum class LinkSharing : std::uint8_t {
 // What a fit may say.
 inline constexpr std::array<std::string_view, 5> kFitOperations{
     "all-reduce", "reduce-scatter", "all-gather", "broadcast", "message"};
-inline constexpr std::array<std::string_view, 5> kFitEngines{
-    "gloo", "nccl", "bytescheduler", "byteps", "bluefog"};
+// Those that run, and published programs.
+inline constexpr auto kFitEngines = [] {
+  constexpr std::array<std::string_view, 3> kPublished{
+      "bytescheduler", "byteps", "bluefog"};
+  std::array<std::string_view, plan::kEngines.size() + kPublished.size()>
+      names{};
+  std::ranges::copy(
+      kPublished,
+      std::ranges::transform(
+          plan::kEngines, names.begin(), &plan::EngineTraits::name)
+          .out);
+  return names;
+}();
 inline constexpr std::array<std::string_view, 2> kFitDevices{"cpu", "cuda"};
 
 /// The measured time of one operation among `ranks` ranks on a link, by size.
@@ -52,7 +65,7 @@ struct LinkFit {
   int ranks = 2;
   plan::AlphaBetaLine line;
   std::optional<double> error_percent;  // of the fit, mean absolute
-  std::string engine{};                 // gloo, nccl; empty: not said
+  std::string engine{};                 // of kFitEngines; empty: not said
   std::string device{};                 // cpu, cuda; empty: not said
   std::vector<int> ranks_per_host{};    // in rank order; empty: not said
 };
