@@ -7,6 +7,7 @@
 #include <charconv>
 #include <csignal>
 #include <fstream>
+#include <limits>
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -189,6 +190,15 @@ std::optional<std::int64_t> peak_memory_bytes() {
     }
   }
   return std::nullopt;
+}
+
+// Threads share one arena, for those of other arenas end at 64 MB.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 // What is freed and kept by the allocator is not held.

@@ -51,6 +51,12 @@ class ShortSlice {
   ShortSlice& operator=(const ShortSlice&) = delete;
 };
 
+/// From now on, memory that is freed stays in this process until the next
+/// reset_peak_memory().  A training step allocates the gradients of the step
+/// before again; glibc would return large ones to the system, and Linux would
+/// map and zero each page anew.  Elsewhere than on glibc, nothing.
+void keep_freed_memory();
+
 /// Most physical memory this process held (VmHWM) since its start or the last
 /// reset, in bytes; nothing where the kernel does not say.
 std::optional<std::int64_t> peak_memory_bytes();

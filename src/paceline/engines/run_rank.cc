@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/process.h"
 #include "paceline/engines/failure.h"
 #include "paceline/engines/mpi/mpi_engine.h"
 #include "paceline/launch/failure_notice.h"
@@ -134,6 +135,7 @@ int run_rank(const launch::Launch& launch,
              milliseconds timeout,
              const std::function<int(const RankContext&)>& body,
              const std::function<void()>& on_failure) {
+  keep_freed_memory();
   // A supervising parent knows better why a rank does not join.
   const bool supervised = launch.self.launcher == "paceline";
   const World world = join(launch, supervised ? 10 * timeout : timeout);
