@@ -128,6 +128,7 @@ void Process::initialize_once(std::chrono::milliseconds timeout,
     const std::lock_guard lock(mutex_);
     if (state_ == State::kNew) {
       state_ = State::kStarted;
+      const ShortSlice of_progress;
       thread_ = std::thread([this] { live(); });
     }
   }
