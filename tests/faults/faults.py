@@ -47,7 +47,8 @@ FATES = {
     "stop": r"stopped answering \d+ s ago|did not join",
     "terminate": r"SIGTERM|was killed by signal 15 ",
     "hang": r"has not moved for|stopped answering|was killed by signal 50 |"
-            r"did not join",
+            # c10d's Reducer waits where nothing of the step is left to do.
+            r"did not join|is not done after",
 }
 STARTED = 60.0  # a rank must be there by then, s
 LEFT = 10.0  # for processes to vanish after the launcher's end, s
