@@ -29,9 +29,9 @@ std::string condition_of(const JobFlags& job) {
              : "";
 }
 
-/// That what was priced with costs under which nothing runs here does run with
-/// another engine; empty for an engine that runs.  Of a replay, which moves its
-/// bytes with gloo for want of its network, the condition says it.
+/// A note that the strategy was priced with the costs of a program that does
+/// not run here, and which engine runs it instead.  Empty if the priced engine
+/// runs, and for a replay, whose engine the condition names.
 std::string engine_note(const records::Configuration& priced,
                         const records::Configuration& run) {
   return plan::find_engine_traits(priced.engine) != nullptr

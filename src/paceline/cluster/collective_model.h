@@ -80,7 +80,8 @@ const cluster::LinkFit* message_fit(bool remote, const Machine& machine);
 const plan::AlphaBetaPiece& piece_of(const cluster::LinkFit& fit,
                                      std::int64_t bytes);
 
-/// What keeps `flow` bytes flowing for as long as the piece says of `bytes`.
+/// The rate, as of a link, at which `flow` bytes take the time that the piece
+/// gives for `bytes`.
 std::int64_t limit_of(const plan::AlphaBetaPiece& piece,
                       std::int64_t bytes,
                       std::int64_t flow);

@@ -197,7 +197,7 @@ void Dispatcher::issue_ready(std::size_t on, Lock& lock) {
       return;
     }
     start(on, *ref, lock);
-    // Its turn was the next one's of another communicator.
+    // The next op of the program may be on another communicator.
     issue_again_ = issue_again_ || options_.one_issue_order;
   }
 }

@@ -57,7 +57,8 @@ class Dispatcher final : public IssueListener {
     std::chrono::nanoseconds training_timeout = Deadlines::kNoLimit;
     /// Kernels and model work need not share a core.
     bool spare_core = true;
-    /// That ops run on, behind the host; null: they run on the host.
+    /// The device that performs ops asynchronously; null: the host performs
+    /// them.
     Device* device = nullptr;
     /// As Scheduler's.
     bool one_issue_order = false;

@@ -26,7 +26,8 @@ struct Experiment {
 inline constexpr int kLargestBatch = 0;
 inline constexpr const char* kMax = "max";  // as it is asked for
 
-/// The keys of RunRecord::adapter that say that it was.
+/// Keys of RunRecord::adapter: "max" where the batch size was searched for, and
+/// the sizes that were tried.
 inline constexpr const char* kBatchMode = "batch_mode";
 inline constexpr const char* kBatchTried = "batch_sizes_tried";
 

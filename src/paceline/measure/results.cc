@@ -124,7 +124,8 @@ std::vector<records::RunRecord> Results::read(
   return shown;
 }
 
-// Only what has not been printed; all of it where that is no continuation.
+// The part of `text` behind what has been printed; all of it if `text` does not
+// begin with that.
 void Results::print(const std::string& text) {
   const std::size_t from = text.starts_with(printed_) ? printed_.size() : 0;
   std::fwrite(text.data() + from, 1, text.size() - from, stdout);
@@ -229,7 +230,8 @@ void Results::show(const experiment::Experiment& experiment,
                    const std::string& ended) {
   std::vector<records::RunRecord> shown = read(experiment);
   if (ended.empty() && !settings_.virtual_time.empty()) {
-    // All of one compute rate, those of cases that ran before too.
+    // One compute rate prices all cases, also those that an earlier run of
+    // the same file recorded.
     const auto file =
         records::read_records(settings_.records, records::BrokenTail::kSkip);
     records::RecordWriter writer(settings_.records);

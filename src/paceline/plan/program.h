@@ -99,7 +99,7 @@ class SetupBuilder {
   void shard_optimizer(Rank shards);
 
   /// Lets the gradients of `buckets` take turns in memory for `slots` of them:
-  /// a bucket's slice has the place of that which is so many before.
+  /// bucket i has the place of bucket i - `slots`.
   void fold_gradients(const std::vector<Bucket>& buckets, std::size_t slots);
 
   /// A buffer of the type and layout of the values.
@@ -170,14 +170,12 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            copies}: with s the applied scale, 1 where it is not read, and
 ///            norm = sqrt(squares / copies) / (divisor * s), writes
 ///            s * max(1, (norm + 1e-6) / largest norm)
-///   topk     gradients, residual; k values, their k places (I32), residual;
-///   {}:
-///            adds the gradients to the residual and takes the k elements of
-///            largest magnitude out of it, of equals the first; places count
-///            from the slice's begin and ascend
+///   topk     gradients, residual; k values, their k places (I32),
+///            residual; {}: adds the gradients to the residual and takes the k
+///            elements of largest magnitude out of it, of equals the first;
+///            places count from the slice's begin and ascend
 ///   scatter  [values, places]; 1 slice; {}: zero, plus each value at its
-///   place,
-///            added in order
+///            place, added in order
 ///   sign     n values; n/8 bytes (I8); {}: a bit each, the first lowest, 1
 ///            where the value is at least zero
 ///   unsign   n slices of bytes; n slices; {}: +1 where the bit is 1, else -1

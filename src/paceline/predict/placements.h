@@ -18,8 +18,8 @@ struct PlacedTables {
   double samples_per_s = 0;
   std::int64_t server_bytes = 0;  // rows and their state, on the fullest server
   bool fits = true;  // these, into the memory that the cluster's device has
-  /// Of the step, what it is longer by than that of the trainers alone, their
-  /// dense part under the same strategy.
+  /// The part of the step by which it is longer than a step of the same
+  /// trainers and strategy without tables: 0 to 1.
   double share = 0;
   ErrorBar bar{};
 };

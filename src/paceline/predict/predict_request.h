@@ -46,7 +46,7 @@ struct PredictRequest {
   std::string engine{};                    // predict/engine_choice.h
   std::string sparse_engine{};             // of embedding rows; empty: `engine`
   std::optional<std::string> algorithm{};  // of collectives
-  /// That the record shows; made whole periods of the strategy's.
+  /// Steps in the record, rounded up to whole periods of the strategy.
   plan::Step steps = 10;
   cluster::Noise noise{};
   /// Instead of the cluster's links and the engine's costs.

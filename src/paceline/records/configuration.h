@@ -20,7 +20,7 @@ struct Configuration {
   bool compat_zeros = false;  // labels of texts are 0, as in ddl-benchmarks
   int ranks = 1;
   std::vector<int> ranks_per_host;  // empty: packed by host
-  std::string strategy = "fusion";  // canonical text, design section 1
+  std::string strategy = "fusion";  // canonical text: docs/strategies.md
   double bucket_mb = 25;            // MiB, as PyTorch counts them
   std::string engine = "gloo";      // gloo, nccl, mpi
   std::string device = "cpu";       // cpu, cuda

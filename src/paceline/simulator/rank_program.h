@@ -66,7 +66,7 @@ class RankPrograms {
   std::map<plan::Rank, RankProgram> programs_;
 };
 
-/// That a rank sends and receives in a step.
+/// Messages that a rank sends and receives in one step.
 std::int64_t messages_of(const plan::CommPlan& plan);
 
 }  // namespace paceline::simulator

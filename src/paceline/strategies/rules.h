@@ -20,7 +20,7 @@
 
 namespace paceline::strategies {
 
-/// What makes, of the wire forms of several ranks, the one that decode() wants.
+/// How the wire forms of several ranks become the one that decode() reads.
 enum class Combination : std::uint8_t {
   kSum,  // their sum, element by element; sums of sums and weights are allowed
   kOwnSum,  // the same, of a form whose length is its own: nobody cuts it
@@ -119,8 +119,9 @@ struct ExchangeTraits {
   Rank training_ranks = std::numeric_limits<Rank>::max();
   Symmetry symmetry{};  // as Planner::symmetry
   Step period = 1;      // after how many steps its programs repeat
-  /// Of the shards, the one that start() leaves on this rank, summed over all
-  /// ranks, and that finish() spreads; none where it leaves no such thing.
+  /// The shard that start() leaves on this rank, summed over all ranks, and
+  /// that finish() sends to the others; empty where an exchange leaves no
+  /// shard.
   std::optional<Rank> own_shard{};
 };
 

@@ -160,8 +160,8 @@ class ShardedEmbeddings final : public Planner {
     return servers;
   }
 
-  /// A trainer's messages.  Replicas are told what the one is told that
-  /// answers.
+  /// A trainer's messages.  Every replica of the rows gets what the replica
+  /// that answers the lookups gets.
   std::vector<Message> messages(const Program& program,
                                 const BufferPair& what,
                                 const std::vector<Rank>& servers) const {
@@ -244,8 +244,8 @@ class ShardedEmbeddings final : public Planner {
         {});
   }
 
-  /// What a rank that serves has of every other trainer, or of those that it
-  /// answers.
+  /// The messages of a serving rank with all other trainers, or with
+  /// `answering` only with those whose lookups it answers.
   std::vector<Message> served_messages(const Program& program,
                                        const BufferPair& what,
                                        bool answering) const {
