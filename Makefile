@@ -19,7 +19,7 @@ help:
 	@echo 'make build    set up and build the program: build/paceline'
 	@echo 'make adapters NAME="jax paddle"  install frameworks, each apart; docs/adapters.md'
 	@echo 'make mpi      install Open MPI (as root) and build the program with the engine mpi'
-	@echo 'make core     build and test the half that needs no torch (seconds)'
+	@echo 'make core     build and test the half that needs no torch (minutes)'
 	@echo 'make lint     format, module dependencies, sizes, clang-tidy, what is linked'
 	@echo 'make nightly  the sanitizer presets, the nightly tests (300 faults among them), then every test ten times'
 	@echo 'make setup    install what is missing, nothing else'
