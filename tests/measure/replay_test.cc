@@ -19,7 +19,7 @@ constexpr const char* kProfile = R"({"paceline_profile": 1, "model": "two",
  "ready_order": ["b.b", "b.w", "a.w"]})";
 
 /// A clock that moves when slept on, and a log of what happened when.
-struct Scene final : networks::Gates {
+struct Setup final : networks::Gates {
   std::int64_t now = 1'000'000;
   std::int64_t late_ns = 0;   // of every timer
   std::int64_t call_ns = 0;   // that every event takes
@@ -64,59 +64,59 @@ struct Scene final : networks::Gates {
 using Log = std::vector<std::string>;
 
 TEST(Replay, TellsWhatTheNetworkWouldHaveToldAtItsTimes) {
-  Scene scene;
-  Replay replay = scene.replay();
-  replay.forward(scene.events());
-  EXPECT_EQ(scene.log,
+  Setup setup;
+  Replay replay = setup.replay();
+  replay.forward(setup.events());
+  EXPECT_EQ(setup.log,
             (Log{"0 enter 0", "1000 leave 0", "1000 enter 1", "3000 leave 1"}));
-  scene.log.clear();
-  replay.backward(scene.events());
+  setup.log.clear();
+  replay.backward(setup.events());
   EXPECT_EQ(
-      scene.log,
+      setup.log,
       (Log{"8000 ready 2", "12000 ready 1", "12000 gate 0", "15000 ready 0"}));
 }
 
 TEST(Replay, StretchesEveryLayerAlike) {
-  Scene scene;
-  Replay replay = scene.replay(10);
-  replay.forward(scene.events());
-  EXPECT_EQ(scene.log.back(), "30000 leave 1");
+  Setup setup;
+  Replay replay = setup.replay(10);
+  replay.forward(setup.events());
+  EXPECT_EQ(setup.log.back(), "30000 leave 1");
 }
 
 TEST(Replay, AWaitAtAGateDelaysAllThatFollows) {
-  Scene scene;
-  scene.gate_ns = 500;
-  Replay replay = scene.replay();
-  replay.forward(scene.events());
-  replay.backward(scene.events());
-  EXPECT_EQ(scene.log.back(), "15500 ready 0");
+  Setup setup;
+  setup.gate_ns = 500;
+  Replay replay = setup.replay();
+  replay.forward(setup.events());
+  replay.backward(setup.events());
+  EXPECT_EQ(setup.log.back(), "15500 ready 0");
 }
 
 TEST(Replay, LateTimersAndSlowCallsDoNotAddUp) {
-  Scene scene;
-  scene.late_ns = 100;
-  scene.call_ns = 30;
-  Replay replay = scene.replay();
+  Setup setup;
+  setup.late_ns = 100;
+  setup.call_ns = 30;
+  Replay replay = setup.replay();
   for (int step = 0; step < 10; ++step) {
-    replay.forward(scene.events());
-    replay.backward(scene.events());
+    replay.forward(setup.events());
+    replay.backward(setup.events());
   }
-  EXPECT_EQ(scene.log.back(), "150130 ready 0");
+  EXPECT_EQ(setup.log.back(), "150130 ready 0");
 }
 
 TEST(Replay, AnInterruptionIsNotCaughtUp) {
-  Scene scene;
-  Replay replay = scene.replay();
-  replay.forward(scene.events());
-  scene.now += 1'000'000;
+  Setup setup;
+  Replay replay = setup.replay();
+  replay.forward(setup.events());
+  setup.now += 1'000'000;
   replay.interrupt();
-  replay.backward(scene.events());
-  EXPECT_EQ(scene.log.back(), "1015000 ready 0");
+  replay.backward(setup.events());
+  EXPECT_EQ(setup.log.back(), "1015000 ready 0");
 }
 
 TEST(Replay, AnUpdateTakesItsShareOfTheRecordedOne) {
-  Scene scene;
-  const Replay replay = scene.replay(2);
+  Setup setup;
+  const Replay replay = setup.replay(2);
   plan::Kernel kernel;
   kernel.name = "update";
   kernel.writes = {{plan::Slice{plan::BufferId{0}, 0, 3}}};

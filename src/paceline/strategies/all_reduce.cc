@@ -41,7 +41,7 @@ class AllReduce final : public ExchangeRule {
     builder.add_world(kGradientCommunicator);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const auto on = communicator_named(program.setup(), kGradientCommunicator);
     switch (crossing.format.combination) {
       case Combination::kSum:
@@ -60,7 +60,7 @@ class AllReduce final : public ExchangeRule {
     }
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     if (crossing.format.combination == Combination::kMerge) {
       program.kernel(crossing.format.merge,
                      {{gathered(crossing, program)}},
@@ -89,7 +89,7 @@ class AllReduce final : public ExchangeRule {
  private:
   static constexpr auto kGathered = "gathered";
 
-  static Slice gathered(const Crossing& crossing, const Program& program) {
+  static Slice gathered(const WireSlice& crossing, const Program& program) {
     if (crossing.format.combination == Combination::kGather) {
       return crossing.all;
     }

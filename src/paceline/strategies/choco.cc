@@ -67,7 +67,7 @@ class Choco final : public ExchangeRule {
     builder.add_world(kNeighborCommunicator);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const Slice& values = crossing.mine;
     const Slice change = range_in(kChange, values, program);
     const Slice decoded = range_in(kDecoded, values, program);
@@ -81,7 +81,7 @@ class Choco final : public ExchangeRule {
     codec_->encode(change, 0, program);
     send(forms, program);
     std::vector<Slice> mine;
-    for (const Crossing& form : forms) {
+    for (const WireSlice& form : forms) {
       mine.push_back(form.mine);
     }
     codec_->decode_from(mine, decoded, program);
@@ -92,7 +92,7 @@ class Choco final : public ExchangeRule {
         program);
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     const Slice& values = crossing.mine;
     const Slice decoded = range_in(kDecoded, values, program);
     const Slice pull = range_in(kPull, values, program);
@@ -101,7 +101,7 @@ class Choco final : public ExchangeRule {
     const Mixing& mixing = neighbors_.mixing(program);
     for (std::size_t i = 0; !forms.empty() && i < mixing.from.size(); ++i) {
       std::vector<Slice> theirs;
-      for (const Crossing& form : forms) {
+      for (const WireSlice& form : forms) {
         theirs.push_back(inbox(i, form.mine, program));
       }
       codec_->decode_from(theirs, decoded, program);
@@ -168,7 +168,7 @@ class Choco final : public ExchangeRule {
     std::vector<Buffer> crossing;
     const Program program(input, builder.setup(), {.buckets = buckets});
     for (const Bucket& bucket : buckets) {
-      for (const Crossing& form :
+      for (const WireSlice& form :
            codec_->crossings(bucket.values, 0, program)) {
         const Buffer& of = builder.setup().buffers[index_of(form.mine.buffer)];
         if (std::ranges::find(crossing, of.name, &Buffer::name) ==
@@ -185,10 +185,10 @@ class Choco final : public ExchangeRule {
     }
   }
 
-  void send(const std::vector<Crossing>& forms, Program& program) const {
+  void send(const std::vector<WireSlice>& forms, Program& program) const {
     const Mixing& mixing = neighbors_.mixing(program);
     std::vector<Message> sends, receives;
-    for (const Crossing& form : forms) {
+    for (const WireSlice& form : forms) {
       for (const Rank to : mixing.to) {
         sends.push_back({to, form.mine});
       }

@@ -44,9 +44,9 @@ class EfSign final : public CodecRule {
     wire_.add_gathered(input, builder);
   }
 
-  std::vector<Crossing> crossings(const Slice& slice,
-                                  int,
-                                  const Program& program) const override {
+  std::vector<WireSlice> crossings(const Slice& slice,
+                                   int,
+                                   const Program& program) const override {
     const auto tensors =
         static_cast<Elements>(tensors_in(slice, program).size());
     return {wire_.crossing(

@@ -43,7 +43,7 @@ class Hierarchical final : public ExchangeRule {
     add_lane_communicators(all, all.local, builder);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice& wire = crossing.mine;
     const Slice own = crossing.kept.value_or(own_share(wire, all, program));
@@ -57,7 +57,7 @@ class Hierarchical final : public ExchangeRule {
     }
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice& wire = crossing.mine;
     if (all.local > 1) {

@@ -76,7 +76,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     add_lane_communicators(all, leader_ ? 1 : all.local, builder);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice& wire = crossing.mine;
     const Slice own = own_share(wire, all, program);
@@ -93,7 +93,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     const Hosts all = hosts(program.input());
     const Slice& wire = crossing.mine;
     const Slice own = own_share(wire, all, program);

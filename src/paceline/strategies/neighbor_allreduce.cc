@@ -50,7 +50,7 @@ class NeighborAllreduce final : public ExchangeRule {
     builder.add_world(kNeighborCommunicator);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const Mixing& mixing = neighbors_.mixing(program);
     if (mixing.from.empty() && mixing.to.empty()) {
       return;  // a step without neighbors
@@ -60,7 +60,7 @@ class NeighborAllreduce final : public ExchangeRule {
                      Neighbors::receives(mixing, crossing.mine, program));
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     const Slice& wire = crossing.mine;
     const Mixing& mixing = neighbors_.mixing(program);
     if (mixing.from.empty()) {

@@ -38,14 +38,14 @@ class ParameterAllreduce final : public ExchangeRule {
     builder.add_world(kMeanCommunicator);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const Slice sum = aside(crossing.mine, program);
     program.kernel("copy", {{crossing.mine}}, {{sum}}, {1});
     program.all_reduce(sum,
                        communicator_named(program.setup(), kMeanCommunicator));
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     program.kernel("linear",
                    {{aside(crossing.mine, program)}},
                    {{crossing.mine}},

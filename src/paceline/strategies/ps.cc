@@ -84,7 +84,7 @@ class ParameterServer final : public ExchangeRule {
     builder.add_world_as_ready(kPull);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(serving_, program.input());
     const auto push = communicator_named(program.setup(), kPush);
@@ -104,7 +104,7 @@ class ParameterServer final : public ExchangeRule {
     cross_whole(crossing.of, first, program);
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     const Rank me = program.input().rank;
     const Roles roles = roles_of(serving_, program.input());
     const auto pull = communicator_named(program.setup(), kPull);
@@ -178,7 +178,7 @@ class ParameterServer final : public ExchangeRule {
   }
 
   /// `part`: a partition or a piece of one.
-  static Slice wire_of(const auto& part, const Crossing& crossing) {
+  static Slice wire_of(const auto& part, const WireSlice& crossing) {
     const Elements packed = crossing.format.packed;
     return {crossing.mine.buffer,
             crossing.mine.begin + (part.begin - crossing.of.begin) / packed,

@@ -64,7 +64,7 @@ class PushSum final : public ExchangeRule {
         "multiply", {{values}, {one(kPushWeight, program)}}, {{values}});
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const Mixing& mixing = neighbors_.mixing(program);
     if (!mixing.from.empty() || !mixing.to.empty()) {
       program.exchange(on(program),
@@ -73,7 +73,7 @@ class PushSum final : public ExchangeRule {
     }
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     const Slice& wire = crossing.mine;
     const Mixing& mixing = neighbors_.mixing(program);
     std::vector<Access> reads{{wire}};

@@ -57,9 +57,9 @@ class Qsgd final : public CodecRule {
     wire_.add_gathered(input, builder);
   }
 
-  std::vector<Crossing> crossings(const Slice& slice,
-                                  int,
-                                  const Program& program) const override {
+  std::vector<WireSlice> crossings(const Slice& slice,
+                                   int,
+                                   const Program& program) const override {
     const Elements blocks = (slice.count + block_ - 1) / block_;
     return {wire_.crossing(slice, slice.count + kNormBytes * blocks, program)};
   }

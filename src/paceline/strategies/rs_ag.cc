@@ -31,14 +31,14 @@ class RsAg final : public ExchangeRule {
     builder.add_world(kGradientCommunicator);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     program.reduce_scatter(
         crossing.mine,
         crossing.kept.value_or(own_shard(crossing, program)),
         communicator_named(program.setup(), kGradientCommunicator));
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     program.all_gather(
         own_shard(crossing, program),
         crossing.mine,
@@ -51,7 +51,7 @@ class RsAg final : public ExchangeRule {
   }
 
  private:
-  static Slice own_shard(const Crossing& crossing, const Program& program) {
+  static Slice own_shard(const WireSlice& crossing, const Program& program) {
     return shard_of(crossing.mine, program.input().rank, program.input().world);
   }
 };

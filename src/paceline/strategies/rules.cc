@@ -151,7 +151,7 @@ void clip_in_place(Program& program) {
 
 void CodecRule::decode(const Slice& slice, Program& program) const {
   std::vector<Slice> forms;
-  for (const Crossing& crossing :
+  for (const WireSlice& crossing :
        crossings(slice, rounds(program.input()) - 1, program)) {
     const bool gathered = crossing.format.combination == Combination::kGather;
     forms.push_back(gathered ? crossing.all : crossing.mine);
@@ -172,10 +172,10 @@ void Transfer::start(const Slice& slice, Program& program) const {
       codec.encode(slice, round, program);
     }
     const auto crossings = codec.crossings(slice, round, program);
-    for (const Crossing& crossing : crossings) {
+    for (const WireSlice& crossing : crossings) {
       exchange.start(crossing, program);
     }
-    for (const Crossing& crossing : crossings) {
+    for (const WireSlice& crossing : crossings) {
       if (round + 1 < rounds) {
         exchange.finish(crossing, program);
       }
@@ -188,7 +188,7 @@ void Transfer::finish(const Slice& slice, Program& program) const {
     return;
   }
   const int last = codec.rounds(program.input()) - 1;
-  for (const Crossing& crossing : codec.crossings(slice, last, program)) {
+  for (const WireSlice& crossing : codec.crossings(slice, last, program)) {
     exchange.finish(crossing, program);
   }
   if (program.trains()) {

@@ -39,7 +39,7 @@ struct WireFormat {
 };
 
 /// A slice that crosses.
-struct Crossing {
+struct WireSlice {
   WireFormat format;
   Slice of;        // what it is the wire form of, or part of
   Slice mine;      // this rank's; with kSum and kMerge also what comes back
@@ -80,9 +80,9 @@ class CodecRule {
 
   /// What crosses of `slice` in a round, on ranks that compute and on ranks
   /// that serve: a bucket or a part of one.
-  virtual std::vector<Crossing> crossings(const Slice& slice,
-                                          int round,
-                                          const Program& program) const = 0;
+  virtual std::vector<WireSlice> crossings(const Slice& slice,
+                                           int round,
+                                           const Program& program) const = 0;
 
   /// Appends what computes these from `slice` and from what the rounds before
   /// brought back.
@@ -93,7 +93,7 @@ class CodecRule {
   /// Appends what brings the last round's result back into `slice`.
   virtual void decode(const Slice& slice, Program& program) const;
 
-  /// kGather: adds the buffers of Crossing::all, which is else left out.
+  /// kGather: adds the buffers of WireSlice::all, which is else left out.
   virtual void add_gathered(const PlanInput& /*input*/,
                             const std::vector<Bucket>& /*buckets*/,
                             SetupBuilder& /*builder*/) const {}
@@ -157,12 +157,12 @@ class ExchangeRule {
 
   /// Appends the half that sends this rank's part.  Only worlds of several
   /// ranks exchange.
-  virtual void start(const Crossing& crossing, Program& program) const = 0;
+  virtual void start(const WireSlice& crossing, Program& program) const = 0;
 
-  /// Appends the half after which Crossing::mine holds what the ranks have
+  /// Appends the half after which WireSlice::mine holds what the ranks have
   /// combined, those whose number ExchangeTraits::divisor says, or
-  /// Crossing::all holds theirs.
-  virtual void finish(const Crossing& crossing, Program& program) const = 0;
+  /// WireSlice::all holds theirs.
+  virtual void finish(const WireSlice& crossing, Program& program) const = 0;
 
   /// How long both halves take for a payload of `bytes`, alone on the network.
   /// Throws UsageError where the model lacks what that needs.

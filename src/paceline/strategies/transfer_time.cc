@@ -35,7 +35,7 @@ std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   };
   std::vector<Form> forms;
   for (int round = 0; round < codec.rounds(input); ++round) {
-    for (const Crossing& crossing : codec.crossings(slice, round, program)) {
+    for (const WireSlice& crossing : codec.crossings(slice, round, program)) {
       forms.push_back({bytes_of(crossing.mine) / bytes_of(slice),
                        crossing.format.combination});
     }

@@ -85,7 +85,7 @@ class WinPut final : public ExchangeRule {
     builder.add_world_as_ready(kWindowCommunicator);
   }
 
-  void start(const Crossing& crossing, Program& program) const override {
+  void start(const WireSlice& crossing, Program& program) const override {
     const Slice& wire = crossing.mine;
     const Mixing& mixing = neighbors_.mixing(program);
     const auto on = communicator_named(program.setup(), kWindowCommunicator);
@@ -105,7 +105,7 @@ class WinPut final : public ExchangeRule {
     }
   }
 
-  void finish(const Crossing& crossing, Program& program) const override {
+  void finish(const WireSlice& crossing, Program& program) const override {
     const Slice& wire = crossing.mine;
     const Mixing& mixing = neighbors_.mixing(program);
     if (mixing.from.empty()) {

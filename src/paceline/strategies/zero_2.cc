@@ -118,7 +118,7 @@ class Zero2 final : public UpdateRule {
                   const Transfer& transfer,
                   Program& program) {
     const Slice kept = own_sum(bucket, transfer, program);
-    for (Crossing crossing :
+    for (WireSlice crossing :
          transfer.codec.crossings(bucket.gradients, 0, program)) {
       if (micro == 0) {
         crossing.kept = kept;
