@@ -13,6 +13,7 @@
 #include "paceline/execution/scheduler.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/interpreter.h"
+#include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
 #include "plan/toy_embeddings.h"
 #include "plan/toy_machine.h"
