@@ -187,7 +187,7 @@ class LogReader {
     }
   }
 
-  void end_run(int ranks) {
+  void check_run(int ranks) const {
     const auto lacks = [&](std::string_view what) {
       return UsageError(fmt::format(
           "{}:{}: a run without its {}; the log has no such line, and the "
@@ -224,8 +224,13 @@ class LogReader {
                       ranks,
                       machines));
     }
+  }
+
+  void end_run(int ranks) {
+    check_run(ranks);
+    const auto machines = static_cast<int>(hosts_.size());
     case_.ranks = ranks;
-    case_.steps = static_cast<int>(steps);
+    case_.steps = static_cast<int>(hosts_.front().rates.size());
     case_.engine = case_.device == "cuda" ? "nccl" : "gloo";
     RunRecord record;
     record.source = Source::kImported;
