@@ -19,7 +19,7 @@ constexpr const char* kProfile = R"({"paceline_profile": 1, "model": "two",
  "ready_order": ["b.b", "b.w", "a.w"]})";
 
 /// A clock that moves when slept on, and a log of what happened when.
-struct Setup final : networks::Gates {
+struct ReplayedNetwork final : networks::Gates {
   std::int64_t now = 1'000'000;
   std::int64_t late_ns = 0;   // of every timer
   std::int64_t call_ns = 0;   // that every event takes
@@ -64,59 +64,59 @@ struct Setup final : networks::Gates {
 using Log = std::vector<std::string>;
 
 TEST(Replay, TellsWhatTheNetworkWouldHaveToldAtItsTimes) {
-  Setup setup;
-  Replay replay = setup.replay();
-  replay.forward(setup.events());
-  EXPECT_EQ(setup.log,
+  ReplayedNetwork replayed;
+  Replay replay = replayed.replay();
+  replay.forward(replayed.events());
+  EXPECT_EQ(replayed.log,
             (Log{"0 enter 0", "1000 leave 0", "1000 enter 1", "3000 leave 1"}));
-  setup.log.clear();
-  replay.backward(setup.events());
+  replayed.log.clear();
+  replay.backward(replayed.events());
   EXPECT_EQ(
-      setup.log,
+      replayed.log,
       (Log{"8000 ready 2", "12000 ready 1", "12000 gate 0", "15000 ready 0"}));
 }
 
 TEST(Replay, StretchesEveryLayerAlike) {
-  Setup setup;
-  Replay replay = setup.replay(10);
-  replay.forward(setup.events());
-  EXPECT_EQ(setup.log.back(), "30000 leave 1");
+  ReplayedNetwork replayed;
+  Replay replay = replayed.replay(10);
+  replay.forward(replayed.events());
+  EXPECT_EQ(replayed.log.back(), "30000 leave 1");
 }
 
 TEST(Replay, AWaitAtAGateDelaysAllThatFollows) {
-  Setup setup;
-  setup.gate_ns = 500;
-  Replay replay = setup.replay();
-  replay.forward(setup.events());
-  replay.backward(setup.events());
-  EXPECT_EQ(setup.log.back(), "15500 ready 0");
+  ReplayedNetwork replayed;
+  replayed.gate_ns = 500;
+  Replay replay = replayed.replay();
+  replay.forward(replayed.events());
+  replay.backward(replayed.events());
+  EXPECT_EQ(replayed.log.back(), "15500 ready 0");
 }
 
 TEST(Replay, LateTimersAndSlowCallsDoNotAddUp) {
-  Setup setup;
-  setup.late_ns = 100;
-  setup.call_ns = 30;
-  Replay replay = setup.replay();
+  ReplayedNetwork replayed;
+  replayed.late_ns = 100;
+  replayed.call_ns = 30;
+  Replay replay = replayed.replay();
   for (int step = 0; step < 10; ++step) {
-    replay.forward(setup.events());
-    replay.backward(setup.events());
+    replay.forward(replayed.events());
+    replay.backward(replayed.events());
   }
-  EXPECT_EQ(setup.log.back(), "150130 ready 0");
+  EXPECT_EQ(replayed.log.back(), "150130 ready 0");
 }
 
 TEST(Replay, AnInterruptionIsNotCaughtUp) {
-  Setup setup;
-  Replay replay = setup.replay();
-  replay.forward(setup.events());
-  setup.now += 1'000'000;
+  ReplayedNetwork replayed;
+  Replay replay = replayed.replay();
+  replay.forward(replayed.events());
+  replayed.now += 1'000'000;
   replay.interrupt();
-  replay.backward(setup.events());
-  EXPECT_EQ(setup.log.back(), "1015000 ready 0");
+  replay.backward(replayed.events());
+  EXPECT_EQ(replayed.log.back(), "1015000 ready 0");
 }
 
 TEST(Replay, AnUpdateTakesItsShareOfTheRecordedOne) {
-  Setup setup;
-  const Replay replay = setup.replay(2);
+  ReplayedNetwork replayed;
+  const Replay replay = replayed.replay(2);
   plan::Kernel kernel;
   kernel.name = "update";
   kernel.writes = {{plan::Slice{plan::BufferId{0}, 0, 3}}};
