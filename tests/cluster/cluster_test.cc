@@ -237,7 +237,7 @@ TEST(Cluster, RefusesImpossibleFits) {
   pieces[1].alpha = 60 * plan::kPicosecondsPerSecond;
   EXPECT_NO_THROW(check_cluster(cluster));
   LinkFit& fit = cluster.links[0].fits[0];
-  fit.engine = "mpi";
+  fit.engine = "mp1";
   EXPECT_THROW(check_cluster(cluster), UsageError);
   fit.engine.clear();
   fit.error_percent = -1;
