@@ -390,6 +390,21 @@ TEST(QuickFile, AdaptsToTheMachine) {
   EXPECT_EQ(expand(file, one_gpu).cases.back().ranks, 1);
 }
 
+TEST(HybridFile, RunsOnTheCpuWhereAGpuIsVisible) {
+  const RawSettings file =
+      read_raw_settings(PACELINE_SOURCE_DIR "/experiments/hybrid.toml");
+  Machine machine = gpu_machine({});
+  machine.cuda_devices = 1;
+  machine.models.emplace_back("hybrid");
+  const Experiment experiment = expand(file, machine);
+  ASSERT_EQ(experiment.cases.size(), 1U);
+  EXPECT_EQ(experiment.cases[0].device, "cpu");
+  EXPECT_EQ(experiment.cases[0].engine, "gloo");
+  EXPECT_NE(refusal(with_flags({{"device", "cuda"}}, file), machine)
+                .find("looked up and pooled on the CPU"),
+            std::string::npos);
+}
+
 TEST(TrainingOnData, TakesTheSizesOfTheData) {
   const Experiment experiment = expand(
       with_flags({{"data", "digits"}, {"model", "mlp"}}), cpu_machine(4));

@@ -214,7 +214,10 @@ class Expansion {
     }
     assign_key(key, given.text, given.where, c);
     if (key.name == "device") {
-      c.device = resolve_device(c.device, machine_);
+      // Rows of embedding tables are looked up on the CPU alone.
+      c.device = c.has_tables() && c.device == "auto"
+                     ? "cpu"
+                     : resolve_device(c.device, machine_);
     } else if (key.name == "engine") {
       c.engine = resolve_engine(c.engine, c.device, machine_);
     } else if (key.name == "replay" && !c.replay.empty()) {
