@@ -152,8 +152,11 @@ TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
             "--batch-size: '32x' is not a whole number of at least 1 "
             "or one of max");
   EXPECT_EQ(refusal("batch_size", "99999999999"),
-            "--batch-size: '99999999999' is not a whole number of at least 1 "
-            "or one of max");
+            "--batch-size: '99999999999' is more than 2147483647, the most "
+            "there can be");
+  EXPECT_EQ(refusal("embeddings", "300000000000"),
+            "--embeddings: '300000000000' is more than 2147483647, the most "
+            "there can be");
   EXPECT_EQ(refusal("steps", ""),
             "--steps: '' is not a whole number of at least 1");
   EXPECT_EQ(refusal("seed", "-1"),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -64,6 +65,17 @@ Number numeric(const Key& key,
                const std::string& text,
                const std::string& where) {
   const auto value = number_from<Number>(text);
+  const bool digits = !text.empty() && std::ranges::all_of(text, [](char c) {
+    return c >= '0' && c <= '9';
+  });
+  if (!value && digits) {
+    throw UsageError(
+        fmt::format("{}: '{}' is more than {}, the most there can "
+                    "be",
+                    where,
+                    text,
+                    std::numeric_limits<Number>::max()));
+  }
   if (!value || !in_range(key, static_cast<double>(*value))) {
     refuse(key, text, where);
   }
