@@ -41,6 +41,15 @@ records::RunRecord record() {
   return r;
 }
 
+/// Notes in one line each.
+std::string unwrapped(std::string text) {
+  for (std::size_t at; (at = text.find("\n ")) != std::string::npos;) {
+    const auto end = text.find_first_not_of(' ', at + 1);
+    text.replace(at, end - at, " ");
+  }
+  return text;
+}
+
 TEST(DdpRpcFormat, IsTheOriginalsToTheCharacter) {
   EXPECT_EQ(render_ddp_rpc({{record()}}),
             "-------------------------------------------\n"
@@ -103,14 +112,43 @@ TEST(TrainersFormat, SaysHowFastLessThanAnEpochWas) {
   const std::string expected =
       "less than 10 steps; examples/s over 4 steps: Trainer0 "
       "239.4, Trainer1 225.0, All 464.4";
-  std::string text = render_trainers({{few}});
-  for (std::size_t at; (at = text.find("\n ")) != std::string::npos;) {
-    const auto end = text.find_first_not_of(' ', at + 1);
-    text.replace(at, end - at, " ");
-  }
+  const std::string text = unwrapped(render_trainers({{few}}));
   EXPECT_NE(text.find(expected), std::string::npos) << text;
   EXPECT_NE(render_ddp_rpc({{few}}).find("\n" + expected + "\n"),
             std::string::npos);
+}
+
+TEST(TrainersFormat, ShowsTheSamplesUntilARunFailed) {
+  records::RunRecord failed = record();
+  failed.error = "rank 2 on a: was killed";
+  failed.ranks.erase(failed.ranks.begin() + 1, failed.ranks.end());
+  for (const std::string& text :
+       {unwrapped(render_trainers({{failed}})), render_ddp_rpc({{failed}})}) {
+    EXPECT_NE(text.find("rank 2 on a: was killed; shown are the samples until "
+                        "then"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("Trainer0"), std::string::npos) << text;
+    EXPECT_EQ(text.find("no record is of"), std::string::npos);
+  }
+  failed.ranks.clear();
+  for (const std::string& text :
+       {render_trainers({{failed}}), render_ddp_rpc({{failed}})}) {
+    EXPECT_NE(text.find("rank 2 on a: was killed\n"), std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("Trainer0"), std::string::npos) << text;
+  }
+}
+
+TEST(TrainersFormat, NamesEveryPatternOfBytes) {
+  records::RunRecord reduced = record();
+  reduced.wire.by_pattern = {
+      {"all-gather", 80}, {"message", 500}, {"reduce-scatter", 160}};
+  const std::string text = unwrapped(render_trainers({{reduced}}));
+  EXPECT_NE(text.find("; by pattern: all-gather 80, message 500 (those of rows "
+                      "too), reduce-scatter 160\n"),
+            std::string::npos)
+      << text;
 }
 
 }  // namespace

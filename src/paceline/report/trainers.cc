@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "paceline/report/cases.h"
 #include "paceline/report/console.h"
 #include "paceline/report/table.h"
+#include "paceline/report/trainer_notes.h"
 #include "paceline/stats/quantile.h"
 
 namespace paceline::report {
@@ -167,87 +167,6 @@ TableRow honest_row(const TrainerRow& row) {
   return cells;
 }
 
-/// What all trainers looked up.
-records::Lookups all_lookups(const RunRecord& record) {
-  records::Lookups all;
-  for (const RankSamples& rank : record.ranks) {
-    if (!rank.lookups) {
-      continue;
-    }
-    all.rows += rank.lookups->rows;
-    all.id_bytes += rank.lookups->id_bytes;
-    all.row_bytes += rank.lookups->row_bytes;
-    all.gradient_bytes += rank.lookups->gradient_bytes;
-    const auto& distinct = rank.lookups->distinct;
-    all.distinct.resize(std::max(all.distinct.size(), distinct.size()));
-    for (std::size_t server = 0; server < distinct.size(); ++server) {
-      all.distinct[server] += distinct[server];
-    }
-  }
-  return all;
-}
-
-Note phases_note(const RunRecord& record) {
-  std::map<std::string, std::vector<double>> phases;
-  for (const RankSamples& rank : record.ranks) {
-    for (const auto& [phase, times] : rank.phase_ns) {
-      for (const std::int64_t time : times) {
-        phases[phase].push_back(static_cast<double>(time) * 1e-6);
-      }
-    }
-  }
-  std::string text;
-  for (const auto& [phase, times] : phases) {
-    if (!times.empty()) {
-      text += fmt::format(
-          "{}{} {:.3f}", text.empty() ? "" : ", ", phase, stats::median(times));
-    }
-  }
-  return {"phases",
-          "median ms of a trainer's step: " + text +
-              "; forward and backward are the dense part, wait is what the "
-              "training thread stood for; the others go on beside"};
-}
-
-std::vector<Note> lookup_notes(const RunRecord& record) {
-  const records::Lookups all = all_lookups(record);
-  if (all.rows == 0) {
-    return {};
-  }
-  const auto distinct = std::accumulate(
-      all.distinct.begin(), all.distinct.end(), std::int64_t{0});
-  const auto fullest = std::ranges::max(all.distinct);
-  const auto steps = static_cast<double>(record.configuration.steps) *
-                     record.configuration.trainers;
-  const auto by = [&](std::int64_t bytes) {
-    return static_cast<double>(bytes) / steps;
-  };
-  const auto dense = record.wire.by_pattern.find("all-reduce");
-  return {
-      {"bytes",
-       fmt::format("of a trainer's step: ids {:.0f}, rows {:.0f}, gradients of "
-                   "rows {:.0f}, all-reduce {}",
-                   by(all.id_bytes),
-                   by(all.row_bytes),
-                   by(all.gradient_bytes),
-                   dense == record.wire.by_pattern.end() ? 0 : dense->second)},
-      {"lookups",
-       fmt::format("{:.1f} rows a step, {:.1f} of them distinct{}: "
-                   "deduplication leaves {:.1f} %",
-                   by(all.rows),
-                   by(distinct),
-                   record.configuration.servers > 0 ? " and sent" : "",
-                   100.0 * static_cast<double>(distinct) /
-                       static_cast<double>(all.rows))},
-      {"servers",
-       fmt::format(
-           "the fullest of {} was asked for {:.2f} times the mean",
-           all.distinct.size(),
-           static_cast<double>(fullest) *
-               static_cast<double>(all.distinct.size()) /
-               static_cast<double>(std::max(distinct, std::int64_t{1})))}};
-}
-
 /// How rows lie and are looked up, where it is not as usual.
 std::string ways_text(const records::Configuration& c) {
   const records::Configuration usual;
@@ -265,29 +184,23 @@ std::string ways_text(const records::Configuration& c) {
   return text;
 }
 
-/// How old the rows were that lookups found; empty where none may be.
-std::vector<Note> staleness_notes(const RunRecord& record) {
-  std::int64_t lookups = 0, stale = 0;
-  std::size_t most = 0;
-  for (const RankSamples& rank : record.ranks) {
-    const auto& missed = rank.averages_by_steps_missed;
-    for (std::size_t steps = 0; steps < missed.size(); ++steps) {
-      lookups += missed[steps];
-      if (steps > 0 && missed[steps] > 0) {
-        stale += missed[steps];
-        most = std::max(most, steps);
-      }
-    }
-  }
-  if (record.configuration.staleness == 0 || lookups == 0) {
-    return {};
-  }
-  return {{"staleness",
-           fmt::format("{:.1f} % of the lookups at servers missed updates, of "
-                       "{} at most; results differ from run to run",
-                       100.0 * static_cast<double>(stale) /
-                           static_cast<double>(lookups),
-                       counted(static_cast<std::int64_t>(most), "step"))}};
+bool has_steps(const RunRecord& run) {
+  return std::ranges::any_of(
+      run.ranks, [](const RankSamples& rank) { return !rank.step_ns.empty(); });
+}
+
+/// The runs that left samples, and those that failed.
+std::vector<const RunRecord*> shown_runs(const Case& one) {
+  std::vector<const RunRecord*> runs = one.runs;
+  std::erase_if(runs, [](const RunRecord* run) {
+    return !run->error && !has_steps(*run);
+  });
+  return runs;
+}
+
+std::string failure_text(const RunRecord& failed) {
+  return *failed.error +
+         (has_steps(failed) ? "; shown are the samples until then" : "");
 }
 
 Document trainers_document(const Case& one, const RunRecord& run) {
@@ -317,6 +230,12 @@ Document trainers_document(const Case& one, const RunRecord& run) {
   }
   const bool no_epoch = table.rows.empty();
   Document document{.tables = {std::move(table)}};
+  if (run.error) {
+    document.notes.push_back({"failed", failure_text(run)});
+  }
+  if (!has_steps(run)) {
+    return document;
+  }
   if (no_epoch) {
     document.notes.push_back({"no epoch", rates_text(run)});
   }
@@ -328,10 +247,7 @@ Document trainers_document(const Case& one, const RunRecord& run) {
       {"examples/s",
        "examples of an epoch, the mean over those that were processed, over "
        "that time; all: of all trainers, which work at once"});
-  document.notes.push_back(phases_note(run));
-  for (auto notes : {lookup_notes(run), staleness_notes(run)}) {
-    std::ranges::move(notes, std::back_inserter(document.notes));
-  }
+  std::ranges::move(trainer_notes(run), std::back_inserter(document.notes));
   for (const records::Warning& warning : run.warnings) {
     document.notes.push_back(
         {"warning",
@@ -358,9 +274,15 @@ std::string or_reason(std::string text, std::span<const RunRecord> records) {
 std::string render_ddp_rpc(std::span<const RunRecord> records) {
   std::string text;
   for (const Case& one : cases_with_tables(records)) {
-    for (const RunRecord* run : one.measured()) {
+    for (const RunRecord* run : shown_runs(one)) {
       if (text.empty()) {
         text = render_info(*run);
+      }
+      if (run->error) {
+        text += fmt::format("\nfailed: {}\n", failure_text(*run));
+      }
+      if (!has_steps(*run)) {
+        continue;
       }
       text += fmt::format("\n{:10}", "");
       for (std::size_t i = 0; i < kEpochPercentiles.size(); ++i) {
@@ -382,7 +304,7 @@ std::string render_ddp_rpc(std::span<const RunRecord> records) {
 std::string render_trainers(std::span<const RunRecord> records) {
   std::string text;
   for (const Case& one : cases_with_tables(records)) {
-    for (const RunRecord* run : one.measured()) {
+    for (const RunRecord* run : shown_runs(one)) {
       text += (text.empty() ? "" : "\n") +
               console_text(trainers_document(one, *run));
     }

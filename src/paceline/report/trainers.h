@@ -12,7 +12,8 @@ namespace paceline::report {
 /// topology, and a row for each trainer and for all of them with percentiles of
 /// epochs of ten steps.  The column headed epoch/sec holds examples per second:
 /// those of a trainer's last epoch over the percentile, truncated.  A run of
-/// less than an epoch has a sentence in place of the rows.
+/// less than an epoch has a sentence in place of the rows; one that failed has
+/// its error, then the samples until then.
 std::string render_ddp_rpc(std::span<const records::RunRecord> records);
 
 /// The same rows with columns named for what they hold, and examples as they
