@@ -70,6 +70,28 @@ TEST(Consensus, OfNeighborsIsTheProductOfTheMatrices) {
   }
 }
 
+// Also where the steps between two exchanges share a factor with the period.
+TEST(Consensus, OfLocalStepsIsTheProductOfTheMatrices) {
+  constexpr Rank kRanks = 6;
+  const EdgeFile edges(line_of_edges(kRanks));
+  for (const auto& [text, local] : topologies_of(kRanks, edges.text())) {
+    const auto graph = TopologyChoice(text).on({kRanks, local});
+    const Step exchanges = std::min(graph->period() + 1, kMostSteps);
+    for (const Step every : {2, 3}) {
+      SCOPED_TRACE(fmt::format("{}, every {} steps", text, every));
+      expect_product(
+          averaged_by(fmt::format("neighbor-allreduce:topology={},local={}"
+                                  "+local-sgd:every={}",
+                                  text,
+                                  local,
+                                  every),
+                      kRanks,
+                      exchanges * every),
+          product_of(*graph, kRanks, exchanges));
+    }
+  }
+}
+
 TEST(Consensus, OfHostsIsThatOfTheirMeans) {
   for (const Rank hosts : {2, 3, 4, 6}) {
     const EdgeFile edges(line_of_edges(hosts));

@@ -36,11 +36,12 @@ class Composed final : public Planner {
     return std::move(builder).finish();
   }
 
-  /// The step within the period of the exchange, and for each the variants of
+  /// The exchange within the period of its rule, and for each the variants of
   /// the update rule.
   Variant variant(const PlanInput& input, Step step) const override {
-    return step % exchange_->traits(input).period * update_->variants() +
-           update_->variant(step);
+    const Step phase =
+        update_->exchange_in(step) % exchange_->traits(input).period;
+    return phase * update_->variants() + update_->variant(step);
   }
 
   CommPlan plan(const PlanInput& input,

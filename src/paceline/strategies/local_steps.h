@@ -33,6 +33,9 @@ class LocalSteps : public Atc {
   Variant variant(Step step) const override {
     return ends_interval(step, every_) ? 1 : 0;
   }
+  Step exchange_in(Step step) const override {
+    return ends_interval(step, every_) ? step / every_ : 0;
+  }
 
   void start(const Bucket& bucket,
              const Transfer& transfer,

@@ -214,6 +214,10 @@ class UpdateRule {
   virtual Variant variants() const { return 1; }
   virtual Variant variant(Step /*step*/) const { return 0; }
 
+  /// The number of the exchange in step `step`, from 0 on; 0 in a step without
+  /// one.  A graph of several steps goes on by exchanges.
+  virtual Step exchange_in(Step step) const { return step; }
+
   /// Adds buffers and communicators of its own.  Throws UsageError where its
   /// mathematics forbids the training or the exchange.
   virtual void extend(const PlanInput& /*input*/,
