@@ -158,7 +158,7 @@ inline std::vector<records::RunRecord> fixed_link_records() {
   for (const Line& line : {Line{"bsp", {100, 60, 50}},
                            Line{"dear:bucket-mb=25", {80, 62, 58}},
                            Line{"fusion:bucket-mb=25", {90, 60.5, 49}},
-                           Line{"wfbp", {95, 55, 54}}}) {
+                           Line{"wfbp", {95, 61, 54}}}) {
     for (int i = 0; i < 3; ++i) {
       records.push_back(fixed_record({"", line.strategy, 4, line.step_ms[i]}));
       records::RunRecord& r = records.back();

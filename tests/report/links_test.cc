@@ -67,6 +67,30 @@ TEST(LinkCurves, ACaseThatIsMissingIsNotInterpolated) {
   EXPECT_FALSE(crossovers[0].apart);
 }
 
+// At 10 Gbit/s, which both pairs of rates have.
+TEST(LinkCurves, AFasterCaseThatIsInvalidLeavesTheFastestUnknown) {
+  std::vector<RunRecord> records = fixed_link_records();
+  for (RunRecord& r : records) {
+    if (r.link_check->late > 0) {
+      for (records::RankSamples& rank : r.ranks) {
+        for (std::int64_t& ns : rank.step_ns) {
+          ns /= 2;
+        }
+      }
+    }
+  }
+  const std::vector<GroupSummary> tables = summarize(records);
+  const Table table = crossover_table(link_curves(tables.front()).at(0),
+                                      time_format(tables.front().rows));
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].cells.at(0), "1 and 10");
+  EXPECT_EQ(table.rows[1].cells.at(0), "10 and 100");
+  for (const auto& row : table.rows) {
+    EXPECT_EQ(row.cells.size(), table.columns.size());
+    EXPECT_EQ(row.cells.at(1), "not known: an INVALID case was faster");
+  }
+}
+
 TEST(LinkCurves, NeedThreeRatesOfCasesThatAreOtherwiseEqual) {
   const auto curves = [](const std::vector<RunRecord>& records) {
     const std::vector<GroupSummary> tables = summarize(records);

@@ -120,6 +120,18 @@ const LinkCurve* fastest_at(const LinkCurves& curves, double rate) {
   return best;
 }
 
+// Whether a case that is INVALID at this rate was faster than the fastest: its
+// link may have been slower than named, so that it may be the fastest.
+bool is_doubted(const LinkCurves& curves, double rate) {
+  const LinkCurve* best = fastest_at(curves, rate);
+  return std::ranges::any_of(curves.lines, [&](const LinkCurve& line) {
+    const auto point =
+        std::ranges::find(line.points, rate, &LinkPoint::gbit_per_s);
+    return point != line.points.end() && !point->valid() &&
+           (best == nullptr || point->step_s() < best->at(rate)->step_s());
+  });
+}
+
 std::optional<bool> lie_apart(const Crossover& crossover) {
   for (const double rate : {crossover.low, crossover.high}) {
     const LinkPoint* one = crossover.below->at(rate);
@@ -340,17 +352,35 @@ Table crossover_table(const LinkCurves& curves, const ValueFormat& format) {
                        step_at(line, crossover.low, format),
                        step_at(line, crossover.high, format));
   };
+  std::string last_doubted;
   for (const Crossover& crossover : crossovers_of(curves)) {
+    const std::string between =
+        fmt::format("{:.4g} and {:.4g}", crossover.low, crossover.high);
+    if (is_doubted(curves, crossover.low) ||
+        is_doubted(curves, crossover.high)) {
+      if (between != last_doubted) {
+        const std::string none(kMissing);
+        table.rows.push_back({.cells = {between,
+                                        "not known: an INVALID case was faster",
+                                        none,
+                                        none,
+                                        none,
+                                        none,
+                                        none}});
+        last_doubted = between;
+      }
+      continue;
+    }
     table.rows.push_back(
-        {.cells = {
-             fmt::format("{:.4g} and {:.4g}", crossover.low, crossover.high),
-             printable(crossover.below->name),
-             steps(*crossover.below, crossover),
-             printable(crossover.above->name),
-             steps(*crossover.above, crossover),
-             crossover.gbit_per_s ? fmt::format("{:.3g}", *crossover.gbit_per_s)
-                                  : std::string(kMissing),
-             yes_or_no(crossover.apart)}});
+        {.cells = {between,
+                   printable(crossover.below->name),
+                   steps(*crossover.below, crossover),
+                   printable(crossover.above->name),
+                   steps(*crossover.above, crossover),
+                   crossover.gbit_per_s
+                       ? fmt::format("{:.3g}", *crossover.gbit_per_s)
+                       : std::string(kMissing),
+                   yes_or_no(crossover.apart)}});
   }
   return table;
 }

@@ -72,7 +72,9 @@ std::vector<Crossover> crossovers_of(const LinkCurves& curves);
 std::string describe(const LinkCurves& curves);
 
 /// The crossovers as a table with how to read it below; without rows where one
-/// strategy is the fastest at every rate.
+/// strategy is the fastest at every rate.  Between rates at one of which an
+/// INVALID case was faster than every valid one, a row says that nothing is
+/// known.
 Table crossover_table(const LinkCurves& curves, const ValueFormat& format);
 
 }  // namespace paceline::report
