@@ -75,6 +75,47 @@ TEST(ImportDdl, TriesOfOneFileAreRunsOfTheCaseThatItsNameDescribes) {
   EXPECT_EQ(records[0].configuration.key(), records[1].configuration.key());
 }
 
+Configuration named(const std::string& name) {
+  return import_ddl(of_bert(1), name).at(0).configuration;
+}
+
+TEST(ImportDdl, ReadsNetworkAndCodecFromTheNameOfAFile) {
+  const auto of = [](const std::string& rdma,
+                     const std::string& method,
+                     const std::string& compressor) {
+    return named("rdma-" + rdma + "-method-" + method +
+                 "-dnn-bert-bs-8-nworker-8-compressor-" + compressor +
+                 "-thres-0.log");
+  };
+  EXPECT_EQ(of("0", "wfbp", "none").label, "wfbp 10GbE");
+  EXPECT_EQ(of("1", "wfbp", "none").label, "wfbp IB");
+  EXPECT_EQ(of("2", "wfbp", "none").label, "wfbp IPoIB");
+  EXPECT_EQ(of("0", "signum", "none").strategy, "bsp+sign");
+  EXPECT_EQ(of("0", "efsignum", "none").strategy, "bsp+ef-sign");
+  EXPECT_EQ(of("0", "eftopk", "none").strategy, "bsp+topk:density=0.001");
+  EXPECT_EQ(of("0", "topk", "none").strategy, "bsp+topk:density=0.001");
+  EXPECT_EQ(of("0", "mgwfbp", "signum").strategy, "mg-wfbp+sign");
+  EXPECT_EQ(of("0", "mgwfbp", "signum").label, "mgwfbp+signum 10GbE");
+}
+
+TEST(ImportDdl, ReadsTheCommandInTheHeadOfOurOwnLogs) {
+  const Configuration c =
+      import_ddl(
+          "# survey, 2026-01-31T17:45:00Z\n"
+          "# paceline run --model bert-base --strategy "
+          "wfbp:small-elements=8192 --ranks 8 --batch-size 16 "
+          "--sequence-length 128 --device cpu --link '10Gbit, 50us'\n" +
+              of_bert(2),
+          "ours.log")
+          .at(0)
+          .configuration;
+  EXPECT_EQ(c.model, "bert-base");
+  EXPECT_EQ(c.strategy, "wfbp:small-elements=8192");
+  EXPECT_EQ(c.label, "");
+  EXPECT_EQ(c.batch_size, 16);
+  EXPECT_EQ(c.link, "10Gbit, 50us");
+}
+
 /// The lines of bytedance/byteps, example/pytorch/benchmark_byteps.py, which
 /// the first rank of each machine prints, with its own rates: here of two
 /// machines of eight ranks, whose output went to one file.  The first machine's

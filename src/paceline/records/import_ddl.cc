@@ -32,6 +32,21 @@ constexpr auto kMethods =
         {"wfbpps", "wfbp+ps"},
         {"byteschedulerps", "bytescheduler+ps"},
     });
+// Names of its compressors, which its older logs have as methods, and ours.
+constexpr auto kCompressors =
+    std::to_array<std::pair<std::string_view, std::string_view>>({
+        {"signum", "sign"},
+        {"efsignum", "ef-sign"},
+        {"eftopk", "topk:density=0.001"},
+        {"topk", "topk:density=0.001"},
+    });
+// Its `rdma` numbers.
+constexpr auto kNetworks =
+    std::to_array<std::pair<std::string_view, std::string_view>>({
+        {"0", "10GbE"},
+        {"1", "IB"},
+        {"2", "IPoIB"},
+    });
 constexpr auto kModels =
     std::to_array<std::pair<std::string_view, std::string_view>>({
         {"bert", "bert-large"},
@@ -51,16 +66,50 @@ std::string ours(const Table& table, const std::string& theirs) {
 /// What the name of a file of ddl-benchmarks says.
 void read_name(const std::string& path, Configuration& c) {
   static const std::regex pattern(
-      "rdma-[0-9]+-method-(.+)-dnn-(.+)-bs-([0-9]{1,6})-nworker-([0-9]{1,5})"
-      "-compressor-.*");
+      "rdma-([0-9]+)-method-(.+)-dnn-(.+)-bs-([0-9]{1,6})-nworker-"
+      "([0-9]{1,5})-compressor-(.+?)(-thres-.*)?");
   const std::string name = std::filesystem::path(path).stem().string();
   std::smatch found;
   if (std::regex_match(name, found, pattern)) {
-    c.strategy = ours(kMethods, found[1]);
-    c.label = found[1];
-    c.model = ours(kModels, found[2]);
-    c.batch_size = std::stoi(found[3]);
-    c.ranks = std::stoi(found[4]);
+    const std::string method = found[2];
+    const std::string codec = ours(kCompressors, method);
+    c.strategy = codec != method ? "bsp+" + codec : ours(kMethods, method);
+    c.label = method;
+    if (const std::string compressor = found[6]; compressor != "none") {
+      c.strategy += "+" + ours(kCompressors, compressor);
+      c.label += "+" + compressor;
+    }
+    const std::string number = found[1];
+    const std::string network = ours(kNetworks, number);
+    c.label += " " + (network == number ? "rdma-" + number : network);
+    c.model = ours(kModels, found[3]);
+    c.batch_size = std::stoi(found[4]);
+    c.ranks = std::stoi(found[5]);
+  }
+}
+
+// What the command in the head of our own logs says.
+void read_command(const std::string& line, Configuration& c) {
+  static const std::regex flag(
+      " --(model|strategy|batch-size|sequence-length|link) ('[^']*'|[^' ]+)");
+  for (std::sregex_iterator next(line.begin(), line.end(), flag), end;
+       next != end;
+       ++next) {
+    const std::string name = (*next)[1];
+    std::string value = (*next)[2];
+    std::erase(value, '\'');
+    static const std::regex number("[0-9]{1,6}");
+    if (name == "model") {
+      c.model = value;
+    } else if (name == "strategy") {
+      c.strategy = value;
+      c.label.clear();
+    } else if (name == "link") {
+      c.link = value;
+    } else if (std::regex_match(value, number)) {
+      (name == "batch-size" ? c.batch_size : c.sequence_length) =
+          std::stoi(value);
+    }
   }
 }
 
@@ -131,6 +180,8 @@ class LogReader {
                case_.label == "horovod") {
       case_.label = "byteps";
       case_.strategy = "wfbp+ps";
+    } else if (line.starts_with("# paceline run ")) {
+      read_command(line, case_);
     } else if (std::regex_search(line, found, model)) {
       case_.model = ours(kModels, found[1]);
     } else if (std::regex_search(line, found, batch)) {
