@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "paceline/base/file.h"
@@ -158,6 +159,65 @@ TEST(Frameworks, FiguresAreMediansOfRunsOverTheWindow) {
   EXPECT_DOUBLE_EQ(cell.rate->value, 1000.0);
   EXPECT_TRUE(cell.rate->interval.has_value());
   EXPECT_TRUE(any_finding(findings(tables[0]), "a", "spread by"));
+}
+
+TEST(Frameworks, RunsOfOtherSettingsAreOtherColumns) {
+  std::vector<records::RunRecord> records(5, measured("", 1, 8'000'000, "2.5"));
+  for (records::RunRecord& record : records) {
+    record.configuration.label = "fusion";
+  }
+  records[1].configuration.clip_norm = 1;
+  records[2].configuration.image_size = 64;
+  records[3].configuration.data = "mnist";
+  // A run like the first, on more devices: fewer threads, another seed.
+  records[4].configuration.ranks = 2;
+  records[4].configuration.seed = 7;
+  records[4].configuration.threads = records[0].configuration.threads + 1;
+  const auto tables = framework_tables(records);
+  ASSERT_EQ(tables.size(), 1U);
+  std::vector<std::string> titles;
+  for (const FrameworkColumn& column : tables[0].columns) {
+    titles.push_back(column.title);
+    EXPECT_EQ(column.cells.at({1, 1}).runs.size(), 1U) << column.title;
+  }
+  const std::string usual =
+      fmt::format(" image={}", records[0].configuration.image_size);
+  EXPECT_EQ(
+      titles,
+      (std::vector<std::string>{"paceline fusion" + usual,
+                                "paceline fusion" + usual + " clip_norm=1",
+                                "paceline fusion image=64",
+                                "paceline fusion" + usual + " data=mnist"}));
+  EXPECT_EQ(tables[0].columns[0].cells.size(), 2U);
+}
+
+TEST(Frameworks, ThreadsThatWereAskedForAreOtherColumns) {
+  std::vector<records::RunRecord> records(2,
+                                          measured("a", 1, 8'000'000, "2.5"));
+  records[0].configuration.threads = 1;
+  records[1].configuration.threads = 2;
+  const auto tables = framework_tables(records);
+  ASSERT_EQ(tables[0].columns.size(), 2U);
+  EXPECT_EQ(tables[0].columns[1].title, "a threads=2");
+}
+
+TEST(Frameworks, NothingIsSaidOfCommandsAndOfWhatDidNotRun) {
+  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
+                                          measured("b", 1, 8'000'000, "2.5"),
+                                          measured("", 1, 8'000'000, "2.5")};
+  records[1].error = "it is not installed";
+  records[2].configuration.label = "c";
+  records[2].configuration.command = "train";
+  const auto tables = framework_tables(records);
+  std::vector<std::string> known;
+  for (const FrameworkTable& table : tables) {
+    for (const FrameworkColumn& column : table.columns) {
+      if (column.facts.contains("optimizer")) {
+        known.push_back(column.title);
+      }
+    }
+  }
+  EXPECT_EQ(known, std::vector<std::string>{"a"});
 }
 
 TEST(Frameworks, OtherMathematicsIsNotComparable) {

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "paceline/report/cases.h"
+
 namespace paceline::report {
 namespace {
 
@@ -71,12 +73,13 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
                             kReportedRate}) {
     facts.erase(noise);
   }
-  if (!is_imported(record)) {
+  // Of a command, and of what did not run, nothing more is known.
+  if (!is_imported(record) && !record.error && c.command.empty()) {
     facts["optimizer"] = fmt::format("{}, learning rate {}, weight decay {}",
                                      c.optimizer,
                                      c.learning_rate,
                                      c.weight_decay);
-    if (c.framework.empty() && c.command.empty()) {
+    if (c.framework.empty()) {
       facts["framework_version"] = record.environment.paceline_version;
       facts["exchange"] = c.strategy + " over " + c.engine;
       facts["layout"] = c.channels_last ? "NHWC" : "NCHW";
@@ -188,6 +191,57 @@ int usual_batch(const std::vector<const RunRecord*>& records) {
   return most->first;
 }
 
+// Unless they are asked for, a rank has as many threads as cores are left for
+// it: their number tells columns apart only where it differs on the same
+// devices.
+void keep_asked_threads(const std::vector<const RunRecord*>& records,
+                        std::vector<RunRecord>& columns) {
+  std::map<std::string, std::map<Devices, std::set<int>>> threads;
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Configuration& asked = records[i]->configuration;
+    columns[i].configuration.threads = 0;
+    keys.push_back(columns[i].configuration.label + " " +
+                   columns[i].configuration.key());
+    threads[keys[i]][devices_of(asked)].insert(asked.threads);
+  }
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (std::ranges::any_of(threads[keys[i]], [](const auto& row) {
+          return row.second.size() > 1;
+        })) {
+      columns[i].configuration.threads = records[i]->configuration.threads;
+    }
+  }
+}
+
+// The title of each record's column.  Where runs of other settings would have
+// the same title, what they differ in follows it.
+std::vector<std::string> column_titles(
+    const std::vector<const RunRecord*>& records, int usual_batch) {
+  std::vector<RunRecord> columns(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    Configuration& c = columns[i].configuration = records[i]->configuration;
+    columns[i].experiment = c.label = column_title(*records[i], usual_batch);
+    // Rows of one column differ in these.
+    c.ranks = 1;
+    c.ranks_per_host.clear();
+    c.seed = 0;
+    if (is_imported(*records[i])) {
+      c.steps = 0;  // as many as the log has
+    }
+  }
+  keep_asked_threads(records, columns);
+  const std::vector<Case> cases = group_cases(columns);
+  const std::vector<std::string> labels = unique_labels(cases);
+  std::vector<std::string> titles(records.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const RunRecord* run : cases[i].runs) {
+      titles[static_cast<std::size_t>(run - columns.data())] = labels[i];
+    }
+  }
+  return titles;
+}
+
 bool has_largest_batches(const std::vector<const RunRecord*>& records) {
   return std::ranges::any_of(records, [](const RunRecord* record) {
     return fact_of(*record, "batch_mode") == "max";
@@ -208,16 +262,10 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
       .unit = unit_of(first.model),
       .rows = {},
       .columns = {}};
-  std::map<std::string, std::set<std::string>> strategies;
-  for (const RunRecord* record : records) {
-    strategies[column_title(*record, batch)].insert(
-        record->configuration.strategy);
-  }
-  for (const RunRecord* record : records) {
-    std::string title = column_title(*record, batch);
-    if (strategies[title].size() > 1) {
-      title += ", " + record->configuration.strategy;
-    }
+  const std::vector<std::string> titles = column_titles(records, batch);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const RunRecord* record = records[i];
+    const std::string& title = titles[i];
     auto column =
         std::ranges::find(table.columns, title, &FrameworkColumn::title);
     if (column == table.columns.end()) {
