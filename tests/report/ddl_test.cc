@@ -97,5 +97,36 @@ TEST(Ddl, WhatIsPrintedCanBeImported) {
   EXPECT_EQ(again[0].ranks[1].step_ns, records[0].ranks[1].step_ns);
 }
 
+TEST(Ddl, ALogOfBertCanBeImported) {
+  std::vector<records::RunRecord> records{
+      of_steps("bert-base", {100'000'000, 200'000'000})};
+  records::Configuration& c = records.front().configuration;
+  c.link = "10Gbit,50us";
+  c.sequence_length = 128;
+  const auto again =
+      records::import_ddl(ddl_log("a survey", records), "ours.log");
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].configuration.model, "bert-base");
+  EXPECT_EQ(again[0].configuration.strategy, "wfbp+all-reduce");
+  EXPECT_EQ(again[0].configuration.batch_size, 8);
+  EXPECT_EQ(again[0].configuration.sequence_length, 128);
+  EXPECT_EQ(again[0].configuration.link, "10Gbit,50us");
+  EXPECT_EQ(again[0].ranks[1].step_ns, records[0].ranks[1].step_ns);
+}
+
+TEST(Ddl, EveryCaseHasALogOfItsOwn) {
+  std::vector<records::RunRecord> records(4, of_steps("resnet50", {1}));
+  records[1].configuration.learning_rate = 0.5;
+  records[2].configuration.learning_rate = 0.25;
+  records[3].run = 1;
+  const auto logs = ddl_logs(records);
+  const std::string stem =
+      "link-none-method-wfbp+all_reduce-dnn-resnet50-bs-8-nworker-2";
+  ASSERT_EQ(logs.size(), 3U);
+  EXPECT_EQ(logs.at(stem + ".log").size(), 2U);
+  EXPECT_EQ(logs.at(stem + "-2.log").front(), records[1]);
+  EXPECT_EQ(logs.at(stem + "-3.log").front(), records[2]);
+}
+
 }  // namespace
 }  // namespace paceline::report

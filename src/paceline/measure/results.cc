@@ -28,7 +28,6 @@
 #include "paceline/measure/virtual_time.h"
 #include "paceline/predict/compare_runs.h"
 #include "paceline/records/store.h"
-#include "paceline/report/command.h"
 #include "paceline/report/ddl.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
@@ -160,18 +159,9 @@ void Results::write_logs(const std::vector<records::RunRecord>& shown) const {
   if (settings_.logs.empty()) {
     return;
   }
-  std::map<std::string, std::vector<records::RunRecord>> by_log;
-  for (const records::RunRecord& record : shown) {
-    by_log[report::ddl_log_name(record.configuration)].push_back(record);
-  }
-  for (const auto& [name, runs] : by_log) {
+  for (const auto& [name, runs] : report::ddl_logs(shown)) {
     write_atomically(fs::path(settings_.logs) / name,
-                     fmt::format("# {}, {}\n# {}\n{}{}",
-                                 settings_.name,
-                                 runs.front().started_at,
-                                 report::command_of(runs.front().configuration),
-                                 report::render_ddl(runs),
-                                 report::ddl_tries(runs)));
+                     report::ddl_log(settings_.name, runs));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "paceline/base/text.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/report/cases.h"
+#include "paceline/report/command.h"
 #include "paceline/stats/distribution.h"
 #include "paceline/stats/mean.h"
 
@@ -132,6 +133,15 @@ std::string plain(std::string text) {
   return text;
 }
 
+std::string log_stem(const records::Configuration& c) {
+  return fmt::format("link-{}-method-{}-dnn-{}-bs-{}-nworker-{}",
+                     c.link.empty() ? "none" : plain(c.link),
+                     plain(c.strategy),
+                     plain(c.model),
+                     c.batch_size,
+                     c.ranks);
+}
+
 }  // namespace
 
 std::string render_ddl(std::span<const RunRecord> records) {
@@ -169,13 +179,31 @@ std::string ddl_tries(std::span<const RunRecord> records) {
   return text;
 }
 
-std::string ddl_log_name(const records::Configuration& c) {
-  return fmt::format("link-{}-method-{}-dnn-{}-bs-{}-nworker-{}.log",
-                     c.link.empty() ? "none" : plain(c.link),
-                     plain(c.strategy),
-                     plain(c.model),
-                     c.batch_size,
-                     c.ranks);
+std::map<std::string, std::vector<RunRecord>> ddl_logs(
+    std::span<const RunRecord> records) {
+  std::map<std::string, std::vector<RunRecord>> logs;
+  std::map<std::string, std::string> name_of_key;
+  for (const RunRecord& record : records) {
+    std::string& name = name_of_key[record.configuration.key()];
+    if (name.empty()) {
+      const std::string stem = log_stem(record.configuration);
+      name = stem + ".log";
+      for (int copy = 2; logs.contains(name); ++copy) {
+        name = fmt::format("{}-{}.log", stem, copy);
+      }
+    }
+    logs[name].push_back(record);
+  }
+  return logs;
+}
+
+std::string ddl_log(const std::string& title, std::span<const RunRecord> runs) {
+  return fmt::format("# {}, {}\n# {}\n{}{}",
+                     title,
+                     runs.front().started_at,
+                     command_of(runs.front().configuration),
+                     render_ddl(runs),
+                     ddl_tries(runs));
 }
 
 }  // namespace paceline::report

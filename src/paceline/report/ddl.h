@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "paceline/records/run_record.h"
 
@@ -19,8 +21,14 @@ std::string render_ddl(std::span<const records::RunRecord> records);
 /// what its tries print as their totals, and its 95 % interval, by Student's t.
 std::string ddl_tries(std::span<const records::RunRecord> records);
 
-/// The name that ddl-benchmarks gives the log of such a case, with the link in
-/// place of its `rdma` number.
-std::string ddl_log_name(const records::Configuration& configuration);
+/// The records by the file of their case's log: the name that ddl-benchmarks
+/// gives it, with the link in place of its `rdma` number.  Of cases that share
+/// a name, the second is called -2, the third -3.
+std::map<std::string, std::vector<records::RunRecord>> ddl_logs(
+    std::span<const records::RunRecord> records);
+
+/// Such a log of one case, with `title` and the case's command in its head.
+std::string ddl_log(const std::string& title,
+                    std::span<const records::RunRecord> runs);
 
 }  // namespace paceline::report
