@@ -59,6 +59,38 @@ TEST(Importers, MlperfThroughputPerTrackedStats) {
             "x:7: the throughput null is no positive number");
 }
 
+TEST(Importers, MlperfSaysWhatTheLogDoesNot) {
+  const auto codes = [](const std::string& text) {
+    std::vector<std::string> found;
+    const RunRecord record = import_mllog(text, "x").at(0);
+    for (const Warning& warning : record.warnings) {
+      found.push_back(warning.code);
+    }
+    return found;
+  };
+  EXPECT_EQ(import_mllog(kMllog, "x").at(0).configuration.framework,
+            "1xESC8000A-E12");
+  EXPECT_EQ(codes(kMllog), std::vector<std::string>{"devices-unknown"});
+  std::string aborted = kMllog;
+  aborted.replace(aborted.find("\"success\""), 9, "\"aborted\"");
+  EXPECT_EQ(
+      codes(aborted),
+      (std::vector<std::string>{"devices-unknown", "run-not-successful"}));
+  const std::string batch = R"(:::MLLOG {"event_type": "POINT_IN_TIME", )"
+                            R"("key": "global_batch_size", "value": )";
+  EXPECT_EQ(import_mllog(batch + "3264}" + kMllog, "x")
+                .at(0)
+                .configuration.batch_size,
+            3264);
+  for (const char* wrong : {"0", "-8", "null", "\"many\""}) {
+    EXPECT_NE(refusal([&] {
+                import_mllog(batch + wrong + "}" + kMllog, "x");
+              }).find("x:1: the global_batch_size"),
+              std::string::npos)
+        << wrong;
+  }
+}
+
 // The form of Oneflow-Inc/DLPerf, NVIDIADeepLearningExamples/PyTorch/
 // resnet50v1.5/README.md, lines 347 ff.; a step lasts 0.25 s, but step 20,
 // which the window leaves out, lasts 40 s.

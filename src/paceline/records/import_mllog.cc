@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -67,6 +68,15 @@ class Log {
     }
     const std::string key = event.value("key", "");
     const Event value = event.value("value", Event());
+    if (key == "global_batch_size" &&
+        !(value.is_number() && value.get<double>() >= 1 &&
+          value.get<double>() <= std::numeric_limits<int>::max())) {
+      throw UsageError(
+          fmt::format("{}:{}: the global_batch_size {} is no positive number",
+                      path_,
+                      line_,
+                      shown(value.dump())));
+    }
     if (key == "tracked_stats") {
       if (value.is_object() && value.contains("throughput")) {
         add_rate(value["throughput"]);
@@ -130,12 +140,28 @@ std::vector<RunRecord> import_mllog(std::string_view text,
                 : said("submission_benchmark");
   c.label = said("submission_platform").empty() ? "mlperf"
                                                 : said("submission_platform");
-  c.framework = "mlperf";
+  c.framework = c.label;
   c.strategy = "external";
   c.engine = c.device = c.optimizer = "";
   c.dtype = "-";
   c.warmup = 0;
   c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
+  record.warnings.push_back(
+      {.code = "devices-unknown",
+       .seen = "the log does not say how many devices there were",
+       .why = "the rate is that of all of them, and the batch the global one; "
+              "'1 device' and 'per rank' stand for the whole platform",
+       .advice = "compare it with rates of the same platform alone"});
+  if (said("run_status") != "success") {
+    record.warnings.push_back(
+        {.code = "run-not-successful",
+         .seen = said("run_status").empty()
+                     ? "the log has no status of run_stop"
+                     : fmt::format("run_stop has the status '{}'",
+                                   shown(said("run_status"))),
+         .why = "the training did not reach its target",
+         .advice = "take the rate as that of an unfinished training"});
+  }
   return {record};
 }
 
