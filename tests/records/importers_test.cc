@@ -188,6 +188,21 @@ TEST(Importers, DlperfLogThatIsTooShortOrNamedOtherwiseIsRefused) {
             std::string::npos);
 }
 
+TEST(Importers, DlperfNamesWithoutDevicesOrSamplesAreRefused) {
+  const auto said = [](const std::string& path) {
+    return refusal([&] { import_dlperf_log(dll_log(130), path); });
+  };
+  const std::string range = " in its name is not from 1 to 32768";
+  EXPECT_EQ(said("0n8g/rn50_b128_fp32_1.log"),
+            "0n8g/rn50_b128_fp32_1.log: 0" + range);
+  EXPECT_EQ(said("1n0g/rn50_b128_fp32_1.log"),
+            "1n0g/rn50_b128_fp32_1.log: 0" + range);
+  EXPECT_EQ(said("1n8g/rn50_b0_fp32_1.log"),
+            "1n8g/rn50_b0_fp32_1.log: 0" + range);
+  EXPECT_EQ(said("1n8g/rn50_b99999999999_fp32_1.log"),
+            "1n8g/rn50_b99999999999_fp32_1.log: 99999999999" + range);
+}
+
 // The lines of Oneflow-Inc/DLPerf, OneFlow/Classification/ConvNets/
 // resnet50v1.5/extract_cnn_result.py and OneFlow/LanguageModeling/BERT/
 // extract_bert_result.py.
@@ -416,6 +431,20 @@ TEST(Importers, NcclTestsRowsThatAreCutOffAreRefused) {
   EXPECT_EQ(refusal([&] { import_nccl_tests(cut, "x"); }),
             "x:11: '          16             4     ' is a row of results that "
             "is cut off");
+}
+
+TEST(Importers, NcclTestsNumbersThatCannotBeReadAreRefused) {
+  for (const auto& [good, bad] :
+       {std::pair("          16  ", "99999999999999999999  "),
+        std::pair("5.60", "e"),
+        std::pair("warmup iters: 5", "warmup iters: 55555555555")}) {
+    std::string text = kNccl;
+    text.replace(text.find(good), std::string(good).size(), bad);
+    EXPECT_NE(
+        refusal([&] { import_nccl_tests(text, "x"); }).find("cannot be read"),
+        std::string::npos)
+        << bad;
+  }
 }
 
 // The keys of NVIDIA/nccl-tests a0b82b2, src/util.cu.

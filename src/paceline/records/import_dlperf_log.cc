@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kSkipped = 20;
 constexpr int kTimed = 100;
+constexpr int kMost = 1 << 15;  // of nodes, devices of a node, batch
 
 enum class Says : std::uint8_t {
   kStamp,         // the line's time: the step ended then
@@ -151,7 +152,7 @@ struct Name {
 std::optional<Name> name_of(const std::string& path) {
   static const std::regex case_pattern(R"(^(\d+)n(\d+)g$)");
   static const std::regex file_pattern(
-      R"(^(.*?)_b(?:z|sz)?(\d+)_(fp32|fp16|amp)_(\d+)\.log$)");
+      R"(^(.*?)_b(?:z|sz)?(\d+)_(fp32|fp16|amp)_(\d{1,9})\.log$)");
   const std::filesystem::path file(path);
   const std::string folder = file.parent_path().filename().string();
   const std::string name = file.filename().string();
@@ -161,10 +162,18 @@ std::optional<Name> name_of(const std::string& path) {
       !std::regex_match(name, parts, file_pattern)) {
     return std::nullopt;
   }
+  const auto number = [&path](const std::string& digits) {
+    const int value = digits.size() > 9 ? 0 : std::stoi(digits);
+    if (value < 1 || value > kMost) {
+      throw UsageError(fmt::format(
+          "{}: {} in its name is not from 1 to {}", path, digits, kMost));
+    }
+    return value;
+  };
   const std::string model = parts[1].str();
-  return Name{.nodes = std::stoi(place[1]),
-              .devices_per_node = std::stoi(place[2]),
-              .batch = std::stoi(parts[2]),
+  return Name{.nodes = number(place[1]),
+              .devices_per_node = number(place[2]),
+              .batch = number(parts[2]),
               .repetition = std::stoi(parts[4]),
               .model = model == "rn50" || model == "r50" ? "ResNet-50-v1.5"
                        : model.starts_with("bert")       ? "BERT-Base"
@@ -174,15 +183,12 @@ std::optional<Name> name_of(const std::string& path) {
 
 // Seconds of a day and date in a stamp, on a common scale.
 double seconds_of(const std::smatch& stamp) {
-  using std::chrono::seconds;
   using std::chrono::sys_days;
   const auto part = [&stamp](std::size_t i) { return std::stoi(stamp[i]); };
   const sys_days day = std::chrono::year(part(1)) / part(2) / part(3);
   const double fraction =
       part(7) / std::pow(10.0, static_cast<double>(stamp[7].length()));
-  return static_cast<double>(
-             std::chrono::duration_cast<seconds>(day.time_since_epoch())
-                 .count()) +
+  return 86400.0 * static_cast<double>(day.time_since_epoch().count()) +
          3600.0 * part(4) + 60.0 * part(5) + part(6) + fraction;
 }
 
@@ -206,7 +212,7 @@ double seconds_in(const std::smatch& number,
     case Says::kMilliseconds:
       return value * 1e-3;
     case Says::kGlobalRate:
-      return name.batch * name.nodes * name.devices_per_node / value;
+      return 1.0 * name.batch * name.nodes * name.devices_per_node / value;
     case Says::kStepRate:
       return name.nodes / value;
     default:
@@ -272,16 +278,6 @@ Steps steps_of(std::string_view text, const Name& name) {
   return {};
 }
 
-void check_border(const Steps& steps, int border, const std::string& path) {
-  if (!steps.by_step.contains(border)) {
-    throw UsageError(
-        fmt::format("{}: no line says when step {} ended, which is a border of "
-                    "the window",
-                    path,
-                    border));
-  }
-}
-
 // The durations of the window's steps.  A stamp is the end of its step; the
 // steps between two stamps are taken to be equally long.
 std::vector<double> window_of(const Steps& steps, const std::string& path) {
@@ -300,9 +296,14 @@ std::vector<double> window_of(const Steps& steps, const std::string& path) {
                     kTimed,
                     kSkipped));
   }
-  if (stamps) {
-    check_border(steps, begin, path);
-    check_border(steps, end, path);
+  for (const int border : {begin, end}) {
+    if (stamps && !steps.by_step.contains(border)) {
+      throw UsageError(
+          fmt::format("{}: no line says when step {} ended, which is a border "
+                      "of the window",
+                      path,
+                      border));
+    }
   }
   std::vector<double> seconds;
   auto before = steps.by_step.lower_bound(begin);
@@ -343,7 +344,6 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
         "has a line for each step",
         path));
   }
-  const int ranks = name->nodes * name->devices_per_node;
   const std::vector<double> window = window_of(steps, path);
   RunRecord record;
   record.source = Source::kImported;
@@ -354,7 +354,7 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
   c.model = name->model;
   c.dtype = name->precision;
   c.batch_size = name->batch;
-  c.ranks = ranks;
+  c.ranks = name->nodes * name->devices_per_node;
   c.ranks_per_host.assign(static_cast<std::size_t>(name->nodes),
                           name->devices_per_node);
   c.strategy = "external";

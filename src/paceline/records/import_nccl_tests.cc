@@ -7,6 +7,7 @@
 #include <optional>
 #include <regex>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,23 +89,28 @@ std::vector<CommRecord> from_text(std::string_view text,
   for (const std::string& line : split_lines(text)) {
     ++number;
     std::smatch match;
-    if (std::regex_search(line, match, rank_pattern)) {
-      hosts.push_back(match[1]);
-    } else if (std::regex_search(line, match, warmup_pattern)) {
-      warmup = std::stoi(match[1]);
-    } else if (std::regex_search(line, match, row_pattern)) {
-      CommRecord& row = rows.emplace_back();
-      row.bytes = std::stoll(match[1]);
-      row.dtype = match[3];
-      row.iteration_ns = {ns_of(std::stod(match[4]), path)};
-      row.wrong_elements =
-          match[5] == "N/A" ? 0 : std::llround(std::stod(match[5]));
-    } else if (std::regex_match(line, begun_pattern)) {
-      throw UsageError(
-          fmt::format("{}:{}: '{}' is a row of results that is cut off",
-                      path,
-                      number,
-                      shown(line)));
+    try {
+      if (std::regex_search(line, match, rank_pattern)) {
+        hosts.push_back(match[1]);
+      } else if (std::regex_search(line, match, warmup_pattern)) {
+        warmup = std::stoi(match[1]);
+      } else if (std::regex_search(line, match, row_pattern)) {
+        CommRecord& row = rows.emplace_back();
+        row.bytes = std::stoll(match[1]);
+        row.dtype = match[3];
+        row.iteration_ns = {ns_of(std::stod(match[4]), path)};
+        row.wrong_elements =
+            match[5] == "N/A" ? 0 : std::llround(std::stod(match[5]));
+      } else if (std::regex_match(line, begun_pattern)) {
+        throw UsageError(
+            fmt::format("{}:{}: '{}' is a row of results that is cut off",
+                        path,
+                        number,
+                        shown(line)));
+      }
+    } catch (const std::logic_error&) {  // of std::stoll and the like
+      throw UsageError(fmt::format(
+          "{}:{}: a number in '{}' cannot be read", path, number, shown(line)));
     }
   }
   const CommRecord shared = shared_of(text, path, hosts);
