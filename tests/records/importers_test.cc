@@ -393,6 +393,23 @@ TEST(Importers, RatesThatAreWrongAreRefusedWithTheirLine) {
             std::string::npos);
 }
 
+TEST(Importers, RatesThatCannotBeAreRefusedWithTheirLine) {
+  for (const char* rate : {"inf", "1e300", "1e-300"}) {
+    std::string text = kRates;
+    text.replace(text.find("5758.49"), 7, rate);
+    EXPECT_NE(refusal([&] { import_rate_table(text, "x.csv"); })
+                  .find(std::string("x.csv:3: throughput_samples_per_s: '") +
+                        rate + "' is no throughput"),
+              std::string::npos)
+        << rate;
+  }
+  std::string twice = kRates;
+  twice += twice.substr(twice.find(
+      "t,\"NGC, MXNet\",1.6.0,ResNet-50-v1.5,fp32,no,,listed,fixed,128,2"));
+  EXPECT_EQ(refusal([&] { import_rate_table(twice, "x.csv"); }),
+            "x.csv:4: the cell of line 3 again");
+}
+
 // NVIDIA/nccl-tests, issue 287, with its command line.
 constexpr const char* kNccl =
     R"(user@GENOA-06:~/nccl-tests$ ./build/all_reduce_perf -b 8 -e 128M -f 2 -g 1

@@ -15,6 +15,7 @@
 namespace paceline::records {
 namespace {
 
+constexpr double kLongestStepNs = 1e18;
 constexpr const char* kRate = "throughput_samples_per_s";
 
 // One line of CSV (RFC 4180, without line breaks in fields).
@@ -100,8 +101,19 @@ class RateTable {
     const auto rate = number<double>(kRate);
     RankSamples& samples = record.ranks.emplace_back();
     const Configuration& c = record.configuration;
-    samples.step_ns = {std::max<std::int64_t>(
-        1, std::llround(1e9 * c.batch_size * c.ranks / rate))};
+    const double step_ns = 1e9 * c.batch_size * c.ranks / rate;
+    if (!(step_ns >= 1 && step_ns < kLongestStepNs)) {
+      refuse(fmt::format("{}: '{}' is no throughput: a step would take {} ns",
+                         kRate,
+                         shown(get(kRate)),
+                         step_ns));
+    }
+    const auto [cell, is_new] =
+        cells_.try_emplace(record.experiment + " " + c.key(), line_);
+    if (!is_new) {
+      refuse(fmt::format("the cell of line {} again", cell->second));
+    }
+    samples.step_ns = {std::llround(step_ns)};
     samples.window_ns = samples.step_ns.front();
     describe(record.adapter);
     records_.push_back(std::move(record));
@@ -156,6 +168,7 @@ class RateTable {
   int line_ = 0;
   std::vector<std::string> columns_;
   std::map<std::string, std::string> row_;
+  std::map<std::string, int> cells_;  // the line of each
   std::vector<RunRecord> records_;
 };
 
