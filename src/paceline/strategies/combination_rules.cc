@@ -15,13 +15,17 @@ namespace {
 
 /// What a codec whose forms combine so needs of an exchange, and what others
 /// do.
-std::string_view need_of(Combination how) {
+std::string_view need_of(Combination how, const ExchangeRule& exchange) {
   switch (how) {
     case Combination::kOwnSum:
       return "sums of a length of their own, and '{}' cuts sums by the slice";
     case Combination::kPairs:
       return "pairs of ranks that swap what they have, and '{}' has none";
     default:
+      if (exchange.combines(Combination::kMerge)) {
+        return "what every rank sends in one place, and '{}' answers with one "
+               "sum, whose form is another than that of its parts";
+      }
       return "what every rank sends in one place, and '{}' passes on sums of "
              "some ranks";
   }
@@ -31,7 +35,8 @@ std::string_view need_of(Combination how) {
 void check_combines(const StrategySpec& spec) {
   const auto codec = spec.codec.row->make(spec.codec.options);
   const Combination how = codec->combination();
-  if (spec.exchange.row->make(spec.exchange.options)->combines(how)) {
+  const auto exchange = spec.exchange.row->make(spec.exchange.options);
+  if (exchange->combines(how)) {
     return;
   }
   std::vector<std::string_view> able;
@@ -43,7 +48,7 @@ void check_combines(const StrategySpec& spec) {
   throw UsageError(fmt::format(
       "'{}' needs {}; take {}",
       spec.codec.row->name,
-      fmt::format(fmt::runtime(need_of(how)),
+      fmt::format(fmt::runtime(need_of(how, *exchange)),
                   choice_text(*spec.exchange.row, spec.exchange.options)),
       fmt::join(able, " or ")));
 }
