@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/runtime/memory.h"
 
 namespace paceline::runtime {
@@ -86,6 +87,21 @@ TEST_F(KernelRunnerTest, AKernelThatIsSleptThroughChangesNothing) {
   });
   EXPECT_EQ(asked, "update");
   EXPECT_TRUE(at::equal(values, at::ones({4})));
+}
+
+// However late a thread is, a sleep is never short.
+TEST_F(KernelRunnerTest, CodingIsStretchedAndReportedUnstretched) {
+  constexpr double kStretch = 20;
+  const KernelRunner runner({}, flat(true), {}, /*seed=*/0, kStretch);
+  const Stopwatch watch;
+  runner.run({},
+             {.name = "unsign8",
+              .reads = {{slice(1)}},
+              .writes = {{slice(0)}},
+              .numbers = {}});
+  EXPECT_GT(runner.coding_ns(), 0);
+  EXPECT_GE(static_cast<double>(watch.elapsed_ns()),
+            kStretch * static_cast<double>(runner.coding_ns()) - 1);
 }
 
 }  // namespace

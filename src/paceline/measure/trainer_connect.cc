@@ -151,7 +151,8 @@ void Trainer::make_executor(runtime::Channels by_id) {
                 return replay_ == nullptr ? std::nullopt
                                           : replay_->kernel_time(kernel);
               },
-          .seed = configuration_.seed});
+          .seed = configuration_.seed,
+          .stretch = configuration_.stretch});
 }
 
 void Trainer::start_from_rank_zero() {

@@ -155,7 +155,8 @@ Executor::Executor(const Parts& parts, Options options)
   kernels_ = std::make_unique<KernelRunner>(parts.rule,
                                             Operands(memory_, flat_gradients_),
                                             std::move(options.kernel_time),
-                                            options.seed);
+                                            options.seed,
+                                            options.stretch);
   options.dispatcher.on_thread_start = set_up_communication_thread;
   options.dispatcher.device = device_.get();
   options.dispatcher.one_issue_order =

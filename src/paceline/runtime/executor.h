@@ -55,6 +55,7 @@ class Executor final : public networks::Gates {
     bool keep_gradients = false;  // never zeroed: every backward adds
     KernelRunner::Time kernel_time{};
     std::uint64_t seed = 0;  // of what kernels draw
+    double stretch = 1;      // as KernelRunner's
   };
 
   Executor(const Parts& parts, Options options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/runtime/kernel_runner.h"
 
+#include <cmath>
 #include <utility>
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -14,11 +15,13 @@ namespace paceline::runtime {
 KernelRunner::KernelRunner(UpdateRule rule,
                            Operands operands,
                            Time time,
-                           std::uint64_t seed)
+                           std::uint64_t seed,
+                           double stretch)
     : rule_(std::move(rule)),
       operands_(operands),
       time_(std::move(time)),
-      seed_(seed) {}
+      seed_(seed),
+      stretch_(stretch) {}
 
 void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   const std::int64_t began = steady_ns();
@@ -32,7 +35,12 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   find_kernel(kernel.name).run(rule_, call_of(ref, kernel));
   const auto* traits = plan::find_kernel_traits(kernel.name);
   if (traits != nullptr && traits->codes) {
-    coding_ns_ += steady_ns() - began;
+    const std::int64_t coded = steady_ns() - began;
+    coding_ns_ += coded;
+    if (stretch_ > 1) {
+      sleep_until_ns(began +
+                     std::llround(static_cast<double>(coded) * stretch_));
+    }
   }
 }
 

@@ -22,16 +22,19 @@ class KernelRunner {
       const plan::Kernel&)>;
 
   /// A null `time` runs every kernel.  `seed` is the job's: what a kernel draws
-  /// depends on it, the step and the op.
+  /// depends on it, the step and the op.  A kernel that codes takes `stretch`
+  /// times as long as it computes: the thread sleeps for the rest.
   KernelRunner(UpdateRule rule,
                Operands operands,
                Time time,
-               std::uint64_t seed = 0);
+               std::uint64_t seed = 0,
+               double stretch = 1);
 
   /// `ref` is where the kernel stands in the job.
   void run(plan::OpRef ref, const plan::Kernel& kernel) const;
 
-  /// Time in kernels that code what crosses, of all threads since the start.
+  /// Time in kernels that code what crosses, of all threads since the start,
+  /// without what they slept.
   std::int64_t coding_ns() const { return coding_ns_; }
 
   /// What run() passes on.
@@ -42,6 +45,7 @@ class KernelRunner {
   Operands operands_;
   Time time_;
   std::uint64_t seed_;
+  double stretch_;
   mutable std::atomic<std::int64_t> coding_ns_{0};
 };
 
