@@ -87,6 +87,32 @@ TEST(StepReader, TellsWhatIsWrong) {
   EXPECT_EQ(status_of(three, lines), "wrong-count") << "a rank is missing";
 }
 
+// A number of which only the beginning is one would be another number.
+TEST(StepReader, TheWholeMatchMustBeANumber) {
+  records::Configuration c = two_steps();
+  c.step_regex = "step ([0-9.,]+)";
+  const std::vector<std::string> good(3, "step 234.5");
+  const std::vector<std::string> bad(3, "step 1,234.5");
+  EXPECT_EQ(status_of(c, good), "ok");
+  EXPECT_EQ(status_of(c, bad), "bad-output");
+}
+
+TEST(StepReader, TheWindowIsNotShorterThanItsSteps) {
+  const records::Configuration c = two_steps();
+  const auto with_window = [&c](const std::string& window_ns) {
+    std::vector<std::string> lines(3,
+                                   R"({"event": "step", "step_ns": 1000000})");
+    lines.push_back(R"({"event": "end", "window_ns": )" + window_ns + "}");
+    return status_of(c, lines);
+  };
+  EXPECT_EQ(with_window("2100000"), "ok");
+  EXPECT_EQ(with_window("1980000"), "ok");
+  EXPECT_EQ(with_window("1979999"), "bad-output");
+  EXPECT_EQ(with_window("1000"), "bad-output");
+  EXPECT_EQ(with_window("0"), "bad-output");
+  EXPECT_EQ(with_window("-5"), "bad-output");
+}
+
 TEST(StepReader, UnitsOfARegularExpression) {
   records::Configuration c = two_steps();
   c.step_regex = "v=([-0-9.e]+)";

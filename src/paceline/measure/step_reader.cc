@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kLongestStepS = 1e9;
+constexpr double kLeastWindow = 0.99;  // of the sum of its steps
 constexpr const char* kNextEvent = "}{\"event\"";
 
 // JSON has no NaN, which Python's json writes all the same; null stands for it.
@@ -40,6 +41,25 @@ std::int64_t ns_from(double seconds, const std::string& line) {
 
 std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Of the steps of a window, unless the program says how long it was.  Time
+// between the steps may make it longer than their sum.
+std::int64_t window_of(const std::vector<std::int64_t>& step_ns,
+                       std::optional<std::int64_t> said) {
+  std::int64_t sum = 0;
+  for (const std::int64_t ns : step_ns) {
+    sum += ns;
+  }
+  if (said && (*said <= 0 || static_cast<double>(*said) <
+                                 kLeastWindow * static_cast<double>(sum))) {
+    throw OutsideFailure("bad-output",
+                         fmt::format("a window_ns of {}, but its {} took {} ns",
+                                     *said,
+                                     counted(std::ssize(step_ns), "step"),
+                                     sum));
+  }
+  return said.value_or(sum);
 }
 
 // Words such as "loss nan", "loss: -inf".
@@ -212,15 +232,22 @@ void StepReader::take_match(const std::string& line, std::int64_t now_ns) {
   }
   std::int64_t ns = 0;
   if (match.size() > 1) {
+    const std::string number = match[1].str();
+    std::size_t read = 0;
+    double value = 0;
     try {
-      ns = step_ns_of(std::stod(match[1].str()));
+      value = std::stod(number, &read);
     } catch (const std::logic_error&) {
+      read = 0;
+    }
+    if (read == 0 || read != number.size()) {
       throw OutsideFailure(
           "bad-output",
           fmt::format("--step-regex finds '{}', which is no number, in '{}'",
-                      shown(match[1].str()),
+                      shown(number),
                       shown(line)));
     }
+    ns = step_ns_of(value);
   } else {
     const std::int64_t before = std::exchange(last_match_ns_, now_ns);
     if (before == 0 && configuration_.warmup == 0) {
@@ -269,10 +296,7 @@ std::vector<records::RankSamples> StepReader::samples() const {
       }
     }
     samples.peak_memory_bytes = series.peak_memory_bytes;
-    for (const std::int64_t ns : samples.step_ns) {
-      samples.window_ns += ns;
-    }
-    samples.window_ns = series.window_ns.value_or(samples.window_ns);
+    samples.window_ns = window_of(samples.step_ns, series.window_ns);
   }
   if (ranks.size() != 1 &&
       ranks.size() != static_cast<std::size_t>(configuration_.ranks)) {
