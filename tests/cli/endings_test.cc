@@ -212,6 +212,28 @@ TEST_F(Endings, AWishBeforeTheFirstRecordLeavesNoFile) {
   EXPECT_FALSE(fs::exists(folder_ / "results"));
 }
 
+TEST_F(Endings, AWishAfterAFailedCaseNamesTheFileOfTheFailure) {
+  const Outcome outcome =
+      run_into("kill -INT $program",
+               "run --model mlp --device cpu --ranks 1 --strategy none "
+               "--learning-rate 1e30 --batch-size 4 --warmup 0 "
+               "--steps 20,100000000 --yes --format csv ");
+  EXPECT_TRUE(outcome.err.ends_with(
+      "0 of 2 cases finished, the failure is in r.jsonl; the same command with "
+      "--records r.jsonl --resume runs the rest\n"))
+      << outcome.err;
+}
+
+TEST_F(Endings, RepetitionsAreNotCountedAsCases) {
+  const std::string line =
+      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "
+      "--warmup 1 --steps 3 --runs 2 --records r.jsonl --format csv ";
+  ASSERT_EQ(run(line).exit_code, 0);
+  EXPECT_TRUE(run(line + "--resume")
+                  .err.starts_with("nothing is left to run: 2 runs of 1 case "
+                                   "finished\n"));
+}
+
 TEST_F(Endings, ARunThatIsCompleteSaysSo) {
   const std::string line =
       "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "

@@ -172,6 +172,10 @@ TEST_F(Survey, GoesOnAfterAFullDisk) {
     EXPECT_NE(stopped.err.find("r.jsonl: a record could not be written: "),
               std::string::npos)
         << stopped.err;
+    EXPECT_TRUE(stopped.err.ends_with(
+        "1 of 3 cases finished, recorded in r.jsonl; the same command with "
+        "--records r.jsonl --resume runs the rest\n"))
+        << stopped.err;
   }
   EXPECT_EQ(fs::file_size(folder_ / "r.jsonl"), whole / 2);
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);

@@ -247,6 +247,21 @@ void Results::show(const experiment::Experiment& experiment,
   }
 }
 
+namespace {
+
+// "12 cases"; of several repetitions "36 runs of 12 cases".
+std::string case_runs(const experiment::Experiment& experiment,
+                      std::size_t all) {
+  const auto runs = static_cast<std::int64_t>(all);
+  return experiment.runs == 1
+             ? counted(runs, "case")
+             : fmt::format("{} of {}",
+                           counted(runs, "run"),
+                           counted(runs / experiment.runs, "case"));
+}
+
+}  // namespace
+
 std::int64_t Results::count_failed(
     const experiment::Experiment& experiment) const {
   const std::vector<records::RunRecord> shown = read(experiment);
@@ -286,22 +301,23 @@ bool Results::print_if_complete(
   }
   fmt::print(stderr,
              "nothing is left to run: {} finished\n",
-             counted(static_cast<std::int64_t>(now.all), "case"));
+             case_runs(experiment, now.all));
   return true;
 }
 
 std::string Results::resume_text(
     const experiment::Experiment& experiment) const {
   const Tally now = tally(experiment);
-  const std::string of = counted(static_cast<std::int64_t>(now.all), "case");
-  if (now.finished == 0) {
+  const std::string of = case_runs(experiment, now.all);
+  if (read(experiment).empty()) {
     return fmt::format("0 of {} finished, so there is no record", of);
   }
   return fmt::format(
-      "{} of {} finished, recorded in {}; the same command with --records {} "
-      "--resume runs the rest",
+      "{} of {} finished, {} {}; the same command with --records {} --resume "
+      "runs the rest",
       now.finished,
       of,
+      now.finished == 0 ? "the failure is in" : "recorded in",
       settings_.records,
       shell_word(settings_.records));
 }

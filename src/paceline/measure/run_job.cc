@@ -217,8 +217,12 @@ int run_job(experiment::JobSpec job,
     results.show(job.experiment);
     return 0;
   }
-  const launch::Outcome outcome =
-      run_all(job, {job.experiment, cluster, results});
+  launch::Outcome outcome;
+  try {
+    outcome = run_all(job, {job.experiment, cluster, results});
+  } catch (const WorldError& error) {  // a full disk
+    outcome = {.exit_code = kFailedExit, .message = error.what()};
+  }
   if (!outcome.message.empty() && results.tally(job.experiment).finished == 0) {
     fmt::print(stderr, "paceline: {}\n", outcome.message);
   } else {
