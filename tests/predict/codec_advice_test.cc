@@ -64,6 +64,14 @@ TEST(CodecAdvice, SaysWhetherTheStepIsShorter) {
   EXPECT_LT(fast.step, slow.step);
 }
 
+TEST(CodecAdvice, WhatIsWithinTheErrorBarIsNoDifference) {
+  AdviseRequest request = request_of(1e12);
+  request.error = 0;
+  EXPECT_FALSE(weigh_codecs(request).rows[0].like_none);
+  request.error = 0.99;
+  EXPECT_TRUE(weigh_codecs(request).rows[0].like_none);
+}
+
 /// ResNet-50, 102.2 MB, between two hosts: 557 ms of all-reduce beside 336 ms
 /// of backward, and casts at this many bytes a second.
 CodecTable half_of_557_ms(double bytes_per_s) {

@@ -130,9 +130,10 @@ std::string rows_text(const predict::AdviceTable& table, int top) {
 
 namespace {
 
-std::string pays_text(double change) {
+std::string pays_text(const predict::CodecAdvice& row) {
+  const double change = row.change;
   const std::string percent = fmt::format("{:.1f} %", std::abs(100 * change));
-  if (percent == "0.0 %") {
+  if (percent == "0.0 %" || row.like_none) {
     return "no difference";
   }
   return change < 0 ? fmt::format("yes, -{}", percent)
@@ -170,19 +171,20 @@ std::string codecs_text(const predict::CodecTable& table) {
                        : "saves none",
                    fmt::format("{:.2f}", ms(row.step)),
                    fmt::format("{:.2f}", ms(row.exposed)),
-                   pays_text(row.change)}});
+                   pays_text(row)}});
   }
   for (const predict::Unfit& unfit : table.unfit) {
     shown.rows.push_back(
         {.cells = {unfit.strategy, "-", "-", "-", "-", "-", unfit.why}});
   }
   return "\n" + report::console_text(shown) +
-         "coding: as `paceline profile --codecs` measured it, on one core; "
-         "break-even: the link\nrate below which it takes less time than the "
-         "bytes that it saves; exposed: what\ncommunication adds to the "
-         "predicted step, all that a codec can save; pays: that step is\n"
-         "shorter than without, each in its best bucket size, and by how "
-         "much\n";
+         "coding: as `paceline profile --codecs` measured it, on one core "
+         "that the layers leave\nfree; break-even: the link rate below which "
+         "it takes less time than the\nbytes that it saves; exposed: what "
+         "communication adds to "
+         "the predicted step, all that a\ncodec can save; pays: that step is "
+         "shorter than without, each in its best bucket size, and\nby how "
+         "much; no difference: the error bars do not tell the two apart\n";
 }
 
 namespace {

@@ -17,18 +17,40 @@ namespace {
 struct Fastest {
   std::string strategy;
   plan::Picoseconds step = 0, exposed = 0;
+  ErrorBar bar{};
 };
+
+/// Whether the error bars do not tell the two apart; false where there is none.
+bool alike(const AdviseRequest& request, const Fastest& a, const Fastest& b) {
+  const Fastest& faster = a.step <= b.step ? a : b;
+  const Fastest& slower = a.step <= b.step ? b : a;
+  const auto share = [&](const Fastest& one) {
+    return request.error ? request.error : one.bar.share;
+  };
+  if (!share(faster) || !share(slower)) {
+    return false;
+  }
+  const auto apart =
+      request.error ? std::nullopt : told_apart_by(faster.bar, slower.bar);
+  const auto fast = static_cast<double>(faster.step);
+  const auto slow = static_cast<double>(slower.step);
+  return apart ? slow <= fast * (1 + *apart)
+               : slow * (1 - *share(slower)) <= fast * (1 + *share(faster));
+}
 
 /// The fastest of the bucket sizes.
 Fastest best_of(const AdviseRequest& request, const std::string& rest) {
-  Fastest best{"", std::numeric_limits<plan::Picoseconds>::max(), 0};
+  Fastest best{"", std::numeric_limits<plan::Picoseconds>::max()};
   for (const double mebibytes : request.bucket_mb) {
     PredictRequest job = request.job;
     job.strategy = fmt::format("fusion:bucket-mb={}{}", mebibytes, rest);
     job.steps = 3;
     const Prediction prediction = predict(job);
     if (prediction.times.step < best.step) {
-      best = {job.strategy, prediction.times.step, prediction.exposed()};
+      best = {job.strategy,
+              prediction.times.step,
+              prediction.exposed(),
+              prediction.bar};
     }
   }
   return best;
@@ -73,7 +95,8 @@ struct BucketProgram {
 
 CodecAdvice weigh(const AdviseRequest& request,
                   const cluster::CodecTime& codec,
-                  const CodecTable& table) {
+                  const CodecTable& table,
+                  const Fastest& plain) {
   const std::string rest = "+" + codec.codec;
   const BucketProgram program(request, rest);
   CodecAdvice row{.codec = codec.codec,
@@ -82,6 +105,7 @@ CodecAdvice weigh(const AdviseRequest& request,
                   .strategy = {}};
   row.break_even = break_even(table.bytes - row.bytes, row.coding);
   Fastest best = best_of(request, rest);
+  row.like_none = alike(request, plain, best);
   row.strategy = std::move(best.strategy);
   row.step = best.step;
   row.exposed = best.exposed;
@@ -107,14 +131,14 @@ CodecTable weigh_codecs(const AdviseRequest& request) {
   if (request.job.codecs.empty() || request.job.ranks == 1) {
     return table;
   }
-  Fastest plain = best_of(request, "");
-  table.strategy = std::move(plain.strategy);
+  const Fastest plain = best_of(request, "");
+  table.strategy = plain.strategy;
   table.step = plain.step;
   table.exposed = plain.exposed;
   table.bytes = BucketProgram(request, "").sent_bytes();
   for (const cluster::CodecTime& codec : request.job.codecs) {
     try {
-      table.rows.push_back(weigh(request, codec, table));
+      table.rows.push_back(weigh(request, codec, table, plain));
     } catch (const UsageError& error) {
       table.unfit.push_back({codec.codec, error.what()});
     }

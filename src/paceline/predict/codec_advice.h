@@ -25,6 +25,8 @@ struct CodecAdvice {
   plan::Picoseconds step = 0;     // its prediction
   plan::Picoseconds exposed = 0;  // what communication adds to it
   double change = 0;              // of the step against fusion without a codec
+  /// The error bars do not tell the two steps apart (as in an AdviceTable).
+  bool like_none = false;
 };
 
 struct CodecTable {
