@@ -293,6 +293,13 @@ TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
       << mpirun.out;
   EXPECT_EQ(mpirun.err,
             "put the names of your hosts in place of FIRST_HOST and HOST_2\n");
+  // Trainers, servers and the master.
+  const Outcome tables =
+      run("run hybrid --trainers 3 --servers 2 --print-launch torchrun");
+  EXPECT_EQ(tables.exit_code, 0) << tables.err;
+  EXPECT_NE(tables.out.find("--nproc-per-node=6 "), std::string::npos)
+      << tables.out;
+
   expect_refused("run quick --print-launch torchrun",
                  "paceline: --print-launch: say for how many ranks");
   expect_refused("run quick -H a:4,b:4 --print-launch mpirun",

@@ -36,10 +36,10 @@ std::vector<std::string> without(const std::string& flag,
   return rest;
 }
 
-/// Every value of `ranks` that counts: the flag's, else the file's.
-std::vector<std::string> ranks_texts(const RawSettings& raw) {
+/// Every value of `key` that counts: the flag's, else the file's.
+std::vector<std::string> texts_of(const RawSettings& raw, const char* key) {
   std::vector<const RawValues*> parts = {&raw.flags};
-  if (!raw.flags.contains("ranks")) {
+  if (!raw.flags.contains(key)) {
     parts = {&raw.defaults};
     for (const RawValues& one : raw.cases) {
       parts.push_back(&one);
@@ -50,7 +50,7 @@ std::vector<std::string> ranks_texts(const RawSettings& raw) {
   }
   std::vector<std::string> texts;
   for (const RawValues* values : parts) {
-    if (const auto found = values->find("ranks"); found != values->end()) {
+    if (const auto found = values->find(key); found != values->end()) {
       for (const experiment::RawValue& given : found->second) {
         texts.push_back(given.text);
       }
@@ -80,6 +80,35 @@ void refuse_hosts_beside(const RawSettings& raw) {
                   fmt::join(slots, "+")));
 }
 
+/// Any machine that the hosts may be, to find what is wrong on all of them.
+experiment::Machine imagined(const std::vector<int>& hosts) {
+  experiment::Machine machine = machine_here(hosts);
+  machine.cuda_devices = hosts.front();
+  machine.native_bf16 = true;
+  machine.engines.clear();
+  for (EngineEntry& engine : engines()) {
+    machine.engines.push_back(std::move(engine.name));
+  }
+  return machine;
+}
+
+/// The ranks that trainers, servers and master are; 0 where a model has no
+/// embedding tables, or the ranks are given.
+int ranks_with_tables(const RawSettings& raw) {
+  constexpr int kAnyNumber = 1 << 16;
+  const std::vector<std::string> models = texts_of(raw, "model");
+  const bool tables = !models.empty() &&
+                      std::ranges::all_of(models, [](const std::string& model) {
+                        records::Configuration c;
+                        c.model = model;
+                        return c.has_tables();
+                      });
+  return tables && texts_of(raw, "ranks").empty()
+             ? experiment::largest_world(
+                   experiment::expand(raw, imagined({kAnyNumber})))
+             : 0;
+}
+
 std::vector<int> hosts_of(const RawSettings& raw) {
   refuse_hosts_beside(raw);
   records::Configuration c;
@@ -97,8 +126,8 @@ std::vector<int> hosts_of(const RawSettings& raw) {
     }
     return c.ranks_per_host;
   }
-  int most = 0;
-  for (const std::string& text : ranks_texts(raw)) {
+  int most = ranks_with_tables(raw);
+  for (const std::string& text : texts_of(raw, "ranks")) {
     int number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -114,18 +143,6 @@ std::vector<int> hosts_of(const RawSettings& raw) {
         "--ranks-per-host 8+8 on two");
   }
   return {most};
-}
-
-/// Any machine that the hosts may be, to find what is wrong on all of them.
-experiment::Machine imagined(const std::vector<int>& hosts) {
-  experiment::Machine machine = machine_here(hosts);
-  machine.cuda_devices = hosts.front();
-  machine.native_bf16 = true;
-  machine.engines.clear();
-  for (EngineEntry& engine : engines()) {
-    machine.engines.push_back(std::move(engine.name));
-  }
-  return machine;
 }
 
 }  // namespace
