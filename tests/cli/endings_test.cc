@@ -28,6 +28,11 @@ constexpr const char* kEndlessServed =
     "run hybrid --device cpu --trainers 1 --servers 1 --warmup 1 "
     "--steps 3,100000000 --yes --timeout 10 --format csv ";
 
+// The same with two trainers, whose dense part c10d::Reducer exchanges.
+constexpr const char* kEndlessReducer =
+    "run hybrid --device cpu --trainers 2 --servers 1 --strategy ddp --warmup "
+    "1 --steps 3,100000000 --yes --timeout 8 --format csv ";
+
 // The same with a neighbor, whose average waits for four micro-batches.
 constexpr const char* kEndlessNeighbors =
     "run --model mlp --device cpu --ranks 2 --strategy "
@@ -146,6 +151,31 @@ TEST_F(Endings, AKilledServerIsNamed) {
   expect_named(run_into("kill -KILL $(rank 1)", kEndlessServed),
                "1",
                "was killed by signal 9 (Killed)");
+  expect_samples_so_far(0);
+}
+
+// Rank 1 is killed after 4 s of processor time, most of them of steps.
+TEST_F(Endings, AFailedFirstCaseSaysWhereItsSamplesAre) {
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size "
+          "4 --warmup 1 --steps 100000000 --yes --records r.jsonl & "
+          "program=$!; rank() { for p in $(cat /proc/$program/task/*/children);"
+          " do grep -qz \"^RANK=$1\\$\" /proc/$p/environ && echo $p; done; }; "
+          "until [ -n \"$(rank 1)\" ] && "
+          "[ $(cut -d' ' -f14 /proc/$(rank 1)/stat) -gt 400 ]; "
+          "do sleep 0.05; done; kill -KILL $(rank 1); wait $program");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_TRUE(outcome.err.ends_with("\nrecords: r.jsonl\n")) << outcome.err;
+  const auto failed = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_FALSE(failed[0].ranks.empty());
+}
+
+// The other trainer hangs inside of the reducer.
+TEST_F(Endings, AStoppedTrainerLeavesTheSamplesOfTheOther) {
+  expect_named(run_into("kill -STOP $(rank 1)", kEndlessReducer),
+               "1",
+               ": stopped answering 8 s ago ");
   expect_samples_so_far(0);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,10 @@ constexpr std::chrono::seconds kDetectionFirst{3};
 using launch::Heartbeat;
 using std::chrono::milliseconds;
 
+// A step that goes on for so long after it failed cannot be woken.  Samples are
+// to be told within launch::SuperviseOptions::failure_grace.
+constexpr milliseconds kStuckGrace{400};
+
 constexpr int kFifth = 5;  // the steps whose losses frameworks are compared by
 
 std::function<void(plan::Step, const std::string&)> beat_of(
@@ -62,14 +67,32 @@ std::function<std::shared_ptr<void>()> watched_by(Heartbeat* heartbeat) {
   };
 }
 
-// For a step that hangs and cannot be woken: ends this process.
+void tell_so_far(const CaseOptions& options, const WindowAccess& window) {
+  try {
+    if (options.interrupted && window.take) {
+      options.interrupted(window.take());
+    }
+  } catch (const WorldError&) {
+    return;  // the store is gone; what made the step hang is to be told
+  }
+}
+
+// For a step that hangs and cannot be woken: tells the samples, ends the
+// process.
 std::function<void(const std::exception_ptr&)> end_of(
-    const engines::World& world, milliseconds timeout) {
-  return [&world, timeout](const std::exception_ptr& why) {
+    const engines::World& world,
+    const CaseOptions& options,
+    WindowAccess* window) {
+  return [&world, &options, window](const std::exception_ptr& why) {
+    std::unique_lock<std::mutex> held;  // to the end: the samples are taken
+    if (window != nullptr) {
+      held = std::unique_lock(window->mutex);
+      tell_so_far(options, *window);
+    }
     try {
       std::rethrow_exception(why);
     } catch (const std::exception& error) {
-      engines::end_failed_rank(world, timeout, error);
+      engines::end_failed_rank(world, options.timeout, error);
     }
   };
 }
@@ -111,7 +134,7 @@ void measure_exposed(const engines::World& world,
                                 .first_step = options.first_step,
                                 .training_timeout = options.timeout,
                                 .in_step = watched_by(options.heartbeat),
-                                .stuck = end_of(world, options.timeout)});
+                                .stuck = end_of(world, options, nullptr)});
   }
   int barriers = 0;
   measure_pairs(communicating,
@@ -141,20 +164,24 @@ std::vector<records::Span> take_spans(measure::Trainer& trainer,
                   origin_ns);
 }
 
-// The trainer's options in the measured window.
+// In the measured window.  A GPU's times cannot be read while a step hangs.
 measure::TrainerOptions window_options(
     const engines::World& world,
     const records::Configuration& configuration,
-    const CaseOptions& options) {
-  return {.timeout = options.timeout + kDetectionFirst,
-          .first_step = options.first_step,
-          .training_timeout = options.timeout,
-          .record_spans = options.record_spans || configuration.has_tables(),
-          .profile = options.times.profile,
-          .alpha_beta = options.times.alpha_beta,
-          .beat = beat_of(options),
-          .in_step = watched_by(options.heartbeat),
-          .stuck = end_of(world, options.timeout)};
+    const CaseOptions& options,
+    WindowAccess& access) {
+  return {
+      .timeout = options.timeout + kDetectionFirst,
+      .first_step = options.first_step,
+      .training_timeout = options.timeout,
+      .record_spans = options.record_spans || configuration.has_tables(),
+      .profile = options.times.profile,
+      .alpha_beta = options.times.alpha_beta,
+      .beat = beat_of(options),
+      .in_step = watched_by(options.heartbeat),
+      .stuck = end_of(
+          world, options, configuration.device == "cpu" ? &access : nullptr),
+      .grace = kStuckGrace};
 }
 
 // The window of steps that are measured, with all communication.
@@ -165,6 +192,7 @@ struct CaseWindow {
   engines::Link* link;  // null where there is none
   launch::PrefixStore& store;
   const CaseOptions& options;
+  WindowAccess& access;
 };
 
 using Progress = std::function<void(int done, int total)>;
@@ -189,7 +217,8 @@ records::RankSamples take_samples(const CaseWindow& window,
                              .reads_data = !c.data.empty(),
                              .barrier = begin,
                              .progress = progress,
-                             .interrupted = window.options.interrupted});
+                             .interrupted = window.options.interrupted,
+                             .access = &window.access});
   }
   const auto align = [&](int done) {
     window.store.barrier(fmt::format("evaluated/{}", done), window.team.world);
@@ -343,12 +372,16 @@ RankResult run_case(const engines::World& world,
   }
   team.peers.timeout = options.timeout;
   RankResult result;
+  WindowAccess access;
   {
     measure::Trainer trainer(
-        configuration, team, window_options(world, configuration, options));
+        configuration,
+        team,
+        window_options(world, configuration, options, access));
     const auto claim = claim_of(options);
     const bool crosses = measure_window(
-        {trainer, configuration, team, link.get(), store, options}, result);
+        {trainer, configuration, team, link.get(), store, options, access},
+        result);
     note_averages(trainer, team, result);
     result.error = failure_of(trainer, configuration);
     if (crosses && !configuration.discard && configuration.data.empty()) {

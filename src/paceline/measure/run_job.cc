@@ -225,6 +225,9 @@ int run_job(experiment::JobSpec job,
   }
   if (!outcome.message.empty() && results.tally(job.experiment).finished == 0) {
     fmt::print(stderr, "paceline: {}\n", outcome.message);
+    if (results.count_failed(job.experiment) > 0) {
+      fmt::print(stderr, "records: {}\n", job.settings.records);
+    }
   } else {
     results.show(job.experiment, ending_of(outcome));
   }

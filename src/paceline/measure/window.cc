@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,12 @@ namespace {
 class MeasuredWindow {
  public:
   MeasuredWindow(Steps& job, const WindowOptions& options)
-      : job_(job), options_(options) {}
+      : job_(job), options_(options) {
+    give_access([this] { return so_far(); });
+  }
+  ~MeasuredWindow() { give_access({}); }
+  MeasuredWindow(const MeasuredWindow&) = delete;
+  MeasuredWindow& operator=(const MeasuredWindow&) = delete;
 
   records::RankSamples run() {
     if (options_.barrier) {
@@ -25,21 +32,12 @@ class MeasuredWindow {
     for (int i = 0; i < options_.warmup; ++i) {
       advance(i + 1);
     }
-    job_.mark();
+    mark();
     for (int i = 0; i < options_.steps; ++i) {
-      const StepTimes times = advance(options_.warmup + i + 1);
-      job_.mark();
-      samples_.phase_ns["forward"].push_back(times.forward_ns);
-      samples_.phase_ns["backward"].push_back(times.backward_ns);
-      samples_.phase_ns["wait"].push_back(times.wait_ns);
-      if (options_.reads_data) {
-        samples_.phase_ns["data"].push_back(times.data_ns);
-      }
-      if (times.examples > 0) {
-        samples_.examples_of_step.push_back(times.examples);
-      }
+      add(advance(options_.warmup + i + 1));
     }
     job_.drain();
+    const auto held = hold();
     job_.mark();
     const std::vector<std::int64_t> marks = take_steps(1);
     const auto steps = samples_.step_ns.size();
@@ -49,12 +47,49 @@ class MeasuredWindow {
   }
 
   /// Of steps that ended, where run() did not.
+  records::RankSamples interrupted() {
+    const auto held = hold();
+    return so_far();
+  }
+
+ private:
+  // Keeps another thread from reading meanwhile, where one may.
+  std::unique_lock<std::mutex> hold() const {
+    return options_.access != nullptr ? std::unique_lock(options_.access->mutex)
+                                      : std::unique_lock<std::mutex>();
+  }
+
+  void give_access(std::function<records::RankSamples()> take) {
+    const auto held = hold();
+    if (options_.access != nullptr) {
+      options_.access->take = std::move(take);
+    }
+  }
+
+  void mark() {
+    const auto held = hold();
+    job_.mark();
+  }
+
+  void add(const StepTimes& times) {
+    const auto held = hold();
+    job_.mark();
+    samples_.phase_ns["forward"].push_back(times.forward_ns);
+    samples_.phase_ns["backward"].push_back(times.backward_ns);
+    samples_.phase_ns["wait"].push_back(times.wait_ns);
+    if (options_.reads_data) {
+      samples_.phase_ns["data"].push_back(times.data_ns);
+    }
+    if (times.examples > 0) {
+      samples_.examples_of_step.push_back(times.examples);
+    }
+  }
+
   records::RankSamples so_far() {
     take_steps(0);
     return std::move(samples_);
   }
 
- private:
   StepTimes advance(int done) {
     const StepTimes times = job_.step();
     if (options_.sync_each_step) {
@@ -89,7 +124,7 @@ records::RankSamples measure(Steps& job, const WindowOptions& options) {
     return window.run();
   } catch (const std::exception&) {
     if (options.interrupted) {
-      options.interrupted(window.so_far());
+      options.interrupted(window.interrupted());
     }
     throw;
   }

@@ -2,11 +2,20 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 
 #include "paceline/measure/steps.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::measure {
+
+/// For another thread, to read a window of which a step hangs.  While `mutex`
+/// is held the window adds nothing.
+struct WindowAccess {
+  std::mutex mutex;
+  /// The samples of all whole steps; null while no window runs.
+  std::function<records::RankSamples()> take{};
+};
 
 struct WindowOptions {
   int warmup = 5;
@@ -20,6 +29,7 @@ struct WindowOptions {
   std::function<void(int done, int total)> progress{};
   /// Called with the samples of all whole steps before an error leaves.
   std::function<void(records::RankSamples)> interrupted{};
+  WindowAccess* access = nullptr;  // may be null
 };
 
 /// Runs warm-up and measured steps.  A step's time runs from the start of its
