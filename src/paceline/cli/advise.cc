@@ -134,25 +134,13 @@ int AdviseCommand::place_tables() const {
   predict::PredictRequest request = job_.request();
   tables_.complete(job_, request);
   const auto ranked = predict::rank_placements(request);
-  fmt::print(
-      "{}",
-      placements_text(
-          ranked, *request.tables, request.cluster.device.memory_bytes, top_));
-  if (!ranked.front().fits) {
-    std::fflush(stdout);
-    throw UsageError(
-        "no placement of the tables fits into the memory of the cluster's "
-        "ranks; take more servers, or fewer or shorter rows");
-  }
+  fmt::print("{}", placements_text(ranked, *request.tables, top_));
   records::Configuration best = tables_.configuration(job_);
   best.placement = strategies::name_of(ranked.front().placement);
   best.servers = ranked.front().colocated ? 0 : best.servers;
-  best.ranks = ranked.front().ranks;
   best.strategy = request.strategy;
-  best.warmup = 50;
-  best.steps = 1000;
   fmt::print("\n  {} {}\n",
-             report::command_of(best),
+             report::hybrid_command_of(best),
              shell_command(cluster_words(job_.cluster())));
   return 0;
 }

@@ -287,24 +287,10 @@ std::string best_tables_text(const predict::PlacedTables& best,
   return "\n" + report::console_text(tables);
 }
 
-/// Whether what the fullest rank holds was compared with its memory.
-std::string memory_text(std::span<const predict::PlacedTables> ranked,
-                        std::optional<std::int64_t> memory) {
-  if (!memory) {
-    return "the cluster file says no memory of its device: whether tables fit "
-           "is not checked\n";
-  }
-  return std::ranges::all_of(ranked, &predict::PlacedTables::fits)
-             ? ""
-             : fmt::format("- does not fit: a rank has {} MB\n",
-                           megabytes(*memory));
-}
-
 }  // namespace
 
 std::string placements_text(std::span<const predict::PlacedTables> ranked,
                             const strategies::EmbeddingJob& job,
-                            std::optional<std::int64_t> memory,
                             int top) {
   const std::size_t count =
       top > 0 ? std::min(static_cast<std::size_t>(top), ranked.size())
@@ -320,7 +306,7 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
                   {.name = "tables", .unit = "% of the step"}}};
   for (const predict::PlacedTables& it : ranked.first(count)) {
     placements.rows.push_back(
-        {.cells = {it.fits ? "" : " -",
+        {.cells = {it.like_best ? " *" : "",
                    std::string(strategies::name_of(it.placement)),
                    it.colocated ? "trainers" : "servers",
                    fmt::format("{}", it.ranks),
@@ -337,11 +323,13 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
   }
   const predict::PlacedTables& best = ranked.front();
   return report::console_text(placements) +
-         memory_text(ranked.first(count), memory) +
+         "* as fast as the first: of these the one of fewest ranks is taken\n"
+         "whether tables fit is not checked: rows lie in the hosts' memory, "
+         "which the cluster file does not say\n" +
          (best.bar.why.empty()
               ? ""
               : fmt::format("no error bars: {}\n", best.bar.why)) +
-         (best.fits ? best_tables_text(best, job) : "");
+         best_tables_text(best, job);
 }
 
 }  // namespace paceline::cli

@@ -23,12 +23,10 @@ std::string codecs_text(const predict::CodecTable& table);
 /// Which bucket size each strategy with buckets should have.
 std::string sizes_text(const predict::AdviceTable& table);
 
-/// The first `top` placements (0: all), how sure they are, and, where the first
-/// one fits, what it does with each table.  `memory`: bytes of the cluster's
-/// device, where they are known.
+/// The first `top` placements (0: all), how sure they are, and what the first
+/// one does with each table.
 std::string placements_text(std::span<const predict::PlacedTables> ranked,
                             const strategies::EmbeddingJob& job,
-                            std::optional<std::int64_t> memory,
                             int top);
 
 }  // namespace paceline::cli

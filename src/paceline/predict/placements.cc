@@ -69,34 +69,40 @@ std::vector<EmbeddingJob> forms_of(EmbeddingJob job) {
   return forms;
 }
 
+std::int64_t microseconds(plan::Picoseconds time) {
+  constexpr std::int64_t kPicoseconds = 1'000'000;
+  return (time + kPicoseconds / 2) / kPicoseconds;
+}
+
 }  // namespace
 
 std::vector<PlacedTables> rank_placements(PredictRequest request) {
   PACELINE_CHECK(request.tables.has_value());
   const plan::Picoseconds alone = predict(without_tables(request)).times.step;
-  const auto memory = request.cluster.device.memory_bytes;
   std::vector<PlacedTables> ranked;
   for (const EmbeddingJob& job : forms_of(*request.tables)) {
     request.tables = job;
     request.ranks = job.ranks();
     const Prediction prediction = predict(request);
     const auto step = prediction.times.step;
-    const std::int64_t bytes = fullest_server(job);
     ranked.push_back({.placement = job.placement,
                       .colocated = job.colocated,
                       .ranks = request.ranks,
                       .step = step,
                       .samples_per_s = prediction.samples_per_s(),
-                      .server_bytes = bytes,
-                      .fits = !memory || bytes <= *memory,
+                      .server_bytes = fullest_server(job),
                       .share = static_cast<double>(std::max(
                                    plan::Picoseconds{0}, step - alone)) /
                                static_cast<double>(step),
                       .bar = prediction.bar});
   }
   std::ranges::stable_sort(ranked, {}, [](const PlacedTables& placed) {
-    return std::pair(!placed.fits, placed.step);
+    return std::pair(microseconds(placed.step), placed.ranks);
   });
+  for (PlacedTables& placed : ranked) {
+    placed.like_best =
+        microseconds(placed.step) == microseconds(ranked.front().step);
+  }
   return ranked;
 }
 

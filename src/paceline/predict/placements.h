@@ -17,16 +17,17 @@ struct PlacedTables {
   plan::Picoseconds step = 0;
   double samples_per_s = 0;
   std::int64_t server_bytes = 0;  // rows and their state, on the fullest server
-  bool fits = true;  // these, into the memory that the cluster's device has
   /// The part of the step by which it is longer than a step of the same
   /// trainers and strategy without tables: 0 to 1.
   double share = 0;
+  bool like_best = false;  // as fast as the first, to a microsecond
   ErrorBar bar{};
 };
 
-/// Every placement of the request's tables that its other options allow, those
-/// that fit first and of them the fastest; where servers are as many as
-/// trainers, also on the trainers.
+/// Every placement of the request's tables that its other options allow, the
+/// fastest first, of equally fast ones the one of fewest ranks; where servers
+/// are as many as trainers, also on the trainers.  Whether tables fit is not
+/// checked: rows lie in the hosts' memory, which clusters do not describe.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
 
 /// Rows and their state, all servers together.

@@ -49,7 +49,7 @@ void add_outside(const records::Configuration& c, Line& line) {
   }
 }
 
-// What is trained on, and what its tables are.
+// What is trained on.
 void add_data(const records::Configuration& c, Line& line) {
   const records::Configuration usual;
   line.unless_default("--data", c.data, usual.data);
@@ -62,9 +62,14 @@ void add_data(const records::Configuration& c, Line& line) {
   line.unless_default("--lr-warmup", c.lr_warmup, usual.lr_warmup);
   line.unless_default("--lr-decay", c.lr_decay, usual.lr_decay);
   line.unless_default("--clip-norm", c.clip_norm, usual.clip_norm);
+}
+
+// What its tables are.
+void add_tables(const records::Configuration& c, Line& line) {
   if (!c.has_tables()) {
     return;
   }
+  const records::Configuration usual;
   line.unless_default("--trainers", c.trainers, usual.trainers);
   line.unless_default("--servers", c.servers, usual.servers);
   line.unless_default("--embeddings", c.embeddings, usual.embeddings);
@@ -137,6 +142,19 @@ std::string command_of(const records::Configuration& c) {
   line.unless_default("--stretch", c.stretch, usual.stretch);
   add_outside(c, line);
   add_data(c, line);
+  add_tables(c, line);
+  return line.text;
+}
+
+std::string hybrid_command_of(const records::Configuration& c) {
+  Line line;
+  line.text += " hybrid";
+  line.unless_default("--model", c.model, std::string("hybrid"));
+  if (c.model != "hybrid") {  // whose batches are of varying sizes
+    line.always("--batch-size", fmt::to_string(c.batch_size));
+  }
+  line.unless_default("--strategy", c.strategy, std::string("ddp"));
+  add_tables(c, line);
   return line.text;
 }
 

@@ -12,4 +12,9 @@ namespace paceline::report {
 /// machine.
 std::string command_of(const records::Configuration& configuration);
 
+/// The command that runs experiments/hybrid.toml with the model, strategy and
+/// tables of the configuration; flags of what the file says itself are left
+/// out.
+std::string hybrid_command_of(const records::Configuration& configuration);
+
 }  // namespace paceline::report
