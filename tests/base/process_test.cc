@@ -148,18 +148,16 @@ TEST(ShortSlice, IsKeptByThreadsThatBeginMeanwhile) {
 
 #ifdef __GLIBC__
 // As of glibc: the allocator has the block from no mapping of its own, and has
-// as much to give away when the block is freed; in a thread too.
+// as much to give away when the block is freed.
 TEST(KeepFreedMemory, LeavesLargeBlocksInTheProcess) {
-  static constexpr std::size_t kBytes = std::size_t{100} << 20;
+  constexpr std::size_t kBytes = std::size_t{100} << 20;
   keep_freed_memory();
-  std::thread([] {
-    const std::size_t mapped = mallinfo2().hblkhd;
-    auto block = std::make_unique<std::vector<char>>(kBytes, 1);
-    EXPECT_EQ(mallinfo2().hblkhd, mapped);
-    const std::size_t kept = mallinfo2().fordblks;
-    block.reset();
-    EXPECT_GE(mallinfo2().fordblks, kept + kBytes);
-  }).join();
+  const std::size_t mapped = mallinfo2().hblkhd;
+  auto block = std::make_unique<std::vector<char>>(kBytes, 1);
+  EXPECT_EQ(mallinfo2().hblkhd, mapped);
+  const std::size_t kept = mallinfo2().fordblks;
+  block.reset();
+  EXPECT_GE(mallinfo2().fordblks, kept + kBytes);
 }
 #endif
 

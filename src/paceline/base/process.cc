@@ -192,12 +192,12 @@ std::optional<std::int64_t> peak_memory_bytes() {
   return std::nullopt;
 }
 
-// Threads share one arena, for those of other arenas end at 64 MB.
+// One arena a thread stays: those that watch a hung thread must not wait for a
+// lock that it holds.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  mallopt(M_ARENA_MAX, 1);
 #endif
 }
 
