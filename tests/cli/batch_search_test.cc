@@ -42,6 +42,8 @@ TEST(BatchSearch, SaysWhatItTried) {
             "1 fits, 2 fits, 4 fits, 8 does not, 6 fits, 7 does not");
   EXPECT_EQ(search_batch(1, 8, [](int) { return true; }).largest, 8)
       << "no search without end";
+  EXPECT_EQ(search_batch(1, 2, [](int) { return true; }).tried,
+            "1 fits, 2 fits, the bound of the search");
 }
 
 }  // namespace

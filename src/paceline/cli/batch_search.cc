@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ using records::Configuration;
 
 constexpr int kMost = 1 << 16;
 constexpr std::chrono::minutes kDeadline{10};
+// Ends what was tried where nothing failed.
+constexpr std::string_view kAtBound = ", the bound of the search";
 // The rest is for the system and for what else runs.
 constexpr double kShareOfMemory = 0.8;
 
@@ -210,6 +213,7 @@ BatchSearch search_batch(int unit,
     above *= 2;
   }
   if (above > most) {
+    search.tried += kAtBound;
     return search;
   }
   while (search.largest > 0 &&
@@ -256,6 +260,15 @@ void settle_largest_batches(experiment::Experiment& experiment,
           c.label,
           c.accumulate,
           static_cast<double>(limit) * 1e-9));
+    }
+    if (search.tried.ends_with(kAtBound)) {
+      fmt::print(stderr,
+                 "warning: {} {}: a batch of {} fits, and the search tries "
+                 "none above {}: its bound, not memory, ended it\n",
+                 c.model,
+                 c.label,
+                 search.largest,
+                 kMost);
     }
     c.batch_size = search.largest;
     experiment.searches[c.key()] = search.tried;
