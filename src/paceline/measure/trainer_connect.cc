@@ -7,6 +7,7 @@
 #include "paceline/base/process.h"
 #include "paceline/measure/agreement.h"
 #include "paceline/measure/trainer.h"
+#include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/records/learning_rate.h"
