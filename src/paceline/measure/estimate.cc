@@ -13,6 +13,7 @@
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
 #include "paceline/measure/embedding_case.h"
+#include "paceline/measure/external.h"
 #include "paceline/measure/pairs.h"
 #include "paceline/measure/probe.h"
 #include "paceline/measure/shape_of.h"
@@ -89,10 +90,13 @@ std::string memory_refusal(const records::Configuration& c,
       static_cast<double>(memory) * 1e-9);
 }
 
-// Why the case has no plan; empty where it has one, or where times make it
-// that are measured when the case begins.
+// Why the case has no plan; empty where it has one, where times make it that
+// are measured when the case begins, or where a command performs it.
 std::string plan_refusal(const records::Configuration& c,
                          const plan::ModelShape& shape) {
+  if (is_external(c)) {
+    return "";
+  }
   const strategies::StrategySpec strategy =
       strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
   plan::PlanInput input = plan_input_of(c, shape);
