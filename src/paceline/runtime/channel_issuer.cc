@@ -2,6 +2,7 @@
 #include "paceline/runtime/channel_issuer.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <utility>
 #include <variant>
@@ -17,20 +18,44 @@ namespace paceline::runtime {
 /// Where an engine's threads report.  It outlives the issuer, and owns no
 /// thread: a late report finds no listener, and any thread may be the last one
 /// that holds it.
-struct ChannelIssuer::Reports {
-  // A report may issue ops whose own reports come on the same thread.
-  std::recursive_mutex mutex;
-  execution::IssueListener* listener = nullptr;
+class ChannelIssuer::Reports {
+ public:
+  /// Returns when no report is with the former listener.
+  void listen(execution::IssueListener* listener) {
+    std::unique_lock lock(mutex_);
+    listener_ = listener;
+    ended_.wait(lock, [&] { return under_way_ == 0; });
+  }
 
+  /// Reports may overlap, and a report may issue ops whose own reports come on
+  /// the same thread: the lock is open meanwhile.
   template <class Report>
   void report(Report&& call) {
-    const std::lock_guard lock(mutex);
-    if (listener != nullptr) {
-      call(*listener);
+    std::unique_lock lock(mutex_);
+    if (listener_ == nullptr) {
+      return;
     }
+    ++under_way_;
+    struct End {
+      Reports& self;
+      ~End() {
+        const std::lock_guard relock(self.mutex_);
+        --self.under_way_;
+        self.ended_.notify_all();
+      }
+    } const end{*this};
+    execution::IssueListener& listener = *listener_;
+    lock.unlock();
+    call(listener);
   }
 
   engines::WorkFutures futures;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  execution::IssueListener* listener_ = nullptr;
+  int under_way_ = 0;
 };
 
 ChannelIssuer::ChannelIssuer(Channels channels,
@@ -55,8 +80,7 @@ ChannelIssuer::~ChannelIssuer() {
 }
 
 void ChannelIssuer::report_to(execution::IssueListener* listener) {
-  const std::lock_guard lock(reports_->mutex);
-  reports_->listener = listener;
+  reports_->listen(listener);
 }
 
 void ChannelIssuer::open(plan::Step step, const plan::CommPlan& plan) {

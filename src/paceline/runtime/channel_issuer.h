@@ -43,7 +43,8 @@ class ChannelIssuer final : public execution::Issuer {
   /// leaves them.
   ~ChannelIssuer() override;
 
-  /// From now on reports go to `listener`; null: nowhere.
+  /// From now on reports go to `listener`; null: nowhere.  Waits for reports
+  /// that are under way, so that no report may call it.
   void report_to(execution::IssueListener* listener);
 
   void open(plan::Step step, const plan::CommPlan& plan) override;
@@ -54,7 +55,7 @@ class ChannelIssuer final : public execution::Issuer {
   void receive_pick(std::size_t on) override;
 
  private:
-  struct Reports;
+  class Reports;
   class LastOf;
 
   using Works = std::vector<engines::Channel::Work>;
