@@ -51,7 +51,6 @@ struct Buffer {
   std::optional<Elements> typical{};  // ragged: true length known at run time
   std::optional<Slice> stands_for{};  // whose shapes and decay groups it has
   Initial initial = Initial::kZero;
-  bool transient = false;  // memory may be freed while its content is dead
   std::string_view performer{};  // who owns the memory if not the executor
 };
 

@@ -27,8 +27,7 @@ struct Cost {
 };
 
 /// Closed forms of plan/wire_bytes.h, summed; a message counts its size at the
-/// sender (the typical one where the length varies).  Memory counts transient
-/// buffers in full.
+/// sender (the typical one where the length varies).
 Cost cost(const Setup& setup, const CommPlan& plan, Rank rank);
 
 /// Whether anything crosses the network.
