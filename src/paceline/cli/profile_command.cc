@@ -16,6 +16,7 @@
 #include "paceline/measure/profile_codecs.h"
 #include "paceline/measure/profile_model.h"
 #include "paceline/measure/warnings.h"
+#include "paceline/plan/engine_traits.h"
 #include "paceline/report/console.h"
 
 namespace paceline::cli {
@@ -128,7 +129,7 @@ int ProfileCommand::run() {
   records::Configuration& c = configuration_;
   const experiment::Machine machine = machine_here({});
   c.device = experiment::resolve_device(c.device, machine);
-  c.engine = "gloo";
+  c.engine = plan::engine_for("cpu").name;
   c.strategy = "none";
   if (c.threads == 0) {
     c.threads = machine.cores;

@@ -32,8 +32,19 @@ constexpr auto kRowOptimizers =
 constexpr auto kRowDtypes = std::to_array<std::string_view>({"fp32", "bf16"});
 constexpr auto kLookups =
     std::to_array<std::string_view>({"parallel", "sequential"});
-constexpr auto kSparseEngines =
-    std::to_array<std::string_view>({"gloo", "mpi"});
+constexpr auto kSparseEngines = [] {
+  constexpr auto kMovesCpu = &plan::EngineTraits::moves_cpu;
+  std::array<std::string_view,
+             std::ranges::count(plan::kEngines, true, kMovesCpu)>
+      names{};
+  auto name = names.begin();
+  for (const plan::EngineTraits& engine : plan::kEngines) {
+    if (engine.moves_cpu) {
+      *name++ = engine.name;
+    }
+  }
+  return names;
+}();
 constexpr auto kLaunchers =
     std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
 

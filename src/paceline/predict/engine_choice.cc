@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/engine_traits.h"
 #include "paceline/predict/engines.h"
 
 namespace paceline::predict {
@@ -35,7 +36,8 @@ std::string engine_of(const std::string& asked,
     return asked;
   }
   const auto engines = fitted_engines(cluster);
-  return engines.size() == 1 ? engines.front() : "nccl";
+  return engines.size() == 1 ? engines.front()
+                             : std::string(plan::engine_for("cuda").name);
 }
 
 void check_fits(const cluster::Cluster& cluster,
@@ -94,7 +96,9 @@ bool is_of_another_device(const std::string& profiled,
                           const cluster::Cluster& cluster,
                           const std::string& engine) {
   const std::string& device = cluster.device.name;
-  const bool of_gpus = device.empty() ? engine == "nccl" : device != "cpu";
+  const plan::EngineTraits* traits = plan::find_engine_traits(engine);
+  const bool made_for_gpus = traits != nullptr && traits->made_for == "cuda";
+  const bool of_gpus = device.empty() ? made_for_gpus : device != "cpu";
   const bool differs = profiled == "cpu" ? of_gpus : device == "cpu";
   return !profiled.empty() && differs;
 }
