@@ -270,6 +270,7 @@ TEST_F(Predict, RefusesWorldsFirst) {
   const std::string help = run("predict --help").out;
   EXPECT_NE(help.find("--ranks N,N "), std::string::npos) << help;
   EXPECT_NE(help.find("--from RECORDS"), std::string::npos) << help;
+  EXPECT_EQ(help.find("Excludes"), std::string::npos) << help;
 }
 
 TEST_F(Predict, PrintsAnErrorBarWhereOneIsKnown) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +40,14 @@
 
 namespace paceline::cli {
 namespace {
+
+/// Leaves out the flags that an option excludes, whose refusal names them.
+class HelpFormatter final : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = CLI::Formatter::make_option_opts(option);
+    return text.substr(0, text.find(" Excludes:"));
+  }
+};
 
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
@@ -148,6 +157,7 @@ int dispatch(std::vector<std::string> arguments) {
     return launch::guard_command({arguments.begin() + 1, arguments.end()});
   }
   CLI::App app("Measures and predicts distributed training.", "paceline");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
   CLI::App* run = app.add_subcommand("run", "measure an experiment");
   CLI::App* report = app.add_subcommand(
