@@ -128,7 +128,7 @@ TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnEmulatedLinks) {
                        "the costs of an engine\n"),
       std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("\n  largest error "), std::string::npos)
+  EXPECT_NE(outcome.out.find("\nlargest error "), std::string::npos)
       << outcome.out;
   const auto all = records("r.jsonl");
   ASSERT_EQ(all.size(), 2U);
@@ -142,6 +142,26 @@ TEST_F(ReplayCommand, AdviceForAClusterThatIsNotHereRunsOnEmulatedLinks) {
               std::string::npos)
         << outcome.out;
   }
+}
+
+// 40 kB of float32 gradients, coded in 2 s.
+TEST_F(ReplayCommand, CodingIsPricedByTheProfile) {
+  std::string slow = kTwoTensors;
+  slow.insert(slow.find('{') + 1,
+              R"("codecs": [{"codec": "sign", "bytes": 52000, "memcpy_us": 1,
+  "encode_us": 1000000, "decode_us": 1000000, "kernels": [
+  {"kernel": "sign", "bytes": 53000, "us": 1000000},
+  {"kernel": "unsign", "bytes": 53000, "us": 1000000}]}],)");
+  write("slow.json", slow);
+  const Outcome outcome =
+      run("run --replay slow.json --link 10Mbit,1ms --ranks 2 --strategy "
+          "bsp+sign --warmup 0 --steps 1 --records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::size_t row = outcome.out.find("bsp+sign, 2 ranks");
+  ASSERT_NE(row, std::string::npos) << outcome.out;
+  const double predicted_ms = std::stod(outcome.out.substr(row + 17));
+  EXPECT_GT(predicted_ms, 1900) << outcome.out;
+  EXPECT_LT(predicted_ms, 2500) << outcome.out;
 }
 
 // On the machine itself a profile's ranks sleep, and gloo moves their bytes.
@@ -177,10 +197,9 @@ TEST_F(ReplayCommand, ACaseThatCannotBePredictedSaysWhy) {
       run("run --replay theirs.json --cluster bare.toml --strategy bsp "
           "--warmup 0 --steps 1 --records r.jsonl");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("bsp, 2 ranks: not predicted: "),
-            std::string::npos)
+  EXPECT_NE(outcome.out.find("  not predicted: "), std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("\n  no valid comparison\n"), std::string::npos);
+  EXPECT_NE(outcome.out.find("\nno valid comparison\n"), std::string::npos);
 }
 
 TEST_F(ReplayCommand, WhatCannotBeWrittenIsRefusedBeforeAnythingIsPredicted) {

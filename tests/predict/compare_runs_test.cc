@@ -43,52 +43,78 @@ records::RunRecord run(const std::string& strategy, double step_s) {
   return record;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+Comparison compare(const std::vector<records::RunRecord>& records) {
+  return compare_runs(records, eight_hosts()).value();
 }
 
 TEST(CompareRuns, TellsErrorAndOrder) {
   const double bsp = predicted_s("bsp"), wfbp = predicted_s("wfbp");
   ASSERT_NE(bsp, wfbp);
-  const std::string alike = compared_text(
-      std::vector{run("bsp", bsp), run("wfbp", 2 * wfbp)}, eight_hosts());
+  const Comparison alike = compare({run("bsp", bsp), run("wfbp", 2 * wfbp)});
+  EXPECT_EQ(
+      alike.network,
+      "cluster '" + eight_hosts().name + "', beside what was measured on it");
+  ASSERT_EQ(alike.cases.size(), 2U);
+  EXPECT_EQ(alike.cases[0].name, "bsp, 8 ranks");
+  EXPECT_EQ(alike.cases[0].predicted_s, bsp);
+  EXPECT_NEAR(alike.cases[0].measured_s, bsp, 1e-9);  // whole nanoseconds
+  EXPECT_EQ(alike.cases[0].note, "");
+  EXPECT_NEAR(alike.cases[1].measured_s, 2 * wfbp, 1e-9);
   EXPECT_TRUE(
-      has(alike, fmt::format("  {:13.2f}  {:12.2f}  ", bsp * 1e3, bsp * 1e3)))
-      << alike;
-  EXPECT_TRUE(has(alike, "0.0  bsp, 8 ranks\n")) << alike;
-  EXPECT_TRUE(has(alike, "-50.0  wfbp, 8 ranks\n")) << alike;
-  EXPECT_TRUE(has(alike, "  largest error 50.0 %; the measured order "))
-      << alike;
+      alike.conclusion.starts_with("largest error 50.0 %; the measured order "))
+      << alike.conclusion;
   const std::string faster = bsp < wfbp ? "bsp" : "wfbp";
   const std::string slower = bsp < wfbp ? "wfbp" : "bsp";
-  EXPECT_TRUE(has(
-      compared_text(std::vector{run(faster, 1), run(slower, 2)}, eight_hosts()),
-      "; the measured order is the predicted one"));
-  EXPECT_TRUE(has(
-      compared_text(std::vector{run(faster, 2), run(slower, 1)}, eight_hosts()),
-      "; the measured order differs from the predicted one"));
+  const auto order = [](const Comparison& comparison) {
+    return comparison.conclusion.substr(comparison.conclusion.find(';'));
+  };
+  EXPECT_EQ(order(compare({run(faster, 1), run(slower, 2)})),
+            "; the measured order is the predicted one, as far as steps tell "
+            "strategies apart");
+  EXPECT_EQ(order(compare({run(faster, 2), run(slower, 1)})),
+            "; the measured order differs from the predicted one");
 }
 
 TEST(CompareRuns, RepetitionsAreOneRow) {
-  const std::string text =
-      compared_text(std::vector{run("bsp", 1), run("bsp", 1)}, eight_hosts());
-  EXPECT_EQ(text.find("bsp, 8 ranks"), text.rfind("bsp, 8 ranks")) << text;
+  EXPECT_EQ(compare({run("bsp", 1), run("bsp", 1)}).cases.size(), 1U);
+}
+
+// Every third step averages; what is left of a period at the end does not
+// count.
+TEST(CompareRuns, StepsOfAPeriodCountByTheirMean) {
+  records::RunRecord one = run("parameter-allreduce+local-sgd:every=3", 1);
+  one.configuration.steps = 7;
+  one.ranks[0].step_ns = {1'000'000'000,
+                          4'000'000'000,
+                          1'000'000'000,
+                          1'000'000'000,
+                          4'000'000'000,
+                          1'000'000'000,
+                          9'000'000'000};
+  EXPECT_EQ(compare({one, one}).cases.at(0).measured_s, 2);
 }
 
 TEST(CompareRuns, SaysWhatIsNotPredicted) {
   records::RunRecord accumulated = run("bsp", 1);
   accumulated.configuration.accumulate = 2;
-  const std::string text =
-      compared_text(std::vector{accumulated}, eight_hosts());
-  EXPECT_TRUE(has(text,
-                  "bsp, 8 ranks: not predicted: its step has 2 micro-batches; "
-                  "one is predicted\n"))
-      << text;
-  EXPECT_TRUE(has(text, "  no valid comparison\n")) << text;
+  const Comparison comparison = compare({accumulated});
+  EXPECT_EQ(comparison.cases.at(0).predicted_s, std::nullopt);
+  EXPECT_EQ(comparison.cases.at(0).note,
+            "not predicted: its step has 2 micro-batches; one is predicted");
+  EXPECT_EQ(comparison.conclusion, "no valid comparison");
+}
+
+TEST(CompareRuns, SaysWhichOperationsWereSlowerThanTheLink) {
+  records::RunRecord late = run("bsp", 1);
+  late.link_check.emplace();
+  late.link_check->operations = 9;
+  late.link_check->late = 2;
+  EXPECT_EQ(compare({late}).cases.at(0).note,
+            "INVALID: 2 of 9 operations were slower than the link");
 }
 
 TEST(CompareRuns, NeedsADescribedNetwork) {
-  EXPECT_EQ(compared_text(std::vector{run("bsp", 1)}, {}), "");
+  EXPECT_EQ(compare_runs(std::vector{run("bsp", 1)}, {}), std::nullopt);
 }
 
 }  // namespace

@@ -119,7 +119,6 @@ TEST(Learn, FindsALinkAndForeseesLargerWorlds) {
   const auto records =
       runs_of(truth, {2, 4}, {"bsp", "wfbp", "fusion:bucket-mb=25"});
   const Learned learned = learn(records, few());
-  SCOPED_TRACE(summary_of(learned));
   for (const ExplainedCase& it : learned.cases) {
     EXPECT_NEAR(it.simulated_s / it.measured_s, 1, 0.002);
   }

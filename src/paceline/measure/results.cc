@@ -28,6 +28,7 @@
 #include "paceline/measure/virtual_time.h"
 #include "paceline/predict/compare_runs.h"
 #include "paceline/records/store.h"
+#include "paceline/report/console.h"
 #include "paceline/report/ddl.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
@@ -201,6 +202,33 @@ std::map<std::string, int> Results::failed_tries(int run) const {
   return tries;
 }
 
+namespace {
+
+report::Table table_of(const predict::Comparison& comparison) {
+  report::Table table{
+      .title = "predicted for " + comparison.network,
+      .columns = {{.name = "case", .align = report::Align::kLeft},
+                  {.name = "predicted", .unit = "ms"},
+                  {.name = "measured", .unit = "ms"},
+                  {.name = "error", .unit = "%"},
+                  {.name = "notes", .align = report::Align::kLeft}},
+      .text = comparison.conclusion};
+  for (const predict::ComparedCase& it : comparison.cases) {
+    const auto& predicted = it.predicted_s;
+    table.rows.push_back(
+        {{it.name,
+          predicted ? fmt::format("{:.2f}", *predicted * 1e3) : "-",
+          fmt::format("{:.2f}", it.measured_s * 1e3),
+          predicted
+              ? fmt::format("{:+.1f}", (*predicted / it.measured_s - 1) * 100)
+              : "-",
+          it.note}});
+  }
+  return table;
+}
+
+}  // namespace
+
 void Results::show_predictions(
     const std::vector<records::RunRecord>& shown) const {
   if (settings_.format != "table" && settings_.format != "trainers") {
@@ -212,8 +240,10 @@ void Results::show_predictions(
                                      .hosts = settings_.hosts,
                                      .hostfile = settings_.hostfile});
   }
-  fmt::print("{}", predict::compared_text(shown, cluster));
-  std::fflush(stdout);
+  if (const auto compared = predict::compare_runs(shown, cluster)) {
+    fmt::print("\n{}", report::console_text(table_of(*compared)));
+    std::fflush(stdout);
+  }
 }
 
 void Results::show(const experiment::Experiment& experiment,

@@ -111,7 +111,24 @@ PredictRequest request_of(const Configuration& c,
   request.profile = std::move(profiled.profile);
   request.profile_device = profiled.device;
   request.update = profiled.update;
+  request.codecs = std::move(profiled.codecs);
   return request;
+}
+
+/// What a step took: the median; where steps of a period differ by their plans,
+/// the mean over each run's whole periods, which is what is predicted.
+double measured_s(const Compared& it, plan::Step period) {
+  const auto steps = static_cast<plan::Step>(it.configuration.steps);
+  if (period == 1 || steps < period) {
+    return stats::median(it.steps);
+  }
+  std::vector<double> whole;
+  for (std::size_t i = 0; i < it.steps.size(); ++i) {
+    if (static_cast<plan::Step>(i) % steps < steps / period * period) {
+      whole.push_back(it.steps[i]);
+    }
+  }
+  return stats::mean(whole);
 }
 
 void predict_case(const std::optional<cluster::Cluster>& cluster,
@@ -127,7 +144,9 @@ void predict_case(const std::optional<cluster::Cluster>& cluster,
           request.batch_size / stats::median(it.compute_only);
       it.rate_measured_here = true;
     }
-    it.predicted_s = plan::seconds_of(predict(request).times.step);
+    const Prediction prediction = predict(request);
+    it.predicted_s = plan::seconds_of(prediction.times.step);
+    it.measured_s = measured_s(it, prediction.job->period);
   } catch (const UsageError& error) {
     it.why_not = error.what();
   }
@@ -226,60 +245,53 @@ std::string conclusion_text(const std::vector<Compared>& cases) {
   for (const Compared& it : told) {
     worst = std::max(worst, std::abs(it.predicted_s / it.measured_s - 1));
   }
-  return told.empty() ? "  no valid comparison\n"
-                      : fmt::format("  largest error {:.1f} %{}\n",
-                                    worst * 100,
-                                    order_text(told));
+  return told.empty()
+             ? "no valid comparison"
+             : fmt::format(
+                   "largest error {:.1f} %{}", worst * 100, order_text(told));
 }
 
-std::string row_text(const Compared& it) {
-  const std::string name = fmt::format("{}, {}",
+ComparedCase row_of(const Compared& it) {
+  ComparedCase row{.name = fmt::format("{}, {}",
                                        it.configuration.strategy,
-                                       counted(it.configuration.ranks, "rank"));
+                                       counted(it.configuration.ranks, "rank")),
+                   .measured_s = it.measured_s};
   if (!it.why_not.empty()) {
-    return fmt::format("  {:>13}  {:12.2f}  {:>8}  {}: not predicted: {}\n",
-                       "-",
-                       it.measured_s * 1e3,
-                       "-",
-                       name,
-                       it.why_not);
+    row.note = "not predicted: " + it.why_not;
+    return row;
   }
-  return fmt::format(
-      "  {:13.2f}  {:12.2f}  {:+8.1f}  {}{}{}\n",
-      it.predicted_s * 1e3,
-      it.measured_s * 1e3,
-      (it.predicted_s / it.measured_s - 1) * 100,
-      name,
-      it.rate_measured_here ? "; compute as measured without communication"
-                            : "",
-      it.late == 0 ? ""
-                   : fmt::format("; INVALID: {} of {} operations were slower "
-                                 "than the link",
-                                 it.late,
-                                 it.operations));
+  row.predicted_s = it.predicted_s;
+  if (it.rate_measured_here) {
+    row.note = "compute as measured without communication";
+  }
+  if (it.late > 0) {
+    row.note +=
+        fmt::format("{}INVALID: {} of {} operations were slower than the link",
+                    row.note.empty() ? "" : "; ",
+                    it.late,
+                    it.operations);
+  }
+  return row;
 }
 
 }  // namespace
 
-std::string compared_text(std::span<const RunRecord> records,
-                          const std::optional<cluster::Cluster>& cluster) {
+std::optional<Comparison> compare_runs(
+    std::span<const RunRecord> records,
+    const std::optional<cluster::Cluster>& cluster) {
   const std::vector<Compared> cases = cases_of(records, cluster);
   if (cases.empty()) {
-    return "";
+    return std::nullopt;
   }
   const bool emulated = emulates_links(cases.front().configuration);
-  std::string text = fmt::format(
-      "\npredicted for {}\n  {:>13}  {:>12}  {:>8}  case\n",
-      emulated ? "the emulated links alone, without the costs of an engine"
-               : fmt::format("cluster '{}', beside what was measured on it",
-                             cluster->name),
-      "predicted, ms",
-      "measured, ms",
-      "error, %");
-  for (const Compared& it : cases) {
-    text += row_text(it);
-  }
-  return text + conclusion_text(cases);
+  Comparison comparison{
+      .network =
+          emulated ? "the emulated links alone, without the costs of an engine"
+                   : fmt::format("cluster '{}', beside what was measured on it",
+                                 cluster->name),
+      .conclusion = conclusion_text(cases)};
+  std::ranges::transform(cases, std::back_inserter(comparison.cases), row_of);
+  return comparison;
 }
 
 }  // namespace paceline::predict

@@ -116,30 +116,4 @@ std::string summary_of(const Forecast& forecast) {
                      summary_of(forecast.prediction));
 }
 
-std::string summary_of(const Learned& learned) {
-  std::string text;
-  for (const LearnedConstant& constant : learned.constants) {
-    text += fmt::format("  {:<38}{:>10.4g} {:<14}{:<24} {}\n",
-                        constant.name,
-                        constant.value,
-                        constant.unit,
-                        constant.interval ? fmt::format("[{:.4g}, {:.4g}]",
-                                                        constant.interval->low,
-                                                        constant.interval->high)
-                                          : "",
-                        constant.from);
-  }
-  for (const ExplainedCase& it : learned.cases) {
-    text += fmt::format(
-        "  {:>2} ranks, {}: measured {:.3f} ms, with these "
-        "constants {:.3f} ms ({:+.1f} %)\n",
-        it.configuration.ranks,
-        it.configuration.strategy,
-        it.measured_s * 1e3,
-        it.simulated_s * 1e3,
-        (it.simulated_s / it.measured_s - 1) * 100);
-  }
-  return text;
-}
-
 }  // namespace paceline::predict

@@ -97,7 +97,4 @@ Forecast forecast(const Learned& learned,
 /// summary_of its prediction, with the interval.
 std::string summary_of(const Forecast& forecast);
 
-/// Constants and explained cases, for people.
-std::string summary_of(const Learned& learned);
-
 }  // namespace paceline::predict
