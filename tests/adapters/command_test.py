@@ -134,8 +134,8 @@ class Steps(Command):
         command = "for i in 1 2 3 4 5; do echo took 1; done"
         more = ("--step-regex", "took ([0-9]+)", "--warmup", "1", "--steps", "2")
         _, [record] = self.run_command(command, *more)
-        [warning] = record["warnings"]
-        self.assertEqual(warning["code"], "steps-unused")
+        # This machine may be busy, of which there is a warning too.
+        [warning] = [w for w in record["warnings"] if w["code"] == "steps-unused"]
         self.assertIn("2 steps came after", warning["seen"])
 
     def test_the_stub_framework_is_started_for_each_rank(self):
