@@ -36,7 +36,18 @@ STRATEGIES = ("bsp", "wfbp", "fusion", "dear", "bytescheduler", "ddp",
               "fusion+hierarchical:local=2", "ps", "fusion+ps:servers=2",
               "bytescheduler+ps", "ps:placement=apart,servers=1",
               "fusion+ps:placement=apart,servers=2",
-              "bytescheduler+ps:placement=apart,servers=1")
+              "bytescheduler+ps:placement=apart,servers=1", "mg-wfbp",
+              "neighbor-allreduce+atc", "neighbor-allreduce:topology=ring+awc",
+              "neighbor-allreduce:topology=ring+topk+atc",
+              "neighbor-allreduce:topology=ring+gradient-tracking",
+              "hierarchical-neighbor-allreduce:local=2+atc",
+              "push-sum:topology=ring+atc", "win-put:topology=ring+awc",
+              "local-sgd:every=2", "fusion+topk", "fusion+fp16",
+              "fusion+gtopk", "fusion+powersgd")
+# One run in HYBRID trains a model with embedding tables: trainers, servers,
+# and a master where there are servers.
+HYBRID = 5
+HYBRID_STRATEGIES = ("ddp", "fusion", "wfbp+fp16")
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP,
            "terminate": signal.SIGTERM, "hang": HANG,
            "launcher": signal.SIGKILL}
@@ -104,9 +115,19 @@ class Run:
         self.number = number
         draw = random.Random(f"{options.seed}/{number}")
         self.fault = draw.choice(options.faults)
-        self.strategy = draw.choice(options.strategies)
+        hybrid = not options.strategies and draw.randrange(HYBRID) == 0
+        self.strategy = draw.choice(HYBRID_STRATEGIES if hybrid
+                                    else options.strategies or STRATEGIES)
         self.engine = draw.choice(options.engines)
-        self.ranks = draw.choice(ranks_of(self.strategy))
+        if hybrid:
+            servers = draw.randrange(3)
+            self.ranks = 2 + servers + (servers > 0)
+            self.model = ["hybrid", "--trainers", "2", "--servers",
+                          str(servers)]
+        else:
+            self.ranks = draw.choice(ranks_of(self.strategy))
+            self.model = ["mlp", "--ranks", str(self.ranks), "--batch-size",
+                          "4"]
         self.victim = draw.randrange(self.ranks)
         self.moment = draw.uniform(0, options.latest)
         self.problems = []
@@ -114,18 +135,18 @@ class Run:
         self.position = ""
 
     def command(self):
-        return [self.options.program, "run", "--model", "mlp", "--device",
-                "cpu", "--engine", self.engine, "--ranks", str(self.ranks),
-                "--strategy", self.strategy, "--batch-size", "4", "--warmup",
-                "1", "--threads", "1", "--steps", "3,4,5,6,7,8,100000000",
-                "--yes", "--timeout", str(self.options.timeout), "--format",
-                "csv", "--records", "r.jsonl"]
+        return [self.options.program, "run", "--model", *self.model,
+                "--device", "cpu", "--engine", self.engine, "--strategy",
+                self.strategy, "--warmup", "1", "--threads", "1", "--steps",
+                "3,4,5,6,7,8,100000000", "--yes", "--timeout",
+                str(self.options.timeout), "--format", "csv", "--records",
+                "r.jsonl"]
 
     def title(self):
         return (f"{self.number}: {self.fault} "
                 + ("" if self.fault == "launcher" else f"rank {self.victim} ")
-                + f"of {self.ranks} after {self.moment:.2f} s, {self.strategy},"
-                f" {self.engine}")
+                + f"of {self.ranks} after {self.moment:.2f} s, "
+                f"{self.model[0]}, {self.strategy}, {self.engine}")
 
     def expect(self, condition, problem):
         if not condition:
@@ -219,7 +240,8 @@ def main():
     parser.add_argument("--latest", type=float, default=8,
                         help="the fault comes by then, s")
     parser.add_argument("--faults", nargs="+", default=FAULTS, choices=FAULTS)
-    parser.add_argument("--strategies", nargs="+", default=STRATEGIES)
+    parser.add_argument("--strategies", nargs="+",
+                        help="of the mlp alone; default: those of this file")
     parser.add_argument("--engines", nargs="+",
                         help="default: those of the program on a CPU")
     options = parser.parse_args()
