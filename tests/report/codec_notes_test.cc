@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paceline/report/summary_data.h"
 #include "report/fixed_records.h"
 
 namespace paceline::report {
@@ -33,6 +34,23 @@ TEST(CodecNotes, HaveTheBreakEvenBandwidthAndBothLosses) {
       << notes[0];
   EXPECT_TRUE(notes[0].ends_with("last loss 1.5, without the codec 1.25"));
   EXPECT_TRUE(notes_of({coded})[0].ends_with("; last loss 1.5"));
+}
+
+TEST(CodecNotes, JsonAndCsvHaveTheBreakEvenBandwidth) {
+  RunRecord coded = run_of("fusion+sign", 1.5);
+  coded.coding = records::Coding{.ns_per_step = 32'000'000,
+                                 .plain_bytes_per_step = 41'000'000};
+  const std::vector<RunRecord> both{run_of("fusion", 1.25), coded};
+  const Json cases = Json::parse(render_json(both))["cases"];
+  EXPECT_TRUE(cases[0]["break_even_bits_per_s"].is_null());
+  EXPECT_EQ(cases[1]["break_even_bits_per_s"].get<double>(), 1e10);
+  EXPECT_EQ(cases[1]["coding_s_per_step"].get<double>(), 0.032);
+  EXPECT_EQ(cases[1]["plain_wire_bytes_per_rank_per_step"].get<int>(),
+            41'000'000);
+  EXPECT_EQ(cases[1]["last_loss"].get<double>(), 1.5);
+  EXPECT_NE(render_csv(both).find(",0.032,41000000,10000000000.0,1.5,"),
+            std::string::npos)
+      << render_csv(both);
 }
 
 TEST(CodecNotes, SayWhereNothingIsSaved) {

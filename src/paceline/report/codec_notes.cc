@@ -2,6 +2,8 @@
 #include "paceline/report/codec_notes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -54,10 +56,15 @@ std::string link_rate_text(double bits_per_s) {
                            : fmt::format("{:.3g} Mbit/s", bits_per_s * 1e-6);
 }
 
+// Per rank and step, as measured where it was.
+std::optional<std::int64_t> sent_bytes(const CaseSummary& one) {
+  return one.wire_bytes_per_step ? one.wire_bytes_per_step
+                                 : one.planned_wire_bytes_per_step;
+}
+
 std::string coding_text(const CaseSummary& one) {
   const records::Coding& coding = *one.coding;
-  const auto sent = one.wire_bytes_per_step ? one.wire_bytes_per_step
-                                            : one.planned_wire_bytes_per_step;
+  const auto sent = sent_bytes(one);
   std::string text =
       fmt::format("coding {:.3g} ms a step",
                   static_cast<double>(coding.ns_per_step) * 1e-6);
@@ -67,19 +74,28 @@ std::string coding_text(const CaseSummary& one) {
   text += fmt::format(", {} sent in place of {}; ",
                       format_bytes(*sent),
                       format_bytes(coding.plain_bytes_per_step));
-  const std::int64_t saved = coding.plain_bytes_per_step - *sent;
-  if (saved <= 0) {
+  const std::optional<double> rate = break_even_bits_per_s(one);
+  if (!rate) {
     return text + "it saves no bytes among so many ranks";
   }
-  if (coding.ns_per_step == 0) {
-    return text + "it saves time on every link";
-  }
-  return text + "break-even bandwidth " +
-         link_rate_text(8e9 * static_cast<double>(saved) /
-                        static_cast<double>(coding.ns_per_step));
+  return text + (std::isinf(*rate)
+                     ? "it saves time on every link"
+                     : "break-even bandwidth " + link_rate_text(*rate));
 }
 
 }  // namespace
+
+std::optional<double> break_even_bits_per_s(const CaseSummary& one) {
+  const auto sent = sent_bytes(one);
+  if (!one.coding || !sent || one.coding->plain_bytes_per_step <= *sent) {
+    return std::nullopt;
+  }
+  if (one.coding->ns_per_step == 0) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return 8e9 * static_cast<double>(one.coding->plain_bytes_per_step - *sent) /
+         static_cast<double>(one.coding->ns_per_step);
+}
 
 std::vector<std::string> codec_notes(const std::vector<CaseSummary>& cases) {
   std::vector<std::string> notes;

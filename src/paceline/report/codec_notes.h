@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "paceline/report/summary.h"
 
 namespace paceline::report {
+
+/// The rate of a link in bits/s at which the case's codec saves as much time as
+/// its coding takes; below it the codec pays.  Infinite where coding takes no
+/// time; absent without a codec, and where it saves no bytes.
+std::optional<double> break_even_bits_per_s(const CaseSummary& one);
 
 /// A sentence for each case that has a codec: its coding time, what it saves,
 /// its break-even bandwidth (docs/strategies.md), and the last loss beside that

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/summary_data.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/records/json.h"
+#include "paceline/report/codec_notes.h"
 #include "paceline/report/csv.h"
 
 namespace paceline::report {
@@ -87,6 +90,27 @@ void add_counts(SummaryFields& fields) {
                     }});
 }
 
+void add_coding(SummaryFields& fields) {
+  fields.push_back(
+      {"coding_s_per_step", [](const CaseSummary& c) {
+         return c.coding
+                    ? Json(static_cast<double>(c.coding->ns_per_step) * kSecond)
+                    : Json();
+       }});
+  fields.push_back(
+      {"plain_wire_bytes_per_rank_per_step", [](const CaseSummary& c) {
+         return c.coding ? Json(c.coding->plain_bytes_per_step) : Json();
+       }});
+  // JSON has no infinity: coding that takes no time has null.
+  fields.push_back({"break_even_bits_per_s", [](const CaseSummary& c) {
+                      const auto rate = break_even_bits_per_s(c);
+                      return rate && std::isfinite(*rate) ? Json(*rate)
+                                                          : Json();
+                    }});
+  fields.push_back(
+      {"last_loss", [](const CaseSummary& c) { return or_null(c.last_loss); }});
+}
+
 void add_prediction(SummaryFields& fields) {
   using records::ErrorBar;
   const auto add_bar = [&fields](const char* name, auto get) {
@@ -119,6 +143,7 @@ const SummaryFields& summary_fields() {
     add_identity(all);
     add_times(all);
     add_counts(all);
+    add_coding(all);
     add_prediction(all);
     return all;
   }();
