@@ -104,7 +104,8 @@ TEST(ImportDdl, ReadsTheCommandInTheHeadOfOurOwnLogs) {
           "# survey, 2026-01-31T17:45:00Z\n"
           "# paceline run --model bert-base --strategy "
           "wfbp:small-elements=8192 --ranks 8 --batch-size 16 "
-          "--sequence-length 128 --device cpu --link '10Gbit, 50us'\n" +
+          "--sequence-length 128 --device cpu --engine mpi --dtype bf16 "
+          "--replay 'my profiles/b.json' --link '10Gbit, 50us'\n" +
               of_bert(2),
           "ours.log")
           .at(0)
@@ -113,6 +114,10 @@ TEST(ImportDdl, ReadsTheCommandInTheHeadOfOurOwnLogs) {
   EXPECT_EQ(c.strategy, "wfbp:small-elements=8192");
   EXPECT_EQ(c.label, "");
   EXPECT_EQ(c.batch_size, 16);
+  EXPECT_EQ(c.device, "cpu") << "its lines say GPU, as of any BERT";
+  EXPECT_EQ(c.engine, "mpi");
+  EXPECT_EQ(c.dtype, "bf16");
+  EXPECT_EQ(c.replay, "my profiles/b.json");
   EXPECT_EQ(c.link, "10Gbit, 50us");
 }
 

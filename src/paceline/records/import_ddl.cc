@@ -91,7 +91,8 @@ void read_name(const std::string& path, Configuration& c) {
 // What the command in the head of our own logs says.
 void read_command(const std::string& line, Configuration& c) {
   static const std::regex flag(
-      " --(model|strategy|batch-size|sequence-length|link) ('[^']*'|[^' ]+)");
+      " --(model|strategy|batch-size|sequence-length|device|engine|dtype|"
+      "replay|link) ('[^']*'|[^' ]+)");
   for (std::sregex_iterator next(line.begin(), line.end(), flag), end;
        next != end;
        ++next) {
@@ -104,6 +105,14 @@ void read_command(const std::string& line, Configuration& c) {
     } else if (name == "strategy") {
       c.strategy = value;
       c.label.clear();
+    } else if (name == "device") {
+      c.device = value;
+    } else if (name == "engine") {
+      c.engine = value;
+    } else if (name == "dtype") {
+      c.dtype = value;
+    } else if (name == "replay") {
+      c.replay = value;
     } else if (name == "link") {
       c.link = value;
     } else if (std::regex_match(value, number)) {
@@ -164,7 +173,10 @@ class LogReader {
     std::smatch found;
     if (std::regex_search(line, found, iteration)) {
       add_rate(std::stoul(found[1]), rate_of(found[2]));
-      case_.device = found[4] == "GPU" ? "cuda" : "cpu";
+      if (!commanded_) {  // "GPU" is what logs of BERT always say
+        case_.device = found[4] == "GPU" ? "cuda" : "cpu";
+        case_.engine = case_.device == "cuda" ? "nccl" : "gloo";
+      }
     } else if (std::regex_search(line, found, total)) {
       end_host(std::stoi(found[2]));
     } else if (line.find("Iter #") != std::string::npos ||
@@ -182,6 +194,7 @@ class LogReader {
       case_.strategy = "wfbp+ps";
     } else if (line.starts_with("# paceline run ")) {
       read_command(line, case_);
+      commanded_ = true;
     } else if (std::regex_search(line, found, model)) {
       case_.model = ours(kModels, found[1]);
     } else if (std::regex_search(line, found, batch)) {
@@ -282,7 +295,6 @@ class LogReader {
     const auto machines = static_cast<int>(hosts_.size());
     case_.ranks = ranks;
     case_.steps = static_cast<int>(hosts_.front().rates.size());
-    case_.engine = case_.device == "cuda" ? "nccl" : "gloo";
     RunRecord record;
     record.source = Source::kImported;
     record.experiment = std::filesystem::path(path_).filename().string();
@@ -323,6 +335,7 @@ class LogReader {
   std::string path_;
   std::size_t line_ = 0;
   Configuration case_;
+  bool commanded_ = false;   // the head of a log of ours says the case
   std::vector<Host> hosts_;  // of the run that is being read
   std::vector<RunRecord> records_;
 };
