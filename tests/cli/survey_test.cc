@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a survey that is left alone does: repeats failed cases, writes a log a
 // case, and goes on where it was stopped.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <optional>
@@ -43,6 +44,23 @@ class FullDisk {
  private:
   rlimit before_{};
   void (*on_signal_)(int) = nullptr;
+};
+
+/// While it lives this process and those that it starts have so much memory of
+/// their own at most.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_DATA, &before_);
+    const rlimit limit{std::min(bytes, before_.rlim_max), before_.rlim_max};
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+  ~MemoryLimit() { setrlimit(RLIMIT_DATA, &before_); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  rlimit before_{};
 };
 
 // Three cases: the second's loss is not finite, whatever the machine.
@@ -122,6 +140,29 @@ TEST_F(Survey, LogsAreOneACaseWithTheLinesOfTheOriginal) {
     EXPECT_NE(text.find("--model mlp"), std::string::npos) << text;
   }
   EXPECT_EQ(logs, 2U);
+}
+
+TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {
+  fs::create_directory(folder_ / "experiments");
+  write("experiments/grid.toml",
+        "replay = 'huge.json'\nranks = 2\nstrategy = 'bsp'\n");
+  write("experiments/grid_small.toml", "model = 'mlp'\n");
+  write("huge.json", R"({"paceline_profile": 1,
+ "model": "huge", "batch_size": 2, "update_us": 100,
+ "modules": [{"name": "a", "forward_us": 1}],
+ "parameters": [{"name": "a.w", "sizes": [60000, 60000], "module": "a",
+   "backward_us": 1}],
+ "ready_order": ["a.w"]})");
+  const MemoryLimit limit(rlim_t{8} << 30);
+  const Outcome outcome = run("run grid");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_TRUE(outcome.err.starts_with(
+      "paceline: huge with batch 2 on 2 ranks needs more than "))
+      << outcome.err;
+  EXPECT_TRUE(outcome.err.ends_with(
+      " GB; use --replay FILE of a smaller network, or `paceline run "
+      "grid_small`.\n"))
+      << outcome.err;
 }
 
 // The second case takes long enough that it is under way when the first's

@@ -129,6 +129,13 @@ std::vector<std::string> known_experiments(
   return {names.begin(), names.end()};
 }
 
+std::string smaller_experiment(const std::string& name,
+                               const std::vector<std::string>& roots) {
+  const std::vector<std::string> known = known_experiments(roots);
+  const std::string smaller = name + "_small";
+  return std::ranges::find(known, smaller) == known.end() ? "" : smaller;
+}
+
 std::string find_experiment(const std::string& name,
                             const std::vector<std::string>& roots) {
   std::error_code error;

@@ -50,6 +50,10 @@ std::string find_experiment(const std::string& name,
 std::vector<std::string> known_experiments(
     const std::vector<std::string>& roots);
 
+/// "survey_small" for "survey", where there is such an experiment; else empty.
+std::string smaller_experiment(const std::string& name,
+                               const std::vector<std::string>& roots);
+
 /// Where experiments are looked for: here, and beside the program.
 std::vector<std::string> experiment_roots();
 

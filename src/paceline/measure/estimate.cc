@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
+#include "paceline/experiment/flags.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/external.h"
 #include "paceline/measure/pairs.h"
@@ -71,23 +72,45 @@ struct Sum {
   std::int64_t memory_bytes = 0;  // of the largest rank
 };
 
+// What needs less memory than the case.
+std::string smaller_than(const records::Configuration& c,
+                         std::int64_t ranks_that_fit,
+                         const std::string& experiment) {
+  std::string text = "use fewer ranks, a smaller --batch-size or --image-size";
+  if (!c.replay.empty()) {  // its batch is the profile's
+    text = fmt::format("use {}--replay FILE of a smaller network",
+                       ranks_that_fit < 1
+                           ? ""
+                           : fmt::format("at most {} here, or ",
+                                         counted(ranks_that_fit, "rank")));
+  }
+  const std::string smaller = experiment::smaller_experiment(
+      experiment, experiment::experiment_roots());
+  return smaller.empty()
+             ? text
+             : fmt::format("{}, or `paceline run {}`", text, smaller);
+}
+
 std::string memory_refusal(const records::Configuration& c,
                            const Probe& probe,
-                           int ranks_here) {
+                           int ranks_here,
+                           const std::string& experiment) {
   const std::int64_t memory = usable_memory_bytes();
-  const std::int64_t needed = memory_of(c, probe) * ranks_here;
+  const std::int64_t of_rank = memory_of(c, probe);
+  const std::int64_t needed = of_rank * ranks_here;
   if (c.device != "cpu" || (probe.fits && needed <= memory)) {
     return "";
   }
   return fmt::format(
       "{} with batch {} on {} needs {} {:.1f} GB on this host, which has "
-      "{:.1f} GB; use fewer ranks, a smaller --batch-size or --image-size.",
+      "{:.1f} GB; {}.",
       c.model,
       c.batch_size,
       counted(ranks_here, "rank"),
       probe.fits ? "about" : "more than",
       static_cast<double>(needed) * 1e-9,
-      static_cast<double>(memory) * 1e-9);
+      static_cast<double>(memory) * 1e-9,
+      smaller_than(c, probe.fits ? memory / of_rank : 0, experiment));
 }
 
 // Why the case has no plan; empty where it has one, where times make it that
@@ -160,7 +183,7 @@ Estimate estimate(const engines::World& world,
     sum.seconds += seconds_of(c, probe, crowd(c, here, cores));
     sum.memory_bytes = std::max(sum.memory_bytes, memory_of(c, probe));
     found.first_step_s[network] = probe.first_step_s;
-    found.refusal = memory_refusal(c, probe, here);
+    found.refusal = memory_refusal(c, probe, here, settings.name);
     if (found.refusal.empty() && probe.fits) {
       found.refusal = plan_refusal(c, probe.shape);
     }
