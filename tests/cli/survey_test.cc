@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <thread>
@@ -88,6 +90,11 @@ class Survey : public Program {
     return records::read_records(folder_ / "r.jsonl").records;
   }
 
+  static std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
   /// The reason of each record; empty: it did not fail.
   std::vector<std::string> reasons() const {
     std::vector<std::string> all;
@@ -133,13 +140,64 @@ TEST_F(Survey, LogsAreOneACaseWithTheLinesOfTheOriginal) {
   std::size_t logs = 0;
   for (const auto& entry : fs::directory_iterator(folder_ / "logs")) {
     ++logs;
-    std::ifstream file(entry.path());
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = text_of(entry.path());
     EXPECT_NE(text.find("\nTotal img/sec on 1 CPU(s): "), std::string::npos)
         << entry.path() << ": " << text;
     EXPECT_NE(text.find("--model mlp"), std::string::npos) << text;
   }
   EXPECT_EQ(logs, 2U);
+}
+
+TEST_F(Survey, LogsAreOfOneRecordFile) {
+  const std::string line =
+      "run --model mlp --device cpu --ranks 1 --strategy none --batch-size 4 "
+      "--warmup 0 --steps 2 --logs logs --format csv --records ";
+  ASSERT_EQ(run(line + "r.jsonl").exit_code, 0);
+  const fs::path log = fs::directory_iterator(folder_ / "logs")->path();
+  const std::string text = text_of(log);
+  expect_refused(line + "other.jsonl",
+                 "paceline: --logs logs: " + log.filename().string() +
+                     " there is of the records in r.jsonl, and this run's are "
+                     "in other.jsonl; take another folder, or go on with "
+                     "--records r.jsonl --resume\n");
+  EXPECT_EQ(text_of(log), text);
+  EXPECT_EQ(run(line + "./r.jsonl --resume").exit_code, 0);
+  ASSERT_EQ(run(line + "r.jsonl").exit_code, 0);
+  const std::string both = text_of(log);
+  const std::string total = "\nTotal img/sec on 1 CPU(s): ";
+  const std::size_t first = both.find(total);
+  ASSERT_NE(first, std::string::npos) << both;
+  EXPECT_NE(both.find(total, first + 1), std::string::npos)
+      << "has the tries of both runs: " << both;
+  ASSERT_EQ(run(line + "r.jsonl --seed 2").exit_code, 0);
+  EXPECT_EQ(text_of(log), both);
+  EXPECT_TRUE(fs::exists(folder_ / "logs" / (log.stem().string() + "-2.log")));
+}
+
+// PowerSGD takes whole tensors, and whether the schedule cuts them is known
+// once layers and collectives have been timed.
+TEST_F(Survey, ACaseThatIsRefusedOnceItHasBegunIsAFailedOne) {
+  const std::string line =
+      "run --model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 "
+      "--steps 2 --records r.jsonl --format csv --strategy ";
+  const std::string refused = "bytescheduler:partition-mb=0.01+powersgd";
+  const Outcome alone = run(line + refused);
+  EXPECT_EQ(alone.exit_code, 2) << alone.err;
+  EXPECT_FALSE(fs::exists(folder_ / "r.jsonl"));
+  for (const std::size_t failed : {1U, 2U}) {
+    const Outcome outcome =
+        run(line + refused + ",bsp" + (failed == 2 ? " --resume" : ""));
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    EXPECT_TRUE(outcome.err.ends_with(
+        "paceline: 1 case failed; --resume tries it again\n"))
+        << outcome.err;
+    const auto found = reasons();
+    ASSERT_EQ(found.size(), failed + 1);
+    EXPECT_TRUE(found[0].starts_with("powersgd takes whole tensors"))
+        << found[0];
+    EXPECT_EQ(found[1], "") << "bsp goes on, and is not repeated";
+    EXPECT_EQ(found.back(), failed == 2 ? found[0] : "");
+  }
 }
 
 TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -137,11 +138,35 @@ TEST_F(Store, MissingFileAndFolderAreUsageErrors) {
   EXPECT_THROW(read_records(folder_.string()), UsageError);
 }
 
+TEST_F(Store, AReaderReturnsEachRecordOnceAndAsSoonAsItIsWhole) {
+  RecordReader reader(path_);
+  EXPECT_TRUE(reader.next().empty()) << "there is no file";
+  const std::string line = to_line(full_record());
+  put("\n" + line + "\n" + line.substr(0, 9));
+  ASSERT_EQ(reader.next().size(), 1u);
+  EXPECT_TRUE(reader.next().empty());
+  RecordWriter(path_).append(failed_record());  // cuts the last line off
+  const auto fresh = reader.next();
+  ASSERT_EQ(fresh.size(), 1u);
+  EXPECT_EQ(fresh[0], failed_record());
+  EXPECT_TRUE(reader.next().empty());
+  std::ofstream(path_, std::ios::app) << line;
+  EXPECT_EQ(reader.next().size(), 1u) << "lacks its line break alone";
+  std::ofstream(path_, std::ios::app) << "\n{}\n";
+  try {
+    reader.next();
+    ADD_FAILURE() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with(path_ + ":5: "))
+        << error.what();
+  }
+}
+
 TEST_F(Store, CompletedHoldsCasesWithoutErrors) {
   RunRecord failed = full_record();
   failed.run = 3;
   failed.error = "rank 0: killed";
-  const auto done = completed({full_record(), failed});
+  const auto done = completed(std::vector{full_record(), failed});
   EXPECT_EQ(done.size(), 1u);
   EXPECT_TRUE(done.contains({full_record().configuration.key(), 2}));
 }

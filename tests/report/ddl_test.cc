@@ -103,8 +103,8 @@ TEST(Ddl, ALogOfBertCanBeImported) {
   records::Configuration& c = records.front().configuration;
   c.link = "10Gbit,50us";
   c.sequence_length = 128;
-  const auto again =
-      records::import_ddl(ddl_log("a survey", records), "ours.log");
+  const auto again = records::import_ddl(
+      ddl_log({"a survey", "s.jsonl"}, records), "ours.log");
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].configuration.model, "bert-base");
   EXPECT_EQ(again[0].configuration.strategy, "wfbp+all-reduce");
@@ -119,13 +119,25 @@ TEST(Ddl, EveryCaseHasALogOfItsOwn) {
   records[1].configuration.learning_rate = 0.5;
   records[2].configuration.learning_rate = 0.25;
   records[3].run = 1;
-  const auto logs = ddl_logs(records);
+  DdlLogNames names;
+  std::vector<std::string> of;
+  for (const records::RunRecord& record : records) {
+    of.push_back(names.of(record.configuration));
+  }
   const std::string stem =
       "link-none-method-wfbp+all_reduce-dnn-resnet50-bs-8-nworker-2";
-  ASSERT_EQ(logs.size(), 3U);
-  EXPECT_EQ(logs.at(stem + ".log").size(), 2U);
-  EXPECT_EQ(logs.at(stem + "-2.log").front(), records[1]);
-  EXPECT_EQ(logs.at(stem + "-3.log").front(), records[2]);
+  EXPECT_EQ(
+      of,
+      (std::vector<std::string>{
+          stem + ".log", stem + "-2.log", stem + "-3.log", stem + ".log"}));
+}
+
+TEST(Ddl, ALogNamesTheRecordFileThatItIsWrittenFrom) {
+  const std::vector<records::RunRecord> records(1, of_steps("resnet50", {1}));
+  EXPECT_EQ(records_of_ddl_log(ddl_log({"a survey", "my/s.jsonl"}, records)),
+            "my/s.jsonl");
+  EXPECT_EQ(records_of_ddl_log("# a survey\n# paceline run\n"), "");
+  EXPECT_EQ(records_of_ddl_log(""), "");
 }
 
 }  // namespace

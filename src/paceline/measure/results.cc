@@ -29,7 +29,6 @@
 #include "paceline/predict/compare_runs.h"
 #include "paceline/records/store.h"
 #include "paceline/report/console.h"
-#include "paceline/report/ddl.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
 
@@ -70,13 +69,14 @@ Results::Results(experiment::Settings& settings) {
   check_outputs({{"--records", settings.records},
                  {"--json", settings.json},
                  {"--trace", settings.trace}});
-  if (!settings.logs.empty()) {
-    std::error_code error;
-    fs::create_directories(settings.logs, error);
-    check_writable("--logs", fs::path(settings.logs) / "case.log");
-  }
-  if (settings.records.empty()) {
+  const bool named = !settings.records.empty();
+  if (!named) {
     settings.records = default_records_path(settings.name);
+  }
+  if (!settings.logs.empty()) {
+    logs_ = CaseLogs(settings.logs, {settings.name, settings.records});
+  }
+  if (!named) {
     std::error_code error;
     makes_folder_ = fs::create_directories("results", error);
     check_writable("--records", settings.records);
@@ -91,6 +91,7 @@ Results::Results(experiment::Settings& settings) {
     }
   }
   settings_ = settings;
+  reader_ = records::RecordReader(settings.records);
 }
 
 Results::~Results() {
@@ -102,26 +103,28 @@ Results::~Results() {
   }
 }
 
-std::vector<records::RunRecord> Results::read(
-    const experiment::Experiment& experiment) const {
-  std::vector<records::RunRecord> shown;
-  if (!fs::exists(settings_.records)) {
-    return shown;
-  }
+// Takes what the file has beyond what was read of it.
+void Results::read(const experiment::Experiment& experiment) {
+  std::vector<records::RunRecord> fresh = reader_.next();
   std::set<std::string> cases;
-  for (const records::Configuration& c : experiment.cases) {
-    cases.insert(c.key());
-  }
-  records::RecordFile file =
-      records::read_records(settings_.records, records::BrokenTail::kSkip);
-  for (std::size_t i = 0; i < file.records.size(); ++i) {
-    records::RunRecord& record = file.records[i];
-    if (i >= already_ ||
-        (settings_.resume && cases.contains(record.configuration.key()))) {
-      shown.push_back(std::move(record));
+  if (!fresh.empty() && read_ < already_) {
+    for (const records::Configuration& c : experiment.cases) {
+      cases.insert(c.key());
     }
   }
-  return shown;
+  for (records::RunRecord& record : fresh) {
+    const bool earlier = read_++ < already_;
+    logs_.name(record.configuration);
+    if (!earlier || cases.contains(record.configuration.key())) {
+      records_.push_back(std::move(record));
+      earlier_ += earlier ? 1 : 0;
+    }
+  }
+}
+
+// What is printed: with --resume earlier records belong to the run.
+std::span<const records::RunRecord> Results::records_of_run() const {
+  return std::span(records_).subspan(settings_.resume ? 0 : earlier_);
 }
 
 // The part of `text` behind what has been printed; all of it if `text` does not
@@ -138,31 +141,21 @@ void Results::show_rows(const experiment::Experiment& experiment) {
   const bool prints = format.grows_by_rows && experiment.runs == 1;
   std::error_code none;
   const std::uintmax_t bytes = fs::file_size(settings_.records, none);
-  if (none || !(prints || !settings_.logs.empty()) || bytes == shown_bytes_) {
+  if (none || !(prints || logs_) || bytes == shown_bytes_) {
     return;
   }
   shown_bytes_ = bytes;
-  const std::vector<records::RunRecord> shown = read(experiment);
-  write_logs(shown);
+  read(experiment);
+  logs_.write(records_);
   if (!prints) {
     return;
   }
-  const std::string text = format.render(shown);
+  const std::string text = format.render(records_of_run());
   if (text.size() > printed_.size() && text.starts_with(printed_)) {
     if (isatty(STDERR_FILENO) == 1) {
       fmt::print(stderr, "\r\033[K");  // over the progress of the next case
     }
     print(text);
-  }
-}
-
-void Results::write_logs(const std::vector<records::RunRecord>& shown) const {
-  if (settings_.logs.empty()) {
-    return;
-  }
-  for (const auto& [name, runs] : report::ddl_logs(shown)) {
-    write_atomically(fs::path(settings_.logs) / name,
-                     report::ddl_log(settings_.name, runs));
   }
 }
 
@@ -181,22 +174,23 @@ void Results::add_failed(const experiment::Experiment& experiment,
   records::RecordWriter(settings_.records).append(failed);
 }
 
-std::map<std::string, int> Results::failed_tries(int run) const {
-  std::map<std::string, int> tries;
-  if (!fs::exists(settings_.records)) {
-    return tries;
-  }
-  const records::RecordFile file =
-      records::read_records(settings_.records, records::BrokenTail::kSkip);
-  for (std::size_t i = already_; i < file.records.size(); ++i) {
-    const records::RunRecord& record = file.records[i];
-    if (record.run == run) {
-      const std::string key = record.configuration.key();
-      if (record.error && !record.not_run()) {
-        ++tries[key];
-      } else {
-        tries.erase(key);
-      }
+Results::Tries Results::tries(const experiment::Experiment& experiment,
+                              int run) {
+  read(experiment);
+  Tries tries;
+  for (std::size_t i = records_.size() - records_of_run().size();
+       i < records_.size();
+       ++i) {
+    const records::RunRecord& record = records_[i];
+    const std::string key = record.configuration.key();
+    if (record.run != run || tries.done.contains(key)) {
+      continue;
+    }
+    if (!record.error || record.not_run()) {
+      tries.done.insert(key);
+      tries.failed.erase(key);
+    } else if (i >= earlier_) {
+      ++tries.failed[key];
     }
   }
   return tries;
@@ -248,7 +242,9 @@ void Results::show_predictions(
 
 void Results::show(const experiment::Experiment& experiment,
                    const std::string& ended) {
-  std::vector<records::RunRecord> shown = read(experiment);
+  read(experiment);
+  std::vector<records::RunRecord> shown(records_of_run().begin(),
+                                        records_of_run().end());
   if (ended.empty() && !settings_.virtual_time.empty()) {
     // One compute rate prices all cases, also those that an earlier run of
     // the same file recorded.
@@ -261,8 +257,9 @@ void Results::show(const experiment::Experiment& experiment,
       }
       shown.push_back(std::move(priced));
     }
+    read(experiment);
   }
-  write_logs(shown);
+  logs_.write(records_);
   if (!shown.empty()) {
     print(report::find_format(settings_.format).render(shown));
     show_predictions(shown);
@@ -292,12 +289,11 @@ std::string case_runs(const experiment::Experiment& experiment,
 
 }  // namespace
 
-std::int64_t Results::count_failed(
-    const experiment::Experiment& experiment) const {
-  const std::vector<records::RunRecord> shown = read(experiment);
-  const auto done = records::completed(shown);
+std::int64_t Results::count_failed(const experiment::Experiment& experiment) {
+  read(experiment);
+  const auto done = records::completed(records_of_run());
   std::set<std::string> failed;
-  for (const records::RunRecord& one : shown) {
+  for (const records::RunRecord& one : records_of_run()) {
     const std::string key = one.configuration.key();
     if (one.error && !one.not_run() && !done.contains({key, one.run})) {
       failed.insert(key);
@@ -306,8 +302,9 @@ std::int64_t Results::count_failed(
   return static_cast<std::int64_t>(failed.size());
 }
 
-Results::Tally Results::tally(const experiment::Experiment& experiment) const {
-  const auto done = records::completed(read(experiment));
+Results::Tally Results::tally(const experiment::Experiment& experiment) {
+  read(experiment);
+  const auto done = records::completed(records_of_run());
   std::set<std::string> measured;
   for (const records::Configuration& c : experiment.cases) {
     if (!c.discard) {
@@ -323,8 +320,7 @@ Results::Tally Results::tally(const experiment::Experiment& experiment) const {
   return tally;
 }
 
-bool Results::print_if_complete(
-    const experiment::Experiment& experiment) const {
+bool Results::print_if_complete(const experiment::Experiment& experiment) {
   const Tally now = tally(experiment);
   if (now.all == 0 || now.finished < now.all) {
     return false;
@@ -335,11 +331,10 @@ bool Results::print_if_complete(
   return true;
 }
 
-std::string Results::resume_text(
-    const experiment::Experiment& experiment) const {
+std::string Results::resume_text(const experiment::Experiment& experiment) {
   const Tally now = tally(experiment);
   const std::string of = case_runs(experiment, now.all);
-  if (read(experiment).empty()) {
+  if (records_of_run().empty()) {
     return fmt::format("0 of {} finished, so there is no record", of);
   }
   return fmt::format(

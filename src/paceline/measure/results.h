@@ -4,12 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/settings.h"
+#include "paceline/measure/case_logs.h"
 #include "paceline/records/run_record.h"
+#include "paceline/records/store.h"
 
 namespace paceline::measure {
 
@@ -25,12 +29,14 @@ inline constexpr int kFailedCasesStatus = 1;
 /// "paceline: SIGINT ended the run: "
 std::string ended_by(int signal);
 
-/// Where a run writes its records, and what it prints of them.
+/// Where a run writes its records, and what it prints of them.  What is
+/// appended to the file is read once.
 class Results {
  public:
-  /// Chooses `settings.records` where it is empty, and creates its folder.
-  /// Throws UsageError where an output cannot be written, the format is
-  /// unknown, or the record file holds something else.
+  /// Chooses `settings.records` where it is empty, and creates its folder and
+  /// that of --logs.  Throws UsageError where an output cannot be written, the
+  /// format is unknown, the record file holds something else, or the logs are
+  /// of other records.
   explicit Results(experiment::Settings& settings);
 
   /// Removes the file and the folder that this run made and left empty.
@@ -44,8 +50,8 @@ class Results {
 
   /// Prints this run's records (those not yet shown) on stdout, below a table
   /// the predictions of its cases on the cluster file; writes --json,
-  /// and prints the path of the records on stderr.  With --resume, earlier
-  /// records of the same cases belong to the run.
+  /// and prints the path of the records on stderr.  With --resume,
+  /// earlier records of the same cases belong to the run.
   ///
   /// For a run that ended early, `ended` is printed first on stderr, followed
   /// by the number of finished cases and the command that resumes the run.
@@ -56,10 +62,10 @@ class Results {
   struct Tally {
     std::size_t finished = 0, all = 0;
   };
-  /// The number of cases with a repetition that failed and has no good record.
-  std::int64_t count_failed(const experiment::Experiment& experiment) const;
+  Tally tally(const experiment::Experiment& experiment);
 
-  Tally tally(const experiment::Experiment& experiment) const;
+  /// The number of cases with a repetition that failed and has no good record.
+  std::int64_t count_failed(const experiment::Experiment& experiment);
 
   /// Records that a case failed, with the samples that there are of it.
   void add_failed(const experiment::Experiment& experiment,
@@ -68,19 +74,21 @@ class Results {
                   const std::string& why,
                   std::vector<records::RankSamples> so_far) const;
 
-  /// Cases that the file holds a record of since this run began, by key, of
-  /// repetition `run`: how many failed tries, or nothing after a good one.
-  std::map<std::string, int> failed_tries(int run) const;
+  /// What the run has of one of its repetitions, by the cases' keys.
+  struct Tries {
+    std::set<std::string> done;         // with a record that is no failure
+    std::map<std::string, int> failed;  // since this run began; of the others
+  };
+  Tries tries(const experiment::Experiment& experiment, int run);
 
   /// Whether every case has its record already (--resume); prints that on
   /// stderr.
-  bool print_if_complete(const experiment::Experiment& experiment) const;
+  bool print_if_complete(const experiment::Experiment& experiment);
 
  private:
-  std::vector<records::RunRecord> read(
-      const experiment::Experiment& experiment) const;
-  std::string resume_text(const experiment::Experiment& experiment) const;
-  void write_logs(const std::vector<records::RunRecord>& shown) const;
+  void read(const experiment::Experiment& experiment);
+  std::span<const records::RunRecord> records_of_run() const;
+  std::string resume_text(const experiment::Experiment& experiment);
   void print(const std::string& text);
   void show_predictions(const std::vector<records::RunRecord>& shown) const;
 
@@ -90,6 +98,13 @@ class Results {
   std::size_t already_ = 0;         // records in the file before this run
   std::uintmax_t shown_bytes_ = 0;  // of the file, when rows were last shown
   std::string printed_;
+  CaseLogs logs_;
+
+  records::RecordReader reader_{""};
+  std::size_t read_ = 0;  // records of the file
+  /// Of the run's cases, earlier runs' first; what this run wrote, all of it.
+  std::vector<records::RunRecord> records_;
+  std::size_t earlier_ = 0;  // of these, those of earlier runs
 };
 
 }  // namespace paceline::measure

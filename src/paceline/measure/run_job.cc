@@ -105,19 +105,29 @@ Ended run_once(const Whole& whole, Part& part) {
   return ended;
 }
 
-constexpr int kFailedExit = 3;
+constexpr int kRefusedExit = 2, kFailedExit = 3;
 
 // Of a failure that trying again may mend.
 bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kFailedExit && outcome.stop_signal == 0;
 }
 
-// The cases that are tried again; the others have a record or failed for good.
-void keep_unfinished(const std::map<std::string, int>& failed_tries,
-                     experiment::JobSpec& job) {
+// Of a case that its ranks refused once they had begun it, as where the times
+// that make its plan were measured then: the other cases may run all the same.
+bool is_refused_case(const Ended& ended) {
+  return ended.outcome.exit_code == kRefusedExit &&
+         ended.outcome.stop_signal == 0 && !ended.last_case.empty();
+}
+
+// The cases that are still to be run; the others have a record or failed for
+// good.
+void keep_unfinished(const Results::Tries& tries, experiment::JobSpec& job) {
   std::erase_if(job.experiment.cases, [&](const records::Configuration& c) {
-    const auto tries = failed_tries.find(c.key());
-    return tries != failed_tries.end() && tries->second > job.settings.retries;
+    const std::string key = c.key();
+    const auto failed = tries.failed.find(key);
+    return (!c.discard && tries.done.contains(key)) ||
+           (failed != tries.failed.end() &&
+            failed->second > job.settings.retries);
   });
 }
 
@@ -138,45 +148,48 @@ bool record_failure(const experiment::JobSpec& job,
   return true;
 }
 
-// One repetition of a part, with --retries those of its cases that failed
-// again.
+// One repetition of a part: with --retries those of its cases that failed
+// again, and always the others where one was refused.
 launch::Outcome run_repetition(const Whole& whole, Part& part) {
-  if (part.job.settings.retries == 0) {
-    Ended ended = run_once(whole, part);
-    if (may_be_repeated(ended.outcome) && !ended.so_far.empty()) {
-      record_failure(part.job, ended, whole.results);
-    }
-    return ended.outcome;
-  }
+  const int retries = part.job.settings.retries;
   Part left = part;
   for (;;) {
     Ended ended = run_once(whole, left);
     part.carried = left.carried;
-    const bool failed = may_be_repeated(ended.outcome);
-    if (failed
-            ? !record_failure(left.job, ended, whole.results)
-            : ended.outcome.exit_code != 0 || ended.outcome.stop_signal != 0) {
-      return ended.outcome;
+    const launch::Outcome outcome = ended.outcome;
+    const bool refused =
+        is_refused_case(ended) && whole.experiment.cases.size() > 1;
+    const bool failed = refused || may_be_repeated(outcome);
+    if (retries == 0 && !refused) {
+      if (failed && !ended.so_far.empty()) {
+        record_failure(left.job, ended, whole.results);
+      }
+      return outcome;
     }
-    const auto tries = whole.results.failed_tries(left.job.run);
-    const std::size_t before = left.job.experiment.cases.size();
+    if (failed ? !record_failure(left.job, ended, whole.results)
+               : outcome.exit_code != 0 || outcome.stop_signal != 0) {
+      return outcome;
+    }
+    Results::Tries tries = whole.results.tries(whole.experiment, left.job.run);
+    if (refused) {  // again, whenever it is repeated
+      tries.failed[ended.last_case] = retries + 1;
+    }
     keep_unfinished(tries, left.job);
-    const bool again = std::ranges::any_of(
+    const bool more = std::ranges::any_of(
         left.job.experiment.cases, [&](const records::Configuration& c) {
-          return tries.contains(c.key());
+          return failed ? !c.discard : tries.failed.contains(c.key());
         });
-    if (!again && !(failed && !left.job.experiment.cases.empty())) {
-      return {};
-    }
     if (failed) {
       fmt::print(stderr,
-                 "paceline: {}\n{}\n",
-                 ended.outcome.message,
-                 left.job.experiment.cases.size() < before
-                     ? "that case is recorded as failed; the others go on"
-                     : "that case is tried again");
+                 "paceline: {}\nthat case is {}\n",
+                 outcome.message,
+                 tries.failed[ended.last_case] <= retries ? "tried again"
+                 : more ? "recorded as failed; the others go on"
+                        : "recorded as failed");
     }
-    left.job.settings.resume = true;  // what has its record is done
+    if (!more) {
+      return {};
+    }
   }
 }
 

@@ -179,6 +179,30 @@ RecordFile read_records(std::istream& in,
   return file;
 }
 
+std::vector<RunRecord> RecordReader::next() {
+  std::vector<RunRecord> fresh;
+  std::ifstream in(path_, std::ios::binary);
+  in.seekg(read_);
+  std::string line;
+  while (std::getline(in, line)) {
+    const bool whole = !in.eof();
+    try {
+      if (!is_blank(line)) {
+        fresh.push_back(from_line(line));
+      }
+    } catch (const UsageError& error) {
+      if (!whole) {
+        break;
+      }
+      throw UsageError(
+          fmt::format("{}:{}: {}", path_, lines_ + 1, error.what()));
+    }
+    read_ += static_cast<std::streamoff>(line.size()) + (whole ? 1 : 0);
+    lines_ += whole ? 1 : 0;
+  }
+  return fresh;
+}
+
 void remove_if_empty(const std::string& path) {
   const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
@@ -193,7 +217,7 @@ void remove_if_empty(const std::string& path) {
 }
 
 std::set<std::pair<std::string, int>> completed(
-    const std::vector<RunRecord>& records) {
+    std::span<const RunRecord> records) {
   std::set<std::pair<std::string, int>> done;
   for (const RunRecord& record : records) {
     if (!record.error) {

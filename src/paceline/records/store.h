@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <ios>
 #include <iosfwd>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +57,23 @@ RecordFile read_records(std::istream& in,
                         const std::string& path,
                         BrokenTail tail = BrokenTail::kRefuse);
 
+/// Reads the records of a file that grows, each of them once.
+class RecordReader {
+ public:
+  explicit RecordReader(std::string path) : path_(std::move(path)) {}
+
+  /// The records behind those that earlier calls returned; none where there is
+  /// no file.  A last line that is no whole record yet is left for a later
+  /// call.  Throws `UsageError` that begins with `path:line:` for a whole line
+  /// that is no record.
+  std::vector<RunRecord> next();
+
+ private:
+  std::string path_;
+  std::streamoff read_ = 0;  // bytes of the file
+  int lines_ = 0;            // whole ones among them
+};
+
 /// Removes a regular file that holds nothing and that no RecordWriter has open.
 /// Whatever else lies there stays, without a word.
 void remove_if_empty(const std::string& path);
@@ -61,6 +81,6 @@ void remove_if_empty(const std::string& path);
 /// Case and repetition of every record without an error: what `--resume` need
 /// not run again.  A case is named by `Configuration::key()`.
 std::set<std::pair<std::string, int>> completed(
-    const std::vector<RunRecord>& records);
+    std::span<const RunRecord> records);
 
 }  // namespace paceline::records

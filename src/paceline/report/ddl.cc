@@ -23,6 +23,7 @@ namespace {
 using records::RunRecord;
 
 constexpr std::size_t kMostIterations = 10;
+constexpr std::string_view kRecordsLine = "# records: ";
 
 bool reads_text(const std::string& model) {
   const auto names = plan::network_names();
@@ -134,7 +135,8 @@ std::string plain(std::string text) {
 }
 
 std::string log_stem(const records::Configuration& c) {
-  return fmt::format("link-{}-method-{}-dnn-{}-bs-{}-nworker-{}",
+  return fmt::format("{}{}-method-{}-dnn-{}-bs-{}-nworker-{}",
+                     kDdlLogBegin,
                      c.link.empty() ? "none" : plain(c.link),
                      plain(c.strategy),
                      plain(c.model),
@@ -179,31 +181,37 @@ std::string ddl_tries(std::span<const RunRecord> records) {
   return text;
 }
 
-std::map<std::string, std::vector<RunRecord>> ddl_logs(
-    std::span<const RunRecord> records) {
-  std::map<std::string, std::vector<RunRecord>> logs;
-  std::map<std::string, std::string> name_of_key;
-  for (const RunRecord& record : records) {
-    std::string& name = name_of_key[record.configuration.key()];
-    if (name.empty()) {
-      const std::string stem = log_stem(record.configuration);
-      name = stem + ".log";
-      for (int copy = 2; logs.contains(name); ++copy) {
-        name = fmt::format("{}-{}.log", stem, copy);
-      }
+const std::string& DdlLogNames::of(const records::Configuration& c) {
+  std::string& name = of_key_[c.key()];
+  if (name.empty()) {
+    const std::string stem = log_stem(c);
+    name = fmt::format("{}{}", stem, kDdlLogEnd);
+    for (int copy = 2; !taken_.insert(name).second; ++copy) {
+      name = fmt::format("{}-{}{}", stem, copy, kDdlLogEnd);
     }
-    logs[name].push_back(record);
   }
-  return logs;
+  return name;
 }
 
-std::string ddl_log(const std::string& title, std::span<const RunRecord> runs) {
-  return fmt::format("# {}, {}\n# {}\n{}{}",
-                     title,
+std::string ddl_log(const DdlLogHead& head, std::span<const RunRecord> runs) {
+  return fmt::format("# {}, {}\n{}{}\n# {}\n{}{}",
+                     head.title,
                      runs.front().started_at,
+                     kRecordsLine,
+                     head.records,
                      command_of(runs.front().configuration),
                      render_ddl(runs),
                      ddl_tries(runs));
+}
+
+std::string records_of_ddl_log(std::string_view log) {
+  const std::size_t title = log.find('\n');
+  if (title == std::string_view::npos ||
+      !log.substr(title + 1).starts_with(kRecordsLine)) {
+    return "";
+  }
+  log.remove_prefix(title + 1 + kRecordsLine.size());
+  return std::string(log.substr(0, log.find('\n')));
 }
 
 }  // namespace paceline::report

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "paceline/records/run_record.h"
 
@@ -21,14 +22,34 @@ std::string render_ddl(std::span<const records::RunRecord> records);
 /// what its tries print as their totals, and its 95 % interval, by Student's t.
 std::string ddl_tries(std::span<const records::RunRecord> records);
 
-/// The records by the file of their case's log: the name that ddl-benchmarks
-/// gives it, with the link in place of its `rdma` number.  Of cases that share
-/// a name, the second is called -2, the third -3.
-std::map<std::string, std::vector<records::RunRecord>> ddl_logs(
-    std::span<const records::RunRecord> records);
+/// How the files of all cases' logs are called.
+inline constexpr std::string_view kDdlLogBegin = "link-";
+inline constexpr std::string_view kDdlLogEnd = ".log";
 
-/// Such a log of one case, with `title` and the case's command in its head.
-std::string ddl_log(const std::string& title,
+/// Gives each case's log its name: the one that ddl-benchmarks gives it, with
+/// the link in place of its `rdma` number.  Of cases that share a name, the
+/// second is called -2, the third -3.
+class DdlLogNames {
+ public:
+  const std::string& of(const records::Configuration& configuration);
+
+ private:
+  std::map<std::string, std::string> of_key_;
+  std::set<std::string> taken_;
+};
+
+/// What the head of a log says beside its case's command.
+struct DdlLogHead {
+  std::string title;
+  std::string records;  // the file that the log is written from
+};
+
+/// Such a log of one case.
+std::string ddl_log(const DdlLogHead& head,
                     std::span<const records::RunRecord> runs);
+
+/// The record file that the head of such a log names; empty where it names
+/// none.
+std::string records_of_ddl_log(std::string_view log);
 
 }  // namespace paceline::report
