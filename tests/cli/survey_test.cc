@@ -228,10 +228,11 @@ TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {
 TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
   const std::string line =
       "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
-      "--warmup 1 --steps 3,400 --records r.jsonl --format csv ";
+      "--warmup 1 --steps 3,400 --records r.jsonl --page p.html --format csv ";
   for (const char* signal : {"INT", "KILL"}) {
     SCOPED_TRACE(signal);
     fs::remove(folder_ / "r.jsonl");
+    fs::remove(folder_ / "p.html");
     run(line +
         "& program=$!; until [ -s r.jsonl ]; do sleep 0.01; done; "
         "kill -" +
@@ -239,6 +240,12 @@ TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
     ASSERT_EQ(records().size(), 1U);
     const records::RunRecord first = records().front();
     EXPECT_EQ(first.configuration.steps, 3);
+    EXPECT_EQ(
+        text_of(folder_ / "p.html").find("\"steps\":3,") != std::string::npos,
+        signal == std::string("INT"))
+        << "the page has what there is";
+    EXPECT_EQ(text_of(folder_ / "p.html").find("\"steps\":400,"),
+              std::string::npos);
     const std::string mark = std::string(kMark) + "=" + folder_.string();
     const auto deadline = kSteadyClock.now() + 20s;
     while (testing::marked_processes(mark) > 0 &&
@@ -253,6 +260,8 @@ TEST_F(Survey, GoesOnAfterCtrlCAndAfterAKill) {
     EXPECT_EQ(records()[0], first) << "is not run again";
     EXPECT_EQ(records()[1].configuration.steps, 400);
     EXPECT_FALSE(records()[1].error) << *records()[1].error;
+    EXPECT_NE(text_of(folder_ / "p.html").find("\"steps\":400,"),
+              std::string::npos);
   }
 }
 

@@ -59,8 +59,7 @@ constexpr auto kRateScopes =
 constexpr std::string_view kRankWords =
     "world (all ranks that were started together, else 1), max (one for each "
     "core or GPU), auto (1, 2, 4, ... max), max:8, auto:8 (at most 8), dlperf "
-    "(1, "
-    "all of a host, of 2 and of 4 hosts)";
+    "(1, all of a host, of 2 and of 4 hosts)";
 
 // clang-format off
 constexpr auto kKeys = std::to_array<Key>({
@@ -76,8 +75,7 @@ constexpr auto kKeys = std::to_array<Key>({
              "1M/4G ... nM/kG as far as `ranks` goes, after a discarded "
              "warm-up; `dlperf`: 20 steps skipped, 100 timed, 7 runs, 1n1d to "
              "4n32d, and a row where a case cannot be",
-     .field = &S::protocol, .group = Group::kMeasuring,
-     .allowed = kProtocols},
+     .field = &S::protocol, .group = Group::kMeasuring, .allowed = kProtocols},
     {.name = "runs", .metavar = "N",
      .help = "repetitions of all cases, each in fresh processes",
      .field = &S::runs, .group = Group::kMeasuring, .minimum = 1},
@@ -124,8 +122,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "rows of each table, one for each id",
      .field = &C::embeddings, .group = Group::kEmbeddings, .minimum = 1,
      .formerly = "number_embeddings"},
-    {.name = "embedding_dim", .metavar = "N",
-     .help = "numbers of a row",
+    {.name = "embedding_dim", .metavar = "N", .help = "numbers of a row",
      .field = &C::embedding_dim, .group = Group::kEmbeddings, .minimum = 1},
     {.name = "placement", .metavar = "NAME",
      .help = "where rows lie: whole tables in turn, rows by a hash or by "
@@ -141,8 +138,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .allowed = kRowOptimizers},
     {.name = "row_dtype", .metavar = "TYPE",
      .help = "type of embedding rows where they lie and cross; their gradients "
-             "are fp32",
-     .field = &C::row_dtype, .group = Group::kEmbeddings,
+             "are fp32", .field = &C::row_dtype, .group = Group::kEmbeddings,
      .allowed = kRowDtypes},
     {.name = "lookup", .metavar = "NAME",
      .help = "ask all servers at once, or one after the other as the original",
@@ -197,8 +193,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "discard", .metavar = "",
      .help = "run the case, keep nothing of it",
      .field = &C::discard, .group = Group::kMeasuring},
-    {.name = "seed", .metavar = "N",
-     .help = "of weights and synthetic data",
+    {.name = "seed", .metavar = "N", .help = "of weights and synthetic data",
      .field = &C::seed, .group = Group::kTraining, .minimum = 0},
     {.name = "start", .metavar = "NAME",
      .help = "weights to begin with: random, or formula: the same bits in "
@@ -211,8 +206,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "never zero the gradients, as the original DDP benchmark",
      .field = &C::compat_accumulate, .group = Group::kTraining},
     {.name = "optimizer", .metavar = "NAME", .help = "update rule",
-     .field = &C::optimizer, .group = Group::kTraining,
-     .allowed = kOptimizers},
+     .field = &C::optimizer, .group = Group::kTraining, .allowed = kOptimizers},
     {.name = "learning_rate", .metavar = "X", .help = "of the optimizer",
      .field = &C::learning_rate, .group = Group::kTraining, .minimum = 0},
     {.name = "lr_warmup", .metavar = "STEPS",
@@ -339,6 +333,10 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "json", .metavar = "FILE",
      .help = "also write the DDP benchmark's JSON object, for its diff.py",
      .field = &S::json, .group = Group::kOutput},
+    {.name = "page", .metavar = "FILE",
+     .help = "also write the page of `paceline report` when the run ends, "
+             "early or not",
+     .field = &S::page, .group = Group::kOutput},
     {.name = "trace", .metavar = "FILE",
      .help = "also write a Perfetto trace of all ranks",
      .field = &S::trace, .group = Group::kOutput},

@@ -17,6 +17,7 @@ struct Settings {
   std::string records;             // empty: results/<name>-<utc>.jsonl
   std::string logs;                // folder of one log a case; empty: none
   std::string json;                // empty: not written
+  std::string page;                // empty: not written
   std::string trace;               // empty: not written
   std::string virtual_time;        // a cluster file; empty: real times alone
   double device_rate = 0;          // samples/s of a device there; 0: as here

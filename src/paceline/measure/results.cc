@@ -31,6 +31,7 @@
 #include "paceline/report/console.h"
 #include "paceline/report/ddp.h"
 #include "paceline/report/formats.h"
+#include "paceline/report/page.h"
 
 namespace paceline::measure {
 
@@ -68,6 +69,7 @@ Results::Results(experiment::Settings& settings) {
   }
   check_outputs({{"--records", settings.records},
                  {"--json", settings.json},
+                 {"--page", settings.page},
                  {"--trace", settings.trace}});
   const bool named = !settings.records.empty();
   if (!named) {
@@ -117,6 +119,7 @@ void Results::read(const experiment::Experiment& experiment) {
     logs_.name(record.configuration);
     if (!earlier || cases.contains(record.configuration.key())) {
       records_.push_back(std::move(record));
+      numbers_.push_back(read_);
       earlier_ += earlier ? 1 : 0;
     }
   }
@@ -223,6 +226,21 @@ report::Table table_of(const predict::Comparison& comparison) {
 
 }  // namespace
 
+void Results::write_page() const {
+  const std::span<const records::RunRecord> shown = records_of_run();
+  if (settings_.page.empty() || shown.empty()) {
+    return;
+  }
+  std::vector<report::Origin> origins;
+  for (const std::size_t number : std::span(numbers_).last(shown.size())) {
+    origins.push_back({settings_.records, number});
+  }
+  write_atomically(
+      settings_.page,
+      report::render_page({.records = shown, .origins = std::move(origins)}));
+  fmt::print(stderr, "page: {}\n", settings_.page);
+}
+
 void Results::show_predictions(
     const std::vector<records::RunRecord>& shown) const {
   if (settings_.format != "table" && settings_.format != "trainers") {
@@ -272,6 +290,7 @@ void Results::show(const experiment::Experiment& experiment,
   } else if (!shown.empty()) {
     fmt::print(stderr, "records: {}\n", settings_.records);
   }
+  write_page();
 }
 
 namespace {

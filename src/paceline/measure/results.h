@@ -49,8 +49,8 @@ class Results {
   void show_rows(const experiment::Experiment& experiment);
 
   /// Prints this run's records (those not yet shown) on stdout, below a table
-  /// the predictions of its cases on the cluster file; writes --json,
-  /// and prints the path of the records on stderr.  With --resume,
+  /// the predictions of its cases on the cluster file; writes --json
+  /// and --page, and prints the path of the records on stderr.  With --resume,
   /// earlier records of the same cases belong to the run.
   ///
   /// For a run that ended early, `ended` is printed first on stderr, followed
@@ -91,6 +91,7 @@ class Results {
   std::string resume_text(const experiment::Experiment& experiment);
   void print(const std::string& text);
   void show_predictions(const std::vector<records::RunRecord>& shown) const;
+  void write_page() const;
 
   experiment::Settings settings_;  // settled
   bool makes_folder_ = false;
@@ -104,7 +105,8 @@ class Results {
   std::size_t read_ = 0;  // records of the file
   /// Of the run's cases, earlier runs' first; what this run wrote, all of it.
   std::vector<records::RunRecord> records_;
-  std::size_t earlier_ = 0;  // of these, those of earlier runs
+  std::vector<std::size_t> numbers_;  // of each in the file, from 1
+  std::size_t earlier_ = 0;           // of these, those of earlier runs
 };
 
 }  // namespace paceline::measure
