@@ -277,6 +277,17 @@ TEST(Expand, RefusesWhatCannotRunHere) {
                                 {"ranks_per_host", "2+2"}}),
                     two),
             "--ranks-per-host: '2+2' places 4 ranks, the case has 2");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"},
+                                {"learning_rate", "0"},
+                                {"strategy", "neighbor-allreduce+decentlam"}}),
+                    two),
+            "--learning-rate: '0', but 'decentlam' divides by the rate; take "
+            "one above 0");
+  EXPECT_EQ(refusal(with_flags({{"model", "mlp"},
+                                {"learning_rate", "0"},
+                                {"strategy", "fusion,local-sgd:every=2"}}),
+                    two),
+            "no error");
   EXPECT_TRUE(
       refusal(with_flags({{"model", "mlp"}, {"strategy", "fusoin"}}), two)
           .starts_with("--strategy: unknown strategy part 'fusoin'"));

@@ -13,6 +13,7 @@
 #include "paceline/cluster/link_spec.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/engine_traits.h"
+#include "paceline/strategies/combination_rules.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
@@ -207,6 +208,12 @@ void check_instruments(const Configuration& c, const Where& where) {
         "here, which {} is not; leave it out",
         where("average_buffers"),
         by_pytorch ? "'" + performer_of(c) + "'" : "a replay"));
+  }
+  if (c.learning_rate == 0 && strategies::divides_by_rate(spec)) {
+    throw UsageError(
+        fmt::format("{}: '0', but '{}' divides by the rate; take one above 0",
+                    where("learning_rate"),
+                    spec.update.row->name));
   }
   if (c.clip_norm > 0 && !c.command.empty()) {
     throw UsageError(

@@ -62,8 +62,8 @@ void check_ranks_here(const std::string& origin, int ranks, int cores);
 std::string canonical_link(const records::Configuration& configuration,
                            const Where& where);
 
-/// Throws UsageError where link, replay and stretch do not fit the rest of the
-/// case, whose strategy is canonical.
+/// Throws UsageError where link, replay, stretch and the learning rate do not
+/// fit the rest of the case, whose strategy is canonical.
 void check_instruments(const records::Configuration& configuration,
                        const Where& where);
 

@@ -126,6 +126,11 @@ bool codes_parameters(const StrategySpec& spec) {
          spec.update.row->parameters;
 }
 
+bool divides_by_rate(const StrategySpec& spec) {
+  return spec.update.row != nullptr &&
+         spec.update.row->make(spec.update.options)->divides_by_rate();
+}
+
 void check_combination(const StrategySpec& spec) {
   const RowInfo& exchange = *spec.exchange.row;
   const RowInfo& update = *spec.update.row;

@@ -20,6 +20,8 @@ namespace {
 /// is above 0.  Yuan et al., ICCV 2021, arXiv:2104.11981.
 class DecentLam final : public UpdateRule {
  public:
+  bool divides_by_rate() const override { return true; }
+
   void compute(const std::vector<Bucket>&,
                const Transfer&,
                Program& program) const override {

@@ -238,6 +238,9 @@ class UpdateRule {
                       const Transfer& transfer,
                       Program& program) const = 0;
 
+  /// Whether it divides by the learning rate, which then is above 0.
+  virtual bool divides_by_rate() const { return false; }
+
   /// Whether finish() updates the parameters, which others do in start() or
   /// apply().  Where gradients are clipped, such a finish() waits for all.
   virtual bool updates_in_finish() const { return false; }

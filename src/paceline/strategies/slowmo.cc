@@ -21,12 +21,14 @@ constexpr std::string_view kSlowMomentum = "slow_momentum";
 ///   extra memory, rank         2 S
 ///   guarantee                  ranks hold the same after every H-th step
 ///
-/// alpha = 1 and beta = 0 is local SGD.  Wang et al., ICLR 2020,
+/// alpha = 1 and beta = 0 is local SGD; lr is above 0.  Wang et al., ICLR 2020,
 /// arXiv:1910.00643, Algorithm 1, with local steps of SGD in between.
 class SlowMo final : public LocalSteps {
  public:
   SlowMo(Step every, double rate, double momentum)
       : LocalSteps("slowmo", every), rate_(rate), momentum_(momentum) {}
+
+  bool divides_by_rate() const override { return true; }
 
   void extend(const PlanInput&,
               const ExchangeRule&,
