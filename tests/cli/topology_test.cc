@@ -31,6 +31,38 @@ TEST_F(Program, TopologySaysWhatAnEdgeListLacks) {
       << text;
 }
 
+// By the sentences with which runs refuse the graph.
+TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
+  write("ring.txt", "0 1\n1 2\n2 0\n0 2\n");
+  const auto says = [&](const std::string& graph, const std::string& words) {
+    std::string text = run("topology " + graph).out;
+    std::erase(text, '\n');
+    while (text.find("  ") != std::string::npos) {
+      text.replace(text.find("  "), 2, " ");
+    }
+    EXPECT_NE(text.find(words), std::string::npos) << words << text;
+  };
+  says("ring -n 4",
+       "symmetric yes accepted by neighbor-allreduce with atc, awc, pga, "
+       "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs bf16, "
+       "ef-sign, topk, random-k, qsgd push-sum with atc win-put with atc, awc, "
+       "pga, local-sgd second eigenvalue");
+  says("exp -n 8",
+       "symmetric no: row 0, column 6 of the mixing matrix is 0.25, and row 6, "
+       "column 0 is 0 accepted by neighbor-allreduce with atc, awc, pga, "
+       "local-sgd, gradient-tracking, decentlam push-sum");
+  says("exp -n 8", "refused exact-diffusion needs weights that are symmetric");
+  says("one-peer-exp -n 8",
+       "and those of this topology repeat after 3 steps; take topology=ring");
+  says("edges:ring.txt -n 3",
+       "accepted by push-sum with atc refused 'neighbor-allreduce' averages, "
+       "so all rows and columns of the mixing matrix have to sum to 1; column "
+       "0 (what is taken of rank 0) sums to 1.33333");
+  says("one-peer-exp -n 8 --local-size 4 --machines",
+       "accepted by hierarchical-neighbor-allreduce with atc, awc, pga, "
+       "local-sgd, gradient-tracking, exact-diffusion, decentlam second");
+}
+
 TEST_F(Program, TopologyDrawsTheSteps) {
   EXPECT_EQ(run("topology base -n 6 --svg base.svg").exit_code, 0);
   std::ifstream file(folder_ / "base.svg");

@@ -12,6 +12,7 @@
 #include "paceline/report/console.h"
 #include "paceline/report/text.h"
 #include "paceline/strategies/topology_analysis.h"
+#include "paceline/strategies/topology_uses.h"
 
 namespace paceline::report {
 namespace {
@@ -167,16 +168,49 @@ std::string traffic_lines(const TopologyView& view) {
                   : "0: all ranks on one machine, --local-size says otherwise");
 }
 
-/// The first row or column of the steps shown that does not sum to 1.
-std::string imbalance_in(const TopologyView& view) {
+/// What the first of the steps shown that has a flaw says of it.
+template <class FlawOf>
+std::string first_flaw(const TopologyView& view, FlawOf flaw_of) {
   for (plan::Step step = 0; step < shown_steps(view); ++step) {
-    std::string uneven = strategies::imbalance_of(
-        strategies::matrix_of(view.topology, view.nodes.count, step));
-    if (!uneven.empty()) {
-      return uneven;
+    const std::string flaw = flaw_of(step);
+    if (!flaw.empty()) {
+      return view.topology.period() == 1
+                 ? flaw
+                 : fmt::format("step {}: {}", step, flaw);
     }
   }
   return {};
+}
+
+std::string verdict(std::string_view what, const std::string& flaw) {
+  return line(what, flaw.empty() ? "yes" : fmt::format("no: {}", flaw));
+}
+
+/// Which strategies average over the graph, and why others do not.
+std::string uses_lines(const TopologyView& view) {
+  const strategies::TopologyUses uses =
+      strategies::uses_of(view.name, view.nodes, view.of_machines);
+  std::string_view what = "accepted by";
+  std::string text;
+  const auto add = [&](const std::string& said) {
+    text += hanging(fmt::format("  {:<26}", what), said);
+    what = "";
+  };
+  for (const strategies::TopologyUse& use : uses.accepted) {
+    add(fmt::format("{} with {}{}{}",
+                    use.exchange,
+                    fmt::join(use.updates, ", "),
+                    use.codecs.empty() ? "" : "; codecs ",
+                    fmt::join(use.codecs, ", ")));
+  }
+  if (uses.accepted.empty()) {
+    add("nothing");
+  }
+  what = "refused";
+  for (const std::string& refusal : uses.refusals) {
+    add(refusal);
+  }
+  return text;
 }
 
 }  // namespace
@@ -196,9 +230,16 @@ std::string topology_text(const TopologyView& view) {
       count / local,
       count == local ? "" : "s",
       period == 1 ? "static" : fmt::format("repeats after {} steps", period));
-  const std::string uneven = imbalance_in(view);
-  text += line("doubly stochastic",
-               uneven.empty() ? "yes" : fmt::format("no: {}", uneven));
+  const std::string uneven = first_flaw(view, [&](plan::Step step) {
+    return strategies::imbalance_of(
+        strategies::matrix_of(view.topology, view.nodes.count, step));
+  });
+  text += verdict("doubly stochastic", uneven);
+  text += verdict("symmetric", first_flaw(view, [&](plan::Step step) {
+                    return strategies::asymmetry_of(
+                        view.topology, view.nodes.count, step);
+                  }));
+  text += uses_lines(view);
   text += consensus_lines(view, uneven);
   text += traffic_lines(view);
   for (plan::Step step = 0; step < shown_steps(view); ++step) {

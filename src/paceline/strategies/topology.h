@@ -34,7 +34,7 @@ struct Mixing {
 /// The nodes of a graph: ranks, or hosts.
 struct Nodes {
   Rank count = 1;
-  Rank local = 1;  // neighbors in rank order that share a host
+  Rank local = 1;  // neighbors in rank order that share a host; 0: hosts differ
 };
 
 class Topology {
@@ -62,9 +62,9 @@ class Topology {
 /// The largest degree of all nodes.
 std::size_t largest_degree(const Topology& topology, Rank nodes);
 
-/// The first two nodes that, in the first step, do not receive from each other
-/// with equal weights, with these; empty where all do.
-std::string asymmetry_of(const Topology& topology, Rank nodes);
+/// The first two nodes that do not receive from each other with equal weights
+/// in this step, with these; empty where all do.
+std::string asymmetry_of(const Topology& topology, Rank nodes, Step step = 0);
 
 using MakeTopology =
     std::function<std::unique_ptr<const Topology>(const Nodes& nodes)>;

@@ -139,10 +139,10 @@ std::size_t largest_degree(const Topology& topology, Rank nodes) {
   return most;
 }
 
-std::string asymmetry_of(const Topology& topology, Rank nodes) {
+std::string asymmetry_of(const Topology& topology, Rank nodes, Step step) {
   std::vector<std::map<Rank, double>> rows(static_cast<std::size_t>(nodes));
   for (Rank node = 0; node < nodes; ++node) {
-    for (const Neighbor& from : topology.mixing(node, 0).from) {
+    for (const Neighbor& from : topology.mixing(node, step).from) {
       rows[static_cast<std::size_t>(node)][from.rank] += from.weight;
     }
   }

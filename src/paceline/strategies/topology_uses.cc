@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/topology_uses.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/plan_input.h"
+#include "paceline/strategies/combination_rules.h"
+#include "paceline/strategies/options.h"
+#include "paceline/strategies/rules.h"
+#include "paceline/strategies/strategy.h"
+
+namespace paceline::strategies {
+namespace {
+
+/// Its graph is one of hosts, that of all others one of ranks.
+constexpr std::string_view kOfHosts = "hierarchical-neighbor-allreduce";
+
+bool averages_over_graph(const RowInfo& exchange) {
+  return std::ranges::any_of(exchange.options, [](const OptionInfo& option) {
+    return option.kind == OptionKind::kTopology;
+  });
+}
+
+/// One layer: no refusal that concerns graphs depends on the network.
+PlanInput smallest_job(Rank world) {
+  PlanInput input;
+  input.model = {
+      .name = "layer",
+      .modules = {"layer"},
+      .parameters = {{.name = "weight", .sizes = {2, 2}, .elements = 4}},
+      .ready_order = {plan::ParameterId{0}}};
+  input.world = world;
+  return input;
+}
+
+/// Whether the parts go together on any graph.
+bool combine(const StrategySpec& spec) {
+  try {
+    check_combination(spec);
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+/// Why the graph is refused, or nothing.
+std::string refusal_of(const StrategySpec& spec, Rank world) {
+  try {
+    (void)make_planner(spec)->setup(smallest_job(world));
+    return {};
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+/// Adds the row's name to `accepted`, or the reason to `refusals`.
+void examine(const StrategySpec& spec,
+             Rank world,
+             std::string_view name,
+             std::vector<std::string_view>& accepted,
+             std::vector<std::string>& refusals) {
+  if (!combine(spec)) {
+    return;
+  }
+  std::string refusal = refusal_of(spec, world);
+  if (refusal.empty()) {
+    accepted.push_back(name);
+  } else if (std::ranges::find(refusals, refusal) == refusals.end()) {
+    refusals.push_back(std::move(refusal));
+  }
+}
+
+}  // namespace
+
+bool averages_hosts(const StrategySpec& spec) {
+  return spec.exchange.row != nullptr && spec.exchange.row->name == kOfHosts &&
+         spec.exchange.options.count("local") == 0;
+}
+
+TopologyUses uses_of(const std::string& topology,
+                     const Nodes& nodes,
+                     bool of_hosts) {
+  TopologyUses uses;
+  for (const Row<ExchangeRule>& exchange : exchanges()) {
+    if (!averages_over_graph(exchange) ||
+        (exchange.name == kOfHosts) != of_hosts) {
+      continue;
+    }
+    StrategySpec usual = parse_strategy(exchange.name);
+    usual.exchange.options = resolve(
+        exchange,
+        {{"topology", topology}, {"local", fmt::format("{}", nodes.local)}},
+        {});
+    TopologyUse use{.exchange = exchange.name, .updates = {}, .codecs = {}};
+    for (const Row<UpdateRule>& update : update_rules()) {
+      StrategySpec spec = usual;
+      spec.update = {&update, resolve(update, {}, {})};
+      examine(spec, nodes.count, update.name, use.updates, uses.refusals);
+    }
+    for (const Row<CodecRule>& codec : codecs()) {
+      StrategySpec spec = usual;
+      spec.codec = {&codec, resolve(codec, {}, {})};
+      if (codes_parameters(spec)) {
+        examine(spec, nodes.count, codec.name, use.codecs, uses.refusals);
+      }
+    }
+    if (!use.updates.empty()) {
+      uses.accepted.push_back(std::move(use));
+    }
+  }
+  return uses;
+}
+
+}  // namespace paceline::strategies
