@@ -256,6 +256,24 @@ TEST_F(Predict, RefusesFlagsThatWouldChangeNothing) {
                  "paceline: --strategies requires --write\n");
 }
 
+TEST_F(Predict, TakesSeveralStrategies) {
+  const Outcome outcome =
+      run("predict resnet50 " + kCluster +
+          " --ranks 4,8 --records r.jsonl --strategy "
+          "bsp,fusion+diloco:every=2,fragments=2 --strategy wfbp");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::vector<std::string> strategies;
+  for (const auto& one : records::read_records(folder_ / "r.jsonl").records) {
+    strategies.push_back(one.configuration.strategy);
+  }
+  ASSERT_EQ(strategies.size(), 6u);
+  EXPECT_EQ(strategies[0], "bsp");
+  EXPECT_NE(strategies[1].find("diloco:every=2,"), std::string::npos);
+  EXPECT_EQ(strategies[5], "wfbp");
+  expect_refused("predict resnet50 " + kCluster + " --strategy bsp,nosuch",
+                 "paceline: unknown strategy part 'nosuch'");
+}
+
 // Before the records are looked at, which may take long.
 TEST_F(Predict, RefusesWorldsFirst) {
   const std::string from = "predict --from nowhere.jsonl ";

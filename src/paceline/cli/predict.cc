@@ -18,6 +18,7 @@
 #include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
+#include "paceline/experiment/raw_settings.h"
 #include "paceline/predict/learn.h"
 #include "paceline/records/store.h"
 #include "paceline/records/trace.h"
@@ -55,7 +56,7 @@ void refuse_predicted(const std::string& file,
   }
 }
 
-std::vector<records::RunRecord> read_all(
+std::vector<records::RunRecord> read_measured(
     const std::vector<std::string>& files) {
   refuse_repeats(files);
   std::vector<records::RunRecord> records;
@@ -159,8 +160,10 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app) {
       ->type_name("PROFILE.json");
   app.add_option("--strategy",
                  strategy_,
-                 "as in paceline run [fusion; with --from those of the "
-                 "records]");
+                 "as in paceline run, one or several [fusion; with --from "
+                 "those of the records]")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   app.add_option("--bucket-mb",
                  bucket_mb_,
                  "MiB of a bucket [25]; with --from beside --strategy");
@@ -222,12 +225,27 @@ void PredictCommand::check_from() const {
         "--bucket-mb beside --from: the records' strategies say it; give "
         "--strategy too");
   }
-  if (bucket_mb_) {
-    check_buckets(strategy_, *bucket_mb_);
-  }
   if (job_.ranks().empty()) {
     throw UsageError("--from wants worlds to predict: --ranks 8,16");
   }
+}
+
+std::vector<std::string> PredictCommand::chosen(
+    std::vector<std::string> usual) const {
+  std::vector<std::string> strategies = std::move(usual);
+  if (!strategy_.empty()) {
+    strategies.clear();
+    for (auto& value : experiment::split_flag("strategy", strategy_)) {
+      strategies.push_back(std::move(value.text));
+    }
+  }
+  for (const std::string& strategy : strategies) {
+    (void)strategies::parse_strategy(strategy);
+    if (bucket_mb_) {
+      check_buckets(strategy, *bucket_mb_);
+    }
+  }
+  return strategies;
 }
 
 cluster::Noise PredictCommand::noise() const {
@@ -251,23 +269,24 @@ cluster::Noise PredictCommand::noise() const {
 std::vector<PredictCommand::Told> PredictCommand::from_cluster(
     simulator::JobCache* jobs) const {
   predict::PredictRequest request = job_.request();
-  request.strategy = strategy_.empty() ? request.strategy : strategy_;
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
-  if (bucket_mb_) {
-    check_buckets(request.strategy, *bucket_mb_);
-  }
+  const auto strategies = chosen({request.strategy});
   request.steps = steps_;
   request.noise = noise();
   request.jobs = jobs;
   const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
-  check_number(worlds.size(), jobs);
+  check_number(worlds.size() * strategies.size(), jobs);
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
-    const DelayedCall notice = slow_notice(ranks, request.strategy);
-    predict::Prediction prediction = predict::predict(request, !trace_.empty());
-    std::string text = predict::summary_of(prediction);
-    told.push_back({std::move(prediction), std::move(text)});
+    for (const std::string& strategy : strategies) {
+      request.strategy = strategy;
+      const DelayedCall notice = slow_notice(ranks, strategy);
+      predict::Prediction prediction =
+          predict::predict(request, !trace_.empty());
+      std::string text = predict::summary_of(prediction);
+      told.push_back({std::move(prediction), std::move(text)});
+    }
   }
   return told;
 }
@@ -275,10 +294,8 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster(
 std::vector<PredictCommand::Told> PredictCommand::from_records(
     simulator::JobCache* jobs) const {
   const std::vector<plan::Rank> worlds = job_.worlds({});
-  const std::vector<records::RunRecord> records = read_all(from_);
-  const auto strategies = strategy_.empty()
-                              ? strategies_of(records)
-                              : std::vector<std::string>{strategy_};
+  const std::vector<records::RunRecord> records = read_measured(from_);
+  const auto strategies = chosen(strategies_of(records));
   check_number(worlds.size() * strategies.size(), jobs);
   predict::LearnOptions options;
   if (!profile_.empty()) {

@@ -49,12 +49,14 @@ class PredictCommand {
   std::vector<Told> from_cluster(simulator::JobCache* jobs) const;
   std::vector<Told> from_records(simulator::JobCache* jobs) const;
   cluster::Noise noise() const;
+  /// Those of --strategy, or `usual` where it is not given.  Throws UsageError
+  /// for one that is none, and for a size of buckets that one does not have.
+  std::vector<std::string> chosen(std::vector<std::string> usual) const;
 
   JobFlags job_;
   TableFlags tables_;
-  std::vector<std::string> from_;
-  std::string strategy_, format_ = "table", trace_, records_, profile_,
-                         requests_;
+  std::vector<std::string> from_, strategy_;
+  std::string format_ = "table", trace_, records_, profile_, requests_;
   int steps_ = 10;
   std::optional<double> bucket_mb_;
   double sigma_ = 0;
