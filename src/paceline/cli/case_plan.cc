@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/cli/plan_period.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/embedding_case.h"
@@ -89,8 +90,8 @@ std::string CasePlans::describe(const Configuration& c) {
       measure::with_statistics_of(c, measure::planner_of(c, strategy));
   const plan::Setup setup = planner->setup(input);
   // The step after the warm-up, or one that sends more.
-  plan::CommPlan plan =
-      planner->plan(input, setup, planner->variant(input, c.warmup));
+  plan::Variant shown = planner->variant(input, c.warmup);
+  plan::CommPlan plan = planner->plan(input, setup, shown);
   plan::Cost cost = plan::cost(setup, plan, input.rank);
   bool varies = false;
   for (const plan::Variant variant : plan::variants_of(*planner, input)) {
@@ -98,6 +99,7 @@ std::string CasePlans::describe(const Configuration& c) {
     const plan::Cost its = plan::cost(setup, other, input.rank);
     varies = varies || its.wire_bytes != cost.wire_bytes;
     if (its.wire_bytes > cost.wire_bytes) {
+      shown = variant;
       plan = std::move(other);
       cost = its;
     }
@@ -110,7 +112,7 @@ std::string CasePlans::describe(const Configuration& c) {
       counted(cost.calls, "call"),
       counted(plan::rounds(input.model, setup, plan), "round"),
       plan::bytes_text(cost.memory_bytes));
-  const std::string ops = plan::describe(plan, input.model, setup);
+  const std::string ops = period_text(*planner, input, setup, shown);
   const auto [earlier, fresh] = shown_.emplace(ops, c.label);
   return text +
          (fresh ? ops
