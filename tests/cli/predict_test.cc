@@ -55,8 +55,14 @@ TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
   ASSERT_EQ(run(job + "--trainers 3").exit_code, 0);
   ASSERT_EQ(run(job + "--trainers 3 --embedding-dim 4096").exit_code, 0);
   ASSERT_EQ(run(job + "--trainers 3 --lookup sequential").exit_code, 0);
+  for (const char* gradients : {"sparse", "dense"}) {
+    ASSERT_EQ(run(job + "--trainers 3 --embeddings 1000000 --row-gradients " +
+                  gradients)
+                  .exit_code,
+              0);
+  }
   const auto records = records::read_records(folder_ / "r.jsonl").records;
-  ASSERT_EQ(records.size(), 3U);
+  ASSERT_EQ(records.size(), 5U);
   EXPECT_EQ(records[0].ranks.size(), 3U);
   EXPECT_EQ(records[0].configuration.ranks, 6);
   EXPECT_EQ(records[0].configuration.servers, 2);
@@ -67,6 +73,8 @@ TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
   EXPECT_GT(exposed(0), 0);
   EXPECT_GT(exposed(1), exposed(0));  // wider rows cross
   EXPECT_NE(exposed(2), exposed(0));  // one answer is awaited after another
+  EXPECT_GT(records[4].ranks.front().step_ns.front(),
+            records[3].ranks.front().step_ns.front());  // all rows are updated
   expect_refused("predict resnet50 " + kCluster + " --servers 3",
                  "paceline: --servers: resnet50 has no embedding tables");
   expect_refused(
@@ -89,6 +97,7 @@ TEST_F(Predict, TellsJobsWithTablesApart) {
                                              " --staleness 2",
                                              " --row-optimizer adagrad",
                                              " --row-dtype bf16",
+                                             " --row-gradients dense",
                                              " --placement row-hash",
                                              " --embedding-dim 32",
                                              " --sparse-engine mpi"};

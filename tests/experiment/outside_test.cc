@@ -256,6 +256,28 @@ TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
   EXPECT_THROW(with("ranks", "5"), UsageError);
 }
 
+TEST_F(Adapters, KeysOfTablesAreRefusedWhereThereAreNone) {
+  for (const auto& [key, value] : {std::pair{"trainers", "3"},
+                                   {"placement", "row-hash"},
+                                   {"pooling", "mean"},
+                                   {"row_optimizer", "adagrad"},
+                                   {"row_dtype", "bf16"},
+                                   {"row_gradients", "dense"},
+                                   {"lookup", "sequential"},
+                                   {"zipf", "1"},
+                                   {"compat_relu", "true"}}) {
+    try {
+      cases({{"model", "lenet"}, {key, value}}, machine());
+      ADD_FAILURE() << key;
+    } catch (const UsageError& error) {
+      EXPECT_TRUE(std::string(error.what())
+                      .ends_with(": model lenet has no embedding tables; "
+                                 "those that have are hybrid, dlrm"))
+          << error.what();
+    }
+  }
+}
+
 TEST_F(Adapters, RowsHaveAnEngineOfTheirOwnWhereItIsAnother) {
   const auto with = [&](const char* key, const char* value) {
     Machine tables = machine();

@@ -25,7 +25,7 @@ struct Job {
   std::string strategy = "fusion", placement = "table";
   std::string pooling = "sum", lookup = "parallel";
   double zipf = 0;
-  std::string rule = "sgd", row_dtype = "fp32";
+  std::string rule = "sgd", row_dtype = "fp32", gradients = "sparse";
   int lr_warmup = 0, staleness = 0;
   std::string model = "hybrid";
   int steps = 10;
@@ -44,6 +44,7 @@ inline records::Configuration case_of(const Job& job) {
   c.zipf = job.zipf;
   c.row_optimizer = job.rule;
   c.row_dtype = job.row_dtype;
+  c.row_gradients = job.gradients;
   c.learning_rate = 0.25;
   c.lr_warmup = job.lr_warmup;
   c.staleness = job.staleness;

@@ -183,7 +183,15 @@ INSTANTIATE_TEST_SUITE_P(
         Job{.name = "RowwiseAdagrad",
             .trainers = 3,
             .placement = "row-range",
-            .rule = "rowwise-adagrad"}),
+            .rule = "rowwise-adagrad"},
+        Job{.name = "DenseGradients",
+            .trainers = 3,
+            .placement = "row-hash",
+            .gradients = "dense"},
+        Job{.name = "DenseAdagradOnTrainers",
+            .servers = 0,
+            .rule = "adagrad",
+            .gradients = "dense"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(EmbeddingsExactly, TrainLikeOneProcessOnIntegers) {
@@ -195,7 +203,8 @@ TEST(EmbeddingsExactly, TrainLikeOneProcessOnIntegers) {
         .trainers = 4,
         .servers = 0,
         .placement = "row-range"},
-        Job{.name = "Bf16", .servers = 1, .row_dtype = "bf16"}}) {
+        Job{.name = "Bf16", .servers = 1, .row_dtype = "bf16"},
+        Job{.name = "DenseGradients", .servers = 3, .gradients = "dense"}}) {
     train_and_check(case_of(job),
                     1,
                     /*integers=*/true,
@@ -207,6 +216,47 @@ TEST(EmbeddingsExactly, TrainLikeOneProcessOnIntegers) {
                       EXPECT_FALSE(testing::identical(expected.start, found))
                           << job.name << ", " << what;
                     });
+  }
+}
+
+/// The tables after some steps on real numbers.
+std::vector<at::Tensor> tables_after(const records::Configuration& c,
+                                     int steps) {
+  std::mutex mutex;
+  std::vector<at::Tensor> tables;
+  for (int table = 0; table < c.servers; ++table) {
+    tables.push_back(at::zeros({c.embeddings, c.embedding_dim}, at::kDouble));
+  }
+  testing::run_team_well(c.ranks, [&](const Team& team) {
+    Trainer trainer(c, team, options_of(c, /*integers=*/false));
+    for (int step = 0; step < steps; ++step) {
+      trainer.step();
+      if (c.staleness > 0) {
+        trainer.drain();  // so that a lookup misses nothing
+      }
+    }
+    trainer.drain();
+    const std::lock_guard lock(mutex);
+    if (!trainer.trains() && team.rank + 1 < c.ranks) {
+      take_rows(trainer, tables);
+    }
+  });
+  return tables;
+}
+
+TEST(EmbeddingsExactly, EndAlikeWithSparseAndDenseGradients) {
+  for (const Job& job :
+       {Job{.name = "Sgd"},
+        Job{.name = "Adagrad", .rule = "adagrad"},
+        Job{.name = "RowwiseAdagrad", .rule = "rowwise-adagrad"},
+        Job{.name = "Bf16", .row_dtype = "bf16"},
+        Job{.name = "Stale", .trainers = 1, .staleness = 1}}) {
+    records::Configuration c = case_of(job);
+    c.learning_rate = 0.03125;  // with which ten steps do not diverge
+    const auto sparse = tables_after(c, kSteps);
+    c.row_gradients = "dense";
+    EXPECT_TRUE(testing::identical(sparse, tables_after(c, kSteps)))
+        << job.name;
   }
 }
 
@@ -284,14 +334,16 @@ TEST(EmbeddingsSend, NothingToThemselves) {
 // A table of one row is always looked up once, so that the typical length is
 // the true one.
 TEST(EmbeddingsSend, WhatTheirPlansSay) {
-  auto c = case_of({.name = "", .trainers = 2, .servers = 3});
-  c.embeddings = 1;
-  testing::run_team_well(c.ranks, [&](const Team& team) {
-    Trainer trainer(c, team, options_of(c, false));
-    EXPECT_EQ(testing::booked(trainer, 3),
-              testing::planned(trainer, team.rank, 3))
-        << "rank " << team.rank;
-  });
+  for (const char* gradients : {"sparse", "dense"}) {
+    auto c = case_of({.name = "", .servers = 3, .gradients = gradients});
+    c.embeddings = 1;
+    testing::run_team_well(c.ranks, [&](const Team& team) {
+      Trainer trainer(c, team, options_of(c, false));
+      EXPECT_EQ(testing::booked(trainer, 3),
+                testing::planned(trainer, team.rank, 3))
+          << gradients << ", rank " << team.rank;
+    });
+  }
 }
 
 TEST(EmbeddingsStale, MissNoMoreStepsThanTheyMay) {

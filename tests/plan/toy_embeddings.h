@@ -55,7 +55,8 @@ inline std::unique_ptr<Planner> with_tables(const strategies::EmbeddingJob& job,
 }
 
 /// All placements, more and fewer servers than trainers or tables, none beside
-/// the trainers, both ways to ask, the bags at any place of the model.
+/// the trainers, both ways to ask, both kinds of gradients, the bags at any
+/// place of the model.
 inline std::vector<std::pair<strategies::EmbeddingJob, int>> toy_jobs() {
   std::vector<std::pair<strategies::EmbeddingJob, int>> jobs;
   int at = 0;
@@ -68,6 +69,7 @@ inline std::vector<std::pair<strategies::EmbeddingJob, int>> toy_jobs() {
       strategies::EmbeddingJob job = toy_job(trainers, servers);
       job.placement = placement;
       job.sequential = !job.colocated && at % 2 == 1;
+      job.dense_gradients = at % 3 == 1;
       jobs.emplace_back(job, at++ % 4);
     }
   }

@@ -118,7 +118,7 @@ std::vector<Values> mixed(const Kernel& work,
 bool is_of_tables(std::string_view kernel) {
   return kernel == "draw_rows" || kernel == "deduplicate" ||
          kernel == "lookup" || kernel == "pool" || kernel == "pool_gradient" ||
-         kernel == "update_rows";
+         kernel == "update_rows" || kernel == "update_all_rows";
 }
 
 std::vector<Values> square_sum(const std::vector<Values>& reads) {

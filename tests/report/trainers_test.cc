@@ -102,6 +102,18 @@ TEST(TrainersFormat, SaysHowStaleLookupsWere) {
   }
 }
 
+TEST(TrainersFormat, SaysHowRowsAreUpdatedWhereItIsNotAsUsual) {
+  records::RunRecord dense = record();
+  dense.configuration.row_optimizer = "adagrad";
+  dense.configuration.row_dtype = "bf16";
+  dense.configuration.row_gradients = "dense";
+  const std::string text = render_trainers({{dense}});
+  EXPECT_NE(text.find("gloo, row optimizer adagrad, row dtype bf16, row "
+                      "gradients dense\n"),
+            std::string::npos)
+      << text;
+}
+
 // 4 steps of 9 samples each, 37.6 and 40 ms long.
 TEST(TrainersFormat, SaysHowFastLessThanAnEpochWas) {
   records::RunRecord few = record();

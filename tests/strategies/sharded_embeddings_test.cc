@@ -185,6 +185,35 @@ TEST(ShardedEmbeddings, CostWhatTheirHeaderSays) {
   EXPECT_EQ(sent(6), 0);
 }
 
+/// Bytes of memory, and bytes sent in a step, of a rank.
+std::pair<std::int64_t, std::int64_t> bytes_of(const EmbeddingJob& job,
+                                               Rank rank) {
+  const auto planner = plan::with_tables(job, "none");
+  plan::PlanInput input =
+      plan::input_of(plan::model_behind_bags(job, 0), job.ranks());
+  input.rank = rank;
+  const plan::Setup setup = planner->setup(input);
+  std::int64_t held = 0;
+  for (const plan::Buffer& buffer : setup.buffers) {
+    held += buffer.elements * plan::size_of(buffer.dtype);
+  }
+  return {held,
+          plan::cost(setup, planner->plan(input, setup, 1), rank).wire_bytes};
+}
+
+// A server holds the gradients of its 300 rows, and the same crosses.
+TEST(ShardedEmbeddings, WithDenseGradientsCostMemoryAndNoBytesMore) {
+  const EmbeddingJob sparse{.trainers = 2, .servers = 4, .tables = 4};
+  EmbeddingJob dense = sparse;
+  dense.dense_gradients = true;
+  for (const Rank rank : {0, 2, 6}) {
+    const auto [held, sent] = bytes_of(sparse, rank);
+    EXPECT_EQ(bytes_of(dense, rank),
+              std::pair(held + (rank == 2 ? 300 * 64 * 4 : 0), sent))
+        << rank;
+  }
+}
+
 /// Rank 1 takes the main engine for rows.
 class OfTwoMinds final : public plan::Planner {
  public:

@@ -28,8 +28,9 @@ void check_table_memory(const Configuration& c,
                                                  : servers;
   const double number = c.row_dtype == "bf16" ? 2 : 4;
   const double state = c.row_optimizer == "adagrad" ? 4 : 0;
+  const double gradient = c.row_gradients == "dense" ? 4 : 0;
   const double bytes =
-      (number + state) * tables * c.embeddings * c.embedding_dim;
+      (number + state + gradient) * tables * c.embeddings * c.embedding_dim;
   const auto memory = static_cast<double>(usable_memory_bytes());
   if (bytes > memory) {
     throw UsageError(fmt::format(
@@ -59,7 +60,15 @@ void check_no_tables(const Configuration& c, const Where& where) {
   refuse("servers", c.servers != usual.servers);
   refuse("embeddings", c.embeddings != usual.embeddings);
   refuse("embedding_dim", c.embedding_dim != usual.embedding_dim);
+  refuse("placement", c.placement != usual.placement);
+  refuse("pooling", c.pooling != usual.pooling);
+  refuse("row_optimizer", c.row_optimizer != usual.row_optimizer);
+  refuse("row_dtype", c.row_dtype != usual.row_dtype);
+  refuse("row_gradients", c.row_gradients != usual.row_gradients);
+  refuse("lookup", c.lookup != usual.lookup);
+  refuse("zipf", c.zipf != usual.zipf);
   refuse("staleness", c.staleness != usual.staleness);
+  refuse("compat_relu", c.compat_relu != usual.compat_relu);
   refuse("sparse_engine", c.sparse_engine != usual.sparse_engine);
 }
 

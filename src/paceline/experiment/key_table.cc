@@ -10,28 +10,26 @@ namespace {
 
 using C = records::Configuration;
 using S = Settings;
+using Word = std::string_view;
 
-constexpr auto kProtocols =
-    std::to_array<std::string_view>({"cases", "ddp", "dlperf"});
-constexpr auto kDevices =
-    std::to_array<std::string_view>({"auto", "cpu", "cuda"});
+constexpr auto kProtocols = std::to_array<Word>({"cases", "ddp", "dlperf"});
+constexpr auto kDevices = std::to_array<Word>({"auto", "cpu", "cuda"});
 constexpr auto kEngines = [] {
   std::array<std::string_view, plan::kEngines.size() + 1> names{"auto"};
   std::ranges::transform(
       plan::kEngines, names.begin() + 1, &plan::EngineTraits::name);
   return names;
 }();
-constexpr auto kDtypes =
-    std::to_array<std::string_view>({"fp32", "bf16", "amp"});
-constexpr auto kOptimizers = std::to_array<std::string_view>({"sgd", "adamw"});
-constexpr auto kPlacements = std::to_array<std::string_view>(
-    {"table", "row-hash", "row-range", "replicated"});
-constexpr auto kPoolings = std::to_array<std::string_view>({"sum", "mean"});
+constexpr auto kDtypes = std::to_array<Word>({"fp32", "bf16", "amp"});
+constexpr auto kOptimizers = std::to_array<Word>({"sgd", "adamw"});
+constexpr auto kPlacements =
+    std::to_array<Word>({"table", "row-hash", "row-range", "replicated"});
+constexpr auto kPoolings = std::to_array<Word>({"sum", "mean"});
 constexpr auto kRowOptimizers =
-    std::to_array<std::string_view>({"sgd", "adagrad", "rowwise-adagrad"});
-constexpr auto kRowDtypes = std::to_array<std::string_view>({"fp32", "bf16"});
-constexpr auto kLookups =
-    std::to_array<std::string_view>({"parallel", "sequential"});
+    std::to_array<Word>({"sgd", "adagrad", "rowwise-adagrad"});
+constexpr auto kRowDtypes = std::to_array<Word>({"fp32", "bf16"});
+constexpr auto kRowGradients = std::to_array<Word>({"sparse", "dense"});
+constexpr auto kLookups = std::to_array<Word>({"parallel", "sequential"});
 constexpr auto kSparseEngines = [] {
   constexpr auto kMovesCpu = &plan::EngineTraits::moves_cpu;
   std::array<std::string_view,
@@ -46,15 +44,13 @@ constexpr auto kSparseEngines = [] {
   return names;
 }();
 constexpr auto kLaunchers =
-    std::to_array<std::string_view>({"slurm", "mpirun", "torchrun"});
+    std::to_array<Word>({"slurm", "mpirun", "torchrun"});
 
-constexpr auto kStarts = std::to_array<std::string_view>({"random", "formula"});
-constexpr auto kStarters =
-    std::to_array<std::string_view>({"command", "ranks"});
-constexpr auto kStepUnits = std::to_array<std::string_view>(
-    {"s", "ms", "us", "ns", "steps/s", "samples/s"});
-constexpr auto kRateScopes =
-    std::to_array<std::string_view>({"device", "node", "global"});
+constexpr auto kStarts = std::to_array<Word>({"random", "formula"});
+constexpr auto kStarters = std::to_array<Word>({"command", "ranks"});
+constexpr auto kStepUnits =
+    std::to_array<Word>({"s", "ms", "us", "ns", "steps/s", "samples/s"});
+constexpr auto kRateScopes = std::to_array<Word>({"device", "node", "global"});
 
 constexpr std::string_view kRankWords =
     "world (all ranks that were started together, else 1), max (one for each "
@@ -140,6 +136,11 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "type of embedding rows where they lie and cross; their gradients "
              "are fp32", .field = &C::row_dtype, .group = Group::kEmbeddings,
      .allowed = kRowDtypes},
+    {.name = "row_gradients", .metavar = "NAME",
+     .help = "sparse: servers update the rows that were looked up; dense: all "
+             "their rows, to the same values, as the original",
+     .field = &C::row_gradients, .group = Group::kEmbeddings,
+     .allowed = kRowGradients},
     {.name = "lookup", .metavar = "NAME",
      .help = "ask all servers at once, or one after the other as the original",
      .field = &C::lookup, .group = Group::kEmbeddings, .allowed = kLookups},
@@ -190,8 +191,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "synchronize the device after every step, not once a window (the "
              "original does)",
      .field = &C::sync_each_step, .group = Group::kMeasuring},
-    {.name = "discard", .metavar = "",
-     .help = "run the case, keep nothing of it",
+    {.name = "discard", .metavar = "", .help = "run the case, keep nothing of it",
      .field = &C::discard, .group = Group::kMeasuring},
     {.name = "seed", .metavar = "N", .help = "of weights and synthetic data",
      .field = &C::seed, .group = Group::kTraining, .minimum = 0},

@@ -74,6 +74,7 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     {.name = "pool", .ends = "lookup"},
     {.name = "pool_gradient", .begins = "gradient_push"},
     {.name = "update_rows", .gathers = true},
+    {.name = "update_all_rows"},
 });
 
 /// The row of `name`; null where there is none.

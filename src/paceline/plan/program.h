@@ -216,6 +216,8 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///   update_rows    rows of the server, ids and gradients of each trainer,
 ///                  [state]; rows, [state]: applies the mean over the trainers,
 ///                  with the step's learning rate
+///   update_all_rows  the same; rows, [state], their gradients: of all rows of
+///                  the server, those that nobody looked up with gradient zero
 ///   rescale  found_inf, loss_scale, growth; loss_scale, growth, applied_scale;
 ///            {growth factor, backoff factor, interval}: copies the scale to
 ///            applied_scale, then adapts it

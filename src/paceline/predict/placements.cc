@@ -15,7 +15,8 @@ using strategies::EmbeddingJob;
 using strategies::TablePlacement;
 
 std::int64_t bytes_of_row(const EmbeddingJob& job) {
-  return job.dim * (job.bf16_rows ? 2 : 4) + job.state_of_row() * 4;
+  return job.dim * ((job.bf16_rows ? 2 : 4) + (job.dense_gradients ? 4 : 0)) +
+         job.state_of_row() * 4;
 }
 
 std::int64_t fullest_server(const EmbeddingJob& job) {

@@ -16,7 +16,8 @@ struct PlacedTables {
   plan::Rank ranks = 0;
   plan::Picoseconds step = 0;
   double samples_per_s = 0;
-  std::int64_t server_bytes = 0;  // rows and their state, on the fullest server
+  /// Rows, their state and dense gradients, on the fullest server.
+  std::int64_t server_bytes = 0;
   /// The part of the step by which it is longer than a step of the same
   /// trainers and strategy without tables: 0 to 1.
   double share = 0;
@@ -30,7 +31,7 @@ struct PlacedTables {
 /// checked: rows lie in the hosts' memory, which clusters do not describe.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
 
-/// Rows and their state, all servers together.
+/// Rows, their state and dense gradients, all servers together.
 std::int64_t table_bytes(const strategies::EmbeddingJob& job);
 
 }  // namespace paceline::predict

@@ -158,6 +158,7 @@ std::optional<EmbeddingJob> embedding_job_of(const records::Configuration& c) {
                       .bags = bags,
                       .rule = strategies::row_rule(c.row_optimizer),
                       .bf16_rows = c.row_dtype == "bf16",
+                      .dense_gradients = c.row_gradients == "dense",
                       .staleness = c.staleness,
                       .colocated = c.servers == 0};
 }
@@ -174,6 +175,7 @@ void describe_tables(const PredictRequest& request, records::Configuration& c) {
   c.zipf = job.bags.zipf;
   c.row_optimizer = strategies::name_of(job.rule);
   c.row_dtype = job.bf16_rows ? "bf16" : "fp32";
+  c.row_gradients = job.dense_gradients ? "dense" : "sparse";
   c.staleness = static_cast<int>(job.staleness);
   if (request.sparse_engine != c.engine) {
     c.sparse_engine = request.sparse_engine;

@@ -14,7 +14,7 @@ std::string key_of_tables(const Configuration& c) {
   return fmt::format(
       " trainers={} servers={} embeddings={} embedding_dim={} placement={} "
       "pooling={} row_optimizer={} row_dtype={} lookup={} zipf={} "
-      "compat_relu={}{}{}",
+      "compat_relu={}{}{}{}",
       c.trainers,
       c.servers,
       c.embeddings,
@@ -27,6 +27,9 @@ std::string key_of_tables(const Configuration& c) {
       c.zipf,
       c.compat_relu,
       c.staleness == 0 ? "" : fmt::format(" staleness={}", c.staleness),
+      c.row_gradients == "sparse"
+          ? ""
+          : fmt::format(" row_gradients={}", c.row_gradients),
       c.sparse_engine.empty()
           ? ""
           : fmt::format(" sparse_engine={}", c.sparse_engine));

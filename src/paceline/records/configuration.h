@@ -48,11 +48,12 @@ struct Configuration {
   std::string pooling = "sum";        // sum, mean
   std::string row_optimizer = "sgd";  // sgd, adagrad, rowwise-adagrad
   std::string row_dtype = "fp32";     // fp32, bf16
-  std::string lookup = "parallel";    // parallel, sequential
-  double zipf = 0;                    // exponent of the ids' law; 0: uniform
-  int staleness = 0;                  // steps whose updates a lookup may miss
-  bool compat_relu = false;           // one ReLU, as the original
-  std::string sparse_engine{};        // of rows: gloo, mpi; empty: `engine`
+  std::string row_gradients = "sparse";  // sparse, dense
+  std::string lookup = "parallel";       // parallel, sequential
+  double zipf = 0;                       // exponent of the ids' law; 0: uniform
+  int staleness = 0;            // steps whose updates a lookup may miss
+  bool compat_relu = false;     // one ReLU, as the original
+  std::string sparse_engine{};  // of rows: gloo, mpi; empty: `engine`
   bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
 
   std::string link{};    // emulated link, "1Gbit,50us"; empty: the engine's own

@@ -129,6 +129,7 @@ void visit_tables(Visitor& visit, T& c) {
   visit("pooling", unless("sum", c.pooling));
   visit("row_optimizer", unless("sgd", c.row_optimizer));
   visit("row_dtype", unless("fp32", c.row_dtype));
+  visit("row_gradients", unless("sparse", c.row_gradients));
   visit("lookup", unless("parallel", c.lookup));
   visit("zipf", unless(0, c.zipf));
   visit("staleness", unless(0, c.staleness));

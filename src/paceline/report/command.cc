@@ -78,6 +78,7 @@ void add_tables(const records::Configuration& c, Line& line) {
   line.unless_default("--pooling", c.pooling, usual.pooling);
   line.unless_default("--row-optimizer", c.row_optimizer, usual.row_optimizer);
   line.unless_default("--row-dtype", c.row_dtype, usual.row_dtype);
+  line.unless_default("--row-gradients", c.row_gradients, usual.row_gradients);
   line.unless_default("--lookup", c.lookup, usual.lookup);
   line.unless_default("--zipf", c.zipf, usual.zipf);
   line.unless_default("--staleness", c.staleness, usual.staleness);

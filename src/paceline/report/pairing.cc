@@ -66,6 +66,7 @@ void add_usual_tables(const records::Configuration& c,
   add("pooling", c.pooling);
   add("row_optimizer", c.row_optimizer);
   add("row_dtype", c.row_dtype);
+  add("row_gradients", c.row_gradients);
   add("lookup", c.lookup);
   add("zipf", c.zipf);
   add("staleness", c.staleness);

@@ -179,6 +179,9 @@ std::string ways_text(const records::Configuration& c) {
   add("placement", c.placement, c.placement != usual.placement);
   add("lookup", c.lookup, c.lookup != usual.lookup);
   add("pooling", c.pooling, c.pooling != usual.pooling);
+  add("row optimizer", c.row_optimizer, c.row_optimizer != usual.row_optimizer);
+  add("row dtype", c.row_dtype, c.row_dtype != usual.row_dtype);
+  add("row gradients", c.row_gradients, c.row_gradients != usual.row_gradients);
   add("zipf", c.zipf, c.zipf != usual.zipf);
   add("staleness", c.staleness, c.staleness != usual.staleness);
   return text;

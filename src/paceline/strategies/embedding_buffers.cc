@@ -59,6 +59,10 @@ void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
       {.name = std::string(kTableState),
        .dtype = type,
        .elements = held * job_.state_of_row()});
+  add(setup,
+      {.name = std::string(kTableGradients),
+       .dtype = type,
+       .elements = job_.dense_gradients ? held * job_.dim : 0});
   add_pair(kIds, DType::kI64, 1, setup);
   add_pair(kRows, of_rows, job_.dim, setup);
   add_pair(kRowGradients, type, job_.dim, setup);

@@ -11,6 +11,7 @@ namespace paceline::strategies {
 
 inline constexpr std::string_view kTableRows = "embedding_rows";
 inline constexpr std::string_view kTableState = "embedding_state";
+inline constexpr std::string_view kTableGradients = "embedding_gradients";
 inline constexpr std::string_view kBagOffsets = "bag_offsets";
 inline constexpr std::string_view kPooled = "pooled";
 inline constexpr std::string_view kPooledGradients = "pooled_gradients";

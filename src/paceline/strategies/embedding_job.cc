@@ -72,6 +72,7 @@ void each_number(Job& job, Visit&& visit) {
   visit(job.integers);
   visit(job.staleness);
   visit(job.colocated);
+  visit(job.dense_gradients);
 }
 
 }  // namespace

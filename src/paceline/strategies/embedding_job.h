@@ -56,7 +56,10 @@ struct EmbeddingJob {
   BagShape bags{};
   RowRule rule = RowRule::kSgd;
   bool bf16_rows = false;  // held and sent as bf16; else as the model's type
-  bool integers = false;   // the rows start as -1, 0 or 1
+  /// A server adds the gradients up in a buffer as large as its rows, and
+  /// applies the rule to all of these.  What crosses stays the same.
+  bool dense_gradients = false;
+  bool integers = false;  // the rows start as -1, 0 or 1
   /// The newest steps whose updates a lookup may miss; with none, the trainers'
   /// gradients of a step are applied together.
   Step staleness = 0;

@@ -369,7 +369,10 @@ class ShardedEmbeddings final : public Planner {
       reads.push_back({all(program, kTableState), table.slack});
       writes.push_back(reads.back());
     }
-    program.kernel("update_rows",
+    if (job_.dense_gradients) {
+      writes.push_back({all(program, kTableGradients), table.slack});
+    }
+    program.kernel(job_.dense_gradients ? "update_all_rows" : "update_rows",
                    std::move(reads),
                    std::move(writes),
                    numbers_of(job_, me.server()));

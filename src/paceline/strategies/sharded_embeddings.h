@@ -32,7 +32,8 @@ enum class Rows : std::uint8_t { kServed, kAbsent };
 ///                            trainer; u distinct rows of dimension d and of e
 ///                            bytes an element; the dense part's beside
 ///   extra memory             server: its rows, and for each trainer u rows
-///                            twice; trainer: u rows twice for each server
+///                            twice; trainer: u rows twice for each server;
+///                            with dense gradients the server's rows once more
 ///   guarantee                exact: rows and dense parameters are those of one
 ///                            process that trains on the mean of the trainers'
 ///                            losses; with staleness not reproducible

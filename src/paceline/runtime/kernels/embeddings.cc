@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -143,8 +144,29 @@ T weight_of(const EmbeddingJob& job, Elements lookups) {
   return to<T>(job.mean ? 1.0 / static_cast<double>(lookups) : 1.0);
 }
 
-// The given trainers' gradients of each row that any of them wants, added in
-// the order of the trainers.
+// Adds the given trainers' gradients, in the order of the trainers, to
+// `sum_of(id)` of each row that any of them wants.
+template <class T, class SumOf>
+void add_gradients(const Call& call,
+                   const EmbeddingJob& job,
+                   const SumOf& sum_of) {
+  const std::size_t end = call.reads.size() - (job.state_of_row() > 0 ? 1 : 0);
+  for (std::size_t i = 1; i < end; i += 2) {
+    const at::Tensor& wanted = call.reads[i].front();
+    const T* gradient = elements_of<T>(call.reads[i + 1].front());
+    const Elements count = length_of(wanted);
+    PACELINE_CHECK_EQ(length_of(call.reads[i + 1].front()), count * job.dim);
+    const auto* id = elements_of<std::int64_t>(wanted);
+    for (Elements row = 0; row < count; ++row) {
+      T* sum = sum_of(id[row]);
+      for (Elements d = 0; d < job.dim; ++d) {
+        sum[d] += gradient[row * job.dim + d];
+      }
+    }
+  }
+}
+
+// These sums, one after the other in the order in which rows come first.
 template <class T>
 struct Sums {
   std::vector<Elements> ids;
@@ -152,28 +174,15 @@ struct Sums {
 
   Sums(const Call& call, const EmbeddingJob& job) {
     std::unordered_map<Elements, Elements> places;
-    const std::size_t end =
-        call.reads.size() - (job.state_of_row() > 0 ? 1 : 0);
-    for (std::size_t i = 1; i < end; i += 2) {
-      const at::Tensor& wanted = call.reads[i].front();
-      const T* gradient = elements_of<T>(call.reads[i + 1].front());
-      const Elements count = length_of(wanted);
-      PACELINE_CHECK_EQ(length_of(call.reads[i + 1].front()), count * job.dim);
-      const auto* id = elements_of<std::int64_t>(wanted);
-      for (Elements row = 0; row < count; ++row) {
-        const auto next = static_cast<Elements>(ids.size());
-        const auto [place, fresh] = places.emplace(id[row], next);
-        if (fresh) {
-          ids.push_back(id[row]);
-          gradients.resize(gradients.size() +
-                           static_cast<std::size_t>(job.dim));
-        }
-        T* sum = gradients.data() + place->second * job.dim;
-        for (Elements d = 0; d < job.dim; ++d) {
-          sum[d] += gradient[row * job.dim + d];
-        }
+    add_gradients<T>(call, job, [&](Elements id) {
+      const auto next = static_cast<Elements>(ids.size());
+      const auto [place, fresh] = places.emplace(id, next);
+      if (fresh) {
+        ids.push_back(id);
+        gradients.resize(gradients.size() + static_cast<std::size_t>(job.dim));
       }
-    }
+      return gradients.data() + place->second * job.dim;
+    });
   }
 };
 
@@ -204,6 +213,36 @@ void apply(const EmbeddingJob& job,
     }
     row[d] = to<Row>(to<T>(row[d]) - step);
   }
+}
+
+// Applies to rows `id_of(0)`, `id_of(1)`, ... the means over the trainers of
+// `sums`, which lie one after the other.
+template <class T, class IdOf>
+void apply_means(const UpdateRule& rule,
+                 const Call& call,
+                 const EmbeddingJob& job,
+                 std::span<const T> sums,
+                 const IdOf& id_of) {
+  const at::Tensor& table = call.writes[0].front();
+  const double rate = rule.rate_of_rows(call.random.step);
+  with_type_of(table, [&]<class Row>(Row*) {
+    Row* rows = table.mutable_data_ptr<Row>();
+    T* states = job.state_of_row() > 0
+                    ? call.writes[1].front().mutable_data_ptr<T>()
+                    : nullptr;
+    std::vector<T> mean(static_cast<std::size_t>(job.dim));
+    for (std::size_t i = 0; i < sums.size() / mean.size(); ++i) {
+      for (std::size_t d = 0; d < mean.size(); ++d) {
+        mean[d] = sums[i * mean.size() + d] / to<T>(job.trainers);
+      }
+      const Elements id = id_of(i);
+      apply(job,
+            to<T>(rate),
+            mean,
+            states + id * job.state_of_row(),
+            rows + id * job.dim);
+    }
+  });
 }
 
 }  // namespace
@@ -332,27 +371,25 @@ void run_pool_gradient(const UpdateRule& /*rule*/, const Call& call) {
 
 void run_update_rows(const UpdateRule& rule, const Call& call) {
   const EmbeddingJob job = strategies::job_of(call.numbers).job;
-  const at::Tensor& table = call.writes[0].front();
-  const at::Tensor& gradients = call.reads[2].front();
-  const double rate = rule.rate_of_rows(call.random.step);
-  with_type_of(gradients, [&]<class T>(T*) {
+  with_type_of(call.reads[2].front(), [&]<class T>(T*) {
     const Sums<T> sums(call, job);
-    with_type_of(table, [&]<class Row>(Row*) {
-      Row* rows = table.mutable_data_ptr<Row>();
-      T* states = job.state_of_row() > 0
-                      ? call.writes[1].front().mutable_data_ptr<T>()
-                      : nullptr;
-      std::vector<T> mean(static_cast<std::size_t>(job.dim));
-      for (std::size_t i = 0; i < sums.ids.size(); ++i) {
-        for (std::size_t d = 0; d < mean.size(); ++d) {
-          mean[d] = sums.gradients[i * mean.size() + d] / to<T>(job.trainers);
-        }
-        apply(job,
-              to<T>(rate),
-              mean,
-              states + sums.ids[i] * job.state_of_row(),
-              rows + sums.ids[i] * job.dim);
-      }
+    apply_means<T>(rule, call, job, sums.gradients, [&](std::size_t i) {
+      return sums.ids[i];
+    });
+  });
+}
+
+void run_update_all_rows(const UpdateRule& rule, const Call& call) {
+  const EmbeddingJob job = strategies::job_of(call.numbers).job;
+  const at::Tensor& gradients = call.writes.back().front();
+  with_type_of(gradients, [&]<class T>(T*) {
+    const std::span<T> sums(gradients.mutable_data_ptr<T>(),
+                            static_cast<std::size_t>(gradients.numel()));
+    std::ranges::fill(sums, to<T>(0));
+    add_gradients<T>(
+        call, job, [&](Elements id) { return sums.data() + id * job.dim; });
+    apply_means<T>(rule, call, job, sums, [](std::size_t i) {
+      return static_cast<Elements>(i);
     });
   });
 }

@@ -59,6 +59,7 @@ constexpr auto kRunnable = std::to_array<KernelInfo>({
     {"pool", run_pool},
     {"pool_gradient", run_pool_gradient},
     {"update_rows", run_update_rows},
+    {"update_all_rows", run_update_all_rows},
 });
 
 }  // namespace
