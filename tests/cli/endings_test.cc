@@ -23,7 +23,7 @@ constexpr const char* kEndless =
     "run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size 4 "
     "--warmup 1 --steps 3,100000000 --yes --timeout 3 --format csv ";
 
-// The same with a server, rank 1.
+// The same with a server, rank 1, and the master, rank 2.
 constexpr const char* kEndlessServed =
     "run hybrid --device cpu --trainers 1 --servers 1 --warmup 1 "
     "--steps 3,100000000 --yes --timeout 10 --format csv ";
@@ -85,10 +85,10 @@ class Endings : public Program {
   }
 
   void expect_named(const Outcome& outcome,
-                    const std::string& rank,
+                    const std::string& who,
                     const std::string& fate) const {
     EXPECT_EQ(outcome.exit_code, 3);
-    EXPECT_NE(outcome.err.find("paceline: rank " + rank + " on host "),
+    EXPECT_NE(outcome.err.find("paceline: " + who + " on host "),
               std::string::npos)
         << outcome.err;
     EXPECT_NE(outcome.err.find(fate), std::string::npos) << outcome.err;
@@ -119,39 +119,64 @@ TEST_F(Endings, ACaseWithoutAPlanIsRefusedBeforeTheFirstOneRuns) {
 }
 
 TEST_F(Endings, AStoppedRank0IsNamed) {
-  expect_named(
-      run_into("kill -STOP $(rank 0)"), "0", ": stopped answering 3 s ago ");
+  expect_named(run_into("kill -STOP $(rank 0)"),
+               "rank 0",
+               ": stopped answering 3 s ago ");
 }
 
 TEST_F(Endings, AStoppedRank1IsNamed) {
-  expect_named(
-      run_into("kill -STOP $(rank 1)"), "1", ": stopped answering 3 s ago ");
+  expect_named(run_into("kill -STOP $(rank 1)"),
+               "rank 1",
+               ": stopped answering 3 s ago ");
 }
 
 TEST_F(Endings, AKilledRankIsNamed) {
-  expect_named(
-      run_into("kill -KILL $(rank 1)"), "1", "was killed by signal 9 (Killed)");
+  expect_named(run_into("kill -KILL $(rank 1)"),
+               "rank 1",
+               "was killed by signal 9 (Killed)");
   expect_samples_so_far(0);
 }
 
 TEST_F(Endings, ANeighborThatIsKilledAmongMicroBatchesIsNamed) {
   expect_named(run_into("kill -KILL $(rank 1)", kEndlessNeighbors),
-               "1",
+               "rank 1",
                "was killed by signal 9 (Killed)");
   expect_samples_so_far(0);
 }
 
 TEST_F(Endings, ANeighborThatStopsAmongMicroBatchesIsNamed) {
   expect_named(run_into("kill -STOP $(rank 1)", kEndlessNeighbors),
-               "1",
+               "rank 1",
                ": stopped answering 3 s ago ");
 }
 
 TEST_F(Endings, AKilledServerIsNamed) {
   expect_named(run_into("kill -KILL $(rank 1)", kEndlessServed),
-               "1",
+               "server 0 (rank 1)",
                "was killed by signal 9 (Killed)");
   expect_samples_so_far(0);
+}
+
+TEST_F(Endings, AStoppedServerIsNamed) {
+  expect_named(run_into("kill -STOP $(rank 1)", kEndlessServed),
+               "server 0 (rank 1)",
+               ": stopped answering 10 s ago ");
+  expect_samples_so_far(0);
+}
+
+// The others do not wait for the master, and train on until they are told.
+TEST_F(Endings, AMasterThatIsKilledOrStopsIsNamed) {
+  for (const auto& [signal, fate] :
+       {std::pair{"KILL", "was killed by signal 9 (Killed)"},
+        {"STOP", ": stopped answering 10 s ago "}}) {
+    SCOPED_TRACE(signal);
+    fs::remove(folder_ / "r.jsonl");
+    expect_named(
+        run_into(std::string("kill -") + signal + " $(rank 2)", kEndlessServed),
+        "master (rank 2)",
+        fate);
+    expect_samples_so_far(0);
+  }
 }
 
 // Rank 1 is killed after 4 s of processor time, most of them of steps.
@@ -174,7 +199,7 @@ TEST_F(Endings, AFailedFirstCaseSaysWhereItsSamplesAre) {
 // The other trainer hangs inside of the reducer.
 TEST_F(Endings, AStoppedTrainerLeavesTheSamplesOfTheOther) {
   expect_named(run_into("kill -STOP $(rank 1)", kEndlessReducer),
-               "1",
+               "trainer 1 (rank 1)",
                ": stopped answering 8 s ago ");
   expect_samples_so_far(0);
 }
@@ -189,7 +214,7 @@ TEST_F(Endings, AKilledServerOverMpiIsNamed) {
     fs::remove(folder_ / "r.jsonl");
     expect_named(
         run_into("kill -KILL $(rank 1)", std::string(kEndlessServed) + engines),
-        "1",
+        "server 0 (rank 1)",
         "was killed by signal 9 (Killed)");
     expect_samples_so_far(0);
   }
@@ -198,7 +223,7 @@ TEST_F(Endings, AKilledServerOverMpiIsNamed) {
 TEST_F(Endings, AStoppedServerOverMpiIsNamed) {
   expect_named(run_into("kill -STOP $(rank 1)",
                         std::string(kEndlessServed) + "--sparse-engine mpi "),
-               "1",
+               "server 0 (rank 1)",
                ": stopped answering 10 s ago ");
 }
 #endif
@@ -206,7 +231,7 @@ TEST_F(Endings, AStoppedServerOverMpiIsNamed) {
 // Rank 1 alone is asked to stop, which the others cannot know.
 TEST_F(Endings, ARankThatStoppedAloneNamesTheSignal) {
   expect_named(run_into("kill -TERM $(rank 1)"),
-               "1",
+               "rank 1",
                "ended because of a SIGTERM (exit code 143)");
 }
 

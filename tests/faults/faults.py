@@ -212,7 +212,9 @@ class Run:
         if self.fault == "launcher":
             return
         self.expect(code == 3, f"exit code {code}")
-        named = re.search(rf"paceline: rank {self.victim} on host [^\n]*?: "
+        # With tables: "server 0 (rank 1) on host h: ...".
+        named = re.search(r"paceline: (?:[a-z]+ ?\d* \()?"
+                          rf"rank {self.victim}\)? on host [^\n]*?: "
                           rf"[^\n]*({FATES[self.fault]})", self.said)
         self.expect(named, "the rank and its fate are not named")
 

@@ -41,6 +41,19 @@ TEST(FailureNotice, sentences_name_rank_and_host) {
             "all-reduce, 9.4 MB");
 }
 
+TEST(FailureNotice, sentences_name_the_role_that_a_rank_has_said) {
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat server(store, 3, 0ms);
+  server.set_role("server 1");
+  const auto last = read_progress(*store, 3);
+  const FailureNotice notice = notice_of(SilentRank{3, 61s, last}, "h");
+  EXPECT_EQ(message_of(notice),
+            "server 1 (rank 3) on host h: stopped answering 61 s ago before "
+            "its first step");
+  post_failure(*store, notice);
+  EXPECT_EQ(message_of(*job_failure(*store)), message_of(notice));
+}
+
 TEST(Explain, own_failures_are_told_once) {
   MemoryStore store;
   EXPECT_EQ(explain_failure(store, kOwn, kHosts, 10s), message_of(kOwn));

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/launch/stop_signals.h"
 
 namespace paceline::measure {
 namespace {
@@ -79,6 +80,27 @@ TEST(Window, KeepsTheStepsThatEndedBeforeAnError) {
   EXPECT_EQ(kept.window_ns, 2050);
   EXPECT_EQ(kept.phase_ns.at("forward"), (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(kept.flush_ns, std::nullopt);
+}
+
+// The ranks that live on when another one has failed are asked to stop.
+TEST(Window, KeepsTheStepsThatEndedBeforeAWishToStop) {
+  Scribe job;
+  records::RankSamples kept;
+  EXPECT_THROW(measure(job,
+                       {.warmup = 1,
+                        .steps = 5,
+                        .progress =
+                            [](int done, int) {
+                              if (done == 4) {
+                                throw launch::StopRequested{15};
+                              }
+                            },
+                        .interrupted =
+                            [&](records::RankSamples samples) {
+                              kept = std::move(samples);
+                            }}),
+               launch::StopRequested);
+  EXPECT_EQ(kept.step_ns, (std::vector<std::int64_t>{1020, 1030}));
 }
 
 TEST(Window, SyncDrainsAfterEveryStep) {

@@ -66,6 +66,16 @@ launch::RankMonitor::Options monitor_options(
           }};
 }
 
+// As this rank wrote it; empty where the store is gone.
+std::string role_in(const World& world) {
+  try {
+    return launch::role_of(
+        launch::read_progress(*world.store, world.self.rank));
+  } catch (const WorldError&) {
+    return "";
+  }
+}
+
 launch::FailureNotice notice_of(const World& world,
                                 const std::exception& error) {
   const int exit_code = dynamic_cast<const UsageError*>(&error) ? 2 : 3;
@@ -76,7 +86,8 @@ launch::FailureNotice notice_of(const World& world,
           .consequence =
               dynamic_cast<const PeerTimeout*>(&error) != nullptr ||
               (exit_code == 3 && classify_failure(text) != FailureKind::kOwn),
-          .exit_code = exit_code};
+          .exit_code = exit_code,
+          .role = role_in(world)};
 }
 
 // Prints the failure here, or waits until another rank has printed the job's.

@@ -37,13 +37,15 @@ bool died_without_notice(const Child& child, KeyValueStore& store) {
 FailureNotice describe_death(const Child& child,
                              int rank,
                              KeyValueStore& store) {
-  return {rank,
-          child.host,
-          fmt::format("{}{}{} {}",
-                      child.exited_with(0) ? "left early: it " : "",
-                      child.name.empty() ? "" : child.name + " ",
-                      how_it_ended(*child.status),
-                      position_text(read_progress(store, rank)))};
+  const auto progress = read_progress(store, rank);
+  return {.rank = rank,
+          .host = child.host,
+          .text = fmt::format("{}{}{} {}",
+                              child.exited_with(0) ? "left early: it " : "",
+                              child.name.empty() ? "" : child.name + " ",
+                              how_it_ended(*child.status),
+                              position_text(progress)),
+          .role = role_of(progress)};
 }
 
 // The first rank that has not joined, where others have and wait for it.

@@ -11,7 +11,7 @@
 namespace paceline::launch {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    FailureNotice, rank, host, text, consequence, exit_code)
+    FailureNotice, rank, host, text, consequence, exit_code, role)
 
 namespace {
 
@@ -49,10 +49,12 @@ std::optional<FailureNotice> find_dead(KeyValueStore& store,
       detector.remove(silent->rank);
       continue;
     }
-    return FailureNotice{silent->rank,
-                         hosts[static_cast<std::size_t>(silent->rank)],
-                         fmt::format("ended without an error message {}",
-                                     position_text(silent->last))};
+    return FailureNotice{
+        .rank = silent->rank,
+        .host = hosts[static_cast<std::size_t>(silent->rank)],
+        .text = fmt::format("ended without an error message {}",
+                            position_text(silent->last)),
+        .role = role_of(silent->last)};
   }
   return std::nullopt;
 }
@@ -63,16 +65,22 @@ std::string message_of(const FailureNotice& notice) {
   if (notice.exit_code == 2) {
     return notice.text;
   }
+  const std::string rank = fmt::format("rank {}", notice.rank);
   return fmt::format(
-      "rank {} on host {}: {}", notice.rank, notice.host, notice.text);
+      "{} on host {}: {}",
+      notice.role.empty() ? rank : fmt::format("{} ({})", notice.role, rank),
+      notice.host,
+      notice.text);
 }
 
 FailureNotice notice_of(const SilentRank& silent, const std::string& host) {
-  return {silent.rank,
-          host,
-          fmt::format("stopped answering {:.0f} s ago {}",
-                      std::chrono::duration<double>(silent.since).count(),
-                      position_text(silent.last))};
+  return {
+      .rank = silent.rank,
+      .host = host,
+      .text = fmt::format("stopped answering {:.0f} s ago {}",
+                          std::chrono::duration<double>(silent.since).count(),
+                          position_text(silent.last)),
+      .role = role_of(silent.last)};
 }
 
 bool post_failure(KeyValueStore& store, const FailureNotice& notice) {

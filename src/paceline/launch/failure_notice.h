@@ -19,10 +19,12 @@ struct FailureNotice {
   /// The error only says that another rank is gone: a connection broke, or a
   /// peer did not answer.  A notice that names a cause replaces it.
   bool consequence = false;
-  int exit_code = 3;  // 2: the user's mistake, the same on every rank
+  int exit_code = 3;   // 2: the user's mistake, the same on every rank
+  std::string role{};  // as in Progress
 };
 
-/// "rank 2 on host h: text"; of a user's mistake the text alone.
+/// "rank 2 on host h: text", with a role "server 0 (rank 2) on host h: text";
+/// of a user's mistake the text alone.
 std::string message_of(const FailureNotice& notice);
 
 /// "rank 3 on host h stopped answering 61 s ago at step 12, all-reduce".

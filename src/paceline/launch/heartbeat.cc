@@ -22,7 +22,7 @@ std::string progress_key(int rank) {
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    Progress, beats, wall_ms, step, operation, done)
+    Progress, beats, wall_ms, step, operation, done, role)
 
 std::string encode(const Progress& progress) {
   return nlohmann::json(progress).dump(
@@ -49,6 +49,10 @@ std::string position_text(const Progress& progress) {
 
 std::string position_text(const std::optional<Progress>& progress) {
   return progress ? position_text(*progress) : "before it began";
+}
+
+std::string role_of(const std::optional<Progress>& progress) {
+  return progress ? progress->role : "";
 }
 
 std::optional<Progress> read_progress(KeyValueStore& store, int rank) {
@@ -127,6 +131,19 @@ void Heartbeat::beat_unless_claimed() {
   }
   const std::lock_guard lock(mutex_);
   write();
+}
+
+void Heartbeat::set_role(const std::string& role) {
+  const std::lock_guard lock(mutex_);
+  if (progress_.role != role) {
+    progress_.role = role;
+    write();
+  }
+}
+
+std::string Heartbeat::role() const {
+  const std::lock_guard lock(mutex_);
+  return progress_.role;
 }
 
 void Heartbeat::finish() {

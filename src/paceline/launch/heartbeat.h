@@ -26,6 +26,7 @@ struct Progress {
   std::int64_t step = -1;    // -1: before the first; kNoSteps
   std::string operation;     // "all-reduce, 9.4 MB"; may be empty
   bool done = false;         // the rank has finished
+  std::string role{};        // "server 0"; empty where all ranks do the same
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };
@@ -38,6 +39,8 @@ std::optional<Progress> decode_progress(std::string_view text);
 std::string position_text(const Progress& progress);
 /// Without progress: "before it began".
 std::string position_text(const std::optional<Progress>& progress);
+/// Without progress: empty.
+std::string role_of(const std::optional<Progress>& progress);
 
 std::optional<Progress> read_progress(KeyValueStore& store, int rank);
 
@@ -67,6 +70,11 @@ class Heartbeat {
 
   /// Repeats the last progress, unless a claim is held.
   void beat_unless_claimed();
+
+  /// What the rank is from here on, for the sentence of a failure.  Writes at
+  /// once where that is new.
+  void set_role(const std::string& role);
+  std::string role() const;
 
   /// The rank has finished: its heartbeat may stop.
   void finish();

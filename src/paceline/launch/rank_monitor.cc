@@ -122,13 +122,14 @@ class Poller {
  private:
   std::optional<Failure> post_standstill(nanoseconds still, bool waits) {
     const FailureNotice notice{
-        options_.rank,
-        options_.hosts[static_cast<std::size_t>(options_.rank)],
-        fmt::format("the main thread has {} for {:.0f} s, {}",
-                    waits ? "waited for other ranks" : "not moved",
-                    std::chrono::duration<double>(still).count(),
-                    options_.heartbeat->position()),
-        waits};
+        .rank = options_.rank,
+        .host = options_.hosts[static_cast<std::size_t>(options_.rank)],
+        .text = fmt::format("the main thread has {} for {:.0f} s, {}",
+                            waits ? "waited for other ranks" : "not moved",
+                            std::chrono::duration<double>(still).count(),
+                            options_.heartbeat->position()),
+        .consequence = waits,
+        .role = options_.heartbeat->role()};
     post_failure(*options_.store, notice);
     return Failure{notice, true};
   }

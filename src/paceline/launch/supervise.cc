@@ -177,11 +177,13 @@ class Supervision {
       const auto alive = std::ranges::find_if(
           children_, [](const Child& child) { return !child.status; });
       if (alive != children_.end()) {
+        const auto progress = read_progress(store_, alive->first_rank);
         cause_ = FailureNotice{
-            alive->first_rank,
-            alive->host,
-            "did not stop when it was asked to, and was killed " +
-                position_text(read_progress(store_, alive->first_rank))};
+            .rank = alive->first_rank,
+            .host = alive->host,
+            .text = "did not stop when it was asked to, and was killed " +
+                    position_text(progress),
+            .role = role_of(progress)};
       }
     }
     ending_ = true;

@@ -173,6 +173,7 @@ class Session {
                std::size_t count,
                const records::Configuration& c) {
     stop_if_asked();
+    context_.heartbeat.set_role(c.role_of(world_.self.rank));
     if (is_rank_0()) {
       world_.store->set(kCurrentCaseKey, c.key());
     }

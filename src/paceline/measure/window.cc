@@ -2,7 +2,6 @@
 #include "paceline/measure/window.h"
 
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -122,7 +121,7 @@ records::RankSamples measure(Steps& job, const WindowOptions& options) {
   MeasuredWindow window(job, options);
   try {
     return window.run();
-  } catch (const std::exception&) {
+  } catch (...) {  // a wish to stop is no std::exception
     if (options.interrupted) {
       options.interrupted(window.interrupted());
     }

@@ -97,6 +97,19 @@ std::vector<std::string> Configuration::engines() const {
   return all;
 }
 
+std::string Configuration::role_of(int rank) const {
+  if (!has_tables()) {
+    return "";
+  }
+  if (rank < trainers) {
+    return fmt::format("trainer {}", rank);
+  }
+  if (rank < trainers + servers) {
+    return fmt::format("server {}", rank - trainers);
+  }
+  return servers > 0 && rank == trainers + servers ? "master" : "";
+}
+
 std::string Configuration::key() const {
   std::string key = fmt::format(
       "model={} batch={} image={} classes={} ranks={} hosts={} strategy={} "

@@ -55,6 +55,9 @@ struct Configuration {
   bool compat_relu = false;     // one ReLU, as the original
   std::string sparse_engine{};  // of rows: gloo, mpi; empty: `engine`
   bool has_tables() const { return model == "hybrid" || model == "dlrm"; }
+  /// What a rank is beside embedding tables, counted from 0: "trainer 1",
+  /// "server 0", "master"; empty for other ranks, and where there are none.
+  std::string role_of(int rank) const;
 
   std::string link{};    // emulated link, "1Gbit,50us"; empty: the engine's own
   std::string replay{};  // profile file that is slept through; empty: none
