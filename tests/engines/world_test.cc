@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/engines/world.h"
 
+#include <csignal>
 #include <filesystem>
 #include <mutex>
 #include <thread>
 
 #include <ATen/ATen.h>
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "paceline/base/port.h"
 #include "paceline/engines/channel_spec.h"
 #include "paceline/launch/listener.h"
+#include "paceline/launch/stop_signals.h"
 
 namespace paceline::engines {
 namespace {
@@ -120,7 +119,9 @@ TEST(World, keys_of_two_jobs_never_meet) {
   outside->set("key", "theirs");
   EXPECT_FALSE(worlds[0].store->get("key"));
   worlds[1].store->set("key", "ours");
-  EXPECT_EQ(worlds[0].store->get("key"), "ours");
+  EXPECT_EQ(  // which may arrive later than the next question of another client
+      launch::wait_for(*worlds[0].store, "key", milliseconds(8000)),
+      "ours");
   EXPECT_EQ(outside->get("key"), "theirs");
 }
 
@@ -200,21 +201,19 @@ TEST(World, a_client_says_who_did_not_answer) {
   }
 }
 
-// The kernel completes the connection; nobody ever answers on it.
+// The kernel completes connections; nobody ever answers on them.  Closing it
+// lets threads go that wait for an answer.
+struct SilentListener {
+  launch::Listener at = *launch::listen_at("127.0.0.1", 0);
+  ~SilentListener() { close(at.fd); }
+};
+
 TEST(World, a_listener_that_says_nothing_is_left_in_time) {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(bind(listener, generic, size), 0);
-  ASSERT_EQ(listen(listener, 8), 0);
-  ASSERT_EQ(getsockname(listener, generic, &size), 0);
-  const int port = ntohs(address.sin_port);
+  const SilentListener listener;
+  const int port = listener.at.port;
   auto launch = launch_of(1, 2, "h");
-  launch.rendezvous = launch::TcpRendezvous{
-      "127.0.0.1", static_cast<std::uint16_t>(port), false};
+  launch.rendezvous =
+      launch::TcpRendezvous{"127.0.0.1", listener.at.port, false};
   const Stopwatch<> watch;
   try {
     join(launch, milliseconds(300));
@@ -227,7 +226,19 @@ TEST(World, a_listener_that_says_nothing_is_left_in_time) {
                   "HOST:PORT");
   }
   EXPECT_LT(watch.elapsed(), std::chrono::seconds(8));
-  close(listener);  // which lets the thread that waits go
+}
+
+// As launchers ask where rank 0 has found the port taken.
+TEST(World, a_rank_that_is_asked_to_stop_waits_for_nobody) {
+  const SilentListener listener;
+  const launch::StopSignals stop;
+  raise(SIGTERM);
+  for (const bool serves : {true, false}) {
+    auto launch = launch_of(serves ? 0 : 1, 2, "h");
+    launch.rendezvous = launch::TcpRendezvous{
+        "127.0.0.1", serves ? free_port() : listener.at.port, serves};
+    EXPECT_THROW(join(launch, std::chrono::seconds(20)), launch::StopRequested);
+  }
 }
 
 TEST(KeyValueStore, keeps_the_first_notice) {

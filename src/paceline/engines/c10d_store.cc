@@ -18,6 +18,7 @@
 #include "paceline/engines/failure.h"
 #include "paceline/launch/listener.h"
 #include "paceline/launch/network_interface.h"
+#include "paceline/launch/stop_signals.h"
 
 namespace paceline::engines {
 namespace {
@@ -48,6 +49,7 @@ using StorePtr = c10::intrusive_ptr<c10d::Store>;
 // timeout.
 StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   constexpr Milliseconds kOwnErrorFirst{2000};
+  constexpr Milliseconds kPoll{50};
   c10d::TCPStoreOptions options;
   options.port = tcp.port;
   options.isServer = tcp.serve;
@@ -63,14 +65,18 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   });
   auto opened = opening.get_future();
   std::thread(std::move(opening)).detach();
-  if (opened.wait_for(timeout + kOwnErrorFirst) != std::future_status::ready) {
-    throw WorldError(
-        fmt::format("nobody answered at {}:{} within {:g} s, where the ranks "
-                    "were to meet; if something else listens there, choose "
-                    "another port by --rendezvous HOST:PORT",
-                    tcp.host,
-                    tcp.port,
-                    to_seconds(timeout)));
+  const Stopwatch<> watch;
+  while (opened.wait_for(kPoll) != std::future_status::ready) {
+    launch::throw_if_stop_requested();
+    if (watch.elapsed() > timeout + kOwnErrorFirst) {
+      throw WorldError(
+          fmt::format("nobody answered at {}:{} within {:g} s, where the ranks "
+                      "were to meet; if something else listens there, choose "
+                      "another port by --rendezvous HOST:PORT",
+                      tcp.host,
+                      tcp.port,
+                      to_seconds(timeout)));
+    }
   }
   try {
     return opened.get();

@@ -15,6 +15,7 @@
 #include "paceline/engines/mpi/mpi_engine.h"
 #include "paceline/launch/failure_notice.h"
 #include "paceline/launch/rank_monitor.h"
+#include "paceline/launch/stop_signals.h"
 
 namespace paceline::engines {
 namespace {
@@ -25,6 +26,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kServeAfterFailure{1500};
 // How long a rank waits for another one to print the failure.
 constexpr milliseconds kPrintTimeout{5000};
+// The exit code of a rank that was asked to stop is so much more than the
+// signal.
+constexpr int kSignalExit = 128;
 
 void print(const std::string& message) {
   if (!message.empty()) {
@@ -123,6 +127,17 @@ void print_once(const World& world,
   }
 }
 
+// A rank that is asked to stop before it has met the others ends at once:
+// launchers ask so where another rank could not begin.
+World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
+  try {
+    return join(launch, timeout);
+  } catch (const launch::StopRequested& stop) {
+    std::fflush(nullptr);
+    _exit(kSignalExit + stop.signal);  // a thread may still open the store
+  }
+}
+
 }  // namespace
 
 void end_failed_rank(const World& world,
@@ -149,7 +164,7 @@ int run_rank(const launch::Launch& launch,
   keep_freed_memory();
   // A supervising parent knows better why a rank does not join.
   const bool supervised = launch.self.launcher == "paceline";
-  const World world = join(launch, supervised ? 10 * timeout : timeout);
+  const World world = join_or_stop(launch, supervised ? 10 * timeout : timeout);
   const auto heartbeat = std::make_shared<launch::Heartbeat>(
       world.store, world.self.rank, beat_interval(timeout));
   if (world.self.world == 1 && !supervised) {

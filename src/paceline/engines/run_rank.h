@@ -17,7 +17,8 @@ struct RankContext {
 };
 
 /// Joins the world, runs `body` under a launch::RankMonitor and leaves the
-/// world; returns the body's exit code.  `timeout` is --timeout: the limit for
+/// world; returns the body's exit code.  A rank that is asked to stop while it
+/// joins ends with 128 and the signal.  `timeout` is --timeout: the limit for
 /// joining, and for how long a rank may send no heartbeat.
 ///
 /// Where the body throws in a world of several ranks, the failure is posted to

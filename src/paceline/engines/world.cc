@@ -12,6 +12,7 @@
 #include "paceline/engines/c10d_store.h"
 #include "paceline/launch/failure_detector.h"
 #include "paceline/launch/listener.h"
+#include "paceline/launch/stop_signals.h"
 
 namespace paceline::engines {
 namespace {
@@ -48,8 +49,10 @@ std::vector<std::string> gather_hosts(launch::KeyValueStore& store,
   const Stopwatch<> watch;
   std::vector<std::string> hosts;
   for (int rank = 0; rank < world; ++rank) {
-    auto host = launch::wait_for(
-        store, launch::host_key(rank), left_of(timeout, watch));
+    auto host = launch::wait_for(store,
+                                 launch::host_key(rank),
+                                 left_of(timeout, watch),
+                                 launch::throw_if_stop_requested);
     if (!host) {
       refuse_missing(store, world, timeout);
     }
@@ -68,7 +71,8 @@ std::vector<std::string> exchange_hosts(launch::KeyValueStore& store,
     return hosts;
   }
   // Rank 0 may begin to wait later than this rank, and waits for as long.
-  const auto all = launch::wait_for(store, "hosts", 2 * timeout);
+  const auto all = launch::wait_for(
+      store, "hosts", 2 * timeout, launch::throw_if_stop_requested);
   if (!all) {
     throw WorldError(
         fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
@@ -119,7 +123,8 @@ void agree_on_token(const launch::Launch& launch,
   if (launch.self.rank == 0) {
     store.set("token", claim);
   }
-  const auto token = launch::wait_for(store, "token", 2 * timeout);
+  const auto token = launch::wait_for(
+      store, "token", 2 * timeout, launch::throw_if_stop_requested);
   if (!token) {
     throw WorldError(
         fmt::format("waiting for rank 0: no answer from a peer within {:g} s",

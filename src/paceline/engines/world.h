@@ -28,7 +28,7 @@ struct World {
 /// names and hands them out; local ranks follow from them where the launcher
 /// gave none.  A world of one opens no connection.  Throws UsageError for a
 /// port that is taken, WorldError that names the ranks that did not join within
-/// `timeout`.
+/// `timeout`, launch::StopRequested where this rank is asked to stop meanwhile.
 World join(const launch::Launch& launch, std::chrono::milliseconds timeout);
 
 /// Announces that this rank leaves.  The rank that serves the store stays until

@@ -33,7 +33,7 @@ StopSignals::~StopSignals() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-int StopSignals::signal() const {
+int requested_stop() {
   sigset_t pending;
   sigemptyset(&pending);
   sigpending(&pending);
@@ -43,6 +43,12 @@ int StopSignals::signal() const {
     }
   }
   return 0;
+}
+
+void throw_if_stop_requested() {
+  if (const int signal = requested_stop(); signal != 0) {
+    throw StopRequested{signal};
+  }
 }
 
 }  // namespace paceline::launch

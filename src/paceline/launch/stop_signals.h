@@ -10,6 +10,13 @@ struct StopRequested {
   int signal = 0;
 };
 
+/// The signal by which this process is asked to stop, SIGTERM before SIGUSR1;
+/// 0: none, also where no StopSignals lives.  Costs one system call.
+int requested_stop();
+
+/// Throws StopRequested where there is one.
+void throw_if_stop_requested();
+
 /// SIGTERM and SIGUSR1 as requests to stop after the current step.
 ///
 /// Blocks both for this thread and all that it starts later, so it must be made
@@ -24,11 +31,8 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// Costs one system call.
   bool requested() const { return signal() != 0; }
-
-  /// The signal that came, SIGTERM before SIGUSR1; 0: none.
-  int signal() const;
+  int signal() const { return requested_stop(); }
 
  private:
   sigset_t before_;
