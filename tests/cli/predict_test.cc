@@ -84,6 +84,10 @@ TEST_F(Predict, SimulatesServersOfEmbeddingTables) {
   expect_refused(job + "--batch-size 64",
                  "paceline: --batch-size 64: a step of hybrid has as many bags "
                  "as 20 to 50 ids make; leave it out, or take dlrm");
+  expect_refused("profile dlrm",
+                 "paceline: MODEL: dlrm has embedding tables, which a profile "
+                 "does not describe; `paceline predict dlrm --device-rate N` "
+                 "goes without one\n");
 }
 
 // No two jobs that differ have one key.

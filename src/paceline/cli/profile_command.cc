@@ -127,6 +127,12 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
 
 int ProfileCommand::run() {
   records::Configuration& c = configuration_;
+  if (c.has_tables()) {
+    throw UsageError(fmt::format(
+        "MODEL: {0} has embedding tables, which a profile does not describe; "
+        "`paceline predict {0} --device-rate N` goes without one",
+        c.model));
+  }
   const experiment::Machine machine = machine_here({});
   c.device = experiment::resolve_device(c.device, machine);
   c.engine = plan::engine_for("cpu").name;
