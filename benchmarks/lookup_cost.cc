@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lookup_cost [ROWS] [IDS] [ROUNDS]: a server's lookup of embedding rows.
+// lookup_cost [ROWS] [IDS] [ROUNDS] [REPEATS]: a server's lookup of embedding
+// rows.
 //
 // The kernel `lookup` of the runtime and a plain gather in memory, PyTorch's
 // index_select into a buffer that is there, take turns on one thread over the
@@ -9,10 +10,16 @@
 // Then another thread asks the server for these rows over Gloo on the loopback,
 // in turns with messages of the same lengths to which nobody looks anything up:
 // the engine's ping-pong, which no lookup can exceed.
+//
+// Of each pair of turns the other one begins.  Tables, ids, buffers and
+// connections are made anew for every repeat, which is one sample of the ratio
+// of rates; printed are the center of these samples and its 95 % interval.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -27,7 +34,7 @@
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/table.h"
 #include "paceline/runtime/ragged.h"
-#include "paceline/stats/quantile.h"
+#include "paceline/stats/interval.h"
 #include "paceline/strategies/embedding_job.h"
 
 namespace {
@@ -44,6 +51,11 @@ double seconds_of(const Work& work) {
 at::Tensor ragged(std::int64_t elements, at::ScalarType type) {
   const auto size = static_cast<std::int64_t>(c10::elementSize(type));
   return at::zeros({plan::kLengthBytes / size + elements}, type);
+}
+
+/// Turns go by pairs: ours and the bound, the bound and ours, and so on.
+bool is_ours(int turn) {
+  return turn % 4 == 0 || turn % 4 == 3;
 }
 
 /// A table, ids of it, and the call of the kernel that looks them up.
@@ -72,34 +84,43 @@ struct Lookup {
   void run() const { runtime::find_kernel("lookup").run({}, call); }
 };
 
-/// Million rows a second: the kernel, and a gather.
-struct InMemory {
-  double lookup = 0, gather = 0;
+/// Seconds of the rounds: what serves rows, and the bound of it.
+struct Rounds {
+  std::vector<double> ours{}, bound{};
 };
 
-double million_rows(std::int64_t ids, const std::vector<double>& seconds) {
-  return static_cast<double>(ids) / stats::median(seconds) * 1e-6;
-}
+/// The same of every repeat.
+struct Repeats {
+  std::vector<std::vector<double>> ours{}, bound{};
 
-InMemory in_memory(const Lookup& lookup, int rounds) {
+  void add(Rounds rounds) {
+    ours.push_back(std::move(rounds.ours));
+    bound.push_back(std::move(rounds.bound));
+  }
+};
+
+Rounds in_memory(const Lookup& lookup, int rounds) {
   const auto ids = lookup.wanted.numel();
   at::Tensor gathered = at::empty({ids, lookup.table.size(1)});
-  std::vector<double> kernel, gather;
-  for (int round = 0; round <= rounds; ++round) {
-    const double kernel_s = seconds_of([&] { lookup.run(); });
-    const double gather_s = seconds_of([&] {
-      at::index_select_out(gathered, lookup.table, 0, lookup.wanted);
+  Rounds taken;
+  for (int turn = 0; turn < 2 * (rounds + 1); ++turn) {
+    const bool ours = is_ours(turn);
+    const double seconds = seconds_of([&] {
+      if (ours) {
+        lookup.run();
+      } else {
+        at::index_select_out(gathered, lookup.table, 0, lookup.wanted);
+      }
     });
-    if (round > 0) {  // the first touches the memory
-      kernel.push_back(kernel_s);
-      gather.push_back(gather_s);
+    if (turn > 1) {  // the first ones touch the memory
+      (ours ? taken.ours : taken.bound).push_back(seconds);
     }
   }
   PACELINE_CHECK(
       lookup.found
           .narrow(0, lookup.found.numel() - gathered.numel(), gathered.numel())
           .equal(gathered.view({-1})));
-  return {million_rows(ids, kernel), million_rows(ids, gather)};
+  return taken;
 }
 
 void send(engines::Channel& channel, const at::Tensor& values) {
@@ -116,13 +137,8 @@ void receive(engines::Channel& channel, const at::Tensor& values) {
   }
 }
 
-/// Million rows a second that a trainer gets, and with which messages alone go
-/// to and fro.
-struct OverEngine {
-  double served = 0, ping_pong = 0;
-};
-
-OverEngine over_engine(const Lookup& lookup, int rounds) {
+/// A trainer's wait for rows, and for messages alone that go to and fro.
+Rounds over_engine(const Lookup& lookup, int rounds) {
   const auto engine = engines::make_engine("gloo");
   const auto store = c10::make_intrusive<c10d::HashStore>();
   const auto connect = [&](int rank) {
@@ -132,13 +148,13 @@ OverEngine over_engine(const Lookup& lookup, int rounds) {
                             .world = 2,
                             .interface = "lo"});
   };
-  const int messages = 2 * (rounds + 1);  // every other one is looked up
+  const int turns = 2 * (rounds + 1);
   auto server = std::async(std::launch::async, [&] {
     const at::NoGradGuard no_grad;
     const auto channel = connect(1);
-    for (int i = 0; i < messages; ++i) {
+    for (int turn = 0; turn < turns; ++turn) {
       receive(*channel, lookup.names);
-      if (i % 2 == 0) {
+      if (is_ours(turn)) {
         lookup.run();
       }
       send(*channel, lookup.found);
@@ -147,52 +163,77 @@ OverEngine over_engine(const Lookup& lookup, int rounds) {
   const auto channel = connect(0);
   const at::Tensor names = lookup.names.clone();
   const at::Tensor found = at::empty_like(lookup.found);
-  std::vector<double> served, ping_pong;
-  for (int i = 0; i < messages; ++i) {
+  Rounds taken;
+  for (int turn = 0; turn < turns; ++turn) {
     const double seconds = seconds_of([&] {
       send(*channel, names);
       receive(*channel, found);
     });
-    if (i > 1) {
-      (i % 2 == 0 ? served : ping_pong).push_back(seconds);
+    if (turn > 1) {
+      (is_ours(turn) ? taken.ours : taken.bound).push_back(seconds);
     }
   }
   server.get();
   PACELINE_CHECK(found.equal(lookup.found));
-  const auto ids = lookup.wanted.numel();
-  return {million_rows(ids, served), million_rows(ids, ping_pong)};
+  return taken;
 }
 
-void compare(std::int64_t rows, std::int64_t ids, int dim, int rounds) {
-  const Lookup lookup(rows, ids, dim);
-  const InMemory memory = in_memory(lookup, rounds);
-  const OverEngine engine = over_engine(lookup, rounds);
-  fmt::print("{:>4}  {:>9.2f} {:>9.2f} {:>6.0f}  {:>9.3f} {:>9.3f} {:>6.0f}\n",
-             dim,
-             memory.lookup,
-             memory.gather,
-             100 * memory.lookup / memory.gather,
-             engine.served,
-             engine.ping_pong,
-             100 * engine.served / engine.ping_pong);
+double million_rows(std::int64_t ids, stats::Runs seconds) {
+  return static_cast<double>(ids) / stats::median_of_runs(seconds)->value *
+         1e-6;
+}
+
+/// Both rates, and their ratio with its interval.
+std::string rates(std::int64_t ids, const Repeats& repeats) {
+  const auto ratio = stats::paired_ratio(repeats.bound, repeats.ours);
+  return fmt::format("{:>9.3f} {:>9.3f}  {:.3f} {:16}",
+                     million_rows(ids, repeats.ours),
+                     million_rows(ids, repeats.bound),
+                     ratio->value,
+                     ratio->interval ? fmt::format("[{:.3f}, {:.3f}]",
+                                                   ratio->interval->low,
+                                                   ratio->interval->high)
+                                     : "");
+}
+
+struct Sizes {
+  std::int64_t rows = 100'000, ids = 4'096;
+  int rounds = 51, repeats = 15;
+};
+
+void compare(const Sizes& sizes, int dim) {
+  Repeats memory, engine;
+  for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
+    const Lookup lookup(sizes.rows, sizes.ids, dim);
+    memory.add(in_memory(lookup, sizes.rounds));
+    engine.add(over_engine(lookup, sizes.rounds));
+  }
+  fmt::print(
+      "{:>4} {} {}\n", dim, rates(sizes.ids, memory), rates(sizes.ids, engine));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto rows = argc > 1 ? std::atoll(argv[1]) : 100'000;
-  const auto ids = argc > 2 ? std::atoll(argv[2]) : 4'096;
-  const int rounds = argc > 3 ? std::atoi(argv[3]) : 201;
+  Sizes sizes;
+  sizes.rows = argc > 1 ? std::atoll(argv[1]) : sizes.rows;
+  sizes.ids = argc > 2 ? std::atoll(argv[2]) : sizes.ids;
+  sizes.rounds = argc > 3 ? std::atoi(argv[3]) : sizes.rounds;
+  sizes.repeats = argc > 4 ? std::atoi(argv[4]) : sizes.repeats;
   const at::NoGradGuard no_grad;
   at::set_num_threads(1);
   fmt::print(
-      "{} ids of {} rows, fp32, medians of {} rounds in turn, million rows/s\n"
-      "          in memory, one thread        over Gloo, loopback\n"
-      " dim     lookup    gather      %     served ping-pong      %\n",
-      ids,
-      rows,
-      rounds);
+      "{} ids of {} rows, fp32, {} repeats of {} rounds in turn, million "
+      "rows/s\n"
+      "     in memory, one thread                        "
+      "over Gloo, loopback\n"
+      " dim    lookup    gather  ratio                   "
+      "served ping-pong  ratio\n",
+      sizes.ids,
+      sizes.rows,
+      sizes.repeats,
+      sizes.rounds);
   for (const int dim : {16, 64, 256}) {
-    compare(rows, ids, dim, rounds);
+    compare(sizes, dim);
   }
 }
