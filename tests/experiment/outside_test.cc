@@ -131,6 +131,18 @@ TEST_F(Adapters, SettleTheirCases) {
   EXPECT_EQ(status_of_not_run(all[3]), "not-installed");
 }
 
+TEST_F(Adapters, ThatReadNoDataAreARowBesideOursThatDoes) {
+  const auto all = cases({{"framework", "paceline,own"},
+                          {"model", "lenet"},
+                          {"data", "digits"}},
+                         machine());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].not_run, "");
+  EXPECT_EQ(all[1].not_run,
+            "own trains on one synthetic batch alone, not on 'digits'");
+  EXPECT_EQ(status_of_not_run(all[1]), "unsupported");
+}
+
 TEST_F(Adapters, ThatAreNotAvailableAreARowThatSaysWhy) {
   write("[gone]\nabout = 'x'\nunavailable = 'gone 1.0 does not compile'\n");
   for (const char* python : {"", "/usr/bin/python3"}) {
@@ -156,9 +168,6 @@ TEST_F(Adapters, AreNamedInMessagesAsTheUserNamedThem) {
   EXPECT_EQ(refused("link", "1Gbit"),
             "--link: '1Gbit' holds operations of Paceline's own ranks, and own "
             "performs the case");
-  EXPECT_EQ(refused("data", "digits"),
-            "--data: 'digits' is trained on by a network of this program, "
-            "which own has not");
 }
 
 TEST_F(Adapters, LeaveARowWhereTheyCannotRunACase) {

@@ -89,9 +89,10 @@ void take_data(Configuration& c, const Where& where) {
     return;
   }
   const plan::DataTraits& traits = traits_of(c, where);
-  if (!c.replay.empty() ||
+  const bool outside =
       strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb})
-          .external()) {
+          .external();
+  if (!c.replay.empty() || (outside && c.not_run.empty())) {
     throw UsageError(fmt::format(
         "{}: '{}' is trained on by a network of this program, which {} has not",
         where("data"),
@@ -100,6 +101,9 @@ void take_data(Configuration& c, const Where& where) {
   }
   if (traits.mapped) {
     take_mapped(c, where);
+    return;
+  }
+  if (outside) {
     return;
   }
   if (!plan::dirichlet_alpha(c.split)) {

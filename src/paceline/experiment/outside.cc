@@ -144,6 +144,11 @@ void settle_framework(Configuration& c,
                             c.model);
   } else if (lacks(adapter->dtypes, c.dtype)) {
     c.not_run = fmt::format("{} does not train in {}", c.framework, c.dtype);
+  } else if (!c.data.empty()) {
+    c.not_run =
+        fmt::format("{} trains on one synthetic batch alone, not on '{}'",
+                    c.framework,
+                    c.data);
   }
 }
 
