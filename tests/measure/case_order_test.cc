@@ -42,6 +42,18 @@ TEST(CaseOrder, LeavesOutWhatIsCompletedOfThisRepetitionButNotDiscardedCases) {
             (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
+TEST(CaseOrder, WhatCannotRunIsToldOnceForEachReason) {
+  auto experiment = eight_cases();
+  Configuration& absent = experiment.cases.back();
+  absent.not_run = "is not installed";
+  const CompletedCases completed{{absent.key() + absent.not_run, 1}};
+  EXPECT_EQ(cases_to_do(experiment, completed, 1).size(), 7U);
+  absent.not_run = "has no compiled form";
+  EXPECT_EQ(cases_to_do(experiment, completed, 1).size(), 8U);
+  absent.not_run = "";
+  EXPECT_EQ(cases_to_do(experiment, completed, 1).size(), 8U);
+}
+
 TEST(CaseOrder, TrainsTheCasesOfAllLaterRepetitionsThatCanRun) {
   auto experiment = eight_cases();
   experiment.cases[4].not_run = "no such network";

@@ -162,12 +162,17 @@ TEST_F(Store, AReaderReturnsEachRecordOnceAndAsSoonAsItIsWhole) {
   }
 }
 
-TEST_F(Store, CompletedHoldsCasesWithoutErrors) {
+TEST_F(Store, CompletedHoldsCasesWithoutErrorsAndReasonsOfThoseThatCannotRun) {
   RunRecord failed = full_record();
   failed.run = 3;
   failed.error = "rank 0: killed";
-  const auto done = completed(std::vector{full_record(), failed});
-  EXPECT_EQ(done.size(), 1u);
+  RunRecord absent = full_record();
+  absent.run = 4;
+  absent.error = "jax is not installed here";
+  absent.status = "not-installed";
+  const auto done = completed(std::vector{full_record(), failed, absent});
+  EXPECT_EQ(done.size(), 2u);
+  EXPECT_TRUE(done.contains({absent.configuration.key() + *absent.error, 4}));
   EXPECT_TRUE(done.contains({full_record().configuration.key(), 2}));
 }
 

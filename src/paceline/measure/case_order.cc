@@ -17,7 +17,7 @@ std::vector<Configuration> cases_to_do(const experiment::Experiment& experiment,
                                        int run) {
   std::vector<Configuration> cases;
   for (const Configuration& c : experiment.cases) {
-    if (c.discard || !completed.contains({c.key(), run})) {
+    if (c.discard || !completed.contains({c.key() + c.not_run, run})) {
       cases.push_back(c);
     }
   }

@@ -13,7 +13,7 @@
 
 namespace paceline::measure {
 
-/// Cases by key and repetition.
+/// Cases by name and repetition (records::completed).
 using CompletedCases = std::set<std::pair<std::string, int>>;
 
 /// Those of repetition `run` that are not completed, and all that are

@@ -220,8 +220,9 @@ std::set<std::pair<std::string, int>> completed(
     std::span<const RunRecord> records) {
   std::set<std::pair<std::string, int>> done;
   for (const RunRecord& record : records) {
-    if (!record.error) {
-      done.emplace(record.configuration.key(), record.run);
+    if (!record.error || record.not_run()) {
+      done.emplace(record.configuration.key() + record.error.value_or(""),
+                   record.run);
     }
   }
   return done;

@@ -78,8 +78,9 @@ class RecordReader {
 /// Whatever else lies there stays, without a word.
 void remove_if_empty(const std::string& path);
 
-/// Case and repetition of every record without an error: what `--resume` need
-/// not run again.  A case is named by `Configuration::key()`.
+/// Case and repetition of every record that `--resume` need not run again: one
+/// without an error is named by `Configuration::key()`, one that could not run
+/// by its key and the reason, so that it runs where the reason is gone.
 std::set<std::pair<std::string, int>> completed(
     std::span<const RunRecord> records);
 
