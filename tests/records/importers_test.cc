@@ -481,6 +481,10 @@ TEST(Importers, NcclTestsJson) {
   EXPECT_EQ(rows[0].iteration_ns, std::vector<std::int64_t>{12500});
   EXPECT_EQ(rows[0].wire_bytes, 3072);
   EXPECT_EQ(rows[0].wrong_elements, 3);
+  std::string unchecked = text;
+  unchecked.replace(unchecked.find("3.0"), 3, "\"N/A\"");
+  EXPECT_EQ(import_nccl_tests(unchecked, "x.json").at(0).wrong_elements,
+            std::nullopt);
 }
 
 }  // namespace

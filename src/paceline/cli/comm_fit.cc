@@ -52,7 +52,7 @@ plan::Picoseconds latency_of(std::span<const CommRecord> records) {
   double least_ns = 0;
   std::int64_t bytes = 0;
   for (const CommRecord& r : records) {
-    if (r.operation == "message" && r.wrong_elements == 0 &&
+    if (r.operation == "message" && r.wrong_elements.value_or(0) == 0 &&
         r.bytes <= kShort && (bytes == 0 || r.bytes < bytes)) {
       bytes = r.bytes;
       least_ns = r.quantile_ns(0);
@@ -89,7 +89,7 @@ std::vector<cluster::LinkFit> fits_of(std::span<const CommRecord> records) {
     std::vector<stats::SizedTime> points;
     const CommRecord* of = nullptr;
     for (const CommRecord& r : records) {
-      if (r.operation == operation && r.wrong_elements == 0 &&
+      if (r.operation == operation && r.wrong_elements.value_or(0) == 0 &&
           r.valid.value_or(false)) {
         points.push_back({static_cast<double>(r.bytes), r.median_ns() * 1e-9});
         of = &r;

@@ -68,7 +68,7 @@ int CommResults::show(const measure::CommResult& result,
                           ' ',
                           false,
                           nlohmann::ordered_json::error_handler_t::replace));
-    code = record.wrong_elements > 0 ? 3 : code;
+    code = record.wrong_elements.value_or(0) > 0 ? 3 : code;
   }
   if (!result.records.empty()) {
     fmt::print("{}",

@@ -60,7 +60,7 @@ void merge(const CommSamples& samples, records::CommRecord& record) {
   record.bytes = samples.bytes;
   record.wire_bytes = std::max(record.wire_bytes, samples.wire_bytes);
   record.wrong_elements =
-      std::max(record.wrong_elements, samples.wrong_elements);
+      std::max(record.wrong_elements.value_or(0), samples.wrong_elements);
   record.iteration_ns.resize(samples.duration_ns.size(), 0);
   for (std::size_t i = 0; i < samples.duration_ns.size(); ++i) {
     record.iteration_ns[i] =

@@ -100,7 +100,8 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["duration_ns"] = duration_of(record);
   json["wire_bytes"] = record.wire_bytes;
   json["bytes_per_s"] = bandwidth_of(record);
-  json["wrong_elements"] = record.wrong_elements;
+  json["wrong_elements"] =
+      record.wrong_elements ? Json(*record.wrong_elements) : Json(nullptr);
   json["link_slack_ns"] =
       record.link_slack_ns ? Json(*record.link_slack_ns) : Json(nullptr);
   json["valid"] = record.valid ? Json(*record.valid) : Json(nullptr);
@@ -130,10 +131,13 @@ CommRecord comm_record_from(const Json& json) {
                     .iteration_ns = json.at("iteration_ns"),
                     .wire_bytes = json.at("wire_bytes"),
                     .line_bytes_per_s = line.is_null() ? 0 : line.get<double>(),
-                    .wrong_elements = json.at("wrong_elements"),
+                    .wrong_elements = {},
                     .link_slack_ns = {},
                     .valid = {},
                     .warnings = {}};
+  if (const Json& wrong = json.at("wrong_elements"); !wrong.is_null()) {
+    record.wrong_elements = wrong.get<std::int64_t>();
+  }
   if (!slack.is_null()) {
     record.link_slack_ns = slack.get<std::int64_t>();
   }

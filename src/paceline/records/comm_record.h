@@ -29,9 +29,10 @@ struct CommRecord {
   int warmup = 0;
   /// By iteration: the longest duration of any rank, nanoseconds.
   std::vector<std::int64_t> iteration_ns;
-  std::int64_t wire_bytes = 0;      // that a rank sends, plan/wire_bytes.h
-  double line_bytes_per_s = 0;      // of a plain stream; 0: not measured
-  std::int64_t wrong_elements = 0;  // on the rank that has most
+  std::int64_t wire_bytes = 0;  // that a rank sends, plan/wire_bytes.h
+  double line_bytes_per_s = 0;  // of a plain stream; 0: not measured
+  /// On the rank that has most; absent: nobody looked.
+  std::optional<std::int64_t> wrong_elements = 0;
   std::optional<std::int64_t> link_slack_ns;  // least; negative: too slow
   /// The engine was as fast as the emulated link; nothing where that is not
   /// known, as of messages.  True without such a link.

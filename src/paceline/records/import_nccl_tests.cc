@@ -99,8 +99,10 @@ std::vector<CommRecord> from_text(std::string_view text,
         row.bytes = std::stoll(match[1]);
         row.dtype = match[3];
         row.iteration_ns = {ns_of(std::stod(match[4]), path)};
-        row.wrong_elements =
-            match[5] == "N/A" ? 0 : std::llround(std::stod(match[5]));
+        row.wrong_elements.reset();
+        if (match[5] != "N/A") {
+          row.wrong_elements = std::llround(std::stod(match[5]));
+        }
       } else if (std::regex_match(line, begun_pattern)) {
         throw UsageError(
             fmt::format("{}:{}: '{}' is a row of results that is cut off",
@@ -146,8 +148,10 @@ std::vector<CommRecord> from_tests(const Tests& json,
     row.warmup = config.value("warmup_iters", 0);
     row.iteration_ns = {ns_of(result.at(place).at("time"), path)};
     const Tests wrong = result.at(place).value("nwrong", Tests());
-    row.wrong_elements =
-        wrong.is_number() ? std::llround(wrong.get<double>()) : 0;
+    row.wrong_elements.reset();
+    if (wrong.is_number()) {
+      row.wrong_elements = std::llround(wrong.get<double>());
+    }
     rows.push_back(std::move(row));
   }
   return rows;

@@ -50,8 +50,8 @@ std::string share_text(const CommRecord& record) {
 }
 
 std::string remark(const CommRecord& record) {
-  if (record.wrong_elements > 0) {
-    return fmt::format("{} WRONG ELEMENTS", record.wrong_elements);
+  if (record.wrong_elements.value_or(0) > 0) {
+    return fmt::format("{} WRONG ELEMENTS", *record.wrong_elements);
   }
   return record.valid.value_or(true)
              ? ""
@@ -184,7 +184,8 @@ const Fields<CommRecord>& comm_fields() {
       return r.line_bytes_per_s > 0 ? Json(rounded(r.line_bytes_per_s))
                                     : Json();
     });
-    add("wrong_elements", [](const CommRecord& r) { return r.wrong_elements; });
+    add("wrong_elements",
+        [](const CommRecord& r) { return or_null(r.wrong_elements); });
     add("valid", [](const CommRecord& r) { return or_null(r.valid); });
     return all;
   }();
