@@ -132,10 +132,9 @@ TEST_F(Adapters, SettleTheirCases) {
 }
 
 TEST_F(Adapters, ThatReadNoDataAreARowBesideOursThatDoes) {
-  const auto all = cases({{"framework", "paceline,own"},
-                          {"model", "lenet"},
-                          {"data", "digits"}},
-                         machine());
+  const auto all = cases(
+      {{"framework", "paceline,own"}, {"model", "lenet"}, {"data", "digits"}},
+      machine());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].not_run, "");
   EXPECT_EQ(all[1].not_run,
