@@ -138,6 +138,12 @@ int run_parsed(const Commands& commands) {
 }
 
 /// The subcommands that look at this machine, or act for another one.
+/// Before the commands, which take the formatter from here.
+void set_up(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("--version", "paceline " PACELINE_VERSION);
+}
+
 struct MeasuringApps {
   CLI::App *comm, *profile, *doctor, *agent;
 };
@@ -157,8 +163,7 @@ int dispatch(std::vector<std::string> arguments) {
     return launch::guard_command({arguments.begin() + 1, arguments.end()});
   }
   CLI::App app("Measures and predicts distributed training.", "paceline");
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.set_version_flag("--version", "paceline " PACELINE_VERSION);
+  set_up(app);
   CLI::App* run = app.add_subcommand("run", "measure an experiment");
   CLI::App* report = app.add_subcommand(
       "report", "show records: a page, Markdown, CSV, tables");

@@ -166,6 +166,27 @@ std::string canonical_link(const Configuration& configuration,
   return link;
 }
 
+namespace {
+
+void check_update(const Configuration& c,
+                  const strategies::StrategySpec& spec,
+                  const Where& where) {
+  if (c.learning_rate == 0 && strategies::divides_by_rate(spec)) {
+    throw UsageError(
+        fmt::format("{}: '0', but '{}' divides by the rate; take one above 0",
+                    where("learning_rate"),
+                    spec.update.row->name));
+  }
+  if (c.clip_norm > 0 && !c.command.empty()) {
+    throw UsageError(
+        fmt::format("{}: the case is performed by --command, which is not told "
+                    "to clip; leave it out",
+                    where("clip_norm")));
+  }
+}
+
+}  // namespace
+
 void check_instruments(const Configuration& c, const Where& where) {
   const strategies::StrategySpec spec =
       strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
@@ -209,18 +230,7 @@ void check_instruments(const Configuration& c, const Where& where) {
         where("average_buffers"),
         by_pytorch ? "'" + performer_of(c) + "'" : "a replay"));
   }
-  if (c.learning_rate == 0 && strategies::divides_by_rate(spec)) {
-    throw UsageError(
-        fmt::format("{}: '0', but '{}' divides by the rate; take one above 0",
-                    where("learning_rate"),
-                    spec.update.row->name));
-  }
-  if (c.clip_norm > 0 && !c.command.empty()) {
-    throw UsageError(
-        fmt::format("{}: the case is performed by --command, which is not told "
-                    "to clip; leave it out",
-                    where("clip_norm")));
-  }
+  check_update(c, spec, where);
   if (!c.link.empty() && c.device != "cpu") {
     throw UsageError(fmt::format(
         "{}: '{}' holds operations on the CPU alone, and the case runs on {}",
