@@ -137,13 +137,13 @@ int run_parsed(const Commands& commands) {
   return parsed == commands.end() ? 0 : parsed->second();
 }
 
-/// The subcommands that look at this machine, or act for another one.
 /// Before the commands, which take the formatter from here.
 void set_up(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", "paceline " PACELINE_VERSION);
 }
 
+/// The subcommands that look at this machine, or act for another one.
 struct MeasuringApps {
   CLI::App *comm, *profile, *doctor, *agent;
 };

@@ -76,11 +76,6 @@ void examine(const StrategySpec& spec,
 
 }  // namespace
 
-bool averages_hosts(const StrategySpec& spec) {
-  return spec.exchange.row != nullptr && spec.exchange.row->name == kOfHosts &&
-         spec.exchange.options.count("local") == 0;
-}
-
 TopologyUses uses_of(const std::string& topology,
                      const Nodes& nodes,
                      bool of_hosts) {

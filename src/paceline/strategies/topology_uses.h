@@ -9,8 +9,6 @@
 
 namespace paceline::strategies {
 
-struct StrategySpec;
-
 /// An exchange that averages over a graph, with the parts of a strategy that
 /// may stand beside it.
 struct TopologyUse {
@@ -30,9 +28,5 @@ struct TopologyUses {
 TopologyUses uses_of(const std::string& topology,
                      const Nodes& nodes,
                      bool of_hosts);
-
-/// Whether the graph of the strategy is one of hosts, and it leaves it to the
-/// hosts how many ranks each has.
-bool averages_hosts(const StrategySpec& spec);
 
 }  // namespace paceline::strategies
