@@ -16,6 +16,16 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+template <class Value>
+std::optional<Value> unless_null(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<Value>());
+}
+
 Json duration_of(const CommRecord& record) {
   Json json;
   json["min"] = record.quantile_ns(0);
@@ -100,11 +110,9 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["duration_ns"] = duration_of(record);
   json["wire_bytes"] = record.wire_bytes;
   json["bytes_per_s"] = bandwidth_of(record);
-  json["wrong_elements"] =
-      record.wrong_elements ? Json(*record.wrong_elements) : Json(nullptr);
-  json["link_slack_ns"] =
-      record.link_slack_ns ? Json(*record.link_slack_ns) : Json(nullptr);
-  json["valid"] = record.valid ? Json(*record.valid) : Json(nullptr);
+  json["wrong_elements"] = or_null(record.wrong_elements);
+  json["link_slack_ns"] = or_null(record.link_slack_ns);
+  json["valid"] = or_null(record.valid);
   RunRecord shell;
   shell.environment = environment;
   shell.warnings = record.warnings;
@@ -116,34 +124,25 @@ Json to_json(const CommRecord& record, const Environment& environment) {
 
 CommRecord comm_record_from(const Json& json) {
   const Json& line = json.at("bytes_per_s").at("line");
-  const Json& slack = json.at("link_slack_ns");
-  CommRecord record{.started_at = text_or_empty(json.at("started_at")),
-                    .operation = json.at("operation"),
-                    .bytes = json.at("bytes"),
-                    .ranks = json.at("ranks"),
-                    .ranks_per_host = json.at("ranks_per_host"),
-                    .engine = json.at("engine"),
-                    .device = json.at("device"),
-                    .dtype = json.at("dtype"),
-                    .interface = text_or_empty(json.at("interface")),
-                    .link = text_or_empty(json.at("link")),
-                    .warmup = json.at("warmup"),
-                    .iteration_ns = json.at("iteration_ns"),
-                    .wire_bytes = json.at("wire_bytes"),
-                    .line_bytes_per_s = line.is_null() ? 0 : line.get<double>(),
-                    .wrong_elements = {},
-                    .link_slack_ns = {},
-                    .valid = {},
-                    .warnings = {}};
-  if (const Json& wrong = json.at("wrong_elements"); !wrong.is_null()) {
-    record.wrong_elements = wrong.get<std::int64_t>();
-  }
-  if (!slack.is_null()) {
-    record.link_slack_ns = slack.get<std::int64_t>();
-  }
-  if (const Json& valid = json.at("valid"); !valid.is_null()) {
-    record.valid = valid.get<bool>();
-  }
+  CommRecord record{
+      .started_at = text_or_empty(json.at("started_at")),
+      .operation = json.at("operation"),
+      .bytes = json.at("bytes"),
+      .ranks = json.at("ranks"),
+      .ranks_per_host = json.at("ranks_per_host"),
+      .engine = json.at("engine"),
+      .device = json.at("device"),
+      .dtype = json.at("dtype"),
+      .interface = text_or_empty(json.at("interface")),
+      .link = text_or_empty(json.at("link")),
+      .warmup = json.at("warmup"),
+      .iteration_ns = json.at("iteration_ns"),
+      .wire_bytes = json.at("wire_bytes"),
+      .line_bytes_per_s = line.is_null() ? 0 : line.get<double>(),
+      .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements")),
+      .link_slack_ns = unless_null<std::int64_t>(json.at("link_slack_ns")),
+      .valid = unless_null<bool>(json.at("valid")),
+      .warnings = {}};
   for (const Json& warning : json.at("warnings")) {
     record.warnings.push_back({.code = warning.at("code"),
                                .seen = warning.at("seen"),
