@@ -27,6 +27,16 @@ constexpr int kSteps = 10;
 using testing::copies;
 using testing::distance;
 
+void run_steps(Trainer& trainer, const records::Configuration& c, int steps) {
+  for (int step = 0; step < steps; ++step) {
+    trainer.step();
+    if (c.staleness > 0) {
+      trainer.drain();  // so that a lookup misses nothing
+    }
+  }
+  trainer.drain();
+}
+
 /// Checks every rank's parameters; `check(what, found, expected)`.
 template <class Check>
 void train_and_check(const records::Configuration& c,
@@ -44,13 +54,7 @@ void train_and_check(const records::Configuration& c,
   testing::run_team_well(c.ranks, [&](const Team& team) {
     Trainer trainer(c, team, options_of(c, integers));
     EXPECT_EQ(trainer.trains(), team.rank < c.trainers);
-    for (int step = 0; step < steps; ++step) {
-      trainer.step();
-      if (c.staleness > 0) {
-        trainer.drain();  // so that a lookup misses nothing
-      }
-    }
-    trainer.drain();
+    run_steps(trainer, c, steps);
     const std::lock_guard lock(mutex);
     if (trainer.trains()) {
       check("rank " + std::to_string(team.rank),
@@ -229,13 +233,7 @@ std::vector<at::Tensor> tables_after(const records::Configuration& c,
   }
   testing::run_team_well(c.ranks, [&](const Team& team) {
     Trainer trainer(c, team, options_of(c, /*integers=*/false));
-    for (int step = 0; step < steps; ++step) {
-      trainer.step();
-      if (c.staleness > 0) {
-        trainer.drain();  // so that a lookup misses nothing
-      }
-    }
-    trainer.drain();
+    run_steps(trainer, c, steps);
     const std::lock_guard lock(mutex);
     if (!trainer.trains() && team.rank + 1 < c.ranks) {
       take_rows(trainer, tables);

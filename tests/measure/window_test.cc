@@ -59,23 +59,30 @@ TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
   EXPECT_EQ(samples.phase_ns.at("wait"), (std::vector<std::int64_t>{9, 9, 9}));
 }
 
-TEST(Window, KeepsTheStepsThatEndedBeforeAnError) {
+/// What is kept of a window in whose fourth step `error` is thrown.
+template <class Error>
+records::RankSamples kept_before(const Error& error) {
   Scribe job;
   records::RankSamples kept;
   EXPECT_THROW(measure(job,
                        {.warmup = 1,
                         .steps = 5,
                         .progress =
-                            [](int done, int) {
+                            [&](int done, int) {
                               if (done == 4) {
-                                throw WorldError("a rank died");
+                                throw error;
                               }
                             },
                         .interrupted =
                             [&](records::RankSamples samples) {
                               kept = std::move(samples);
                             }}),
-               WorldError);
+               Error);
+  return kept;
+}
+
+TEST(Window, KeepsTheStepsThatEndedBeforeAnError) {
+  const auto kept = kept_before(WorldError("a rank died"));
   EXPECT_EQ(kept.step_ns, (std::vector<std::int64_t>{1020, 1030}));
   EXPECT_EQ(kept.window_ns, 2050);
   EXPECT_EQ(kept.phase_ns.at("forward"), (std::vector<std::int64_t>{2, 3}));
@@ -84,22 +91,7 @@ TEST(Window, KeepsTheStepsThatEndedBeforeAnError) {
 
 // The ranks that live on when another one has failed are asked to stop.
 TEST(Window, KeepsTheStepsThatEndedBeforeAWishToStop) {
-  Scribe job;
-  records::RankSamples kept;
-  EXPECT_THROW(measure(job,
-                       {.warmup = 1,
-                        .steps = 5,
-                        .progress =
-                            [](int done, int) {
-                              if (done == 4) {
-                                throw launch::StopRequested{15};
-                              }
-                            },
-                        .interrupted =
-                            [&](records::RankSamples samples) {
-                              kept = std::move(samples);
-                            }}),
-               launch::StopRequested);
+  const auto kept = kept_before(launch::StopRequested{15});
   EXPECT_EQ(kept.step_ns, (std::vector<std::int64_t>{1020, 1030}));
 }
 
