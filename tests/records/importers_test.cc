@@ -3,93 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/base/error.h"
 #include "paceline/records/import_nccl_tests.h"
 #include "paceline/records/json.h"
+#include "records/refusal.h"
 
 namespace paceline::records {
 namespace {
-
-std::string refusal(auto&& call) {
-  try {
-    call();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-// Lines of mlcommons/training_results_v4.0, ASUSTeK/results/
-// ESC8000A-E12-8xH100-PCIE-80GB/resnet/result_1.txt.
-constexpr const char* kMllog = R"(
-:::MLLOG {"namespace": "", "time_ms": 1715251850571, "event_type": "POINT_IN_TIME", "key": "submission_benchmark", "value": "resnet", "metadata": {"file": "<string>", "lineno": 3}}
-:::MLLOG {"namespace": "", "time_ms": 1715251850609, "event_type": "POINT_IN_TIME", "key": "submission_platform", "value": "1xESC8000A-E12", "metadata": {"file": "<string>", "lineno": 3}}
-:::MLLOG {"namespace": "", "time_ms": 1715251895686, "event_type": "POINT_IN_TIME", "key": "seed", "value": 11988, "metadata": {"file": "/workspace/image_classification/train_imagenet.py", "lineno": 186}}
-:::MLLOG {"namespace": "", "time_ms": 1715251900504, "event_type": "POINT_IN_TIME", "key": "weights_initialization", "value": null, "metadata": {"file": "/workspace/image_classification/symbols/resnet-v1b-mainloop-fl.py", "lineno": 214, "tensor": "stage1_unit1_bn1_beta"}}
-:::MLLOG {"namespace": "", "time_ms": 1715253129259, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": {"throughput": 36194.356825665054}, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1001, "step": 34}}
-:::MLLOG {"namespace": "", "time_ms": 1715253164660, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": {"throughput": 36189.53018148138}, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1001, "step": 35}}
-:::MLLOG {"namespace": "", "time_ms": 1715253165202, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.7602, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1043, "epoch_num": 35}}
-:::MLLOG {"namespace": "", "time_ms": 1715253165202, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, "metadata": {"file": "/workspace/image_classification/common/fit.py", "lineno": 1050, "status": "success", "epoch": 34}}
-)";
-
-TEST(Importers, MlperfThroughputPerTrackedStats) {
-  const Importer* importer = importer_of(kMllog, "result_1.txt");
-  ASSERT_NE(importer, nullptr);
-  EXPECT_EQ(importer->name, "mllog");
-  const auto records = importer->read(kMllog, "result_1.txt");
-  ASSERT_EQ(records.size(), 1U);
-  const RunRecord& record = records[0];
-  EXPECT_EQ(record.configuration.model, "resnet");
-  EXPECT_EQ(record.configuration.label, "1xESC8000A-E12");
-  EXPECT_EQ(record.adapter.at("seed"), "11988");
-  EXPECT_EQ(record.adapter.at("run_status"), "success");
-  EXPECT_EQ(record.adapter.count("weights_initialization"), 0U);
-  EXPECT_EQ(record.ranks[0].step_ns, (std::vector<std::int64_t>{27629, 27632}))
-      << "1e9 / 36194.36, 1e9 / 36189.53: no line has the global batch";
-  EXPECT_EQ(from_line(to_line(record)), record);
-  EXPECT_NE(refusal([] {
-              import_mllog(":::MLLOG {\"key\": \"seed\", \"value\": 1}", "x");
-            }).find("x: no tracked_stats"),
-            std::string::npos);
-  EXPECT_NE(refusal([] { import_mllog("\n:::MLLOG {", "x"); }).find("x:2: not"),
-            std::string::npos);
-  std::string damaged = kMllog;
-  damaged.replace(damaged.find("36189.53018148138"), 17, "null");
-  EXPECT_EQ(refusal([&] { import_mllog(damaged, "x"); }),
-            "x:7: the throughput null is no positive number");
-}
-
-TEST(Importers, MlperfSaysWhatTheLogDoesNot) {
-  const auto codes = [](const std::string& text) {
-    std::vector<std::string> found;
-    const RunRecord record = import_mllog(text, "x").at(0);
-    for (const Warning& warning : record.warnings) {
-      found.push_back(warning.code);
-    }
-    return found;
-  };
-  EXPECT_EQ(import_mllog(kMllog, "x").at(0).configuration.framework,
-            "1xESC8000A-E12");
-  EXPECT_EQ(codes(kMllog), std::vector<std::string>{"devices-unknown"});
-  std::string aborted = kMllog;
-  aborted.replace(aborted.find("\"success\""), 9, "\"aborted\"");
-  EXPECT_EQ(
-      codes(aborted),
-      (std::vector<std::string>{"devices-unknown", "run-not-successful"}));
-  const std::string batch = R"(:::MLLOG {"event_type": "POINT_IN_TIME", )"
-                            R"("key": "global_batch_size", "value": )";
-  EXPECT_EQ(import_mllog(batch + "3264}" + kMllog, "x")
-                .at(0)
-                .configuration.batch_size,
-            3264);
-  for (const char* wrong : {"0", "-8", "null", "\"many\""}) {
-    EXPECT_NE(refusal([&] {
-                import_mllog(batch + wrong + "}" + kMllog, "x");
-              }).find("x:1: the global_batch_size"),
-              std::string::npos)
-        << wrong;
-  }
-}
 
 // The form of Oneflow-Inc/DLPerf, NVIDIADeepLearningExamples/PyTorch/
 // resnet50v1.5/README.md, lines 347 ff.; a step lasts 0.25 s, but step 20,

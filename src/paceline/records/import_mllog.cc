@@ -17,6 +17,7 @@ namespace {
 using Event = nlohmann::json;
 
 constexpr std::string_view kPrefix = ":::MLLOG ";
+constexpr double kMostDevices = 1e6;
 
 class Log {
  public:
@@ -34,26 +35,27 @@ class Log {
   }
 
   RunRecord record() {
-    if (rates_.empty()) {
-      throw UsageError(fmt::format(
-          "{}: no tracked_stats line has a throughput, so there is no rate to "
-          "import",
-          path_));
+    const bool tracked = !tracked_.empty();
+    const std::vector<double>& rates = tracked ? tracked_ : alone_;
+    if (rates.empty()) {
+      throw UsageError(
+          fmt::format("{}: no tracked_stats line has a throughput, and none is "
+                      "a line of its own, so there is no rate to import",
+                      path_));
     }
-    const int batch =
-        std::max(1, static_cast<int>(number("global_batch_size")));
+    set_devices_and_batch();
     Configuration& c = record_.configuration;
-    c.batch_size = batch;
-    c.steps = static_cast<int>(rates_.size());
+    c.steps = static_cast<int>(rates.size());
     RankSamples& samples = record_.ranks.emplace_back();
-    for (const double rate : rates_) {
-      samples.step_ns.push_back(
-          std::max<std::int64_t>(1, std::llround(1e9 * batch / rate)));
+    for (const double rate : rates) {
+      samples.step_ns.push_back(std::max<std::int64_t>(
+          1, std::llround(1e9 * c.batch_size * c.ranks / rate)));
       samples.window_ns += samples.step_ns.back();
     }
-    record_.adapter["formula"] =
-        "each step stands for one tracked_stats line: a global batch at the "
-        "throughput that it names";
+    record_.adapter["formula"] = fmt::format(
+        "each step stands for one {} line: a global batch at the "
+        "throughput that it names",
+        tracked ? "tracked_stats" : "throughput");
     return record_;
   }
 
@@ -79,8 +81,10 @@ class Log {
     }
     if (key == "tracked_stats") {
       if (value.is_object() && value.contains("throughput")) {
-        add_rate(value["throughput"]);
+        tracked_.push_back(rate_of(value["throughput"]));
       }
+    } else if (key == "throughput") {
+      alone_.push_back(rate_of(value));
     } else if (!value.is_null() && !value.is_structured() && kept(key, event)) {
       record_.adapter[key] =
           value.is_string() ? value.get<std::string>() : value.dump();
@@ -90,7 +94,37 @@ class Log {
     }
   }
 
-  void add_rate(const Event& rate) {
+  // The accelerators of all nodes, and the batch of each.
+  void set_devices_and_batch() {
+    Configuration& c = record_.configuration;
+    c.batch_size = std::max(1, static_cast<int>(number("global_batch_size")));
+    const double nodes = number("number_of_nodes");
+    const double each = number("accelerators_per_node");
+    if (!(nodes >= 1 && each >= 1 && nodes * each <= kMostDevices)) {
+      record_.warnings.push_back(
+          {.code = "devices-unknown",
+           .seen = "the log does not say how many devices there were",
+           .why = "the rate is that of all of them, and the batch the global "
+                  "one; '1 device' and 'per rank' stand for the whole platform",
+           .advice = "compare it with rates of the same platform alone"});
+      return;
+    }
+    c.ranks_per_host.assign(static_cast<std::size_t>(nodes),
+                            static_cast<int>(each));
+    c.ranks = static_cast<int>(nodes) * static_cast<int>(each);
+    if (c.batch_size % c.ranks != 0) {
+      record_.warnings.push_back(
+          {.code = "batch-unknown",
+           .seen = fmt::format("no global batch of a multiple of {} devices",
+                               c.ranks),
+           .why = "the batch of a device is rounded down, but to 1 at least; "
+                  "the rate is the log's",
+           .advice = "take the rate alone"});
+    }
+    c.batch_size = std::max(1, c.batch_size / c.ranks);
+  }
+
+  double rate_of(const Event& rate) const {
     if (!rate.is_number() || !(rate.get<double>() > 0)) {
       throw UsageError(
           fmt::format("{}:{}: the throughput {} is no positive number",
@@ -98,7 +132,7 @@ class Log {
                       line_,
                       shown(rate.dump())));
     }
-    rates_.push_back(rate.get<double>());
+    return rate.get<double>();
   }
 
   static bool kept(const std::string& key, const Event& event) {
@@ -116,7 +150,8 @@ class Log {
   std::string path_;
   int line_ = 0;
   RunRecord record_;
-  std::vector<double> rates_;
+  std::vector<double> tracked_;  // of tracked_stats
+  std::vector<double> alone_;    // of lines of their own
 };
 
 }  // namespace
@@ -146,12 +181,6 @@ std::vector<RunRecord> import_mllog(std::string_view text,
   c.dtype = "-";
   c.warmup = 0;
   c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
-  record.warnings.push_back(
-      {.code = "devices-unknown",
-       .seen = "the log does not say how many devices there were",
-       .why = "the rate is that of all of them, and the batch the global one; "
-              "'1 device' and 'per rank' stand for the whole platform",
-       .advice = "compare it with rates of the same platform alone"});
   if (said("run_status") != "success") {
     record.warnings.push_back(
         {.code = "run-not-successful",
