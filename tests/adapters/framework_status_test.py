@@ -37,6 +37,16 @@ if how == "timeout":
 if how == "unsupported":
     emit("error", status="unsupported", message="no such layer")
     sys.exit(2)
+if how.isdigit():  # it has room for so many samples
+    if case["batch_size"] == 1:
+        emit("error", message="ValueError: Expected more than 1 value per channel when training")
+        sys.exit(2)
+    if case["batch_size"] > int(how):
+        print("XlaRuntimeError: INTERNAL: YNNPACK operation failed", flush=True)
+        sys.exit(1)
+if how == "broken":
+    print("no such file", flush=True)
+    sys.exit(1)
 if how == "no-samples":
     sys.exit(0)
 for index in range(case["steps"] - (how == "wrong-count")):
@@ -65,17 +75,20 @@ class Statuses(unittest.TestCase):
         self.python.write_text(STUB, encoding="utf-8")
         self.python.chmod(0o755)
 
-    def run_stub(self, *stubs, code, more=()):
-        done = subprocess.run(
+    def start_stub(self, stubs, *more):
+        return subprocess.run(
             [
                 PACELINE, "run", "--framework", "pytorch-ddp",
                 "--python", str(self.python), "--model", "lenet",
-                "--env", "STUB=" + ",".join(stubs),
+                "--env", "STUB=" + stubs,
                 "--deadline", "3", "--records", "r.jsonl", *more,
             ],
             cwd=self.folder, capture_output=True, text=True, timeout=200,
             check=False,
         )
+
+    def run_stub(self, *stubs, code, more=()):
+        done = self.start_stub(",".join(stubs), *more)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         text = (self.folder / "r.jsonl").read_text(encoding="utf-8")
         records = [json.loads(line) for line in text.splitlines()]
@@ -102,6 +115,31 @@ class Statuses(unittest.TestCase):
         _, records = self.run_stub("unsupported", code=0)
         self.assertEqual(records["unsupported"]["status"], "unsupported")
         self.assertIn("no such layer", records["unsupported"]["error"])
+
+    def test_the_largest_batch_is_what_the_framework_has_room_for(self):
+        done, records = self.run_stub("13", code=0, more=("--batch-size", "max"))
+        record = records["13"]
+        self.assertEqual(record["configuration"]["batch_size"], 13)
+        self.assertEqual(
+            record["adapter"]["batch_sizes_tried"],
+            "1 is too small, 2 fits, 4 fits, 8 fits, 16 does not, 12 fits, 14 does not, 13 fits")
+        again, records = self.run_stub(
+            "13", code=0, more=("--batch-size", "max", "--resume"))
+        self.assertEqual(records["13"], record)
+        self.assertNotIn("searching", again.stderr)
+        self.assertIn("searching", done.stderr)
+
+    def test_a_search_without_a_size_says_the_least_that_it_tried(self):
+        done = self.start_stub("1", "--batch-size", "max")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, "not even a batch of 2 fits into .* GB: .*YNNPACK")
+        self.assertIn("tried: 1 is too small, 2 does not", done.stderr)
+        self.assertFalse((self.folder / "r.jsonl").exists())
+
+    def test_a_search_ends_where_it_fails_for_another_reason(self):
+        done = self.start_stub("broken", "--batch-size", "max")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, "a batch of 1 failed for another reason.*no such file")
 
     def test_every_status_of_the_docs_is_here(self):
         table = DOCS.read_text(encoding="utf-8").split("| `status` of the record")[1]

@@ -2,6 +2,7 @@
 #include "paceline/cli/batch_search.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -18,6 +20,7 @@
 #include <sys/resource.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/base/process.h"
 #include "paceline/cli/own_runs.h"
 #include "paceline/experiment/key.h"
@@ -40,6 +43,18 @@ constexpr double kShareOfMemory = 0.8;
 
 // Of our own refusal, after a look at the network (measure/estimate.cc).
 constexpr const char* kNoRoom = "GB on this host, which has";
+// PyTorch's, of batch norm.
+constexpr const char* kTooFew = "Expected more than 1 value per channel";
+// With these words JAX and oneDNN, TensorFlow's library, give up where memory
+// has a limit; without one they may mean something else.
+constexpr auto kUnderLimit = std::to_array<const char*>(
+    {"YNNPACK operation failed", "could not create a primitive"});
+
+bool says_any(const std::string& text, std::span<const char* const> words) {
+  return std::ranges::any_of(words, [&](const char* one) {
+    return text.find(one) != std::string::npos;
+  });
+}
 
 /// What this process starts may not hold more memory of its own while it
 /// lives.  Mapped files and reserved addresses, of which PyTorch has many,
@@ -125,9 +140,10 @@ class Trials {
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
-  bool fits(const Configuration& c, int batch) {
+  Fit fits(const Configuration& c, int batch) {
     const std::string records = folder_ / "trial.jsonl";
     fs::remove(records);
+    fs::remove_all(folder_ / "trial.logs");
     const MemoryLimit limit(
         c.device == "cpu" ? std::optional<rlim_t>(limit_bytes_) : std::nullopt);
     const launch::ChildExit end =
@@ -139,13 +155,18 @@ class Trials {
                       batch));
     }
     if (end.exit_code == 0 && !end.timed_out) {
-      return true;
+      return Fit::kFits;
     }
     const std::string why =
         end.timed_out ? "it took 10 minutes" : why_not(records);
     if (measure::says_out_of_memory(why) ||
-        why.find(kNoRoom) != std::string::npos) {
-      return false;
+        why.find(kNoRoom) != std::string::npos ||
+        (c.device == "cpu" && says_any(why + output(), kUnderLimit))) {
+      last_refusal_ = why;
+      return Fit::kTooLarge;
+    }
+    if (why.find(kTooFew) != std::string::npos) {
+      return Fit::kTooSmall;
     }
     throw UsageError(fmt::format(
         "batch_size max: {} with a batch of {} failed for another reason than "
@@ -154,6 +175,9 @@ class Trials {
         batch,
         why));
   }
+
+  /// Why the last size that was too large did not run.
+  const std::string& last_refusal() const { return last_refusal_; }
 
  private:
   // The record's reason; of a run that left none, its last words.
@@ -169,9 +193,21 @@ class Trials {
     return runs_.last_words();
   }
 
+  // What the ranks of the last run printed.
+  std::string output() const {
+    std::string all;
+    std::error_code none;
+    for (const auto& log :
+         fs::directory_iterator(folder_ / "trial.logs", none)) {
+      all += read_text_if_readable(log.path()).value_or("");
+    }
+    return all;
+  }
+
   fs::path folder_;
   std::int64_t limit_bytes_;
   OwnRuns runs_;
+  std::string last_refusal_;
 };
 
 /// By key of a search: its size and what was tried, from earlier records.
@@ -187,42 +223,53 @@ std::map<std::string, BatchSearch> searched_before(
     const auto tried = record.adapter.find(experiment::kBatchTried);
     if (tried != record.adapter.end()) {
       found[searched(record.configuration).key()] = {
-          record.configuration.batch_size, tried->second};
+          .largest = record.configuration.batch_size, .tried = tried->second};
     }
   }
   return found;
+}
+
+/// " into 3.2 GB"; of a GPU its own memory is the limit.
+std::string room(const Configuration& c, std::int64_t limit_bytes) {
+  return c.device == "cpu"
+             ? fmt::format(" into {:.1f} GB",
+                           static_cast<double>(limit_bytes) * 1e-9)
+             : "";
 }
 
 }  // namespace
 
 BatchSearch search_batch(int unit,
                          int most,
-                         const std::function<bool(int)>& fits) {
+                         const std::function<Fit(int)>& fits) {
   BatchSearch search;
   const auto tries = [&](int size) {
-    const bool did = fits(size);
+    const Fit fit = fits(size);
     search.tried += fmt::format("{}{} {}",
                                 search.tried.empty() ? "" : ", ",
                                 size,
-                                did ? "fits" : "does not");
-    search.largest = did ? size : search.largest;
-    return did;
+                                fit == Fit::kFits       ? "fits"
+                                : fit == Fit::kTooLarge ? "does not"
+                                                        : "is too small");
+    if (fit == Fit::kFits) {
+      search.largest = size;
+    } else if (fit == Fit::kTooLarge) {
+      search.above = size;
+    }
   };
-  int above = unit;
-  while (above <= most && tries(above)) {
-    above *= 2;
+  int size = unit;
+  while (size <= most && search.above == 0) {
+    tries(size);
+    size *= 2;
   }
-  if (above > most) {
+  if (search.above == 0) {
     search.tried += kAtBound;
     return search;
   }
   while (search.largest > 0 &&
-         above - search.largest > std::max(unit, search.largest / 8)) {
-    const int middle = search.largest + (above - search.largest) / 2;
-    const int size = middle / unit * unit;
-    if (!tries(size)) {
-      above = size;
-    }
+         search.above - search.largest > std::max(unit, search.largest / 8)) {
+    const int middle = search.largest + (search.above - search.largest) / 2;
+    tries(middle / unit * unit);
   }
   return search;
 }
@@ -255,11 +302,15 @@ void settle_largest_batches(experiment::Experiment& experiment,
     const BatchSearch& search = found.at(one.key());
     if (search.largest == 0) {
       throw UsageError(fmt::format(
-          "batch_size max: {} {}: not even a batch of {} fits into {:.1f} GB",
+          "batch_size max: {} {}: {}; tried: {}",
           c.model,
           c.label,
-          c.accumulate,
-          static_cast<double>(limit) * 1e-9));
+          search.above == 0 ? "every batch is too small"
+                            : fmt::format("not even a batch of {} fits{}: {}",
+                                          search.above,
+                                          room(c, limit),
+                                          trials.last_refusal()),
+          search.tried));
     }
     if (search.tried.ends_with(kAtBound)) {
       fmt::print(stderr,
