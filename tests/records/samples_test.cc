@@ -60,5 +60,14 @@ TEST(Samples, ComparePairByPairTheSlowestRanks) {
   EXPECT_EQ(exposed_s_by_pair(record), (Seconds{3, -2}));
 }
 
+TEST(Samples, SayHowLongTheSlowestReaderWaited) {
+  RunRecord record = with_steps({{7, 7}, {8, 8}, {9, 9}});
+  EXPECT_EQ(longest_data_wait_s(record), std::nullopt);
+  record.ranks[0].phase_ns["data"] = {1'000'000'000, 2'000'000'000};
+  record.ranks[2].phase_ns["data"] = {500'000'000, 4'500'000'000};
+  record.ranks[1].phase_ns["forward"] = {9'000'000'000, 9'000'000'000};
+  EXPECT_EQ(longest_data_wait_s(record), 2.5);
+}
+
 }  // namespace
 }  // namespace paceline::records

@@ -11,6 +11,7 @@
 
 #include "paceline/base/file.h"
 #include "paceline/records/importers.h"
+#include "paceline/report/framework_report.h"
 
 namespace paceline::report {
 namespace {
@@ -121,8 +122,37 @@ TEST(Dlperf, TheValidatorKnowsWhatIsWrong) {
   for (const FrameworkTable& table : tables) {
     for (const Finding& one : findings(table)) {
       EXPECT_EQ(one.text.find("cannot be"), std::string::npos) << one.text;
+      EXPECT_EQ(one.text.find("published"), std::string::npos) << one.text;
     }
   }
+}
+
+TEST(Dlperf, APublishedSpeedUpIsThatOfTheThroughputBesideIt) {
+  const auto finding_of = [](const std::string& speed_up) {
+    const std::string path = "table.csv";
+    const auto records = records::import_rate_table(
+        "framework,model,precision,batch_size_per_device,nodes,gpus,"
+        "throughput_samples_per_s,published_speedup\n"
+        "a,bert,fp32,32,1,1,100.00,1\na,bert,fp32,32,1,8,787.23," +
+            speed_up + "\n",
+        path);
+    std::vector<std::string> texts;
+    for (const Finding& one : findings(framework_tables(records).at(0))) {
+      texts.push_back(one.column + ": " + one.text);
+    }
+    return texts;
+  };
+  const std::vector<std::string> none;
+  EXPECT_EQ(finding_of("7.8723"), none);
+  EXPECT_EQ(finding_of("7.9"), none) << "rounded";
+  EXPECT_EQ(finding_of("8"), none) << "rounded";
+  EXPECT_EQ(finding_of(""), none);
+  EXPECT_EQ(finding_of("7.94"),
+            std::vector<std::string>{
+                "a: the published speed-up of 7.94 on 1n8d is not that of the "
+                "throughput beside it, which is 7.87"});
+  EXPECT_EQ(finding_of("9").size(), 1U);
+  EXPECT_EQ(finding_of("many").size(), 1U);
 }
 
 // A measured run of one rank whose loss is said.

@@ -175,4 +175,55 @@ inline std::vector<records::RunRecord> fixed_link_records() {
   return records;
 }
 
+/// A case that reads its data, one rank of it more slowly, and one that does
+/// not.
+inline std::vector<records::RunRecord> fixed_readers() {
+  std::vector<records::RunRecord> records{
+      fixed_record({"synthetic", "ddp", 2, 103.2}),
+      fixed_record({"read", "ddp", 2, 105.4})};
+  records::RunRecord& read = records.back();
+  read.configuration.data = "mmap:images";
+  for (records::RankSamples& rank : read.ranks) {
+    rank.phase_ns["data"].assign(rank.step_ns.size(),
+                                 1'250'000 * (1 + rank.rank));
+  }
+  return records;
+}
+
+/// Three runs of two frameworks on one and two devices, of a third on two
+/// devices alone, of a fourth with another loss; a fifth is not installed and a
+/// sixth fails.
+inline std::vector<records::RunRecord> fixed_frameworks() {
+  std::vector<records::RunRecord> records;
+  const auto add = [&records](const char* framework, int ranks, int run) {
+    records.push_back(
+        fixed_record({framework, "external", ranks, 90.0 + ranks}, run));
+    records::RunRecord& r = records.back();
+    r.source = records::Source::kExternal;
+    r.configuration.framework = framework;
+    r.adapter = {{"framework_version", "1.2"}, {"loss_first", "6.9"}};
+    for (records::RankSamples& rank : r.ranks) {
+      rank.compute_only_step_ns.clear();
+    }
+    return &r;
+  };
+  for (int run = 0; run < 3; ++run) {
+    for (const int ranks : {1, 2}) {
+      add("alpha", ranks, run)->adapter["layout"] = "NCHW";
+      add("beta", ranks, run)->adapter["layout"] = "NHWC";
+      add("gamma", ranks, run)->adapter["loss_first"] = "7.5";
+    }
+    add("delta", 2, run);
+  }
+  records::RunRecord* const absent = add("epsilon", 1, 0);
+  absent->status = "not-installed";
+  absent->error = "epsilon is not installed here";
+  absent->ranks.clear();
+  records::RunRecord* const failed = add("zeta", 1, 0);
+  failed->status = "exit";
+  failed->error = "ended with code 3";
+  failed->ranks.clear();
+  return records;
+}
+
 }  // namespace paceline::report

@@ -43,6 +43,13 @@ TEST(Golden, TablesOfPredictionsWithTheirErrorBars) {
   }
 }
 
+TEST(Golden, TablesOfCasesThatReadTheirData) {
+  for (const char* const name : {"table", "csv", "json"}) {
+    expect_golden(fmt::format("readers.{}.txt", name),
+                  find_format(name).render(fixed_readers()));
+  }
+}
+
 TEST(Golden, JsonOfTheOriginal) {
   expect_golden("sweep.original.json", render_ddp_json(fixed_records()));
 }

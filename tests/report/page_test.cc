@@ -167,6 +167,54 @@ TEST(Page, SaysBoundAndErrorBarOfEveryPrediction) {
   EXPECT_EQ(data["groups"][0]["table"]["rows"][3]["cells"][7], "±26.1 %?");
 }
 
+// What the page's scripts draw of frameworks; null where there are none.
+TEST(Page, HasTheTablesAndTheSeriesOfFrameworks) {
+  EXPECT_TRUE(page_data({.records = fixed_records()})["frameworks"].is_null());
+  const std::vector<RunRecord> records = fixed_frameworks();
+  const Json data = page_data({.records = records});
+  const Json& report = data["frameworks"];
+  EXPECT_EQ(report["table"]["rows"][0]["cells"][0], "resnet50: alpha");
+  ASSERT_EQ(report["results"].size(), 1U);
+  const Json& one = report["results"][0];
+  EXPECT_EQ(one["title"], "resnet50, FP32, batch size = 32");
+  const Json& rows = one["throughput"]["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["cells"].size(), 8U);
+  EXPECT_EQ(rows[0]["cells"][5], "-") << "delta on one device";
+  EXPECT_EQ(rows[0]["cells"][6], "not run (1)");
+  EXPECT_EQ(rows[0]["cells"][7], "failed (2)");
+  EXPECT_EQ(one["footnotes"],
+            Json({"epsilon is not installed here", "ended with code 3"}));
+  std::vector<std::string> drawn;
+  for (const Json& series : one["series"]) {
+    drawn.push_back(series["name"]);
+  }
+  EXPECT_EQ(drawn, (std::vector<std::string>{"alpha", "beta", "delta"}));
+  const Json& alpha = one["series"][0]["points"];
+  ASSERT_EQ(alpha.size(), 2U);
+  EXPECT_EQ(alpha[1]["speed_up"],
+            alpha[1]["value"].get<double>() / alpha[0]["value"].get<double>());
+  EXPECT_LT(alpha[1]["low"], alpha[1]["value"]);
+  EXPECT_EQ(one["series"][2]["points"].size(), 1U) << "a gap is left out";
+  EXPECT_TRUE(one["series"][2]["points"][0]["speed_up"].is_null());
+  std::vector<std::string> left_out;
+  for (const Json& column : one["left_out"]) {
+    left_out.push_back(column["column"].get<std::string>() + ": " +
+                       column["why"].get<std::string>());
+  }
+  EXPECT_EQ(left_out,
+            (std::vector<std::string>{
+                "gamma: not comparable",
+                "delta: no speed-up: it has no figure on one device",
+                "epsilon: it has no figure",
+                "zeta: it has no figure"}));
+  EXPECT_NE(one["findings"].dump().find("the columns differ in layout"),
+            std::string::npos);
+  EXPECT_NE(data["text"].get<std::string>().find("throughput, img/s"),
+            std::string::npos)
+      << "without scripts";
+}
+
 TEST(Page, ShowsTheTablesWithoutScripts) {
   const std::string page = stub_page(fixed_records());
   const std::size_t begin = page.find("<noscript>");

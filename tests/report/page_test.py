@@ -61,7 +61,9 @@ class Case:
         examples = wall = 0
         for r in self.runs:
             trained = [k for k in r["ranks"] if k["step_ns"]]
-            examples += len(trained) * self.configuration["batch_size"] * len(slowest(r))
+            # One series tells of all ranks.
+            ranks = len(trained) if len(r["ranks"]) > 1 else self.configuration["ranks"]
+            examples += ranks * self.configuration["batch_size"] * len(slowest(r))
             wall += max(k["window_ns"] for k in trained) / 1e9
         return examples / wall
 
@@ -184,10 +186,14 @@ def check_row(failures, cells, case, scale):
 
 def check_efficiency(failures, table, cells_of, scale):
     """Against the one-rank case that the table calls the baseline."""
-    base = [c for cells, c in zip(cells_of, table) if cells.get("efficiency") == "baseline"]
+    def program(case):
+        return [case.configuration.get(key) for key in ("framework", "env", "compiled")]
+
+    bases = [c for cells, c in zip(cells_of, table) if cells.get("efficiency") == "baseline"]
     for cells, case in zip(cells_of, table):
         shown = cells.get("efficiency", "-")
         if shown not in ("-", "baseline"):
+            base = [c for c in bases if program(c) == program(case)]
             failures.check(len(base) == 1, "no baseline in the table")
             failures.near(shown, 100 * base[0].median() / case.median(), cells["case"] + " efficiency")
 
@@ -231,7 +237,7 @@ def check_charts(failures, page):
         title = chart["title"]
         failures.check(chart["marks"] > 3, f"{title}: nothing is drawn")
         units = [t["text"] for t in chart["texts"]
-                 if re.search(r"(, \S+|ranks|steps)$", t["text"])]
+                 if re.search(r"(, \S+|ranks|steps|devices)$", t["text"])]
         failures.check(units, f"{title}: no axis names a unit")
         texts = chart["texts"]
         for i, one in enumerate(texts):
@@ -318,6 +324,64 @@ def check_growing_worlds(failures, page, expected):
                            f"linear scaling to {ranks} ranks: {rate}")
 
 
+# The tables of frameworks: their headings, and each row's cells.
+READ_FRAMEWORKS = """
+[...document.querySelectorAll("section h4 + .scroll > table")].map((table) => ({
+  section: table.closest("section").querySelector("h3").textContent,
+  title: table.parentElement.previousElementSibling.textContent,
+  rows: [...table.querySelectorAll("tbody tr")].map((row) =>
+    [...row.children].map((cell) => cell.textContent)),
+})).filter((table) => /^(Throughput|Speed-up)/.test(table.title))
+"""
+
+
+def framework_tables(page):
+    """From the records: throughput and speed-up of each column by its devices."""
+    tables = {}
+    for record in (json.loads(line) for line in page.run(READ_RECORDS).splitlines()):
+        c = record["configuration"]
+        table = tables.setdefault((record["experiment"], c["model"], c["dtype"]), {})
+        program = json.dumps([c["framework"], c.get("env"), c.get("compiled"), c["batch_size"]])
+        cell = table.setdefault(program, {}).setdefault(c["ranks"], [])
+        if not record["error"]:
+            printed = (record.get("adapter") or {}).get("reported_samples_per_s")
+            cell.append(float(printed or Case([record]).rate()))
+    return [[{ranks: statistics.median(rates) for ranks, rates in column.items() if rates}
+             for column in table.values()] for table in tables.values()]
+
+
+def check_frameworks(failures, page, expected):
+    """Tables and charts of frameworks are the records' throughputs and speed-ups."""
+    if not expected:
+        failures.check(not page.run(READ_FRAMEWORKS), "tables of frameworks without frameworks")
+        return
+    wanted, shown = framework_tables(page), page.run(READ_FRAMEWORKS)
+    failures.check(len(shown) == 2 * len(wanted), f"{len(shown)} tables for {len(wanted)}")
+    charts = {chart["title"]: chart["numbers"] for chart in page.run(READ_CHARTS)}
+    for columns, rates, speed_ups in zip(wanted, shown[::2], shown[1::2]):
+        name, drawn = rates["section"], set()
+        for row, times in zip(rates["rows"], speed_ups["rows"]):
+            ranks = int(row[1])
+            for column, rate, speed_up in zip(columns, row[2:], times[2:], strict=True):
+                if ranks not in column:
+                    failures.check(re.fullmatch(r"-|(failed|not run) \(\d+\)", rate),
+                                   f"{name}: {rate!r} where there is no figure")
+                    continue
+                failures.near(rate, column[ranks], f"{name} on {ranks} devices")
+                drawn.add(rate.replace(" ", ""))
+                if 1 in column:
+                    failures.near(speed_up.split("x")[0], column[ranks] / column[1],
+                                  f"{name}: speed-up on {ranks} devices")
+                else:
+                    failures.check(speed_up == "-", f"{name}: {speed_up!r} without a base")
+        numbers = charts.get(f"Throughput: {name}", [])
+        failures.check(numbers, f"{name}: no chart of throughput")
+        for row in numbers:
+            failures.check(row[2].replace(" ", "") in drawn, f"{name}: drawn {row}, not in {drawn}")
+        ideal = [row[1:] for row in charts.get(f"Speed-up: {name}", []) if row[0] == "ideal"]
+        failures.check(len(ideal) == 2 and all(a == b for a, b in ideal), f"{name}: ideal {ideal}")
+
+
 def check_link_panels(failures, page):
     """The panels of the links stand in the order of their rates."""
     rates = []
@@ -373,6 +437,7 @@ def check_page(page, path, width, scheme):
     check_training(failures, page)
     check_growing_worlds(failures, page, pathlib.Path(path).stem == "scaling")
     check_link_panels(failures, page)
+    check_frameworks(failures, page, pathlib.Path(path).stem in ("frameworks", "published"))
     check_forms(failures, page, width)
     dark = page.run("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     failures.check(dark == (scheme == "dark"), f"the page is {'dark' if dark else 'light'}")

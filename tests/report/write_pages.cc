@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the pages that page_test.py opens into the folder that is given.
+// Writes the pages that page_test.py opens into the folder that is given, one
+// of them of the table of published rates that is given too.
 #include <cstdint>
 #include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "paceline/base/file.h"
+#include "paceline/records/importers.h"
 #include "paceline/report/page.h"
 #include "report/fixed_records.h"
 
@@ -129,7 +132,7 @@ void write(const std::string& path, const std::vector<RunRecord>& records) {
 
 int main(int argc, char** argv) {
   using namespace paceline::report;
-  if (argc != 2) {
+  if (argc != 3) {
     return 2;
   }
   const std::string folder = argv[1];
@@ -140,5 +143,9 @@ int main(int argc, char** argv) {
   write(folder + "/strange.html", strange_records());
   write(folder + "/scaling.html", scaling_records());
   write(folder + "/training.html", training_records());
+  write(folder + "/frameworks.html", fixed_frameworks());
+  write(folder + "/published.html",
+        paceline::records::import_rate_table(paceline::read_text(argv[2]),
+                                             argv[2]));
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <span>
 
 #include "paceline/stats/quantile.h"
@@ -69,6 +70,21 @@ std::vector<double> exposed_s_by_pair(const RunRecord& record) {
         stats::median(std::span(without).subspan(begin, end - begin)));
   }
   return exposed;
+}
+
+std::optional<double> longest_data_wait_s(const RunRecord& record) {
+  std::optional<double> longest;
+  for (const RankSamples& rank : record.ranks) {
+    const auto phase = rank.phase_ns.find("data");
+    if (phase == rank.phase_ns.end() || phase->second.empty()) {
+      continue;
+    }
+    const double sum =
+        std::accumulate(phase->second.begin(), phase->second.end(), 0.0);
+    longest = std::max(longest.value_or(0),
+                       sum / static_cast<double>(phase->second.size()) * 1e-9);
+  }
+  return longest;
 }
 
 }  // namespace paceline::records

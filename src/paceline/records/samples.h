@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "paceline/records/run_record.h"
@@ -25,5 +26,9 @@ std::vector<double> slowest_compute_only_step_s(const RunRecord& record);
 /// step without, each step being its slowest rank's; in seconds.  Empty where
 /// no pairs were measured.
 std::vector<double> exposed_s_by_pair(const RunRecord& record);
+
+/// What a step waited for its data on the mean, in seconds, of the rank that
+/// waited longest; nothing where the phase was not measured.
+std::optional<double> longest_data_wait_s(const RunRecord& record);
 
 }  // namespace paceline::records

@@ -76,14 +76,12 @@ std::string chart(const FrameworkTable& table,
 
 }  // namespace
 
-std::string framework_charts(const FrameworkTable& table,
-                             const std::vector<Finding>& found) {
+std::string framework_charts(const FrameworkResults& results) {
+  const FrameworkTable& table = results.data;
   std::vector<const FrameworkColumn*> drawn;
   std::vector<std::string> left_out;
   for (const FrameworkColumn& column : table.columns) {
-    const bool excluded = std::ranges::any_of(found, [&](const Finding& f) {
-      return f.excludes && f.column == column.title;
-    });
+    const bool excluded = results.excludes(column);
     const bool whole =
         std::ranges::all_of(table.rows, [&](const Devices& devices) {
           const auto cell = column.cells.find(devices);

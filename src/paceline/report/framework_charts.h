@@ -2,16 +2,14 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "paceline/report/framework_tables.h"
+#include "paceline/report/framework_report.h"
 
 namespace paceline::report {
 
 /// Charts of throughput and of speed-up against devices, as Mermaid draws them.
 /// Its lines are of equal length, so a chart holds the columns that have every
 /// row, and says which it leaves out.
-std::string framework_charts(const FrameworkTable& table,
-                             const std::vector<Finding>& found);
+std::string framework_charts(const FrameworkResults& results);
 
 }  // namespace paceline::report

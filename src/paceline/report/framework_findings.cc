@@ -15,9 +15,10 @@
 namespace paceline::report {
 namespace {
 
-constexpr double kMostScaling = 1.02;    // of the number of devices
-constexpr double kLeastOnANode = 0.5;    // efficiency
-constexpr double kLossTolerance = 1e-3;  // relative
+constexpr double kMostScaling = 1.02;       // of the number of devices
+constexpr double kSpeedUpTolerance = 1e-3;  // relative, beyond rounding
+constexpr double kLeastOnANode = 0.5;       // efficiency
+constexpr double kLossTolerance = 1e-3;     // relative
 // Neighbors of a bf16 loss are 2^-8 to 2^-7 of it apart, and five updates round
 // to bf16 in other places.
 constexpr double kBf16LossTolerance = 1.0 / 64;
@@ -84,6 +85,33 @@ class Validator {
       before = &cell;
       where = devices;
       one_speed_up(column, devices);
+      published_speed_up(column, devices);
+    }
+  }
+
+  // A speed-up that its source printed beside the throughput.
+  void published_speed_up(const FrameworkColumn& column,
+                          const Devices& devices) {
+    const auto times = column.speed_up(devices);
+    const auto& said = column.cells.at(devices).runs.front()->adapter;
+    const auto printed = said.find("published_speed_up");
+    if (!times || printed == said.end()) {
+      return;
+    }
+    const std::string& text = printed->second;
+    const std::size_t point = text.find('.');
+    const auto decimals = static_cast<double>(
+        point == std::string::npos ? 0 : text.size() - point - 1);
+    const double rounding = 0.5 * std::pow(10, -decimals);
+    const double value = std::strtod(text.c_str(), nullptr);
+    if (!(std::abs(value - *times) <= rounding + kSpeedUpTolerance * *times)) {
+      add(column.title,
+          fmt::format("the published speed-up of {} on {} is not that of the "
+                      "throughput beside it, which is {:.{}f}",
+                      text,
+                      place_of(devices),
+                      *times,
+                      std::max(2, static_cast<int>(decimals))));
     }
   }
 

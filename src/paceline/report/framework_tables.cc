@@ -120,7 +120,8 @@ void add_to_cell(const RunRecord& record, FrameworkCell& cell) {
     cell.runs.push_back(&record);
     cell.printed = fact_of(record, kReportedRate);
   } else if (record.error) {
-    cell.why = record.error.value_or("");
+    cell.why = *record.error;
+    cell.failed = !record.not_run();
   }
 }
 
@@ -260,6 +261,7 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
       .model = first.model,
       .dtype = first.dtype,
       .unit = unit_of(first.model),
+      .imported = is_imported(*records.front()),
       .rows = {},
       .columns = {}};
   const std::vector<std::string> titles = column_titles(records, batch);

@@ -30,6 +30,7 @@ struct FrameworkCell {
   std::optional<stats::Estimate> rate;
   std::string printed;  // as the source printed it; empty: measured here
   std::string why;      // there is no rate: why
+  bool failed = false;  // there is none, since a run failed
   std::vector<const records::RunRecord*> runs;  // that have steps
 };
 
@@ -52,6 +53,7 @@ struct FrameworkTable {
   std::string title;  // "FP32, batch size = 128"
   std::string model, dtype;
   std::string unit;  // img/s, sentences/s or samples/s
+  bool imported = false;
   std::vector<Devices> rows;
   std::vector<FrameworkColumn> columns;
 };
@@ -69,8 +71,9 @@ struct Finding {
   bool excludes = false;  // the column is not comparable
 };
 
-/// Throughput that falls with devices; speed-ups above the number of devices; a
-/// loss of more than half within a node, as of an input pipeline; columns whose
+/// Throughput that falls with devices; speed-ups above the number of devices,
+/// and published ones that the throughput beside them contradicts; a loss of
+/// more than half within a node, as of an input pipeline; columns whose
 /// recipes, losses (first and fifth step, to 1e-3, of bf16 to 1/64), parameter
 /// counts, FLOPs or machines differ, or that do not say one of these and why;
 /// replicas that differ; runs that spread by

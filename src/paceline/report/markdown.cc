@@ -26,7 +26,9 @@ std::string header_of(const Column& column) {
          column.header();
 }
 
-std::string rows_text(const Table& table) {
+}  // namespace
+
+std::string markdown_rows(const Table& table) {
   std::vector<std::string> headers;
   std::vector<std::string> alignments;
   for (const Column& column : table.columns) {
@@ -50,8 +52,6 @@ std::string rows_text(const Table& table) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string markdown_escaped(std::string_view text) {
   constexpr std::string_view kSpecial = "\\`*_{}<>#|~!&$@";
@@ -77,8 +77,9 @@ std::string markdown_text(const Document& document) {
       header.empty() ? "" : fmt::format("{}\n\n", fmt::join(header, "  \n"));
   for (const Table& table : document.tables) {
     if (!table.rows.empty()) {
-      text += fmt::format(
-          "### {}\n\n{}\n", markdown_escaped(table.title), rows_text(table));
+      text += fmt::format("### {}\n\n{}\n",
+                          markdown_escaped(table.title),
+                          markdown_rows(table));
     }
     if (!table.text.empty()) {
       text += markdown_escaped(table.text) + "\n\n";

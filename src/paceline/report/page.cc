@@ -65,6 +65,7 @@ PageAssets page_assets() {
                       embedded::kElements,
                       embedded::kSections,
                       embedded::kScaling,
+                      embedded::kFrameworks,
                       embedded::kTraining,
                       embedded::kScript},
           .licences = {embedded::kD3Licence, embedded::kPlotLicence}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,9 +13,9 @@
 #include "paceline/report/cases.h"
 #include "paceline/report/command.h"
 #include "paceline/report/console.h"
-#include "paceline/report/framework_tables.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/page.h"
+#include "paceline/report/page_parts.h"
 #include "paceline/report/summary_table.h"
 #include "paceline/report/text.h"
 #include "paceline/report/value_format.h"
@@ -23,21 +24,6 @@ namespace paceline::report {
 namespace {
 
 using records::RunRecord;
-
-Json table_json(const Table& table) {
-  Json out{{"title", table.title},
-           {"columns", Json::array()},
-           {"rows", Json::array()},
-           {"text", table.text}};
-  for (const Column& column : table.columns) {
-    out["columns"].push_back(
-        {{"heading", column.heading()}, {"header", column.header()}});
-  }
-  for (const TableRow& row : table.rows) {
-    out["rows"].push_back({{"cells", row.cells}, {"span", row.span}});
-  }
-  return out;
-}
 
 // In the unit of `format`, with the text that tables show; null where there is
 // none.
@@ -186,24 +172,28 @@ std::string default_title(std::span<const RunRecord> records) {
                      left > 0 ? fmt::format(" and {} more", left) : "");
 }
 
-// What keeps the frameworks of a table from being compared.
-void add_findings(const Page& page, Json& notes) {
-  const bool any = std::ranges::any_of(page.records, [](const RunRecord& one) {
+bool has_frameworks(const Page& page) {
+  return std::ranges::any_of(page.records, [](const RunRecord& one) {
     return !one.configuration.framework.empty();
   });
-  for (const FrameworkTable& table :
-       any ? framework_tables(page.records) : std::vector<FrameworkTable>{}) {
-    for (const Finding& one : findings(table)) {
-      notes.push_back(
-          {{"term", printable(table.model + ", " + table.title)},
-           {"text",
-            printable(one.column.empty() ? one.text
-                                         : one.column + ": " + one.text)}});
-    }
-  }
 }
 
 }  // namespace
+
+Json table_json(const Table& table) {
+  Json out{{"title", table.title},
+           {"columns", Json::array()},
+           {"rows", Json::array()},
+           {"text", table.text}};
+  for (const Column& column : table.columns) {
+    out["columns"].push_back(
+        {{"heading", column.heading()}, {"header", column.header()}});
+  }
+  for (const TableRow& row : table.rows) {
+    out["rows"].push_back({{"cells", row.cells}, {"span", row.span}});
+  }
+  return out;
+}
 
 Json page_data(const Page& page) {
   const std::vector<GroupSummary> groups = summarize(page.records);
@@ -216,6 +206,14 @@ Json page_data(const Page& page) {
   }
   if (!training.empty()) {
     document.notes.insert(document.notes.begin(), accuracy_note());
+  }
+  std::optional<FrameworkReport> frameworks;
+  if (has_frameworks(page)) {
+    frameworks = framework_report(page.records);
+    for (const FrameworkResults& one : frameworks->results) {
+      document.tables.push_back(one.throughput);
+      document.tables.push_back(one.speed_up);
+    }
   }
   Json data{{"title",
              printable(page.title.empty() ? default_title(page.records)
@@ -232,7 +230,7 @@ Json page_data(const Page& page) {
   for (const Note& note : document.notes) {
     data["notes"].push_back({{"term", note.term}, {"text", note.text}});
   }
-  add_findings(page, data["notes"]);
+  data["frameworks"] = frameworks ? frameworks_json(*frameworks) : Json();
   for (const Origin& origin : page.origins) {
     data["origins"].push_back(
         fmt::format("{}, record {}", printable(origin.file), origin.number));

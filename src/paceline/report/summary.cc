@@ -35,8 +35,8 @@ RunSeconds step_seconds(const Case& one) {
 
 // No ratio can be formed of a step of zero seconds.
 bool all_positive(const RunSeconds& runs) {
-  return std::all_of(runs.begin(), runs.end(), [](const auto& run) {
-    return std::all_of(run.begin(), run.end(), [](double s) { return s > 0; });
+  return std::ranges::all_of(runs, [](const auto& run) {
+    return std::ranges::all_of(run, [](double s) { return s > 0; });
   });
 }
 
@@ -175,6 +175,16 @@ std::optional<stats::Estimate> exposed(const Case& one) {
                       : stats::paired_difference(with, without);
 }
 
+std::optional<stats::Estimate> data_wait(const Case& one) {
+  RunSeconds runs;
+  for (const RunRecord* run : one.measured()) {
+    if (const auto seconds = longest_data_wait_s(*run)) {
+      runs.push_back({*seconds});
+    }
+  }
+  return stats::median_of_runs(runs);
+}
+
 template <class Number>
 void take_largest(std::optional<Number>& all,
                   const std::optional<Number>& one) {
@@ -184,8 +194,7 @@ void take_largest(std::optional<Number>& all,
 }
 
 void warn_once(CaseSummary& row, const records::Warning& warning) {
-  if (std::find(row.warnings.begin(), row.warnings.end(), warning) ==
-      row.warnings.end()) {
+  if (std::ranges::find(row.warnings, warning) == row.warnings.end()) {
     row.warnings.push_back(warning);
   }
 }
@@ -198,8 +207,7 @@ void add_failures(CaseSummary& row, const Case& one) {
     if (run->error) {
       ++row.failed_runs;
       row.not_run = run->not_run();
-      if (std::find(row.errors.begin(), row.errors.end(), *run->error) ==
-          row.errors.end()) {
+      if (std::ranges::find(row.errors, *run->error) == row.errors.end()) {
         row.errors.push_back(*run->error);
       }
     }
@@ -283,11 +291,10 @@ void warn_if_unsteady(CaseSummary& row, const RunSeconds& runs) {
 
 // Over runs the interval holds all the same: it takes each run as one sample.
 void warn_if_correlated(CaseSummary& row, const RunSeconds& runs) {
-  const auto correlated =
-      std::count_if(runs.begin(), runs.end(), [](const auto& run) {
-        return run.size() >= stats::kFewestSteps &&
-               stats::hides_its_correlation(run);
-      });
+  const auto correlated = std::ranges::count_if(runs, [](const auto& run) {
+    return run.size() >= stats::kFewestSteps &&
+           stats::hides_its_correlation(run);
+  });
   if (correlated == 0 || runs.size() >= stats::kFewestRuns) {
     return;
   }
@@ -340,6 +347,7 @@ CaseSummary make_row(const Case& one) {
   row.training_ranks =
       one.measured().empty() ? 0 : training_ranks(*one.measured().front());
   row.exposed_s = exposed(one);
+  row.data_wait_s = data_wait(one);
   add_own_warnings(row, runs);
   return row;
 }

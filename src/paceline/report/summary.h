@@ -33,6 +33,9 @@ struct CaseSummary {
   std::optional<std::string> baseline;  // the label of the case of one rank
   /// Seconds that a step is longer than the same step without communication.
   std::optional<stats::Estimate> exposed_s;
+  /// Seconds that a step waited for its data: the mean over the steps of the
+  /// rank that waited longest, of several runs the median.
+  std::optional<stats::Estimate> data_wait_s;
   /// Bytes per rank and step that the engine was given; the largest of ranks.
   std::optional<std::int64_t> wire_bytes_per_step;
   std::optional<std::int64_t> planned_wire_bytes_per_step;

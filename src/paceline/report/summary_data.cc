@@ -72,6 +72,9 @@ void add_times(SummaryFields& fields) {
   add_estimate(fields,
                EstimateKeys::of("exposed_communication", "_s"),
                [](const CaseSummary& c) { return c.exposed_s; });
+  add_estimate(fields,
+               EstimateKeys::of("data_wait", "_s"),
+               [](const CaseSummary& c) { return c.data_wait_s; });
 }
 
 void add_counts(SummaryFields& fields) {

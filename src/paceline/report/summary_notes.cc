@@ -110,6 +110,16 @@ std::string consensus_text(const std::vector<CaseSummary>& cases) {
                   : "";
 }
 
+std::string data_wait_text(const std::vector<CaseSummary>& cases) {
+  const bool measured = any(cases, [](const CaseSummary& one) {
+    return one.data_wait_s.has_value();
+  });
+  return measured ? "what a step waited for its batch to be read, part of its "
+                    "time; the mean over the steps of the rank that waited "
+                    "longest"
+                  : "";
+}
+
 }  // namespace
 
 IntervalKinds interval_kinds(const std::vector<CaseSummary>& cases,
@@ -118,6 +128,7 @@ IntervalKinds interval_kinds(const std::vector<CaseSummary>& cases,
   for (const CaseSummary& one : cases) {
     kinds.add(one.efficiency);
     kinds.add(one.exposed_s);
+    kinds.add(one.data_wait_s);
     if (detail == Detail::kFull) {
       kinds.add(one.examples_per_s);
       if (one.step_s) {
@@ -166,6 +177,7 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
             : "a step minus the same step without communication, measured "
               "in turn, all ranks computing at once");
   }
+  add("data wait", data_wait_text(cases));
   add("[low, high]", interval_text(cases, detail));
   add("wire", wire_text(cases));
   add("consensus", consensus_text(cases));

@@ -104,6 +104,10 @@ class TableBuilder {
         predicted_(std::ranges::any_of(
             group.rows,
             [](const CaseSummary& one) { return one.predicted.has_value(); })),
+        reads_data_(std::ranges::any_of(group.rows,
+                                        [](const CaseSummary& one) {
+                                          return one.data_wait_s.has_value();
+                                        })),
         averages_(
             std::ranges::any_of(group.rows,
                                 [](const CaseSummary& one) {
@@ -147,6 +151,9 @@ class TableBuilder {
     add("examples/s", "all ranks");
     add("efficiency", "", "%");
     add("exposed comm.", "", time);
+    if (reads_data_) {
+      add("data wait", "", time);
+    }
     add("wire", "per step");
     if (averages_) {
       add("consensus", "distance");
@@ -190,6 +197,9 @@ class TableBuilder {
                                      : rate_.show(one.examples_per_s->value));
     add(one.baseline == one.label ? "baseline" : share_.show(one.efficiency));
     add(time_.show(one.exposed_s));
+    if (reads_data_) {
+      add(time_.show(one.data_wait_s));
+    }
     add(wire_bytes(one));
     if (averages_) {
       add(one.consensus_distance
@@ -217,8 +227,9 @@ class TableBuilder {
   ValueFormat rate_;
   ValueFormat share_;
   bool full_ = false;
-  bool predicted_ = false;  // a case has a bound
-  bool averages_ = false;   // a case has a consensus distance
+  bool predicted_ = false;   // a case has a bound
+  bool reads_data_ = false;  // a case waited for data
+  bool averages_ = false;    // a case has a consensus distance
   Footnotes& footnotes_;
 };
 

@@ -5,7 +5,7 @@
 "use strict";
 
 (() => {
-  const { caseDetails, element, facts, figure, machine, machinesOf, note, overview,
+  const { caseDetails, element, facts, figure, frameworkSections, machine, machinesOf, note, overview,
     sectionsOf, table, terms, trainingSection, withRecords } = paceline;
   const data = JSON.parse(document.getElementById("data").textContent);
   const recordLines = document.getElementById("records").textContent;
@@ -19,14 +19,17 @@
     section.inner ? { class: "inner" } : {},
     element(section.inner ? "h3" : "h2", {}, section.title),
     note(section.note),
+    section.head || [],
     section.charts.length
       ? element("div", { class: "charts" },
         section.charts.map((chart) => figure(chart, charts.push(chart) - 1)))
       : null,
-    section.table ? table(section.table, section.links) : null);
+    section.table ? table(section.table, section.links) : null,
+    section.tail || []);
 
   function build() {
     document.getElementById("facts").append(...terms(overview(records, cases.length)));
+    main.append(...frameworkSections(data.frameworks).map(sectionElement));
     let firstCase = 1;
     for (const group of groups) {
       main.append(...sectionsOf(group, firstCase).map(sectionElement));

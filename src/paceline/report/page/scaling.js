@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How throughput grows with the number of ranks: as bars in the form of
-// published charts, as curves, and of frameworks as speed-up.
+// published charts, and as curves.
 "use strict";
 
 Object.assign(paceline, (() => {
-  const { lookOf, point, printable, withWhiskers } = paceline;
+  const { lookOf, point, withWhiskers } = paceline;
   const {
     axisLabel, color, dash, extent, frameOf, scale, side, soft, symbol, tick,
   } = paceline.drawing;
@@ -15,39 +15,8 @@ Object.assign(paceline, (() => {
   const curveKey = ({ source, experiment, configuration }) => JSON.stringify(
     [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null }]);
 
-  // A framework's curve has its name, another the strategy's.
-  function curveName({ source, strategy, configuration }) {
-    const { framework, compiled, env, batch_size: batch } = configuration;
-    if (framework) {
-      return printable([framework, compiled ? "compiled" : "", `batch ${batch}`,
-        ...Object.entries(env || {}).map(([name, value]) => `${name}=${value}`),
-      ].filter(Boolean).join(", "));
-    }
-    return source === "measured" ? strategy : `${strategy} (${source})`;
-  }
-
-  // Speed-up of frameworks against one device of each; null without frameworks.
-  function speedup(group) {
-    const cases = group.cases.filter((one) => one.throughput);
-    const curves = d3.groups(cases, curveKey).map(([, members]) => members)
-      .filter((members) => members.length > 1 && members.some((one) => one.ranks === 1));
-    if (!curves.some(([one]) => one.configuration.framework)) return null;
-    const most = d3.max(curves.flat(), (one) => one.ranks);
-    const series = curves.slice(0, MOST_LINES).map((members) => {
-      const base = members.find((one) => one.ranks === 1).throughput.value;
-      return { name: curveName(members[0]), look: lookOf(members[0]), boxes: [],
-        points: d3.sort(members, (one) => one.ranks).map((one) =>
-          point(one.label, { value: one.throughput.value / base,
-            text: (one.throughput.value / base).toFixed(2) }, { along: one.ranks })) };
-    });
-    series.push({ name: "ideal", look: "reference", boxes: [],
-      points: [{ along: 1, value: 1 }, { along: most, value: most }] });
-    return { kind: "lines", title: "Speed-up by number of devices", mark: "", series,
-      note: "Against one device of the same framework, number type and batch. " +
-        "The dashed line is ideal.",
-      along: { label: "devices", unit: "", log: false },
-      value: { label: "speed-up", unit: "", from_zero: true } };
-  }
+  const curveName = ({ source, strategy }) =>
+    source === "measured" ? strategy : `${strategy} (${source})`;
 
   // Throughput by ranks; null where no strategy has two numbers of ranks.
   function scaling(group) {
@@ -108,16 +77,19 @@ Object.assign(paceline, (() => {
   }
 
   // Bars of all series beside each other, for each place along the axis, in the
-  // box of the reference.
+  // box of the reference where there is one.
   function groups(spec, width) {
     const bars = spec.series.filter((series) => series.look !== "reference");
-    const reference = spec.series.find((series) => series.look === "reference");
-    const places = reference.points.map((d) => d.along);
-    const left = (d, i) => places.indexOf(d.along) + 0.1 + 0.8 * i / bars.length;
+    const boxes = spec.series.filter((series) => series.look === "reference")
+      .flatMap((series) => series.points);
+    const nameOf = (d) => d.place || tick(d.along);
+    const places = [...new Set(
+      d3.sort(spec.series.flatMap((series) => series.points), (d) => d.along).map(nameOf))];
+    const left = (d, i) => places.indexOf(nameOf(d)) + 0.1 + 0.8 * i / bars.length;
     const placed = bars.map((series, i) => series.points.map((d) =>
       ({ ...d, x1: left(d, i), x2: left(d, i + 1), x: left(d, i + 0.5) })));
     const numbers = [...placed.flat().flatMap((d) => [d.value, d.high]),
-      ...reference.points.map((d) => d.value)];
+      ...boxes.map((d) => d.value)];
     const domain = extent(numbers, { ...spec.value, from_zero: true });
     const { height, rows, marginLeft } = frameOf(spec, domain, width);
     return Plot.plot({
@@ -127,7 +99,7 @@ Object.assign(paceline, (() => {
       marks: [
         ...side(spec.value, rows),
         Plot.text(places, {
-          x: (d, i) => i + 0.5, text: tick, frameAnchor: "bottom", dy: 15, ...soft,
+          x: (d, i) => i + 0.5, text: (d) => d, frameAnchor: "bottom", dy: 15, ...soft,
         }),
         Plot.text([axisLabel(spec.along)], {
           frameAnchor: "bottom-right", dy: 34, textAnchor: "end", ...soft,
@@ -147,15 +119,19 @@ Object.assign(paceline, (() => {
             strokeWidth: 1.6, fill: bars[i].look === "other" ? "var(--paper)" : color(i),
           }),
         ]),
-        Plot.rect(reference.points, {
-          x1: (d, i) => i + 0.06, x2: (d, i) => i + 0.94, y1: 0, y2: "value",
+        Plot.rect(boxes, {
+          x1: (d) => places.indexOf(nameOf(d)) + 0.06,
+          x2: (d) => places.indexOf(nameOf(d)) + 0.94, y1: 0, y2: "value",
           fill: "none", stroke: "var(--soft)", strokeWidth: 1.5,
         }),
       ],
     });
   }
 
-  const scalingCharts = (group) => [growingWorlds(group), scaling(group), speedup(group)];
+  // Beside frameworks, their report has the charts.
+  const scalingCharts = (group) =>
+    group.cases.some((one) => one.configuration.framework)
+      ? [] : [growingWorlds(group), scaling(group)];
 
   return { groups, scalingCharts };
 })());
