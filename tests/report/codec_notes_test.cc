@@ -36,6 +36,36 @@ TEST(CodecNotes, HaveTheBreakEvenBandwidthAndBothLosses) {
   EXPECT_TRUE(notes_of({coded})[0].ends_with("; last loss 1.5"));
 }
 
+// On both sides of 10 Gbit/s, and at it, where nothing is gained.
+TEST(CodecNotes, SayWhetherTheCodecPaysOnTheCasesLink) {
+  const auto note = [](const std::string& link) {
+    RunRecord plain = run_of("fusion", 1.25);
+    RunRecord coded = run_of("fusion+sign", 1.5);
+    coded.coding = records::Coding{.ns_per_step = 32'000'000,
+                                   .plain_bytes_per_step = 41'000'000};
+    plain.configuration.link = coded.configuration.link = link;
+    for (std::int64_t& ns : plain.ranks[0].step_ns) {
+      ns *= 2;
+    }
+    return notes_of({plain, coded}).at(0);
+  };
+  EXPECT_NE(note("8Gbit,50us")
+                .find("bandwidth 10 Gbit/s, above the link's 8 "
+                      "Gbit/s: it pays here, but for overlap; "),
+            std::string::npos)
+      << note("8Gbit,50us");
+  for (const char* link : {"10Gbit,50us", "25Gbit"}) {
+    EXPECT_NE(note(link).find(": it does not pay here, but for overlap; "),
+              std::string::npos)
+        << note(link);
+  }
+  EXPECT_NE(note("").find("bandwidth 10 Gbit/s; step "), std::string::npos)
+      << note("");
+  EXPECT_EQ(note("any text").find("link's"), std::string::npos);
+  EXPECT_NE(note("").find("ms, without the codec 2"), std::string::npos)
+      << note("");
+}
+
 TEST(CodecNotes, JsonAndCsvHaveTheBreakEvenBandwidth) {
   RunRecord coded = run_of("fusion+sign", 1.5);
   coded.coding = records::Coding{.ns_per_step = 32'000'000,

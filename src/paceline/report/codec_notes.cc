@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/report/link_curves.h"
 #include "paceline/report/text.h"
+#include "paceline/report/value_format.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
@@ -62,6 +64,19 @@ std::optional<std::int64_t> sent_bytes(const CaseSummary& one) {
                                  : one.planned_wire_bytes_per_step;
 }
 
+// Where the case's link lies against this rate; empty where it has none.
+std::string at_the_link(const CaseSummary& one, double break_even) {
+  const auto link = link_of(one.configuration);
+  if (!link) {
+    return "";
+  }
+  const double rate = gbit_per_s(*link) * 1e9;
+  return fmt::format(", {} the link's {}: it {} here, but for overlap",
+                     rate < break_even ? "above" : "not above",
+                     link_rate_text(rate),
+                     rate < break_even ? "pays" : "does not pay");
+}
+
 std::string coding_text(const CaseSummary& one) {
   const records::Coding& coding = *one.coding;
   const auto sent = sent_bytes(one);
@@ -80,7 +95,23 @@ std::string coding_text(const CaseSummary& one) {
   }
   return text + (std::isinf(*rate)
                      ? "it saves time on every link"
-                     : "break-even bandwidth " + link_rate_text(*rate));
+                     : "break-even bandwidth " + link_rate_text(*rate) +
+                           at_the_link(one, *rate));
+}
+
+// Both median steps, overlap included; empty where one is missing.
+std::string steps_text(const CaseSummary& one, const CaseSummary* plain) {
+  if (one.failed() || plain == nullptr || plain->failed()) {
+    return "";
+  }
+  const double with = one.step_s->median.value;
+  const double without = plain->step_s->median.value;
+  const ValueFormat time = time_format(std::min(with, without));
+  return fmt::format("; step {} {}, without the codec {} {}",
+                     time.show(with),
+                     time.unit,
+                     time.show(without),
+                     time.unit);
 }
 
 }  // namespace
@@ -104,10 +135,10 @@ std::vector<std::string> codec_notes(const std::vector<CaseSummary>& cases) {
     if (!one.coding || !plain_strategy) {
       continue;
     }
-    std::string text = fmt::format("'{}': {}", one.label, coding_text(one));
+    const CaseSummary* plain = plain_case(cases, one, plain_strategy->strategy);
+    std::string text = fmt::format(
+        "'{}': {}{}", one.label, coding_text(one), steps_text(one, plain));
     if (one.last_loss) {
-      const CaseSummary* plain =
-          plain_case(cases, one, plain_strategy->strategy);
       text += fmt::format("; last loss {:.4g}", *one.last_loss);
       if (plain != nullptr && plain->last_loss) {
         text += fmt::format(", without the codec {:.4g}", *plain->last_loss);

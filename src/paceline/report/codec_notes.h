@@ -15,8 +15,9 @@ namespace paceline::report {
 std::optional<double> break_even_bits_per_s(const CaseSummary& one);
 
 /// A sentence for each case that has a codec: its coding time, what it saves,
-/// its break-even bandwidth (docs/strategies.md), and the last loss beside that
-/// of the same case without a codec, where both are known.
+/// its break-even bandwidth (docs/strategies.md) and whether the case's
+/// emulated link is slower; step time and last loss beside those of the same
+/// case without a codec, where both are known.
 std::vector<std::string> codec_notes(const std::vector<CaseSummary>& cases);
 
 }  // namespace paceline::report

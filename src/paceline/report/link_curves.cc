@@ -22,18 +22,6 @@ namespace {
 constexpr std::size_t kFewestRates = 3;
 constexpr std::size_t kFewestStrategies = 2;
 
-// Records of others may hold any text.
-std::optional<cluster::LinkSpec> link_of(const CaseSummary& row) {
-  if (row.configuration.link.empty()) {
-    return std::nullopt;
-  }
-  try {
-    return cluster::parse_link("link", row.configuration.link);
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
 // What makes two cases points of one comparison, but for the links' latencies.
 std::string key_of(const CaseSummary& row) {
   records::Configuration rest = row.configuration;
@@ -54,10 +42,6 @@ void keep_names_apart(LinkCurves& curves) {
       line.name = line.strategy;
     }
   }
-}
-
-double gbit_per_s(const cluster::LinkSpec& link) {
-  return link.bytes_per_s * 8e-9;
 }
 
 // The latencies that the links of each rate have, by the key of their cases.
@@ -240,11 +224,27 @@ const LinkPoint* LinkCurve::at(double gbit_per_s) const {
   return place != points.end() && place->valid() ? &*place : nullptr;
 }
 
+std::optional<cluster::LinkSpec> link_of(
+    const records::Configuration& configuration) {
+  if (configuration.link.empty()) {
+    return std::nullopt;
+  }
+  try {
+    return cluster::parse_link("link", configuration.link);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+double gbit_per_s(const cluster::LinkSpec& link) {
+  return link.bytes_per_s * 8e-9;
+}
+
 std::vector<LinkCurves> link_curves(const GroupSummary& group) {
   std::vector<std::pair<const CaseSummary*, cluster::LinkSpec>> cases;
   Latencies latencies;
   for (const CaseSummary& row : group.rows) {
-    const auto link = link_of(row);
+    const auto link = link_of(row.configuration);
     if (!row.failed() && link) {
       cases.emplace_back(&row, *link);
       latencies.add(key_of(row), *link);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "paceline/cluster/link_spec.h"
 #include "paceline/report/summary.h"
 #include "paceline/report/table.h"
 #include "paceline/report/value_format.h"
@@ -58,6 +59,13 @@ struct Crossover {
   /// where there is no interval.
   std::optional<bool> apart;
 };
+
+/// The emulated link of a case; absent where there is none, or the text, which
+/// records of others may hold, is no link.
+std::optional<cluster::LinkSpec> link_of(
+    const records::Configuration& configuration);
+
+double gbit_per_s(const cluster::LinkSpec& link);
 
 /// Of the cases behind links: what was measured at three rates or more with
 /// two strategies or more.  Points into the table.

@@ -188,7 +188,8 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
   if (!codecs.empty()) {
     add("break-even",
         "the link rate below which coding takes less time than the bytes that "
-        "it saves, one after the other");
+        "it saves, one after the other; what the step gains, overlap included, "
+        "the two step times say");
   }
   if (detail == Detail::kFull && any(cases, [](const CaseSummary& r) {
         return r.peak_memory_bytes.has_value();
