@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/records/json.h"
+#include "paceline/records/samples.h"
 #include "paceline/report/summary.h"
 #include "report/expect_golden.h"
 #include "report/fixed_records.h"
@@ -57,6 +58,30 @@ TEST(Page, HoldsTheRecordsAsTheyAre) {
     read.push_back(records::from_line(line));
   }
   EXPECT_EQ(read, records);
+}
+
+// One rank's steps do for what is drawn; nothing else of a record is lost.
+TEST(Page, HoldsTheSlowestStepsOfRecordsThatAreTooLong) {
+  const std::vector<RunRecord> records = fixed_records();
+  Page page{.records = records, .most_record_bytes = 1000};
+  const std::string text = render_page(page);
+  EXPECT_EQ(json::parse(script_text(text, "data"))["whole_records"], false);
+  std::istringstream lines(script_text(text, "records"));
+  for (RunRecord expected : records) {
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    const RunRecord drawn = records::from_line(line);
+    EXPECT_EQ(records::slowest_step_s(drawn),
+              records::slowest_step_s(expected));
+    ASSERT_EQ(drawn.ranks.size(), 1U);
+    EXPECT_TRUE(drawn.ranks[0].compute_only_step_ns.empty());
+    expected.ranks = drawn.ranks;
+    EXPECT_EQ(drawn, expected);
+  }
+  page.most_record_bytes = 20'000'000;
+  EXPECT_EQ(
+      json::parse(script_text(render_page(page), "data"))["whole_records"],
+      true);
 }
 
 TEST(Page, NamesTheRecordsAndTheCommandOfEveryCase) {

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/report/page.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/records/json.h"
+#include "paceline/records/samples.h"
 #include "paceline/report/page/embedded.h"
 
 namespace paceline::report {
 namespace {
+
+using records::RunRecord;
 
 // `text` for an element or a quoted attribute; line breaks stay.
 std::string escaped(std::string_view text) {
@@ -54,6 +60,35 @@ std::string filled(std::string_view skeleton,
   }
 }
 
+// What the scripts draw of a record: everything but what each rank measured,
+// and of that the steps of the slowest.
+RunRecord drawn_of(const RunRecord& record) {
+  records::RankSamples slowest;
+  for (const std::vector<std::int64_t>& steps : records::step_ns(record)) {
+    slowest.step_ns.resize(std::max(slowest.step_ns.size(), steps.size()));
+    std::ranges::transform(
+        steps,
+        slowest.step_ns,
+        slowest.step_ns.begin(),
+        [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+  }
+  RunRecord drawn = record;
+  drawn.ranks = {std::move(slowest)};
+  return drawn;
+}
+
+// One line each; empty where they are longer than `most` bytes.
+std::string record_lines(std::span<const RunRecord> records, std::size_t most) {
+  std::string lines;
+  for (const RunRecord& record : records) {
+    lines += script_json(records::to_line(record)) + "\n";
+    if (lines.size() > most) {
+      return "";
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 PageAssets page_assets() {
@@ -88,9 +123,11 @@ std::string render_page(const Page& page, const PageAssets& assets) {
   Json data = page_data(page);
   const auto tables = data["text"].get<std::string>();
   data.erase("text");
-  std::string records;
-  for (const records::RunRecord& record : page.records) {
-    records += script_json(records::to_line(record)) + "\n";
+  std::string lines = record_lines(page.records, page.most_record_bytes);
+  const bool whole = !lines.empty() || page.records.empty();
+  data["whole_records"] = whole;
+  for (std::size_t i = 0; !whole && i < page.records.size(); ++i) {
+    lines += script_json(records::to_line(drawn_of(page.records[i]))) + "\n";
   }
   std::string licences;
   for (const std::string_view licence : assets.licences) {
@@ -106,7 +143,7 @@ std::string render_page(const Page& page, const PageAssets& assets) {
                  {"tables", escaped(tables)},
                  {"licences", licences},
                  {"data", script_json(json_text(data, -1))},
-                 {"records", records},
+                 {"records", lines},
                  {"scripts", scripts}});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ struct Page {
   std::span<const records::RunRecord> records;
   std::vector<Origin> origins{};  // of each record, or empty
   std::string title{};            // empty: the names of the experiments
+  /// Where the records are longer, as JSON, the page holds what it draws of
+  /// them.  Browsers open a page of so much at once.
+  std::size_t most_record_bytes = 20'000'000;
 };
 
 /// The parts of the page that do not depend on records.
@@ -42,8 +46,10 @@ PageAssets page_assets();
 Json page_data(const Page& page);
 
 /// One HTML file that needs no other file and no network.  Its scripts draw it
-/// from `page_data` and the records, which it holds; without scripts it shows
-/// the tables as text.  No text of a record becomes markup or script.
+/// from `page_data` and the records, which it holds: whole, or where they are
+/// too long of each one rank, whose steps are those of the slowest.  Without
+/// scripts it shows the tables as text.  No text of a record becomes markup or
+/// script.
 std::string render_page(const Page& page,
                         const PageAssets& assets = page_assets());
 

@@ -45,7 +45,10 @@
     const save = element("button", { id: "save", type: "button" }, "save them");
     main.append(element("section", {}, element("h2", {}, "Behind the figures"),
       element("p", { class: "note" }, "Every case with the command that measures it " +
-        "again, its configuration and its runs. The records are in this file: ", save),
+        "again, its configuration and its runs. " + (data.whole_records
+        ? "The records are in this file: "
+        : "The records are too long for this file, which has of each run the steps of " +
+          "its slowest rank."), data.whole_records ? save : null),
       cases.map((one, i) => caseDetails(one, i + 1, data, machines)),
       machines.environments.map((one, i, all) => machine(one, i, all.length))));
   }
