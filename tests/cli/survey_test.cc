@@ -203,8 +203,8 @@ TEST_F(Survey, ACaseThatIsRefusedOnceItHasBegunIsAFailedOne) {
 TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {
   fs::create_directory(folder_ / "experiments");
   write("experiments/grid.toml",
-        "replay = 'huge.json'\nranks = 2\nstrategy = 'bsp'\n");
-  write("experiments/grid_small.toml", "model = 'mlp'\n");
+        "replay = 'huge.json'\nranks = 2\nstrategy = 'bsp'\n"
+        "[section.small]\nmodel = 'mlp'\n");
   write("huge.json", R"({"paceline_profile": 1,
  "model": "huge", "batch_size": 2, "update_us": 100,
  "modules": [{"name": "a", "forward_us": 1}],
@@ -219,7 +219,7 @@ TEST_F(Survey, ACaseThatDoesNotFitIsRefusedWithASmallerExperiment) {
       << outcome.err;
   EXPECT_TRUE(outcome.err.ends_with(
       " GB; use --replay FILE of a smaller network, or `paceline run "
-      "grid_small`.\n"))
+      "grid --section small`.\n"))
       << outcome.err;
 }
 

@@ -88,6 +88,49 @@ TEST(RawSettings, RefusalsNameFileAndLine) {
             "x.toml:1: case: write every case as a table of its own, [[case]]");
 }
 
+constexpr const char* kSections =
+    "model = 'lenet'\n[sweep]\nranks = [1, 2]\n"
+    "[section.small]\nsteps = 3\n[[section.small.case]]\nranks = 1\n"
+    "[section.large]\nsteps = 300\n";
+
+TEST(RawSettings, ASectionIsAnExperimentOfItsOwn) {
+  const RawSettings whole = parse_raw_settings(kSections, "x.toml");
+  EXPECT_EQ(whole.defaults.size(), 1U);
+  EXPECT_EQ(whole.sweep->size(), 1U);
+  EXPECT_TRUE(whole.cases.empty());
+  EXPECT_EQ(whole.sections, (std::vector<std::string>{"large", "small"}));
+  EXPECT_EQ(settings_of(whole).name, "x");
+  const RawSettings small = parse_raw_settings(kSections, "x.toml", "small");
+  EXPECT_EQ(small.defaults.size(), 1U);
+  EXPECT_EQ(small.defaults.at("steps")[0].text, "3");
+  EXPECT_EQ(small.cases.size(), 1U);
+  EXPECT_FALSE(small.sweep);
+  EXPECT_EQ(settings_of(small).name, "x_small");
+}
+
+TEST(RawSettings, SectionsAreCheckedAndKnownByName) {
+  const auto refused = [](const std::string& text, const std::string& section) {
+    try {
+      parse_raw_settings(text, "x.toml", section);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refused(kSections, "smal"),
+            "x.toml: unknown section 'smal'; did you mean 'small'? Known: "
+            "large, small");
+  EXPECT_EQ(refused("steps = 3", "small"),
+            "x.toml: has no sections, and --section names 'small'");
+  EXPECT_EQ(refused("[section.small]\nsteps = 'x'\n", ""),
+            "x.toml:2: steps: 'x' is not a whole number of at least 1");
+  for (const char* text : {"section = 1", "[section]\nsteps = 3\n"}) {
+    EXPECT_EQ(refused(text, ""),
+              "x.toml:1: section: write every section as a table with a name, "
+              "[section.small]");
+  }
+}
+
 TEST(RawSettings, BrokenTomlNamesTheLine) {
   EXPECT_TRUE(refusal("steps = 3\nbatch_size = = 8\n")
                   .starts_with("x.toml:2: not TOML: "));

@@ -59,16 +59,21 @@ std::vector<Entry> experiments() {
   const std::vector<std::string> roots = experiment::experiment_roots();
   std::vector<Entry> entries;
   for (const std::string& name : experiment::known_experiments(roots)) {
-    Entry entry{name, ""};
+    const auto read = [&](const std::string& section) {
+      return experiment::read_raw_settings(
+          experiment::find_experiment(name, roots), section);
+    };
     try {
-      entry.summary =
-          experiment::settings_of(experiment::read_raw_settings(
-                                      experiment::find_experiment(name, roots)))
-              .about;
+      const experiment::RawSettings raw = read("");
+      entries.push_back({name, experiment::settings_of(raw).about});
+      for (const std::string& section : raw.sections) {
+        entries.push_back({fmt::format("  --section {}", section),
+                           experiment::settings_of(read(section)).about});
+      }
     } catch (const UsageError& error) {
-      entry.summary = fmt::format("cannot be read: {}", error.what());
+      entries.push_back(
+          {name, fmt::format("cannot be read: {}", error.what())});
     }
-    entries.push_back(std::move(entry));
   }
   return entries;
 }

@@ -45,6 +45,10 @@ Flags::Flags(CLI::App& app) : app_(app) {
   app.allow_extras();
   app.add_option(
       "experiment", experiment_, "file, or the name of one in experiments/");
+  app.add_option("--section",
+                 section_,
+                 "run [section.NAME] of the experiment file, not the rest")
+      ->type_name("NAME");
   for (const Key& key : keys()) {
     std::vector<std::string>& texts = texts_[std::string(key.name)];
     const std::string flag =
@@ -108,7 +112,11 @@ RawSettings Flags::raw_settings() const {
   }
   RawSettings raw;
   if (!experiment_.empty()) {
-    raw = read_raw_settings(find_experiment(experiment_, experiment_roots()));
+    raw = read_raw_settings(find_experiment(experiment_, experiment_roots()),
+                            section_);
+  } else if (!section_.empty()) {
+    throw UsageError(
+        fmt::format("--section {}: name the experiment file too", section_));
   }
   raw.flags = std::move(given);
   return raw;
@@ -131,9 +139,14 @@ std::vector<std::string> known_experiments(
 
 std::string smaller_experiment(const std::string& name,
                                const std::vector<std::string>& roots) {
-  const std::vector<std::string> known = known_experiments(roots);
-  const std::string smaller = name + "_small";
-  return std::ranges::find(known, smaller) == known.end() ? "" : smaller;
+  try {
+    const RawSettings raw = read_raw_settings(find_experiment(name, roots));
+    return std::ranges::find(raw.sections, "small") == raw.sections.end()
+               ? ""
+               : name + " --section small";
+  } catch (const UsageError&) {
+    return "";
+  }
 }
 
 std::string find_experiment(const std::string& name,

@@ -14,8 +14,8 @@ class App;
 namespace paceline::experiment {
 
 /// The flags of `paceline run` on a CLI11 (sub)command: one for each row of
-/// keys(), and the experiment as the only positional argument.  Must outlive
-/// the parsing.
+/// keys(), --section, and the experiment as the only positional argument.  Must
+/// outlive the parsing.
 class Flags {
  public:
   explicit Flags(CLI::App& app);
@@ -37,6 +37,7 @@ class Flags {
 
   CLI::App& app_;
   std::string experiment_;
+  std::string section_;
   std::map<std::string, std::vector<std::string>, std::less<>> texts_;
 };
 
@@ -50,7 +51,8 @@ std::string find_experiment(const std::string& name,
 std::vector<std::string> known_experiments(
     const std::vector<std::string>& roots);
 
-/// "survey_small" for "survey", where there is such an experiment; else empty.
+/// "survey --section small" for "survey", where that has such a section; else
+/// empty.
 std::string smaller_experiment(const std::string& name,
                                const std::vector<std::string>& roots);
 

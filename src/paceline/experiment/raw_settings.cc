@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/experiment/raw_settings.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/text.h"
 #include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/key.h"
@@ -25,25 +28,78 @@ class Reader {
  public:
   explicit Reader(std::string name) : name_(std::move(name)) {}
 
-  RawSettings read(const toml::table& file) const {
-    RawSettings raw;
-    raw.source = name_;
+  /// The section of that name, or where it is empty the rest of the file.  All
+  /// of it is checked.
+  RawSettings read(const toml::table& file, const std::string& section) const {
+    RawSettings whole{.source = name_};
+    std::optional<RawSettings> chosen;
     for (const auto& [key, node] : file) {
-      const std::string text(key.str());
-      if (text == "case") {
-        read_cases(node, raw);
-      } else if (text == "sweep") {
-        read_sweep(node, raw);
-      } else {
-        read_value(text, node, Part::kTop, raw.defaults);
+      if (key.str() != "section") {
+        read_entry(std::string(key.str()), node, whole);
+        continue;
+      }
+      for (const auto& [name, table] : tables_of(node)) {
+        RawSettings part{.source = name_, .section = name};
+        for (const auto& [inner, value] : *table) {
+          read_entry(std::string(inner.str()), value, part);
+        }
+        if (name == section) {
+          chosen = std::move(part);
+        }
+        whole.sections.push_back(name);
       }
     }
-    return raw;
+    if (section.empty()) {
+      return whole;
+    }
+    if (!chosen) {
+      throw UsageError(
+          whole.sections.empty()
+              ? fmt::format("{}: has no sections, and --section names '{}'",
+                            name_,
+                            section)
+              : fmt::format("{}: {}",
+                            name_,
+                            unknown_name("section", section, whole.sections)));
+    }
+    return *std::move(chosen);
   }
 
  private:
   std::string at(const toml::node& node) const {
     return fmt::format("{}:{}", name_, node.source().begin.line);
+  }
+
+  void read_entry(const std::string& name,
+                  const toml::node& node,
+                  RawSettings& raw) const {
+    if (name == "case") {
+      read_cases(node, raw);
+    } else if (name == "sweep") {
+      read_sweep(node, raw);
+    } else {
+      read_value(name, node, Part::kTop, raw.defaults);
+    }
+  }
+
+  // Those of [section.NAME], by name.
+  std::vector<std::pair<std::string, const toml::table*>> tables_of(
+      const toml::node& sections) const {
+    std::vector<std::pair<std::string, const toml::table*>> tables;
+    if (const toml::table* table = sections.as_table()) {
+      for (const auto& [name, node] : *table) {
+        tables.emplace_back(name.str(), node.as_table());
+      }
+    }
+    const bool all = std::ranges::all_of(
+        tables, [](const auto& one) { return one.second != nullptr; });
+    if (tables.empty() || !all) {
+      throw UsageError(fmt::format(
+          "{}: section: write every section as a table with a name, "
+          "[section.small]",
+          at(sections)));
+    }
+    return tables;
   }
 
   void read_cases(const toml::node& node, RawSettings& raw) const {
@@ -209,57 +265,13 @@ bool continues(std::string_view key, std::string_view piece) {
          (key == "link" && is_latency(piece));
 }
 
-template <class Value, class Owner>
-bool is_number_or_switch(Value Owner::*) {
-  return std::is_arithmetic_v<Value>;
-}
-
-/// A value as a file writes it: a text in quotes, a number or switch as it is.
-/// A key of numbers may also hold a word.
-std::string toml_value(const Key& key, const std::string& text) {
-  const bool plain =
-      std::visit([](auto member) { return is_number_or_switch(member); },
-                 key.field) &&
-      (key.words.empty() ||
-       text.find_first_not_of("0123456789") == std::string::npos);
-  std::ostringstream quoted;
-  quoted << toml::value<std::string>(text);
-  return plain ? text : quoted.str();
-}
-
-std::string toml_line(std::string_view name,
-                      const Key& key,
-                      const std::vector<RawValue>& values) {
-  std::vector<std::string> texts;
-  for (const RawValue& given : values) {
-    texts.push_back(toml_value(key, given.text));
-  }
-  return texts.size() == 1
-             ? fmt::format("{} = {}\n", name, texts.front())
-             : fmt::format(
-                   "{} = [\n  {},\n]\n", name, fmt::join(texts, ",\n  "));
-}
-
-std::string toml_lines(const RawValues& values) {
-  std::string lines;
-  for (const Key& key : keys()) {
-    if (const auto found = values.find(key.name); found != values.end()) {
-      lines += toml_line(key.name, key, found->second);
-    }
-  }
-  for (const auto& [name, given] : values) {
-    if (is_env_name(name)) {
-      lines += toml_line(name, *find_key("label"), given);
-    }
-  }
-  return lines;
-}
-
 }  // namespace
 
-RawSettings parse_raw_settings(std::string_view text, const std::string& name) {
+RawSettings parse_raw_settings(std::string_view text,
+                               const std::string& name,
+                               const std::string& section) {
   try {
-    return Reader(name).read(toml::parse(text, name));
+    return Reader(name).read(toml::parse(text, name), section);
   } catch (const toml::parse_error& error) {
     throw UsageError(fmt::format("{}:{}: not TOML: {}",
                                  name,
@@ -288,8 +300,9 @@ void find_beside(const std::string& path, RawValues& values) {
 
 }  // namespace
 
-RawSettings read_raw_settings(const std::string& path) {
-  RawSettings raw = parse_raw_settings(read_text(path), path);
+RawSettings read_raw_settings(const std::string& path,
+                              const std::string& section) {
+  RawSettings raw = parse_raw_settings(read_text(path), path, section);
   find_beside(path, raw.defaults);
   for (RawValues& values : raw.cases) {
     find_beside(path, values);
@@ -298,17 +311,6 @@ RawSettings read_raw_settings(const std::string& path) {
     find_beside(path, *raw.sweep);
   }
   return raw;
-}
-
-std::string to_toml(const RawSettings& raw) {
-  std::string text = toml_lines(raw.defaults);
-  for (const RawValues& values : raw.cases) {
-    text += fmt::format("\n[[case]]\n{}", toml_lines(values));
-  }
-  if (raw.sweep) {
-    text += fmt::format("\n[sweep]\n{}", toml_lines(*raw.sweep));
-  }
-  return text;
 }
 
 std::vector<RawValue> split_flag(const std::string& name,
@@ -342,6 +344,9 @@ Settings settings_of(const RawSettings& raw) {
   settings.name = raw.source.empty()
                       ? "command-line"
                       : std::filesystem::path(raw.source).stem().string();
+  if (!raw.section.empty()) {
+    settings.name += "_" + raw.section;
+  }
   for (const RawValues* values : {&raw.defaults, &raw.flags}) {
     for (const auto& [name, given] : *values) {
       if (is_env_name(name)) {

@@ -23,19 +23,26 @@ using RawValues = std::map<std::string, std::vector<RawValue>, std::less<>>;
 /// An experiment as it was written, before anything is resolved or checked
 /// against a machine.  RawValues are texts of the right kind.
 struct RawSettings {
-  std::string source;              // path; empty: the command line alone
-  RawValues defaults;              // top level of the file
-  std::vector<RawValues> cases;    // each [[case]]
-  std::optional<RawValues> sweep;  // [sweep]
-  RawValues flags;                 // of the command line: they win everywhere
+  std::string source;                // path; empty: the command line alone
+  std::string section{};             // of the file; empty: what is in none
+  RawValues defaults{};              // top level of the file
+  std::vector<RawValues> cases{};    // each [[case]]
+  std::optional<RawValues> sweep{};  // [sweep]
+  RawValues flags{};                 // of the command line: they win everywhere
+  std::vector<std::string> sections{};  // names of [section.NAME]
 };
 
-/// Reads an experiment file.  Unknown keys, wrong types and lists outside
-/// [sweep] and [[case]] throw UsageError with file and line.
-RawSettings read_raw_settings(const std::string& path);
+/// Reads an experiment file, or one of its sections [section.NAME], which is
+/// written as a file is and takes nothing from the rest.  Unknown keys, wrong
+/// types and lists outside [sweep] and [[case]] throw UsageError with file and
+/// line.
+RawSettings read_raw_settings(const std::string& path,
+                              const std::string& section = "");
 
 /// The same from text; `name` stands for the path in messages.
-RawSettings parse_raw_settings(std::string_view text, const std::string& name);
+RawSettings parse_raw_settings(std::string_view text,
+                               const std::string& name,
+                               const std::string& section = "");
 
 /// An experiment file of the defaults, cases and sweep.
 std::string to_toml(const RawSettings& raw);
