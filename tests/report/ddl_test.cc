@@ -125,11 +125,54 @@ TEST(Ddl, EveryCaseHasALogOfItsOwn) {
     of.push_back(names.of(record.configuration));
   }
   const std::string stem =
-      "link-none-method-wfbp+all_reduce-dnn-resnet50-bs-8-nworker-2";
+      "rdma-none-method-wfbp-dnn-resnet50-bs-8-nworker-2-compressor-none-"
+      "thres-0";
   EXPECT_EQ(
       of,
       (std::vector<std::string>{
           stem + ".log", stem + "-2.log", stem + "-3.log", stem + ".log"}));
+}
+
+// What gen_cmd in HKBU-HPML/ddl-benchmarks, benchmarks.py, names its logs, and
+// plots.py looks for.
+TEST(Ddl, LogsHaveTheNamesOfTheOriginal) {
+  const auto name = [](const std::string& strategy,
+                       const std::string& link,
+                       const std::string& model) {
+    records::Configuration c;
+    c.strategy = strategy;
+    c.link = link;
+    c.model = model;
+    c.batch_size = 64;
+    c.ranks = 4;
+    return DdlLogNames().of(c);
+  };
+  const std::string rest = "-dnn-resnet50-bs-64-nworker-4-compressor-";
+  for (const auto& [ours, theirs] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"bsp", "bspa2a" + rest + "none-thres-536870912"},
+           {"wfbp", "wfbp" + rest + "none-thres-0"},
+           {"mg-wfbp:small-elements=8192", "mgwfbp" + rest + "none-thres-0"},
+           {"bytescheduler:partition-mb=8,credit-mb=16",
+            "bytescheduler" + rest + "none-thres-0"},
+           {"bsp+ps", "bspps" + rest + "none-thres-536870912"},
+           {"wfbp+ps:servers=2", "wfbpps" + rest + "none-thres-0"},
+           {"bytescheduler+ps", "byteschedulerps" + rest + "none-thres-0"},
+           {"bsp+sign", "signum" + rest + "signum-thres-536870912"},
+           {"bsp+topk:density=0.001",
+            "eftopk" + rest + "eftopk-thres-536870912"},
+           {"wfbp+rs-ag", "wfbp+rs_ag" + rest + "none-thres-0"},
+           {"wfbp+sign", "wfbp+sign" + rest + "none-thres-0"},
+           {"no strategy", "no_strategy" + rest + "none-thres-0"}}) {
+    EXPECT_EQ(name(ours, "10Gbit,50us", "resnet50"),
+              "rdma-0-method-" + theirs + ".log");
+  }
+  EXPECT_EQ(name("wfbp", "100Gbit,2us", "bert-base"),
+            "rdma-1-method-wfbp-dnn-bert_base-bs-64-nworker-4-compressor-none-"
+            "thres-0.log");
+  EXPECT_EQ(name("wfbp", "1Gbit,50us", "bert-large"),
+            "rdma-1Gbit_50us-method-wfbp-dnn-bert-bs-64-nworker-4-compressor-"
+            "none-thres-0.log");
 }
 
 TEST(Ddl, ALogNamesTheRecordFileThatItIsWrittenFrom) {

@@ -15,53 +15,12 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/records/ddl_names.h"
 
 namespace paceline::records {
 namespace {
 
 constexpr int kMostRanks = 1 << 16;
-
-// Names of ddl-benchmarks and ours.
-constexpr auto kMethods =
-    std::to_array<std::pair<std::string_view, std::string_view>>({
-        {"bspa2a", "bsp"},
-        {"wfbp", "wfbp"},
-        {"mgwfbp", "mg-wfbp"},
-        {"bytescheduler", "bytescheduler"},
-        {"bspps", "bsp+ps"},
-        {"wfbpps", "wfbp+ps"},
-        {"byteschedulerps", "bytescheduler+ps"},
-    });
-// Names of its compressors, which its older logs have as methods, and ours.
-constexpr auto kCompressors =
-    std::to_array<std::pair<std::string_view, std::string_view>>({
-        {"signum", "sign"},
-        {"efsignum", "ef-sign"},
-        {"eftopk", "topk:density=0.001"},
-        {"topk", "topk:density=0.001"},
-    });
-// Its `rdma` numbers.
-constexpr auto kNetworks =
-    std::to_array<std::pair<std::string_view, std::string_view>>({
-        {"0", "10GbE"},
-        {"1", "IB"},
-        {"2", "IPoIB"},
-    });
-constexpr auto kModels =
-    std::to_array<std::pair<std::string_view, std::string_view>>({
-        {"bert", "bert-large"},
-        {"bert_base", "bert-base"},
-    });
-
-template <class Table>
-std::string ours(const Table& table, const std::string& theirs) {
-  for (const auto& [name, own] : table) {
-    if (name == theirs) {
-      return std::string(own);
-    }
-  }
-  return theirs;
-}
 
 /// What the name of a file of ddl-benchmarks says.
 void read_name(const std::string& path, Configuration& c) {
@@ -72,17 +31,18 @@ void read_name(const std::string& path, Configuration& c) {
   std::smatch found;
   if (std::regex_match(name, found, pattern)) {
     const std::string method = found[2];
-    const std::string codec = ours(kCompressors, method);
-    c.strategy = codec != method ? "bsp+" + codec : ours(kMethods, method);
+    const std::string codec = our_name(kDdlCompressors, method);
+    c.strategy =
+        codec != method ? "bsp+" + codec : our_name(kDdlMethods, method);
     c.label = method;
     if (const std::string compressor = found[6]; compressor != "none") {
-      c.strategy += "+" + ours(kCompressors, compressor);
+      c.strategy += "+" + our_name(kDdlCompressors, compressor);
       c.label += "+" + compressor;
     }
     const std::string number = found[1];
-    const std::string network = ours(kNetworks, number);
+    const std::string network = our_name(kDdlNetworks, number);
     c.label += " " + (network == number ? "rdma-" + number : network);
-    c.model = ours(kModels, found[3]);
+    c.model = our_name(kDdlModels, found[3].str());
     c.batch_size = std::stoi(found[4]);
     c.ranks = std::stoi(found[5]);
   }
@@ -196,7 +156,7 @@ class LogReader {
       read_command(line, case_);
       commanded_ = true;
     } else if (std::regex_search(line, found, model)) {
-      case_.model = ours(kModels, found[1]);
+      case_.model = our_name(kDdlModels, found[1].str());
     } else if (std::regex_search(line, found, batch)) {
       case_.batch_size = std::stoi(found[1]);
     } else if (std::regex_search(line, found, sequence)) {

@@ -10,12 +10,16 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/plan/networks/network_shape.h"
+#include "paceline/records/ddl_names.h"
 #include "paceline/report/cases.h"
 #include "paceline/report/command.h"
+#include "paceline/report/link_curves.h"
 #include "paceline/stats/distribution.h"
 #include "paceline/stats/mean.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
 namespace {
@@ -134,14 +138,66 @@ std::string plain(std::string text) {
   return text;
 }
 
+// The words of the original's benchmarks.py for a strategy.
+struct Method {
+  std::string name, compressor = "none", threshold = "0";
+};
+
+// Without the options of schedule and exchange, which the log's head has.  A
+// strategy that the original has not is called by its whole text.
+Method method_of(const records::Configuration& c) {
+  const Method own{.name = plain(c.strategy)};
+  strategies::StrategySpec spec;
+  try {
+    spec = strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  } catch (const UsageError&) {
+    return own;  // a newer program's record
+  }
+  if (spec.schedule.row == nullptr || spec.update.row->name != "gradients") {
+    return own;
+  }
+  const std::string text = spec.text();
+  const std::string codec =
+      records::their_name(records::kDdlCompressors,
+                          text.substr(std::min<std::size_t>(4, text.size())));
+  const bool fuses_all = spec.schedule.row->name == "bsp";
+  const std::string threshold = fuses_all ? "536870912" : "0";
+  if (fuses_all && !codec.empty() && text.starts_with("bsp+")) {
+    return {codec, codec, threshold};
+  }
+  const std::string name = spec.codec.row != &strategies::codecs().front() ? ""
+                           : spec.exchange.row->name == "ps"
+                               ? fmt::format("{}+ps", spec.schedule.row->name)
+                           : spec.exchange.row->name == "all-reduce"
+                               ? std::string(spec.schedule.row->name)
+                               : "";
+  const std::string theirs = records::their_name(records::kDdlMethods, name);
+  return theirs.empty() ? own : Method{theirs, "none", threshold};
+}
+
+// The original's number of a link of such a rate; other links are named.
+std::string network_of(const records::Configuration& c) {
+  const auto link = link_of(c);
+  if (!link) {
+    return "none";
+  }
+  const double rate = gbit_per_s(*link);
+  return rate == 10 ? "0" : rate == 100 ? "1" : plain(c.link);
+}
+
 std::string log_stem(const records::Configuration& c) {
-  return fmt::format("{}{}-method-{}-dnn-{}-bs-{}-nworker-{}",
-                     kDdlLogBegin,
-                     c.link.empty() ? "none" : plain(c.link),
-                     plain(c.strategy),
-                     plain(c.model),
-                     c.batch_size,
-                     c.ranks);
+  const Method method = method_of(c);
+  const std::string network = records::their_name(records::kDdlModels, c.model);
+  return fmt::format(
+      "{}{}-method-{}-dnn-{}-bs-{}-nworker-{}-compressor-{}-thres-{}",
+      kDdlLogBegin,
+      network_of(c),
+      method.name,
+      network.empty() ? plain(c.model) : network,
+      c.batch_size,
+      c.ranks,
+      method.compressor,
+      method.threshold);
 }
 
 }  // namespace

@@ -23,12 +23,15 @@ std::string render_ddl(std::span<const records::RunRecord> records);
 std::string ddl_tries(std::span<const records::RunRecord> records);
 
 /// How the files of all cases' logs are called.
-inline constexpr std::string_view kDdlLogBegin = "link-";
+inline constexpr std::string_view kDdlLogBegin = "rdma-";
 inline constexpr std::string_view kDdlLogEnd = ".log";
 
-/// Gives each case's log its name: the one that ddl-benchmarks gives it, with
-/// the link in place of its `rdma` number.  Of cases that share a name, the
-/// second is called -2, the third -3.
+/// Gives each case's log its name: the one that ddl-benchmarks' benchmarks.py
+/// gives it and its plots.py reads.  Its `rdma` is 0 for an emulated link of 10
+/// Gbit/s and 1 for one of 100 Gbit/s; a link of another rate stands there as
+/// text, and "none" where none is emulated.  A strategy that it has not is
+/// called by our text.  Of cases that share a name, the second is called -2,
+/// the third -3.
 class DdlLogNames {
  public:
   const std::string& of(const records::Configuration& configuration);
