@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,13 @@ void post_result(launch::PrefixStore& store,
 void post_external(launch::PrefixStore& store,
                    int rank,
                    const records::RunRecord& part);
+
+/// Whether ranks 0 .. ranks-1, of which this is one, all refuse the case, and
+/// say so within half of `timeout`: those that do not refuse it, are still at
+/// it and give up after all of it.
+bool all_refuse(launch::PrefixStore& store,
+                int ranks,
+                std::chrono::milliseconds timeout);
 
 /// Sets this rank's samples of a case that fails.
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);

@@ -2,10 +2,24 @@
 #include "paceline/measure/core_pin.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "paceline/experiment/outside.h"
+
 namespace paceline::measure {
+
+int threads_to_pin(std::span<const records::Configuration> cases) {
+  int threads = 1;
+  for (const records::Configuration& c : cases) {
+    threads = std::max(threads,
+                       c.device == "cpu" && !experiment::starts_its_ranks(c)
+                           ? c.threads
+                           : std::numeric_limits<int>::max());
+  }
+  return threads;
+}
 
 CorePin::CorePin(int local_rank, int local_world, int threads, bool apart) {
   const int each = std::max(1, threads);

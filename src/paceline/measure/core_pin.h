@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <sched.h>
 
+#include "paceline/records/run_record.h"
+
 namespace paceline::measure {
+
+/// Threads of a rank on the CPU; so many that nothing is pinned where a case
+/// runs on a GPU, whose host threads need room, or its command starts ranks
+/// itself, which need the cores of all.
+int threads_to_pin(std::span<const records::Configuration> cases);
 
 /// Pins this rank to its own cores until destruction.  Local rank r of this
 /// host gets the r-th `threads` of the cores that the process may use, so that

@@ -68,16 +68,16 @@ class LaunchedRank {
                                     results_->show_rows(job.experiment);
                                   }
                                 },
-                            .stop_signal = [this] { return stop_.signal(); }});
+                            .stop_signal = [this] { return stop_.signal(); },
+                            .goes_on_without_refused = true});
       }
     } catch (...) {
       show(job, "");
       throw;
     }
     show(job, stop_.requested() ? ended_by(stop_.signal()) : "");
-    return code == 0 && results_ && results_->count_failed(job.experiment) > 0
-               ? kFailedCasesStatus
-               : code;
+    return code == 0 && results_ ? results_->status_of_failed(job.experiment)
+                                 : code;
   }
 
  private:

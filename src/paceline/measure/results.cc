@@ -321,6 +321,18 @@ std::int64_t Results::count_failed(const experiment::Experiment& experiment) {
   return static_cast<std::int64_t>(failed.size());
 }
 
+int Results::status_of_failed(const experiment::Experiment& experiment) {
+  const std::int64_t failed = count_failed(experiment);
+  if (failed == 0) {
+    return 0;
+  }
+  fmt::print(stderr,
+             "paceline: {} failed; --resume tries {} again\n",
+             counted(failed, "case"),
+             failed == 1 ? "it" : "them");
+  return kFailedCasesStatus;
+}
+
 Results::Tally Results::tally(const experiment::Experiment& experiment) {
   read(experiment);
   const auto done = records::completed(records_of_run());

@@ -67,6 +67,10 @@ class Results {
   /// The number of cases with a repetition that failed and has no good record.
   std::int64_t count_failed(const experiment::Experiment& experiment);
 
+  /// Says on stderr how many these are; the exit code of a run that went to its
+  /// end.
+  int status_of_failed(const experiment::Experiment& experiment);
+
   /// Records that a case failed, with the samples that there are of it.
   void add_failed(const experiment::Experiment& experiment,
                   const records::Configuration& configuration,

@@ -250,14 +250,7 @@ int run_job(experiment::JobSpec job,
   if (outcome.exit_code != 0) {
     return outcome.exit_code;
   }
-  const std::int64_t failed = results.count_failed(job.experiment);
-  if (failed > 0) {
-    fmt::print(stderr,
-               "paceline: {} failed; --resume tries {} again\n",
-               counted(failed, "case"),
-               failed == 1 ? "it" : "them");
-  }
-  return failed > 0 ? kFailedCasesStatus : 0;
+  return results.status_of_failed(job.experiment);
 }
 
 }  // namespace paceline::measure

@@ -15,7 +15,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/utc.h"
 #include "paceline/engines/engine.h"
-#include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/machine.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/stop_signals.h"
@@ -72,7 +71,7 @@ class Session {
     check_hosts();
     const CorePin pin(world_.self.local_rank,
                       world_.self.local_world,
-                      threads_to_pin(),
+                      threads_to_pin(job_.experiment.cases),
                       cores.apart);
     for (records::HostEnvironment& host : environment_.hosts) {
       host.facts["pinning"] = pin.description();
@@ -126,20 +125,6 @@ class Session {
     return nlohmann::json::parse(
                store_.wait("completed", settings_.timeout_ms()))
         .get<CompletedCases>();
-  }
-
-  // Threads of a rank on the CPU; so many that nothing is pinned where a case
-  // runs on a GPU, whose host threads need room, or its command starts ranks
-  // itself, which need the cores of all.
-  int threads_to_pin() const {
-    int threads = 1;
-    for (const records::Configuration& c : job_.experiment.cases) {
-      threads = std::max(threads,
-                         c.device == "cpu" && !experiment::starts_its_ranks(c)
-                             ? c.threads
-                             : std::numeric_limits<int>::max());
-    }
-    return threads;
   }
 
   bool is_rank_0() const { return world_.self.rank == 0; }
@@ -197,11 +182,23 @@ class Session {
         stop_if_asked();
         line.show(fmt::format("{}: step {} of {}", title, done, total));
       };
-      const std::int64_t started_ns =
-          is_external(c) ? perform_outside(c, store, index, prefix, progress)
-                         : perform(c, store, index, progress);
-      if (is_rank_0()) {
-        collect(c, store, started_ns);
+      try {
+        const std::int64_t started_ns =
+            is_external(c) ? perform_outside(c, store, index, prefix, progress)
+                           : perform(c, store, index, progress);
+        if (is_rank_0()) {
+          collect(c, store, started_ns);
+        }
+      } catch (const UsageError& why) {
+        if (!hooks_.goes_on_without_refused ||
+            job_.experiment.cases.size() == 1 ||
+            !all_refuse(
+                store, experiment::processes_of(c), settings_.timeout_ms())) {
+          throw;
+        }
+        if (is_rank_0()) {
+          record_refused(c, why.what());
+        }
       }
     }
     store.barrier("end", world_.self.world);
@@ -328,18 +325,8 @@ class Session {
       whole.adapter[experiment::kBatchTried] = search->second;
     }
     if (settings_.protocol == "dlperf") {
-      const std::string seen =
-          experiment::shortened_dlperf(c, job_.experiment.runs);
-      if (!seen.empty()) {
-        whole.warnings.push_back(
-            {"shortened-protocol",
-             seen,
-             fmt::format("DLPerf's protocol skips {} steps, times {} and has "
-                         "{} runs",
-                         experiment::kDlperfWarmup,
-                         experiment::kDlperfSteps,
-                         experiment::kDlperfRuns),
-             "leave out --warmup, --steps and --runs for figures to publish"});
+      if (const auto warning = shortened_protocol(c, job_.experiment.runs)) {
+        whole.warnings.push_back(*warning);
       }
     }
   }
@@ -358,6 +345,14 @@ class Session {
     describe(c, whole);
     whole.error = c.not_run;
     whole.status = experiment::status_of_not_run(c);
+    append(whole);
+  }
+
+  void record_refused(const records::Configuration& c, const char* why) {
+    fmt::print(stderr, "paceline: {}\nthat case is recorded as failed\n", why);
+    records::RunRecord whole;
+    describe(c, whole);
+    whole.error = why;
     append(whole);
   }
 

@@ -12,6 +12,9 @@ namespace paceline::measure {
 struct SessionHooks {
   std::function<void()> recorded{};    // on rank 0, after each record
   std::function<int()> stop_signal{};  // polled between steps; 0: none
+  /// A case that all of its ranks refuse once they have begun it becomes a
+  /// failed record, and the others run; else it ends the session.
+  bool goes_on_without_refused = false;
 };
 
 /// Runs every case of one repetition in the joined world: case k on ranks

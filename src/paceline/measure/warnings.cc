@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/experiment/dlperf_protocol.h"
 #include "paceline/experiment/outside.h"
 
 namespace paceline::measure {
@@ -102,6 +103,22 @@ std::optional<records::Warning> busy_machine(
     }
   }
   return busy;
+}
+
+std::optional<records::Warning> shortened_protocol(
+    const records::Configuration& configuration, int runs) {
+  const std::string seen = experiment::shortened_dlperf(configuration, runs);
+  if (seen.empty()) {
+    return std::nullopt;
+  }
+  return records::Warning{
+      "shortened-protocol",
+      seen,
+      fmt::format("DLPerf's protocol skips {} steps, times {} and has {} runs",
+                  experiment::kDlperfWarmup,
+                  experiment::kDlperfSteps,
+                  experiment::kDlperfRuns),
+      "leave out --warmup, --steps and --runs for figures to publish"};
 }
 
 int most_threads(std::span<const records::Configuration> cases,

@@ -28,6 +28,11 @@ std::optional<records::Warning> busy_warning(const std::string& host,
 std::optional<records::Warning> busy_machine(
     const records::Environment& environment, const std::string& host, int own);
 
+/// That a case of DLPerf's protocol has fewer steps or runs than that; nothing
+/// where it has not.
+std::optional<records::Warning> shortened_protocol(
+    const records::Configuration& configuration, int runs);
+
 /// The most threads with which one of the cases computes on a host that has
 /// `local_ranks` ranks.  A program outside may start as many for each rank as
 /// the host has cores.
