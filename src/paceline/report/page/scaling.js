@@ -4,7 +4,7 @@
 "use strict";
 
 Object.assign(paceline, (() => {
-  const { lookOf, point, withWhiskers } = paceline;
+  const { lookOf, point, printable, withWhiskers } = paceline;
   const {
     axisLabel, color, dash, extent, frameOf, scale, side, soft, symbol, tick,
   } = paceline.drawing;
@@ -50,27 +50,39 @@ Object.assign(paceline, (() => {
       value: { label: "throughput", unit: "examples/s", log, from_zero: true } });
   }
 
-  const MOST_BARS = 8; // beside each other, of one number of ranks
+  const MOST_BARS = 12; // beside each other, of one number of ranks
 
   // The form of published charts: for each number of ranks a group of bars, in
-  // a box as high as linear scaling; null without a baseline.
+  // a box as high as linear scaling; a chart for each link where the cases stand
+  // behind several.  None without a baseline.
   function growingWorlds(group) {
     const cases = group.cases.filter((one) => one.throughput);
     const baselines = new Set(group.cases.map((one) => one.baseline));
     const bases = cases.filter((one) => baselines.has(one.label));
-    const curves = d3.groups(cases.filter((one) => !bases.includes(one)), curveKey)
+    const others = cases.filter((one) => !bases.includes(one));
+    const links = paceline.linksOf(others);
+    return bases.length !== 1 ? []
+      : links.length < 2 ? [growingBars(others, bases[0], "")]
+      : links.map((link) => growingBars(
+        others.filter((one) => one.configuration.link === link), bases[0], link));
+  }
+
+  // One of these charts; null where there is nothing to compare.
+  function growingBars(cases, base, link) {
+    const curves = d3.groups(cases, curveKey)
       .map(([, members]) => members).filter((members) => members.length > 1);
-    if (bases.length !== 1 || !curves.length || curves.length > MOST_BARS) return null;
+    if (!curves.length || curves.length > MOST_BARS) return null;
     const series = curves.map((members) => ({
       name: curveName(members[0]), look: lookOf(members[0]), boxes: [],
       points: d3.sort(members, (one) => one.ranks).map((one) =>
         point(one.label, one.throughput, { along: one.ranks })),
     }));
     const worlds = d3.sort(new Set(series.flatMap((one) => one.points.map((it) => it.along))));
-    const [{ label, ranks, throughput: { value } }] = bases;
+    const { label, ranks, throughput: { value } } = base;
     series.push({ name: `linear scaling of ${label}`, look: "reference", boxes: [],
       points: worlds.map((along) => ({ along, value: value / ranks * along })) });
-    return withWhiskers({ kind: "groups", title: "Throughput of growing worlds",
+    const behind = link ? `, link ${printable(link)}` : "";
+    return withWhiskers({ kind: "groups", title: `Throughput of growing worlds${behind}`,
       note: "A box is as high as linear scaling of the baseline.", mark: "", series,
       along: { label: "ranks", unit: "" },
       value: { label: "throughput", unit: "examples/s", from_zero: true } });
@@ -131,7 +143,7 @@ Object.assign(paceline, (() => {
   // Beside frameworks, their report has the charts.
   const scalingCharts = (group) =>
     group.cases.some((one) => one.configuration.framework)
-      ? [] : [growingWorlds(group), scaling(group)];
+      ? [] : [...growingWorlds(group), scaling(group)];
 
   return { groups, scalingCharts };
 })());

@@ -103,10 +103,13 @@ Object.assign(paceline, (() => {
       1000 ** " KMGT".indexOf(unit.toUpperCase() || " ");
   }
 
-  // A panel for each link, from the slowest on, where the cases stand behind several.
+  // The links of the cases, from the slowest on.
+  const linksOf = (cases) => d3.sort(
+    [...new Set(cases.map((one) => one.configuration.link))].filter(Boolean), rateOf);
+
+  // A panel for each link where the cases stand behind several.
   function throughputs(group) {
-    const links = d3.sort([...new Set(group.cases.map((one) => one.configuration.link))]
-      .filter(Boolean), rateOf);
+    const links = linksOf(group.cases);
     return links.length < 2 ? [throughput(group)]
       : links.map((link) => throughput(group, link));
   }
@@ -320,7 +323,7 @@ Object.assign(paceline, (() => {
   }
 
   return {
-    caseDetails, lookOf, machine, machinesOf, overview, point, sectionsOf, withRecords,
+    caseDetails, linksOf, lookOf, machine, machinesOf, overview, point, sectionsOf, withRecords,
     withWhiskers,
   };
 })());
