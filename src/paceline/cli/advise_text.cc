@@ -133,8 +133,11 @@ namespace {
 std::string pays_text(const predict::CodecAdvice& row) {
   const double change = row.change;
   const std::string percent = fmt::format("{:.1f} %", std::abs(100 * change));
-  if (percent == "0.0 %" || row.like_none) {
+  if (percent == "0.0 %") {
     return "no difference";
+  }
+  if (row.like_none) {
+    return fmt::format("not told, {}{}", change < 0 ? "-" : "+", percent);
   }
   return change < 0 ? fmt::format("yes, -{}", percent)
                     : fmt::format("no, +{}", percent);
@@ -184,7 +187,7 @@ std::string codecs_text(const predict::CodecTable& table) {
          "communication adds to "
          "the predicted step, all that a\ncodec can save; pays: that step is "
          "shorter than without, each in its best bucket size, and\nby how "
-         "much; no difference: the error bars do not tell the two apart\n";
+         "much; not told: the error bars do not tell the two apart\n";
 }
 
 namespace {
