@@ -78,9 +78,18 @@ TEST(CodecNotes, JsonAndCsvHaveTheBreakEvenBandwidth) {
   EXPECT_EQ(cases[1]["plain_wire_bytes_per_rank_per_step"].get<int>(),
             41'000'000);
   EXPECT_EQ(cases[1]["last_loss"].get<double>(), 1.5);
-  EXPECT_NE(render_csv(both).find(",0.032,41000000,10000000000.0,1.5,"),
+  EXPECT_TRUE(cases[1]["link_bits_per_s"].is_null());
+  EXPECT_NE(render_csv(both).find(",0.032,41000000,10000000000.0,,1.5,"),
             std::string::npos)
       << render_csv(both);
+}
+
+TEST(CodecNotes, JsonHasTheRateOfTheLink) {
+  RunRecord record = run_of("fusion", 1.25);
+  record.configuration.link = "8Gbit,50us";
+  const std::vector<RunRecord> one{record};
+  const Json cases = Json::parse(render_json(one))["cases"];
+  EXPECT_EQ(cases[0]["link_bits_per_s"].get<double>(), 8e9);
 }
 
 TEST(CodecNotes, SayWhereNothingIsSaved) {

@@ -9,6 +9,7 @@
 #include "paceline/records/json.h"
 #include "paceline/report/codec_notes.h"
 #include "paceline/report/csv.h"
+#include "paceline/report/link_curves.h"
 
 namespace paceline::report {
 namespace {
@@ -109,6 +110,10 @@ void add_coding(SummaryFields& fields) {
                       const auto rate = break_even_bits_per_s(c);
                       return rate && std::isfinite(*rate) ? Json(*rate)
                                                           : Json();
+                    }});
+  fields.push_back({"link_bits_per_s", [](const CaseSummary& c) {
+                      const auto link = link_of(c.configuration);
+                      return link ? Json(link->bytes_per_s * 8) : Json();
                     }});
   fields.push_back(
       {"last_loss", [](const CaseSummary& c) { return or_null(c.last_loss); }});
