@@ -59,7 +59,8 @@ TEST_F(Advise, MarksPlacementsThatAreEquallyFast) {
         "\n *  replicated  trainers ",
         "\n    replicated  servers ",
         "* as fast as the first: ",
-        "whether tables fit is not checked: rows lie in the hosts' memory",
+        "whether tables fit is not checked: rows lie in the hosts' memory, and "
+        "the cluster file does not say hosts.memory",
         "no error bars: ",
         "its share of the critical path"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
@@ -67,6 +68,35 @@ TEST_F(Advise, MarksPlacementsThatAreEquallyFast) {
   outcome = run(job + "--top 1");
   EXPECT_NE(outcome.out.find("; 7 more: --top 0 shows all"), std::string::npos)
       << outcome.out;
+}
+
+// Three tables of 100 MB: a host of 400 MB that has several servers cannot
+// hold a replica on each, and a host of 50 MB holds no table.
+TEST_F(Advise, ChecksTheHostsMemoryForTables) {
+  const auto cluster = [this](const std::string& memory) {
+    write("c.toml",
+          "[[hosts]]\nname = \"n\"\ncount = 2\nslots = 4\nmemory = \"" +
+              memory + "\"\n[[links]]\nrate = \"10Gbit\"\n");
+  };
+  const std::string job =
+      "advise hybrid --cluster c.toml --device-rate 3000 --trainers 3 "
+      "--servers 3 --embeddings 390625 ";
+  cluster("400MB");
+  Outcome outcome = run(job);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("\n !  replicated  "), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(outcome.out.find("\n !  table "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("! does not fit: "), std::string::npos)
+      << outcome.out;
+  cluster("4GB");
+  outcome = run(job);
+  EXPECT_NE(outcome.out.find("\ntables fit into the hosts' memory\n"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(outcome.out.find(" ! "), std::string::npos) << outcome.out;
+  cluster("50MB");
+  expect_refused(job, "paceline: no placement fits: the fastest one takes ");
 }
 
 TEST_F(Advise, EndsWithACommand) {

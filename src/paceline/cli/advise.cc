@@ -134,6 +134,15 @@ int AdviseCommand::place_tables() const {
   predict::PredictRequest request = job_.request();
   tables_.complete(job_, request);
   const auto ranked = predict::rank_placements(request);
+  if (!ranked.front().fits()) {
+    const predict::HostUse& use = *ranked.front().fullest_host;
+    throw UsageError(fmt::format(
+        "no placement fits: the fastest one takes {:.3f} GB of host {}, which "
+        "has {:.3f} GB; take fewer or shorter rows, or more hosts",
+        static_cast<double>(use.bytes) * 1e-9,
+        use.host,
+        static_cast<double>(use.memory_bytes) * 1e-9));
+  }
   fmt::print("{}", placements_text(ranked, *request.tables, top_));
   records::Configuration best = tables_.configuration(job_);
   best.placement = strategies::name_of(ranked.front().placement);

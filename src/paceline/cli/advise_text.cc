@@ -290,6 +290,21 @@ std::string best_tables_text(const predict::PlacedTables& best,
   return "\n" + report::console_text(tables);
 }
 
+std::string fit_text(std::span<const predict::PlacedTables> ranked) {
+  if (!ranked.front().fullest_host) {
+    return "whether tables fit is not checked: rows lie in the hosts' memory, "
+           "and the cluster file does not say hosts.memory\n";
+  }
+  const predict::PlacedTables& last = ranked.back();
+  return last.fits()
+             ? "tables fit into the hosts' memory\n"
+             : fmt::format(
+                   "! does not fit: {} MB on host {}, which has {} MB\n",
+                   megabytes(last.fullest_host->bytes),
+                   last.fullest_host->host,
+                   megabytes(last.fullest_host->memory_bytes));
+}
+
 }  // namespace
 
 std::string placements_text(std::span<const predict::PlacedTables> ranked,
@@ -298,6 +313,7 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
   const std::size_t count =
       top > 0 ? std::min(static_cast<std::size_t>(top), ranked.size())
               : ranked.size();
+  const bool checked = ranked.front().fullest_host.has_value();
   report::Table placements{
       .columns = {{.name = "", .align = report::Align::kLeft},
                   {.name = "placement", .align = report::Align::kLeft},
@@ -307,9 +323,15 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
                   {.name = "examples/s"},
                   {.name = "fullest of these", .unit = "MB"},
                   {.name = "tables", .unit = "% of the step"}}};
+  if (checked) {
+    placements.columns.push_back(
+        {.name = "fullest host", .unit = "% of its memory"});
+  }
   for (const predict::PlacedTables& it : ranked.first(count)) {
     placements.rows.push_back(
-        {.cells = {it.like_best ? " *" : "",
+        {.cells = {it.like_best ? " *"
+                   : it.fits()  ? ""
+                                : " !",
                    std::string(strategies::name_of(it.placement)),
                    it.colocated ? "trainers" : "servers",
                    fmt::format("{}", it.ranks),
@@ -317,6 +339,12 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
                    fmt::format("{:.0f}", it.samples_per_s),
                    megabytes(it.server_bytes),
                    fmt::format("{:.1f}", it.share * 100)}});
+    if (checked) {
+      placements.rows.back().cells.push_back(
+          it.fullest_host
+              ? fmt::format("{:.3g}", it.fullest_host->share() * 100)
+              : "-");
+    }
   }
   placements.text =
       "tables: what the step is longer by than that of the trainers alone";
@@ -326,9 +354,8 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
   }
   const predict::PlacedTables& best = ranked.front();
   return report::console_text(placements) +
-         "* as fast as the first: of these the one of fewest ranks is taken\n"
-         "whether tables fit is not checked: rows lie in the hosts' memory, "
-         "which the cluster file does not say\n" +
+         "* as fast as the first: of these the one of fewest ranks is taken\n" +
+         fit_text(ranked) +
          (best.bar.why.empty()
               ? ""
               : fmt::format("no error bars: {}\n", best.bar.why)) +

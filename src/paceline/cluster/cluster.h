@@ -25,6 +25,7 @@ struct ClusterHost {
   std::string name;
   int slots = 1;          // ranks, one per device
   std::string interface;  // network interface; empty: the engine chooses
+  std::optional<std::int64_t> memory_bytes{};
 };
 
 /// What a link joins.

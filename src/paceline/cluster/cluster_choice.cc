@@ -48,6 +48,7 @@ Cluster read_cluster(const ClusterChoice& choice) {
         std::ranges::find(cluster.hosts, host.name, &ClusterHost::name);
     if (known != cluster.hosts.end()) {
       host.interface = known->interface;
+      host.memory_bytes = known->memory_bytes;
     }
   }
   cluster.hosts = std::move(hosts);

@@ -35,11 +35,16 @@ void read_hosts(const Section& section, Cluster& cluster) {
                    "'" + name + "'",
                    "a name is not empty and does not begin with '-'");
   }
+  std::optional<std::int64_t> memory;
+  if (const auto text = section.written("memory")) {
+    memory = parse_bytes(section.where("memory"), *text);
+  }
   for (std::int64_t i = 0; i < count; ++i) {
     cluster.hosts.push_back(
         {.name = section.has("count") ? fmt::format("{}{}", name, i) : name,
          .slots = static_cast<int>(slots),
-         .interface = section.text("interface")});
+         .interface = section.text("interface"),
+         .memory_bytes = memory});
   }
 }
 
@@ -229,7 +234,7 @@ Cluster read(const toml::table& table, const std::string& file, FileRole role) {
   cluster.source = top.text("source");
   top.each("hosts",
            "[[hosts]]",
-           {"name", "count", "slots", "interface"},
+           {"name", "count", "slots", "interface", "memory"},
            [&](const Section& section) { read_hosts(section, cluster); });
   top.each("links",
            "[[links]]",

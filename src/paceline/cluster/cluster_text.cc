@@ -104,6 +104,9 @@ std::string to_toml(const Cluster& cluster) {
     if (!host.interface.empty()) {
       row.insert("interface", host.interface);
     }
+    if (host.memory_bytes) {
+      row.insert("memory", fmt::format("{}B", *host.memory_bytes));
+    }
     hosts.push_back(std::move(row));
   }
   table.insert("hosts", std::move(hosts));

@@ -2,6 +2,7 @@
 #include "paceline/predict/placements.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "paceline/base/error.h"
@@ -26,6 +27,32 @@ std::int64_t fullest_server(const EmbeddingJob& job) {
     most = std::max(most, map.rows_of(server));
   }
   return most * bytes_of_row(job);
+}
+
+/// Ranks fill the hosts in their order.
+std::optional<HostUse> fullest_host(const EmbeddingJob& job,
+                                    const cluster::Cluster& cluster) {
+  const strategies::TableMap map(job);
+  const auto ranks = cluster::ranks_per_host(cluster, job.ranks());
+  std::optional<HostUse> fullest;
+  plan::Rank rank = 0;
+  for (std::size_t h = 0; h < ranks.size(); ++h) {
+    const cluster::ClusterHost& host = cluster.hosts[h];
+    HostUse use{.host = host.name,
+                .bytes = 0,
+                .memory_bytes = host.memory_bytes.value_or(0)};
+    for (const plan::Rank end = rank + ranks[h]; rank < end; ++rank) {
+      const plan::Rank server = rank - job.first_server();
+      if (server >= 0 && server < job.servers) {
+        use.bytes += map.rows_of(server) * bytes_of_row(job);
+      }
+    }
+    if (host.memory_bytes && use.bytes > 0 &&
+        (!fullest || use.share() > fullest->share())) {
+      fullest = use;
+    }
+  }
+  return fullest;
 }
 
 /// The trainers and their dense part, which look nothing up.
@@ -95,14 +122,15 @@ std::vector<PlacedTables> rank_placements(PredictRequest request) {
                       .share = static_cast<double>(std::max(
                                    plan::Picoseconds{0}, step - alone)) /
                                static_cast<double>(step),
+                      .fullest_host = fullest_host(job, request.cluster),
                       .bar = prediction.bar});
   }
   std::ranges::stable_sort(ranked, {}, [](const PlacedTables& placed) {
-    return std::pair(microseconds(placed.step), placed.ranks);
+    return std::tuple(!placed.fits(), microseconds(placed.step), placed.ranks);
   });
   for (PlacedTables& placed : ranked) {
-    placed.like_best =
-        microseconds(placed.step) == microseconds(ranked.front().step);
+    placed.like_best = placed.fits() && microseconds(placed.step) ==
+                                            microseconds(ranked.front().step);
   }
   return ranked;
 }

@@ -2,12 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "paceline/predict/error_bar.h"
 #include "paceline/predict/predict_request.h"
 
 namespace paceline::predict {
+
+/// What tables take of one host's memory.
+struct HostUse {
+  std::string host;
+  std::int64_t bytes = 0, memory_bytes = 0;
+
+  double share() const {
+    return static_cast<double>(bytes) / static_cast<double>(memory_bytes);
+  }
+};
 
 /// A job with its tables placed in one way.
 struct PlacedTables {
@@ -21,14 +33,19 @@ struct PlacedTables {
   /// The part of the step by which it is longer than a step of the same
   /// trainers and strategy without tables: 0 to 1.
   double share = 0;
+  /// Of the host that they fill most; null where the cluster says no memory of
+  /// hosts with tables.
+  std::optional<HostUse> fullest_host{};
   bool like_best = false;  // as fast as the first, to a microsecond
   ErrorBar bar{};
+
+  bool fits() const { return !fullest_host || fullest_host->share() <= 1; }
 };
 
-/// Every placement of the request's tables that its other options allow, the
-/// fastest first, of equally fast ones the one of fewest ranks; where servers
-/// are as many as trainers, also on the trainers.  Whether tables fit is not
-/// checked: rows lie in the hosts' memory, which clusters do not describe.
+/// Every placement of the request's tables that its other options allow, those
+/// that fit into the hosts' memory before the others, then the fastest first,
+/// of equally fast ones the one of fewest ranks; where servers are as many as
+/// trainers, also on the trainers.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
 
 /// Rows, their state and dense gradients, all servers together.
