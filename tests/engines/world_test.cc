@@ -229,6 +229,27 @@ TEST(World, a_listener_that_says_nothing_is_left_in_time) {
   EXPECT_LT(watch.elapsed(), std::chrono::seconds(8));
 }
 
+// Rank 0 says at once that its port is taken; the others need not wait for
+// --timeout where nobody asks them to stop.
+TEST(World, what_took_the_port_of_rank_0_is_not_waited_for) {
+  const SilentListener listener;
+  auto launch = launch_of(1, 2, "h");
+  launch.rendezvous =
+      launch::TcpRendezvous{"127.0.0.1", listener.at.port, false};
+  try {
+    join(launch, std::chrono::hours(1));
+    ADD_FAILURE() << "joined a world that is none";
+  } catch (const WorldError& error) {
+    EXPECT_NE(
+        std::string(error.what())
+            .find(
+                " within 5 s, where the ranks were to meet; if something else "
+                "listens there, choose another port"),
+        std::string::npos)
+        << error.what();
+  }
+}
+
 // As launchers ask where rank 0 has found the port taken.
 TEST(World, a_rank_that_is_asked_to_stop_waits_for_nobody) {
   const SilentListener listener;

@@ -23,6 +23,15 @@ TEST(Listener, listens_at_the_address_given_alone) {
   close(listener->fd);
 }
 
+TEST(Listener, is_seen_while_it_listens) {
+  const auto listener = listen_at("127.0.0.1", 0);
+  ASSERT_TRUE(listener);
+  EXPECT_EQ(is_listened_at("localhost", listener->port), true);
+  close(listener->fd);
+  EXPECT_EQ(is_listened_at("localhost", listener->port), false);
+  EXPECT_EQ(is_listened_at("no.such.host.invalid", 1), std::nullopt);
+}
+
 TEST(Listener, a_taken_port_and_a_foreign_address_are_refused) {
   const auto listener = listen_at("localhost", 0);
   ASSERT_TRUE(listener.has_value());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <future>
 #include <mutex>
 #include <span>
@@ -42,14 +43,34 @@ using StorePtr = c10::intrusive_ptr<c10d::Store>;
       reason.substr(0, reason.find('\n'))));
 }
 
+constexpr Milliseconds kPoll{50};
+
+// Until somebody accepts connections where rank 0 is to serve the store.
+void wait_for_listener(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
+  const Stopwatch<> watch;
+  while (launch::is_listened_at(tcp.host, tcp.port) == false) {
+    launch::throw_if_stop_requested();
+    if (watch.elapsed() > timeout) {
+      refuse_tcp(tcp, timeout, "no connection was accepted");
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
 // Note [A listener that does not answer].  The store's timeout bounds its
 // attempts to connect, but not its wait for the first answer of the process
 // that accepted.  A process that never answers would block this rank for ever.
-// So the store is opened on a thread of its own, which is abandoned at the
-// timeout.
+// So the store is opened on a thread of its own, which is abandoned.  Rank 0
+// answers as soon as it listens; what accepts and does not is no rank 0 but
+// what took its port.
 StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
+  constexpr Milliseconds kAnswer{5000};
   constexpr Milliseconds kOwnErrorFirst{2000};
-  constexpr Milliseconds kPoll{50};
+  if (!tcp.serve) {
+    wait_for_listener(tcp, timeout);
+  }
+  const Milliseconds patience =
+      tcp.serve ? timeout : std::min(timeout, kAnswer);
   c10d::TCPStoreOptions options;
   options.port = tcp.port;
   options.isServer = tcp.serve;
@@ -68,14 +89,14 @@ StorePtr open_tcp(const launch::TcpRendezvous& tcp, Milliseconds timeout) {
   const Stopwatch<> watch;
   while (opened.wait_for(kPoll) != std::future_status::ready) {
     launch::throw_if_stop_requested();
-    if (watch.elapsed() > timeout + kOwnErrorFirst) {
+    if (watch.elapsed() > patience + kOwnErrorFirst) {
       throw WorldError(
           fmt::format("nobody answered at {}:{} within {:g} s, where the ranks "
                       "were to meet; if something else listens there, choose "
                       "another port by --rendezvous HOST:PORT",
                       tcp.host,
                       tcp.port,
-                      to_seconds(timeout)));
+                      to_seconds(patience)));
     }
   }
   try {

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -98,6 +99,39 @@ std::optional<Listener> listen_at(const std::string& host, std::uint16_t port) {
     refuse(host, port, error);
   }
   return Listener{fd, text_of(address.sin_addr), ntohs(address.sin_port)};
+}
+
+std::optional<bool> is_listened_at(const std::string& host,
+                                   std::uint16_t port) {
+  constexpr int kPatienceMs = 1000;
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) {
+    return std::nullopt;
+  }
+  sockaddr_in address = *reinterpret_cast<sockaddr_in*>(found->ai_addr);
+  freeaddrinfo(found);
+  address.sin_port = htons(port);
+  pollfd waiting{
+      .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+      .events = POLLOUT,
+      .revents = 0};
+  if (waiting.fd < 0) {
+    return std::nullopt;
+  }
+  bool accepted = connect(waiting.fd,
+                          reinterpret_cast<sockaddr*>(&address),
+                          sizeof address) == 0;
+  if (!accepted && errno == EINPROGRESS && poll(&waiting, 1, kPatienceMs) > 0) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    getsockopt(waiting.fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    accepted = error == 0;
+  }
+  close(waiting.fd);
+  return accepted;
 }
 
 std::string reachable_address(int listening) {

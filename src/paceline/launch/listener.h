@@ -22,6 +22,10 @@ struct Listener {
 /// for an address of another machine.
 std::optional<Listener> listen_at(const std::string& host, std::uint16_t port);
 
+/// Whether something accepts connections at `host`, an address or a name,
+/// within a second.  Nothing where `host` has no IPv4 address.
+std::optional<bool> is_listened_at(const std::string& host, std::uint16_t port);
+
 /// The numeric address at which a listening IPv4 socket can be reached from
 /// this machine.
 std::string reachable_address(int listening);
