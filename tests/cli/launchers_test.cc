@@ -28,8 +28,52 @@ class PACELINE_SUITE : public ::testing::Test {
         PACELINE_LAUNCHER " PROGRAM run " PACELINE_FLAGS " " + arguments);
   }
 
+  /// Runs a case that is soon over and one that has no end; kills `victim` when
+  /// the second one trains.  Returns the records.
+  std::vector<records::RunRecord> run_into_death_of(int victim) const {
+    const fs::path script = folder_ / "script";
+    std::ofstream(script)
+        << "cd '" << folder_.string() << "'\n"
+        << PACELINE_LAUNCHER " " PACELINE_RANK_PROGRAM " run " PACELINE_FLAGS
+        << " --model mlp --device cpu --strategy bsp --batch-size 4 --warmup 1 "
+           "--steps 3,100000000 --yes --timeout 8 --format csv "
+           "--records r.jsonl &\n"
+        << "launcher=$!\n"
+           "until [ -s r.jsonl ]; do sleep 0.05; done\n"
+           "sleep 3\n"
+           "for p in /proc/[0-9]*; do\n"
+           "  tr '\\0' '\\n' <$p/environ 2>/dev/null >variables\n"
+           "  grep -qx \"PACELINE_TEST_MARK=$PACELINE_TEST_MARK\" variables "
+           "&&\n"
+           "  grep -qE '^(RANK|OMPI_COMM_WORLD_RANK|SLURM_PROCID)="
+        << victim
+        << "$' variables &&\n"
+           "  grep -q paceline $p/comm && kill -KILL ${p#/proc/}\n"
+           "done\n"
+           "wait $launcher\n";
+    const testing::Said said = testing::run_marked("sh " + script.string());
+    EXPECT_NE(said.exit_code, 0) << said.text;
+    SCOPED_TRACE(said.text);
+    return records::read_records(folder_ / "r.jsonl").records;
+  }
+
   fs::path folder_;
 };
+
+// The samples of the rank that lived on are in the record of the case.
+TEST_F(PACELINE_SUITE, RecordsTheSamplesOfACaseThatARanksDeathEnds) {
+  for (const int victim : {1, 0}) {
+    SCOPED_TRACE(victim);
+    fs::remove(folder_ / "r.jsonl");
+    const auto records = run_into_death_of(victim);
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_FALSE(records[0].error);
+    EXPECT_TRUE(records[1].error);
+    ASSERT_EQ(records[1].ranks.size(), 1U);
+    EXPECT_EQ(records[1].ranks[0].rank, 1 - victim);
+    EXPECT_FALSE(records[1].ranks[0].step_ns.empty());
+  }
+}
 
 TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {
   const fs::path path = folder_ / "records.jsonl";

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "launch/memory_store.h"
+#include "paceline/base/error.h"
 #include "paceline/launch/failure_notice.h"
 
 namespace paceline::launch {
@@ -28,9 +29,14 @@ struct Guarded {
                  .hosts = {"a", "b", "c"},
                  .timeout = timeout,
                  .grace = 50ms,
-                 .end = [this](const std::string& text) {
-                   said.set_value(text);
-                 }}) {}
+                 .tell =
+                     [this](const FailureNotice& cause) {
+                       told = message_of(cause);
+                     },
+                 .end =
+                     [this](const FailureNotice& cause, bool prints) {
+                       said.set_value(prints ? message_of(cause) : told);
+                     }}) {}
 
   std::string message() {
     auto future = said.get_future();
@@ -38,6 +44,7 @@ struct Guarded {
                                                              : "nothing";
   }
 
+  std::string told;
   std::promise<std::string> said;
   std::shared_ptr<Heartbeat> heartbeat;
   std::optional<Heartbeat::Hold> hold{
@@ -84,10 +91,22 @@ TEST(RankMonitor, a_board_that_rank_0_held_names_it) {
   options.hosts = {"a", "b"};
   options.rank_0_serves_store = true;
   options.rank = 1;
-  EXPECT_EQ(RankMonitor::lost_store_message(options, "gone"),
+  EXPECT_EQ(message_of(RankMonitor::lost_store(options, "gone")),
             "rank 0 on host a: ended without an error message");
-  options.rank = 0;
-  EXPECT_EQ(RankMonitor::lost_store_message(options, "gone"), "");
+  options.rank_0_serves_store = false;
+  EXPECT_EQ(message_of(RankMonitor::lost_store(options, "gone")),
+            "rank 1 on host b: gone");
+}
+
+// The threads that send heartbeats need not wait for the grace to be over.
+TEST(RankMonitor, a_failure_is_announced_to_all_threads) {
+  const auto store = std::make_shared<MemoryStore>();
+  Guarded zero(store, 0, 1h);
+  Heartbeat two(store, 2, 0ms);
+  two.beat(5, "all-gather");
+  post_failure(*store, {1, "b", "broken", false, 3});
+  EXPECT_EQ(zero.message(), "");
+  EXPECT_THROW(two.beat(5, "all-gather"), PeerTimeout);
 }
 
 TEST(RankMonitor, a_board_that_says_nothing_ends_all) {

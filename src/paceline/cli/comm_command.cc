@@ -339,7 +339,7 @@ int CommCommand::run_rank(const launch::Launch& launch) {
         show(stopped == 0 ? "" : measure::ended_by(stop.signal()));
         return stopped == 0 ? code : stopped;
       },
-      [&] {
+      [&](const launch::FailureNotice&) {
         if (findings != nullptr && !findings->result().records.empty()) {
           show("paceline: the run failed: ");
         }

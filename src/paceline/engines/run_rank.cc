@@ -45,31 +45,6 @@ milliseconds beat_interval(milliseconds timeout) {
   return std::min(milliseconds(1000), timeout / 8);
 }
 
-launch::RankMonitor::Options monitor_options(
-    const World& world,
-    const std::shared_ptr<launch::Heartbeat>& heartbeat,
-    milliseconds timeout,
-    const std::function<void()>& on_failure) {
-  return {.store = world.store,
-          .heartbeat = heartbeat,
-          .rank = world.self.rank,
-          .hosts = world.hosts,
-          .supervised = is_supervised(world),
-          .rank_0_serves_store = world.rank_0_serves_store,
-          .timeout = timeout,
-          .end = [serves = world.serves_store,
-                  on_failure](const std::string& message) {
-            if (on_failure) {
-              on_failure();
-            }
-            print(message);
-            if (serves) {
-              std::this_thread::sleep_for(kServeAfterFailure);
-            }
-            _exit(3);
-          }};
-}
-
 // As this rank wrote it; empty where the store is gone.
 std::string role_in(const World& world) {
   try {
@@ -78,6 +53,53 @@ std::string role_in(const World& world) {
   } catch (const WorldError&) {
     return "";
   }
+}
+
+launch::FailureNotice stop_notice(const World& world) {
+  return {.rank = world.self.rank,
+          .host = world.self.host,
+          .text = "was asked to stop by the launcher",
+          .role = role_in(world)};
+}
+
+launch::RankMonitor::Options monitor_options(
+    const World& world,
+    const std::shared_ptr<launch::Heartbeat>& heartbeat,
+    milliseconds timeout,
+    const OnFailure& on_failure) {
+  const bool supervised = is_supervised(world);
+  return {
+      .store = world.store,
+      .heartbeat = heartbeat,
+      .rank = world.self.rank,
+      .hosts = world.hosts,
+      .supervised = supervised,
+      .rank_0_serves_store = world.rank_0_serves_store,
+      .timeout = timeout,
+      .killed_soon = supervised || !on_failure
+                         ? std::function<bool()>()
+                         : [&world] { return is_killed_soon(world); },
+      .before_kill =
+          [&world, on_failure] {
+            on_failure(
+                launch::job_failure(*world.store).value_or(stop_notice(world)));
+          },
+      .tell =
+          [](const launch::FailureNotice& cause) {
+            print(launch::message_of(cause));
+          },
+      .end =
+          [serves = world.serves_store, supervised, on_failure](
+              const launch::FailureNotice& cause, bool prints) {
+            if (on_failure && !supervised) {
+              on_failure(cause);
+            }
+            print(prints ? launch::message_of(cause) : "");
+            if (serves) {
+              std::this_thread::sleep_for(kServeAfterFailure);
+            }
+            _exit(3);
+          }};
 }
 
 launch::FailureNotice notice_of(const World& world,
@@ -94,29 +116,49 @@ launch::FailureNotice notice_of(const World& world,
           .role = role_in(world)};
 }
 
-// Prints the failure here, or waits until another rank has printed the job's.
-void print_once(const World& world,
-                milliseconds timeout,
-                const launch::FailureNotice& notice) {
-  std::optional<std::string> message;
+// Why the job fails, and whether this rank prints it.
+struct Explained {
+  launch::FailureNotice cause;
+  bool prints = true;
+  bool store_is_gone = false;
+};
+
+Explained explain(const World& world,
+                  milliseconds timeout,
+                  const launch::FailureNotice& notice) {
   try {
     // Four heartbeats fit into this time.
-    message = launch::explain_failure(
-        *world.store, notice, world.hosts, 4 * beat_interval(timeout));
+    const bool prints =
+        launch::explain_failure(*world.store,
+                                notice,
+                                world.hosts,
+                                4 * beat_interval(timeout),
+                                [&world] { return is_killed_soon(world); })
+            .has_value();
+    return {launch::job_failure(*world.store).value_or(notice), prints};
   } catch (const WorldError&) {
-    // The store is gone.  Where that is what broke this rank, rank 1 prints it.
+    // Where that is what broke this rank, rank 1 prints it.
     launch::RankMonitor::Options options;
-    options.rank = world.self.rank;
     options.hosts = world.hosts;
     options.rank_0_serves_store = world.rank_0_serves_store;
-    print(notice.consequence && world.rank_0_serves_store
-              ? launch::RankMonitor::lost_store_message(options, notice.text)
-              : launch::message_of(notice));
+    const bool lost = notice.consequence && world.rank_0_serves_store;
+    return {
+        lost ? launch::RankMonitor::lost_store(options, notice.text) : notice,
+        !lost || world.self.rank == 1,
+        true};
+  }
+}
+
+// Prints the failure here, or waits until another rank has printed the job's.
+void print_once(const World& world, const Explained& why) {
+  if (why.prints) {
+    print(launch::message_of(why.cause));
+  }
+  if (why.store_is_gone) {
     return;
   }
   try {
-    if (message) {
-      print(*message);
+    if (why.prints) {
       launch::announce_printed(*world.store);
     } else {
       launch::wait_until_printed(*world.store, kPrintTimeout);
@@ -140,9 +182,14 @@ World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
 
 }  // namespace
 
+bool is_killed_soon(const World& world) {
+  return world.self.launcher == "mpirun" && launch::requested_stop() != 0;
+}
+
 void end_failed_rank(const World& world,
                      milliseconds timeout,
-                     const std::exception& error) {
+                     const std::exception& error,
+                     const OnFailure& on_failure) {
   const launch::FailureNotice notice = notice_of(world, error);
   if (is_supervised(world)) {
     try {
@@ -151,7 +198,11 @@ void end_failed_rank(const World& world,
       print(launch::message_of(notice));
     }
   } else {
-    print_once(world, timeout, notice);
+    const Explained why = explain(world, timeout, notice);
+    if (on_failure) {
+      on_failure(why.cause);
+    }
+    print_once(world, why);
   }
   std::fflush(nullptr);
   _exit(notice.exit_code);
@@ -160,7 +211,7 @@ void end_failed_rank(const World& world,
 int run_rank(const launch::Launch& launch,
              milliseconds timeout,
              const std::function<int(const RankContext&)>& body,
-             const std::function<void()>& on_failure) {
+             const OnFailure& on_failure) {
   keep_freed_memory();
   // A supervising parent knows better why a rank does not join.
   const bool supervised = launch.self.launcher == "paceline";
@@ -180,10 +231,7 @@ int run_rank(const launch::Launch& launch,
   } catch (const std::exception& error) {
     const launch::Heartbeat::Hold hold(*heartbeat,
                                        launch::Heartbeat::Hold::For::kWatched);
-    if (on_failure) {
-      on_failure();
-    }
-    end_failed_rank(world, timeout, error);
+    end_failed_rank(world, timeout, error, on_failure);
   }
   const launch::Heartbeat::Hold hold(*heartbeat,
                                      launch::Heartbeat::Hold::For::kWatched);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "paceline/engines/world.h"
+#include "paceline/launch/failure_notice.h"
 #include "paceline/launch/heartbeat.h"
 
 namespace paceline::engines {
@@ -15,6 +16,14 @@ struct RankContext {
   const World& world;
   launch::Heartbeat& heartbeat;
 };
+
+/// Called before the failure of any rank ends this process, where nobody
+/// supervises the ranks; on another thread where the body is stuck.
+using OnFailure = std::function<void(const launch::FailureNotice& cause)>;
+
+/// Whether the launcher kills this process within a second, as mpirun does when
+/// it has asked it to stop.
+bool is_killed_soon(const World& world);
 
 /// Joins the world, runs `body` under a launch::RankMonitor and leaves the
 /// world; returns the body's exit code.  A rank that is asked to stop while it
@@ -26,18 +35,16 @@ struct RankContext {
 /// sentence is printed, by the supervising parent or else by one of the ranks,
 /// and no other rank ends before it is printed.  In a world of one that nobody
 /// supervises the exception passes.
-///
-/// `on_failure` is called before a failure of any rank ends the process; on a
-/// thread of the monitor where the body is stuck.
 int run_rank(const launch::Launch& launch,
              std::chrono::milliseconds timeout,
              const std::function<int(const RankContext&)>& body,
-             const std::function<void()>& on_failure = {});
+             const OnFailure& on_failure = {});
 
 /// From any thread of a joined rank: posts the failure as `run_rank` does where
 /// its body throws, and ends the process.
 [[noreturn]] void end_failed_rank(const World& world,
                                   std::chrono::milliseconds timeout,
-                                  const std::exception& error);
+                                  const std::exception& error,
+                                  const OnFailure& on_failure = {});
 
 }  // namespace paceline::engines

@@ -16,6 +16,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
 namespace {
 
 constexpr const char* kCause = "failure/cause";
+constexpr const char* kFoundBy = "failure/found_by";
 constexpr const char* kPrinted = "failure/printed";
 
 std::string failure_key(int rank) {
@@ -100,7 +101,8 @@ std::optional<std::string> explain_failure(
     KeyValueStore& store,
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
-    std::chrono::milliseconds timeout) {
+    std::chrono::milliseconds timeout,
+    const std::function<bool()>& hurried) {
   if (post_failure(store, mine)) {
     return message_of(mine);
   }
@@ -116,13 +118,16 @@ std::optional<std::string> explain_failure(
   // Several heartbeats fit into three quarters of the timeout.
   FailureDetector detector(others, timeout * 3 / 4);
   const Stopwatch<> watch;
-  while (watch.elapsed() < timeout) {
+  while (watch.elapsed() < timeout && !(hurried && hurried())) {
     if (job_failure(store)) {
       return std::nullopt;
     }
     if (const auto dead = find_dead(store, detector, hosts)) {
-      return post_cause(store, *dead) ? std::optional(message_of(*dead))
-                                      : std::nullopt;
+      // Several ranks find it at once, and their notices are equal.
+      const std::string me = std::to_string(mine.rank);
+      return post_cause(store, *dead) && store.set_if_absent(kFoundBy, me) == me
+                 ? std::optional(message_of(*dead))
+                 : std::nullopt;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,12 +45,14 @@ std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank);
 /// returns the sentence that this rank shall print, or nothing where another
 /// rank prints the cause.  Where `mine` is a consequence, waits up to `timeout`
 /// for the cause: another rank's notice, or a rank that posted nothing and
-/// whose heartbeat has stopped meanwhile (it was killed).
+/// whose heartbeat has stopped meanwhile (it was killed).  `mine` is the cause
+/// where none is found in time, or before `hurried` says that there is none.
 std::optional<std::string> explain_failure(
     KeyValueStore& store,
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
-    std::chrono::milliseconds timeout);
+    std::chrono::milliseconds timeout,
+    const std::function<bool()>& hurried = {});
 
 /// To be called by the rank that printed the cause: the others may end now,
 /// because launchers end all ranks once one has ended.

@@ -152,13 +152,35 @@ RankMonitor::RankMonitor(Options options)
 
 RankMonitor::~RankMonitor() = default;
 
+// False when asked to stop.
+bool RankMonitor::pause(const std::stop_token& stopped, milliseconds duration) {
+  if (!options_.killed_soon || was_killed_soon_) {
+    return sleep(stopped, duration);
+  }
+  constexpr milliseconds kMoment{200};
+  while (duration > milliseconds(0)) {
+    const milliseconds part = std::min(duration, kMoment);
+    const bool soon = options_.killed_soon();
+    if (!sleep(stopped, soon ? kMoment : part)) {
+      return false;
+    }
+    if (soon) {
+      was_killed_soon_ = true;
+      options_.before_kill();
+      return true;
+    }
+    duration -= part;
+  }
+  return true;
+}
+
 void RankMonitor::run(const std::stop_token& stopped) {
   const auto interval = std::min(
       milliseconds(500), std::max(options_.timeout / 8, milliseconds(1)));
   Poller poller(options_);
   std::optional<Failure> failure;
   try {
-    while (!failure && sleep(stopped, interval)) {
+    while (!failure && pause(stopped, interval)) {
       {
         const std::lock_guard lock(polls_.mutex);
         polls_.under_way = true;
@@ -169,13 +191,21 @@ void RankMonitor::run(const std::stop_token& stopped) {
       polls_.under_way = false;
       polls_.rank_0 = poller.rank_0();
     }
-    if (!failure ||
-        (!failure->detected_here && !sleep(stopped, options_.grace))) {
+    if (!failure) {
       return;
     }
-    options_.end(failure->detected_here && !options_.supervised
-                     ? message_of(failure->notice)
-                     : "");
+    const bool own = failure->notice.rank == options_.rank;
+    if (!own) {
+      if (failure->detected_here) {
+        options_.tell(failure->notice);
+        announce_printed(*options_.store);
+      }
+      announce_end(*options_.store);
+      if (!pause(stopped, options_.grace)) {
+        return;
+      }
+    }
+    options_.end(failure->notice, own && !options_.supervised);
   } catch (const WorldError& error) {
     // The store's server is gone.
     {
@@ -183,7 +213,7 @@ void RankMonitor::run(const std::stop_token& stopped) {
       polls_.under_way = false;
     }
     if (sleep(stopped, options_.grace)) {
-      options_.end(lost_store_message(options_, error.what()));
+      options_.end(lost_store(options_, error.what()), options_.rank == 1);
     }
   }
 }
@@ -204,36 +234,30 @@ void RankMonitor::run_watchdog(const std::stop_token& stopped) {
     lock.unlock();
     silent = same ? silent + gap : nanoseconds(0);
     if (silent > limit) {
-      options_.end(silent_store_message(silent));
+      options_.end(silent_store(silent), options_.rank == 1);
       return;
     }
   }
 }
 
-std::string RankMonitor::silent_store_message(nanoseconds since) {
-  if (options_.rank != 1) {
-    return "";
-  }
+FailureNotice RankMonitor::silent_store(nanoseconds since) {
   if (options_.rank_0_serves_store) {
     const std::lock_guard lock(polls_.mutex);
-    return message_of(notice_of({0, since, polls_.rank_0}, options_.hosts[0]));
+    return notice_of({0, since, polls_.rank_0}, options_.hosts[0]);
   }
-  return message_of(
-      {1,
-       options_.hosts[1],
-       fmt::format("the ranks' store has not answered for {:.0f} s",
-                   std::chrono::duration<double>(since).count())});
+  return {1,
+          options_.hosts[1],
+          fmt::format("the ranks' store has not answered for {:.0f} s",
+                      std::chrono::duration<double>(since).count())};
 }
 
-std::string RankMonitor::lost_store_message(const Options& options,
-                                            const std::string& reason) {
-  if (options.rank != 1) {
-    return "";
-  }
+FailureNotice RankMonitor::lost_store(const Options& options,
+                                      const std::string& reason) {
   return options.rank_0_serves_store
-             ? message_of(
-                   {0, options.hosts[0], "ended without an error message"})
-             : message_of({1, options.hosts[1], reason});
+             ? FailureNotice{0,
+                             options.hosts[0],
+                             "ended without an error message"}
+             : FailureNotice{1, options.hosts[1], reason};
 }
 
 }  // namespace paceline::launch

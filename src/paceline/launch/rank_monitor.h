@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "paceline/launch/failure_notice.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/launch/key_value_store.h"
 
@@ -23,8 +24,9 @@ inline constexpr int kPeersFactor = 10;
 /// A thread of every rank.  It sends the heartbeat while no communication
 /// thread does.  Where no parent supervises the ranks (torchrun, mpirun, srun),
 /// it also detects failures: rank 0 watches all other ranks, rank 1 watches
-/// rank 0, and each rank ends when a failure is posted or the store is gone,
-/// however stuck its other threads are.
+/// rank 0.  A failure that is detected or posted is announced to the threads
+/// that send heartbeats, and each rank ends when `grace` is over, or the store
+/// is gone, however stuck its other threads are.
 ///
 /// It also ends its own rank, and names it, where the main thread has stood
 /// still for `timeout`, or waited for other ranks for ten times as long: it has
@@ -47,14 +49,20 @@ class RankMonitor {
     /// How long this rank may take to end by itself after another rank's
     /// failure.
     std::chrono::milliseconds grace{5'000};
-    /// Ends the process.  Gets the sentence that this rank shall print; empty
-    /// where another rank prints it.  Runs on a thread of the monitor.
-    std::function<void(const std::string& message)> end;
+    /// Whether the launcher is about to kill this process.
+    std::function<bool()> killed_soon{};
+    /// Called once, where the rank has not ended a moment after that.
+    std::function<void()> before_kill{};
+    /// Prints the failure of another rank, which this one has detected.
+    std::function<void(const FailureNotice& cause)> tell;
+    /// Ends the process; `prints`: this rank is the one that prints the cause.
+    /// Both run on a thread of the monitor.
+    std::function<void(const FailureNotice& cause, bool prints)> end;
   };
 
-  /// What rank 1 prints when the store is gone; empty for other ranks.
-  static std::string lost_store_message(const Options& options,
-                                        const std::string& reason);
+  /// Why the store is gone, which rank 1 prints.
+  static FailureNotice lost_store(const Options& options,
+                                  const std::string& reason);
 
   explicit RankMonitor(Options options);
   ~RankMonitor();  // stops both threads
@@ -69,10 +77,13 @@ class RankMonitor {
   };
 
   void run(const std::stop_token& stopped);
+  bool pause(const std::stop_token& stopped,
+             std::chrono::milliseconds duration);
   void run_watchdog(const std::stop_token& stopped);
-  std::string silent_store_message(std::chrono::nanoseconds since);
+  FailureNotice silent_store(std::chrono::nanoseconds since);
 
   Options options_;
+  bool was_killed_soon_ = false;
   Polls polls_;
   std::jthread watchdog_;  // outlives the next one, which may be stuck
   std::jthread thread_;    // last: uses all other members

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "paceline/plan/cost.h"
+#include "paceline/plan/data_traits.h"
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/strategies/strategy.h"
 
@@ -77,6 +78,21 @@ std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
     }
   }
   return by;
+}
+
+void note_network(const Trainer& trainer, RankResult& result) {
+  if (trainer.sample_flops() == 0) {
+    return;
+  }
+  std::int64_t parameters = 0;
+  for (const plan::ParameterShape& one : trainer.input().model.parameters) {
+    parameters += one.elements;
+  }
+  result.said["parameters"] = fmt::format("{}", parameters);
+  if (plan::is_mapped(trainer.configuration().data)) {
+    result.said["data"] = trainer.configuration().data;
+  }
+  result.said["flops"] = fmt::format("{:.0f}", trainer.sample_flops());
 }
 
 void unstretch(double stretch, RankResult& result) {

@@ -33,6 +33,9 @@ std::optional<std::string> failure_of(
 /// By which times the plan was made; null where it has none.
 std::optional<records::PlannedBy> planned_by(const Trainer& trainer);
 
+/// Notes the size of what is trained, as adapters say it.
+void note_network(const Trainer& trainer, RankResult& result);
+
 /// Divides all times by `stretch`, by which the clock of a replay was slower.
 void unstretch(double stretch, RankResult& result);
 

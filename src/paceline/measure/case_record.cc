@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/utc.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/trace.h"
 #include "paceline/records/json.h"
@@ -101,6 +102,10 @@ void post_so_far(launch::KeyValueStore& store, records::RankSamples samples) {
   store.set(key, records::to_line(part));
 }
 
+bool has_so_far(launch::KeyValueStore& store, int rank) {
+  return store.get(so_far_key(rank)).has_value();
+}
+
 std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
                                                 int ranks) {
   std::vector<records::RankSamples> all;
@@ -117,6 +122,21 @@ std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
     cut(samples, steps);
   }
   return all;
+}
+
+records::RunRecord failed_record(const std::string& experiment,
+                                 const records::Configuration& configuration,
+                                 int run,
+                                 const std::string& why,
+                                 std::vector<records::RankSamples> so_far) {
+  records::RunRecord failed;
+  failed.experiment = experiment;
+  failed.started_at = utc_now();
+  failed.run = run;
+  failed.configuration = configuration;
+  failed.error = why;
+  failed.ranks = std::move(so_far);
+  return failed;
 }
 
 void post_result(launch::PrefixStore& store,

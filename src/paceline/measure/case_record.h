@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "paceline/launch/key_value_store.h"
@@ -34,9 +35,19 @@ bool all_refuse(launch::PrefixStore& store,
 /// Sets this rank's samples of a case that fails.
 void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
 
+/// Whether a rank has set some.
+bool has_so_far(launch::KeyValueStore& store, int rank);
+
 /// What such ranks have set, cut to the steps that all of them ended.
 std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
                                                 int ranks);
+
+/// The record of a case that failed, with the samples that there are of it.
+records::RunRecord failed_record(const std::string& experiment,
+                                 const records::Configuration& configuration,
+                                 int run,
+                                 const std::string& why,
+                                 std::vector<records::RankSamples> so_far);
 
 /// Waits for the results of ranks 0 .. ranks-1 and merges them into one record:
 /// the samples of all ranks, the wire bytes of the rank that sent most, and the

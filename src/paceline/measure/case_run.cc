@@ -14,10 +14,10 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/engines/link_engine.h"
-#include "paceline/engines/run_rank.h"
 #include "paceline/measure/case_findings.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/link_check.h"
+#include "paceline/measure/master.h"
 #include "paceline/measure/pairs.h"
 #include "paceline/measure/rank_checks.h"
 #include "paceline/measure/team.h"
@@ -92,7 +92,8 @@ std::function<void(const std::exception_ptr&)> end_of(
     try {
       std::rethrow_exception(why);
     } catch (const std::exception& error) {
-      engines::end_failed_rank(world, options.timeout, error);
+      engines::end_failed_rank(
+          world, options.timeout, error, options.on_failure);
     }
   };
 }
@@ -177,7 +178,9 @@ measure::TrainerOptions window_options(
       .record_spans = options.record_spans || configuration.has_tables(),
       .profile = options.times.profile,
       .alpha_beta = options.times.alpha_beta,
-      .beat = beat_of(options),
+      .beat = is_master(configuration, world.self.rank)
+                  ? decltype(beat_of(options))()  // it has no steps
+                  : beat_of(options),
       .in_step = watched_by(options.heartbeat),
       .stuck = end_of(
           world, options, configuration.device == "cpu" ? &access : nullptr),
@@ -209,6 +212,11 @@ records::RankSamples take_samples(const CaseWindow& window,
                                   const Progress& progress) {
   const records::Configuration& c = window.configuration;
   measure::Trainer& trainer = window.trainer;
+  if (is_master(c, window.team.rank)) {
+    begin();
+    wait_for_windows(c, window.store);
+    return {};
+  }
   if (c.data.empty() || plan::is_mapped(c.data)) {
     return measure::measure(trainer,
                             {.warmup = c.warmup,
@@ -250,22 +258,6 @@ void note_loss(const CaseWindow& window, int done, RankResult& result) {
     result.said[done == 1 ? "loss_first" : "loss_fifth"] =
         fmt::format("{}", *loss);
   }
-}
-
-// The size of what is trained, as adapters say it.
-void note_network(const measure::Trainer& trainer, RankResult& result) {
-  if (trainer.sample_flops() == 0) {
-    return;
-  }
-  std::int64_t parameters = 0;
-  for (const plan::ParameterShape& one : trainer.input().model.parameters) {
-    parameters += one.elements;
-  }
-  result.said["parameters"] = fmt::format("{}", parameters);
-  if (plan::is_mapped(trainer.configuration().data)) {
-    result.said["data"] = trainer.configuration().data;
-  }
-  result.said["flops"] = fmt::format("{:.0f}", trainer.sample_flops());
 }
 
 // What is there beside the samples once the window has ended.
@@ -322,10 +314,11 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   };
   const auto begin = [&] {
     forget_warm_up(window);
-    window.store.barrier("start", window.team.world);
+    start_together(c, window.team.rank, window.team.world, window.store);
     result.started_ns = steady_ns();
   };
   result.samples = take_samples(window, begin, progress);
+  tell_end_of_window(c, window.team.rank, window.store);
   result.coding =
       coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);
   keep_findings(window, result);
@@ -372,7 +365,9 @@ RankResult run_case(const engines::World& world,
   }
   team.peers.timeout = options.timeout;
   RankResult result;
-  WindowAccess access;
+  WindowAccess own_access;
+  WindowAccess& access =
+      options.access != nullptr ? *options.access : own_access;
   {
     measure::Trainer trainer(
         configuration,

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "paceline/engines/link.h"
+#include "paceline/engines/run_rank.h"
 #include "paceline/engines/world.h"
 #include "paceline/launch/heartbeat.h"
 #include "paceline/launch/key_value_store.h"
 #include "paceline/measure/known_times.h"
+#include "paceline/measure/window.h"
 #include "paceline/records/run_record.h"
 #include "paceline/records/trace.h"
 
@@ -50,6 +52,8 @@ struct CaseOptions {
   std::function<void(int done, int total)> progress{};
   /// Called with this rank's samples so far before an error ends the window.
   std::function<void(records::RankSamples)> interrupted{};
+  engines::OnFailure on_failure{};  // where this rank's step hangs
+  WindowAccess* access = nullptr;   // may be null
 };
 
 /// Runs one case on one of its ranks, 0 .. ranks-1 of the world: the measured

@@ -2,6 +2,10 @@
 #include "paceline/measure/rank.h"
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -11,6 +15,7 @@
 #include "paceline/engines/run_rank.h"
 #include "paceline/launch/stop_signals.h"
 #include "paceline/measure/comm_session.h"
+#include "paceline/measure/failure_record.h"
 #include "paceline/measure/host_cores.h"
 #include "paceline/measure/results.h"
 #include "paceline/measure/session.h"
@@ -19,6 +24,9 @@ namespace paceline::measure {
 namespace {
 
 using std::chrono::milliseconds;
+
+constexpr int kRefused = 2;       // exit code of a user's mistake
+constexpr int kSignalExit = 128;  // of a rank that stopped: the signal more
 
 /// How many ranks each host has, hosts in the order of their first rank.
 /// Throws UsageError where a host's ranks do not follow each other, because
@@ -56,31 +64,66 @@ class LaunchedRank {
         }) {}
 
   int run(const ResolveJob& resolve) {
-    experiment::JobSpec job = share(resolve);
+    job_ = share(resolve);
+    failure_.emplace(world_, job_);
+    shared_ = true;
     int code = 0;
     try {
-      for (; job.run < job.experiment.runs && code == 0; ++job.run) {
-        code = run_session(context_,
-                           job,
-                           {.recorded =
-                                [&] {
-                                  if (results_) {
-                                    results_->show_rows(job.experiment);
-                                  }
-                                },
-                            .stop_signal = [this] { return stop_.signal(); },
-                            .goes_on_without_refused = true});
+      for (; job_.run < job_.experiment.runs && code == 0; ++job_.run) {
+        code = run_session(context_, job_, hooks());
       }
     } catch (...) {
-      show(job, "");
+      in_session_ = false;
+      if (world_.self.world == 1) {  // where nothing calls fail()
+        show("");
+      }
       throw;
     }
-    show(job, stop_.requested() ? ended_by(stop_.signal()) : "");
-    return code == 0 && results_ ? results_->status_of_failed(job.experiment)
+    in_session_ = false;
+    record_if_ended(code);
+    show(stop_.requested() ? ended_by(stop_.signal()) : "");
+    return code == 0 && results_ ? results_->status_of_failed(job_.experiment)
                                  : code;
   }
 
+  /// Before a failure ends this process: records the case that was under way,
+  /// and on rank 0 prints what there is.
+  void fail(const launch::FailureNotice& cause) {
+    if (!shared_) {
+      return;
+    }
+    failure_->write(cause);
+    // The thread that prints may be the one that is stuck.
+    const std::unique_lock lock(printing_, std::try_to_lock);
+    if (!lock) {
+      return;
+    }
+    try {
+      print(cause.exit_code == kRefused ? "" : "paceline: the run failed: ");
+    } catch (const std::exception& error) {  // as of a full disk
+      fmt::print(stderr, "warning: {}\n", error.what());
+    }
+    if (!in_session_) {
+      failure_->close();
+      results_.reset();
+    }
+  }
+
  private:
+  SessionHooks hooks() {
+    return {.recorded =
+                [this] {
+                  if (results_) {
+                    const std::lock_guard lock(printing_);
+                    results_->show_rows(job_.experiment);
+                  }
+                },
+            .stop_signal = [this] { return stop_.signal(); },
+            .goes_on_without_refused = true,
+            .failure = &*failure_,
+            .on_failure = [this](const auto& cause) { fail(cause); }};
+  }
+
   // Rank 0's job, with the network interface of this host.
   experiment::JobSpec share(const ResolveJob& resolve) {
     const HostCores cores = host_cores(world_, store_, timeout_);
@@ -98,9 +141,27 @@ class LaunchedRank {
     return shared;
   }
 
-  void show(const experiment::JobSpec& job, const std::string& ended) {
-    if (results_) {
-      results_->show(job.experiment, ended);
+  // Launchers ask all ranks to stop where one has died.  mpirun kills them as
+  // soon as another one has ended, which therefore waits for the record.
+  void record_if_ended(int code) {
+    if (code == kSignalExit + SIGTERM && (engines::is_killed_soon(world_) ||
+                                          (results_ && failure_->has_told()))) {
+      failure_->write({.rank = world_.self.rank,
+                       .host = world_.self.host,
+                       .text = "was asked to stop by SIGTERM",
+                       .role = context_.heartbeat.role()});
+    }
+  }
+
+  void show(const std::string& ended) {
+    const std::lock_guard lock(printing_);
+    print(ended);
+  }
+
+  void print(const std::string& ended) {
+    if (results_ && !shown_) {
+      shown_ = true;
+      results_->show(job_.experiment, ended);
     }
   }
 
@@ -109,7 +170,13 @@ class LaunchedRank {
   const launch::StopSignals& stop_;
   milliseconds timeout_;
   launch::PrefixStore store_;
+  experiment::JobSpec job_;
+  std::atomic<bool> shared_ = false;  // job_ and failure_ are there
+  std::atomic<bool> in_session_ = true;
+  std::mutex printing_;  // guards what follows
+  bool shown_ = false;
   std::optional<Results> results_;  // on rank 0
+  std::optional<FailureRecord> failure_;
 };
 
 }  // namespace
@@ -156,9 +223,19 @@ int run_launched_rank(const launch::Launch& launch,
                       milliseconds timeout,
                       const ResolveJob& resolve) {
   const launch::StopSignals stop;
+  std::optional<LaunchedRank> rank;
+  std::atomic<LaunchedRank*> joined = nullptr;
   return engines::run_rank(
-      launch, timeout, [&](const engines::RankContext& context) {
-        return LaunchedRank(context, stop, timeout).run(resolve);
+      launch,
+      timeout,
+      [&](const engines::RankContext& context) {
+        joined = &rank.emplace(context, stop, timeout);
+        return rank->run(resolve);
+      },
+      [&](const launch::FailureNotice& cause) {
+        if (LaunchedRank* const it = joined) {
+          it->fail(cause);
+        }
       });
 }
 

@@ -23,8 +23,8 @@
 #include "paceline/base/outputs.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
-#include "paceline/base/utc.h"
 #include "paceline/cluster/cluster_choice.h"
+#include "paceline/measure/case_record.h"
 #include "paceline/measure/virtual_time.h"
 #include "paceline/predict/compare_runs.h"
 #include "paceline/records/store.h"
@@ -167,14 +167,9 @@ void Results::add_failed(const experiment::Experiment& experiment,
                          int run,
                          const std::string& why,
                          std::vector<records::RankSamples> so_far) const {
-  records::RunRecord failed;
-  failed.experiment = experiment.name;
-  failed.started_at = utc_now();
-  failed.run = run;
-  failed.configuration = configuration;
-  failed.error = why;
-  failed.ranks = std::move(so_far);
-  records::RecordWriter(settings_.records).append(failed);
+  records::RecordWriter(settings_.records)
+      .append(failed_record(
+          experiment.name, configuration, run, why, std::move(so_far)));
 }
 
 Results::Tries Results::tries(const experiment::Experiment& experiment,

@@ -27,6 +27,7 @@
 #include "paceline/measure/external.h"
 #include "paceline/measure/host_cores.h"
 #include "paceline/measure/known_times.h"
+#include "paceline/measure/master.h"
 #include "paceline/measure/progress_line.h"
 #include "paceline/measure/rank.h"
 #include "paceline/measure/team.h"
@@ -49,8 +50,10 @@ class Session {
         settings_(job.settings),
         hooks_(hooks),
         store_(store_for(fmt::format("session/{}/", job.run))) {
-    if (is_rank_0() && !settings_.records.empty()) {
-      writer_ = std::make_unique<records::RecordWriter>(settings_.records);
+    if (hooks_.failure != nullptr) {
+      writer_ = hooks_.failure->writer();
+    } else if (is_rank_0() && !settings_.records.empty()) {
+      writer_ = std::make_shared<records::RecordWriter>(settings_.records);
     }
   }
 
@@ -109,7 +112,7 @@ class Session {
 
   launch::PrefixStore store_for(const std::string& prefix) {
     return {world_.store, world_.self.rank, prefix, [this] {
-              context_.heartbeat.beat(-1, "waiting for the other ranks");
+              context_.heartbeat.beat(launch::kNoSteps, "waiting for others");
               stop_if_asked();
             }};
   }
@@ -130,8 +133,7 @@ class Session {
   bool is_rank_0() const { return world_.self.rank == 0; }
 
   void stop_if_asked() const {
-    const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0;
-    if (signal != 0) {
+    if (const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0) {
       throw launch::StopRequested{signal};
     }
   }
@@ -159,24 +161,22 @@ class Session {
                const records::Configuration& c) {
     stop_if_asked();
     context_.heartbeat.set_role(c.role_of(world_.self.rank));
-    if (is_rank_0()) {
+    if (hooks_.failure != nullptr) {
+      hooks_.failure->begin(c, job_.run);
+    } else if (is_rank_0()) {
       world_.store->set(kCurrentCaseKey, c.key());
     }
-    const std::string prefix =
-        fmt::format("session/{}/case/{}/", job_.run, index);
+    const auto prefix = fmt::format("session/{}/case/{}/", job_.run, index);
     launch::PrefixStore store = store_for(prefix);
     if (!c.not_run.empty()) {
-      if (is_rank_0()) {
-        record_not_run(c);
-      }
+      record_error(c, c.not_run, experiment::status_of_not_run(c));
     } else if (world_.self.rank < experiment::processes_of(c)) {
-      const std::string title =
-          fmt::format("[{}/{}] {} {} ({} ranks)",
-                      index + 1,
-                      count,
-                      c.model,
-                      c.label.empty() ? c.strategy : c.label,
-                      c.ranks);
+      const auto title = fmt::format("[{}/{}] {} {} ({} ranks)",
+                                     index + 1,
+                                     count,
+                                     c.model,
+                                     c.label.empty() ? c.strategy : c.label,
+                                     c.ranks);
       ProgressLine line(job_.progress && is_rank_0());
       const auto progress = [&](int done, int total) {
         stop_if_asked();
@@ -188,6 +188,8 @@ class Session {
                            : perform(c, store, index, progress);
         if (is_rank_0()) {
           collect(c, store, started_ns);
+        } else if (is_master(c, world_.self.rank)) {
+          hand_over_results(store, experiment::processes_of(c));
         }
       } catch (const UsageError& why) {
         if (!hooks_.goes_on_without_refused ||
@@ -197,7 +199,10 @@ class Session {
           throw;
         }
         if (is_rank_0()) {
-          record_refused(c, why.what());
+          fmt::print(stderr,
+                     "paceline: {}\nthat case is recorded as failed\n",
+                     why.what());
+          record_error(c, why.what());
         }
       }
     }
@@ -212,25 +217,26 @@ class Session {
                        std::size_t index,
                        const Progress& progress) {
     const PlanTimes known = times_->share(c, store);
-    RankResult result =
-        run_case(world_,
-                 c,
-                 store,
-                 {.name = fmt::format("run{}/case{}", job_.run, index),
-                  .interface = settings_.interface,
-                  .timeout = settings_.timeout_ms(),
-                  .first_step = estimate_.first_step(
-                      c, std::min(c.ranks, world_.self.local_world), cores_),
-                  .record_spans = !settings_.trace.empty(),
-                  .times = known,
-                  .heartbeat = &context_.heartbeat,
-                  .progress = progress,
-                  .interrupted = [&](records::RankSamples samples) {
-                    if (!c.discard && trains(c)) {
-                      place(samples);
-                      post_so_far(*world_.store, std::move(samples));
-                    }
-                  }});
+    RankResult result = run_case(
+        world_,
+        c,
+        store,
+        {.name = fmt::format("run{}/case{}", job_.run, index),
+         .interface = settings_.interface,
+         .timeout = settings_.timeout_ms(),
+         .first_step = estimate_.first_step(
+             c, std::min(c.ranks, world_.self.local_world), cores_),
+         .record_spans = !settings_.trace.empty(),
+         .times = known,
+         .heartbeat = &context_.heartbeat,
+         .progress = progress,
+         .interrupted =
+             [&](records::RankSamples samples) {
+               tell_so_far(c, std::move(samples));
+             },
+         .on_failure = hooks_.on_failure,
+         .access =
+             hooks_.failure != nullptr ? &hooks_.failure->window() : nullptr});
     times_->keep(c, known, result.times);
     place(result.samples);
     post_result(
@@ -239,8 +245,17 @@ class Session {
   }
 
   // Samples come from ranks that train.
-  bool trains(const records::Configuration& c) const {
-    return !c.has_tables() || world_.self.rank < c.trainers;
+  void tell_so_far(const records::Configuration& c,
+                   records::RankSamples samples) const {
+    place(samples);
+    if (c.discard || (c.has_tables() && samples.rank >= c.trainers)) {
+      return;
+    }
+    if (hooks_.failure != nullptr) {
+      hooks_.failure->tell(samples);
+    } else {
+      post_so_far(*world_.store, std::move(samples));
+    }
   }
 
   void place(records::RankSamples& samples) const {
@@ -280,7 +295,7 @@ class Session {
                launch::PrefixStore& store,
                std::int64_t started_ns) {
     records::RunRecord whole =
-        gather_results(store, experiment::processes_of(c));
+        take_results(c, store, experiment::processes_of(c));
     if (c.discard) {
       return;
     }
@@ -288,9 +303,6 @@ class Session {
       whole.link_check = gather_link_check(store, c);
     }
     describe(c, whole);
-    if (whole.error && !is_external(c)) {
-      whole.ranks.clear();
-    }
     if (whole.planned_by && !whole.planned_by->remark.empty()) {
       fmt::print(stderr, "{}: {}\n", c.strategy, whole.planned_by->remark);
     }
@@ -298,9 +310,11 @@ class Session {
     if (host_warning_) {
       whole.warnings.push_back(*host_warning_);
     }
-    const int own =
-        most_threads(job_.experiment.cases, world_.self.local_world, cores_);
-    if (const auto busy = busy_machine(environment_, world_.self.host, own)) {
+    if (const auto busy = busy_machine(
+            environment_,
+            world_.self.host,
+            most_threads(
+                job_.experiment.cases, world_.self.local_world, cores_))) {
       whole.warnings.push_back(*busy);
     }
     append(whole);
@@ -340,31 +354,21 @@ class Session {
     }
   }
 
-  void record_not_run(const records::Configuration& c) {
-    records::RunRecord whole;
-    describe(c, whole);
-    whole.error = c.not_run;
-    whole.status = experiment::status_of_not_run(c);
-    append(whole);
-  }
-
-  void record_refused(const records::Configuration& c, const char* why) {
-    fmt::print(stderr, "paceline: {}\nthat case is recorded as failed\n", why);
+  void record_error(const records::Configuration& c,
+                    const std::string& why,
+                    const std::string& status = "") {
     records::RunRecord whole;
     describe(c, whole);
     whole.error = why;
+    whole.status = status;
     append(whole);
   }
 
   // The file is whole after every case.
   void add_to_trace(const std::vector<records::Span>& spans) {
     spans_.insert(spans_.end(), spans.begin(), spans.end());
-    std::map<int, std::string> names;
-    for (std::size_t rank = 0; rank < world_.hosts.size(); ++rank) {
-      names.emplace(static_cast<int>(rank), world_.hosts[rank]);
-    }
     records::write_trace_file(
-        trace_path(settings_.trace, job_.run), spans_, names);
+        trace_path(settings_.trace, job_.run), spans_, by_rank(world_.hosts));
   }
 
   const engines::RankContext& context_;
@@ -373,7 +377,7 @@ class Session {
   const experiment::Settings& settings_;
   const SessionHooks& hooks_;
   launch::PrefixStore store_;
-  std::unique_ptr<records::RecordWriter> writer_;
+  std::shared_ptr<records::RecordWriter> writer_;  // of rank 0
   records::Environment environment_;
   std::optional<records::Warning> host_warning_;
   int cores_ = 1;             // that all ranks of this host may use

@@ -5,16 +5,19 @@
 
 #include "paceline/engines/run_rank.h"
 #include "paceline/experiment/job_spec.h"
+#include "paceline/measure/failure_record.h"
 
 namespace paceline::measure {
 
-/// The callbacks of a session.
+/// What a session calls.
 struct SessionHooks {
   std::function<void()> recorded{};    // on rank 0, after each record
   std::function<int()> stop_signal{};  // polled between steps; 0: none
   /// A case that all of its ranks refuse once they have begun it becomes a
   /// failed record, and the others run; else it ends the session.
   bool goes_on_without_refused = false;
+  FailureRecord* failure = nullptr;  // null: a parent writes it
+  engines::OnFailure on_failure{};
 };
 
 /// Runs every case of one repetition in the joined world: case k on ranks

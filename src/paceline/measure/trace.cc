@@ -129,4 +129,12 @@ std::vector<records::Span> spans_from(const std::string& text) {
   return nlohmann::json::parse(text).get<std::vector<records::Span>>();
 }
 
+std::map<int, std::string> by_rank(const std::vector<std::string>& hosts) {
+  std::map<int, std::string> names;
+  for (const std::string& host : hosts) {
+    names.emplace(static_cast<int>(names.size()), host);
+  }
+  return names;
+}
+
 }  // namespace paceline::measure

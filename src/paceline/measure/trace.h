@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,5 +39,8 @@ std::string trace_path(const std::string& path, int run);
 /// The text by which a rank sends them to rank 0.
 std::string to_text(const std::vector<records::Span>& spans);
 std::vector<records::Span> spans_from(const std::string& text);
+
+/// The hosts' names by their ranks, of which rank 0 is the first.
+std::map<int, std::string> by_rank(const std::vector<std::string>& hosts);
 
 }  // namespace paceline::measure

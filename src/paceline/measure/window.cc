@@ -61,6 +61,8 @@ class MeasuredWindow {
   void give_access(std::function<records::RankSamples()> take) {
     const auto held = hold();
     if (options_.access != nullptr) {
+      options_.access->tell =
+          take ? options_.interrupted : decltype(options_.interrupted)();
       options_.access->take = std::move(take);
     }
   }

@@ -15,6 +15,8 @@ struct WindowAccess {
   std::mutex mutex;
   /// The samples of all whole steps; null while no window runs.
   std::function<records::RankSamples()> take{};
+  /// What WindowOptions::interrupted does; null while no window runs.
+  std::function<void(records::RankSamples)> tell{};
 };
 
 struct WindowOptions {

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/measure/failure_record.h"
+
+#include <fstream>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paceline/base/clock.h"
+#include "paceline/base/error.h"
+#include "paceline/engines/run_rank.h"
+#include "paceline/measure/case_record.h"
+#include "paceline/records/json.h"
+
+namespace paceline::measure {
+namespace {
+
+using std::chrono::milliseconds;
+
+// For how long the writer waits for the other ranks' samples.
+constexpr milliseconds kPatience{2000}, kPatienceUnderMpirun{300};
+// Rank 0 writes where it can; rank 1 leaves it so much time to begin.
+constexpr milliseconds kRank0First{1000};
+constexpr milliseconds kPoll{20};
+
+constexpr const char* kWriter = "so_far/writer";
+constexpr const char* kWritten = "so_far/written";
+
+}  // namespace
+
+FailureRecord::FailureRecord(const engines::World& world,
+                             experiment::JobSpec job)
+    : world_(world), job_(std::move(job)) {
+  if (world_.self.rank == 0 && !job_.settings.records.empty()) {
+    writer_ = std::make_shared<records::RecordWriter>(job_.settings.records);
+  }
+}
+
+void FailureRecord::begin(const records::Configuration& c, int run) {
+  const std::lock_guard lock(mutex_);
+  case_ = c;
+  job_.run = run;
+  own_.reset();
+}
+
+void FailureRecord::tell(const records::RankSamples& samples) {
+  {
+    const std::lock_guard lock(mutex_);
+    own_ = samples;
+  }
+  try {
+    post_so_far(*world_.store, samples);
+  } catch (const WorldError&) {
+    return;  // the store is gone, with the rank that served it
+  }
+}
+
+bool FailureRecord::has_told() const {
+  const std::lock_guard lock(mutex_);
+  return own_ && !own_->step_ns.empty();
+}
+
+void FailureRecord::write(const launch::FailureNotice& cause) {
+  std::call_once(written_, [&] {
+    tell_of_window();
+    const bool writes = is_writer(cause);
+    if (writes) {
+      write_all(cause);
+    }
+    try {
+      if (writes) {
+        world_.store->set(kWritten, "1");
+      } else {
+        launch::wait_for(*world_.store, kWritten, kRank0First + 2 * patience());
+      }
+    } catch (const WorldError&) {
+      // Nobody waits at a store that is gone; mpirun kills all ranks when the
+      // second one ends.
+      if (!writes && world_.self.launcher == "mpirun") {
+        std::this_thread::sleep_for(kPatienceUnderMpirun);
+      }
+    }
+  });
+}
+
+// Where the window has not told its samples, because its thread hangs.  Times
+// of a GPU cannot be read then.
+void FailureRecord::tell_of_window() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (own_ || !case_ || case_->device != "cpu") {
+      return;
+    }
+  }
+  held_ = std::unique_lock(window_.mutex);
+  if (window_.tell) {
+    window_.tell(window_.take());
+  }
+}
+
+void FailureRecord::write_all(const launch::FailureNotice& cause) {
+  wait_for_others(cause);
+  std::vector<records::RankSamples> so_far = gather();
+  const std::lock_guard lock(mutex_);
+  if (case_ && !so_far.empty()) {
+    append(failed_record(job_.experiment.name,
+                         *case_,
+                         job_.run,
+                         launch::message_of(cause),
+                         std::move(so_far)));
+  }
+}
+
+// Where the store is gone with rank 0, rank 1 writes.
+bool FailureRecord::is_writer(const launch::FailureNotice& cause) {
+  try {
+    if (world_.self.rank == 1 && cause.rank == 0) {
+      launch::wait_for(*world_.store, kWriter, kRank0First);
+    }
+    return (world_.self.rank == 0 ||
+            (world_.self.rank == 1 && cause.rank == 0)) &&
+           claim();
+  } catch (const WorldError&) {
+    return world_.self.rank == 0 ||
+           (world_.self.rank == 1 && world_.rank_0_serves_store);
+  }
+}
+
+bool FailureRecord::claim() {
+  const std::string mine = std::to_string(world_.self.rank);
+  return world_.store->set_if_absent(kWriter, mine) == mine;
+}
+
+milliseconds FailureRecord::patience() const {
+  return engines::is_killed_soon(world_) ? kPatienceUnderMpirun : kPatience;
+}
+
+// Until all ranks that train, but for the one that failed, have told samples.
+void FailureRecord::wait_for_others(const launch::FailureNotice& cause) {
+  int ranks = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (case_) {
+      ranks = case_->has_tables() ? case_->trainers : case_->ranks;
+    }
+  }
+  const Stopwatch<> watch;
+  try {
+    for (int rank = 0; rank < ranks; ++rank) {
+      while (rank != cause.rank && rank != world_.self.rank &&
+             !has_so_far(*world_.store, rank) && watch.elapsed() < patience()) {
+        std::this_thread::sleep_for(kPoll);
+      }
+    }
+  } catch (const WorldError&) {
+    return;  // the store is gone, and their samples with it
+  }
+}
+
+std::vector<records::RankSamples> FailureRecord::gather() {
+  try {
+    return gather_so_far(*world_.store, world_.self.world);
+  } catch (const WorldError&) {
+    const bool told = has_told();
+    const std::lock_guard lock(mutex_);
+    return told ? std::vector{*own_} : std::vector<records::RankSamples>();
+  }
+}
+
+// Rank 1 takes no lock: where rank 0 is stopped, it holds the file's.
+void FailureRecord::append(const records::RunRecord& failed) {
+  try {
+    if (writer_ != nullptr) {
+      writer_->append(failed);
+    } else if (!job_.settings.records.empty()) {
+      std::ofstream file(job_.settings.records, std::ios::app);
+      file << records::to_line(failed) << std::endl;
+      if (!file) {
+        throw WorldError(job_.settings.records + " cannot be written");
+      }
+    }
+  } catch (const std::exception& error) {  // as of a full disk
+    fmt::print(stderr, "warning: the samples so far: {}\n", error.what());
+  }
+}
+
+}  // namespace paceline::measure
