@@ -326,6 +326,31 @@ TEST(Frameworks, WhatAColumnDoesNotSayIsComparedAmongTheOthers) {
   EXPECT_FALSE(any_finding(all, "b", "compar"));
 }
 
+// Clipping and batches change the loss, and only the same is comparable.
+TEST(Frameworks, LossesAreComparedWhereTheSameTrainingWasAskedFor) {
+  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
+                                          measured("b", 1, 8'000'000, "2.5"),
+                                          measured("a", 1, 8'000'000, "2.9"),
+                                          measured("b", 1, 8'000'000, "2.9"),
+                                          measured("c", 1, 8'000'000, "2.5"),
+                                          measured("d", 1, 8'000'000, "3.5")};
+  for (const std::size_t i : {2U, 3U, 4U}) {
+    records[i].configuration.clip_norm = 1;
+  }
+  records[5].configuration.learning_rate = 1;
+  records[5].adapter["parameters"] = "61707";
+  const auto all = findings(framework_tables(records)[0]);
+  EXPECT_FALSE(any_finding(all, "a clip_norm=1", "not comparable"));
+  EXPECT_FALSE(any_finding(all, "b clip_norm=1", "not comparable"));
+  EXPECT_TRUE(any_finding(all, "c", "first step is 2.5, a clip_norm=1's 2.9"));
+  EXPECT_TRUE(any_finding(all, "d", "number of parameters is 61707, a's"));
+  records[5].adapter["parameters"] = "61706";
+  EXPECT_TRUE(any_finding(findings(framework_tables(records)[0]),
+                          "d",
+                          "not compared: its loss of the first step, which no "
+                          "other column has with its settings (1n1d)"));
+}
+
 TEST(Frameworks, AGpuSaysTheFifthLossOfAWarmUpAlone) {
   std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.5"),
                                           measured("b", 1, 8'000'000, "2.5")};

@@ -47,8 +47,10 @@ constexpr const char* kNoRoom = "GB on this host, which has";
 constexpr const char* kTooFew = "Expected more than 1 value per channel";
 // With these words JAX and oneDNN, TensorFlow's library, give up where memory
 // has a limit; without one they may mean something else.
-constexpr auto kUnderLimit = std::to_array<const char*>(
-    {"YNNPACK operation failed", "could not create a primitive"});
+constexpr auto kUnderLimit =
+    std::to_array<const char*>({"YNNPACK operation failed",
+                                "could not create a primitive",
+                                "could not execute a primitive"});
 
 bool says_any(const std::string& text, std::span<const char* const> words) {
   return std::ranges::any_of(words, [&](const char* one) {

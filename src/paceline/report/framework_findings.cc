@@ -2,14 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <string_view>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/framework_mathematics.h"
 #include "paceline/report/framework_tables.h"
 
 namespace paceline::report {
@@ -18,13 +19,7 @@ namespace {
 constexpr double kMostScaling = 1.02;       // of the number of devices
 constexpr double kSpeedUpTolerance = 1e-3;  // relative, beyond rounding
 constexpr double kLeastOnANode = 0.5;       // efficiency
-constexpr double kLossTolerance = 1e-3;     // relative
-// Neighbors of a bf16 loss are 2^-8 to 2^-7 of it apart, and five updates round
-// to bf16 in other places.
-constexpr double kBf16LossTolerance = 1.0 / 64;
-constexpr const char* kLossFifth = "loss_fifth";
-constexpr int kFifth = 5;
-constexpr double kSpread = 0.03;  // coefficient of variation
+constexpr double kSpread = 0.03;            // coefficient of variation
 constexpr const char* kRecipe[] = {"clipping",
                                    "loss_scaling",
                                    "layout",
@@ -32,16 +27,6 @@ constexpr const char* kRecipe[] = {"clipping",
                                    "objective",
                                    "optimizer",
                                    "dali"};
-
-std::string place_of(const Devices& devices) {
-  return fmt::format("{}n{}d", devices.nodes, devices.devices);
-}
-
-// What a column does not say, why, and on which devices.
-struct Lack {
-  std::string column, why;
-  std::vector<std::string> quantities{}, places{};
-};
 
 class Validator {
  public:
@@ -55,7 +40,7 @@ class Validator {
     }
     recipes();
     machines();
-    mathematics();
+    std::ranges::move(mathematics(table_), std::back_inserter(findings_));
     return std::move(findings_);
   }
 
@@ -248,130 +233,8 @@ class Validator {
     }
   }
 
-  // The same mathematics, on each number of devices.
-  void mathematics() {
-    for (const Devices& devices : table_.rows) {
-      std::vector<const FrameworkColumn*> trained;
-      for (const FrameworkColumn& column : table_.columns) {
-        if (trains(column, devices)) {
-          trained.push_back(&column);
-        }
-      }
-      for (std::size_t i = 0; trained.size() > 1 && i < trained.size(); ++i) {
-        compare(*trained[i], devices);
-      }
-    }
-    for (const Lack& lack : lacks_) {
-      add(lack.column,
-          fmt::format("not compared: its {}, {} ({})",
-                      fmt::join(lack.quantities, ", "),
-                      lack.why,
-                      fmt::join(lack.places, ", ")));
-    }
-  }
-
-  void add_lack(const std::string& column,
-                const std::string& why,
-                const std::string& quantity,
-                const std::string& place) {
-    auto lack = std::ranges::find_if(lacks_, [&](const Lack& one) {
-      return one.column == column && one.why == why;
-    });
-    if (lack == lacks_.end()) {
-      lack = lacks_.insert(lack, {.column = column, .why = why});
-    }
-    for (const auto& [all, one] : {std::pair{&lack->quantities, &quantity},
-                                   std::pair{&lack->places, &place}}) {
-      if (std::ranges::find(*all, *one) == all->end()) {
-        all->push_back(*one);
-      }
-    }
-  }
-
-  // Whether a network of the case is trained, by us or by an adapter.
-  static bool trains(const FrameworkColumn& column, const Devices& devices) {
-    const auto cell = column.cells.find(devices);
-    if (cell == column.cells.end() || cell->second.runs.empty()) {
-      return false;
-    }
-    const records::RunRecord& run = *cell->second.runs.front();
-    return run.source != records::Source::kImported &&
-           run.configuration.command.empty() &&
-           run.configuration.replay.empty();
-  }
-
-  static std::optional<double> value_of(const FrameworkColumn& column,
-                                        const Devices& devices,
-                                        const std::string& name) {
-    if (!trains(column, devices)) {
-      return std::nullopt;
-    }
-    const auto& said = column.cells.at(devices).runs.front()->adapter;
-    const auto found = said.find(name);
-    return found == said.end()
-               ? std::nullopt
-               : std::optional(std::strtod(found->second.c_str(), nullptr));
-  }
-
-  // Each quantity against the first column that says it.
-  void compare(const FrameworkColumn& column, const Devices& devices) {
-    const double of_loss =
-        table_.dtype == "bf16" ? kBf16LossTolerance : kLossTolerance;
-    for (const auto& [name, words, tolerance] :
-         {std::tuple{"parameters", "number of parameters", 0.0},
-          std::tuple{"flops", "FLOPs of a sample's forward pass", 0.0},
-          std::tuple{"loss_first", "loss of the first step", of_loss},
-          std::tuple{kLossFifth, "loss of the fifth step", of_loss}}) {
-      const auto mine = value_of(column, devices, name);
-      if (!mine) {
-        add_lack(column.title,
-                 why_not(name, column, devices),
-                 words,
-                 place_of(devices));
-        continue;
-      }
-      const FrameworkColumn& reference = *std::ranges::find_if(
-          table_.columns, [&, name = name](const FrameworkColumn& one) {
-            return value_of(one, devices, name).has_value();
-          });
-      const double theirs = *value_of(reference, devices, name);
-      const double apart =
-          std::abs(*mine - theirs) / std::max(std::abs(theirs), 1e-12);
-      if (!(apart <= tolerance)) {
-        add(column.title,
-            fmt::format("not comparable: on {} its {} is {}, {}'s {}",
-                        place_of(devices),
-                        words,
-                        *mine,
-                        reference.title,
-                        theirs),
-            true);
-        return;
-      }
-    }
-  }
-
-  static std::string why_not(std::string_view name,
-                             const FrameworkColumn& column,
-                             const Devices& devices) {
-    const records::Configuration& c =
-        column.cells.at(devices).runs.front()->configuration;
-    const int steps = c.warmup + c.steps;
-    if (name == kLossFifth && steps < kFifth) {
-      return fmt::format("because it took {}", counted(steps, "step"));
-    }
-    if (name == kLossFifth && c.device == "cuda" && c.warmup < kFifth) {
-      return fmt::format(
-          "which a GPU says of a warm-up of {} steps; this one had {}",
-          kFifth,
-          c.warmup);
-    }
-    return "which it does not say";
-  }
-
   const FrameworkTable& table_;
   std::vector<Finding> findings_;
-  std::vector<Lack> lacks_;
 };
 
 }  // namespace
