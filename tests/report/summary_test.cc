@@ -280,6 +280,30 @@ TEST(Summary, PredictionsForOtherClustersAreOtherCases) {
   EXPECT_EQ(rows[1].baseline, "1 rank");
 }
 
+TEST(Summary, AveragesAreLateByTheirRanksAndRuns) {
+  std::vector<RunRecord> records{fixed_record({"late", "win-put", 2, 100}),
+                                 fixed_record({"late", "win-put", 2, 100}, 1),
+                                 fixed_record({"other", "ddp", 2, 100})};
+  records[0].ranks[0].averages_by_steps_missed = {6, 2};
+  records[1].ranks[1].averages_by_steps_missed = {1, 0, 0, 1};
+  const std::vector<GroupSummary> tables = summarize(records);
+  const std::vector<CaseSummary>& rows = tables.at(0).rows;
+  ASSERT_EQ(rows.size(), 2u);
+  ASSERT_TRUE(rows[0].lateness.has_value());
+  EXPECT_DOUBLE_EQ(rows[0].lateness->mean_steps, 0.5);
+  EXPECT_EQ(rows[0].lateness->most_steps, 3);
+  EXPECT_FALSE(rows[1].lateness.has_value());
+  const Document document = summary_document(tables, Detail::kShort);
+  const Table& table = document.tables.at(0);
+  const auto column =
+      std::ranges::find(table.columns, "late by", &Column::group) -
+      table.columns.begin();
+  const auto at = static_cast<std::size_t>(column);
+  ASSERT_LT(at, table.columns.size());
+  EXPECT_EQ(table.rows.at(0).cells.at(at), "0.50, 3");
+  EXPECT_EQ(table.rows.at(1).cells.at(at), "-");
+}
+
 TEST(SummaryHeading, SaysNothingOfADeviceThatIsNotKnown) {
   std::vector<RunRecord> records{fixed_record({"theirs", "external", 2, 100})};
   records::Configuration& c = records[0].configuration;

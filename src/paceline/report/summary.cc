@@ -250,6 +250,7 @@ void add_runs(CaseSummary& row, const Case& one) {
       take_largest(row.peak_memory_bytes, rank.peak_memory_bytes);
     }
   }
+  row.lateness = lateness_of(one.measured());
   if (trained > 0) {
     row.last_loss = losses / trained;
   }
@@ -258,8 +259,7 @@ void add_runs(CaseSummary& row, const Case& one) {
 // Where half of the runs or more are not steady from their first step: in one
 // of fifteen windows of steady noise a state is found late (docs/measuring.md).
 void warn_if_unsteady(CaseSummary& row, const RunSeconds& runs) {
-  std::size_t late = 0;
-  std::size_t latest = 0;
+  std::size_t late = 0, latest = 0;
   std::size_t steps = 0;  // of the run that settles last
   for (const std::vector<double>& run : runs) {
     const std::size_t first =

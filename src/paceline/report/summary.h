@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/records/run_record.h"
+#include "paceline/report/lateness.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/summary.h"
 
@@ -42,6 +43,7 @@ struct CaseSummary {
   std::optional<std::int64_t> peak_memory_bytes;  // the largest of ranks
   /// As RunRecord::consensus_distance, the largest of the runs.
   std::optional<double> consensus_distance;
+  std::optional<Lateness> lateness;        // of averages of what has arrived
   std::vector<records::Warning> warnings;  // each once
   /// Of runs on an emulated link: the check with the least slack.
   std::optional<records::LinkCheck> link_check;

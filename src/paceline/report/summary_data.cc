@@ -89,6 +89,12 @@ void add_counts(SummaryFields& fields) {
   fields.push_back({"consensus_distance", [](const CaseSummary& c) {
                       return or_null(c.consensus_distance);
                     }});
+  fields.push_back({"averages_mean_steps_missed", [](const CaseSummary& c) {
+                      return c.lateness ? Json(c.lateness->mean_steps) : Json();
+                    }});
+  fields.push_back({"averages_most_steps_missed", [](const CaseSummary& c) {
+                      return c.lateness ? Json(c.lateness->most_steps) : Json();
+                    }});
   fields.push_back({"peak_memory_bytes", [](const CaseSummary& c) {
                       return or_null(c.peak_memory_bytes);
                     }});

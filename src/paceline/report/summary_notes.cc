@@ -120,6 +120,14 @@ std::string data_wait_text(const std::vector<CaseSummary>& cases) {
                   : "";
 }
 
+std::string lateness_text(const std::vector<CaseSummary>& cases) {
+  const bool late = any(
+      cases, [](const CaseSummary& one) { return one.lateness.has_value(); });
+  return late ? "how many of a neighbor's newest steps an average of what had "
+                "arrived missed: the mean over all averages, and the most"
+              : "";
+}
+
 }  // namespace
 
 IntervalKinds interval_kinds(const std::vector<CaseSummary>& cases,
@@ -181,6 +189,7 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
   add("[low, high]", interval_text(cases, detail));
   add("wire", wire_text(cases));
   add("consensus", consensus_text(cases));
+  add("late by", lateness_text(cases));
   const std::vector<std::string> codecs = codec_notes(cases);
   for (const std::string& note : codecs) {
     add("codec", note);

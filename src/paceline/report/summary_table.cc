@@ -113,6 +113,9 @@ class TableBuilder {
                                 [](const CaseSummary& one) {
                                   return one.consensus_distance.has_value();
                                 })),
+        late_(std::ranges::any_of(
+            group.rows,
+            [](const CaseSummary& one) { return one.lateness.has_value(); })),
         footnotes_(footnotes) {
     for (ValueFormat* format : {&time_, &rate_, &share_}) {
       format->within_run_mark = within_run_mark;
@@ -157,6 +160,9 @@ class TableBuilder {
     add("wire", "per step");
     if (averages_) {
       add("consensus", "distance");
+    }
+    if (late_) {
+      add("late by", "mean, most", "steps");
     }
     if (full_) {
       add("peak memory", "per rank");
@@ -206,6 +212,12 @@ class TableBuilder {
               ? fmt::format("{:.2g}", *one.consensus_distance)
               : std::string(kMissing));
     }
+    if (late_) {
+      add(one.lateness ? fmt::format("{:.2f}, {}",
+                                     one.lateness->mean_steps,
+                                     one.lateness->most_steps)
+                       : std::string(kMissing));
+    }
     if (full_) {
       add(bytes_text(one.peak_memory_bytes));
       add(fmt::to_string(one.step_s->runs));
@@ -230,6 +242,7 @@ class TableBuilder {
   bool predicted_ = false;   // a case has a bound
   bool reads_data_ = false;  // a case waited for data
   bool averages_ = false;    // a case has a consensus distance
+  bool late_ = false;        // a case has averages that may be late
   Footnotes& footnotes_;
 };
 
