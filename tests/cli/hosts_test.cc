@@ -2,6 +2,7 @@
 // Ranks on several hosts, from outside.  The other host is this machine again:
 // by a shell that reads the line for a remote shell, or, where this machine has
 // an sshd (PACELINE_SSHD), by a real ssh to one of our own.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -24,6 +25,12 @@ namespace paceline {
 namespace {
 
 using namespace std::chrono_literals;
+
+bool warns_of_one_host(const records::RunRecord& record) {
+  return std::ranges::any_of(record.warnings, [](const auto& warning) {
+    return warning.code == "one-host-alone";
+  });
+}
 
 class HostsTest : public Program {
  protected:
@@ -120,6 +127,43 @@ TEST_F(HostsTest, RanksOfBothTrainTogether) {
     EXPECT_FALSE(one.error);
   }
   EXPECT_TRUE(all_gone());
+}
+
+TEST_F(HostsTest, StrategiesSeeWhichRanksShareOne) {
+  const std::string line = "run" + two_hosts() + kJob +
+                           " --steps 3 --strategy "
+                           "hierarchical,hierarchical-neighbor-allreduce";
+  const Outcome outcome = run(line);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 2u);
+  for (const records::RunRecord& one : records) {
+    EXPECT_EQ(one.configuration.ranks_per_host, (std::vector<int>{2, 2}));
+    EXPECT_EQ(one.wire.measured_per_step, one.wire.planned_per_step);
+    EXPECT_FALSE(warns_of_one_host(one)) << one.configuration.strategy;
+  }
+  // Of the parts of a host one reduce-scatter, one all-reduce, one all-gather.
+  EXPECT_EQ(records[0].wire.by_pattern.size(), 3u);
+  const std::string plan = run(line + " --dry-run").out;
+  EXPECT_NE(plan.find("all-reduce"), std::string::npos) << plan;
+  EXPECT_EQ(plan.find("note: "), std::string::npos) << plan;
+}
+
+TEST_F(HostsTest, OneAloneIsToldOfWhereAStrategyWantsSeveral) {
+  const std::string line =
+      "run --ranks 2" + kJob + " --steps 3 --strategy hierarchical ";
+  const std::string note =
+      "'hierarchical' exchanges between hosts, and all its ranks are on one";
+  EXPECT_NE(run(line + "--dry-run").out.find("note: " + note),
+            std::string::npos);
+  ASSERT_EQ(run(line).exit_code, 0);
+  EXPECT_TRUE(warns_of_one_host(
+      records::read_records(folder_ / "r.jsonl").records.at(0)));
+  std::string table = run("report r.jsonl").out;
+  std::ranges::replace(table, '\n', ' ');
+  EXPECT_NE(table.find("one-host-alone: "), std::string::npos) << table;
+  EXPECT_EQ(run(line + "--local-size 1 --dry-run").out.find("note: "),
+            std::string::npos);
 }
 
 TEST_F(HostsTest, ADeathThereIsNamed) {

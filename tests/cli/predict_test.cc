@@ -457,5 +457,21 @@ TEST_F(Predict, TakesHostsAsRunDoes) {
   expect_refused("predict resnet50", "paceline: no cluster: ");
 }
 
+TEST_F(Predict, SaysWhereAStrategyBetweenHostsHasOneAlone) {
+  const std::string line = "predict resnet50 " + kCluster +
+                           " --ranks 4 --strategy hierarchical --records ";
+  ASSERT_EQ(run(line + "one.jsonl").exit_code, 0);
+  const auto one = records::read_records(folder_ / "one.jsonl").records.at(0);
+  ASSERT_FALSE(one.warnings.empty());
+  EXPECT_EQ(one.warnings.back().code, "one-host-alone");
+  ASSERT_EQ(run(line + "two.jsonl --local-size 2").exit_code, 0);
+  const auto two = records::read_records(folder_ / "two.jsonl").records.at(0);
+  EXPECT_EQ(two.configuration.strategy,
+            "fusion:bucket-mb=25+hierarchical:local=2");
+  EXPECT_TRUE(two.warnings.empty());
+  expect_refused(line + "three.jsonl --local-size 3",
+                 "paceline: 'hierarchical': 4 ranks do not fill hosts of 3");
+}
+
 }  // namespace
 }  // namespace paceline

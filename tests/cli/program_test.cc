@@ -326,6 +326,15 @@ TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
   EXPECT_NE(tables.out.find("--nproc-per-node=6 "), std::string::npos)
       << tables.out;
 
+  const Outcome each = run(
+      "run --model mlp --device cpu --ranks 8 --local-size 4 --print-launch "
+      "mpirun");
+  EXPECT_NE(each.out.find("-np 8 -H FIRST_HOST:4,HOST_2:4 "), std::string::npos)
+      << each.out;
+  EXPECT_EQ(each.out.find("--local-size"), std::string::npos) << each.out;
+  expect_refused(
+      "run --model mlp --ranks 6 --local-size 4 --print-launch slurm",
+      "paceline: --ranks-per-host: '4', but 6 ranks do not fill");
   expect_refused("run quick --print-launch torchrun",
                  "paceline: --print-launch: say for how many ranks");
   expect_refused("run quick -H a:4,b:4 --print-launch mpirun",

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts that differ: a second host name in a namespace of its own, with fewer
 // cores, joined by hand to a rank of this host.
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +14,12 @@
 
 namespace paceline {
 namespace {
+
+bool warns_of(const records::RunRecord& record, std::string_view code) {
+  return std::ranges::any_of(record.warnings, [code](const auto& warning) {
+    return warning.code == code;
+  });
+}
 
 class UnequalHosts : public Program {
  protected:
@@ -28,8 +37,9 @@ class UnequalHosts : public Program {
   Outcome run_on_both(const std::string& flag) const {
     const std::string line =
         std::string("'") + PACELINE_PROGRAM +
-        "' run --model mlp --device cpu --ranks 2 --strategy bsp --batch-size "
-        "4 --warmup 1 --steps 3 --interface lo --timeout 20 --format csv " +
+        "' run --model mlp --device cpu --ranks 2 --strategy bsp,hierarchical "
+        "--batch-size 4 --warmup 1 --steps 3 --interface lo --timeout 20 "
+        "--format csv " +
         flag;
     write("line", line);
     return run("list formats >stdout; export WORLD_SIZE=2 MASTER_PORT=" +
@@ -50,10 +60,12 @@ TEST_F(UnequalHosts, AreWarnedAbout) {
             std::string::npos)
       << outcome.err;
   const auto records = records::read_records(folder_ / "r.jsonl").records;
-  ASSERT_EQ(records.size(), 1U);
-  EXPECT_TRUE(std::ranges::any_of(
-      records.front().warnings,
-      [](const auto& warning) { return warning.code == "hosts-differ"; }));
+  ASSERT_EQ(records.size(), 2U);
+  for (const records::RunRecord& one : records) {
+    EXPECT_TRUE(warns_of(one, "hosts-differ"));
+    EXPECT_FALSE(warns_of(one, "one-host-alone"));
+    EXPECT_EQ(one.configuration.ranks_per_host, (std::vector<int>{1, 1}));
+  }
 }
 
 TEST_F(UnequalHosts, AreRefusedWhereTheyMustNotBe) {

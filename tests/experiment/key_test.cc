@@ -174,7 +174,7 @@ TEST(Keys, RefusalsNameOriginValueAndWhatIsAllowed) {
             "--channels-last: 'yes' is not true or false");
   EXPECT_EQ(refusal("ranks_per_host", "4+"),
             "--ranks-per-host: '4+' is not ranks of each host joined by +, as "
-            "4+4");
+            "4+4, or one number");
   EXPECT_EQ(refusal("timeout", "0"),
             "--timeout: '0' is not a number from 1 to 86400");
   EXPECT_EQ(refusal("print_launch", "pbs"),

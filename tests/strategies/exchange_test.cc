@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "paceline/plan/interpreter.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
+#include "paceline/strategies/hosts.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_machine.h"
 #include "plan/toy_model.h"
@@ -245,6 +247,65 @@ TEST(Hierarchical, RefusesUnequalHosts) {
   input.local_world = {3, 3};
   EXPECT_NO_THROW(
       (void)make_planner(parse_strategy("hierarchical"))->setup(input));
+}
+
+std::unique_ptr<const Planner> planner_for(const char* text) {
+  return make_planner(parse_strategy(text));
+}
+
+TEST(Neighbors, DoNotMindUnequalHostsUnlessTheirGraphDoes) {
+  PlanInput input = input_of(tiny_model(), 6);
+  input.local_world = {4, 2};
+  EXPECT_NO_THROW((void)planner_for("neighbor-allreduce")->setup(input));
+  try {
+    (void)planner_for("neighbor-allreduce:topology=inner-outer-exp")
+        ->setup(input);
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "topology=inner-outer-exp wants two or more hosts of the same "
+                 "number of ranks, at least 3; here are 6 ranks, not equally "
+                 "many a host");
+  }
+}
+
+TEST(OneHostAlone, IsSeenInStrategiesThatExchangeBetweenHosts) {
+  const auto alone = [](const char* text, const plan::RanksPerHost& hosts) {
+    PlanInput input = input_of(tiny_model(), 4);
+    input.local_world = hosts;
+    return has_one_host_alone(parse_strategy(text), input);
+  };
+  for (const char* text : {"hierarchical",
+                           "hierarchical-neighbor-allreduce",
+                           "hierarchical:local=4",
+                           "ps:local=0"}) {
+    EXPECT_TRUE(alone(text, {})) << text;
+    EXPECT_TRUE(alone(text, {4})) << text;
+  }
+  for (const char* text :
+       {"hierarchical", "hierarchical-neighbor-allreduce", "ps:local=0"}) {
+    EXPECT_FALSE(alone(text, {2, 2})) << text;
+  }
+  for (const char* text : {"fusion",
+                           "none",
+                           "ps",
+                           "hierarchical:local=2",
+                           "neighbor-allreduce",
+                           "neighbor-allreduce:gamma=0.5+topk"}) {
+    EXPECT_FALSE(alone(text, {4})) << text;
+  }
+}
+
+TEST(LocalSize, StandsWhereRanksAreTakenAsHostsHaveThem) {
+  const auto with_two = [](const char* text) {
+    return with_local_size(parse_strategy(text), 2);
+  };
+  EXPECT_EQ(with_two("hierarchical"),
+            "fusion:bucket-mb=25+hierarchical:local=2");
+  EXPECT_EQ(with_two("hierarchical:local=4"),
+            "fusion:bucket-mb=25+hierarchical:local=4");
+  EXPECT_EQ(with_two("fusion"), "fusion:bucket-mb=25");
+  EXPECT_EQ(with_two("none"), "none");
 }
 
 }  // namespace

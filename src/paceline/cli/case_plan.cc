@@ -14,12 +14,30 @@
 #include "paceline/measure/shape_of.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
+#include "paceline/predict/one_host.h"
 #include "paceline/strategies/cluster_times.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::cli {
 
 using records::Configuration;
+
+namespace {
+
+std::string note_of(const Configuration& c,
+                    const strategies::StrategySpec& strategy,
+                    const plan::PlanInput& input) {
+  const auto one_host = c.has_tables()
+                            ? std::nullopt
+                            : predict::one_host_warning(strategy, input);
+  return one_host ? fmt::format("     note: {}: {}; {}\n",
+                                one_host->seen,
+                                one_host->why,
+                                one_host->advice)
+                  : "";
+}
+
+}  // namespace
 
 const plan::ModelShape& CasePlans::shape_of(const Configuration& c) {
   const std::string name = fmt::format("{} {} {} {} {} {}",
@@ -112,6 +130,7 @@ std::string CasePlans::describe(const Configuration& c) {
       counted(cost.calls, "call"),
       counted(plan::rounds(input.model, setup, plan), "round"),
       plan::bytes_text(cost.memory_bytes));
+  text += note_of(c, strategy, input);
   const std::string ops = period_text(*planner, input, setup, shown);
   const auto [earlier, fresh] = shown_.emplace(ops, c.label);
   return text +

@@ -15,6 +15,7 @@
 #include "paceline/base/outputs.h"
 #include "paceline/base/utc.h"
 #include "paceline/cli/argument_checks.h"
+#include "paceline/cli/learned_tables.h"
 #include "paceline/cli/predict_requests.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/cli/warnings.h"
@@ -24,6 +25,7 @@
 #include "paceline/records/trace.h"
 #include "paceline/report/console.h"
 #include "paceline/report/formats.h"
+#include "paceline/strategies/hosts.h"
 
 namespace paceline::cli {
 namespace {
@@ -100,45 +102,8 @@ std::vector<std::string> strategies_of(
   return strategies;
 }
 
-/// What was fitted, and how well it explains each measured case.
-report::Document document_of(const predict::Learned& learned) {
-  report::Table constants{
-      .title = "learned from records",
-      .columns = {
-          {.name = "constant", .align = report::Align::kLeft},
-          {.name = "value"},
-          {.name = "unit", .align = report::Align::kLeft},
-          {.name = fmt::format("{:.0f} % interval", learned.level * 100)},
-          {.name = "from", .align = report::Align::kLeft}}};
-  for (const predict::LearnedConstant& it : learned.constants) {
-    constants.rows.push_back({{it.name,
-                               fmt::format("{:.4g}", it.value),
-                               it.unit,
-                               it.interval ? fmt::format("[{:.4g}, {:.4g}]",
-                                                         it.interval->low,
-                                                         it.interval->high)
-                                           : "-",
-                               it.from}});
-  }
-  report::Table cases{
-      .columns = {{.name = "case", .align = report::Align::kLeft},
-                  {.name = "ranks"},
-                  {.name = "measured", .unit = "ms"},
-                  {.name = "with these constants", .unit = "ms"},
-                  {.name = "difference", .unit = "%"}}};
-  for (const predict::ExplainedCase& it : learned.cases) {
-    cases.rows.push_back(
-        {{it.configuration.strategy,
-          fmt::format("{}", it.configuration.ranks),
-          fmt::format("{:.3f}", it.measured_s * 1e3),
-          fmt::format("{:.3f}", it.simulated_s * 1e3),
-          fmt::format("{:+.1f}", (it.simulated_s / it.measured_s - 1) * 100)}});
-  }
-  return {.tables = {std::move(constants), std::move(cases)}};
-}
-
 void print_learned(const predict::Learned& learned) {
-  fmt::print(stderr, "{}", report::console_text(document_of(learned)));
+  fmt::print(stderr, "{}", report::console_text(learned_tables(learned)));
   print_warnings(learned.family.warnings);
 }
 
@@ -167,6 +132,12 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app) {
   app.add_option("--bucket-mb",
                  bucket_mb_,
                  "MiB of a bucket [25]; with --from beside --strategy");
+  app.add_option("--local-size",
+                 local_size_,
+                 "ranks a machine for strategies that look at hosts; the "
+                 "machines may be of one host [as the hosts have]")
+      ->check(whole_number_in(1))
+      ->excludes(from);
   add_noise_flags(app, *from);
   tables_.exclude_beside(*from);
   CLI::Option* requests =
@@ -280,7 +251,13 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster(
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
     for (const std::string& strategy : strategies) {
-      request.strategy = strategy;
+      request.strategy =
+          local_size_ == 0
+              ? strategy
+              : strategies::with_local_size(
+                    strategies::parse_strategy(
+                        strategy, {.bucket_mb = request.bucket_mb}),
+                    local_size_);
       const DelayedCall notice = slow_notice(ranks, strategy);
       predict::Prediction prediction =
           predict::predict(request, !trace_.empty());

@@ -58,6 +58,7 @@ class PredictCommand {
   std::vector<std::string> from_, strategy_;
   std::string format_ = "table", trace_, records_, profile_, requests_;
   int steps_ = 10;
+  int local_size_ = 0;  // 0: as the hosts have
   std::optional<double> bucket_mb_;
   double sigma_ = 0;
   std::optional<double> straggler_probability_, straggler_factor_;

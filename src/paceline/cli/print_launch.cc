@@ -109,6 +109,39 @@ int ranks_with_tables(const RawSettings& raw) {
              : 0;
 }
 
+/// The most ranks that a case is told to have; 0 where a word says it, which
+/// depends on the machines, or nothing does.
+int most_ranks(const RawSettings& raw) {
+  int most = ranks_with_tables(raw);
+  for (const std::string& text : texts_of(raw, "ranks")) {
+    int number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stop != end) {
+      return 0;
+    }
+    most = std::max(most, number);
+  }
+  return most;
+}
+
+/// One number is that of every host.
+std::vector<int> on_hosts_of(const std::vector<int>& given, int most) {
+  const int local = given.front();
+  if (given.size() > 1 || most <= local) {
+    return given;
+  }
+  if (most % local != 0) {
+    throw UsageError(
+        fmt::format("--ranks-per-host: '{}', but {} ranks do not fill hosts of "
+                    "{} each",
+                    local,
+                    most,
+                    local));
+  }
+  return std::vector<int>(static_cast<std::size_t>(most / local), local);
+}
+
 std::vector<int> hosts_of(const RawSettings& raw) {
   refuse_hosts_beside(raw);
   records::Configuration c;
@@ -124,19 +157,9 @@ std::vector<int> hosts_of(const RawSettings& raw) {
       throw UsageError(
           "--ranks-per-host: a launch line gives every host as many ranks");
     }
-    return c.ranks_per_host;
+    return on_hosts_of(c.ranks_per_host, most_ranks(raw));
   }
-  int most = ranks_with_tables(raw);
-  for (const std::string& text : texts_of(raw, "ranks")) {
-    int number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end) {
-      most = 0;  // a word, which depends on the machines
-      break;
-    }
-    most = std::max(most, number);
-  }
+  const int most = most_ranks(raw);
   if (most < 1) {
     throw UsageError(
         "--print-launch: say for how many ranks: --ranks 8 on one host, or "
@@ -157,8 +180,9 @@ LaunchText launch_text(const RawSettings& raw,
   launch::LaunchShape shape{.hosts = static_cast<int>(hosts.size()),
                             .ranks_per_host = hosts.front(),
                             .argv = {}};
-  std::vector<std::string> words =
-      without("--print-launch", without("--ranks-per-host", command_line));
+  std::vector<std::string> words = without(
+      "--print-launch",
+      without("--local-size", without("--ranks-per-host", command_line)));
   const auto ranks = raw.flags.find("ranks");
   if (ranks != raw.flags.end() && ranks->second.size() == 1) {
     words = without("--ranks", words);  // the world's size says it

@@ -13,7 +13,9 @@
 #include "paceline/cluster/link_spec.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/engine_traits.h"
+#include "paceline/plan/ranks_per_host.h"
 #include "paceline/strategies/combination_rules.h"
+#include "paceline/strategies/hosts.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::experiment {
@@ -143,6 +145,44 @@ std::string resolve_engine(const std::string& engine,
   const std::string_view best = plan::engine_for(device).name;
   const bool built = std::ranges::count(machine.engines, best) > 0;
   return std::string(built ? best : plan::engine_for("cpu").name);
+}
+
+void place_ranks(Configuration& c, const Machine& m, const Where& where) {
+  std::vector<int>& placed = c.ranks_per_host;
+  if (placed.empty() && m.joined()) {
+    placed = plan::fill_hosts(c.ranks, m.ranks_per_host);
+    if (placed.size() == 1) {
+      placed.clear();
+    }
+  } else if (placed.size() == 1) {
+    const int local = std::min(placed.front(), c.ranks);
+    if (c.ranks % local != 0) {
+      throw UsageError(
+          fmt::format("{}: '{}', but {} ranks do not fill hosts of {} each",
+                      where("ranks_per_host"),
+                      local,
+                      c.ranks,
+                      local));
+    }
+    placed.assign(static_cast<std::size_t>(c.ranks / local), local);
+  }
+}
+
+void check_hosts(Configuration& c, bool placed, const Where& where) {
+  const strategies::StrategySpec spec =
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  if (c.has_tables()) {
+    return;  // the strategy is one of the trainers
+  }
+  const plan::RanksPerHost hosts(c.ranks_per_host);
+  try {
+    strategies::check_world(spec, c.ranks, hosts);
+  } catch (const UsageError& error) {
+    if (placed || hosts.equal_up_to(c.ranks)) {
+      throw UsageError(fmt::format("{}: {}", where("strategy"), error.what()));
+    }
+    c.not_run = c.not_run.empty() ? error.what() : c.not_run;
+  }
 }
 
 std::string canonical_strategy(const Configuration& configuration,

@@ -39,6 +39,20 @@ void check_tables(records::Configuration& configuration,
                   const Machine& machine,
                   const Where& where);
 
+/// Settles how many ranks each host has: as the case says, where one number is
+/// that of every host; else as the ranks were started, and nothing where all
+/// are on one.  Throws UsageError where they do not fill such hosts.
+void place_ranks(records::Configuration& configuration,
+                 const Machine& machine,
+                 const Where& where);
+
+/// Throws UsageError where the strategy, which is canonical, does not exist for
+/// so many ranks.  Where it wants hosts with equally many, and the case does
+/// not say how ranks are `placed`, the case leaves a row that says so instead.
+void check_hosts(records::Configuration& configuration,
+                 bool placed,
+                 const Where& where);
+
 /// Throws UsageError, one sentence, where the case cannot run on `machine`:
 /// unknown model, no such device or engine, more ranks than there can be, a
 /// number type that the CPU lacks, values that contradict each other.

@@ -84,10 +84,10 @@ struct Block {
 
 class Expansion {
  public:
-  /// `rows_of_all`: a case whose number type the machine lacks is a row that
-  /// says so, not a mistake.
-  Expansion(const Machine& machine, bool rows_of_all)
-      : machine_(machine), rows_of_all_(rows_of_all) {}
+  Expansion(const Machine& machine, const Settings& settings)
+      : machine_(machine),
+        rows_of_all_(settings.protocol == "dlperf"),
+        virtual_(!settings.virtual_time.empty()) {}
 
   /// Appends the product of the values of one block.
   void add(const Block& block) {
@@ -282,6 +282,8 @@ class Expansion {
     Configuration c = partial.configuration;
     const Where where = where_in(partial);
     check_tables(c, machine_, where);
+    const bool placed = !c.ranks_per_host.empty();
+    place_ranks(c, machine_, where);
     settle_outside(c, machine_, where);
     if (rows_of_all_ && c.not_run.empty() && c.device == "cpu" &&
         c.dtype != "fp32" && !machine_.native_bf16) {
@@ -291,6 +293,9 @@ class Expansion {
     runnable.dtype = c.not_run.empty() ? c.dtype : "fp32";
     check_case(runnable, machine_, where);
     c.strategy = canonical_strategy(c, where);
+    if (!virtual_) {
+      check_hosts(c, placed, where);
+    }
     c.link = canonical_link(c, where);
     check_instruments(c, where);
     take_data(c, where);
@@ -301,7 +306,8 @@ class Expansion {
   }
 
   const Machine& machine_;
-  bool rows_of_all_;
+  bool rows_of_all_;  // also of a number type that the machine lacks
+  bool virtual_;      // another cluster's hosts are those of the cases
   std::vector<Configuration> cases_;
 };
 
@@ -348,7 +354,7 @@ Experiment expand(const RawSettings& raw, const Machine& machine) {
   const Settings settings = settings_of(raw);
   const bool ddp_protocol = settings.protocol == "ddp";
   const bool dlperf = settings.protocol == "dlperf";
-  Expansion expansion(machine, dlperf);
+  Expansion expansion(machine, settings);
   const auto add = [&](const RawValues& block) {
     RawValues values = merged(raw, block);
     expansion.add(

@@ -51,9 +51,12 @@ Flags::Flags(CLI::App& app) : app_(app) {
       ->type_name("NAME");
   for (const Key& key : keys()) {
     std::vector<std::string>& texts = texts_[std::string(key.name)];
-    const std::string flag =
-        key.letter == 0 ? flag_of(key)
-                        : fmt::format("-{},{}", key.letter, flag_of(key));
+    std::string flag = key.letter == 0
+                           ? flag_of(key)
+                           : fmt::format("-{},{}", key.letter, flag_of(key));
+    if (!key.also.empty()) {
+      flag += fmt::format(",{}", key.also);
+    }
     CLI::Option* option = is_switch(key)
                               ? app.add_flag(flag, texts, described(key))
                               : app.add_option(flag, texts, described(key))
@@ -199,9 +202,10 @@ std::string keys_as_markdown() {
       "| --- | --- | --- | --- | --- |\n";
   for (const Key& key : keys()) {
     const std::string fallback = default_text(key);
-    text += fmt::format("| {} | `{}` | {} | {} | {} |\n",
+    text += fmt::format("| {} | `{}`{} | {} | {} | {} |\n",
                         key.in_file ? fmt::format("`{}`", key.name) : "-",
                         flag_of(key),
+                        key.also.empty() ? "" : fmt::format(", `{}`", key.also),
                         fallback.empty() ? "-" : fmt::format("`{}`", fallback),
                         allowed_text(key),
                         key.help);

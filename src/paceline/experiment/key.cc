@@ -265,7 +265,7 @@ std::string allowed_text(const Key& key) {
         } else if constexpr (std::is_same_v<Value, bool>) {
           return "true or false";
         } else if constexpr (std::is_same_v<Value, std::vector<int>>) {
-          return "ranks of each host joined by +, as 4+4";
+          return "ranks of each host joined by +, as 4+4, or one number";
         } else if constexpr (std::is_same_v<Value, Variables>) {
           return "NAME=VALUE";
         } else if constexpr (std::is_same_v<Value, double>) {

@@ -56,6 +56,7 @@ struct Key {
   bool in_file = true;             // else a flag only
   std::string_view formerly = {};  // its name in the DDP benchmark
   char letter = 0;                 // of a short flag: -H
+  std::string_view also = {};      // another flag of the same meaning
 };
 
 /// Every key, in the order of --help, of the docs and of a sweep: the last

@@ -45,7 +45,6 @@ constexpr auto kSparseEngines = [] {
 }();
 constexpr auto kLaunchers =
     std::to_array<Word>({"slurm", "mpirun", "torchrun"});
-
 constexpr auto kStarts = std::to_array<Word>({"random", "formula"});
 constexpr auto kStarters = std::to_array<Word>({"command", "ranks"});
 constexpr auto kStepUnits =
@@ -276,8 +275,9 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &C::ranks, .group = Group::kExchange, .minimum = 1,
      .words = kRankWords, .fallback = "world", .formerly = "world_size"},
     {.name = "ranks_per_host", .metavar = "N+N",
-     .help = "ranks on each host, 4+4; packed by host where not given",
-     .field = &C::ranks_per_host, .group = Group::kExchange, .minimum = 1},
+     .help = "ranks on each host; left out: as they are started",
+     .field = &C::ranks_per_host, .group = Group::kExchange, .minimum = 1,
+     .also = "--local-size"},
     {.name = "strategy", .metavar = "TEXT",
      .help = "SCHEDULE+EXCHANGE+CODEC+UPDATE with options name:key=value, or "
              "none, ddp, python-ddp",

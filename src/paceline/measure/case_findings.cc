@@ -9,9 +9,39 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/wire_bytes.h"
+#include "paceline/predict/one_host.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
+namespace {
+
+std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
+  const plan::PlanInput& input = trainer.input();
+  if (!input.profile || !input.alpha_beta) {
+    return std::nullopt;
+  }
+  records::PlannedBy by{.profile_origin = input.profile->origin,
+                        .forward_ps = input.profile->forward,
+                        .backward_ps = input.profile->backward,
+                        .costs_origin = input.alpha_beta->origin,
+                        .costs = {},
+                        .remark = trainer.planner().remark(input)};
+  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce,
+                                      plan::Pattern::kReduceScatter,
+                                      plan::Pattern::kAllGather,
+                                      plan::Pattern::kBroadcast}) {
+    for (const plan::AlphaBetaPiece& piece :
+         input.alpha_beta->of(pattern).pieces) {
+      by.costs[std::string(plan::name_of(pattern))].push_back(
+          {.from_bytes = piece.from_bytes,
+           .alpha_s = plan::seconds_of(piece.alpha),
+           .beta_s_per_byte = piece.beta_ps_per_byte * 1e-12});
+    }
+  }
+  return by;
+}
+
+}  // namespace
 
 std::optional<records::Coding> coding_of(
     Trainer& trainer,
@@ -54,30 +84,17 @@ std::optional<std::string> failure_of(
       configuration.learning_rate);
 }
 
-std::optional<records::PlannedBy> planned_by(const Trainer& trainer) {
-  const plan::PlanInput& input = trainer.input();
-  if (!input.profile || !input.alpha_beta) {
-    return std::nullopt;
+void note_plan(const Trainer& trainer, RankResult& result) {
+  result.planned_by = planned_by(trainer);
+  const records::Configuration& c = trainer.configuration();
+  if (trainer.input().rank > 0 || c.has_tables()) {
+    return;  // beside tables the strategy is one of the trainers
   }
-  records::PlannedBy by{.profile_origin = input.profile->origin,
-                        .forward_ps = input.profile->forward,
-                        .backward_ps = input.profile->backward,
-                        .costs_origin = input.alpha_beta->origin,
-                        .costs = {},
-                        .remark = trainer.planner().remark(input)};
-  for (const plan::Pattern pattern : {plan::Pattern::kAllReduce,
-                                      plan::Pattern::kReduceScatter,
-                                      plan::Pattern::kAllGather,
-                                      plan::Pattern::kBroadcast}) {
-    for (const plan::AlphaBetaPiece& piece :
-         input.alpha_beta->of(pattern).pieces) {
-      by.costs[std::string(plan::name_of(pattern))].push_back(
-          {.from_bytes = piece.from_bytes,
-           .alpha_s = plan::seconds_of(piece.alpha),
-           .beta_s_per_byte = piece.beta_ps_per_byte * 1e-12});
-    }
+  const auto spec =
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  if (auto one_host = predict::one_host_warning(spec, trainer.input())) {
+    result.warnings.push_back(*std::move(one_host));
   }
-  return by;
 }
 
 void note_network(const Trainer& trainer, RankResult& result) {

@@ -30,8 +30,9 @@ std::optional<records::Training> training_of(const Trainer& trainer);
 std::optional<std::string> failure_of(
     const Trainer& trainer, const records::Configuration& configuration);
 
-/// By which times the plan was made; null where it has none.
-std::optional<records::PlannedBy> planned_by(const Trainer& trainer);
+/// Notes by which times the plan was made, where it was made by any; on rank 0
+/// also where it exchanges between hosts and there is one alone.
+void note_plan(const Trainer& trainer, RankResult& result);
 
 /// Notes the size of what is trained, as adapters say it.
 void note_network(const Trainer& trainer, RankResult& result);

@@ -280,7 +280,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
         trainer, std::move(ops), window.team.rank, result.started_ns);
   }
   note_network(trainer, result);
-  result.planned_by = planned_by(trainer);
+  note_plan(trainer, result);
   result.times = {.profile = trainer.input().profile,
                   .alpha_beta = trainer.input().alpha_beta};
 }

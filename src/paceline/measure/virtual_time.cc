@@ -16,6 +16,7 @@
 #include "paceline/measure/profile_model.h"
 #include "paceline/predict/predict.h"
 #include "paceline/report/accuracy.h"
+#include "paceline/strategies/hosts.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
@@ -53,6 +54,19 @@ void check_virtual(const Configuration& c) {
     refuse(c,
            "averages what has arrived, so what it learns depends on real "
            "times; take an exchange that waits");
+  }
+}
+
+void check_placement(const Configuration& c, const std::string& cluster) {
+  try {
+    strategies::check_world(
+        strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb}),
+        c.ranks,
+        c.ranks_per_host);
+  } catch (const UsageError& error) {
+    refuse(c,
+           fmt::format(
+               "is placed as on the hosts of {}: {}", cluster, error.what()));
   }
 }
 
@@ -152,6 +166,7 @@ void place_virtually(const experiment::Settings& settings,
     }
     const auto placed = cluster::ranks_per_host(cluster, c.ranks);
     c.ranks_per_host.assign(placed.begin(), placed.end());
+    check_placement(c, settings.virtual_time);
   }
 }
 

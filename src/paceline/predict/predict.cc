@@ -11,6 +11,7 @@
 #include "paceline/predict/engines.h"
 #include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/launch_overhead.h"
+#include "paceline/predict/one_host.h"
 #include "paceline/predict/planner_lines.h"
 #include "paceline/predict/priced_on.h"
 #include "paceline/predict/request_costs.h"
@@ -114,6 +115,19 @@ void name_hosts(const PredictRequest& request, Prediction& prediction) {
   for (records::RankSamples& rank : prediction.record.ranks) {
     const auto host = classes.host_of[static_cast<std::size_t>(rank.rank)];
     rank.host = request.cluster.hosts[static_cast<std::size_t>(host)].name;
+  }
+}
+
+/// The dense part beside embedding tables is a strategy of fewer ranks.
+void add_one_host(const PredictRequest& request,
+                  const strategies::StrategySpec& strategy,
+                  const plan::PlanInput& input,
+                  records::RunRecord& record) {
+  if (request.tables) {
+    return;
+  }
+  if (auto one_host = one_host_warning(strategy, input)) {
+    record.warnings.push_back(*std::move(one_host));
   }
 }
 
@@ -222,6 +236,7 @@ Prediction predict(const PredictRequest& request, bool with_spans) {
   name_hosts(request, prediction);
   prediction.record.experiment = "predict";
   prediction.record.warnings = std::move(warnings);
+  add_one_host(request, strategy, input, prediction.record);
   prediction.record.predicted = predicted_of(
       *prediction.job, prediction.bound, prediction.bar, prediction.times.step);
   if (with_spans) {

@@ -31,6 +31,7 @@ class Hierarchical final : public ExchangeRule {
     return {.shards = all.local,
             .divisor = static_cast<double>(input.world),
             .symmetry = any_order(input.world, all.local, all.local),
+            .hosts = all.count,
             .own_shard = all.place_of(input.rank)};
   }
 

@@ -47,7 +47,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
             .symmetry = graph->block() == 1
                             ? in_a_ring(input.world, all.local, movable)
                             : Symmetry{},
-            .period = graph->period()};
+            .period = graph->period(),
+            .hosts = all.count};
   }
 
   std::string asymmetry(const PlanInput& input) const override {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "paceline/plan/plan_input.h"
 #include "paceline/strategies/plan_words.h"
 
 namespace paceline::strategies {
+
+struct StrategySpec;  // strategies/strategy.h
 
 /// Ranks on hosts of equal size, in rank order.
 struct Hosts {
@@ -32,5 +35,21 @@ Hosts hosts_of(const PlanInput& input,
                Rank ranks,
                Rank local,
                std::string_view who);
+
+/// Throws UsageError where the strategy's exchange does not exist for `world`
+/// ranks on these hosts; none: one host.
+void check_world(const StrategySpec& strategy,
+                 Rank world,
+                 const plan::RanksPerHost& hosts);
+
+/// Whether ranks of a host sum first in this strategy, and all ranks that work
+/// are on one: nothing is left for an exchange between hosts.  For an input
+/// that the strategy accepts.
+bool has_one_host_alone(const StrategySpec& strategy, const PlanInput& input);
+
+/// The strategy with `local` ranks a host wherever it takes them as the hosts
+/// have them, its buckets as given: the text of another strategy, or of this
+/// one where it does not look at hosts.
+std::string with_local_size(StrategySpec strategy, Rank local);
 
 }  // namespace paceline::strategies

@@ -21,8 +21,11 @@ Neighbors::Neighbors(const Options& options, std::string_view who)
       who_(who) {}
 
 std::unique_ptr<const Topology> Neighbors::graph(const PlanInput& input) const {
+  const bool differ =
+      local_ == 0 && !input.local_world.equal_up_to(input.world);
   return topology_.on(
-      {input.world, hosts_of(input, input.world, local_, who_).local});
+      {input.world,
+       differ ? 0 : hosts_of(input, input.world, local_, who_).local});
 }
 
 ExchangeTraits Neighbors::traits(const PlanInput& input) const {

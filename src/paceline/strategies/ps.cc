@@ -55,7 +55,8 @@ class ParameterServer final : public ExchangeRule {
     return {.shards = roles.hosts.local,
             .divisor = static_cast<double>(roles.workers),
             .training_ranks = roles.workers,
-            .symmetry = roles.only_working()};
+            .symmetry = roles.only_working(),
+            .hosts = serving_.local == 1 ? 0 : roles.hosts.count};
   }
 
   /// A merge wants the parts of all workers at the server; hosts that add up

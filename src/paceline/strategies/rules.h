@@ -119,6 +119,7 @@ struct ExchangeTraits {
   Rank training_ranks = std::numeric_limits<Rank>::max();
   Symmetry symmetry{};  // as Planner::symmetry
   Step period = 1;      // after how many steps its programs repeat
+  Rank hosts = 0;  // whose ranks sum among themselves first; 0: nobody does
   /// The shard that start() leaves on this rank, summed over all ranks, and
   /// that finish() sends to the others; empty where an exchange leaves no
   /// shard.

@@ -73,10 +73,11 @@ void check_hosts(std::string_view name, const Nodes& nodes) {
       nodes.count == nodes.local) {
     throw UsageError(
         fmt::format("topology={} wants two or more hosts of the same number of "
-                    "ranks, at least 3; here are {} ranks, {} a host",
+                    "ranks, at least 3; here are {} ranks, {}",
                     name,
                     nodes.count,
-                    nodes.local));
+                    nodes.local == 0 ? "not equally many a host"
+                                     : fmt::format("{} a host", nodes.local)));
   }
 }
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/predict/one_host.h"
+
+#include <fmt/format.h>
+
+#include "paceline/strategies/hosts.h"
+
+namespace paceline::predict {
+
+std::optional<records::Warning> one_host_warning(
+    const strategies::StrategySpec& strategy, const plan::PlanInput& input) {
+  if (!strategies::has_one_host_alone(strategy, input)) {
+    return std::nullopt;
+  }
+  return records::Warning{
+      .code = "one-host-alone",
+      .seen = fmt::format("'{}' exchanges between hosts, and all its ranks are "
+                          "on one",
+                          strategy.exchange.row->name),
+      .why = "the plan is a sum over the ranks of that host and nothing else",
+      .advice =
+          "name several hosts (-H a:4,b:4), or divide this one into "
+          "several with --local-size"};
+}
+
+}  // namespace paceline::predict
