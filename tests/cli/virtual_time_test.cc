@@ -110,6 +110,27 @@ TEST_F(VirtualTime, ComputesAsFastAsTheNamedDevice) {
   EXPECT_LT(steps[0], 4.1);
 }
 
+TEST_F(VirtualTime, KeepsTwoRatesOfADeviceApart) {
+  const std::string line =
+      std::string(kTraining) + "--virtual-time two.toml --records r.jsonl ";
+  ASSERT_EQ(run(line + "--device-rate 100").exit_code, 0);
+  const Outcome second = run(line + "--device-rate 200 --resume");
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_NE(second.out.find("two nodes; device 200 samples/s"),
+            std::string::npos)
+      << second.out;
+  const auto all = records("r.jsonl");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_NE(all[1].configuration.key(), all[2].configuration.key());
+  const std::string table = run("report r.jsonl").out;
+  for (const char* rate : {"100", "200"}) {
+    const std::string name =
+        "two nodes; device " + std::string(rate) + " samples/s";
+    EXPECT_NE(table.find("cluster=" + name), std::string::npos) << table;
+    EXPECT_NE(table.find("s on " + name), std::string::npos) << table;
+  }
+}
+
 TEST_F(VirtualTime, RefusesWhatItCannotTell) {
   EXPECT_EQ(refusal("run --model mlp --ranks 2 --virtual-time two.toml"),
             "paceline: virtual_time: 'fusion:bucket-mb=25' of mlp on 2 ranks "

@@ -116,6 +116,27 @@ TEST(Accuracy, TakesPredictedStepsForTimeToTheTarget) {
   EXPECT_EQ(tables[0].rows[2].cells[9], "-") << "never reached";
 }
 
+TEST(Accuracy, KeepsRatesOfTheDeviceApart) {
+  std::vector<records::RunRecord> records{trained("a", 0, 0.9)};
+  for (const char* cluster : {"two; device 50 samples/s; prices 1; layers 1",
+                              "two; device 90 samples/s; prices 1; layers 2",
+                              "two; device 90 samples/s; prices 1; layers 3"}) {
+    records.push_back(predicted("a", 2));
+    records.back().configuration.cluster = cluster;
+  }
+  records.back().ranks[1].step_ns = {10'000'000, 10'000'000};
+  const auto tables = accuracy_tables(records);
+  ASSERT_EQ(tables.at(0).columns.size(), 11u);
+  EXPECT_EQ(tables[0].columns[9].name, "s on two; device 50 samples/s");
+  EXPECT_EQ(tables[0].columns[10].name, "s on two; device 90 samples/s");
+  EXPECT_EQ(tables[0].rows[0].cells[9], "0.08");
+  EXPECT_EQ(tables[0].rows[0].cells[10], "0.2") << "the newest of two profiles";
+  records.back().configuration.cluster =
+      "two; device 90 samples/s; prices 2; layers 3";
+  EXPECT_EQ(accuracy_tables(records)[0].columns.back().name,
+            "s on two; device 90 samples/s; prices 2");
+}
+
 TEST(Accuracy, PricesTheDataThatAPredictionNames) {
   std::vector<records::RunRecord> records{trained("a", 0, 0.9),
                                           predicted("a", 2)};

@@ -195,12 +195,10 @@ std::vector<records::RunRecord> virtual_times(
 bool is_recorded(const records::RunRecord& priced,
                  std::span<const records::RunRecord> recorded) {
   const Configuration& c = priced.configuration;
-  // The digest of prices depends on layer times, which no two profiles have
-  // alike.
-  const std::string name = report::cluster_name(c.cluster);
+  const std::string cluster = report::priced_cluster(c.cluster);
   return std::ranges::any_of(recorded, [&](const records::RunRecord& one) {
     return one.source == records::Source::kPredicted &&
-           report::cluster_name(one.configuration.cluster) == name &&
+           report::priced_cluster(one.configuration.cluster) == cluster &&
            priced_key(one.configuration) == priced_key(c);
   });
 }

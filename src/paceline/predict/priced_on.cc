@@ -29,14 +29,12 @@ std::string figures_of(cluster::Cluster cluster) {
 }
 
 std::string layers_of(const PredictRequest& request) {
-  return request.profile
-             ? cluster::to_json_text({.model = request.network.model,
-                                      .profile = *request.profile,
-                                      .batch_size = 1,
-                                      .device = {},
-                                      .update = request.update,
-                                      .memory = {}})
-             : "";
+  return cluster::to_json_text({.model = request.network.model,
+                                .profile = *request.profile,
+                                .batch_size = 1,
+                                .device = {},
+                                .update = request.update,
+                                .memory = {}});
 }
 
 }  // namespace
@@ -58,12 +56,16 @@ std::string priced_on(const PredictRequest& request) {
                         noise.straggler_probability,
                         noise.straggler_factor);
   }
-  const std::string rate =
-      request.samples_per_s ? fmt::format("{}", *request.samples_per_s) : "";
-  return text +
-         fmt::format("; prices {:08x}",
-                     digest_of(figures_of(request.cluster) + rate +
-                               layers_of(request) + request.cost_table().text));
+  if (request.samples_per_s) {
+    text += fmt::format("; device {} samples/s", *request.samples_per_s);
+  }
+  text += fmt::format(
+      "; prices {:08x}",
+      digest_of(figures_of(request.cluster) + request.cost_table().text));
+  if (request.profile) {
+    text += fmt::format("; layers {:08x}", digest_of(layers_of(request)));
+  }
+  return text;
 }
 
 }  // namespace paceline::predict

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -124,7 +123,8 @@ std::optional<double> predicted_step_s(const CaseRuns& one,
                                        std::span<const Clock> clocks) {
   std::optional<double> step_s;
   for (const Clock& clock : clocks) {
-    if (clock.configuration.cluster == cluster && clock.of(one.configuration)) {
+    if (priced_cluster(clock.configuration.cluster) == cluster &&
+        clock.of(one.configuration)) {
       step_s = clock.step_s;
     }
   }
@@ -139,7 +139,7 @@ std::vector<std::string> clusters_of(const std::vector<CaseRuns>& cases,
     const bool used = std::ranges::any_of(cases, [&](const CaseRuns& one) {
       return one.configuration.target != 0 && clock.of(one.configuration);
     });
-    const std::string& cluster = clock.configuration.cluster;
+    const std::string cluster = priced_cluster(clock.configuration.cluster);
     if (used && std::ranges::find(clusters, cluster) == clusters.end()) {
       clusters.push_back(cluster);
     }
@@ -208,6 +208,16 @@ const std::string& name_of(const CaseRuns& one,
   return same == 1 ? c.label : c.strategy;
 }
 
+/// Printable, without the digest of its prices where no other is called so.
+std::string cluster_name(const std::string& cluster,
+                         const std::vector<std::string>& all) {
+  const auto name = [](const std::string& text) {
+    return text.substr(0, text.find("; prices "));
+  };
+  const auto same = std::ranges::count(all, name(cluster), name);
+  return printable(same == 1 ? name(cluster) : cluster);
+}
+
 Table table_of(const std::vector<CaseRuns>& cases,
                const std::vector<std::string>& clusters,
                std::span<const Clock> clocks) {
@@ -224,7 +234,7 @@ Table table_of(const std::vector<CaseRuns>& cases,
               .rows = {}};
   for (const std::string& cluster : clusters) {
     table.columns.push_back(
-        {.name = fmt::format("s on {}", cluster_name(cluster)),
+        {.name = fmt::format("s on {}", cluster_name(cluster, clusters)),
          .group = "predicted"});
   }
   for (const CaseRuns& one : cases) {
@@ -266,8 +276,9 @@ TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
                         .target = cases.front().configuration.target,
                         .clusters = {},
                         .cases = {}};
-  std::ranges::transform(
-      clusters, std::back_inserter(curves.clusters), cluster_name);
+  for (const std::string& cluster : clusters) {
+    curves.clusters.push_back(cluster_name(cluster, clusters));
+  }
   for (const CaseRuns& one : cases) {
     TrainingCurve curve{.name = printable(name_of(one, cases)),
                         .points = median_points(one),
@@ -282,8 +293,8 @@ TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
 
 }  // namespace
 
-std::string cluster_name(const std::string& cluster) {
-  return printable(cluster.substr(0, cluster.find("; prices ")));
+std::string priced_cluster(const std::string& cluster) {
+  return cluster.substr(0, cluster.find("; layers "));
 }
 
 Note accuracy_note() {

@@ -19,8 +19,9 @@ std::vector<Table> accuracy_tables(std::span<const records::RunRecord> records);
 /// What their columns mean.
 Note accuracy_note();
 
-/// A record's cluster without the digest of its prices, printable.
-std::string cluster_name(const std::string& cluster);
+/// A record's cluster without the digest of its layer times, which no two
+/// profiles have alike.
+std::string priced_cluster(const std::string& cluster);
 
 /// One evaluation, over the ranks that train; of several runs the medians.
 struct TrainedPoint {
