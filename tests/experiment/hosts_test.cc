@@ -107,5 +107,15 @@ TEST(Placement, IsWhatGraphsOfHostsAndRanksAreMadeFor) {
             "host");
 }
 
+TEST(Late, AveragesAreRefusedOnAGpu) {
+  RawSettings raw = mlp({{"ranks", "2"}, {"strategy", "win-put"}});
+  EXPECT_EQ(refusal(raw, machine()), "no error");
+  raw.flags["device"] = split_flag("device", {"cuda"});
+  EXPECT_EQ(refusal(raw, machine()),
+            "--strategy: 'win-put' averages what has arrived, which the host, "
+            "running ahead of a GPU, cannot know; take --device cpu, or "
+            "neighbor-allreduce");
+}
+
 }  // namespace
 }  // namespace paceline::experiment

@@ -217,6 +217,14 @@ void check_update(const Configuration& c,
                     where("learning_rate"),
                     spec.update.row->name));
   }
+  if (c.device != "cpu" && spec.exchange.row != nullptr &&
+      spec.exchange.row->late) {
+    throw UsageError(fmt::format(
+        "{}: '{}' averages what has arrived, which the host, running ahead of "
+        "a GPU, cannot know; take --device cpu, or neighbor-allreduce",
+        where("strategy"),
+        spec.exchange.row->name));
+  }
   if (c.clip_norm > 0 && !c.command.empty()) {
     throw UsageError(
         fmt::format("{}: the case is performed by --command, which is not told "
