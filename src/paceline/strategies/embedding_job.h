@@ -44,7 +44,7 @@ struct BagShape {
 };
 
 /// Tables of equal sizes, and who looks them up: ranks 0 .. trainers-1 train,
-/// then come the servers, last the master, which only waits.  Where the
+/// then come the servers, last the master, whose plan is empty.  Where the
 /// trainers are the servers, they are all ranks.
 struct EmbeddingJob {
   Rank trainers = 1, servers = 1;
