@@ -95,7 +95,7 @@ struct SchedulingAttributes {
   std::uint64_t period = 0;
 };
 
-// Of the calling thread; 0: the system's own.
+// Sets the scheduler's slice of the calling thread; 0: the system's own.
 void set_slice(std::chrono::nanoseconds slice) {
   SchedulingAttributes now;
   if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0 &&

@@ -28,7 +28,7 @@ bool holds_comparison(const fs::path& folder) {
   return fs::exists(folder / "a.jsonl") || fs::exists(folder / "b.jsonl");
 }
 
-// Of the second in which this runs; another comparison may have begun in it.
+// Named for the present second.  Another comparison may have begun in it.
 std::string default_folder() {
   const fs::path base =
       fs::path(measure::default_records_path("ab")).replace_extension();

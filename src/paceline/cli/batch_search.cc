@@ -41,7 +41,7 @@ constexpr std::string_view kAtBound = ", the bound of the search";
 // The rest is for the system and for what else runs.
 constexpr double kShareOfMemory = 0.8;
 
-// Of our own refusal, after a look at the network (measure/estimate.cc).
+// Words of the program's own refusal for memory (measure/estimate.cc).
 constexpr const char* kNoRoom = "GB on this host, which has";
 // PyTorch's, of batch norm.
 constexpr const char* kTooFew = "Expected more than 1 value per channel";

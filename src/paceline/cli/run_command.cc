@@ -165,7 +165,7 @@ int dry_run(const experiment::RawSettings& raw,
 RunCommand::RunCommand(CLI::App& app) : flags_(app) {}
 
 int RunCommand::run(const std::vector<std::string>& command_line) const {
-  // Of the flags alone, so that a bad one is told first.
+  // The format comes from the flags alone: a bad one is told first.
   report::find_format(flags_.settings().format);
   const experiment::RawSettings raw = flags_.raw_settings();
   experiment::JobSpec job;

@@ -89,7 +89,7 @@ void Heartbeat::note_move() {
   }
 }
 
-// Of several threads that ask at the same time, one sends the heartbeat.
+// Where several threads ask at the same time, one sends the heartbeat.
 bool Heartbeat::due() {
   const auto now = steady_ns();
   auto next = next_ns_.load(std::memory_order_relaxed);

@@ -107,13 +107,13 @@ Ended run_once(const Whole& whole, Part& part) {
 
 constexpr int kRefusedExit = 2, kFailedExit = 3;
 
-// Of a failure that trying again may mend.
+// Whether trying again may mend a failure.
 bool may_be_repeated(const launch::Outcome& outcome) {
   return outcome.exit_code == kFailedExit && outcome.stop_signal == 0;
 }
 
-// Of a case that its ranks refused once they had begun it, as where the times
-// that make its plan were measured then: the other cases may run all the same.
+// Whether the ranks refused a case once they had begun it, as where the times
+// that make its plan were measured then.  The other cases may run all the same.
 bool is_refused_case(const Ended& ended) {
   return ended.outcome.exit_code == kRefusedExit &&
          ended.outcome.stop_signal == 0 && !ended.last_case.empty();

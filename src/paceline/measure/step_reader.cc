@@ -43,8 +43,8 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Of the steps of a window, unless the program says how long it was.  Time
-// between the steps may make it longer than their sum.
+// Length of the window: as the program says, or the sum of its steps.  Time
+// between the steps may make the window longer than their sum.
 std::int64_t window_of(const std::vector<std::int64_t>& step_ns,
                        std::optional<std::int64_t> said) {
   std::int64_t sum = 0;

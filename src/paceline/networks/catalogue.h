@@ -17,7 +17,7 @@ struct NetworkOptions {
   int sequence_length = 0;          // tokens; 0: the network's own
   bool compat_zeros = false;        // of texts, see make_batch
   std::optional<double> dropout{};  // null: the network's own
-  // Of networks with embedding tables:
+  // For networks with embedding tables:
   int bags = 2;           // most samples of a batch
   int bag_width = 512;    // of a sample, all tables
   int bag_tables = 8;     // of equal width

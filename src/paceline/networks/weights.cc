@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kNonZeroPerUnit = 8;
 
-// Of the last batch norm of a bottleneck's branch, after Goyal et al. 2017
-// (arXiv:1706.02677, section 5.1), who begin with 0.  With scales near 1 the
+// Scale of the last batch norm of a bottleneck's branch.  Goyal et al. 2017
+// (arXiv:1706.02677, section 5.1) begin with 0.  With scales near 1 the
 // gradient of ResNet-50 has a norm of 1500, so that five steps turn rounding
 // errors into losses that differ by a tenth.
 constexpr double kBranchScale = 0.125;

@@ -35,7 +35,7 @@ std::string key_of_tables(const Configuration& c) {
           : fmt::format(" sparse_engine={}", c.sparse_engine));
 }
 
-// Of programs outside.
+// The part of the key for a case that a program outside performs.
 std::string key_of_outside(const Configuration& c) {
   std::string key;
   const auto add = [&key](const char* name, const std::string& value) {

@@ -38,7 +38,7 @@ struct Configuration {
   double learning_rate = 0.001;
   double momentum = 0.9;
   double weight_decay = 1e-4;
-  // Of models with embedding tables, whose ranks are trainers, servers and the
+  // For models with embedding tables, whose ranks are trainers, servers and the
   // master:
   int trainers = 2;
   int servers = 2;       // each with a table of its own
@@ -62,7 +62,7 @@ struct Configuration {
   std::string link{};    // emulated link, "1Gbit,50us"; empty: the engine's own
   std::string replay{};  // profile file that is slept through; empty: none
   double stretch = 1;    // link and replay run so many times slower
-  // Of cases that a program outside performs (docs/adapters.md).
+  // For cases that a program outside performs (docs/adapters.md):
   std::string framework{};   // adapter; empty: Paceline itself
   std::string command{};     // the user's own; empty: none
   std::string launcher{};    // command: it starts its ranks; ranks: Paceline

@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 10> kAllowedPrefixes{
     "KMP_",
     "UCX_",
     "FI_",
-    // Of Open MPI's parameters only those of transports: others hold addresses
-    // and keys of the running job.
+    // Open MPI's parameters of transports alone: others hold addresses and
+    // keys of the running job.
     "OMPI_MCA_btl",
     "OMPI_MCA_pml",
     "OMPI_MCA_coll"};

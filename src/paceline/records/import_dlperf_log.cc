@@ -30,7 +30,8 @@ enum class Says : std::uint8_t {
   kStepRate       // steps/s, summed over the nodes
 };
 
-// Of a log whose numbers of steps begin at 0 or 1: 20, or 19 where it has a 0.
+// The first timed step of a log whose step numbers begin at 0 or 1 is 20, or 19
+// where the log has a step 0.
 constexpr int kAsNumbered = 0;
 
 // What a framework's log has for each step, by DLPerf's own extractors.
@@ -259,7 +260,7 @@ Steps steps_in(const std::vector<std::string>& lines,
       steps.unread.push_back(static_cast<int>(line.at) + 1);
       continue;
     }
-    // Of a rank's own times the slowest counts.
+    // Where each rank has a time of its own, the slowest counts.
     const double value = seconds_in(match, format, name);
     double& kept = steps.by_step.try_emplace(*step, value).first->second;
     kept = std::max(kept, value);

@@ -73,7 +73,7 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
                             kReportedRate}) {
     facts.erase(noise);
   }
-  // Of a command, and of what did not run, nothing more is known.
+  // Nothing more is known of a command, or of what did not run.
   if (!is_imported(record) && !record.error && c.command.empty()) {
     facts["optimizer"] = fmt::format("{}, learning rate {}, weight decay {}",
                                      c.optimizer,
@@ -144,7 +144,7 @@ std::string column_title(const RunRecord& record, int usual_batch) {
       title += std::string(" ") + words;
     }
   };
-  // Of a framework that always compiles the label is its name.
+  // A framework that always compiles has its name as its label.
   if (c.compiled && (is_imported(record) || c.label != c.framework)) {
     add(is_imported(record) ? "w/XLA" : "compiled");
   }

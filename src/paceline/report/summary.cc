@@ -119,7 +119,8 @@ std::int64_t training_ranks(const RunRecord& run) {
                              });
 }
 
-// Of all ranks; those that were processed, where steps differ.
+// Samples of all ranks in a step; the mean of those that were processed, where
+// steps differ.
 double samples_per_step(const RunRecord& run) {
   double counted = 0;
   for (const records::RankSamples& rank : run.ranks) {
@@ -154,8 +155,8 @@ bool nothing_crosses(const RunRecord& run) {
              run.wire.planned_per_step.value_or(1)) == 0;
 }
 
-// Of runs with pairs from these; of predictions and of records that older
-// programs wrote, which have none, the difference of two windows.
+// Exposed communication, from the pairs of the runs that have some.  Predictions
+// and records of older programs have none: the difference of two windows.
 std::optional<stats::Estimate> exposed(const Case& one) {
   RunSeconds pairs;
   RunSeconds with;

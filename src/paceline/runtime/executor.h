@@ -124,7 +124,7 @@ class Executor final : public networks::Gates {
   const at::Device place_;
   std::unique_ptr<execution::Device> device_;  // null on the CPU
   execution::StepPrograms programs_;
-  // Of these the gradients lie in their slots after backward.
+  // Buffers whose gradients lie in their slots after backward.
   std::set<plan::BufferId> flat_gradients_;
   plan::Step next_step_ = 0;
   std::unique_ptr<ChannelIssuer> issuer_;

@@ -88,7 +88,7 @@ Carried carried_by(const Job& job, const Actor& actor, Followers& followers) {
     for (const ItemId later : followers.of(id)) {
       if (later < actor.steps[2] && communicates(job.items[later])) {
         std::vector<ItemId>& all = carried[later];
-        // Of several micro-batches the last one counts.
+        // The last of several micro-batches counts.
         std::erase_if(all, [&](ItemId earlier) {
           return job.items[earlier].subject == job.items[id].subject;
         });

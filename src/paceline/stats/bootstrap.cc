@@ -87,8 +87,8 @@ std::size_t block_length(std::span<const double> series) {
 
 namespace {
 
-// Of the samples' signs about their median, at lag 1; nothing where all are
-// equal to it.
+// Correlation at lag 1 of the samples' signs about their median; nothing where
+// all samples equal the median.
 std::optional<double> sign_correlation(std::span<const double> series) {
   const double center = median(series);
   const auto sign = [&](std::size_t i) {

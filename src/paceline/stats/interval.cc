@@ -92,7 +92,7 @@ Interval positive_over_runs(const std::vector<double>& values, double level) {
              : interval_over_runs(values, level);
 }
 
-// Of the center of values that are symmetric about it.
+// Interval of the center of values that are symmetric about it.
 Interval symmetric_interval(const std::vector<double>& values, double level) {
   const auto interval = signed_rank_interval(values, level);
   return interval && values.size() >= kFewestRunsForOrder
