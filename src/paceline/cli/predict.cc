@@ -89,7 +89,7 @@ void check_buckets(const std::string& strategy, double mebibytes) {
   }
 }
 
-/// Those of the records that more than one rank ran, once each.
+/// Strategies of the records that more than one rank ran, once each.
 std::vector<std::string> strategies_of(
     const std::vector<records::RunRecord>& records) {
   std::vector<std::string> strategies;

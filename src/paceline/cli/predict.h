@@ -49,8 +49,9 @@ class PredictCommand {
   std::vector<Told> from_cluster(simulator::JobCache* jobs) const;
   std::vector<Told> from_records(simulator::JobCache* jobs) const;
   cluster::Noise noise() const;
-  /// Those of --strategy, or `usual` where it is not given.  Throws UsageError
-  /// for one that is none, and for a size of buckets that one does not have.
+  /// Strategies of --strategy, or `usual` where none is given.  Throws
+  /// UsageError for a text that names none, and for a size of buckets that a
+  /// strategy does not have.
   std::vector<std::string> chosen(std::vector<std::string> usual) const;
 
   JobFlags job_;

@@ -44,7 +44,7 @@ enum class LinkSharing : std::uint8_t {
 // What a fit may say.
 inline constexpr std::array<std::string_view, 5> kFitOperations{
     "all-reduce", "reduce-scatter", "all-gather", "broadcast", "message"};
-// Those that run, and published programs.
+// Engines that run, and published programs.
 inline constexpr auto kFitEngines = [] {
   constexpr std::array<std::string_view, 3> kPublished{
       "bytescheduler", "byteps", "bluefog"};

@@ -65,7 +65,7 @@ class Channel {
 
   /// From now on keeps the times of every all-reduce (see TransferLog).
   virtual void record_transfers() {}
-  /// Those that have ended since the last call.
+  /// Transfers that have ended since the last call.
   virtual std::vector<Transfer> take_transfers() { return {}; }
 
   /// The same communicator as PyTorch's own classes want it (c10d::Reducer),

@@ -90,7 +90,8 @@ class Link {
 
   void poll();
 
-  /// Those that have ended since the last call, in the order of their issue.
+  /// Operations that have ended since the last call, in the order of their
+  /// issue.
   std::vector<LinkedOperation> take_operations();
 
  private:

@@ -47,7 +47,7 @@ class DeviceOrder {
   /// wait for a kernel that it does not depend on.
   bool has_stream_for(plan::OpRef kernel) const;
 
-  /// That stream, of which `kernel` is the last op from now on.
+  /// The stream for a ready kernel, which is the stream's last op from now on.
   Device::Stream take_stream(plan::OpRef kernel);
 
   struct Done {

@@ -45,7 +45,7 @@ std::filesystem::path make_folder() {
   return path;
 }
 
-// Those that MPI_Init reads.
+// Variables that MPI_Init reads.
 std::map<std::string, std::string> variables_in(std::string_view text) {
   std::map<std::string, std::string> variables;
   while (!text.empty()) {

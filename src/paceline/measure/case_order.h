@@ -16,7 +16,7 @@ namespace paceline::measure {
 /// Cases by name and repetition (records::completed).
 using CompletedCases = std::set<std::pair<std::string, int>>;
 
-/// Those of repetition `run` that are not completed, and all that are
+/// Cases of repetition `run` that are not completed, and all that are
 /// discarded.
 std::vector<records::Configuration> cases_to_do(
     const experiment::Experiment& experiment,

@@ -15,9 +15,9 @@ void add_warnings(const records::Configuration& configuration,
                   const records::Environment& environment,
                   records::RunRecord& record);
 
-/// That other programs compute on `host`: its load average of one minute is
-/// above its `cores`, and more than one above `own`, the threads with which
-/// this program computes there.  Nothing where the load shows none.
+/// A warning that other programs compute on `host`: its load average of one
+/// minute is above its `cores`, and more than one above `own`, the threads with
+/// which this program computes there.  Nothing where the load shows none.
 std::optional<records::Warning> busy_warning(const std::string& host,
                                              double load,
                                              int cores,

@@ -54,7 +54,7 @@ Sample sample_of(const NetworkInfo& info, const NetworkOptions& options);
 /// list` prints.
 const std::vector<NetworkInfo>& networks();
 
-/// Those whose first layer are embedding bags, which a plan looks up
+/// Networks whose first layer are embedding bags, which a plan looks up
 /// (strategies/sharded_embeddings.h).  Their input has `channels` numbers a
 /// sample.
 const std::vector<NetworkInfo>& embedding_networks();

@@ -19,7 +19,7 @@ struct Samples {
 
   std::int64_t count() const { return inputs.size(0); }
 
-  /// Those with these numbers.
+  /// The samples with these numbers.
   Samples take(const std::vector<std::int64_t>& numbers) const;
 };
 

@@ -43,7 +43,7 @@ class Members {
   };
 
   Members() = default;
-  /// Those ranks, which lie at equal distances, smallest first.
+  /// `ranks`, which lie at equal distances, smallest first.
   Members(std::initializer_list<Rank> ranks);
   /// first, first + stride, ...: `count` of them.
   static Members spaced(Rank first, Rank count, Rank stride = 1);

@@ -207,7 +207,7 @@ class Overlapped {
     }
   }
 
-  /// Those who must issue, too, before `place` can complete.
+  /// Places that must issue, too, before `place` can complete.
   std::vector<Place> partners(const Place& place) const {
     const PlanWorld::Item& item = world_.items(place.rank)[place.item];
     std::vector<Place> all;

@@ -55,7 +55,7 @@ class LearnFit {
 
   LearnFit(Setting setting, const MeasuredFamily& family);
 
-  /// Those that the cases pay for and depend on.
+  /// Unknowns that the cases pay for and depend on.
   const std::vector<Unknown>& unknowns() const { return unknowns_; }
 
   /// Least squares over the cases, whose times are those of `family` (the one

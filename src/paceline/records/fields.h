@@ -117,7 +117,7 @@ void visit_data(Visitor& visit, T& c) {
   visit("clip_norm", unless(0, c.clip_norm));
 }
 
-// Those of models with embedding tables.
+// Fields of models with embedding tables.
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, Configuration>
 void visit_tables(Visitor& visit, T& c) {

@@ -85,7 +85,7 @@ std::string heading(const records::Configuration& c,
   return fmt::format("Running warmup...\n{}Running benchmark...\n", sentence);
 }
 
-/// Those that the original measures: of the first rank that trains.
+/// Rates as the original measures them: of the first rank that trains.
 struct Rates {
   std::int64_t ranks = 0;     // that train
   std::vector<double> rates;  // of the iterations

@@ -155,8 +155,9 @@ bool nothing_crosses(const RunRecord& run) {
              run.wire.planned_per_step.value_or(1)) == 0;
 }
 
-// Exposed communication, from the pairs of the runs that have some.  Predictions
-// and records of older programs have none: the difference of two windows.
+// Exposed communication, from the pairs of the runs that have some.
+// Predictions and records of older programs have none: the difference of two
+// windows.
 std::optional<stats::Estimate> exposed(const Case& one) {
   RunSeconds pairs;
   RunSeconds with;

@@ -37,7 +37,7 @@ class Operands {
 /// The buffers that hold gradients.
 std::set<plan::BufferId> gradient_buffers(const plan::Setup& setup);
 
-/// Those of which the executor itself moves gradients in some op of `plan`.
+/// Buffers whose gradients the executor itself moves in some op of `plan`.
 std::set<plan::BufferId> moved_gradients(const plan::Setup& setup,
                                          const plan::CommPlan& plan);
 

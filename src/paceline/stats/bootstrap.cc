@@ -103,7 +103,7 @@ std::optional<double> sign_correlation(std::span<const double> series) {
   return squares == 0 ? std::nullopt : std::optional(products / squares);
 }
 
-// That of a normal process whose signs correlate by `r`.
+// Correlation of a normal process whose signs correlate by `r`.
 double of_normal_process(double r) {
   return std::sin(std::numbers::pi / 2 * std::clamp(r, 0.0, 0.98));
 }

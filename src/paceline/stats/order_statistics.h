@@ -8,7 +8,8 @@ namespace paceline::stats {
 /// doi:10.1093/biomet/48.1-2.151.
 double normal_order_statistic(int k, int n);
 
-/// That of the largest: how late, in standard deviations, the slowest of n is.
+/// The largest order statistic: how late, in standard deviations, the slowest
+/// of n is.
 inline double slowest_of(int n) {
   return normal_order_statistic(n, n);
 }

@@ -50,7 +50,7 @@ struct WireSlice {
   std::optional<Slice> kept{};
 };
 
-/// That a form keeps a share of the values x: C(x) being what is decoded,
+/// The share of the values x that a form keeps, C(x) being what is decoded:
 ///   E |x - factor C(x)|^2 <= (1 - share) |x|^2.
 struct Contraction {
   double share = 1;

@@ -24,7 +24,7 @@ class SparseBuckets {
     Elements begin = 0, count = 0;
   };
 
-  /// Those of a bucket, or of a part of one.
+  /// Elements of a bucket, or of a part of one.
   Range range_of(const Slice& slice, const Program& program) const;
 
  private:

@@ -194,7 +194,7 @@ struct StrategySpec {
   /// Performed by a command outside Paceline; has no planner.
   bool external() const;
 
-  /// That of the first part that has one.  A rule that gives all ranks the
+  /// Guarantee of the first part that has one.  A rule that gives all ranks the
   /// same every H-th step does so by a mean over all of them: over an exchange
   /// with neighbors, or in parts that cross at different steps, consensus is
   /// left.

@@ -20,7 +20,7 @@ struct Form {
   Combination how = Combination::kSum;
 };
 
-/// Those of the whole model; a bucket's are taken as its part of them.
+/// Forms of the whole model; a bucket's are taken as its part of them.
 std::vector<Form> forms_of(const CodecRule& codec, PlanInput input) {
   input.loss_scaling = false;
   const Groups groups = one_group(input.model);
