@@ -101,6 +101,8 @@ def ranks_of(strategy):
     """The numbers of ranks to draw from."""
     if "hierarchical" in strategy:
         return (4,)  # groups of two
+    if "gtopk" in strategy:
+        return (2, 4)  # a power of two
     servers = re.search(r"placement=apart,servers=(\d+)", strategy)
     if servers:  # which are ranks, too
         return (int(servers[1]) + 1, int(servers[1]) + 2)
