@@ -131,13 +131,8 @@ if(PACELINE_WITH_NCCL)
 endif()
 
 # One precompiled <torch/torch.h> for every file of the torch half.
-set(_torch_pch_source "${CMAKE_BINARY_DIR}/torch_pch.cc")
-if(NOT EXISTS "${_torch_pch_source}")
-  file(WRITE "${_torch_pch_source}" "// Holds the precompiled header of the torch half.\n")
-endif()
-add_library(paceline_torch_pch OBJECT "${_torch_pch_source}")
-target_link_libraries(paceline_torch_pch PRIVATE paceline_torch paceline_warnings)
-target_precompile_headers(paceline_torch_pch PRIVATE <torch/torch.h>)
+paceline_add_precompiled_headers(paceline_torch_pch
+  HEADERS <torch/torch.h> LINK paceline_torch)
 
 # paceline_use_torch_pch(<target>): its files include <torch/torch.h> for free.
 function(paceline_use_torch_pch target)
