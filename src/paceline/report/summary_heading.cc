@@ -90,8 +90,14 @@ std::string heading_of(const GroupSummary& group) {
                ? ""
                : fmt::format("sequences of {}", c.sequence_length);
   }));
-  add(common(rows, [](const Configuration& c) {
-    return c.data.empty() ? "" : fmt::format("data {}", c.data);
+  const bool trained = std::ranges::all_of(rows, [](const CaseSummary& row) {
+    return row.source == records::Source::kMeasured ||
+           row.source == records::Source::kExternal;
+  });
+  add(common(rows, [trained](const Configuration& c) {
+    return !c.data.empty()                ? fmt::format("data {}", c.data)
+           : trained && c.command.empty() ? std::string("synthetic data")
+                                          : std::string();
   }));
   add(common(rows, type_on_device));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
