@@ -11,8 +11,6 @@ target_compile_options(paceline_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   # GCC 12 to 14 take the guarded value of a std::optional for uninitialized (GCC PR 80635).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
-  # At -O1 GCC 12 takes a string that is moved for one that is copied past its end (GCC PR 105329).
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Release>>>:-Wno-array-bounds>
   $<$<BOOL:${PACELINE_WERROR}>:-Werror>)
 
 # What the build tells the test of the dependencies: a line "module: its DEPS" per module.
@@ -145,6 +143,10 @@ function(paceline_add_test name)
   else()
     target_link_libraries(${name} PRIVATE GTest::gtest_main fmt::fmt)
     target_precompile_headers(${name} REUSE_FROM paceline_test_pch)
+    # Behind precompiled headers GCC 12 takes a string that is moved for one that is
+    # copied past its end (GCC PR 105329).
+    target_compile_options(${name} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
   endif()
   set(processors 1)
   set(timeout 120)

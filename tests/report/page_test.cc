@@ -244,8 +244,12 @@ TEST(Page, ShowsTheTablesWithoutScripts) {
   const std::string page = stub_page(fixed_records());
   const std::size_t begin = page.find("<noscript>");
   const std::string text = page.substr(begin, page.find("</noscript>") - begin);
-  EXPECT_EQ(count(text, "resnet50, batch 32 per rank: fp32 on cpu"), 1);
-  EXPECT_EQ(count(text, "resnet101, batch 32 per rank: fp32 on cpu"), 1);
+  EXPECT_EQ(
+      count(text, "resnet50, batch 32 per rank: synthetic data, fp32 on cpu"),
+      1);
+  EXPECT_EQ(
+      count(text, "resnet101, batch 32 per rank: synthetic data, fp32 on cpu"),
+      1);
   EXPECT_EQ(count(text, "failed: rank 5 on a: killed by signal 9"), 1);
 }
 

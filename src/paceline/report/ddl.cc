@@ -146,7 +146,7 @@ struct Method {
 // Without the options of schedule and exchange, which the log's head has.  A
 // strategy that the original has not is called by its whole text.
 Method method_of(const records::Configuration& c) {
-  const Method own{.name = plain(c.strategy)};
+  Method own{.name = plain(c.strategy)};
   strategies::StrategySpec spec;
   try {
     spec = strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});

@@ -19,7 +19,7 @@ using records::RunRecord;
 
 class Text {
  public:
-  Text(std::span<const RunRecord> records) : records_(records) {}
+  explicit Text(std::span<const RunRecord> records) : records_(records) {}
 
   std::string of(const FrameworkReport& report) {
     line("# Frameworks side by side\n");

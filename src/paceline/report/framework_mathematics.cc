@@ -164,7 +164,7 @@ class Mathematics {
       }
       const FrameworkColumn& reference =
           *first_with(name, column, devices, false);
-      if (!first_with(name, column, devices, true)) {
+      if (first_with(name, column, devices, true) == nullptr) {
         add_lack(column.title,
                  "which no other column has with its settings",
                  words,

@@ -119,8 +119,7 @@ std::int64_t training_ranks(const RunRecord& run) {
                              });
 }
 
-// Samples of all ranks in a step; the mean of those that were processed, where
-// steps differ.
+// Samples of all ranks in a step: the mean over steps that differ.
 double samples_per_step(const RunRecord& run) {
   double counted = 0;
   for (const records::RankSamples& rank : run.ranks) {
@@ -155,9 +154,8 @@ bool nothing_crosses(const RunRecord& run) {
              run.wire.planned_per_step.value_or(1)) == 0;
 }
 
-// Exposed communication, from the pairs of the runs that have some.
-// Predictions and records of older programs have none: the difference of two
-// windows.
+// Exposed communication, from the runs' pairs; where no run has pairs, as of
+// predictions, the difference of two windows.
 std::optional<stats::Estimate> exposed(const Case& one) {
   RunSeconds pairs;
   RunSeconds with;

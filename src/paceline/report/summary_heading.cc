@@ -63,6 +63,20 @@ std::optional<std::string> common_strategy(
                  });
 }
 
+// Predictions, imported results and commands do not say what they train on.
+std::optional<std::string> common_data(const std::vector<CaseSummary>& rows) {
+  const bool trained = std::ranges::all_of(rows, [](const CaseSummary& row) {
+    return row.source == records::Source::kMeasured ||
+           row.source == records::Source::kExternal;
+  });
+  const std::string synthetic = trained ? "synthetic data" : "";
+  return common(rows, [&](const records::Configuration& c) {
+    return !c.data.empty()     ? fmt::format("data {}", c.data)
+           : c.command.empty() ? synthetic
+                               : "";
+  });
+}
+
 // Imported results may lack either.
 std::string type_on_device(const records::Configuration& c) {
   const std::string type = c.dtype == "-" ? "" : c.dtype;
@@ -90,15 +104,7 @@ std::string heading_of(const GroupSummary& group) {
                ? ""
                : fmt::format("sequences of {}", c.sequence_length);
   }));
-  const bool trained = std::ranges::all_of(rows, [](const CaseSummary& row) {
-    return row.source == records::Source::kMeasured ||
-           row.source == records::Source::kExternal;
-  });
-  add(common(rows, [trained](const Configuration& c) {
-    return !c.data.empty()                ? fmt::format("data {}", c.data)
-           : trained && c.command.empty() ? std::string("synthetic data")
-                                          : std::string();
-  }));
+  add(common_data(rows));
   add(common(rows, type_on_device));
   add(common(rows, [](const Configuration& c) { return c.engine; }));
   add(common(rows, [](const Configuration& c) {
