@@ -146,7 +146,7 @@ function(paceline_add_test name)
     # Behind precompiled headers GCC 12 takes a string that is moved for one that is
     # copied past its end (GCC PR 105329).
     target_compile_options(${name} PRIVATE
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
+      "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
   endif()
   set(processors 1)
   set(timeout 120)

@@ -306,6 +306,7 @@ TEST(Summary, AveragesAreLateByTheirRanksAndRuns) {
 
 TEST(SummaryHeading, SaysNothingOfADeviceThatIsNotKnown) {
   std::vector<RunRecord> records{fixed_record({"theirs", "external", 2, 100})};
+  records[0].source = records::Source::kImported;
   records::Configuration& c = records[0].configuration;
   c.device = c.engine = "";
   c.dtype = "amp";
@@ -315,6 +316,22 @@ TEST(SummaryHeading, SaysNothingOfADeviceThatIsNotKnown) {
   c.threads = 0;
   EXPECT_EQ(heading_of(summarize(records).at(0)),
             "resnet50, batch 32 per rank");
+}
+
+TEST(SummaryHeading, SaysOnWhichDataWasTrained) {
+  std::vector<RunRecord> records{fixed_record({"ours", "fusion", 2, 100})};
+  records::Configuration& c = records[0].configuration;
+  const auto says = [&](std::string_view words) {
+    return heading_of(summarize(records).at(0)).find(words) !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(says("synthetic data"));
+  c.data = "digits";
+  EXPECT_TRUE(says("data digits"));
+  EXPECT_FALSE(says("synthetic"));
+  c.data.clear();
+  c.command = "train.py";  // which does not say
+  EXPECT_FALSE(says("synthetic"));
 }
 
 TEST(ValueFormat, ShowsWhatIsFarBelowItsColumn) {
