@@ -232,7 +232,7 @@ std::map<std::string, BatchSearch> searched_before(
 }
 
 /// " into 3.2 GB"; of a GPU its own memory is the limit.
-std::string room(const Configuration& c, std::int64_t limit_bytes) {
+std::string limit_text(const Configuration& c, std::int64_t limit_bytes) {
   return c.device == "cpu"
              ? fmt::format(" into {:.1f} GB",
                            static_cast<double>(limit_bytes) * 1e-9)
@@ -310,7 +310,7 @@ void settle_largest_batches(experiment::Experiment& experiment,
           search.above == 0 ? "every batch is too small"
                             : fmt::format("not even a batch of {} fits{}: {}",
                                           search.above,
-                                          room(c, limit),
+                                          limit_text(c, limit),
                                           trials.last_refusal()),
           search.tried));
     }

@@ -12,6 +12,7 @@
 #include "paceline/base/error.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cluster/cluster_choice.h"
+#include "paceline/experiment/check.h"
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/key.h"
 #include "paceline/launch/launch_command.h"
@@ -128,18 +129,9 @@ int most_ranks(const RawSettings& raw) {
 /// One number is that of every host.
 std::vector<int> on_hosts_of(const std::vector<int>& given, int most) {
   const int local = given.front();
-  if (given.size() > 1 || most <= local) {
-    return given;
-  }
-  if (most % local != 0) {
-    throw UsageError(
-        fmt::format("--ranks-per-host: '{}', but {} ranks do not fill hosts of "
-                    "{} each",
-                    local,
-                    most,
-                    local));
-  }
-  return std::vector<int>(static_cast<std::size_t>(most / local), local);
+  return given.size() > 1 || most <= local
+             ? given
+             : experiment::equal_hosts(most, local, "--ranks-per-host");
 }
 
 std::vector<int> hosts_of(const RawSettings& raw) {

@@ -147,6 +147,18 @@ std::string resolve_engine(const std::string& engine,
   return std::string(built ? best : plan::engine_for("cpu").name);
 }
 
+std::vector<int> equal_hosts(int ranks, int local, const std::string& origin) {
+  if (ranks % local != 0) {
+    throw UsageError(
+        fmt::format("{}: '{}', but {} ranks do not fill hosts of {} each",
+                    origin,
+                    local,
+                    ranks,
+                    local));
+  }
+  return std::vector<int>(static_cast<std::size_t>(ranks / local), local);
+}
+
 void place_ranks(Configuration& c, const Machine& m, const Where& where) {
   std::vector<int>& placed = c.ranks_per_host;
   if (placed.empty() && m.joined()) {
@@ -155,25 +167,17 @@ void place_ranks(Configuration& c, const Machine& m, const Where& where) {
       placed.clear();
     }
   } else if (placed.size() == 1) {
-    const int local = std::min(placed.front(), c.ranks);
-    if (c.ranks % local != 0) {
-      throw UsageError(
-          fmt::format("{}: '{}', but {} ranks do not fill hosts of {} each",
-                      where("ranks_per_host"),
-                      local,
-                      c.ranks,
-                      local));
-    }
-    placed.assign(static_cast<std::size_t>(c.ranks / local), local);
+    placed = equal_hosts(
+        c.ranks, std::min(placed.front(), c.ranks), where("ranks_per_host"));
   }
 }
 
 void check_hosts(Configuration& c, bool placed, const Where& where) {
-  const strategies::StrategySpec spec =
-      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
   if (c.has_tables()) {
     return;  // the strategy is one of the trainers
   }
+  const strategies::StrategySpec spec =
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
   const plan::RanksPerHost hosts(c.ranks_per_host);
   try {
     strategies::check_world(spec, c.ranks, hosts);

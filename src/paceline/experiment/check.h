@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "paceline/experiment/machine.h"
 #include "paceline/records/configuration.h"
@@ -38,6 +39,10 @@ void check_batch(const std::string& model, const std::string& origin);
 void check_tables(records::Configuration& configuration,
                   const Machine& machine,
                   const Where& where);
+
+/// `ranks` on hosts of `local` each.  Throws UsageError, which begins with
+/// `origin`, where they do not fill such hosts.
+std::vector<int> equal_hosts(int ranks, int local, const std::string& origin);
 
 /// Settles how many ranks each host has: as the case says, where one number is
 /// that of every host; else as the ranks were started, and nothing where all

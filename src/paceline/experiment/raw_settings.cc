@@ -82,7 +82,7 @@ class Reader {
     }
   }
 
-  // Those of [section.NAME], by name.
+  // The tables of [section.NAME], by name.
   std::vector<std::pair<std::string, const toml::table*>> tables_of(
       const toml::node& sections) const {
     std::vector<std::pair<std::string, const toml::table*>> tables;

@@ -29,7 +29,7 @@ std::string text_of(in_addr address) {
   return text.c_str();
 }
 
-std::optional<in_addr> address_of(const std::string& host) {
+std::optional<in_addr> resolve(const std::string& host) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
@@ -37,12 +37,20 @@ std::optional<in_addr> address_of(const std::string& host) {
   if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) {
     return std::nullopt;
   }
-  in_addr address = reinterpret_cast<sockaddr_in*>(found->ai_addr)->sin_addr;
+  const in_addr address =
+      reinterpret_cast<sockaddr_in*>(found->ai_addr)->sin_addr;
   freeaddrinfo(found);
+  return address;
+}
+
+// Where to listen: at all addresses where only this machine's loopback has the
+// name.
+std::optional<in_addr> address_of(const std::string& host) {
+  std::optional<in_addr> address = resolve(host);
   in_addr numeric{};
-  if (is_loopback(address) && host != "localhost" &&
+  if (address && is_loopback(*address) && host != "localhost" &&
       inet_pton(AF_INET, host.c_str(), &numeric) != 1) {
-    address.s_addr = htonl(INADDR_ANY);
+    address->s_addr = htonl(INADDR_ANY);
   }
   return address;
 }
@@ -104,15 +112,13 @@ std::optional<Listener> listen_at(const std::string& host, std::uint16_t port) {
 std::optional<bool> is_listened_at(const std::string& host,
                                    std::uint16_t port) {
   constexpr int kPatienceMs = 1000;
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) {
+  const std::optional<in_addr> resolved = resolve(host);
+  if (!resolved) {
     return std::nullopt;
   }
-  sockaddr_in address = *reinterpret_cast<sockaddr_in*>(found->ai_addr);
-  freeaddrinfo(found);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr = *resolved;
   address.sin_port = htons(port);
   pollfd waiting{
       .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),

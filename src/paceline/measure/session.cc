@@ -217,26 +217,25 @@ class Session {
                        std::size_t index,
                        const Progress& progress) {
     const PlanTimes known = times_->share(c, store);
-    RankResult result = run_case(
-        world_,
-        c,
-        store,
-        {.name = fmt::format("run{}/case{}", job_.run, index),
-         .interface = settings_.interface,
-         .timeout = settings_.timeout_ms(),
-         .first_step = estimate_.first_step(
-             c, std::min(c.ranks, world_.self.local_world), cores_),
-         .record_spans = !settings_.trace.empty(),
-         .times = known,
-         .heartbeat = &context_.heartbeat,
-         .progress = progress,
-         .interrupted =
-             [&](records::RankSamples samples) {
-               tell_so_far(c, std::move(samples));
-             },
-         .on_failure = hooks_.on_failure,
-         .access =
-             hooks_.failure != nullptr ? &hooks_.failure->window() : nullptr});
+    RankResult result =
+        run_case(world_,
+                 c,
+                 store,
+                 {.name = fmt::format("run{}/case{}", job_.run, index),
+                  .interface = settings_.interface,
+                  .timeout = settings_.timeout_ms(),
+                  .first_step = estimate_.first_step(
+                      c, std::min(c.ranks, world_.self.local_world), cores_),
+                  .record_spans = !settings_.trace.empty(),
+                  .times = known,
+                  .heartbeat = &context_.heartbeat,
+                  .progress = progress,
+                  .interrupted =
+                      [&](records::RankSamples samples) {
+                        tell_so_far(c, std::move(samples));
+                      },
+                  .on_failure = hooks_.on_failure,
+                  .access = window_of(hooks_.failure)});
     times_->keep(c, known, result.times);
     place(result.samples);
     post_result(

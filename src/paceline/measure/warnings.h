@@ -28,8 +28,8 @@ std::optional<records::Warning> busy_warning(const std::string& host,
 std::optional<records::Warning> busy_machine(
     const records::Environment& environment, const std::string& host, int own);
 
-/// That a case of DLPerf's protocol has fewer steps or runs than that; nothing
-/// where it has not.
+/// A warning that a case of DLPerf's protocol has fewer steps or runs than the
+/// protocol; nothing where it has not.
 std::optional<records::Warning> shortened_protocol(
     const records::Configuration& configuration, int runs);
 

@@ -195,6 +195,14 @@ Json table_json(const Table& table) {
   return out;
 }
 
+Json notes_json(const std::vector<Note>& notes) {
+  Json all = Json::array();
+  for (const Note& note : notes) {
+    all.push_back({{"term", note.term}, {"text", note.text}});
+  }
+  return all;
+}
+
 Json page_data(const Page& page) {
   const std::vector<GroupSummary> groups = summarize(page.records);
   const std::vector<CaseGroup> cases = group_tables(page.records);
@@ -221,14 +229,11 @@ Json page_data(const Page& page) {
             {"text", console_text(document)},
             {"groups", Json::array()},
             {"training", std::move(training)},
-            {"notes", Json::array()},
+            {"notes", notes_json(document.notes)},
             {"origins", Json::array()}};
   for (std::size_t i = 0; i < groups.size(); ++i) {
     data["groups"].push_back(
         group_json(groups[i], cases[i], document.tables[i], page));
-  }
-  for (const Note& note : document.notes) {
-    data["notes"].push_back({{"term", note.term}, {"text", note.text}});
   }
   data["frameworks"] = frameworks ? frameworks_json(*frameworks) : Json();
   for (const Origin& origin : page.origins) {

@@ -16,14 +16,6 @@ namespace {
 constexpr std::size_t kMostSeries = 12;  // more cannot be told apart
 constexpr Devices kOne{.nodes = 1, .devices = 1};
 
-Json notes_json(const std::vector<Note>& notes) {
-  Json all = Json::array();
-  for (const Note& note : notes) {
-    all.push_back({{"term", note.term}, {"text", note.text}});
-  }
-  return all;
-}
-
 // The number of devices; with that of nodes where two rows have equally many.
 std::string place_of(const Devices& devices, const FrameworkTable& table) {
   const auto rows =
