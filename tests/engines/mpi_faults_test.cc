@@ -59,6 +59,13 @@ TEST(MpiFaults, a_rank_that_hangs_before_it_connects_is_named) {
   EXPECT_TRUE(said.contains("the main thread has not moved for ")) << said.text;
 }
 
+TEST(MpiFaults, a_rank_of_srun_without_PMIx_is_refused) {
+  const auto said = run_marked("SLURM_PROCID=0 PROGRAM rank 20000 ok mpi");
+  EXPECT_EQ(said.exit_code, 2);
+  EXPECT_TRUE(said.contains("engine mpi: srun started this rank without PMIx"))
+      << said.text;
+}
+
 TEST(MpiFaults, an_exceptions_text_is_the_message) {
   expect_named(run_marked("PROGRAM launch 3 20000 throw mpi"),
                ": failed: broken on purpose\n");

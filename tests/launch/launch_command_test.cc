@@ -14,6 +14,9 @@ TEST(LaunchLine, slurm) {
   EXPECT_EQ(launch_command("slurm", kShape),
             "srun --nodes=2 --ntasks-per-node=4 --kill-on-bad-exit=1 "
             "--cpu-bind=none paceline run --model 'it'\\''s'");
+  EXPECT_EQ(launch_command("slurm", {1, 2, {"paceline"}, true}),
+            "srun --nodes=1 --ntasks-per-node=2 --kill-on-bad-exit=1 "
+            "--cpu-bind=none --mpi=pmix paceline");
 }
 
 TEST(LaunchLine, mpirun_asks_for_a_meeting_on_several_hosts) {

@@ -2,6 +2,7 @@
 #include "paceline/cli/print_launch.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "paceline/base/error.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cluster/cluster_choice.h"
+#include "paceline/engines/engine_table.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/key.h"
@@ -160,6 +162,13 @@ std::vector<int> hosts_of(const RawSettings& raw) {
   return {most};
 }
 
+bool meets_by_open_mpi(const records::Configuration& c) {
+  return std::ranges::any_of(
+      std::array{c.engine, c.sparse_engine}, [](const std::string& engine) {
+        return !engine.empty() && !engines::find_engine(engine).mpirun.empty();
+      });
+}
+
 }  // namespace
 
 LaunchText launch_text(const RawSettings& raw,
@@ -167,11 +176,13 @@ LaunchText launch_text(const RawSettings& raw,
   const std::vector<int> hosts = hosts_of(raw);
   RawSettings checked = raw;
   checked.flags.erase("ranks_per_host");
-  experiment::expand(checked, imagined(hosts));
+  const auto cases = experiment::expand(checked, imagined(hosts)).cases;
 
-  launch::LaunchShape shape{.hosts = static_cast<int>(hosts.size()),
-                            .ranks_per_host = hosts.front(),
-                            .argv = {}};
+  launch::LaunchShape shape{
+      .hosts = static_cast<int>(hosts.size()),
+      .ranks_per_host = hosts.front(),
+      .argv = {},
+      .open_mpi = std::ranges::any_of(cases, meets_by_open_mpi)};
   std::vector<std::string> words = without(
       "--print-launch",
       without("--local-size", without("--ranks-per-host", command_line)));

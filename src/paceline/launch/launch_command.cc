@@ -20,12 +20,14 @@ bool gives_rendezvous(const std::vector<std::string>& argv) {
 }
 
 // One bad rank ends the job; the kernel may use all cores of the task's share.
+// Open MPI's ranks find each other through PMIx.
 std::string slurm_command(const LaunchShape& shape) {
   return fmt::format(
       "srun --nodes={} --ntasks-per-node={} --kill-on-bad-exit=1 "
-      "--cpu-bind=none {}",
+      "--cpu-bind=none {}{}",
       shape.hosts,
       shape.ranks_per_host,
+      shape.open_mpi ? "--mpi=pmix " : "",
       shell_command(shape.argv));
 }
 

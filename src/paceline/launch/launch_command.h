@@ -12,6 +12,7 @@ struct LaunchShape {
   int ranks_per_host = 1;
   std::vector<std::string> argv;  // the program first; without --ranks and
                                   // --print-launch
+  bool open_mpi = false;          // its ranks meet by Open MPI
 };
 
 /// A shell command that starts the program on a cluster; `kind` is slurm,

@@ -35,6 +35,16 @@ int ranks_here() {
   return ranks;
 }
 
+// Without PMIx Open MPI ends a rank of srun in MPI_Init, with its own words.
+void check_srun() {
+  if (kIsOpenMpi && std::getenv("SLURM_PROCID") != nullptr &&
+      std::getenv("PMIX_RANK") == nullptr) {
+    throw UsageError(
+        "engine mpi: srun started this rank without PMIx, by which ranks of "
+        "Open MPI find each other; start the job by srun --mpi=pmix");
+  }
+}
+
 // A rank of MPI spins: it shares a core badly, and MPICH not at all.
 void check_cores(int rank, int ranks, int cores) {
   if (!kIsOpenMpi && ranks > cores) {
@@ -156,6 +166,7 @@ void Process::live() {
 }
 
 void Process::initialize() {
+  check_srun();
   // Open MPI's waiting threads give their core to others only when told to.
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   // What it chooses by itself for a sum in place sends all bytes in each round.
