@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Predicts every cell of the published tables by `paceline predict`.
 
-Prints the errors on the cells that are published, and what no request can
-express.  `--predictions FILE` writes `row_id,predicted_throughput` for every
+Prints the errors on the cells that reference/ has, and what it has none of.  `--predictions FILE` writes `row_id,predicted_throughput` for every
 key, `--cells` prints each cell.
 """
 
@@ -17,7 +16,7 @@ import pandas
 import paceline
 import score
 from records import write_records
-from tables import CLUSTERS, NOT_PREDICTED, Requests, read_cells
+from tables import CLUSTERS, NOT_SCORED, Requests, read_cells
 
 
 def predicted_throughput(cells, program, clusters=CLUSTERS, costs=None):
@@ -51,16 +50,17 @@ def main():
         for cell in read_cells()
         if arguments.table in (None, cell.table)
     ]
-    for table, why in NOT_PREDICTED.items():
-        print(f"not predicted: {table}: {why}", file=sys.stderr)
+    for table, why in NOT_SCORED.items():
+        print(f"not scored: {table}: {why}", file=sys.stderr)
     with paceline.Program(arguments.program) as program:
         predicted = predicted_throughput(cells, program)
     frame = score.frame_of(cells, predicted)
     pandas.set_option("display.width", 200, "display.max_rows", None)
-    if arguments.cells:
+    if arguments.cells and not frame.empty:
         columns = ["row_id", "predicted", "published", "error"]
         print(frame[columns].round(2).to_string(index=False), end="\n\n")
-    print(score.summary_of(frame).to_string(index=False))
+    if not frame.empty:
+        print(score.summary_of(frame).to_string(index=False))
     if arguments.predictions:
         lines = [f"{row_id},{rate:.6g}" for row_id, rate in predicted.items()]
         arguments.predictions.write_text(
