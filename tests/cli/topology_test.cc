@@ -45,22 +45,25 @@ TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
   says("ring -n 4",
        "symmetric yes accepted by neighbor-allreduce with atc, awc, pga, "
        "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs bf16, "
-       "ef-sign, topk, random-k, qsgd push-sum with atc win-put with atc, awc, "
-       "pga, local-sgd second eigenvalue");
+       "ef-sign, topk, random-k, qsgd push-sum with atc; codecs bf16, ef-sign, "
+       "topk, random-k, qsgd win-put with atc, awc, pga, local-sgd second "
+       "eigenvalue");
   says("exp -n 8",
        "symmetric no: row 0, column 6 of the mixing matrix is 0.25, and row 6, "
        "column 0 is 0 accepted by neighbor-allreduce with atc, awc, pga, "
-       "local-sgd, gradient-tracking, decentlam push-sum");
+       "local-sgd, gradient-tracking, decentlam; codecs bf16, topk, random-k, "
+       "qsgd push-sum");
   says("exp -n 8", "refused exact-diffusion needs weights that are symmetric");
-  says("one-peer-exp -n 8",
-       "and those of this topology repeat after 3 steps; take topology=ring");
+  says("exp -n 8", "needs symmetric weights, since with others the excess");
   says("edges:ring.txt -n 3",
-       "accepted by push-sum with atc refused 'neighbor-allreduce' averages, "
+       "accepted by push-sum with atc; codecs bf16, topk, qsgd refused "
+       "'neighbor-allreduce' averages, "
        "so all rows and columns of the mixing matrix have to sum to 1; column "
        "0 (what is taken of rank 0) sums to 1.33333");
   says("one-peer-exp -n 8 --local-size 4 --machines",
        "accepted by hierarchical-neighbor-allreduce with atc, awc, pga, "
-       "local-sgd, gradient-tracking, exact-diffusion, decentlam second");
+       "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs "
+       "bf16, ef-sign, topk, random-k, qsgd second");
 }
 
 TEST_F(Program, TopologyDrawsTheSteps) {

@@ -10,11 +10,12 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/interpreter.h"
 #include "paceline/strategies/strategy.h"
+#include "paceline/strategies/topology.h"
 #include "plan/toy_machine.h"
 #include "plan/toy_model.h"
 #include "strategies/least_squares.h"
 
-// neighbor-allreduce with codecs, against CHOCO-SGD written without a plan.
+// Averages with neighbors by codecs, against CHOCO-SGD written without a plan.
 
 namespace paceline::strategies {
 namespace {
@@ -60,16 +61,22 @@ Values largest(const Values& x, double density) {
   return kept;
 }
 
-/// Momentum SGD on toy gradients, and a ring of at least three ranks.
-World trained(World x, Step steps, double gamma, double density) {
-  World copies = x, pulls = x, momentum = x, codes = x;
+/// Momentum SGD on toy gradients, averages over `graph`.
+World trained(
+    World x, Step steps, double gamma, double density, const Topology& graph) {
+  World momentum = x, codes = x;
   const auto zero = [](double& value, auto, auto, auto) { value = 0; };
-  each(pulls, zero);
   each(momentum, zero);
-  const std::size_t n = x.size();
-  const double weight = 1.0 / 3;
+  const std::vector<World> copies_at_first(
+      static_cast<std::size_t>(graph.period()), x);
+  std::vector<World> copies = copies_at_first, pulls = copies_at_first;
+  for (World& pull : pulls) {
+    each(pull, zero);
+  }
   for (Step step = 0; step < steps; ++step) {
-    for (std::size_t r = 0; r < n; ++r) {
+    World& copy = copies[static_cast<std::size_t>(step % graph.period())];
+    World& pull = pulls[static_cast<std::size_t>(step % graph.period())];
+    for (std::size_t r = 0; r < x.size(); ++r) {
       for (std::size_t p = 0; p < x[r].size(); ++p) {
         const Values gradient =
             toy_gradient(static_cast<Rank>(r),
@@ -80,18 +87,23 @@ World trained(World x, Step steps, double gamma, double density) {
         for (std::size_t i = 0; i < gradient.size(); ++i) {
           momentum[r][p][i] = momentum[r][p][i] * 0.5 + gradient[i];
           x[r][p][i] -= 0.25 * momentum[r][p][i];
-          change[i] = x[r][p][i] - copies[r][p][i];
+          change[i] = x[r][p][i] - copy[r][p][i];
         }
         codes[r][p] = largest(change, density);
       }
     }
     each(x, [&](double& value, auto r, auto p, auto i) {
-      copies[r][p][i] += codes[r][p][i];
-      double& pull = pulls[r][p][i];
-      pull += (weight - 1) * codes[r][p][i];
-      pull += weight * codes[(r + n - 1) % n][p][i];
-      pull += weight * codes[(r + 1) % n][p][i];
-      value += gamma * pull;
+      const Mixing row = graph.mixing(static_cast<Rank>(r), step);
+      if (row.from.empty()) {
+        return;  // alone in this step
+      }
+      copy[r][p][i] += codes[r][p][i];
+      double& sum = pull[r][p][i];
+      sum += (row.self - 1) * codes[r][p][i];
+      for (const Neighbor& from : row.from) {
+        sum += from.weight * codes[static_cast<std::size_t>(from.rank)][p][i];
+      }
+      value += gamma * sum;
     });
   }
   return x;
@@ -99,16 +111,26 @@ World trained(World x, Step steps, double gamma, double density) {
 
 // Bit for bit: sums are taken in the same order.
 TEST(Choco, EqualsItsRecurrence) {
-  for (const Rank world : {3, 5, 8}) {
-    const auto planner = make_planner(
-        parse_strategy("wfbp+neighbor-allreduce:topology=ring,gamma=0.5+topk:"
-                       "density=0.25"));
-    const PlanWorld plans(*planner, input_of(tiny_model(), world), 9);
-    ToyMachine machine(plans);
-    const World start = values_in(machine.memory, plans);
-    interpret(plans, machine);
-    EXPECT_EQ(values_in(machine.memory, plans), trained(start, 9, 0.5, 0.25))
-        << world;
+  for (const std::string graph : {"ring",
+                                  "ring:left",
+                                  "exp",
+                                  "one-peer-exp",
+                                  "base",
+                                  "random-matching"}) {
+    for (const Rank world : {3, 5, 8}) {
+      const auto planner = make_planner(
+          parse_strategy("wfbp+neighbor-allreduce:topology=" + graph +
+                         ",gamma=0.5+topk:density=0.25"));
+      const PlanWorld plans(*planner, input_of(tiny_model(), world), 9);
+      ToyMachine machine(plans);
+      const World start = values_in(machine.memory, plans);
+      interpret(plans, machine);
+      EXPECT_EQ(
+          values_in(machine.memory, plans),
+          trained(
+              start, 9, 0.5, 0.25, *TopologyChoice(graph).on({world, world})))
+          << graph << " of " << world;
+    }
   }
 }
 
@@ -150,43 +172,74 @@ const std::vector<Coded>& coded() {
   return all;
 }
 
-std::string text_of(const Coded& one) {
-  return std::string("fusion+neighbor-allreduce:topology=ring") + one.option +
-         "+" + one.codec;
+std::string text_of(const Coded& one, const std::string& graph) {
+  return "fusion+neighbor-allreduce:topology=" + graph + one.option + "+" +
+         one.codec;
+}
+
+/// Symmetric, directed, and directed with other neighbors in each step.
+std::vector<std::string> graphs_for(const Coded& one) {
+  return one.codec == std::string("ef-sign")
+             ? std::vector<std::string>{"ring", "base"}
+             : std::vector<std::string>{"ring", "exp", "one-peer-exp"};
+}
+
+/// The mean of the starts of settled().
+World mean_of_starts(Rank ranks) {
+  World mean = settled("none", ranks, 0, 0);
+  each(mean, [&](double& value, auto r, auto, auto) {
+    value += 3 * ((ranks - 1) / 2.0 - static_cast<double>(r));
+  });
+  return mean;
 }
 
 // Nothing is learned: ranks agree on the mean of their starts, whatever a code
 // leaves out.
 TEST(Choco, ReachesTheMeanOfTheStarts) {
   for (const Coded& one : coded()) {
-    for (const Rank ranks : {2, 5, 8}) {
-      World expected = settled("none", ranks, 0, 0);
-      each(expected, [&](double& value, auto r, auto, auto) {
-        value += 3 * ((ranks - 1) / 2.0 - static_cast<double>(r));
-      });
-      EXPECT_LT(distance(settled(text_of(one), ranks, 0, 2000), expected),
-                1e-10)
-          << text_of(one) << " of " << ranks;
+    for (const std::string& graph : graphs_for(one)) {
+      for (const Rank ranks : {2, 5, 8}) {
+        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 0, 2000),
+                           mean_of_starts(ranks)),
+                  1e-10)
+            << text_of(one, graph) << " of " << ranks;
+      }
     }
   }
 }
 
-/// Where SGD with rate 1/4 settles whose averages are I + gamma (W - I), W of
-/// the ring, and cross whole.
-World uncompressed(Rank ranks, double gamma) {
+/// Where SGD with rate 1/4 settles whose averages are I + gamma (W - I) and
+/// cross whole, ranks being in hosts of `local` that take their mean first.
+World uncompressed(Rank ranks,
+                   double gamma,
+                   const std::string& name,
+                   Step steps,
+                   Rank local = 1) {
   World x = settled("none", ranks, 0, 0);
-  const auto n = static_cast<std::size_t>(ranks);
-  for (int step = 0; step < 2000; ++step) {
+  const Rank hosts = ranks / local;
+  const auto graph = TopologyChoice(name).on({hosts, hosts});
+  for (Step step = 0; step < steps; ++step) {
     each(x, [&](double& value, auto r, auto, auto i) {
       const auto rank = static_cast<Rank>(r);
       value -= 0.25 * LeastSquares::curvature(rank) *
                (value - LeastSquares::center(rank, i));
     });
     const World y = x;
+    const auto mean = [&](Rank host, auto p, auto i) {
+      double sum = 0;
+      for (Rank place = 0; place < local; ++place) {
+        const Rank rank = host * local + place;
+        sum += y[static_cast<std::size_t>(rank)][p][i];
+      }
+      return sum / local;
+    };
     each(x, [&](double& value, auto r, auto p, auto i) {
-      value +=
-          gamma / 3 *
-          (y[(r + 1) % n][p][i] + y[(r + n - 1) % n][p][i] - 2 * y[r][p][i]);
+      const Rank host = static_cast<Rank>(r) / local;
+      const double own = mean(host, p, i);
+      value = own;
+      for (const Neighbor& from : graph->mixing(host, step).from) {
+        value += gamma * from.weight * (mean(from.rank, p, i) - own);
+      }
     });
   }
   return x;
@@ -195,11 +248,47 @@ World uncompressed(Rank ranks, double gamma) {
 // Codes of changes that vanish leave nothing out in the end.
 TEST(Choco, SettlesWhereAveragesThatCrossWholeDo) {
   for (const Coded& one : coded()) {
-    for (const Rank ranks : {4, 7}) {
-      EXPECT_LT(distance(settled(text_of(one), ranks, 1, 2000),
-                         uncompressed(ranks, one.gamma)),
+    for (const std::string& graph : graphs_for(one)) {
+      for (const Rank ranks : {4, 7}) {
+        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 1, 3000),
+                           uncompressed(ranks, one.gamma, graph, 3000)),
+                  1e-9)
+            << text_of(one, graph) << " of " << ranks;
+      }
+    }
+  }
+}
+
+TEST(Choco, SettlesWhereHostsThatExchangeWholeSharesDo) {
+  for (const Coded& one : coded()) {
+    for (const std::string& graph : graphs_for(one)) {
+      const std::string text =
+          "fusion+hierarchical-neighbor-allreduce:local=2,"
+          "topology=" +
+          graph + one.option + "+" + one.codec;
+      EXPECT_LT(distance(settled(text, 8, 1, 3000),
+                         uncompressed(8, one.gamma, graph, 3000, 2)),
                 1e-9)
-          << text_of(one) << " of " << ranks;
+          << text;
+    }
+  }
+}
+
+// Weights are shared out evenly over graphs whose rows then do not sum to 1.
+TEST(Choco, ReachesTheMeanByPushSum) {
+  for (const Coded& one : coded()) {
+    if (one.codec == std::string("ef-sign")) {
+      continue;  // refused where weights are not symmetric
+    }
+    for (const std::string graph : {"star", "exp", "one-peer-exp"}) {
+      for (const Rank ranks : {3, 6}) {
+        const std::string text =
+            "fusion+push-sum:topology=" + graph + one.option + "+" + one.codec;
+        EXPECT_LT(
+            distance(settled(text, ranks, 0, 2000), mean_of_starts(ranks)),
+            1e-10)
+            << text << " of " << ranks;
+      }
     }
   }
 }
@@ -224,6 +313,10 @@ TEST_P(ChocoWorld, SendsTheClosedForm) {
   EXPECT_EQ(sent(ring + "bf16+awc"), degree * 2 * 512);
   EXPECT_EQ(sent("wfbp+neighbor-allreduce:topology=full+ef-sign"),
             (world - 1) * (512 / 8 + 3 * 4));
+  EXPECT_EQ(sent("wfbp+neighbor-allreduce:topology=one-peer-exp+qsgd"),
+            std::min(world - 1, 1) * (512 + 4 * 4));
+  EXPECT_EQ(sent("wfbp+push-sum:topology=ring+qsgd"),
+            degree * (512 + 4 * 4 + 4));
 }
 INSTANTIATE_TEST_SUITE_P(UpTo16, ChocoWorld, ::testing::Range(1, 17));
 
@@ -245,13 +338,18 @@ TEST(Choco, IsRefusedWithTheRuleThatForbidsIt) {
   }
   refused(ring + "topk+gradient-tracking", "sends the parameters themselves");
   refused(ring + "topk+exact-diffusion", "sends the parameters themselves");
-  refused("push-sum+topk", "neighbor-allreduce with the update rule atc");
-  refused("win-put+topk", "neighbor-allreduce with the update rule atc");
-  refused("neighbor-allreduce+topk", "repeat after 3 steps");
-  refused("neighbor-allreduce:topology=exp+topk", "needs symmetric weights");
+  refused("win-put+topk", "averages while codes are under way");
+  refused("neighbor-allreduce+ef-sign", "needs symmetric weights");
+  refused("push-sum+ef-sign", "needs symmetric weights");
+  refused("neighbor-allreduce:topology=random-matching+random-k",
+          "neighbors where rank 0 has");
   refused("neighbor-allreduce:topology=star+random-k",
           "rank 1 has 1 neighbors where rank 0 has 4");
   refused("neighbor-allreduce:topology=ring,gamma=0.5", "names no codec");
+  refused("push-sum:gamma=0.5", "names no codec");
+  refused("hierarchical-neighbor-allreduce:gamma=0.5", "names no codec");
+  refused("hierarchical-neighbor-allreduce:style=leader+topk",
+          "take style=shards");
 }
 
 }  // namespace

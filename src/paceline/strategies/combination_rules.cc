@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/strategies/combination_rules.h"
 
-#include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +14,18 @@
 
 namespace paceline::strategies {
 namespace {
+
+template <class Part, class Has>
+std::vector<std::string_view> names_of(std::span<const Row<Part>> rows,
+                                       const Has& has) {
+  std::vector<std::string_view> names;
+  for (const Row<Part>& row : rows) {
+    if (has(row)) {
+      names.push_back(row.name);
+    }
+  }
+  return names;
+}
 
 /// What a codec whose forms combine so needs of an exchange, and what others
 /// do.
@@ -39,12 +53,9 @@ void check_combines(const StrategySpec& spec) {
   if (exchange->combines(how)) {
     return;
   }
-  std::vector<std::string_view> able;
-  for (const auto& row : exchanges()) {
-    if (row.make(resolve(row, {}, {}))->combines(how)) {
-      able.push_back(row.name);
-    }
-  }
+  const auto able = names_of(exchanges(), [&](const auto& row) {
+    return row.make(resolve(row, {}, {}))->combines(how);
+  });
   throw UsageError(fmt::format(
       "'{}' needs {}; take {}",
       spec.codec.row->name,
@@ -72,12 +83,9 @@ void check_wants(const RowInfo& update, const RowInfo& exchange) {
   if (fulfills(exchange, update.wants)) {
     return;
   }
-  std::vector<std::string_view> able;
-  for (const RowInfo& row : exchanges()) {
-    if (fulfills(row, update.wants)) {
-      able.push_back(row.name);
-    }
-  }
+  const auto able = names_of(exchanges(), [&](const RowInfo& row) {
+    return fulfills(row, update.wants);
+  });
   throw UsageError(fmt::format("'{}' {}; '{}' is no exchange for it, take {}",
                                update.name,
                                update.because,
@@ -96,21 +104,32 @@ void check_coded(const StrategySpec& spec) {
         codec.guarantee == Guarantee::kRounded ? "rounds" : "compresses",
         why));
   };
-  if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
+  if (spec.exchange.row->late) {
     refuse(fmt::format(
-        "'{}' over '{}' sends the parameters themselves; take identity, or "
-        "neighbor-allreduce with the update rule atc, awc, pga or local-sgd",
-        spec.update.row->name,
+        "'{}' averages while codes are under way, so the copies at their two "
+        "ends differ, which averages of codes need equal; take identity, or "
+        "neighbor-allreduce",
         spec.exchange.row->name));
   }
+  if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
+    refuse(fmt::format(
+        "'{}' over '{}' sends the parameters themselves; take identity, or {} "
+        "with an update rule of {}",
+        spec.update.row->name,
+        spec.exchange.row->name,
+        fmt::join(
+            names_of(exchanges(),
+                     [](const auto& row) { return row.make_coded != nullptr; }),
+            ", "),
+        fmt::join(
+            names_of(update_rules(), [](const auto& row) { return row.coded; }),
+            ", ")));
+  }
   if (!spec.codec.row->make(spec.codec.options)->contraction()) {
-    std::vector<std::string_view> able;
-    for (const auto& row : codecs()) {
-      if (row.guarantee != Guarantee::kNeutral &&
-          row.make(resolve(row, {}, {}))->contraction()) {
-        able.push_back(row.name);
-      }
-    }
+    const auto able = names_of(codecs(), [](const auto& row) {
+      return row.guarantee != Guarantee::kNeutral &&
+             row.make(resolve(row, {}, {}))->contraction();
+    });
     refuse(fmt::format(
         "neighbors need codes that keep a share of every change of one rank's "
         "parameters, as those of '{}' do not; take {}",

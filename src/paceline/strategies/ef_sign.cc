@@ -63,7 +63,7 @@ class EfSign final : public CodecRule {
 
   /// The share of normally distributed values: (|x|_1)^2 / (n |x|_2^2).
   std::optional<Contraction> contraction() const override {
-    return Contraction{.share = 2 / std::numbers::pi};
+    return Contraction{.share = 2 / std::numbers::pi, .overshoots = true};
   }
 
   void decode_from(const std::vector<Slice>& forms,

@@ -52,18 +52,22 @@ constexpr std::array kServerOptions{
                OptionKind::kCount},
 };
 
+constexpr OptionInfo kGammaOption{
+    .key = "gamma",
+    .fallback = "0",
+    .summary =
+        "with a codec: the step towards what the neighbors' codes say; "
+        "0: the share that the codec keeps",
+    .kind = OptionKind::kNumber,
+    .implied = true};
+
 constexpr std::array kNeighborOptions{
     OptionInfo{"topology",
                "one-peer-exp",
                "the graph of ranks: one of `paceline list topologies`",
                OptionKind::kTopology},
     kLocalOption,
-    OptionInfo{.key = "gamma",
-               .fallback = "0",
-               .summary = "with a codec: the step towards what the neighbors' "
-                          "codes say; 0: the share that the codec keeps",
-               .kind = OptionKind::kNumber,
-               .implied = true},
+    kGammaOption,
 };
 
 constexpr std::array kPushSumOptions{
@@ -73,6 +77,7 @@ constexpr std::array kPushSumOptions{
                "`paceline list topologies`",
                OptionKind::kTopology},
     kLocalOption,
+    kGammaOption,
 };
 
 constexpr std::array kWinPutOptions{
@@ -101,6 +106,7 @@ constexpr std::array kHierarchicalNeighborOptions{
                OptionKind::kWord,
                kHierarchyStyles},
     kLocalOption,
+    kGammaOption,
 };
 
 constexpr std::array kExchanges{
@@ -158,7 +164,7 @@ constexpr std::array kExchanges{
          .partner = "atc",
          .parameters = true},
         make_neighbor_allreduce,
-        make_choco},
+        make_coded_neighbor_allreduce},
     Row<ExchangeRule>{
         {.name = "hierarchical-neighbor-allreduce",
          .summary = "the mean inside hosts, averaged with neighboring hosts",
@@ -168,11 +174,14 @@ constexpr std::array kExchanges{
          .phases =
              "sum in the host, messages between; average, spread in the host",
          .rounds = "3",
-         .bytes = "2 (L-1)/L S + degree S/L; leader: 2 (L-1)/L S + 2 degree S, "
-                  "others 2 (L-1)/L S + degree S",
+         .bytes =
+             "2 (L-1)/L S + degree S/L; leader: 2 (L-1)/L S + 2 degree S, "
+             "others 2 (L-1)/L S + degree S; with a codec forms of what goes "
+             "to neighbors",
          .partner = "atc",
          .parameters = true},
-        make_hierarchical_neighbor_allreduce},
+        make_hierarchical_neighbor_allreduce,
+        make_coded_hierarchical_neighbor_allreduce},
     Row<ExchangeRule>{
         {.name = "parameter-allreduce",
          .summary = "parameters averaged by all ranks, beside themselves",
@@ -193,11 +202,12 @@ constexpr std::array kExchanges{
          .options = kPushSumOptions,
          .phases = "weights, messages; average, divide",
          .rounds = "1",
-         .bytes = "degree (S + 4)",
+         .bytes = "degree (S + 4); with a codec forms in place of S",
          .partner = "atc",
          .parameters = true,
          .prepared = true},
-        make_push_sum},
+        make_push_sum,
+        make_coded_push_sum},
     Row<ExchangeRule>{
         {.name = "win-put",
          .summary = "parameters mixed with what neighbors' puts have brought; "

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "paceline/base/error.h"
 #include "paceline/strategies/host_communicators.h"
 #include "paceline/strategies/neighbors.h"
+#include "paceline/strategies/public_copies.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -30,14 +35,34 @@ constexpr auto kShare = "share";
 ///
 /// L ranks a host, S = bytes of the slice with the padding of its bucket.  Both
 /// compute the same; leader is what BlueFog does, shards puts a Lth of it on
-/// each rank's lane.  Ying et al., NeurIPS 2021, arXiv:2110.13363; BlueFog,
-/// 2021, arXiv:2111.04287.
+/// each rank's lane.  With a codec, shares of the hosts' means are averaged as
+/// PublicCopies says, in buffers as large as the values.  Ying et al., NeurIPS
+/// 2021, arXiv:2110.13363; BlueFog, 2021, arXiv:2111.04287.
 class HierarchicalNeighborAllreduce final : public ExchangeRule {
  public:
   explicit HierarchicalNeighborAllreduce(const Options& options)
       : topology_(options.text("topology")),
         leader_(options.text("style") == "leader"),
-        local_(static_cast<Rank>(options.count("local"))) {}
+        local_(static_cast<Rank>(options.count("local"))) {
+    refuse_gamma(kHierarchicalNeighborAllreduce, options);
+  }
+
+  HierarchicalNeighborAllreduce(const Options& options,
+                                std::unique_ptr<CodecRule> codec)
+      : topology_(options.text("topology")),
+        leader_(options.text("style") == "leader"),
+        local_(static_cast<Rank>(options.count("local"))),
+        copies_(std::in_place,
+                kHierarchicalNeighborAllreduce,
+                options,
+                std::move(codec)) {
+    if (leader_) {
+      throw UsageError(fmt::format(
+          "strategy option {}:style=leader: with a codec every rank of a host "
+          "sends the code of its share; take style=shards",
+          kHierarchicalNeighborAllreduce));
+    }
+  }
 
   ExchangeTraits traits(const PlanInput& input) const override {
     const Hosts all = hosts(input);
@@ -57,21 +82,18 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Bucket>&,
+              const std::vector<Bucket>& buckets,
               const WireFormat& format,
               SetupBuilder& builder) const override {
     const Hosts all = hosts(input);
-    const Slice values =
-        whole(builder.setup(), buffer_named(builder.setup(), kValues));
-    const Elements share = leader_ ? values.count : values.count / all.local;
-    builder.add_buffer(
-        {.name = kShare, .dtype = format.type, .elements = share});
     const auto graph = this->graph(all);
     check_doubly_stochastic(*graph, kHierarchicalNeighborAllreduce);
-    const std::size_t degree = graph->degree(all.host_of(input.rank));
-    for (std::size_t i = 0; i < degree; ++i) {
-      builder.add_buffer(
-          {.name = inbox(i), .dtype = format.type, .elements = share});
+    const Rank host = all.host_of(input.rank);
+    if (copies_) {
+      builder.add_twin(kShare);
+      copies_->extend(input, buckets, {*graph, all.count, host}, builder);
+    } else {
+      add_shares(graph->degree(host), all, format, builder);
     }
     add_host_communicators(all, builder);
     add_lane_communicators(all, leader_ ? 1 : all.local, builder);
@@ -89,8 +111,17 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     } else if (all.local > 1) {
       program.reduce_scatter(wire, own, reducing_on_host(all, program));
     }
-    if (all.count > 1 && (!leader_ || place(all, program) == 0)) {
-      exchange(own, all, program);
+    if (copies_ && all.local > 1) {
+      program.kernel("linear", {{own}}, {{own}}, {1.0 / all.local});
+    }
+    if (all.count == 1 || (leader_ && place(all, program) != 0)) {
+      return;
+    }
+    const Mixing row = row_of_ranks(all, program);
+    if (copies_) {
+      copies_->start(own, row, lane_of(all, program), program);
+    } else {
+      exchange(own, row, all, program);
     }
   }
 
@@ -106,7 +137,14 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
       }
     }
     const bool gathers = !leader_ && all.local > 1;
-    mix(own, gathers ? own : wire, all, program);
+    if (!copies_) {
+      mix(own, gathers ? own : wire, all, program);
+    } else if (all.count > 1) {
+      copies_->finish(own, row_of_ranks(all, program), program);
+    }
+    if (copies_ && !gathers) {
+      program.kernel("copy", {{own}}, {{wire}}, {1});
+    }
     if (gathers) {
       program.all_gather(own, wire, gathering_on_host(all, program));
     }
@@ -114,6 +152,10 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 
   Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
     return time_on(model.all_reduce, "all-reduce", bytes);
+  }
+
+  const CodecRule* codec() const override {
+    return copies_ ? &copies_->codec() : nullptr;
   }
 
  private:
@@ -125,6 +167,24 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
                         const Program& program) {
     return range_in(inbox(neighbor), own, program);
   }
+
+  /// This rank's share, and one from each of `degree` neighbors.
+  void add_shares(std::size_t degree,
+                  const Hosts& all,
+                  const WireFormat& format,
+                  SetupBuilder& builder) const {
+    const Slice values =
+        whole(builder.setup(), buffer_named(builder.setup(), kValues));
+    const Elements share = values.count / pieces(all);
+    builder.add_buffer(
+        {.name = kShare, .dtype = format.type, .elements = share});
+    for (std::size_t i = 0; i < degree; ++i) {
+      builder.add_buffer(
+          {.name = inbox(i), .dtype = format.type, .elements = share});
+    }
+  }
+
+  Rank pieces(const Hosts& all) const { return leader_ ? 1 : all.local; }
 
   Hosts hosts(const PlanInput& input) const {
     return hosts_of(input, input.world, local_, kHierarchicalNeighborAllreduce);
@@ -139,36 +199,47 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
                                 program.phase());
     });
   }
+  /// The same with ranks at this rank's place for hosts.
+  Mixing row_of_ranks(const Hosts& all, Program& program) const {
+    Mixing row = mixing(all, program);
+    const Rank here = place(all, program);
+    for (Neighbor& from : row.from) {
+      from.rank = all.rank_of(from.rank, here);
+    }
+    for (Rank& to : row.to) {
+      to = all.rank_of(to, here);
+    }
+    return row;
+  }
   static Rank place(const Hosts& all, const Program& program) {
     return all.place_of(program.input().rank);
   }
-  /// Beside the values, which stay as they are until the slice is taken.
+  /// Beside the values, which stay as they are until the slice is taken; with
+  /// a codec at its place in a buffer as large.
   Slice own_share(const Slice& wire,
                   const Hosts& all,
                   const Program& program) const {
-    const Rank pieces = leader_ ? 1 : all.local;
+    const Elements count = wire.count / pieces(all);
     return {buffer_named(program.setup(), kShare),
-            wire.begin / pieces,
-            wire.count / pieces};
+            copies_ ? wire.begin + place(all, program) * count
+                    : wire.begin / pieces(all),
+            count};
   }
 
   /// With the same place of the neighboring hosts.
-  void exchange(const Slice& own, const Hosts& all, Program& program) const {
-    const Mixing& hosts = mixing(all, program);
-    const Rank here = place(all, program);
-    std::vector<Message> sends, receives;
-    if (hosts.from.empty() && hosts.to.empty()) {
+  static void exchange(const Slice& own,
+                       const Mixing& row,
+                       const Hosts& all,
+                       Program& program) {
+    if (row.from.empty() && row.to.empty()) {
       return;  // a step without neighbors
     }
-    for (const Rank to : hosts.to) {
-      sends.push_back({all.rank_of(to, here), own});
-    }
-    for (std::size_t i = 0; i < hosts.from.size(); ++i) {
-      receives.push_back(
-          {all.rank_of(hosts.from[i].rank, here), received(own, i, program)});
+    std::vector<Message> receives;
+    for (std::size_t i = 0; i < row.from.size(); ++i) {
+      receives.push_back({row.from[i].rank, received(own, i, program)});
     }
     program.exchange(
-        lane_of(all, program), std::move(sends), std::move(receives));
+        lane_of(all, program), Neighbors::sends(row, own), std::move(receives));
   }
 
   /// What was exchanged are sums over hosts: their mean is taken here.
@@ -189,6 +260,7 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   TopologyChoice topology_;
   bool leader_;
   Rank local_;
+  std::optional<PublicCopies> copies_;
 };
 
 }  // namespace
@@ -196,6 +268,12 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
 std::unique_ptr<ExchangeRule> make_hierarchical_neighbor_allreduce(
     const Options& options) {
   return std::make_unique<HierarchicalNeighborAllreduce>(options);
+}
+
+std::unique_ptr<ExchangeRule> make_coded_hierarchical_neighbor_allreduce(
+    const Options& options, std::unique_ptr<CodecRule> codec) {
+  return std::make_unique<HierarchicalNeighborAllreduce>(options,
+                                                         std::move(codec));
 }
 
 }  // namespace paceline::strategies

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include <optional>
+#include <utility>
 
-#include "paceline/base/error.h"
 #include "paceline/strategies/neighbors.h"
+#include "paceline/strategies/public_copies.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -17,21 +18,20 @@ constexpr auto kNeighborAllreduce = "neighbor-allreduce";
 ///   extra memory, rank             degree * S of the model
 ///   guarantee                      consensus: ranks agree in the limit only
 ///
-/// Rows and columns of W sum to 1, so the mean over the ranks is kept.  Lian et
-/// al., NeurIPS 2017, arXiv:1705.09056; one peer a step: Assran et al., ICML
-/// 2019, arXiv:1811.10792.
+/// Rows and columns of W sum to 1, so the mean over the ranks is kept.  With a
+/// codec it is as PublicCopies says.  Lian et al., NeurIPS 2017,
+/// arXiv:1705.09056; one peer a step: Assran et al., ICML 2019,
+/// arXiv:1811.10792.
 class NeighborAllreduce final : public ExchangeRule {
  public:
   explicit NeighborAllreduce(const Options& options)
       : neighbors_(options, kNeighborAllreduce) {
-    if (options.number("gamma") != 0) {
-      throw UsageError(fmt::format(
-          "strategy option {}:gamma={}: it is the step of averages that a "
-          "codec carries, and the strategy names no codec",
-          kNeighborAllreduce,
-          options.text("gamma")));
-    }
+    refuse_gamma(kNeighborAllreduce, options);
   }
+
+  NeighborAllreduce(const Options& options, std::unique_ptr<CodecRule> codec)
+      : neighbors_(options, kNeighborAllreduce),
+        copies_(std::in_place, kNeighborAllreduce, options, std::move(codec)) {}
 
   ExchangeTraits traits(const PlanInput& input) const override {
     return neighbors_.traits(input);
@@ -42,29 +42,42 @@ class NeighborAllreduce final : public ExchangeRule {
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Bucket>&,
+              const std::vector<Bucket>& buckets,
               const WireFormat& format,
               SetupBuilder& builder) const override {
-    check_doubly_stochastic(*neighbors_.graph(input), kNeighborAllreduce);
-    neighbors_.add_inboxes(input, format, builder);
+    const auto graph = neighbors_.graph(input);
+    check_doubly_stochastic(*graph, kNeighborAllreduce);
+    if (copies_) {
+      copies_->extend(
+          input, buckets, {*graph, input.world, input.rank}, builder);
+    } else {
+      neighbors_.add_inboxes(input, format, builder);
+    }
     builder.add_world(kNeighborCommunicator);
   }
 
   void start(const WireSlice& crossing, Program& program) const override {
     const Mixing& mixing = neighbors_.mixing(program);
-    if (mixing.from.empty() && mixing.to.empty()) {
-      return;  // a step without neighbors
+    const CommunicatorId on =
+        communicator_named(program.setup(), kNeighborCommunicator);
+    if (copies_) {
+      copies_->start(crossing.mine, mixing, on, program);
+    } else if (!mixing.from.empty() || !mixing.to.empty()) {
+      program.exchange(on,
+                       Neighbors::sends(mixing, crossing.mine),
+                       Neighbors::receives(mixing, crossing.mine, program));
     }
-    program.exchange(communicator_named(program.setup(), kNeighborCommunicator),
-                     Neighbors::sends(mixing, crossing.mine),
-                     Neighbors::receives(mixing, crossing.mine, program));
   }
 
   void finish(const WireSlice& crossing, Program& program) const override {
     const Slice& wire = crossing.mine;
     const Mixing& mixing = neighbors_.mixing(program);
-    if (mixing.from.empty()) {
+    if (copies_) {
+      copies_->finish(wire, mixing, program);
       return;
+    }
+    if (mixing.from.empty()) {
+      return;  // a step without neighbors
     }
     std::vector<Access> reads{{wire}};
     std::vector<double> weights{mixing.self};
@@ -79,14 +92,24 @@ class NeighborAllreduce final : public ExchangeRule {
     return neighbors_.time(model, bytes);
   }
 
+  const CodecRule* codec() const override {
+    return copies_ ? &copies_->codec() : nullptr;
+  }
+
  private:
   Neighbors neighbors_;
+  std::optional<PublicCopies> copies_;
 };
 
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_neighbor_allreduce(const Options& options) {
   return std::make_unique<NeighborAllreduce>(options);
+}
+
+std::unique_ptr<ExchangeRule> make_coded_neighbor_allreduce(
+    const Options& options, std::unique_ptr<CodecRule> codec) {
+  return std::make_unique<NeighborAllreduce>(options, std::move(codec));
 }
 
 }  // namespace paceline::strategies

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "paceline/strategies/neighbors.h"
+#include "paceline/strategies/public_copies.h"
 #include "paceline/strategies/rows.h"
 
 namespace paceline::strategies {
@@ -16,6 +20,33 @@ std::string inbox_weight(std::size_t neighbor) {
   return fmt::format("neighbor{}_weight", neighbor);
 }
 
+/// A graph with other weights: a_ij = 1 / (1 + receivers of j).
+class SharedOut final : public Topology {
+ public:
+  explicit SharedOut(std::unique_ptr<const Topology> graph)
+      : graph_(std::move(graph)) {}
+
+  Step period() const override { return graph_->period(); }
+
+  Mixing mixing(Rank node, Step step) const override {
+    Mixing row = graph_->mixing(node, step);
+    row.self = share(row);
+    for (Neighbor& from : row.from) {
+      from.weight = share(graph_->mixing(from.rank, step));
+    }
+    return row;
+  }
+
+  std::size_t degree(Rank node) const override { return graph_->degree(node); }
+
+ private:
+  static double share(const Mixing& row) {
+    return 1.0 / static_cast<double>(row.to.size() + 1);
+  }
+
+  std::unique_ptr<const Topology> graph_;
+};
+
 /// Every rank shares what it has out among itself and those it sends to, in
 /// equal parts: x_i <- sum over j of a_ij x_j with a_ij = 1 / (1 + receivers of
 /// j), and likewise a weight w_i that begins at 1.  The parameters are x / w,
@@ -29,22 +60,36 @@ std::string inbox_weight(std::size_t neighbor) {
 ///
 /// The optimizer is applied to x, for which prepare() multiplies the parameters
 /// by the weight: the gradients of all ranks then count alike.  The weights
-/// cross once a step, before the first bucket.  Kempe et al., FOCS 2003; Assran
-/// et al., ICML 2019, arXiv:1811.10792.
+/// cross once a step, before the first bucket.  With a codec x moves as
+/// PublicCopies says, and w, which crosses whole, by the same gamma.  Kempe et
+/// al., FOCS 2003; Assran et al., ICML 2019, arXiv:1811.10792; quantized:
+/// Taheri et al., ICML 2020.
 class PushSum final : public ExchangeRule {
  public:
-  explicit PushSum(const Options& options) : neighbors_(options, kPushSum) {}
+  explicit PushSum(const Options& options) : neighbors_(options, kPushSum) {
+    refuse_gamma(kPushSum, options);
+  }
+
+  PushSum(const Options& options, std::unique_ptr<CodecRule> codec)
+      : neighbors_(options, kPushSum),
+        copies_(std::in_place, kPushSum, options, std::move(codec)) {}
 
   ExchangeTraits traits(const PlanInput& input) const override {
     return neighbors_.traits(input);
   }
 
   void extend(const PlanInput& input,
-              const std::vector<Bucket>&,
+              const std::vector<Bucket>& buckets,
               const WireFormat& format,
               SetupBuilder& builder) const override {
-    neighbors_.add_inboxes(input, format, builder);
-    const std::size_t degree = neighbors_.graph(input)->degree(input.rank);
+    const SharedOut graph(neighbors_.graph(input));
+    if (copies_) {
+      copies_->extend(
+          input, buckets, {graph, input.world, input.rank}, builder);
+    } else {
+      neighbors_.add_inboxes(input, format, builder);
+    }
+    const std::size_t degree = graph.degree(input.rank);
     for (const char* name : {kPushWeight, kNextPushWeight}) {
       builder.add_buffer(
           {.name = name, .elements = 1, .initial = Initial::kOne});
@@ -65,8 +110,10 @@ class PushSum final : public ExchangeRule {
   }
 
   void start(const WireSlice& crossing, Program& program) const override {
-    const Mixing& mixing = neighbors_.mixing(program);
-    if (!mixing.from.empty() || !mixing.to.empty()) {
+    const Mixing& mixing = row(program);
+    if (copies_) {
+      copies_->start(crossing.mine, mixing, on(program), program);
+    } else if (!mixing.from.empty() || !mixing.to.empty()) {
       program.exchange(on(program),
                        Neighbors::sends(mixing, crossing.mine),
                        Neighbors::receives(mixing, crossing.mine, program));
@@ -75,18 +122,26 @@ class PushSum final : public ExchangeRule {
 
   void finish(const WireSlice& crossing, Program& program) const override {
     const Slice& wire = crossing.mine;
-    const Mixing& mixing = neighbors_.mixing(program);
-    std::vector<Access> reads{{wire}};
-    for (std::size_t i = 0; i < mixing.from.size(); ++i) {
-      reads.push_back({Neighbors::received(wire, i, program)});
+    const Mixing& mixing = row(program);
+    if (copies_) {
+      copies_->finish(wire, mixing, program);
+    } else {
+      std::vector<Access> reads{{wire}};
+      for (std::size_t i = 0; i < mixing.from.size(); ++i) {
+        reads.push_back({Neighbors::received(wire, i, program)});
+      }
+      program.kernel("linear", std::move(reads), {{wire}}, shares(mixing, 1));
     }
-    program.kernel("linear", std::move(reads), {{wire}}, shares(program));
     program.kernel(
         "divide", {{wire}, {one(kNextPushWeight, program)}}, {{wire}});
   }
 
   Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
     return neighbors_.time(model, bytes);
+  }
+
+  const CodecRule* codec() const override {
+    return copies_ ? &copies_->codec() : nullptr;
   }
 
  private:
@@ -100,16 +155,19 @@ class PushSum final : public ExchangeRule {
     return communicator_named(program.setup(), kPushCommunicator);
   }
 
-  /// What this rank keeps of its own, then what each neighbor gives it of its.
-  std::vector<double> shares(Program& program) const {
-    const auto graph = neighbors_.graph(program.input());
-    const auto share = [&](Rank rank) {
-      const auto to = graph->mixing(rank, program.phase()).to;
-      return 1.0 / static_cast<double>(to.size() + 1);
-    };
-    std::vector<double> all{share(program.input().rank)};
-    for (const Neighbor& from : neighbors_.mixing(program).from) {
-      all.push_back(share(from.rank));
+  const Mixing& row(Program& program) const {
+    return program.derived<Mixing>([&] {
+      return SharedOut(neighbors_.graph(program.input()))
+          .mixing(program.input().rank, program.phase());
+    });
+  }
+
+  /// What this rank keeps of its own, then what each neighbor gives it of its,
+  /// in a step of length `gamma`.
+  static std::vector<double> shares(const Mixing& row, double gamma) {
+    std::vector<double> all{1 + gamma * (row.self - 1)};
+    for (const Neighbor& from : row.from) {
+      all.push_back(gamma * from.weight);
     }
     return all;
   }
@@ -117,7 +175,7 @@ class PushSum final : public ExchangeRule {
   void exchange_weights(Program& program) const {
     const Slice weight = one(kPushWeight, program);
     const Slice next = one(kNextPushWeight, program);
-    const Mixing& mixing = neighbors_.mixing(program);
+    const Mixing& mixing = row(program);
     program.kernel("copy", {{next}}, {{weight}}, {1});
     std::vector<Message> receives;
     std::vector<Access> reads{{weight}};
@@ -130,16 +188,25 @@ class PushSum final : public ExchangeRule {
       program.exchange(
           on(program), Neighbors::sends(mixing, weight), std::move(receives));
     }
-    program.kernel("linear", std::move(reads), {{next}}, shares(program));
+    program.kernel("linear",
+                   std::move(reads),
+                   {{next}},
+                   shares(mixing, copies_ ? copies_->gamma() : 1));
   }
 
   Neighbors neighbors_;
+  std::optional<PublicCopies> copies_;
 };
 
 }  // namespace
 
 std::unique_ptr<ExchangeRule> make_push_sum(const Options& options) {
   return std::make_unique<PushSum>(options);
+}
+
+std::unique_ptr<ExchangeRule> make_coded_push_sum(
+    const Options& options, std::unique_ptr<CodecRule> codec) {
+  return std::make_unique<PushSum>(options, std::move(codec));
 }
 
 }  // namespace paceline::strategies

@@ -55,6 +55,9 @@ struct WireSlice {
 struct Contraction {
   double share = 1;
   double factor = 1;
+  /// Whether some values are decoded as more than twice what they are, as where
+  /// all have one size.
+  bool overshoots = false;
 };
 
 /// The form in which a slice is sent.

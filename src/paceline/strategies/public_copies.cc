@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/strategies/public_copies.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
+#include "paceline/strategies/error_feedback.h"
+
+namespace paceline::strategies {
+namespace {
+
+constexpr auto kChange = "change";
+constexpr auto kDecoded = "decoded";
+constexpr auto kOrigin = "origin";
+
+std::string copy_name(Step phase) {
+  return fmt::format("public_copy{}", phase);
+}
+
+std::string pull_name(Step phase) {
+  return fmt::format("pull{}", phase);
+}
+
+std::string inbox_name(std::size_t neighbor, const Buffer& of) {
+  return fmt::format("neighbor{}_{}", neighbor, of.name);
+}
+
+Slice inbox(std::size_t neighbor, const Slice& form, const Program& program) {
+  const Buffer& of = program.setup().buffers[index_of(form.buffer)];
+  return range_in(inbox_name(neighbor, of), form, program);
+}
+
+/// What the sum of the row is above 1; 0 where that is rounding.
+double excess_of(const Mixing& row) {
+  constexpr double kRounding = 1e-6;  // as imbalance() allows
+  double excess = row.self - 1;
+  for (const Neighbor& from : row.from) {
+    excess += from.weight;
+  }
+  return std::abs(excess) > kRounding ? excess : 0;
+}
+
+bool is_alone(const Mixing& row) {
+  return row.from.empty() && row.to.empty();
+}
+
+}  // namespace
+
+PublicCopies::PublicCopies(std::string_view who,
+                           const Options& options,
+                           std::unique_ptr<CodecRule> codec)
+    : who_(who),
+      codec_(std::move(codec)),
+      contraction_(*codec_->contraction()),
+      gamma_(options.number("gamma") == 0 ? contraction_.share
+                                          : options.number("gamma")) {}
+
+void PublicCopies::check(const Topology& graph, Rank nodes) const {
+  for (Step step = 0; step < graph.period(); ++step) {
+    const std::string uneven =
+        contraction_.overshoots ? asymmetry_of(graph, nodes, step) : "";
+    if (!uneven.empty()) {
+      throw UsageError(fmt::format(
+          "'{}' with a codec whose codes may exceed what they stand for needs "
+          "symmetric weights, since with others the excess grows, and {}; take "
+          "topology=ring, or the codec topk, random-k, qsgd or bf16",
+          who_,
+          uneven));
+    }
+    for (Rank node = 0;
+         codec_->combination() == Combination::kOwnSum && node < nodes;
+         ++node) {
+      const std::size_t all = graph.mixing(0, step).from.size();
+      const std::size_t mine = graph.mixing(node, step).from.size();
+      if (mine != all) {
+        throw UsageError(fmt::format(
+            "'{}' with a codec that draws the same places on all ranks needs "
+            "programs of one length, and rank {} has {} neighbors where rank "
+            "0 has {}; take topology=ring, or the codec topk",
+            who_,
+            node,
+            mine,
+            all));
+      }
+    }
+  }
+}
+
+void PublicCopies::extend(const PlanInput& input,
+                          const std::vector<Bucket>& buckets,
+                          const GraphNode& mine,
+                          SetupBuilder& builder) const {
+  check(mine.graph, mine.nodes);
+  PlanInput unscaled = input;  // no scale changes parameters
+  unscaled.loss_scaling = false;
+  codec_->extend(unscaled, buckets, builder);
+  bool even = true;
+  for (Step phase = 0; phase < mine.graph.period(); ++phase) {
+    builder.add_twin(copy_name(phase), Initial::kParameters);
+    builder.add_twin(pull_name(phase));
+    even = even && excess_of(mine.graph.mixing(mine.node, phase)) == 0;
+  }
+  builder.add_twin(kChange);
+  builder.add_twin(kDecoded);
+  if (!even) {
+    builder.add_twin(kOrigin, Initial::kParameters);
+  }
+  add_inboxes(buckets, mine.graph.degree(mine.node), input, builder);
+}
+
+void PublicCopies::start(const Slice& values,
+                         const Mixing& mixing,
+                         CommunicatorId on,
+                         Program& program) const {
+  const Slice change = range_in(kChange, values, program);
+  const auto forms = codec_->crossings(change, 0, program);
+  if (forms.empty() || is_alone(mixing)) {
+    return;
+  }
+  const Slice decoded = range_in(kDecoded, values, program);
+  const Slice copy = range_in(copy_name(program.phase()), values, program);
+  program.kernel("linear", {{values}, {copy}}, {{change}}, {1, -1});
+  forget_residual(change, program);
+  codec_->encode(change, 0, program);
+  send(forms, mixing, on, program);
+  std::vector<Slice> mine;
+  for (const WireSlice& form : forms) {
+    mine.push_back(form.mine);
+  }
+  codec_->decode_from(mine, decoded, program);
+  add(decoded, 1, copy, program);
+  add(decoded,
+      mixing.self - 1,
+      range_in(pull_name(program.phase()), values, program),
+      program);
+}
+
+void PublicCopies::finish(const Slice& values,
+                          const Mixing& mixing,
+                          Program& program) const {
+  const Slice change = range_in(kChange, values, program);
+  const auto forms = codec_->crossings(change, 0, program);
+  if (forms.empty() || is_alone(mixing)) {
+    return;
+  }
+  const Slice decoded = range_in(kDecoded, values, program);
+  const Slice pull = range_in(pull_name(program.phase()), values, program);
+  for (std::size_t i = 0; i < mixing.from.size(); ++i) {
+    std::vector<Slice> theirs;
+    for (const WireSlice& form : forms) {
+      theirs.push_back(inbox(i, form.mine, program));
+    }
+    codec_->decode_from(theirs, decoded, program);
+    add(decoded, mixing.from[i].weight, pull, program);
+  }
+  std::vector<Access> reads{{values}, {pull}};
+  std::vector<double> weights{1, gamma_};
+  if (const double excess = excess_of(mixing); excess != 0) {
+    reads.push_back({range_in(kOrigin, values, program)});
+    weights.push_back(gamma_ * excess);
+  }
+  program.kernel("linear", std::move(reads), {{values}}, std::move(weights));
+}
+
+/// One for each neighbor and each buffer in which a form lies.
+void PublicCopies::add_inboxes(const std::vector<Bucket>& buckets,
+                               std::size_t degree,
+                               const PlanInput& input,
+                               SetupBuilder& builder) const {
+  std::vector<Buffer> crossing;
+  const Program program(input, builder.setup(), {.buckets = buckets});
+  for (const Bucket& bucket : buckets) {
+    for (const WireSlice& form : codec_->crossings(bucket.values, 0, program)) {
+      const Buffer& of = builder.setup().buffers[index_of(form.mine.buffer)];
+      if (std::ranges::find(crossing, of.name, &Buffer::name) ==
+          crossing.end()) {
+        crossing.push_back(of);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < degree; ++i) {
+    for (Buffer buffer : crossing) {
+      buffer.name = inbox_name(i, buffer);
+      builder.add_buffer(std::move(buffer));
+    }
+  }
+}
+
+void PublicCopies::send(const std::vector<WireSlice>& forms,
+                        const Mixing& mixing,
+                        CommunicatorId on,
+                        Program& program) const {
+  std::vector<Message> sends, receives;
+  for (const WireSlice& form : forms) {
+    for (const Rank to : mixing.to) {
+      sends.push_back({to, form.mine});
+    }
+    for (std::size_t i = 0; i < mixing.from.size(); ++i) {
+      receives.push_back({mixing.from[i].rank, inbox(i, form.mine, program)});
+    }
+  }
+  program.exchange(on, std::move(sends), std::move(receives));
+}
+
+void PublicCopies::add(const Slice& decoded,
+                       double weight,
+                       const Slice& sum,
+                       Program& program) const {
+  program.kernel(
+      "linear", {{sum}, {decoded}}, {{sum}}, {1, weight * contraction_.factor});
+}
+
+void refuse_gamma(std::string_view who, const Options& options) {
+  if (options.number("gamma") != 0) {
+    throw UsageError(fmt::format(
+        "strategy option {}:gamma={}: it is the step of averages that a "
+        "codec carries, and the strategy names no codec",
+        who,
+        options.text("gamma")));
+  }
+}
+
+}  // namespace paceline::strategies
