@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -12,137 +11,21 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/records/dlperf_formats.h"
 #include "paceline/records/importers.h"
 
 namespace paceline::records {
 namespace {
 
+using dlperf::Format;
+using dlperf::kFormats;
+using dlperf::Says;
+
 constexpr int kSkipped = 20;
 constexpr int kTimed = 100;
 constexpr int kMost = 1 << 15;  // of nodes, devices of a node, batch
-
-enum class Says : std::uint8_t {
-  kStamp,         // the line's time: the step ended then
-  kSeconds,       // how long the step took
-  kMilliseconds,  // the same
-  kGlobalRate,    // samples/s of all devices
-  kStepRate       // steps/s, summed over the nodes
-};
-
-// The first timed step of a log whose step numbers begin at 0 or 1 is 20, or 19
-// where the log has a step 0.
-constexpr int kAsNumbered = 0;
-
-// What a framework's log has for each step, by DLPerf's own extractors.
-struct Format {
-  const char* framework;
-  const char* marker;  // a line of a step holds it
-  Says says;
-  const char* number;     // regular expression of the number, or of the stamp
-  const char* step;       // of the step's number; empty: lines are counted
-  int last_skipped;       // the number of the last step before the window
-  const char* extractor;  // what the original computes from it
-  int first_counted = 1;  // the step of the first line, where lines are counted
-};
-
-constexpr const char* kStampNumber =
-    R"((\d{4})-(\d{1,2})-(\d{1,2})\s(\d{1,2}):(\d{1,2}):(\d{1,2})[.,](\d{1,6}))";
-
-constexpr const char* kUnixStamp = R"((\d{9,10}\.\d+)\s*$)";
-
-// "Batch [20]", and of MXNet's Speedometer "Batch [19-20]".
-constexpr const char* kBatchNumber = R"(Batch ?\[(?:\d+-)?(\d{1,9})\])";
-
-constexpr auto kFormats = std::to_array<Format>({
-    {"OneFlow",
-     "train: epoch ",
-     Says::kStamp,
-     kUnixStamp,
-     R"(iter (\d{1,9}),)",
-     20,
-     "stamps of iterations 20 and 120"},
-    {"OneFlow",
-     "total_loss: ",
-     Says::kStamp,
-     kUnixStamp,
-     R"(step: (\d{1,9}),)",
-     19,
-     "stamps of iterations 19 and 119"},
-    {"NGC TensorFlow 1.x",
-     " throughput_train : ",
-     Says::kStamp,
-     kStampNumber,
-     R"(Iteration: (\d{1,9})\b)",
-     20,
-     "stamps of iterations 20 and 120"},
-    {"PyTorch",
-     "Epoch: [0][",
-     Says::kSeconds,
-     R"(Time +(\d+\.?\d*) \()",
-     R"(Epoch: \[0\]\[ *(\d{1,9})/)",
-     19,
-     "mean of the printed times of lines 21 to 120 after the sixth step, those "
-     "of all ranks of a node in turn"},
-    {"NGC PyTorch",
-     "Epoch: 0 Iteration: ",
-     Says::kStamp,
-     kStampNumber,
-     R"(Iteration: (\d{1,9}) )",
-     20,
-     "stamps of lines 20 and 120 after the fifth"},
-    {"NGC PyTorch",
-     "Training Iteration: ",
-     Says::kStamp,
-     kStampNumber,
-     R"(Training Iteration: (\d{1,9})\b)",
-     20,
-     "stamps of lines 20 and 120 after the fifth"},
-    {"NGC TensorFlow 1.x",
-     " imgs_per_sec ",
-     Says::kGlobalRate,
-     R"(imgs_per_sec : (\d+\.?\d*))",
-     "",
-     20,
-     "mean of the printed rates",
-     21},
-    {"NGC MXNet",
-     " Epoch[0] Batch ",
-     Says::kGlobalRate,
-     R"(Speed: (\d+\.?\d*) samples/sec)",
-     kBatchNumber,
-     kAsNumbered,
-     "mean of the printed rates"},
-    {"MXNet",
-     "Epoch[0] Batch[",
-     Says::kGlobalRate,
-     R"(Speed: (\d+\.?\d*) samples/sec)",
-     kBatchNumber,
-     kAsNumbered,
-     "mean of the printed rates"},
-    {"PaddlePaddle",
-     "elapse ",
-     Says::kSeconds,
-     R"(elapse (\d+\.?\d*) sec)",
-     R"(train batch (\d{1,9})\b)",
-     19,
-     "mean of batch / elapse"},
-    // A step of all nodes counts as many steps as there are nodes.
-    {"PaddlePaddle",
-     " speed: ",
-     Says::kStepRate,
-     R"(speed: (\d+\.?\d*) steps/s)",
-     R"(\bstep: (\d{1,9}),)",
-     20,
-     "mean of the printed rates"},
-    {"MXNet",
-     "throughput=",
-     Says::kMilliseconds,
-     R"(latency=(\d+\.?\d*) ms/batch)",
-     R"(\[step (\d{1,9})\])",
-     20,
-     "mean of batch / latency, median over ranks"},
-});
 
 // What the path says: .../NnGg/MODEL_bB_PRECISION_REPETITION.log
 struct Name {
@@ -182,15 +65,34 @@ std::optional<Name> name_of(const std::string& path) {
               .precision = parts[3] == "fp32" ? "fp32" : "amp"};
 }
 
-// Seconds of a day and date in a stamp, on a common scale.
+// Seconds of a day and date in a stamp, on a common scale.  The year may be
+// left out.
 double seconds_of(const std::smatch& stamp) {
   using std::chrono::sys_days;
-  const auto part = [&stamp](std::size_t i) { return std::stoi(stamp[i]); };
-  const sys_days day = std::chrono::year(part(1)) / part(2) / part(3);
+  const std::size_t month = stamp.size() - dlperf::kGroupsFromMonth;
+  const auto part = [&](std::size_t i) { return std::stoi(stamp[month + i]); };
+  const sys_days day =
+      std::chrono::year(month > 1 ? std::stoi(stamp[1]) : dlperf::kLeapYear) /
+      part(0) / part(1);
   const double fraction =
-      part(7) / std::pow(10.0, static_cast<double>(stamp[7].length()));
+      part(5) / std::pow(10.0, static_cast<double>(stamp[month + 5].length()));
   return 86400.0 * static_cast<double>(day.time_since_epoch().count()) +
-         3600.0 * part(4) + 60.0 * part(5) + part(6) + fraction;
+         3600.0 * part(2) + 60.0 * part(3) + part(4) + fraction;
+}
+
+// A line of MindSpore's times gets the last line before it that has a step.
+std::vector<std::string> lines_with_steps(std::string_view text) {
+  std::vector<std::string> lines = split_lines(text);
+  std::string named;
+  for (std::string& line : lines) {
+    if (line.find(dlperf::kEpochMarker) != std::string::npos) {
+      line += ' ' + named;
+    } else if (line.find("epoch: ") != std::string::npos &&
+               line.find("step: ") != std::string::npos) {
+      named = line;
+    }
+  }
+  return lines;
 }
 
 // Numbers of steps are those of the lines, or counted.
@@ -205,8 +107,11 @@ struct Steps {
 double seconds_in(const std::smatch& number,
                   const Format& format,
                   const Name& name) {
-  if (format.number == kStampNumber) {
+  if (format.says == Says::kStamp && number.size() > 2) {
     return seconds_of(number);
+  }
+  if (format.says == Says::kEpochs) {
+    return std::stod(number[2]) * 1e-3;
   }
   const double value = std::stod(number[1]);
   switch (format.says) {
@@ -230,8 +135,21 @@ std::optional<int> step_in(const std::string& line,
   if (*format.step == '\0' || !std::regex_search(line, step, numbered)) {
     return std::nullopt;
   }
-  const int number = std::stoi(step[1]);
+  int number = 1;
+  for (std::size_t i = 1; i < step.size(); ++i) {
+    number *= step[i].matched ? std::stoi(step[i]) : 1;
+  }
   return format.says == Says::kStepRate ? number / name.nodes : number;
+}
+
+// The steps that a line is of, which ends with the last of them.
+int steps_of_line(const std::smatch& number, const Format& format) {
+  if (format.says != Says::kEpochs) {
+    return 1;
+  }
+  const double steps = std::stod(number[1]) / std::stod(number[2]);
+  return steps >= 1 && steps <= kMost ? static_cast<int>(std::lround(steps))
+                                      : 1;
 }
 
 Steps steps_in(const std::vector<std::string>& lines,
@@ -250,8 +168,10 @@ Steps steps_in(const std::vector<std::string>& lines,
     }
   }
   Steps steps{.format = &format};
-  steps.counted = std::ranges::none_of(
-      found, [](const Line& line) { return line.step.has_value(); });
+  steps.counted = format.says != Says::kEpochs &&
+                  std::ranges::none_of(found, [](const Line& line) {
+                    return line.step.has_value();
+                  });
   int counted = format.first_counted;
   for (const Line& line : found) {
     const auto step = steps.counted ? std::optional(counted++) : line.step;
@@ -262,14 +182,16 @@ Steps steps_in(const std::vector<std::string>& lines,
     }
     // Where each rank has a time of its own, the slowest counts.
     const double value = seconds_in(match, format, name);
-    double& kept = steps.by_step.try_emplace(*step, value).first->second;
-    kept = std::max(kept, value);
+    for (int i = *step - steps_of_line(match, format); i < *step; ++i) {
+      double& kept = steps.by_step.try_emplace(i + 1, value).first->second;
+      kept = std::max(kept, value);
+    }
   }
   return steps;
 }
 
 Steps steps_of(std::string_view text, const Name& name) {
-  const std::vector<std::string> lines = split_lines(text);
+  const std::vector<std::string> lines = lines_with_steps(text);
   for (const Format& format : kFormats) {
     Steps steps = steps_in(lines, format, name);
     if (!steps.by_step.empty()) {
@@ -279,23 +201,28 @@ Steps steps_of(std::string_view text, const Name& name) {
   return {};
 }
 
+// A log that has a line for each 100 steps has no line after 20.
+int skipped_in(const Steps& steps) {
+  return std::max(kSkipped, steps.format->last_skipped);
+}
+
 // The durations of the window's steps.  A stamp is the end of its step; the
 // steps between two stamps are taken to be equally long.
 std::vector<double> window_of(const Steps& steps, const std::string& path) {
   const bool stamps = steps.format->says == Says::kStamp;
   const int last_skipped = steps.format->last_skipped;
-  const int begin = steps.counted                 ? kSkipped
-                    : last_skipped != kAsNumbered ? last_skipped
-                    : steps.by_step.contains(0)   ? kSkipped - 1
-                                                  : kSkipped;
+  const int begin = steps.counted                         ? kSkipped
+                    : last_skipped != dlperf::kAsNumbered ? last_skipped
+                    : steps.by_step.contains(0)           ? kSkipped - 1
+                                                          : kSkipped;
   const int end = begin + kTimed;
   if (steps.by_step.rbegin()->first < end) {
     throw UsageError(
         fmt::format("{}: {} steps, but the window is {} after {}",
                     path,
-                    steps.by_step.rbegin()->first + kSkipped - begin,
+                    steps.by_step.rbegin()->first + skipped_in(steps) - begin,
                     kTimed,
-                    kSkipped));
+                    skipped_in(steps)));
   }
   for (const int border : {begin, end}) {
     if (stamps && !steps.by_step.contains(border)) {
@@ -360,7 +287,7 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
                           name->devices_per_node);
   c.strategy = "external";
   c.engine = c.device = c.optimizer = "";
-  c.warmup = kSkipped;
+  c.warmup = skipped_in(steps);
   c.steps = kTimed;
   c.bucket_mb = c.learning_rate = c.momentum = c.weight_decay = 0;
   RankSamples& samples = record.ranks.emplace_back();
@@ -378,7 +305,7 @@ std::vector<RunRecord> import_dlperf_log(std::string_view text,
       "{} steps after {}{}, samples over the sum of their times; DLPerf's own "
       "extractor takes the {}",
       kTimed,
-      kSkipped,
+      skipped_in(steps),
       steps.counted ? ", a line each, which says no number of its step" : "",
       steps.format->extractor);
   if (!steps.unread.empty()) {
