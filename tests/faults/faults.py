@@ -134,6 +134,7 @@ class Run:
         self.moment = draw.uniform(0, options.latest)
         self.problems = []
         self.said = ""
+        self.ended = False  # by a wish, because other cases went on
         self.position = ""
 
     def command(self):
@@ -166,7 +167,7 @@ class Run:
                     self.command(), cwd=folder, env=variables, stderr=errors,
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
                 try:
-                    self.hurt(program, folder, mark.encode())
+                    self.hurt(program, folder, mark.encode(), errors)
                 finally:
                     program.kill()
                     program.wait()
@@ -177,7 +178,19 @@ class Run:
             if not self.problems:
                 self.check_words(program.returncode)
 
-    def hurt(self, program, folder, mark):
+    def wait_for_end(self, program, errors):
+        """Ends a run that goes on with the cases after the one that failed."""
+        until = time.monotonic() + self.options.deadline
+        while program.poll() is None and time.monotonic() < until:
+            if (not self.ended
+                    and b"the others go on" in os.pread(errors.fileno(),
+                                                        1 << 20, 0)):
+                program.terminate()
+                self.ended = True
+            time.sleep(0.02)
+        return program.poll() is not None
+
+    def hurt(self, program, folder, mark, errors):
         began = time.monotonic()
         victim = None
         while victim is None:
@@ -196,9 +209,7 @@ class Run:
             self.problems.append("the run had ended before the fault")
             return
         hurt = time.monotonic()
-        try:
-            program.wait(self.options.deadline)
-        except subprocess.TimeoutExpired:
+        if not self.wait_for_end(program, errors):
             self.problems.append(
                 f"did not end within {self.options.deadline:g} s")
             return
@@ -213,7 +224,9 @@ class Run:
     def check_words(self, code):
         if self.fault == "launcher":
             return
-        self.expect(code == 3, f"exit code {code}")
+        # Of a case that failed, or before the first case.
+        expected = (128 + signal.SIGTERM,) if self.ended else (1, 3)
+        self.expect(code in expected, f"exit code {code}")
         # With tables: "server 0 (rank 1) on host h: ...".
         named = re.search(r"paceline: (?:[a-z]+ ?\d* \()?"
                           rf"rank {self.victim}\)? on host [^\n]*?: "

@@ -76,7 +76,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &S::runs, .group = Group::kMeasuring, .minimum = 1},
     {.name = "retries", .metavar = "N",
      .help = "how often a failed case is repeated before it is recorded as "
-             "failed and the others go on; 0: the first failure ends the run",
+             "failed and the others go on",
      .field = &S::retries, .group = Group::kMeasuring, .minimum = 0},
     // A case.
     {.name = "label", .metavar = "TEXT",

@@ -148,19 +148,19 @@ bool record_failure(const experiment::JobSpec& job,
   return true;
 }
 
-// One repetition of a part: with --retries those of its cases that failed
-// again, and always the others where one was refused.
+// One repetition of a part.  A case that failed is tried again as often as
+// --retries says; then, and at once where it was refused, the others go on.
 launch::Outcome run_repetition(const Whole& whole, Part& part) {
   const int retries = part.job.settings.retries;
+  const bool alone = whole.experiment.cases.size() == 1;
   Part left = part;
   for (;;) {
     Ended ended = run_once(whole, left);
     part.carried = left.carried;
     const launch::Outcome outcome = ended.outcome;
-    const bool refused =
-        is_refused_case(ended) && whole.experiment.cases.size() > 1;
+    const bool refused = is_refused_case(ended) && !alone;
     const bool failed = refused || may_be_repeated(outcome);
-    if (retries == 0 && !refused) {
+    if (retries == 0 && alone) {
       if (failed && !ended.so_far.empty()) {
         record_failure(left.job, ended, whole.results);
       }

@@ -346,7 +346,9 @@ class Session {
 
   void append(const records::RunRecord& whole) {
     if (writer_ != nullptr) {
+      world_.store->set(kCurrentCaseKey, "");  // a full disk fails no case
       writer_->append(whole);
+      world_.store->set(kCurrentCaseKey, whole.configuration.key());
       if (hooks_.recorded) {
         hooks_.recorded();
       }
