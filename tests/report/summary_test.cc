@@ -189,6 +189,13 @@ TEST(Summary, WarnsOfWhatTheSamplesShow) {
                                       "bytes-differ-from-plan"}));
 }
 
+TEST(Summary, ImportedRunsCannotBeMeasuredAgain) {
+  RunRecord r = fixed_record({"1M/2G", "ddp", 2, 100});
+  r.source = records::Source::kImported;
+  EXPECT_EQ(only_row({r}).warnings.at(0).advice,
+            "import more of its runs, or longer ones");
+}
+
 // 40 steps of one rank that swing by 2 ms around 100 ms; those from `begin` to
 // `end` take three times as long.
 RunRecord disturbed(std::size_t begin, std::size_t end) {

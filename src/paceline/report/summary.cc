@@ -11,19 +11,14 @@
 #include "paceline/base/text.h"
 #include "paceline/records/samples.h"
 #include "paceline/report/cases.h"
+#include "paceline/report/summary_warnings.h"
 #include "paceline/stats/bootstrap.h"
-#include "paceline/stats/steady.h"
 
 namespace paceline::report {
 namespace {
 
 using records::Configuration;
 using records::RunRecord;
-
-/// With fewer steps the 95th percentile lies between the two slowest.
-constexpr std::size_t kFewSteps = 21;
-
-using RunSeconds = std::vector<std::vector<double>>;
 
 RunSeconds step_seconds(const Case& one) {
   RunSeconds runs;
@@ -256,85 +251,6 @@ void add_runs(CaseSummary& row, const Case& one) {
   }
 }
 
-// Where half of the runs or more are not steady from their first step: in one
-// of fifteen windows of steady noise a state is found late (docs/measuring.md).
-void warn_if_unsteady(CaseSummary& row, const RunSeconds& runs) {
-  std::size_t late = 0, latest = 0;
-  std::size_t steps = 0;  // of the run that settles last
-  for (const std::vector<double>& run : runs) {
-    const std::size_t first =
-        stats::find_steady_state(run).first.value_or(run.size());
-    late += first > 0 ? 1 : 0;
-    if (first > latest) {
-      latest = first;
-      steps = run.size();
-    }
-  }
-  if (late == 0 || 2 * late < runs.size()) {
-    return;
-  }
-  const bool never = latest == steps;
-  warn_once(
-      row,
-      {"not-steady",
-       fmt::format(
-           "{} of {} not steady at first: one {}",
-           late,
-           counted(std::ssize(runs), "run"),
-           never ? fmt::format("never settles in {} steps", steps)
-                 : fmt::format("settles after {} of {} steps", latest, steps)),
-       "the figures mix different states",
-       never
-           ? "look for what else the machine does, or measure longer (--steps)"
-           : "warm up longer (--warmup)"});
-}
-
-// Over runs the interval holds all the same: it takes each run as one sample.
-void warn_if_correlated(CaseSummary& row, const RunSeconds& runs) {
-  const auto correlated = std::ranges::count_if(runs, [](const auto& run) {
-    return run.size() >= stats::kFewestSteps &&
-           stats::hides_its_correlation(run);
-  });
-  if (correlated == 0 || runs.size() >= stats::kFewestRuns) {
-    return;
-  }
-  warn_once(row,
-            {"correlated-steps",
-             fmt::format("in {} of {} each step resembles the one before",
-                         correlated,
-                         counted(std::ssize(runs), "run")),
-             "so few of such steps say less than their number, and the "
-             "interval may be too narrow",
-             "repeat the run (--runs 3 or more), or measure 300 steps "
-             "(--steps)"});
-}
-
-void add_own_warnings(CaseSummary& row, const RunSeconds& runs) {
-  if (row.link_check && !row.link_check->valid()) {
-    warn_once(row, slower_than_link(*row.link_check));
-  }
-  warn_if_unsteady(row, runs);
-  warn_if_correlated(row, runs);
-  if (row.source != records::Source::kPredicted && row.step_s &&
-      row.step_s->steps < kFewSteps) {
-    warn_once(row,
-              {"few-samples",
-               fmt::format("{} steps", row.step_s->steps),
-               "p95 lies between the two slowest of them",
-               "measure more (--steps, --runs)"});
-  }
-  if (row.wire_bytes_per_step && row.planned_wire_bytes_per_step &&
-      row.wire_bytes_per_step != row.planned_wire_bytes_per_step) {
-    warn_once(row,
-              {"bytes-differ-from-plan",
-               fmt::format("{} B a step, planned {} B",
-                           *row.wire_bytes_per_step,
-                           *row.planned_wire_bytes_per_step),
-               "the engine was given other bytes than the plan says",
-               "predictions of this case are off by as much"});
-  }
-}
-
 CaseSummary make_row(const Case& one) {
   CaseSummary row;
   row.configuration = one.configuration();
@@ -348,7 +264,9 @@ CaseSummary make_row(const Case& one) {
       one.measured().empty() ? 0 : training_ranks(*one.measured().front());
   row.exposed_s = exposed(one);
   row.data_wait_s = data_wait(one);
-  add_own_warnings(row, runs);
+  for (const records::Warning& warning : own_warnings(row, runs)) {
+    warn_once(row, warning);
+  }
   return row;
 }
 
@@ -369,18 +287,6 @@ GroupSummary make_table(const CaseGroup& group) {
 }
 
 }  // namespace
-
-records::Warning slower_than_link(const records::LinkCheck& check) {
-  return {"slower-than-link",
-          fmt::format("{} of {} operations ended after the emulated link would "
-                      "have delivered them, one by {:.3f} ms",
-                      check.late,
-                      check.operations,
-                      static_cast<double>(-check.slack_ns) * 1e-6),
-          "the case is INVALID: its times are those of this machine, not of "
-          "the link",
-          "slow both down with --stretch, take fewer ranks or a slower --link"};
-}
 
 std::optional<double> CaseSummary::examples_per_s_per_rank() const {
   if (!examples_per_s) {

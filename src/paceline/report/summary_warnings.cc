@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/report/summary_warnings.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "paceline/base/text.h"
+#include "paceline/stats/bootstrap.h"
+#include "paceline/stats/interval.h"
+#include "paceline/stats/steady.h"
+
+namespace paceline::report {
+namespace {
+
+using records::Warning;
+
+/// With fewer steps the 95th percentile lies between the two slowest.
+constexpr std::size_t kFewSteps = 21;
+
+// Where half of the runs or more are not steady from their first step: in one
+// of fifteen windows of steady noise a state is found late (docs/measuring.md).
+std::optional<Warning> unsteady(const RunSeconds& runs) {
+  std::size_t late = 0, latest = 0;
+  std::size_t steps = 0;  // of the run that settles last
+  for (const std::vector<double>& run : runs) {
+    const std::size_t first =
+        stats::find_steady_state(run).first.value_or(run.size());
+    late += first > 0 ? 1 : 0;
+    if (first > latest) {
+      latest = first;
+      steps = run.size();
+    }
+  }
+  if (late == 0 || 2 * late < runs.size()) {
+    return std::nullopt;
+  }
+  const bool never = latest == steps;
+  return Warning{
+      "not-steady",
+      fmt::format(
+          "{} of {} not steady at first: one {}",
+          late,
+          counted(std::ssize(runs), "run"),
+          never ? fmt::format("never settles in {} steps", steps)
+                : fmt::format("settles after {} of {} steps", latest, steps)),
+      "the figures mix different states",
+      never ? "look for what else the machine does, or measure longer (--steps)"
+            : "warm up longer (--warmup)"};
+}
+
+// Over runs the interval holds all the same: it takes each run as one sample.
+std::optional<Warning> correlated(const RunSeconds& runs) {
+  const auto found = std::ranges::count_if(runs, [](const auto& run) {
+    return run.size() >= stats::kFewestSteps &&
+           stats::hides_its_correlation(run);
+  });
+  if (found == 0 || runs.size() >= stats::kFewestRuns) {
+    return std::nullopt;
+  }
+  return Warning{"correlated-steps",
+                 fmt::format("in {} of {} each step resembles the one before",
+                             found,
+                             counted(std::ssize(runs), "run")),
+                 "so few of such steps say less than their number, and the "
+                 "interval may be too narrow",
+                 "repeat the run (--runs 3 or more), or measure 300 steps "
+                 "(--steps)"};
+}
+
+}  // namespace
+
+std::vector<Warning> own_warnings(const CaseSummary& row,
+                                  const RunSeconds& runs) {
+  std::vector<Warning> all;
+  if (row.link_check && !row.link_check->valid()) {
+    all.push_back(slower_than_link(*row.link_check));
+  }
+  for (const auto& of_steps : {unsteady(runs), correlated(runs)}) {
+    if (of_steps) {
+      all.push_back(*of_steps);
+    }
+  }
+  if (row.source != records::Source::kPredicted && row.step_s &&
+      row.step_s->steps < kFewSteps) {
+    all.push_back(
+        {"few-samples",
+         counted(static_cast<std::int64_t>(row.step_s->steps), "step"),
+         "p95 lies between the two slowest of them",
+         "measure more (--steps, --runs)"});
+  }
+  if (row.source == records::Source::kImported) {
+    for (Warning& warning : all) {
+      warning.advice = "import more of its runs, or longer ones";
+    }
+  }
+  if (row.wire_bytes_per_step && row.planned_wire_bytes_per_step &&
+      row.wire_bytes_per_step != row.planned_wire_bytes_per_step) {
+    all.push_back({"bytes-differ-from-plan",
+                   fmt::format("{} B a step, planned {} B",
+                               *row.wire_bytes_per_step,
+                               *row.planned_wire_bytes_per_step),
+                   "the engine was given other bytes than the plan says",
+                   "predictions of this case are off by as much"});
+  }
+  return all;
+}
+
+records::Warning slower_than_link(const records::LinkCheck& check) {
+  return {"slower-than-link",
+          fmt::format("{} of {} operations ended after the emulated link would "
+                      "have delivered them, one by {:.3f} ms",
+                      check.late,
+                      check.operations,
+                      static_cast<double>(-check.slack_ns) * 1e-6),
+          "the case is INVALID: its times are those of this machine, not of "
+          "the link",
+          "slow both down with --stretch, take fewer ranks or a slower --link"};
+}
+
+}  // namespace paceline::report
