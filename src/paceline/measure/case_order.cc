@@ -33,7 +33,7 @@ std::vector<Configuration> cases_to_train(
     std::ranges::remove_copy_if(cases_to_do(experiment, completed, run),
                                 std::back_inserter(cases),
                                 [](const Configuration& c) {
-                                  return experiment::is_outside(c) ||
+                                  return !c.command.empty() ||
                                          !c.not_run.empty();
                                 });
   }

@@ -13,6 +13,7 @@
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
 #include "paceline/experiment/flags.h"
+#include "paceline/experiment/outside.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/external.h"
 #include "paceline/measure/pairs.h"
@@ -27,6 +28,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, refusal, first_step_s)
 namespace {
 
 constexpr double kAskAboveSeconds = 30 * 60;
+constexpr double kFrameworkStartSeconds = 5;  // taken, as its speed is
 
 std::string duration_text(double seconds) {
   if (seconds < 90) {
@@ -47,7 +49,8 @@ double crowd(const records::Configuration& c, int ranks_here, double cores) {
 
 // Whether steps without communication are measured in turn with the others.
 bool measures_pairs(const records::Configuration& c) {
-  return c.ranks > 1 && !c.discard && c.strategy != "none";
+  return !experiment::is_outside(c) && c.ranks > 1 && !c.discard &&
+         c.strategy != "none";
 }
 
 double seconds_of(const records::Configuration& c,
@@ -58,6 +61,7 @@ double seconds_of(const records::Configuration& c,
   const int steps =
       c.warmup + c.steps + (pairs ? pair_layout(c.steps).total_steps() : 0);
   return 2 * probe.setup_s +
+         (experiment::is_outside(c) ? kFrameworkStartSeconds : 0) +
          (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd;
 }
 
@@ -98,7 +102,8 @@ std::string memory_refusal(const records::Configuration& c,
   const std::int64_t memory = usable_memory_bytes();
   const std::int64_t of_rank = memory_of(c, probe);
   const std::int64_t needed = of_rank * ranks_here;
-  if (c.device != "cpu" || (probe.fits && needed <= memory)) {
+  if (c.device != "cpu" || experiment::is_outside(c) ||
+      (probe.fits && needed <= memory)) {
     return "";
   }
   return fmt::format(
@@ -152,12 +157,15 @@ std::string sum_text(const Sum& sum,
   const std::string cases = counted(std::ssize(keys), "case");
   return fmt::format(
       "estimated {} for {}, {:.2f} GB per rank (from a probe of each "
-      "network)",
+      "network{})",
       duration_text(sum.seconds),
       keys.size() < runs.size()
           ? fmt::format("{} runs of {}", runs.size(), cases)
           : cases,
-      static_cast<double>(sum.memory_bytes) * 1e-9);
+      static_cast<double>(sum.memory_bytes) * 1e-9,
+      std::ranges::any_of(runs, experiment::is_outside)
+          ? "; other frameworks are taken to be as fast as Paceline"
+          : "");
 }
 
 // On rank 0.
