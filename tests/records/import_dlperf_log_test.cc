@@ -16,7 +16,7 @@ std::int64_t window_ns(const RunRecord& record) {
   return record.ranks.at(0).window_ns;
 }
 
-// A notebook of EfficientNet on HabanaAI's devices, which trains with
+// HabanaAI/DL1-Workshop TF-EfficientNet/web_content/EfficientNet.md: lines of
 // tensorflow/models official/vision/image_classification/classifier_trainer.py,
 // as Oneflow-Inc/DLPerf TensorFlow/resnet50v1.5/scripts/single_node_train.sh
 // does.  The form of the lines is that of official/utils/misc/keras_utils.py.

@@ -207,7 +207,8 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "optimizer", .metavar = "NAME", .help = "update rule",
      .field = &C::optimizer, .group = Group::kTraining, .allowed = kOptimizers},
     {.name = "learning_rate", .metavar = "X", .help = "of the optimizer",
-     .field = &C::learning_rate, .group = Group::kTraining, .minimum = 0},
+     .field = &C::learning_rate, .group = Group::kTraining, .minimum = 0,
+     .also = "--lr"},
     {.name = "lr_warmup", .metavar = "STEPS",
      .help = "steps in which the rate grows in a line from learning_rate / "
              "STEPS to learning_rate",
@@ -248,9 +249,8 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "with --virtual-time: samples/s of one device of the cluster "
              "alone; 0: as many as a rank computes here",
      .field = &S::device_rate, .group = Group::kTraining, .minimum = 0},
-    {.name = "momentum", .metavar = "X", .help = "of sgd",
-     .field = &C::momentum, .group = Group::kTraining, .minimum = 0,
-     .maximum = 1},
+    {.name = "momentum", .metavar = "X", .help = "of sgd", .field = &C::momentum,
+     .group = Group::kTraining, .minimum = 0, .maximum = 1},
     {.name = "weight_decay", .metavar = "X", .help = "of the optimizer",
      .field = &C::weight_decay, .group = Group::kTraining, .minimum = 0},
     {.name = "replay", .metavar = "FILE",
