@@ -33,6 +33,18 @@ TEST(Failure, sentences_start_with_the_operation) {
             "all-reduce: odd");
 }
 
+TEST(Failure, engines_add_no_places_and_no_advice) {
+  EXPECT_EQ(
+      describe_failure(
+          WorldError("step 9: exchange failed: [/w/gloo/tcp/pair.cc:537] Read "
+                     "error [127.0.0.1]:6: Connection reset by peer. This is "
+                     "typically caused by a remote worker hanging or bugs in "
+                     "the application. Check the logs. GLHF!"),
+          "failed"),
+      "step 9: exchange failed: Read error [127.0.0.1]:6: Connection reset by "
+      "peer");
+}
+
 TEST(Failure, our_own_sentences_stay_and_keep_their_kind) {
   EXPECT_EQ(describe_failure(WorldError("as it is"), "all-reduce"), "as it is");
   try {

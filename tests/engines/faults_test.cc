@@ -31,7 +31,8 @@ TEST(Faults, a_killed_rank_is_named) {
   const auto said = run_marked("PROGRAM launch 4 20000 kill");
   EXPECT_EQ(said.exit_code, 3);
   EXPECT_TRUE(said.contains("outcome: rank 3 on host ")) << said.text;
-  EXPECT_TRUE(said.contains("was killed by signal 9 (Killed) at step "))
+  EXPECT_TRUE(
+      said.contains("was killed by signal 9 (Killed); last heartbeat at step "))
       << said.text;
   EXPECT_TRUE(said.contains("all-reduce, 8 B")) << said.text;
 }
@@ -47,14 +48,18 @@ TEST(Faults, a_stopped_rank_is_named) {
   const auto said = run_marked("PROGRAM launch 3 4000 stop");
   EXPECT_EQ(said.exit_code, 3);
   EXPECT_TRUE(said.contains("outcome: rank 2 on host ")) << said.text;
-  EXPECT_TRUE(said.contains("stopped answering 4 s ago at step ")) << said.text;
+  EXPECT_TRUE(
+      said.contains("stopped answering 4 s ago; last heartbeat at step "))
+      << said.text;
 }
 
 TEST(Faults, rank_0_that_is_stopped_is_named) {
   const auto said = run_marked("PROGRAM launch 3 4000 stop-first");
   EXPECT_EQ(said.exit_code, 3);
   EXPECT_TRUE(said.contains("outcome: rank 0 on host ")) << said.text;
-  EXPECT_TRUE(said.contains("stopped answering 4 s ago at step ")) << said.text;
+  EXPECT_TRUE(
+      said.contains("stopped answering 4 s ago; last heartbeat at step "))
+      << said.text;
 }
 
 TEST(Faults, a_rank_that_exits_early_is_named) {

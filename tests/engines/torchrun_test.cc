@@ -24,7 +24,8 @@ TEST(Torchrun, a_killed_rank_is_named_by_a_survivor) {
   const auto said = run_marked(kTorchrun + "3 PROGRAM rank 2000 kill");
   EXPECT_NE(said.exit_code, 0);
   EXPECT_TRUE(said.contains("paceline: rank 2 on host ")) << said.text;
-  EXPECT_TRUE(said.contains("ended without an error message at step "))
+  EXPECT_TRUE(
+      said.contains("ended without an error message; last heartbeat at step "))
       << said.text;
 }
 

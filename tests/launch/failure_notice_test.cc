@@ -37,7 +37,8 @@ TEST(FailureNotice, sentences_name_rank_and_host) {
   const SilentRank silence{
       3, 61s, Progress{5, 0, 12, "all-reduce, 9.4 MB", false}};
   EXPECT_EQ(message_of(notice_of(silence, "h")),
-            "rank 3 on host h: stopped answering 61 s ago at step 12, "
+            "rank 3 on host h: stopped answering 61 s ago; last heartbeat at "
+            "step 12, "
             "all-reduce, 9.4 MB");
 }
 
@@ -48,7 +49,8 @@ TEST(FailureNotice, sentences_name_the_role_that_a_rank_has_said) {
   const auto last = read_progress(*store, 3);
   const FailureNotice notice = notice_of(SilentRank{3, 61s, last}, "h");
   EXPECT_EQ(message_of(notice),
-            "server 1 (rank 3) on host h: stopped answering 61 s ago before "
+            "server 1 (rank 3) on host h: stopped answering 61 s ago; last "
+            "heartbeat before "
             "its first step");
   post_failure(*store, notice);
   EXPECT_EQ(message_of(*job_failure(*store)), message_of(notice));
@@ -73,9 +75,8 @@ TEST(Explain, a_consequence_names_the_rank_whose_heart_stopped) {
     }
   });
   EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 4s),
-            "rank 1 on host b: ended without an error message at step 12, "
-            "all-reduce, "
-            "9.4 MB");
+            "rank 1 on host b: ended without an error message; last heartbeat "
+            "at step 12, all-reduce, 9.4 MB");
 }
 
 TEST(Explain, a_consequence_without_a_cause_tells_itself) {
@@ -85,6 +86,40 @@ TEST(Explain, a_consequence_without_a_cause_tells_itself) {
   }
   EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 100ms),
             message_of(kConsequence));
+}
+
+// The kernel says so long before heartbeats do.
+TEST(Explain, a_consequence_names_the_rank_whose_process_has_ended) {
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat dead(store, 1, 0ms), finished(store, 2, 0ms);
+  dead.set_role("server 0");
+  dead.beat(12, "");
+  finished.finish();
+  const EndedRanks ended = [] { return std::vector{2, 1}; };
+  EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 1h, {.ended = ended}),
+            "server 0 (rank 1) on host b: ended without an error message; last "
+            "heartbeat at step 12");
+  EXPECT_EQ(await_cause(*store, kHosts, {}, 0ms)->rank, 1) << "it is posted";
+}
+
+TEST(Explain, a_hurried_consequence_claims_no_cause) {
+  const auto store = std::make_shared<MemoryStore>();
+  EXPECT_EQ(
+      explain_failure(
+          *store, kConsequence, kHosts, 1h, {.hurried = [] { return true; }}),
+      "rank 0 on host a: was asked to stop before it knew which other "
+      "rank has failed: connection to a peer lost");
+}
+
+TEST(Explain, a_rank_that_said_why_it_ends_is_not_dead) {
+  const auto store = std::make_shared<MemoryStore>();
+  post_failure(*store, {1, "b", "connection to a peer lost", true, 3});
+  const EndedRanks ended = [] { return std::vector{1}; };
+  EXPECT_FALSE(find_ended(*store, kHosts, ended));
+  EXPECT_FALSE(await_cause(*store, kHosts, ended, 0ms));
+  const EndedRanks both = [] { return std::vector{1, 2}; };
+  EXPECT_EQ(await_cause(*store, kHosts, both, 0ms)->text,
+            "ended without an error message before it began");
 }
 
 // Launchers end all ranks once one has ended.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <regex>
 
 namespace paceline::engines {
 namespace {
@@ -39,16 +40,15 @@ const char* first_in(const std::string& text, const Needles& needles) {
   return nullptr;
 }
 
-// The engine's first line without its "[file:line] " prefix.
-std::string_view first_line(std::string_view text) {
-  text = text.substr(0, text.find('\n'));
-  if (text.starts_with('[')) {
-    const auto end = text.find("] ");
-    if (end != std::string_view::npos) {
-      text.remove_prefix(end + 2);
-    }
-  }
-  return text;
+// Without "[file:line] ", the engine's own, and without gloo's advice.
+std::string plain(const std::string& text) {
+  static const std::regex place(R"(\[/[^\]]*:[0-9]+\] )");
+  const std::string shorter = std::regex_replace(text, place, "");
+  return shorter.substr(0, shorter.find(". This is typically caused by"));
+}
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
 }
 
 }  // namespace
@@ -66,11 +66,13 @@ FailureKind classify_failure(std::string_view text) {
 
 std::string describe_failure(const std::exception& error,
                              std::string_view operation) {
-  if (dynamic_cast<const WorldError*>(&error) ||
-      dynamic_cast<const UsageError*>(&error)) {
+  if (dynamic_cast<const UsageError*>(&error)) {
     return error.what();
   }
-  const std::string_view text = first_line(error.what());
+  if (dynamic_cast<const WorldError*>(&error)) {
+    return plain(error.what());
+  }
+  const std::string text = plain(first_line(error.what()));
   switch (classify_failure(error.what())) {
     case FailureKind::kPeerLost:
       return fmt::format("{}: connection to a peer lost ({})", operation, text);

@@ -26,6 +26,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kServeAfterFailure{1500};
 // How long a rank waits for another one to print the failure.
 constexpr milliseconds kPrintTimeout{5000};
+// A rank that was asked to stop waits so long for another one's death or notice
+// to become known: launchers see it first.
+constexpr milliseconds kCauseTimeout{200};
 // The exit code of a rank that was asked to stop is so much more than the
 // signal.
 constexpr int kSignalExit = 128;
@@ -55,11 +58,17 @@ std::string role_in(const World& world) {
   }
 }
 
-launch::FailureNotice stop_notice(const World& world) {
-  return {.rank = world.self.rank,
-          .host = world.self.host,
-          .text = "was asked to stop by the launcher",
-          .role = role_in(world)};
+launch::EndedRanks ended_of(const World& world) {
+  return world.processes == nullptr
+             ? launch::EndedRanks()
+             : [processes = world.processes] { return processes->ended(); };
+}
+
+launch::FailureNotice lost_store(const World& world, const std::string& why) {
+  launch::RankMonitor::Options options;
+  options.hosts = world.hosts;
+  options.rank_0_serves_store = world.rank_0_serves_store;
+  return launch::RankMonitor::lost_store(options, why);
 }
 
 launch::RankMonitor::Options monitor_options(
@@ -76,14 +85,11 @@ launch::RankMonitor::Options monitor_options(
       .supervised = supervised,
       .rank_0_serves_store = world.rank_0_serves_store,
       .timeout = timeout,
+      .ended = ended_of(world),
       .killed_soon = supervised || !on_failure
                          ? std::function<bool()>()
                          : [&world] { return is_killed_soon(world); },
-      .before_kill =
-          [&world, on_failure] {
-            on_failure(
-                launch::job_failure(*world.store).value_or(stop_notice(world)));
-          },
+      .before_kill = [&world, on_failure] { on_failure(cause_of_stop(world)); },
       .tell =
           [](const launch::FailureNotice& cause) {
             print(launch::message_of(cause));
@@ -129,23 +135,21 @@ Explained explain(const World& world,
   try {
     // Four heartbeats fit into this time.
     const bool prints =
-        launch::explain_failure(*world.store,
-                                notice,
-                                world.hosts,
-                                4 * beat_interval(timeout),
-                                [&world] { return is_killed_soon(world); })
+        launch::explain_failure(
+            *world.store,
+            notice,
+            world.hosts,
+            4 * beat_interval(timeout),
+            {.ended = ended_of(world),
+             .hurried = [&world] { return is_killed_soon(world); }})
             .has_value();
     return {launch::job_failure(*world.store).value_or(notice), prints};
   } catch (const WorldError&) {
     // Where that is what broke this rank, rank 1 prints it.
-    launch::RankMonitor::Options options;
-    options.hosts = world.hosts;
-    options.rank_0_serves_store = world.rank_0_serves_store;
     const bool lost = notice.consequence && world.rank_0_serves_store;
-    return {
-        lost ? launch::RankMonitor::lost_store(options, notice.text) : notice,
-        !lost || world.self.rank == 1,
-        true};
+    return {lost ? lost_store(world, notice.text) : notice,
+            !lost || world.self.rank == 1,
+            true};
   }
 }
 
@@ -184,6 +188,20 @@ World join_or_stop(const launch::Launch& launch, milliseconds timeout) {
 
 bool is_killed_soon(const World& world) {
   return world.self.launcher == "mpirun" && launch::requested_stop() != 0;
+}
+
+launch::FailureNotice cause_of_stop(const World& world) {
+  const launch::FailureNotice asked{.rank = world.self.rank,
+                                    .host = world.self.host,
+                                    .text = "was asked to stop by SIGTERM",
+                                    .role = role_in(world)};
+  try {
+    return launch::await_cause(
+               *world.store, world.hosts, ended_of(world), kCauseTimeout)
+        .value_or(asked);
+  } catch (const WorldError& error) {
+    return world.rank_0_serves_store ? lost_store(world, error.what()) : asked;
+  }
 }
 
 void end_failed_rank(const World& world,

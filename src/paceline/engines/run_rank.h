@@ -25,6 +25,11 @@ using OnFailure = std::function<void(const launch::FailureNotice& cause)>;
 /// it has asked it to stop.
 bool is_killed_soon(const World& world);
 
+/// Why the launcher has asked this rank to stop, as far as that is known within
+/// a moment: the job's cause, or a rank of this machine that has ended; else
+/// that it was asked.
+launch::FailureNotice cause_of_stop(const World& world);
+
 /// Joins the world, runs `body` under a launch::RankMonitor and leaves the
 /// world; returns the body's exit code.  A rank that is asked to stop while it
 /// joins ends with 128 and the signal.  `timeout` is --timeout: the limit for

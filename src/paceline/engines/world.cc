@@ -167,6 +167,10 @@ World join(const launch::Launch& launch, Milliseconds timeout) {
   if (!launch.local_known) {
     set_local_rank(world.self, world.hosts);
   }
+  if (launch.self.launcher != "paceline") {
+    world.processes = std::make_shared<launch::LocalProcesses>(
+        world.store, world.self.rank, world.hosts);
+  }
   return world;
 }
 

@@ -9,6 +9,7 @@
 
 #include "paceline/launch/detect_launch.h"
 #include "paceline/launch/key_value_store.h"
+#include "paceline/launch/local_processes.h"
 
 namespace paceline::engines {
 
@@ -22,6 +23,8 @@ struct World {
   std::shared_ptr<launch::KeyValueStore> store;  // its short texts
   bool serves_store = false;                     // this rank holds the store
   bool rank_0_serves_store = false;              // it dies with rank 0
+  /// Null where a parent supervises the ranks, which knows itself.
+  std::shared_ptr<launch::LocalProcesses> processes;
 };
 
 /// Meets the other ranks: collective over the world.  Rank 0 gathers all host

@@ -40,11 +40,11 @@ FailureNotice describe_death(const Child& child,
   const auto progress = read_progress(store, rank);
   return {.rank = rank,
           .host = child.host,
-          .text = fmt::format("{}{}{} {}",
+          .text = fmt::format("{}{}{}{}",
                               child.exited_with(0) ? "left early: it " : "",
                               child.name.empty() ? "" : child.name + " ",
                               how_it_ended(*child.status),
-                              position_text(progress)),
+                              last_heard_text(progress)),
           .role = role_of(progress)};
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/launch/failure_notice.h"
 
+#include <algorithm>
 #include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "paceline/base/clock.h"
 
@@ -18,6 +20,11 @@ namespace {
 constexpr const char* kCause = "failure/cause";
 constexpr const char* kFoundBy = "failure/found_by";
 constexpr const char* kPrinted = "failure/printed";
+
+constexpr std::chrono::milliseconds kPoll{20};
+// A rank that is killed a second after it was asked to stop has things to write
+// besides.
+constexpr std::chrono::milliseconds kHurry{300};
 
 std::string failure_key(int rank) {
   return fmt::format("failure/{}", rank);
@@ -40,22 +47,27 @@ bool post_cause(KeyValueStore& store, const FailureNotice& notice) {
   return store.set_if_absent(kCause, text) == text;
 }
 
+FailureNotice notice_of_death(int rank,
+                              const std::optional<Progress>& last,
+                              const std::vector<std::string>& hosts) {
+  return {.rank = rank,
+          .host = hosts[static_cast<std::size_t>(rank)],
+          .text = "ended without an error message" + last_heard_text(last),
+          .role = role_of(last)};
+}
+
 // A rank that posted nothing, did not finish, and sent no heartbeat meanwhile.
-std::optional<FailureNotice> find_dead(KeyValueStore& store,
-                                       FailureDetector& detector,
-                                       const std::vector<std::string>& hosts) {
+std::optional<FailureNotice> find_silent(
+    KeyValueStore& store,
+    FailureDetector& detector,
+    const std::vector<std::string>& hosts) {
   detector.poll(store, kSteadyClock.now());
   while (const auto silent = detector.silent_rank()) {
     if (failure_of(store, silent->rank)) {
       detector.remove(silent->rank);
       continue;
     }
-    return FailureNotice{
-        .rank = silent->rank,
-        .host = hosts[static_cast<std::size_t>(silent->rank)],
-        .text = fmt::format("ended without an error message {}",
-                            position_text(silent->last)),
-        .role = role_of(silent->last)};
+    return notice_of_death(silent->rank, silent->last, hosts);
   }
   return std::nullopt;
 }
@@ -78,9 +90,9 @@ FailureNotice notice_of(const SilentRank& silent, const std::string& host) {
   return {
       .rank = silent.rank,
       .host = host,
-      .text = fmt::format("stopped answering {:.0f} s ago {}",
+      .text = fmt::format("stopped answering {:.0f} s ago{}",
                           std::chrono::duration<double>(silent.since).count(),
-                          position_text(silent.last)),
+                          last_heard_text(silent.last)),
       .role = role_of(silent.last)};
 }
 
@@ -97,12 +109,51 @@ std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank) {
   return read_notice(store, failure_key(rank));
 }
 
+std::optional<FailureNotice> find_ended(KeyValueStore& store,
+                                        const std::vector<std::string>& hosts,
+                                        const EndedRanks& ended) {
+  // Before the store is read: a rank writes why it ends, and then ends.
+  for (const int rank : ended ? ended() : std::vector<int>()) {
+    const auto progress = read_progress(store, rank);
+    if (!(progress && progress->done) && !failure_of(store, rank)) {
+      return notice_of_death(rank, progress, hosts);
+    }
+  }
+  return std::nullopt;
+}
+
+bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder) {
+  // Several threads of a rank may find it, too.
+  const std::string me = fmt::format("{}/{}", finder, gettid());
+  return post_cause(store, dead) && store.set_if_absent(kFoundBy, me) == me;
+}
+
+std::optional<FailureNotice> await_cause(KeyValueStore& store,
+                                         const std::vector<std::string>& hosts,
+                                         const EndedRanks& ended,
+                                         std::chrono::milliseconds timeout) {
+  const Stopwatch<> watch;
+  for (;;) {
+    if (auto cause = job_failure(store)) {
+      return cause;
+    }
+    if (const auto dead = find_ended(store, hosts, ended)) {
+      post_cause(store, *dead);
+      return job_failure(store);
+    }
+    if (watch.elapsed() >= timeout) {
+      return std::nullopt;
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
 std::optional<std::string> explain_failure(
     KeyValueStore& store,
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
     std::chrono::milliseconds timeout,
-    const std::function<bool()>& hurried) {
+    const Witness& witness) {
   if (post_failure(store, mine)) {
     return message_of(mine);
   }
@@ -118,21 +169,32 @@ std::optional<std::string> explain_failure(
   // Several heartbeats fit into three quarters of the timeout.
   FailureDetector detector(others, timeout * 3 / 4);
   const Stopwatch<> watch;
-  while (watch.elapsed() < timeout && !(hurried && hurried())) {
+  bool hurries = false;
+  while (watch.elapsed() < (hurries ? std::min(kHurry, timeout) : timeout)) {
     if (job_failure(store)) {
       return std::nullopt;
     }
-    if (const auto dead = find_dead(store, detector, hosts)) {
+    auto dead = find_ended(store, hosts, witness.ended);
+    if (!dead) {
+      dead = find_silent(store, detector, hosts);
+    }
+    if (dead) {
       // Several ranks find it at once, and their notices are equal.
-      const std::string me = std::to_string(mine.rank);
-      return post_cause(store, *dead) && store.set_if_absent(kFoundBy, me) == me
+      return post_death(store, *dead, mine.rank)
                  ? std::optional(message_of(*dead))
                  : std::nullopt;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    hurries = hurries || (witness.hurried && witness.hurried());
+    std::this_thread::sleep_for(kPoll);
   }
-  return post_cause(store, mine) ? std::optional(message_of(mine))
-                                 : std::nullopt;
+  FailureNotice unexplained = mine;
+  if (hurries) {
+    unexplained.text =
+        "was asked to stop before it knew which other rank has failed: " +
+        mine.text;
+  }
+  return post_cause(store, unexplained) ? std::optional(message_of(unexplained))
+                                        : std::nullopt;
 }
 
 void announce_printed(KeyValueStore& store) {

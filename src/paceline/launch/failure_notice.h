@@ -41,18 +41,46 @@ std::optional<FailureNotice> job_failure(KeyValueStore& store);
 /// The notice of `rank`, if there is one.
 std::optional<FailureNotice> failure_of(KeyValueStore& store, int rank);
 
+/// Ranks whose processes are known to have ended (LocalProcesses).  May be
+/// empty.
+using EndedRanks = std::function<std::vector<int>()>;
+
+/// The death of one of the `ended` ranks that has neither finished nor posted a
+/// notice: it was killed.
+std::optional<FailureNotice> find_ended(KeyValueStore& store,
+                                        const std::vector<std::string>& hosts,
+                                        const EndedRanks& ended);
+
+/// Makes `dead` the job's cause, which rank `finder` has found; whether this
+/// thread is the one that prints it, because several find the same.
+bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder);
+
+/// The job's cause, once it is posted or a rank has ended; nothing after
+/// `timeout`.
+std::optional<FailureNotice> await_cause(KeyValueStore& store,
+                                         const std::vector<std::string>& hosts,
+                                         const EndedRanks& ended,
+                                         std::chrono::milliseconds timeout);
+
+/// What a rank that failed can see beside the store.
+struct Witness {
+  EndedRanks ended{};
+  std::function<bool()> hurried{};  // the launcher ends this rank soon
+};
+
 /// For a rank that failed in a world without a supervisor: posts `mine` and
 /// returns the sentence that this rank shall print, or nothing where another
 /// rank prints the cause.  Where `mine` is a consequence, waits up to `timeout`
-/// for the cause: another rank's notice, or a rank that posted nothing and
-/// whose heartbeat has stopped meanwhile (it was killed).  `mine` is the cause
-/// where none is found in time, or before `hurried` says that there is none.
+/// for the cause: another rank's notice, a rank that has ended, or one that
+/// posted nothing and whose heartbeat has stopped meanwhile (it was killed).
+/// `mine` is the cause where none is found in time; a rank that is hurried
+/// waits for 0.3 s, and its sentence then says that another rank has failed.
 std::optional<std::string> explain_failure(
     KeyValueStore& store,
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
     std::chrono::milliseconds timeout,
-    const std::function<bool()>& hurried = {});
+    const Witness& witness = {});
 
 /// To be called by the rank that printed the cause: the others may end now,
 /// because launchers end all ranks once one has ended.

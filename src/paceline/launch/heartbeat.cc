@@ -51,6 +51,15 @@ std::string position_text(const std::optional<Progress>& progress) {
   return progress ? position_text(*progress) : "before it began";
 }
 
+std::string last_heard_text(const std::optional<Progress>& progress) {
+  if (!progress) {
+    return " " + position_text(progress);
+  }
+  return fmt::format("; last heartbeat{} {}",
+                     progress->step == kNoSteps ? ":" : "",
+                     position_text(*progress));
+}
+
 std::string role_of(const std::optional<Progress>& progress) {
   return progress ? progress->role : "";
 }

@@ -39,6 +39,10 @@ std::optional<Progress> decode_progress(std::string_view text);
 std::string position_text(const Progress& progress);
 /// Without progress: "before it began".
 std::string position_text(const std::optional<Progress>& progress);
+/// What is known of where a rank ended, behind a sentence that says how: ";
+/// last heartbeat at step 12, all-reduce", because up to a heartbeat's interval
+/// has passed since; without progress " before it began".
+std::string last_heard_text(const std::optional<Progress>& progress);
 /// Without progress: empty.
 std::string role_of(const std::optional<Progress>& progress);
 

@@ -110,6 +110,11 @@ class Poller {
         return Failure{notice, true};
       }
     }
+    if (const auto dead =
+            find_ended(*options_.store, options_.hosts, options_.ended);
+        dead && post_death(*options_.store, *dead, options_.rank)) {
+      return Failure{*dead, true};
+    }
     if (const auto cause = job_failure(*options_.store);
         cause && cause->rank != options_.rank) {
       return Failure{*cause, false};

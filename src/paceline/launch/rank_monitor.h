@@ -24,9 +24,10 @@ inline constexpr int kPeersFactor = 10;
 /// A thread of every rank.  It sends the heartbeat while no communication
 /// thread does.  Where no parent supervises the ranks (torchrun, mpirun, srun),
 /// it also detects failures: rank 0 watches all other ranks, rank 1 watches
-/// rank 0.  A failure that is detected or posted is announced to the threads
-/// that send heartbeats, and each rank ends when `grace` is over, or the store
-/// is gone, however stuck its other threads are.
+/// rank 0, and each rank sees the death of those on its own machine.  A failure
+/// that is detected or posted is announced to the threads that send heartbeats,
+/// and each rank ends when `grace` is over, or the store is gone, however stuck
+/// its other threads are.
 ///
 /// It also ends its own rank, and names it, where the main thread has stood
 /// still for `timeout`, or waited for other ranks for ten times as long: it has
@@ -49,6 +50,7 @@ class RankMonitor {
     /// How long this rank may take to end by itself after another rank's
     /// failure.
     std::chrono::milliseconds grace{5'000};
+    EndedRanks ended{};  // on this machine
     /// Whether the launcher is about to kill this process.
     std::function<bool()> killed_soon{};
     /// Called once, where the rank has not ended a moment after that.

@@ -181,8 +181,8 @@ class Supervision {
         cause_ = FailureNotice{
             .rank = alive->first_rank,
             .host = alive->host,
-            .text = "did not stop when it was asked to, and was killed " +
-                    position_text(progress),
+            .text = "did not stop when it was asked to, and was killed" +
+                    last_heard_text(progress),
             .role = role_of(progress)};
       }
     }

@@ -80,8 +80,8 @@ class LaunchedRank {
       throw;
     }
     in_session_ = false;
-    record_if_ended(code);
-    show(stop_.requested() ? ended_by(stop_.signal()) : "");
+    const std::string ended = record_if_ended(code);
+    show(stop_.requested() && ended.empty() ? ended_by(stop_.signal()) : ended);
     return code == 0 && results_ ? results_->status_of_failed(job_.experiment)
                                  : code;
   }
@@ -143,14 +143,18 @@ class LaunchedRank {
 
   // Launchers ask all ranks to stop where one has died.  mpirun kills them as
   // soon as another one has ended, which therefore waits for the record.
-  void record_if_ended(int code) {
-    if (code == kSignalExit + SIGTERM && (engines::is_killed_soon(world_) ||
-                                          (results_ && failure_->has_told()))) {
-      failure_->write({.rank = world_.self.rank,
-                       .host = world_.self.host,
-                       .text = "was asked to stop by SIGTERM",
-                       .role = context_.heartbeat.role()});
+  // Returns the sentence of that rank; empty where there is none.
+  std::string record_if_ended(int code) {
+    if (code != kSignalExit + SIGTERM ||
+        !(engines::is_killed_soon(world_) ||
+          (results_ && failure_->has_told()))) {
+      return "";
     }
+    const launch::FailureNotice cause = engines::cause_of_stop(world_);
+    failure_->write(cause);
+    return cause.rank == world_.self.rank
+               ? ""
+               : fmt::format("paceline: {}\n", launch::message_of(cause));
   }
 
   void show(const std::string& ended) {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/launch/local_processes.h"
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace paceline::launch {
+namespace {
+
+std::string process_key(int rank) {
+  return fmt::format("process/{}", rank);
+}
+
+// Two processes see each other's numbers where this is the same for both.
+std::string this_machine() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::array<char, 64> name{};  // "pid:[4026531836]"
+  const ssize_t length =
+      readlink("/proc/self/ns/pid", name.data(), name.size());
+  return fmt::format(
+      "{}/{}",
+      boot,
+      std::string_view(name.data(), length > 0 ? std::size_t(length) : 0));
+}
+
+bool has_ended(int pidfd) {
+  pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
+  return pidfd < 0 || poll(&end, 1, 0) > 0;
+}
+
+}  // namespace
+
+LocalProcesses::LocalProcesses(std::shared_ptr<KeyValueStore> store,
+                               int rank,
+                               const std::vector<std::string>& hosts)
+    : store_(std::move(store)), machine_(this_machine()) {
+  store_->set(process_key(rank), fmt::format("{} {}", machine_, getpid()));
+  const auto own = static_cast<std::size_t>(rank);
+  for (std::size_t other = 0; other < hosts.size(); ++other) {
+    if (other != own && hosts[other] == hosts[own]) {
+      unknown_.push_back(static_cast<int>(other));
+    }
+  }
+}
+
+LocalProcesses::~LocalProcesses() {
+  for (const Process& process : processes_) {
+    if (process.pidfd >= 0) {
+      close(process.pidfd);
+    }
+  }
+}
+
+void LocalProcesses::look_for(int rank, const std::string& process) {
+  const std::size_t blank = process.rfind(' ');
+  if (process.substr(0, blank) != machine_) {
+    return;
+  }
+  const auto pidfd = static_cast<int>(
+      syscall(SYS_pidfd_open, std::stoi(process.substr(blank + 1)), 0));
+  if (pidfd >= 0 || errno == ESRCH) {
+    processes_.push_back({rank, pidfd});
+  }
+}
+
+std::vector<int> LocalProcesses::ended() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(unknown_, [&](int rank) {
+    const std::optional<std::string> process = store_->get(process_key(rank));
+    if (process) {
+      look_for(rank, *process);
+    }
+    return process.has_value();
+  });
+  std::vector<int> ranks;
+  for (const Process& process : processes_) {
+    if (has_ended(process.pidfd)) {
+      ranks.push_back(process.rank);
+    }
+  }
+  return ranks;
+}
+
+}  // namespace paceline::launch
