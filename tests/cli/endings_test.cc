@@ -123,13 +123,13 @@ TEST_F(Endings, ACaseWithoutAPlanIsRefusedBeforeTheFirstOneRuns) {
 TEST_F(Endings, AStoppedRank0IsNamed) {
   expect_named(run_into("kill -STOP $(rank 0)"),
                "rank 0",
-               ": stopped answering 3 s ago ");
+               ": stopped answering 3 s ago; ");
 }
 
 TEST_F(Endings, AStoppedRank1IsNamed) {
   expect_named(run_into("kill -STOP $(rank 1)"),
                "rank 1",
-               ": stopped answering 3 s ago ");
+               ": stopped answering 3 s ago; ");
 }
 
 TEST_F(Endings, AKilledRankIsNamed) {
@@ -149,7 +149,7 @@ TEST_F(Endings, ANeighborThatIsKilledAmongMicroBatchesIsNamed) {
 TEST_F(Endings, ANeighborThatStopsAmongMicroBatchesIsNamed) {
   expect_named(run_into("kill -STOP $(rank 1)", kEndlessNeighbors),
                "rank 1",
-               ": stopped answering 3 s ago ");
+               ": stopped answering 3 s ago; ");
 }
 
 TEST_F(Endings, AKilledServerIsNamed) {
@@ -162,7 +162,7 @@ TEST_F(Endings, AKilledServerIsNamed) {
 TEST_F(Endings, AStoppedServerIsNamed) {
   expect_named(run_into("kill -STOP $(rank 1)", kEndlessServed),
                "server 0 (rank 1)",
-               ": stopped answering 10 s ago ");
+               ": stopped answering 10 s ago; ");
   expect_samples_so_far(0);
 }
 
@@ -170,7 +170,7 @@ TEST_F(Endings, AStoppedServerIsNamed) {
 TEST_F(Endings, AMasterThatIsKilledOrStopsIsNamed) {
   for (const auto& [signal, fate] :
        {std::pair{"KILL", "was killed by signal 9 (Killed)"},
-        {"STOP", ": stopped answering 10 s ago "}}) {
+        {"STOP", ": stopped answering 10 s ago; "}}) {
     SCOPED_TRACE(signal);
     fs::remove(folder_ / "r.jsonl");
     expect_named(
@@ -179,6 +179,8 @@ TEST_F(Endings, AMasterThatIsKilledOrStopsIsNamed) {
         fate,
         " waiting for others\n");
     expect_samples_so_far(0);
+    const auto failed = records::read_records(folder_ / "r.jsonl").records;
+    EXPECT_GT(failed[1].ranks[0].lookups->rows, 0);
   }
 }
 
@@ -193,17 +195,24 @@ TEST_F(Endings, AFailedFirstCaseSaysWhereItsSamplesAre) {
           "[ $(cut -d' ' -f14 /proc/$(rank 1)/stat) -gt 400 ]; "
           "do sleep 0.05; done; kill -KILL $(rank 1); wait $program");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_TRUE(outcome.err.ends_with("\nrecords: r.jsonl\n")) << outcome.err;
+  EXPECT_TRUE(outcome.err.ends_with(
+      "0 of 1 case finished, the failure is in r.jsonl; the same command with "
+      "--records r.jsonl --resume runs the rest\n"))
+      << outcome.err;
+  EXPECT_NE(outcome.out.find("was killed by signal 9 (Killed)"),
+            std::string::npos)
+      << outcome.out;
   const auto failed = records::read_records(folder_ / "r.jsonl").records;
   ASSERT_EQ(failed.size(), 1U);
   EXPECT_FALSE(failed[0].ranks.empty());
+  EXPECT_FALSE(failed[0].environment.hosts.empty());
 }
 
 // The other trainer hangs inside of the reducer.
 TEST_F(Endings, AStoppedTrainerLeavesTheSamplesOfTheOther) {
   expect_named(run_into("kill -STOP $(rank 1)", kEndlessReducer),
                "trainer 1 (rank 1)",
-               ": stopped answering 8 s ago ");
+               ": stopped answering 8 s ago; ");
   expect_samples_so_far(0);
 }
 
@@ -227,7 +236,7 @@ TEST_F(Endings, AStoppedServerOverMpiIsNamed) {
   expect_named(run_into("kill -STOP $(rank 1)",
                         std::string(kEndlessServed) + "--sparse-engine mpi "),
                "server 0 (rank 1)",
-               ": stopped answering 10 s ago ");
+               ": stopped answering 10 s ago; ");
 }
 #endif
 

@@ -133,4 +133,18 @@ void unstretch(double stretch, RankResult& result) {
   }
 }
 
+void note_loss(const Trainer& trainer,
+               const records::Configuration& c,
+               int done,
+               RankResult& result) {
+  constexpr int kFifth = 5;  // the step by which frameworks are compared
+  if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
+    return;
+  }
+  if (const std::optional<double> loss = trainer.last_loss()) {
+    result.said[done == 1 ? "loss_first" : "loss_fifth"] =
+        fmt::format("{}", *loss);
+  }
+}
+
 }  // namespace paceline::measure

@@ -40,4 +40,12 @@ void note_network(const Trainer& trainer, RankResult& result);
 /// Divides all times by `stretch`, by which the clock of a replay was slower.
 void unstretch(double stretch, RankResult& result);
 
+/// After step `done`, the loss of the first and the fifth, as adapters say
+/// them; on a GPU of the warm-up alone, because there the step that is read
+/// waits for the device.
+void note_loss(const Trainer& trainer,
+               const records::Configuration& configuration,
+               int done,
+               RankResult& result);
+
 }  // namespace paceline::measure

@@ -21,6 +21,7 @@ using std::chrono::milliseconds;
 
 // What an adapter says of the bits of its parameters, equal on all ranks.
 constexpr const char* kDigest = "parameters_digest";
+constexpr const char* kSoFarEnvironment = "so_far/environment";
 constexpr const char* kEqualParameters = "ranks_hold_equal_parameters";
 
 void merge(const records::RunRecord& part, records::RunRecord& whole) {
@@ -106,9 +107,19 @@ bool has_so_far(launch::KeyValueStore& store, int rank) {
   return store.get(so_far_key(rank)).has_value();
 }
 
-std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
-                                                int ranks) {
-  std::vector<records::RankSamples> all;
+void post_environment(launch::KeyValueStore& store,
+                      const records::Environment& environment) {
+  records::RunRecord part;
+  part.environment = environment;
+  store.set(kSoFarEnvironment, records::to_line(part));
+}
+
+SoFar gather_so_far(launch::KeyValueStore& store, int ranks) {
+  SoFar so_far;
+  if (const auto line = store.get(kSoFarEnvironment)) {
+    so_far.environment = records::from_line(*line).environment;
+  }
+  std::vector<records::RankSamples>& all = so_far.ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     if (const auto line = store.get(so_far_key(rank))) {
       all.push_back(records::from_line(*line).ranks.front());
@@ -121,21 +132,22 @@ std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
   for (records::RankSamples& samples : all) {
     cut(samples, steps);
   }
-  return all;
+  return so_far;
 }
 
 records::RunRecord failed_record(const std::string& experiment,
                                  const records::Configuration& configuration,
                                  int run,
                                  const std::string& why,
-                                 std::vector<records::RankSamples> so_far) {
+                                 SoFar so_far) {
   records::RunRecord failed;
   failed.experiment = experiment;
   failed.started_at = utc_now();
   failed.run = run;
   failed.configuration = configuration;
   failed.error = why;
-  failed.ranks = std::move(so_far);
+  failed.environment = std::move(so_far.environment);
+  failed.ranks = std::move(so_far.ranks);
   return failed;
 }
 

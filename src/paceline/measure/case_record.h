@@ -38,16 +38,26 @@ void post_so_far(launch::KeyValueStore& store, records::RankSamples samples);
 /// Whether a rank has set some.
 bool has_so_far(launch::KeyValueStore& store, int rank);
 
-/// What such ranks have set, cut to the steps that all of them ended.
-std::vector<records::RankSamples> gather_so_far(launch::KeyValueStore& store,
-                                                int ranks);
+/// Sets what rank 0 has found around the ranks, for a case that fails.
+void post_environment(launch::KeyValueStore& store,
+                      const records::Environment& environment);
 
-/// The record of a case that failed, with the samples that there are of it.
+/// What there is of a case that failed.
+struct SoFar {
+  records::Environment environment;
+  std::vector<records::RankSamples> ranks;
+};
+
+/// What such ranks have set, cut to the steps that all of them ended; lookups
+/// are those of each rank's own steps.
+SoFar gather_so_far(launch::KeyValueStore& store, int ranks);
+
+/// The record of a case that failed.
 records::RunRecord failed_record(const std::string& experiment,
                                  const records::Configuration& configuration,
                                  int run,
                                  const std::string& why,
-                                 std::vector<records::RankSamples> so_far);
+                                 SoFar so_far);
 
 /// Waits for the results of ranks 0 .. ranks-1 and merges them into one record:
 /// the samples of all ranks, the wire bytes of the rank that sent most, and the

@@ -43,8 +43,6 @@ using std::chrono::milliseconds;
 // to be told within launch::SuperviseOptions::failure_grace.
 constexpr milliseconds kStuckGrace{400};
 
-constexpr int kFifth = 5;  // the steps whose losses frameworks are compared by
-
 std::function<void(plan::Step, const std::string&)> beat_of(
     const CaseOptions& options) {
   if (options.heartbeat == nullptr) {
@@ -67,10 +65,10 @@ std::function<std::shared_ptr<void>()> watched_by(Heartbeat* heartbeat) {
   };
 }
 
-void tell_so_far(const CaseOptions& options, const WindowAccess& window) {
+void tell_so_far(const WindowAccess& window) {
   try {
-    if (options.interrupted && window.take) {
-      options.interrupted(window.take());
+    if (window.tell && window.take) {
+      window.tell(window.take());
     }
   } catch (const WorldError&) {
     return;  // the store is gone; what made the step hang is to be told
@@ -87,7 +85,7 @@ std::function<void(const std::exception_ptr&)> end_of(
     std::unique_lock<std::mutex> held;  // to the end: the samples are taken
     if (window != nullptr) {
       held = std::unique_lock(window->mutex);
-      tell_so_far(options, *window);
+      tell_so_far(*window);
     }
     try {
       std::rethrow_exception(why);
@@ -207,9 +205,11 @@ void forget_warm_up(const CaseWindow& window) {
   }
 }
 
-records::RankSamples take_samples(const CaseWindow& window,
-                                  const std::function<void()>& begin,
-                                  const Progress& progress) {
+records::RankSamples take_samples(
+    const CaseWindow& window,
+    const std::function<void()>& begin,
+    const Progress& progress,
+    const std::function<void(records::RankSamples)>& so_far) {
   const records::Configuration& c = window.configuration;
   measure::Trainer& trainer = window.trainer;
   if (is_master(c, window.team.rank)) {
@@ -225,7 +225,7 @@ records::RankSamples take_samples(const CaseWindow& window,
                              .reads_data = !c.data.empty(),
                              .barrier = begin,
                              .progress = progress,
-                             .interrupted = window.options.interrupted,
+                             .interrupted = so_far,
                              .access = &window.access});
   }
   const auto align = [&](int done) {
@@ -245,19 +245,6 @@ records::RankSamples take_samples(const CaseWindow& window,
            },
        .sent_bytes = [&] { return trainer.ledger().total_bytes(); },
        .progress = progress});
-}
-
-// The losses of the first and the fifth step, as adapters say them; on a GPU of
-// the warm-up alone, because there the step that is read waits for the device.
-void note_loss(const CaseWindow& window, int done, RankResult& result) {
-  const records::Configuration& c = window.configuration;
-  if ((done != 1 && done != kFifth) || (done > c.warmup && c.device != "cpu")) {
-    return;
-  }
-  if (const std::optional<double> loss = window.trainer.last_loss()) {
-    result.said[done == 1 ? "loss_first" : "loss_fifth"] =
-        fmt::format("{}", *loss);
-  }
 }
 
 // What is there beside the samples once the window has ended.
@@ -285,6 +272,18 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
                   .alpha_beta = trainer.input().alpha_beta};
 }
 
+// Tells samples of a window that ends early.
+std::function<void(records::RankSamples)> with_lookups(
+    const CaseOptions& options,
+    const std::optional<records::Lookups>& lookups) {
+  return [&](records::RankSamples so_far) {
+    if (options.interrupted) {
+      so_far.lookups = lookups;
+      options.interrupted(std::move(so_far));
+    }
+  };
+}
+
 // Says whether anything crosses the network.
 bool measure_window(const CaseWindow& window, RankResult& result) {
   measure::Trainer& trainer = window.trainer;
@@ -298,6 +297,7 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
   const engines::Ledger start = trainer.ledger();
   engines::Ledger before = start;
   std::int64_t coded_before = 0;
+  std::optional<records::Lookups> lookups;  // of the whole steps so far
   const auto progress = [&](int done, int total) {
     if (done == first) {
       before = trainer.ledger();
@@ -307,7 +307,11 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
       trainer.take_lookups();
       coded_before = trainer.executor().coding_ns();
     }
-    note_loss(window, done, result);
+    if (done > c.warmup) {
+      const std::lock_guard lock(window.access.mutex);
+      lookups = trainer.lookups();
+    }
+    note_loss(trainer, c, done, result);
     if (window.options.progress) {
       window.options.progress(done, total);
     }
@@ -317,7 +321,8 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
     start_together(c, window.team.rank, window.team.world, window.store);
     result.started_ns = steady_ns();
   };
-  result.samples = take_samples(window, begin, progress);
+  result.samples = take_samples(
+      window, begin, progress, with_lookups(window.options, lookups));
   tell_end_of_window(c, window.team.rank, window.store);
   result.coding =
       coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);

@@ -11,7 +11,6 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/engines/run_rank.h"
-#include "paceline/measure/case_record.h"
 #include "paceline/records/json.h"
 
 namespace paceline::measure {
@@ -36,6 +35,11 @@ FailureRecord::FailureRecord(const engines::World& world,
   if (world_.self.rank == 0 && !job_.settings.records.empty()) {
     writer_ = std::make_shared<records::RecordWriter>(job_.settings.records);
   }
+}
+
+void FailureRecord::set_environment(const records::Environment& environment) {
+  const std::lock_guard lock(mutex_);
+  environment_ = environment;
 }
 
 void FailureRecord::begin(const records::Configuration& c, int run) {
@@ -102,13 +106,19 @@ void FailureRecord::tell_of_window() {
 
 void FailureRecord::write_all(const launch::FailureNotice& cause) {
   wait_for_others(cause);
-  std::vector<records::RankSamples> so_far = gather();
+  SoFar so_far = gather();
   const std::lock_guard lock(mutex_);
-  if (case_ && !so_far.empty()) {
+  if (case_ && !so_far.ranks.empty()) {
+    so_far.environment = environment_;
+    launch::FailureNotice named = cause;
+    if (named.role
+            .empty()) {  // rank 0's, which said it to a store that is gone
+      named.role = case_->role_of(named.rank);
+    }
     append(failed_record(job_.experiment.name,
                          *case_,
                          job_.run,
-                         launch::message_of(cause),
+                         launch::message_of(named),
                          std::move(so_far)));
   }
 }
@@ -159,13 +169,17 @@ void FailureRecord::wait_for_others(const launch::FailureNotice& cause) {
   }
 }
 
-std::vector<records::RankSamples> FailureRecord::gather() {
+SoFar FailureRecord::gather() {
   try {
     return gather_so_far(*world_.store, world_.self.world);
   } catch (const WorldError&) {
     const bool told = has_told();
     const std::lock_guard lock(mutex_);
-    return told ? std::vector{*own_} : std::vector<records::RankSamples>();
+    SoFar so_far;
+    if (told) {
+      so_far.ranks = {*own_};
+    }
+    return so_far;
   }
 }
 
@@ -183,6 +197,16 @@ void FailureRecord::append(const records::RunRecord& failed) {
     }
   } catch (const std::exception& error) {  // as of a full disk
     fmt::print(stderr, "warning: the samples so far: {}\n", error.what());
+  }
+}
+
+void tell_environment(const engines::World& world,
+                      FailureRecord* failure,
+                      const records::Environment& environment) {
+  if (failure != nullptr) {
+    failure->set_environment(environment);
+  } else if (world.self.rank == 0) {
+    post_environment(*world.store, environment);
   }
 }
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "paceline/engines/world.h"
 #include "paceline/experiment/job_spec.h"
 #include "paceline/launch/failure_notice.h"
+#include "paceline/measure/case_record.h"
 #include "paceline/measure/window.h"
 #include "paceline/records/run_record.h"
 #include "paceline/records/store.h"
@@ -28,6 +28,9 @@ class FailureRecord {
   /// Writes all of the job's records; null on other ranks.
   std::shared_ptr<records::RecordWriter> writer() const { return writer_; }
   void close() { writer_.reset(); }
+
+  /// What was found around the ranks.
+  void set_environment(const records::Environment& environment);
 
   /// From here on `c` is the case that fails, in repetition `run`.
   void begin(const records::Configuration& c, int run);
@@ -50,7 +53,7 @@ class FailureRecord {
   void tell_of_window();
   void write_all(const launch::FailureNotice& cause);
   void wait_for_others(const launch::FailureNotice& cause);
-  std::vector<records::RankSamples> gather();
+  SoFar gather();
   void append(const records::RunRecord& failed);
   std::chrono::milliseconds patience() const;
 
@@ -61,9 +64,16 @@ class FailureRecord {
   WindowAccess window_;
   std::unique_lock<std::mutex> held_;  // of the window, to the end
   mutable std::mutex mutex_;           // guards what follows
+  records::Environment environment_;
   std::optional<records::Configuration> case_;
   std::optional<records::RankSamples> own_;
 };
+
+/// Keeps what was found around the ranks for the record of a case that fails:
+/// on this rank, or where `failure` is null, with the parent of the ranks.
+void tell_environment(const engines::World& world,
+                      FailureRecord* failure,
+                      const records::Environment& environment);
 
 /// Null where `failure` is.
 inline WindowAccess* window_of(FailureRecord* failure) {

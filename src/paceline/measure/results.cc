@@ -166,10 +166,20 @@ void Results::add_failed(const experiment::Experiment& experiment,
                          const records::Configuration& configuration,
                          int run,
                          const std::string& why,
-                         std::vector<records::RankSamples> so_far) const {
+                         SoFar so_far) const {
   records::RecordWriter(settings_.records)
       .append(failed_record(
           experiment.name, configuration, run, why, std::move(so_far)));
+}
+
+bool Results::has_samples(const experiment::Experiment& experiment) {
+  read(experiment);
+  return std::ranges::any_of(
+      records_of_run(), [](const records::RunRecord& record) {
+        return std::ranges::any_of(record.ranks, [](const auto& rank) {
+          return !rank.step_ns.empty();
+        });
+      });
 }
 
 Results::Tries Results::tries(const experiment::Experiment& experiment,

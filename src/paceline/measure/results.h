@@ -12,6 +12,7 @@
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/settings.h"
 #include "paceline/measure/case_logs.h"
+#include "paceline/measure/case_record.h"
 #include "paceline/records/run_record.h"
 #include "paceline/records/store.h"
 
@@ -76,7 +77,10 @@ class Results {
                   const records::Configuration& configuration,
                   int run,
                   const std::string& why,
-                  std::vector<records::RankSamples> so_far) const;
+                  SoFar so_far) const;
+
+  /// Whether any case of the run, a failed one too, has left samples.
+  bool has_samples(const experiment::Experiment& experiment);
 
   /// What the run has of one of its repetitions, by the cases' keys.
   struct Tries {

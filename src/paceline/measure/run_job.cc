@@ -66,7 +66,7 @@ struct Whole {
 struct Ended {
   launch::Outcome outcome;
   std::string last_case{};  // key of the one that was begun last
-  std::vector<records::RankSamples> so_far{};  // of a case that failed
+  SoFar so_far{};           // of a case that failed
 };
 
 Ended run_once(const Whole& whole, Part& part) {
@@ -161,7 +161,7 @@ launch::Outcome run_repetition(const Whole& whole, Part& part) {
     const bool refused = is_refused_case(ended) && !alone;
     const bool failed = refused || may_be_repeated(outcome);
     if (retries == 0 && alone) {
-      if (failed && !ended.so_far.empty()) {
+      if (failed && !ended.so_far.ranks.empty()) {
         record_failure(left.job, ended, whole.results);
       }
       return outcome;
@@ -236,7 +236,7 @@ int run_job(experiment::JobSpec job,
   } catch (const WorldError& error) {  // a full disk
     outcome = {.exit_code = kFailedExit, .message = error.what()};
   }
-  if (!outcome.message.empty() && results.tally(job.experiment).finished == 0) {
+  if (!outcome.message.empty() && !results.has_samples(job.experiment)) {
     fmt::print(stderr, "paceline: {}\n", outcome.message);
     if (results.count_failed(job.experiment) > 0) {
       fmt::print(stderr, "records: {}\n", job.settings.records);

@@ -79,6 +79,7 @@ class Session {
     for (records::HostEnvironment& host : environment_.hosts) {
       host.facts["pinning"] = pin.description();
     }
+    tell_environment(world_, hooks_.failure, environment_);
     if (settings_.resume && !settings_.records.empty()) {
       completed_ = share_completed();
     }

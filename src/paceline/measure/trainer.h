@@ -129,8 +129,13 @@ class Trainer final : public Steps {
   /// What was looked up since the last call; nothing where the network has no
   /// tables or the rank does not train.
   std::optional<records::Lookups> take_lookups() {
-    return embeddings_ && trains() ? std::optional(std::exchange(lookups_, {}))
-                                   : std::nullopt;
+    const auto lookups = this->lookups();
+    lookups_ = {};
+    return lookups;
+  }
+  /// The same, which the next call counts again.
+  std::optional<records::Lookups> lookups() const {
+    return embeddings_ && trains() ? std::optional(lookups_) : std::nullopt;
   }
 
   /// A number that is equal on two ranks if their parameters are bit-equal.

@@ -85,8 +85,10 @@ std::vector<Note> lookup_notes(const RunRecord& record) {
   const auto distinct = std::accumulate(
       all.distinct.begin(), all.distinct.end(), std::int64_t{0});
   const auto fullest = std::ranges::max(all.distinct);
-  const auto steps = static_cast<double>(record.configuration.steps) *
-                     record.configuration.trainers;
+  double steps = 0;  // of all trainers; those of a failed run are fewer
+  for (const RankSamples& rank : record.ranks) {
+    steps += static_cast<double>(rank.step_ns.size());
+  }
   const auto by = [&](std::int64_t bytes) {
     return static_cast<double>(bytes) / steps;
   };

@@ -210,13 +210,13 @@ Document trainers_document(const Case& one, const RunRecord& run) {
   const records::Configuration& c = one.configuration();
   Table table{
       .title = fmt::format(
-          "{}: {}, {}, {} rows of {} in each "
-          "table, {}{}",
+          "{} with {}: {}, {}, {} of {} in each table, {}{}",
+          c.model,
           plain_label(one),
           counted(c.trainers, "trainer"),
           c.servers > 0 ? counted(c.servers, "server")
                         : "which hold the tables",
-          c.embeddings,
+          counted(c.embeddings, "row"),
           c.embedding_dim,
           c.sparse_engine.empty()
               ? c.engine
