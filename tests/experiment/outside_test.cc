@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/process.h"
 #include "paceline/experiment/env_values.h"
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/job_spec.h"
@@ -262,6 +263,51 @@ TEST_F(Adapters, TablesOnTrainersMakeNoRanksBeside) {
   EXPECT_THROW(with("staleness", "1"), UsageError);
   EXPECT_THROW(with("lookup", "sequential"), UsageError);
   EXPECT_THROW(with("ranks", "5"), UsageError);
+}
+
+TEST_F(Adapters, TablesLargerThanMemoryAreRefusedWhereverRanksStart) {
+  const auto refusal = [&](std::vector<int> ranks_per_host,
+                           const char* placement,
+                           const std::string& rows,
+                           const char* numbers = "64") -> std::string {
+    Machine tables = machine();
+    tables.models.emplace_back("hybrid");
+    tables.ranks_per_host = std::move(ranks_per_host);
+    try {
+      cases({{"model", "hybrid"},
+             {"placement", placement},
+             {"embeddings", rows},
+             {"embedding_dim", numbers}},
+            tables);
+      return "";
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  // Of which one table fits into this machine, and not two.
+  const std::string large =
+      std::to_string(usable_memory_bytes() / (64 * 4) * 2 / 3);
+  for (const std::vector<int>& one_host : {std::vector<int>{}, {5}}) {
+    EXPECT_TRUE(refusal(one_host, "table", large)
+                    .starts_with("--embeddings: " + large +
+                                 " rows of 64 numbers in 2 tables: on one host "
+                                 "2 servers and 2 trainers take "))
+        << refusal(one_host, "table", large);
+    EXPECT_NE(refusal(one_host, "row-hash", large), "");
+  }
+  EXPECT_EQ(refusal({3, 2}, "table", large), "");
+  EXPECT_EQ(refusal({3, 2}, "row-range", large), "");
+  EXPECT_TRUE(refusal({3, 2}, "replicated", large)
+                  .starts_with("--embeddings: " + large +
+                               " rows of 64 numbers in 2 tables, on every "
+                               "server: on one host 1 server and "));
+  const std::string third =
+      std::to_string(usable_memory_bytes() / (64 * 4) / 3);
+  EXPECT_NE(refusal({5}, "replicated", third), "");
+  EXPECT_EQ(refusal({3, 2}, "replicated", third), "");
+  EXPECT_TRUE(refusal({}, "table", "1", "2000000000")
+                  .starts_with("--embedding-dim: 1 row of 2000000000 numbers "
+                               "in 2 tables"));
 }
 
 TEST_F(Adapters, KeysOfTablesAreRefusedWhereThereAreNone) {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What models with embedding tables may be asked for.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
+#include "paceline/base/text.h"
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/outside.h"
+#include "paceline/plan/ranks_per_host.h"
 #include "paceline/strategies/embedding_job.h"
 #include "paceline/strategies/strategy.h"
 
@@ -18,30 +22,99 @@ namespace {
 
 using records::Configuration;
 
-// All servers are on this machine, or each on one like it.
-void check_table_memory(const Configuration& c,
-                        const Machine& m,
-                        const Where& where) {
-  const int servers = c.servers > 0 ? c.servers : c.trainers;
-  const int tables = c.placement == "replicated" ? servers * servers
-                     : m.joined()                ? 1
-                                                 : servers;
+// The ranks of a host that train, and those that serve tables.
+struct HostShare {
+  int trainers = 0, servers = 0;
+};
+
+// Hosts are filled in rank order; this machine stands for each of them.
+std::vector<HostShare> shares_of_hosts(const Configuration& c,
+                                       const Machine& m) {
+  const std::vector<int> ranks =
+      m.joined() ? plan::fill_hosts(c.ranks, m.ranks_per_host)
+                 : std::vector<int>{c.ranks};
+  std::vector<HostShare> shares;
+  int first = 0;
+  for (const int here : ranks) {
+    const auto among = [&](int begin, int end) {
+      return std::max(0, std::min(first + here, end) - std::max(first, begin));
+    };
+    const int trainers = among(0, c.trainers);
+    shares.push_back(
+        {.trainers = trainers,
+         .servers = c.servers == 0
+                        ? trainers
+                        : among(c.trainers, c.trainers + c.servers)});
+    first += here;
+  }
+  return shares;
+}
+
+// Numbers of a sample, of all tables.
+double width_of(const Configuration& c) {
+  return static_cast<double>(c.servers > 0 ? c.servers : c.trainers) *
+         c.embedding_dim;
+}
+
+// Of a rank that holds as many rows as a table has.
+double table_bytes(const Configuration& c) {
   const double number = c.row_dtype == "bf16" ? 2 : 4;
   const double state = c.row_optimizer == "adagrad" ? 4 : 0;
   const double gradient = c.row_gradients == "dense" ? 4 : 0;
-  const double bytes =
-      (number + state + gradient) * tables * c.embeddings * c.embedding_dim;
+  return (number + state + gradient) * c.embeddings * c.embedding_dim;
+}
+
+// What a trainer holds that is as wide as all tables: bags, the first layer of
+// hybrid, which has 256 units, and the gradients of both.
+double trainer_bytes(const Configuration& c) {
+  const double samples =
+      c.model == "hybrid"
+          ? 256 + static_cast<double>(strategies::BagShape{}.most_bags())
+          : c.batch_size;
+  return 2 * 4 * samples * width_of(c);
+}
+
+void check_table_memory(const Configuration& c,
+                        const Machine& m,
+                        const Where& where) {
+  const int tables = c.servers > 0 ? c.servers : c.trainers;
+  const double held = c.placement == "replicated" ? tables : 1;
+  HostShare fullest;
+  double rows = 0, bytes = 0;
+  for (const HostShare& host : shares_of_hosts(c, m)) {
+    const double rows_here = host.servers * held * table_bytes(c);
+    const double here = rows_here + host.trainers * trainer_bytes(c);
+    if (here > bytes) {
+      fullest = host;
+      rows = rows_here;
+      bytes = here;
+    }
+  }
   const auto memory = static_cast<double>(usable_memory_bytes());
   if (bytes > memory) {
     throw UsageError(fmt::format(
-        "{}: {} rows of {} numbers in {} tables take {:.1f} GB, and this "
-        "machine has {:.1f} GB; take fewer or shorter rows",
-        where("embeddings"),
-        c.embeddings,
-        c.embedding_dim,
-        tables,
+        "{}: {} of {} in {}{}: on one host {} and {} take {:.1f} GB, {:.1f} GB "
+        "of it rows, and this machine has {:.1f} GB; take fewer or shorter "
+        "rows",
+        where(rows > memory ? "embeddings" : "embedding_dim"),
+        counted(c.embeddings, "row"),
+        counted(c.embedding_dim, "number"),
+        counted(tables, "table"),
+        c.placement == "replicated" ? ", on every server" : "",
+        counted(fullest.servers, "server"),
+        counted(fullest.trainers, "trainer"),
         bytes * 1e-9,
+        rows * 1e-9,
         memory * 1e-9));
+  }
+  if (width_of(c) > std::numeric_limits<int>::max()) {
+    throw UsageError(fmt::format(
+        "{}: {} of {} in each row make {:.0f} numbers of a sample; at most {}",
+        where("embedding_dim"),
+        counted(tables, "table"),
+        counted(c.embedding_dim, "number"),
+        width_of(c),
+        std::numeric_limits<int>::max()));
   }
 }
 
