@@ -133,6 +133,27 @@ TEST_F(Predict, PricesRowsByTheirEngine) {
   EXPECT_GT(step(2), step(0));
 }
 
+// Of ranges of ids the first server is asked for most, and all wait for it.
+TEST_F(Predict, PricesServersThatAreAskedUnequally) {
+  const std::string job = "predict hybrid " + kCluster +
+                          " --device-rate 3000 --servers 4 --embedding-dim "
+                          "4096 --records r.jsonl ";
+  for (const char* zipf : {"0", "1.2"}) {
+    for (const char* placement : {"row-hash", "row-range"}) {
+      ASSERT_EQ(
+          run(job + "--zipf " + zipf + " --placement " + placement).exit_code,
+          0);
+    }
+  }
+  const auto records = records::read_records(folder_ / "r.jsonl").records;
+  ASSERT_EQ(records.size(), 4U);
+  const auto step = [&](std::size_t i) {
+    return records[i].ranks.front().step_ns.front();
+  };
+  EXPECT_EQ(step(1), step(0));
+  EXPECT_GT(step(3), step(2));
+}
+
 TEST_F(Predict, SimulatesTablesOnTrainers) {
   const std::string job = "predict hybrid " + kCluster +
                           " --device-rate 3000 --records r.jsonl --servers 0 ";

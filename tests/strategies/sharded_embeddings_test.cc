@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -80,11 +82,38 @@ TEST(TableMap, NamesTrainerTableAndIdThatIsOutOfRange) {
 TEST(TableMap, SaysHowManyDistinctRowsAStepWants) {
   EmbeddingJob job{.trainers = 1, .servers = 4, .tables = 4};
   EXPECT_EQ(TableMap(job).most_wanted(), 50);
-  EXPECT_EQ(TableMap(job).typically_wanted(), 33);
+  EXPECT_EQ(TableMap(job).typically_wanted(), std::vector<Elements>(4, 33));
   job.rows = 10;
   EXPECT_EQ(TableMap(job).most_wanted(), 10);
   job.rows = 1;
-  EXPECT_EQ(TableMap(job).typically_wanted(), 1);
+  EXPECT_EQ(TableMap(job).typically_wanted(), std::vector<Elements>(4, 1));
+}
+
+// Whatever cuts tables, all servers together are asked for the same rows.
+TEST(TableMap, SaysWhichServerIsAskedForMost) {
+  EmbeddingJob job{.trainers = 1, .servers = 4, .tables = 4};
+  const auto wanted = [&](TablePlacement placement, double zipf) {
+    job.placement = placement;
+    job.bags.zipf = zipf;
+    return TableMap(job).typically_wanted();
+  };
+  const auto sum = [](const std::vector<Elements>& rows) {
+    return std::reduce(rows.begin(), rows.end());
+  };
+  EXPECT_EQ(wanted(TablePlacement::kRowRange, 0), std::vector<Elements>(4, 33));
+  EXPECT_EQ(wanted(TablePlacement::kRowHash, 0), std::vector<Elements>(4, 33));
+  const auto whole = wanted(TablePlacement::kTable, 1.2);
+  EXPECT_EQ(whole, std::vector<Elements>(4, whole[0]));
+  for (const auto cut : {TablePlacement::kRowRange, TablePlacement::kRowHash}) {
+    EXPECT_NEAR(static_cast<double>(sum(wanted(cut, 1.2))),
+                static_cast<double>(sum(whole)),
+                4)
+        << "each is rounded up";
+  }
+  const auto range = wanted(TablePlacement::kRowRange, 1.2);
+  const auto hash = wanted(TablePlacement::kRowHash, 1.2);
+  EXPECT_GT(range[0], 2 * range[1]) << "frequent ids come first";
+  EXPECT_GT(range[0], 3 * std::ranges::max(hash) / 2);
 }
 
 TEST(EmbeddingJob, IsWhatItsNumbersSay) {

@@ -14,7 +14,9 @@ namespace paceline::plan {
 // length with the elements; a message carries both and nothing behind them.  So
 // the receiver, which has room for the whole slice, learns the length from what
 // has arrived, and no message goes ahead of another to tell it.  Costs and
-// prices count the typical length, the ledger counts what was sent.
+// prices count the typical length, the ledger counts what was sent.  Each end
+// says what is typical of its own slices, so that one busy server among idle
+// ones is priced as such: a message has the longer of its ends' lengths.
 
 inline constexpr std::int64_t kLengthBytes = 8;
 

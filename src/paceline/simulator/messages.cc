@@ -125,7 +125,7 @@ Messages::Found Messages::found(const std::vector<Slot>& slots) {
   Found found;
   found.transfer.message = true;
   found.transfer.queue = channel_of(first);
-  found.transfer.shape = shape_of(first);
+  found.transfer.shape = shape_of(first, slots);
   const bool remote =
       job_.message_shapes[static_cast<std::size_t>(found.transfer.shape)]
           .remote;
@@ -138,22 +138,31 @@ Messages::Found Messages::found(const std::vector<Slot>& slots) {
   return found;
 }
 
-std::int32_t Messages::shape_of(const Slot& slot) {
-  const plan::Rank me = job_.actors[slot.actor].rank;
+std::int64_t Messages::bytes_of(const Slot& slot) {
   const plan::Message& message = message_of(slot);
-  const RankProgram& program = programs_.of(me);
+  const plan::Setup& setup = programs_.of(job_.actors[slot.actor].rank).setup;
   const plan::Buffer& buffer =
-      program.setup.buffers[plan::index_of(message.slice.buffer)];
+      setup.buffers[plan::index_of(message.slice.buffer)];
+  return std::min(message.slice.count,
+                  buffer.typical.value_or(message.slice.count)) *
+         plan::size_of(buffer.dtype);
+}
+
+/// Of a message whose ends are `slots`, seen from one of them.
+std::int32_t Messages::shape_of(const Slot& slot,
+                                const std::vector<Slot>& slots) {
+  const plan::Rank me = job_.actors[slot.actor].rank;
+  const RankProgram& program = programs_.of(me);
   const auto host_of = [&](plan::Rank rank) {
     return job_.classes.host_of[static_cast<std::size_t>(rank)];
   };
-  const MessageShape shape{
-      .bytes = std::min(message.slice.count,
-                        buffer.typical.value_or(message.slice.count)) *
-               plan::size_of(buffer.dtype),
-      .remote = host_of(message.peer) != host_of(me),
+  MessageShape shape{
+      .remote = host_of(message_of(slot).peer) != host_of(me),
       .engine =
           program.on(*plan::communicator_of(program.op(slot.item))).engine};
+  for (const Slot& end : slots) {
+    shape.bytes = std::max(shape.bytes, bytes_of(end));
+  }
   const auto [at, fresh] = shapes_.try_emplace(
       shape, static_cast<std::int32_t>(job_.message_shapes.size()));
   if (fresh) {

@@ -50,7 +50,8 @@ class Messages {
   Slot partner_of(const Slot& slot);
   const plan::Message& message_of(const Slot& slot);
   Found found(const std::vector<Slot>& slots);
-  std::int32_t shape_of(const Slot& slot);
+  std::int64_t bytes_of(const Slot& slot);
+  std::int32_t shape_of(const Slot& slot, const std::vector<Slot>& slots);
   std::uint32_t channel_of(const Slot& slot);
   void add_end(const Slot& slot, bool remote, Found& found) const;
 

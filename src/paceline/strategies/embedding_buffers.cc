@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "paceline/plan/program.h"
 #include "paceline/plan/ragged.h"
@@ -36,16 +37,29 @@ bool EmbeddingRank::serves() const {
 void EmbeddingRank::add_pair(const BufferPair& what,
                              DType type,
                              Elements width,
+                             const TypicalRows& rows,
                              Setup& setup) const {
-  const auto ragged = [&](std::string_view name, Rank peers) {
+  const auto ragged = [&](std::string_view name, Rank peers, Elements typical) {
     add(setup,
         {.name = std::string(name),
          .dtype = type,
          .elements = peers * room_for(map_.most_wanted() * width, type),
-         .typical = length_elements(type) + map_.typically_wanted() * width});
+         .typical = length_elements(type) + typical * width});
   };
-  ragged(what.of_trainer, trains() ? job_.servers : 0);
-  ragged(what.of_server, serves() ? job_.trainers : 0);
+  ragged(what.of_trainer, trains() ? job_.servers : 0, rows.of_trainer);
+  ragged(what.of_server, serves() ? job_.trainers : 0, rows.of_server);
+}
+
+EmbeddingRank::TypicalRows EmbeddingRank::typical_rows() const {
+  const std::vector<Elements> wanted = map_.typically_wanted();
+  Elements sum = 0, holding = 0;
+  for (Rank other = 0; other < job_.servers; ++other) {
+    sum += wanted[static_cast<std::size_t>(other)];
+    holding += map_.rows_of(other) > 0 ? 1 : 0;
+  }
+  return {
+      .of_trainer = (sum + holding - 1) / holding,
+      .of_server = serves() ? wanted[static_cast<std::size_t>(server())] : 0};
 }
 
 void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
@@ -63,9 +77,10 @@ void EmbeddingRank::add_buffers(DType type, Setup& setup) const {
       {.name = std::string(kTableGradients),
        .dtype = type,
        .elements = job_.dense_gradients ? held * job_.dim : 0});
-  add_pair(kIds, DType::kI64, 1, setup);
-  add_pair(kRows, of_rows, job_.dim, setup);
-  add_pair(kRowGradients, type, job_.dim, setup);
+  const TypicalRows rows = typical_rows();
+  add_pair(kIds, DType::kI64, 1, rows, setup);
+  add_pair(kRows, of_rows, job_.dim, rows, setup);
+  add_pair(kRowGradients, type, job_.dim, rows, setup);
   const auto local = [&](std::string_view name, DType of, Elements elements) {
     return add(setup,
                {.name = std::string(name),

@@ -52,9 +52,16 @@ class EmbeddingRank {
                     Rank trainer) const;
 
  private:
+  /// Rows that a message typically carries, by the end that holds them: the
+  /// mean over the servers, and of this server.
+  struct TypicalRows {
+    Elements of_trainer = 0, of_server = 0;
+  };
+  TypicalRows typical_rows() const;
   void add_pair(const BufferPair& what,
                 DType type,
                 Elements width,
+                const TypicalRows& rows,
                 Setup& setup) const;
 
   const EmbeddingJob& job_;

@@ -186,15 +186,22 @@ RowPlace TableMap::find(int table, Elements id, Rank trainer) const {
       return {trainer % job_.servers, table * job_.rows + id};
     case TablePlacement::kRowHash: {
       const Elements place = permuted(id, multiplier_, job_.rows);
-      const auto server = static_cast<Rank>(place % job_.servers);
+      const Rank server = server_of(id);
       return {server, table * rows_of_table(server) + place / job_.servers};
     }
     case TablePlacement::kRowRange: {
-      const auto server = static_cast<Rank>(id / range_);
+      const Rank server = server_of(id);
       return {server, table * rows_of_table(server) + id % range_};
     }
   }
   return {};
+}
+
+Rank TableMap::server_of(Elements id) const {
+  return static_cast<Rank>(job_.placement == TablePlacement::kRowHash
+                               ? permuted(id, multiplier_, job_.rows) %
+                                     job_.servers
+                               : id / range_);
 }
 
 Elements TableMap::most_wanted() const {
@@ -208,45 +215,59 @@ Elements TableMap::most_wanted() const {
   return most;
 }
 
-/// Distinct ids among `lookups` of one table.
-double TableMap::distinct(double lookups) const {
-  const auto rows = static_cast<double>(job_.rows);
-  if (job_.bags.zipf == 0) {
-    return -rows * std::expm1(lookups * std::log1p(-1 / rows));
+/// The probability that a step looks up an id of which each lookup has this
+/// share: the mean of 1 - (1 - share)^n over the numbers n of lookups.
+double TableMap::distinct(double share) const {
+  if (share >= 1) {
+    return 1;
   }
-  double all = 0;
-  for (Elements id = 0; id < job_.rows; ++id) {
-    all += std::pow(static_cast<double>(id + 1), -job_.bags.zipf);
-  }
-  double sum = 0;
-  for (Elements id = 0; id < job_.rows; ++id) {
-    const double share =
-        std::pow(static_cast<double>(id + 1), -job_.bags.zipf) / all;
-    sum -= share < 1 ? std::expm1(lookups * std::log1p(-share)) : -1;
-  }
-  return sum;
+  const double none = std::log1p(-share);
+  const auto numbers =
+      static_cast<double>(job_.bags.most - job_.bags.fewest + 1);
+  return 1 + std::exp(static_cast<double>(job_.bags.fewest) * none) *
+                 std::expm1(numbers * none) / (share * numbers);
 }
 
-Elements TableMap::typically_wanted() const {
-  double mean = 0;
-  const Elements numbers = job_.bags.most - job_.bags.fewest + 1;
-  // The mean over the numbers of lookups, or over some of them where they are
-  // many.
-  const Elements stride = std::max(Elements{1}, numbers / 64);
-  Elements counted = 0;
-  for (Elements n = job_.bags.fewest; n <= job_.bags.most; n += stride) {
-    mean += job_.rows == 1 ? 1 : distinct(static_cast<double>(n));
-    ++counted;
+/// Of one table, by the server that would have them if it were cut.
+std::vector<double> TableMap::distinct_by_server() const {
+  std::vector<double> all(static_cast<std::size_t>(job_.servers));
+  if (job_.bags.zipf == 0) {
+    const double of_id = distinct(1 / static_cast<double>(job_.rows));
+    for (Rank server = 0; server < job_.servers; ++server) {
+      all[static_cast<std::size_t>(server)] =
+          static_cast<double>(rows_of_table(server)) * of_id;
+    }
+    return all;
   }
-  mean *= static_cast<double>(job_.tables) / static_cast<double>(counted);
-  Rank holding = 0;
+  const auto weight = [&](Elements id) {
+    return std::pow(static_cast<double>(id + 1), -job_.bags.zipf);
+  };
+  double sum = 0;
+  for (Elements id = 0; id < job_.rows; ++id) {
+    sum += weight(id);
+  }
+  for (Elements id = 0; id < job_.rows; ++id) {
+    all[static_cast<std::size_t>(server_of(id))] += distinct(weight(id) / sum);
+  }
+  return all;
+}
+
+std::vector<Elements> TableMap::typically_wanted() const {
+  const std::vector<double> cut = distinct_by_server();
+  const double whole = std::reduce(cut.begin(), cut.end());
+  std::vector<Elements> wanted;
   for (Rank server = 0; server < job_.servers; ++server) {
-    holding += rows_of(server) > 0 ? 1 : 0;
+    double rows = job_.tables * cut[static_cast<std::size_t>(server)];
+    if (job_.placement == TablePlacement::kTable) {
+      rows = whole * static_cast<double>(rows_of(server)) /
+             static_cast<double>(job_.rows);
+    } else if (job_.placement == TablePlacement::kReplicated) {
+      rows = whole * job_.tables;
+    }
+    wanted.push_back(
+        std::min(most_wanted(), static_cast<Elements>(std::ceil(rows - 1e-9))));
   }
-  if (job_.placement != TablePlacement::kReplicated) {
-    mean /= holding;
-  }
-  return std::min(most_wanted(), static_cast<Elements>(std::ceil(mean - 1e-9)));
+  return wanted;
 }
 
 RowRule row_rule(std::string_view word) {

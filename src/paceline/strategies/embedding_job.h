@@ -112,13 +112,14 @@ class TableMap {
   /// The most distinct rows that one step of a trainer wants of a server.
   Elements most_wanted() const;
 
-  /// As many as it wants on average over steps and over the servers that have
-  /// rows, rounded up.
-  Elements typically_wanted() const;
+  /// As many as it wants of each server on average over steps, rounded up.
+  std::vector<Elements> typically_wanted() const;
 
  private:
   Elements rows_of_table(Rank server) const;  // where tables are cut
-  double distinct(double lookups) const;
+  double distinct(double share) const;
+  std::vector<double> distinct_by_server() const;
+  Rank server_of(Elements id) const;  // where tables are cut
 
   EmbeddingJob job_;
   Elements range_ = 1;       // kRowRange: ids of a server, but for the last
