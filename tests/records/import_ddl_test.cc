@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/file.h"
 #include "paceline/records/json.h"
 #include "paceline/records/samples.h"
 
@@ -45,6 +46,17 @@ TEST(ImportDdl, ReadsHorovodsLog) {
   ASSERT_EQ(record.ranks[3].step_ns.size(), 10U);
   EXPECT_EQ(record.ranks[3].step_ns[1], 298'229'264);  // 32 / 107.3 s
   EXPECT_EQ(from_line(to_line(record)), record);
+}
+
+// horovodrun and `mpirun --tag-output` print the rank before each line.
+TEST(ImportDdl, ReadsLinesBehindTheirRank) {
+  std::string tagged;
+  for (const std::string& line : split_lines(kHorovod)) {
+    tagged += "[1,0]<stdout>:" + line + "\n";
+  }
+  EXPECT_TRUE(is_ddl_log(tagged, "theirs.log"));
+  EXPECT_EQ(import_ddl(tagged, "theirs.log"),
+            import_ddl(kHorovod, "theirs.log"));
 }
 
 // Quoted from crickett-hpe/hpc-ai-envs, examples/horovod/README.md; printed by

@@ -303,7 +303,8 @@ class LogReader {
 }  // namespace
 
 bool is_ddl_log(std::string_view text, const std::string& /*path*/) {
-  return text.find("\nIter #") != std::string_view::npos &&
+  // Lines may begin with a rank, as of horovodrun: "[1,0]<stdout>:Iter #0: ".
+  return text.find("Iter #") != std::string_view::npos &&
          text.find("/sec per ") != std::string_view::npos;
 }
 
