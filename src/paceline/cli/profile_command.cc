@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
+#include "paceline/base/process.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/experiment/check.h"
 #include "paceline/launch/detect_launch.h"
@@ -149,6 +150,7 @@ int ProfileCommand::run() {
     output_ = c.model + ".profile.json";
   }
   check_writable("--output", output_);
+  keep_freed_memory();  // as a run's ranks do, whose times these stand for
   cluster::ProfiledModel profiled = measure::profile_model(c);
   if (codecs_) {
     profiled.codecs = measure::profile_codecs(
