@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole steps of a network that is not there, by every schedule.
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <torch/torch.h>
+#include <unistd.h>
 
 #include "measure/run_team.h"
 #include "paceline/plan/cost.h"
+#include "paceline/plan/program.h"
 
 namespace paceline::measure {
 namespace {
@@ -32,21 +38,21 @@ constexpr const char* kProfile = R"({"paceline_profile": 1,
 
 constexpr std::int64_t kComputeNs = 1'510'000;  // of a step, without updates
 
-class ReplaySteps : public ::testing::TestWithParam<std::string> {
+class ReplayMemory : public ::testing::Test {
  protected:
-  ReplaySteps()
+  ReplayMemory()
       : path_(::testing::TempDir() + "replay_steps_" +
               std::to_string(::getpid()) + ".json") {
     std::ofstream(path_) << kProfile;
   }
-  ~ReplaySteps() override { std::filesystem::remove(path_); }
+  ~ReplayMemory() override { std::filesystem::remove(path_); }
 
-  records::Configuration configuration() const {
+  records::Configuration configuration(const std::string& strategy) const {
     records::Configuration c;
     c.model = "nobody built this";
     c.replay = path_;
     c.batch_size = 2;
-    c.strategy = GetParam();
+    c.strategy = strategy;
     c.bucket_mb = 0.002;
     c.link = "1Gbit,10us";  // plans are made by its times
     c.learning_rate = 1;
@@ -55,6 +61,9 @@ class ReplaySteps : public ::testing::TestWithParam<std::string> {
 
   std::string path_;
 };
+
+class ReplaySteps : public ReplayMemory,
+                    public ::testing::WithParamInterface<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(,
                          ReplaySteps,
@@ -69,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(,
 
 TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
   run_team_well(3, [&](const Team& team) {
-    Trainer trainer(configuration(), team);
+    Trainer trainer(configuration(GetParam()), team);
     {
       const at::NoGradGuard no_grad;  // an update by these would be seen
       for (std::size_t p = 0; p < 4; ++p) {
@@ -101,9 +110,49 @@ TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
   });
 }
 
+// How many pages of the buffer are in memory.
+std::int64_t resident_pages(const at::Tensor& buffer) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin =
+      reinterpret_cast<std::uintptr_t>(buffer.data_ptr()) / page * page;
+  const auto end =
+      reinterpret_cast<std::uintptr_t>(buffer.data_ptr()) + buffer.nbytes();
+  std::vector<unsigned char> held((end - begin + page - 1) / page);
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(begin), end - begin, held.data()),
+            0);
+  return std::ranges::count_if(held, [](unsigned char h) { return h & 1U; });
+}
+
+TEST_F(ReplayMemory, HoldsWhatCrossesAndNoParameters) {
+  run_team_well(2, [&](const Team& team) {
+    Trainer trainer(configuration("bsp"), team);
+    const auto pages = [&](std::string_view buffer) {
+      return resident_pages(trainer.memory().view(plan::whole(
+          trainer.setup(), plan::buffer_named(trainer.setup(), buffer))));
+    };
+    EXPECT_EQ(pages(plan::kGradients), 0);
+    trainer.step();
+    trainer.drain();
+    EXPECT_GT(pages(plan::kGradients), 0);
+    EXPECT_EQ(pages(plan::kValues), 0);
+  });
+}
+
+TEST_F(ReplayMemory, GradientsAreNumbersThatACodecMayMeet) {
+  run_team_well(2, [&](const Team& team) {
+    Trainer trainer(configuration("bsp+sign"), team);
+    trainer.step();
+    trainer.drain();
+    const at::Tensor gradient = trainer.memory().gradient(plan::ParameterId{0});
+    const auto positive = gradient.gt(0).sum().item<std::int64_t>();
+    EXPECT_GT(positive, 0);
+    EXPECT_LT(positive, gradient.numel());
+  });
+}
+
 TEST_P(ReplaySteps, AreAsLongWithMicroBatches) {
   run_team_well(2, [&](const Team& team) {
-    records::Configuration c = configuration();
+    records::Configuration c = configuration(GetParam());
     c.accumulate = 3;
     c.batch_size = 6;
     Trainer trainer(c, team);

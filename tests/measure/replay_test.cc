@@ -2,9 +2,13 @@
 #include "paceline/measure/replay.h"
 
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "paceline/plan/program.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
 namespace {
@@ -123,6 +127,37 @@ TEST(Replay, AnUpdateTakesItsShareOfTheRecordedOne) {
   EXPECT_EQ(replay.kernel_time(kernel), std::chrono::nanoseconds(6000));
   kernel.name = "copy";
   EXPECT_FALSE(replay.kernel_time(kernel).has_value());
+}
+
+// Bytes that a replay of `strategy` writes on a rank of two, and those of the
+// gradients.
+std::pair<std::int64_t, std::int64_t> written_by(const std::string& strategy) {
+  plan::PlanInput input;
+  input.model = cluster::parse_profile(kProfile, "p").model;
+  input.world = 2;
+  const auto planner =
+      strategies::make_planner(strategies::parse_strategy(strategy));
+  const plan::Setup setup = planner->setup(input);
+  const plan::BufferId gradients = plan::buffer_named(setup, plan::kGradients);
+  return {written_in_replay(*planner, input),
+          4 * setup.buffers[plan::index_of(gradients)].elements};
+}
+
+TEST(Replay, WritesNeitherParametersNorTheOptimizersState) {
+  const auto [alone, none] = written_by("none");
+  EXPECT_EQ(alone, 0);
+  const auto [summed, gradients] = written_by("bsp");
+  EXPECT_EQ(summed, gradients);
+  // The copy that is averaged, then the parameters.
+  const auto [averaged, values] =
+      written_by("bsp+parameter-allreduce+local-sgd:every=1");
+  EXPECT_EQ(averaged, 2 * values);
+}
+
+TEST(Replay, WritesGradientsThatAreCoded) {
+  const auto [coded, gradients] = written_by("bsp+topk:density=1");
+  // The gradients, the residual, values and places of both ranks.
+  EXPECT_EQ(coded, 2 * gradients + (1 + 2) * 12 * 8);
 }
 
 TEST(Replay, TheRealClockSleepsAsLong) {

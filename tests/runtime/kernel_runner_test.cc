@@ -92,14 +92,25 @@ TEST_F(KernelRunnerTest, AKernelThatIsSleptThroughChangesNothing) {
 // However late a thread is, a sleep is never short.
 TEST_F(KernelRunnerTest, CodingIsStretchedAndReportedUnstretched) {
   constexpr double kStretch = 20;
-  const KernelRunner runner({}, flat(true), {}, /*seed=*/0, kStretch);
+  int told = 0;
+  const KernelRunner runner({},
+                            flat(true),
+                            {},
+                            /*seed=*/0,
+                            kStretch,
+                            [&](plan::Step step, const std::string& kernel) {
+                              EXPECT_EQ(step, 7);
+                              EXPECT_EQ(kernel, "unsign8");
+                              ++told;
+                            });
   const Stopwatch watch;
-  runner.run({},
+  runner.run({7, 0},
              {.name = "unsign8",
               .reads = {{slice(1)}},
               .writes = {{slice(0)}},
               .numbers = {}});
   EXPECT_GT(runner.coding_ns(), 0);
+  EXPECT_GE(told, 1);
   EXPECT_GE(static_cast<double>(watch.elapsed_ns()),
             kStretch * static_cast<double>(runner.coding_ns()) - 1);
 }

@@ -18,6 +18,7 @@
 #include "paceline/measure/external.h"
 #include "paceline/measure/pairs.h"
 #include "paceline/measure/probe.h"
+#include "paceline/measure/replay.h"
 #include "paceline/measure/shape_of.h"
 #include "paceline/strategies/strategy.h"
 
@@ -65,8 +66,20 @@ double seconds_of(const records::Configuration& c,
          (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd;
 }
 
-// Two trainers are alive while pairs are measured.
-std::int64_t memory_of(const records::Configuration& c, const Probe& probe) {
+// A case's plan before it is run.
+struct Planned {
+  std::string refusal;             // why there is none; empty: there is one
+  std::int64_t written_bytes = 0;  // of a replay, by its fullest rank
+};
+
+// Two trainers are alive while pairs are measured; in a replay the one without
+// communication writes nothing.
+std::int64_t memory_of(const records::Configuration& c,
+                       const Probe& probe,
+                       const Planned& planned) {
+  if (!c.replay.empty()) {
+    return probe.memory_bytes + planned.written_bytes;
+  }
   return probe.memory_bytes + (measures_pairs(c) ? probe.state_bytes : 0);
 }
 
@@ -97,10 +110,10 @@ std::string smaller_than(const records::Configuration& c,
 
 std::string memory_refusal(const records::Configuration& c,
                            const Probe& probe,
+                           std::int64_t of_rank,
                            int ranks_here,
                            const std::string& experiment) {
   const std::int64_t memory = usable_memory_bytes();
-  const std::int64_t of_rank = memory_of(c, probe);
   const std::int64_t needed = of_rank * ranks_here;
   if (c.device != "cpu" || experiment::is_outside(c) ||
       (probe.fits && needed <= memory)) {
@@ -118,12 +131,28 @@ std::string memory_refusal(const records::Configuration& c,
       smaller_than(c, probe.fits ? memory / of_rank : 0, experiment));
 }
 
-// Why the case has no plan; empty where it has one, where times make it that
-// are measured when the case begins, or where a command performs it.
-std::string plan_refusal(const records::Configuration& c,
-                         const plan::ModelShape& shape) {
+std::int64_t bytes_of_gradients(const plan::ModelShape& shape) {
+  std::int64_t bytes = 0;
+  for (const plan::ParameterShape& parameter : shape.parameters) {
+    bytes += parameter.elements * plan::size_of(shape.dtype);
+  }
+  return bytes;
+}
+
+// The first rank trains, the last one serves where servers are apart.
+std::int64_t written_by_fullest(const plan::Planner& planner,
+                                plan::PlanInput input) {
+  const std::int64_t first = written_in_replay(planner, input);
+  input.rank = input.world - 1;
+  return std::max(first, written_in_replay(planner, input));
+}
+
+// Nothing is refused where times make the plan that are measured when the case
+// begins, and where a command performs the case.
+Planned plan_case(const records::Configuration& c,
+                  const plan::ModelShape& shape) {
   if (is_external(c)) {
-    return "";
+    return {};
   }
   const strategies::StrategySpec strategy =
       strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
@@ -131,20 +160,22 @@ std::string plan_refusal(const records::Configuration& c,
   if (c.ranks > 1 && strategies::needs_times(strategy)) {
     add_known_times(c, input);
     if (!input.profile || !input.alpha_beta) {
-      return "";
+      return {.refusal = "", .written_bytes = bytes_of_gradients(shape)};
     }
   }
   try {
     const auto planner = planner_of(c, strategy);
     planner->plan(input, planner->setup(input), planner->variant(input, 0));
+    return {.refusal = "",
+            .written_bytes =
+                c.replay.empty() ? 0 : written_by_fullest(*planner, input)};
   } catch (const UsageError& error) {
-    return fmt::format("{} of {} on {}: {}",
-                       c.strategy,
-                       c.model,
-                       counted(c.ranks, "rank"),
-                       error.what());
+    return {.refusal = fmt::format("{} of {} on {}: {}",
+                                   c.strategy,
+                                   c.model,
+                                   counted(c.ranks, "rank"),
+                                   error.what())};
   }
-  return "";
 }
 
 // `runs` are all that is to be done; a case that is repeated counts once.
@@ -189,11 +220,13 @@ Estimate estimate(const engines::World& world,
     const Probe& probe = probes.at(network);
     const int here = std::min(c.ranks, world.self.local_world);
     sum.seconds += seconds_of(c, probe, crowd(c, here, cores));
-    sum.memory_bytes = std::max(sum.memory_bytes, memory_of(c, probe));
+    const Planned planned = probe.fits ? plan_case(c, probe.shape) : Planned{};
+    const std::int64_t of_rank = memory_of(c, probe, planned);
+    sum.memory_bytes = std::max(sum.memory_bytes, of_rank);
     found.first_step_s[network] = probe.first_step_s;
-    found.refusal = memory_refusal(c, probe, here, settings.name);
-    if (found.refusal.empty() && probe.fits) {
-      found.refusal = plan_refusal(c, probe.shape);
+    found.refusal = memory_refusal(c, probe, of_rank, here, settings.name);
+    if (found.refusal.empty()) {
+      found.refusal = planned.refusal;
     }
     if (!found.refusal.empty()) {
       return found;

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/replay.h"
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "paceline/base/clock.h"
+#include "paceline/plan/access.h"
 #include "paceline/plan/kernel_traits.h"
 
 namespace paceline::measure {
+namespace {
+
+bool is_update(const plan::Kernel& kernel) {
+  const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
+  return traits != nullptr && traits->optimizer;
+}
+
+}  // namespace
 
 ReplayClock real_replay_clock() {
   return {.now_ns = [] { return steady_ns(); },
@@ -77,13 +88,48 @@ void Replay::backward(const ReplayEvents& events) {
 
 std::optional<std::chrono::nanoseconds> Replay::kernel_time(
     const plan::Kernel& kernel) const {
-  const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
-  if (traits == nullptr || !traits->optimizer) {
+  if (!is_update(kernel)) {
     return std::nullopt;
   }
   return std::chrono::nanoseconds(static_cast<std::int64_t>(
       update_ns_per_element_ *
       static_cast<double>(kernel.writes.front().slice.count)));
+}
+
+bool codes(const plan::Planner& planner, const plan::PlanInput& input) {
+  const plan::Setup setup = planner.setup(input);
+  const auto is_codec = [](const plan::Op& op) {
+    const auto* kernel = std::get_if<plan::Kernel>(&op.work);
+    const auto* traits =
+        kernel == nullptr ? nullptr : plan::find_kernel_traits(kernel->name);
+    return traits != nullptr && traits->codes;
+  };
+  return std::ranges::any_of(
+      plan::variants_of(planner, input), [&](plan::Variant variant) {
+        return std::ranges::any_of(planner.plan(input, setup, variant).ops,
+                                   is_codec);
+      });
+}
+
+std::int64_t written_in_replay(const plan::Planner& planner,
+                               const plan::PlanInput& input) {
+  const plan::Setup setup = planner.setup(input);
+  const bool gradients = codes(planner, input);
+  const auto is_written = [&](const plan::Op& op, const plan::Touch& touch) {
+    const auto* kernel = std::get_if<plan::Kernel>(&op.work);
+    return touch.write && !std::holds_alternative<plan::Forward>(op.work) &&
+           (gradients || !std::holds_alternative<plan::Backward>(op.work)) &&
+           (kernel == nullptr || !is_update(*kernel));
+  };
+  std::int64_t bytes = 0;
+  for (const auto& ranges :
+       plan::touched_ranges(planner, input, setup, is_written)) {
+    for (const plan::Slice& range : ranges) {
+      bytes += range.count *
+               plan::size_of(setup.buffers[plan::index_of(range.buffer)].dtype);
+    }
+  }
+  return bytes;
 }
 
 }  // namespace paceline::measure

@@ -10,6 +10,7 @@
 #include "paceline/cluster/profile_file.h"
 #include "paceline/networks/gates.h"
 #include "paceline/plan/comm_plan.h"
+#include "paceline/plan/plan_input.h"
 
 namespace paceline::measure {
 
@@ -70,5 +71,16 @@ class Replay {
   std::optional<double> due_ns_;  // the end of the layers replayed so far
   std::int64_t stood_ns_ = 0;     // at that time
 };
+
+/// Whether the rank's plan has a codec.  Its time depends on the numbers that
+/// it codes, so a replay of such a plan writes gradients.
+bool codes(const plan::Planner& planner, const plan::PlanInput& input);
+
+/// Bytes of the rank's buffers that a replay of the plan writes: what arrives,
+/// what kernels write that are run, and gradients that are coded.  Layers and
+/// updates are slept through, so parameters and the optimizer's state take no
+/// memory.
+std::int64_t written_in_replay(const plan::Planner& planner,
+                               const plan::PlanInput& input);
 
 }  // namespace paceline::measure

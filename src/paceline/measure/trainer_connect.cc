@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trainer connects to: the other ranks, and the executor of its plan.
+#include <algorithm>
+#include <cmath>
+
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -22,6 +26,36 @@ runtime::UpdateRule update_rule(const records::Configuration& c) {
           .rate_of_rows = [c](plan::Step step) {
             return records::learning_rate_at(c, step);
           }};
+}
+
+// Writes gradients that no network computes: normally distributed numbers, on
+// every rank others, the same at the begin of each slot.
+std::function<void(const at::Tensor& slot)> write_normal(at::ScalarType type,
+                                                         at::Device device,
+                                                         int rank) {
+  constexpr std::int64_t kNumbers = 1 << 20;
+  const at::Tensor numbers =
+      at::randn({kNumbers},
+                at::make_generator<at::CPUGeneratorImpl>(
+                    static_cast<std::uint64_t>(rank) + 1),
+                at::TensorOptions().dtype(type))
+          .to(device);
+  return [numbers](const at::Tensor& slot) {
+    const at::NoGradGuard no_grad;
+    for (at::Tensor part : slot.reshape({-1}).split(kNumbers)) {
+      part.copy_(numbers.narrow(0, 0, part.numel()));
+    }
+  };
+}
+
+// A time limit in a replay, where all takes `stretch` times as long.
+std::chrono::nanoseconds stretched(std::chrono::nanoseconds limit,
+                                   double stretch) {
+  return limit == execution::Deadlines::kNoLimit
+             ? limit
+             : std::chrono::nanoseconds(
+                   std::llround(static_cast<double>(limit.count()) *
+                                std::max(1.0, stretch)));
 }
 
 // Beside those on which the network computes.
@@ -125,6 +159,7 @@ void Trainer::make_reducer() {
 }
 
 void Trainer::make_executor(runtime::Channels by_id) {
+  const double stretch = replay_ == nullptr ? 1 : configuration_.stretch;
   executor_ = std::make_unique<runtime::Executor>(
       runtime::Executor::Parts{
           .planner = *planner_,
@@ -137,9 +172,10 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .engine = engines::find_engine(team_.engine->name()),
           .performer = reducer_.get()},
       runtime::Executor::Options{
-          .dispatcher = {.timeout = options_.timeout,
+          .dispatcher = {.timeout = stretched(options_.timeout, stretch),
                          .first_step = options_.first_step,
-                         .training_timeout = options_.training_timeout,
+                         .training_timeout =
+                             stretched(options_.training_timeout, stretch),
                          .spare_core = replay_ != nullptr || has_spare_core(),
                          .record_spans = options_.record_spans,
                          .heartbeat = options_.beat,
@@ -147,6 +183,12 @@ void Trainer::make_executor(runtime::Channels by_id) {
                          .grace = options_.grace},
           .keep_gradients =
               configuration_.compat_accumulate || replay_ != nullptr,
+          .write_gradient =
+              replay_ != nullptr && codes(*planner_, input_)
+                  ? write_normal(runtime::scalar_type(input_.model.dtype),
+                                 team_.device,
+                                 team_.rank)
+                  : nullptr,
           .kernel_time =
               [this](const plan::Kernel& kernel) {
                 return replay_ == nullptr ? std::nullopt

@@ -49,7 +49,7 @@ at::ScalarType Trainer::dtype() const {
   return options_.dtype.value_or(networks::parameter_dtype(precision_));
 }
 
-// Tensors of the profile's shapes, without a network.
+// Tensors of the profile's shapes, without a network and without values.
 void Trainer::make_replay() {
   replay_ = std::make_unique<Replay>(
       cluster::read_profile(configuration_.replay), configuration_.stretch);
@@ -62,7 +62,7 @@ void Trainer::make_replay() {
                            .dtype(runtime::scalar_type(shape.dtype))
                            .requires_grad(true);
   for (const plan::ParameterShape& parameter : shape.parameters) {
-    traced_.parameters.push_back(torch::zeros(parameter.sizes, options));
+    traced_.parameters.push_back(torch::empty(parameter.sizes, options));
   }
 }
 
@@ -227,7 +227,11 @@ void Trainer::allocate(const plan::Setup& setup) {
         setup, plan::touched_ranges(*planner_, input_, setup), team_.device);
     return;
   }
-  memory_ = std::make_unique<runtime::FlatMemory>(setup, team_.device);
+  memory_ = std::make_unique<runtime::FlatMemory>(
+      setup,
+      team_.device,
+      replay_ == nullptr ? runtime::FlatMemory::Start::kParameters
+                         : runtime::FlatMemory::Start::kZeros);
   memory_->adopt(traced_.parameters);
   adopt_statistics(traced_, *memory_);
 }

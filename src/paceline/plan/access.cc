@@ -77,9 +77,11 @@ void Accesses::of(const Op& op, std::vector<Touch>& touches) const {
   std::visit(Collector{values_, statistics_, parameters_, touches}, op.work);
 }
 
-std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
-                                               const PlanInput& input,
-                                               const Setup& setup) {
+std::vector<std::vector<Slice>> touched_ranges(
+    const Planner& planner,
+    const PlanInput& input,
+    const Setup& setup,
+    const std::function<bool(const Op&, const Touch&)>& counts) {
   const Accesses accesses(input.model, setup);
   std::vector<std::vector<Slice>> ranges(setup.buffers.size());
   std::vector<Touch> touches;
@@ -87,7 +89,9 @@ std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
     for (const Op& op : planner.plan(input, setup, variant).ops) {
       accesses.of(op, touches);
       for (const Touch& touch : touches) {
-        ranges[index_of(touch.slice.buffer)].push_back(touch.slice);
+        if (!counts || counts(op, touch)) {
+          ranges[index_of(touch.slice.buffer)].push_back(touch.slice);
+        }
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "paceline/plan/comm_plan.h"
@@ -34,10 +35,13 @@ class Accesses {
 };
 
 /// What a rank touches in any variant of its plan: by buffer, disjoint ranges
-/// in ascending order.  Ranges that overlap or adjoin are one.
-std::vector<std::vector<Slice>> touched_ranges(const Planner& planner,
-                                               const PlanInput& input,
-                                               const Setup& setup);
+/// in ascending order.  Ranges that overlap or adjoin are one.  `counts`: which
+/// touches are meant; empty: all.
+std::vector<std::vector<Slice>> touched_ranges(
+    const Planner& planner,
+    const PlanInput& input,
+    const Setup& setup,
+    const std::function<bool(const Op&, const Touch&)>& counts = {});
 
 /// Of all accesses.
 Step largest_slack(const CommPlan& plan);

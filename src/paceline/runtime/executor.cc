@@ -141,6 +141,7 @@ Executor::Executor(const Parts& parts, Options options)
       memory_(parts.memory),
       performer_(parts.performer),
       keep_gradients_(options.keep_gradients),
+      write_gradient_(std::move(options.write_gradient)),
       place_(parts.device),
       device_(make_device(parts.device)),
       programs_(parts.planner, parts.input, memory_.setup()),
@@ -156,7 +157,8 @@ Executor::Executor(const Parts& parts, Options options)
                                             Operands(memory_, flat_gradients_),
                                             std::move(options.kernel_time),
                                             options.seed,
-                                            options.stretch);
+                                            options.stretch,
+                                            options.dispatcher.heartbeat);
   options.dispatcher.on_thread_start = set_up_communication_thread;
   options.dispatcher.device = device_.get();
   options.dispatcher.one_issue_order =
@@ -278,6 +280,9 @@ void Executor::gradient_ready(plan::ParameterId parameter) {
         slot.add_(gradient);
       }
       gradient = slot;
+    }
+    if (write_gradient_) {
+      write_gradient_(slot);
     }
   }
   gates_->leave_gradient(parameter);

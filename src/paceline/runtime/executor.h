@@ -53,6 +53,9 @@ class Executor final : public networks::Gates {
   struct Options {
     execution::Dispatcher::Options dispatcher{};
     bool keep_gradients = false;  // never zeroed: every backward adds
+    /// Writes the slot of a gradient that is ready, in place of a network;
+    /// empty: slots stay as they are.
+    std::function<void(const at::Tensor& slot)> write_gradient{};
     KernelRunner::Time kernel_time{};
     std::uint64_t seed = 0;  // of what kernels draw
     double stretch = 1;      // as KernelRunner's
@@ -121,6 +124,7 @@ class Executor final : public networks::Gates {
   FlatMemory& memory_;
   Performer* performer_;
   const bool keep_gradients_;
+  const std::function<void(const at::Tensor&)> write_gradient_;
   const at::Device place_;
   std::unique_ptr<execution::Device> device_;  // null on the CPU
   execution::StepPrograms programs_;

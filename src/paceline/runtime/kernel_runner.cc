@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/runtime/kernel_runner.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -12,21 +14,37 @@
 
 namespace paceline::runtime {
 
-KernelRunner::KernelRunner(UpdateRule rule,
-                           Operands operands,
-                           Time time,
-                           std::uint64_t seed,
-                           double stretch)
+KernelRunner::KernelRunner(
+    UpdateRule rule,
+    Operands operands,
+    Time time,
+    std::uint64_t seed,
+    double stretch,
+    std::function<void(plan::Step, const std::string&)> asleep)
     : rule_(std::move(rule)),
       operands_(operands),
       time_(std::move(time)),
       seed_(seed),
-      stretch_(stretch) {}
+      stretch_(stretch),
+      asleep_(std::move(asleep)) {}
+
+void KernelRunner::sleep_until(std::int64_t ns,
+                               plan::Step step,
+                               const plan::Kernel& kernel) const {
+  constexpr std::int64_t kAtOnceNs =
+      std::chrono::nanoseconds(std::chrono::milliseconds(500)).count();
+  for (std::int64_t now = steady_ns(); now < ns; now = steady_ns()) {
+    sleep_until_ns(std::min(ns, now + kAtOnceNs));
+    if (asleep_) {
+      asleep_(step, std::string(kernel.name));
+    }
+  }
+}
 
 void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   const std::int64_t began = steady_ns();
   if (const auto time = time_ ? time_(kernel) : std::nullopt) {
-    sleep_until_ns(began + time->count());
+    sleep_until(began + time->count(), ref.step, kernel);
     return;
   }
   // A training thread that waits may be inside autocast.
@@ -38,8 +56,9 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
     const std::int64_t coded = steady_ns() - began;
     coding_ns_ += coded;
     if (stretch_ > 1) {
-      sleep_until_ns(began +
-                     std::llround(static_cast<double>(coded) * stretch_));
+      sleep_until(began + std::llround(static_cast<double>(coded) * stretch_),
+                  ref.step,
+                  kernel);
     }
   }
 }

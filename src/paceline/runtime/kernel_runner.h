@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "paceline/plan/frontier.h"
 #include "paceline/runtime/kernels/table.h"
@@ -23,12 +24,15 @@ class KernelRunner {
 
   /// A null `time` runs every kernel.  `seed` is the job's: what a kernel draws
   /// depends on it, the step and the op.  A kernel that codes takes `stretch`
-  /// times as long as it computes: the thread sleeps for the rest.
-  KernelRunner(UpdateRule rule,
-               Operands operands,
-               Time time,
-               std::uint64_t seed = 0,
-               double stretch = 1);
+  /// times as long as it computes: the thread sleeps for the rest.  `asleep` is
+  /// called about twice a second from a thread that sleeps.
+  KernelRunner(
+      UpdateRule rule,
+      Operands operands,
+      Time time,
+      std::uint64_t seed = 0,
+      double stretch = 1,
+      std::function<void(plan::Step, const std::string& kernel)> asleep = {});
 
   /// `ref` is where the kernel stands in the job.
   void run(plan::OpRef ref, const plan::Kernel& kernel) const;
@@ -41,11 +45,16 @@ class KernelRunner {
   Call call_of(plan::OpRef ref, const plan::Kernel& kernel) const;
 
  private:
+  void sleep_until(std::int64_t ns,
+                   plan::Step step,
+                   const plan::Kernel& kernel) const;
+
   UpdateRule rule_;
   Operands operands_;
   Time time_;
   std::uint64_t seed_;
   double stretch_;
+  std::function<void(plan::Step, const std::string& kernel)> asleep_;
   mutable std::atomic<std::int64_t> coding_ns_{0};
 };
 

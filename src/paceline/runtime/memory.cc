@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
@@ -59,15 +61,38 @@ std::vector<std::vector<plan::Slice>> whole_buffers(const plan::Setup& setup) {
   return ranges;
 }
 
+// Zeros on the CPU that take no memory until they are written.
+at::Tensor unwritten_zeros(plan::Elements count,
+                           const at::TensorOptions& options) {
+  const auto bytes =
+      static_cast<std::size_t>(count) *
+      c10::elementSize(c10::typeMetaToScalarType(options.dtype()));
+  if (bytes == 0) {
+    return at::zeros({count}, options);
+  }
+  void* const pages = mmap(nullptr,
+                           bytes,
+                           PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                           -1,
+                           0);
+  if (pages == MAP_FAILED) {
+    throw std::bad_alloc();
+  }
+  return at::from_blob(
+      pages, {count}, [bytes](void* all) { munmap(all, bytes); }, options);
+}
+
 }  // namespace
 
-FlatMemory::FlatMemory(const plan::Setup& setup, at::Device device)
-    : FlatMemory(setup, whole_buffers(setup), device) {}
+FlatMemory::FlatMemory(const plan::Setup& setup, at::Device device, Start start)
+    : FlatMemory(setup, whole_buffers(setup), device, start) {}
 
 FlatMemory::FlatMemory(const plan::Setup& setup,
                        const std::vector<std::vector<plan::Slice>>& ranges,
-                       at::Device device)
-    : setup_(setup), buffers_(setup.buffers.size()) {
+                       at::Device device,
+                       Start start)
+    : setup_(setup), start_(start), buffers_(setup.buffers.size()) {
   for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
     const plan::Buffer& buffer = setup.buffers[b];
     if (!buffer.performer.empty()) {
@@ -76,9 +101,13 @@ FlatMemory::FlatMemory(const plan::Setup& setup,
     const auto options =
         at::TensorOptions().dtype(scalar_type(buffer.dtype)).device(device);
     const int initial = buffer.initial == plan::Initial::kOne ? 1 : 0;
+    const bool unwritten =
+        start == Start::kZeros && device.is_cpu() && initial == 0;
     for (const plan::Slice& range : ranges[b]) {
-      buffers_[b].push_back(
-          {range.begin, at::full({range.count}, initial, options)});
+      buffers_[b].push_back({range.begin,
+                             unwritten
+                                 ? unwritten_zeros(range.count, options)
+                                 : at::full({range.count}, initial, options)});
     }
   }
 }
@@ -91,7 +120,9 @@ void FlatMemory::adopt(const std::vector<at::Tensor>& parameters) {
     const auto id = static_cast<plan::ParameterId>(i);
     PACELINE_CHECK(parameters[i].is_non_overlapping_and_dense());
     const at::Tensor value = shaped(id, setup_.parameters[i].value);
-    value.copy_(parameters[i]);
+    if (start_ == Start::kParameters) {
+      value.copy_(parameters[i]);
+    }
     parameters_[i].set_data(value);
     gradients_.push_back(shaped(id, setup_.parameters[i].gradient));
   }
@@ -99,6 +130,9 @@ void FlatMemory::adopt(const std::vector<at::Tensor>& parameters) {
 }
 
 void FlatMemory::start_from_parameters() {
+  if (start_ == Start::kZeros) {
+    return;
+  }
   const at::NoGradGuard no_grad;
   for (std::size_t b = 0; b < setup_.buffers.size(); ++b) {
     const plan::Buffer& buffer = setup_.buffers[b];

@@ -18,14 +18,25 @@ namespace paceline::runtime {
 /// are one slice.
 class FlatMemory {
  public:
-  FlatMemory(const plan::Setup& setup, at::Device device);
+  /// What the parameters are before the first step.
+  enum class Start {
+    kParameters,  // those of a network
+    kZeros        // zeros: of a replay, whose memory on a CPU takes a page when
+                  // the page is first written
+  };
+
+  FlatMemory(const plan::Setup& setup,
+             at::Device device,
+             Start start = Start::kParameters);
   /// `ranges`: what to allocate of each buffer, as plan::touched_ranges says.
   FlatMemory(const plan::Setup& setup,
              const std::vector<std::vector<plan::Slice>>& ranges,
-             at::Device device);
+             at::Device device,
+             Start start = Start::kParameters);
 
   /// Moves the parameters' values into their placements, makes the parameters
-  /// views of them, and fills the buffers that start as the parameters.
+  /// views of them, and fills the buffers that start as the parameters; with
+  /// kZeros nothing is moved.
   /// `parameters` by ParameterId; each dense, in any memory format.
   void adopt(const std::vector<at::Tensor>& parameters);
 
@@ -60,6 +71,7 @@ class FlatMemory {
   const Range& range_of(const plan::Slice& slice) const;
 
   plan::Setup setup_;
+  Start start_;
   std::vector<std::vector<Range>> buffers_;  // by BufferId, ascending
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> gradients_;

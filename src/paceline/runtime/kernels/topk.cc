@@ -207,6 +207,28 @@ Found<Real> find_by_counts(const Real* sums, std::int64_t n, std::int64_t k) {
   return all;
 }
 
+// Fewer than k sums, all that are not zero, with zeros of the lowest places.
+template <class Real>
+Found<Real> with_zeros(const Found<Real>& found,
+                       const Real* sums,
+                       std::int64_t k) {
+  Found<Real> all;
+  std::size_t next = 0;
+  std::int64_t zeros = k - std::ssize(found.places);
+  for (std::int64_t place = 0; zeros > 0; ++place) {
+    if (next < found.places.size() && found.places[next] == place) {
+      ++next;
+    } else {
+      --zeros;
+    }
+    all.add(place, sums[place]);
+  }
+  for (; next < found.places.size(); ++next) {
+    all.add(found.places[next], found.sums[next]);
+  }
+  return all;
+}
+
 // Adds, and takes the k largest magnitudes of the sums, in ascending order of
 // their places; of equal ones those of the lower places.
 //
@@ -224,10 +246,12 @@ void take_largest(Real* sums,
       // Above a bound of zero lie all.
       const std::uint32_t bound =
           std::max(probable_bound(sums, addends, n, k), std::uint32_t{1});
-      const auto found = add_and_find(sums, addends, n, bound);
-      take(std::ssize(found.places) < k ? find_by_counts(sums, n, k) : found,
-           sums,
-           taken);
+      auto found = add_and_find(sums, addends, n, bound);
+      if (std::ssize(found.places) < k) {
+        found = bound == 1 ? with_zeros(found, sums, k)
+                           : find_by_counts(sums, n, k);
+      }
+      take(found, sums, taken);
       return;
     }
   }
