@@ -28,9 +28,11 @@ class PACELINE_SUITE : public ::testing::Test {
         PACELINE_LAUNCHER " PROGRAM run " PACELINE_FLAGS " " + arguments);
   }
 
-  /// Runs a case that is soon over and one that has no end; kills `victim` when
-  /// the second one trains.  Returns the records.
-  std::vector<records::RunRecord> run_into_death_of(int victim) const {
+  /// Runs a case that is soon over and one that has no end; sends `victim` the
+  /// signal when the second one trains, and SIGKILL 20 s later.  Returns the
+  /// records.
+  std::vector<records::RunRecord> run_into(const std::string& signal,
+                                           int victim) const {
     const fs::path script = folder_ / "script";
     std::ofstream(script)
         << "cd '" << folder_.string() << "'\n"
@@ -48,8 +50,14 @@ class PACELINE_SUITE : public ::testing::Test {
            "  grep -qE '^(RANK|OMPI_COMM_WORLD_RANK|SLURM_PROCID)="
         << victim
         << "$' variables &&\n"
-           "  grep -q paceline $p/comm && kill -KILL ${p#/proc/}\n"
+           "  grep -q paceline $p/comm && victim=${p#/proc/}\n"
            "done\n"
+           "kill -"
+        << signal
+        << " $victim\n"
+           "[ "
+        << signal
+        << " = KILL ] || { sleep 20; kill -KILL $victim 2>/dev/null; }\n"
            "wait $launcher\n";
     const testing::Said said = testing::run_marked("sh " + script.string());
     EXPECT_NE(said.exit_code, 0) << said.text;
@@ -65,7 +73,7 @@ TEST_F(PACELINE_SUITE, RecordsTheSamplesOfACaseThatARanksDeathEnds) {
   for (const int victim : {1, 0}) {
     SCOPED_TRACE(victim);
     fs::remove(folder_ / "r.jsonl");
-    const auto records = run_into_death_of(victim);
+    const auto records = run_into("KILL", victim);
     ASSERT_EQ(records.size(), 2U);
     EXPECT_FALSE(records[0].error);
     EXPECT_TRUE(records[1].error);
@@ -73,6 +81,17 @@ TEST_F(PACELINE_SUITE, RecordsTheSamplesOfACaseThatARanksDeathEnds) {
     EXPECT_EQ(records[1].ranks[0].rank, 1 - victim);
     EXPECT_FALSE(records[1].ranks[0].step_ns.empty());
   }
+}
+
+// The store of rank 0 answers nobody then.  mpirun continues a rank that it
+// ends, which may write a record too.
+TEST_F(PACELINE_SUITE, EndsAndRecordsACaseWhoseRank0IsStopped) {
+  const auto records = run_into("STOP", 0);
+  ASSERT_GE(records.size(), 2U);
+  const std::string error = records[1].error.value_or("");
+  EXPECT_NE(error.find("rank 0"), std::string::npos) << error;
+  ASSERT_EQ(records[1].ranks.size(), 1U);
+  EXPECT_EQ(records[1].ranks[0].rank, 1);
 }
 
 TEST_F(PACELINE_SUITE, RunsEveryCaseOnItsRanksAndLeavesRecords) {

@@ -52,7 +52,7 @@ TEST(MpiFaults, a_stopped_rank_is_named) {
 TEST(MpiFaults, a_rank_that_exits_early_is_named) {
   const auto said = run_marked("PROGRAM launch 3 20000 exit mpi");
   expect_named(said, "outcome: rank 2 on host ");
-  EXPECT_TRUE(said.contains("left early: it ended with exit code 0 "))
+  EXPECT_TRUE(said.contains("left early: it ended with exit code 0; "))
       << said.text;
 }
 

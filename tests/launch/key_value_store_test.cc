@@ -24,6 +24,16 @@ TEST(WaitFor, ReturnsTheValueOrNothingAfterTheTimeout) {
   EXPECT_EQ(wait_for(store, "key", milliseconds(0)), "value");
 }
 
+TEST(Answers, TellsASilentStoreAndOneThatIsGone) {
+  const auto store = std::make_shared<MemoryStore>();
+  EXPECT_TRUE(answers(store, std::chrono::seconds(60)));
+  store->stop_answering();
+  EXPECT_FALSE(answers(store, milliseconds(20)));
+  store->vanish();
+  store->answer();
+  EXPECT_FALSE(answers(store, std::chrono::seconds(60)));
+}
+
 TEST(PrefixStore, WaitsForWhatAnotherRankSetsUnderTheSamePrefix) {
   const auto store = std::make_shared<MemoryStore>();
   PrefixStore writer(store, 0, "case/1/");

@@ -50,5 +50,16 @@ TEST_F(LaterRepetition, IsRefusedWithTheSameSentence) {
   }
 }
 
+TEST(NetworkOf, TellsWidthsOfEmbeddingsApart) {
+  records::Configuration wide;
+  wide.model = "embedding-mlp";
+  wide.embedding_dim = 2 * wide.embedding_dim;
+  records::Configuration narrow = wide;
+  narrow.embedding_dim = 64;
+  EXPECT_NE(network_of(wide), network_of(narrow));
+  narrow.embedding_dim = wide.embedding_dim;
+  EXPECT_EQ(network_of(wide), network_of(narrow));
+}
+
 }  // namespace
 }  // namespace paceline::measure

@@ -29,6 +29,8 @@ constexpr milliseconds kPrintTimeout{5000};
 // A rank that was asked to stop waits so long for another one's death or notice
 // to become known: launchers see it first.
 constexpr milliseconds kCauseTimeout{200};
+// The store answers within this time, or its server is stopped.
+constexpr milliseconds kAnswerTimeout{300};
 // The exit code of a rank that was asked to stop is so much more than the
 // signal.
 constexpr int kSignalExit = 128;
@@ -195,6 +197,9 @@ launch::FailureNotice cause_of_stop(const World& world) {
                                     .host = world.self.host,
                                     .text = "was asked to stop by SIGTERM",
                                     .role = role_in(world)};
+  if (!launch::answers(world.store, kAnswerTimeout)) {
+    return asked;
+  }
   try {
     return launch::await_cause(
                *world.store, world.hosts, ended_of(world), kCauseTimeout)

@@ -2,6 +2,7 @@
 #include "paceline/launch/key_value_store.h"
 
 #include <algorithm>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -33,6 +34,21 @@ std::optional<std::string> wait_for(KeyValueStore& store,
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(100));
   }
+}
+
+bool answers(const std::shared_ptr<KeyValueStore>& store,
+             std::chrono::milliseconds timeout) {
+  const auto answer = std::make_shared<std::promise<bool>>();
+  auto end = answer->get_future();
+  std::thread([store, answer] {
+    try {
+      store->get("answers");
+      answer->set_value(true);
+    } catch (const std::exception&) {
+      answer->set_value(false);
+    }
+  }).detach();
+  return end.wait_for(timeout) == std::future_status::ready && end.get();
 }
 
 PrefixStore::PrefixStore(std::shared_ptr<KeyValueStore> store,

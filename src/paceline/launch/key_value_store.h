@@ -34,6 +34,11 @@ std::optional<std::string> wait_for(KeyValueStore& store,
                                     std::chrono::milliseconds timeout,
                                     const std::function<void()>& idle = {});
 
+/// Whether the store answers within `timeout`.  A call to a store whose server
+/// is stopped does not return: the thread that asks is left behind then.
+bool answers(const std::shared_ptr<KeyValueStore>& store,
+             std::chrono::milliseconds timeout);
+
 /// The keys of a store that begin with a prefix, as one rank uses them.
 class PrefixStore {
  public:

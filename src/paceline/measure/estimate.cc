@@ -244,10 +244,16 @@ Estimate estimate(const engines::World& world,
   return found;
 }
 
+// The dense network's width comes from the tables.
+std::string tables_of(const records::Configuration& c) {
+  return fmt::format(
+      "{}/{}/{}/{}", c.servers, c.embeddings, c.embedding_dim, c.compat_relu);
+}
+
 }  // namespace
 
 std::string network_of(const records::Configuration& c) {
-  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}",
                      c.model,
                      c.batch_size,
                      c.image_size,
@@ -261,7 +267,8 @@ std::string network_of(const records::Configuration& c) {
                      c.accumulate,
                      c.threads,
                      c.replay,
-                     c.stretch);
+                     c.stretch,
+                     tables_of(c));
 }
 
 std::chrono::nanoseconds Estimate::first_step(const records::Configuration& c,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/measure/failure_record.h"
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 #include <utility>
@@ -23,6 +24,8 @@ constexpr milliseconds kPatience{2000}, kPatienceUnderMpirun{300};
 // Rank 0 writes where it can; rank 1 leaves it so much time to begin.
 constexpr milliseconds kRank0First{1000};
 constexpr milliseconds kPoll{20};
+// The store answers within this time, or its server is stopped.
+constexpr milliseconds kAnswerTimeout{1000};
 
 constexpr const char* kWriter = "so_far/writer";
 constexpr const char* kWritten = "so_far/written";
@@ -55,7 +58,7 @@ void FailureRecord::tell(const records::RankSamples& samples) {
     own_ = samples;
   }
   try {
-    post_so_far(*world_.store, samples);
+    post_so_far(store(), samples);
   } catch (const WorldError&) {
     return;  // the store is gone, with the rank that served it
   }
@@ -68,6 +71,8 @@ bool FailureRecord::has_told() const {
 
 void FailureRecord::write(const launch::FailureNotice& cause) {
   std::call_once(written_, [&] {
+    store_is_silent_ =
+        !launch::answers(world_.store, std::min(kAnswerTimeout, patience()));
     tell_of_window();
     const bool writes = is_writer(cause);
     if (writes) {
@@ -75,9 +80,9 @@ void FailureRecord::write(const launch::FailureNotice& cause) {
     }
     try {
       if (writes) {
-        world_.store->set(kWritten, "1");
+        store().set(kWritten, "1");
       } else {
-        launch::wait_for(*world_.store, kWritten, kRank0First + 2 * patience());
+        launch::wait_for(store(), kWritten, kRank0First + 2 * patience());
       }
     } catch (const WorldError&) {
       // Nobody waits at a store that is gone; mpirun kills all ranks when the
@@ -123,11 +128,19 @@ void FailureRecord::write_all(const launch::FailureNotice& cause) {
   }
 }
 
+// A store whose server is stopped is as good as gone.
+launch::KeyValueStore& FailureRecord::store() const {
+  if (store_is_silent_) {
+    throw WorldError("the key-value store does not answer");
+  }
+  return *world_.store;
+}
+
 // Where the store is gone with rank 0, rank 1 writes.
 bool FailureRecord::is_writer(const launch::FailureNotice& cause) {
   try {
     if (world_.self.rank == 1 && cause.rank == 0) {
-      launch::wait_for(*world_.store, kWriter, kRank0First);
+      launch::wait_for(store(), kWriter, kRank0First);
     }
     return (world_.self.rank == 0 ||
             (world_.self.rank == 1 && cause.rank == 0)) &&
@@ -140,7 +153,7 @@ bool FailureRecord::is_writer(const launch::FailureNotice& cause) {
 
 bool FailureRecord::claim() {
   const std::string mine = std::to_string(world_.self.rank);
-  return world_.store->set_if_absent(kWriter, mine) == mine;
+  return store().set_if_absent(kWriter, mine) == mine;
 }
 
 milliseconds FailureRecord::patience() const {
@@ -160,7 +173,7 @@ void FailureRecord::wait_for_others(const launch::FailureNotice& cause) {
   try {
     for (int rank = 0; rank < ranks; ++rank) {
       while (rank != cause.rank && rank != world_.self.rank &&
-             !has_so_far(*world_.store, rank) && watch.elapsed() < patience()) {
+             !has_so_far(store(), rank) && watch.elapsed() < patience()) {
         std::this_thread::sleep_for(kPoll);
       }
     }
@@ -171,7 +184,7 @@ void FailureRecord::wait_for_others(const launch::FailureNotice& cause) {
 
 SoFar FailureRecord::gather() {
   try {
-    return gather_so_far(*world_.store, world_.self.world);
+    return gather_so_far(store(), world_.self.world);
   } catch (const WorldError&) {
     const bool told = has_told();
     const std::lock_guard lock(mutex_);

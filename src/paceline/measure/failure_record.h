@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -48,6 +49,7 @@ class FailureRecord {
   void write(const launch::FailureNotice& cause);
 
  private:
+  launch::KeyValueStore& store() const;
   bool is_writer(const launch::FailureNotice& cause);
   bool claim();
   void tell_of_window();
@@ -61,6 +63,7 @@ class FailureRecord {
   experiment::JobSpec job_;
   std::shared_ptr<records::RecordWriter> writer_;
   std::once_flag written_;
+  std::atomic<bool> store_is_silent_ = false;
   WindowAccess window_;
   std::unique_lock<std::mutex> held_;  // of the window, to the end
   mutable std::mutex mutex_;           // guards what follows

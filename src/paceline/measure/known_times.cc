@@ -73,7 +73,7 @@ std::string layers_of(const Configuration& c, const std::string& placement) {
 // What collectives' times hold for: the largest size is the model's.
 std::string collectives_of(const Configuration& c,
                            const std::string& placement) {
-  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{}/{} {}",
+  return fmt::format("collectives {}/{}/{}/{}/{}/{}/{}/{}/{}/{} {}",
                      c.engine,
                      c.device,
                      c.model,
@@ -82,6 +82,8 @@ std::string collectives_of(const Configuration& c,
                      c.sequence_length,
                      c.dtype,
                      c.replay,
+                     c.servers,
+                     c.embedding_dim,
                      placement);
 }
 
