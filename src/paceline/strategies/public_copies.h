@@ -29,7 +29,7 @@ struct GraphNode {
 /// What a code leaves out is in the next difference: error feedback.  Copies
 /// start as the parameters, which the ranks have in common; z starts at what
 /// the rows of W then add, 0 where they sum to 1.  A graph of several steps
-/// has h and z for each of them, so that all that follow a copy hear of each of
+/// has h and z for each of them, so that all that follow a copy receive each of
 /// its changes.
 ///
 ///   bytes sent, rank and exchange  degree * those of a form of the slice
