@@ -2,6 +2,7 @@
 #include "paceline/runtime/kernel_runner.h"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,7 +11,9 @@
 #include <torch/torch.h>
 
 #include "paceline/base/clock.h"
+#include "paceline/base/random.h"
 #include "paceline/runtime/memory.h"
+#include "paceline/strategies/embedding_job.h"
 
 namespace paceline::runtime {
 namespace {
@@ -113,6 +116,48 @@ TEST_F(KernelRunnerTest, CodingIsStretchedAndReportedUnstretched) {
   EXPECT_GE(told, 1);
   EXPECT_GE(static_cast<double>(watch.elapsed_ns()),
             kStretch * static_cast<double>(runner.coding_ns()) - 1);
+}
+
+// Two servers of 4 ids of 2 numbers; the first has ids 0 and 1.
+TEST_F(KernelRunnerTest, RowsAreDrawnOnceBeforeTheFirstStepWithBeats) {
+  const strategies::EmbeddingJob job{
+      .servers = 2,
+      .tables = 1,
+      .rows = 4,
+      .dim = 2,
+      .placement = strategies::TablePlacement::kRowRange};
+  const auto numbers = strategies::numbers_of(job, 0);
+  int told = 0;
+  KernelRunner runner({},
+                      flat(true),
+                      {},
+                      /*seed=*/42,
+                      /*stretch=*/1,
+                      [&](plan::Step, const std::string& kernel) {
+                        EXPECT_EQ(kernel, "draw_rows");
+                        ++told;
+                      });
+  plan::CommPlan first;
+  const plan::Kernel draw{.name = "draw_rows",
+                          .reads = {},
+                          .writes = {{slice(0)}},
+                          .numbers = numbers};
+  first.ops.push_back({.work = draw});
+  first.ops.push_back({.work = update()});
+  runner.start(first);
+  EXPECT_EQ(told, 1);
+  const at::Tensor rows = memory->view(slice(0)).clone();
+  for (const int id : {0, 1}) {
+    Random random(42, std::uint64_t{1} << 63U | static_cast<unsigned>(id));
+    for (const int d : {0, 1}) {
+      EXPECT_EQ(rows[id * 2 + d].item<float>(),
+                static_cast<float>(random.normal()));
+    }
+  }
+  memory->view(slice(0)).fill_(7);
+  runner.run({0, 0}, draw);
+  EXPECT_TRUE(at::equal(memory->view(slice(0)), at::full({4}, 7.0F)))
+      << "the step passes over it";
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ TEST(TableMap, GivesEveryRowOnePlaceAndLeavesNoneFree) {
             const RowPlace place = map.find(table, id, 0);
             EXPECT_LT(place.row, map.rows_of(place.server));
             EXPECT_TRUE(places.emplace(place.server, place.row).second);
+            const TableRow there = map.at(place.server, place.row);
+            EXPECT_EQ(there.table, table);
+            EXPECT_EQ(there.id, id);
           }
         }
         Elements held = 0;

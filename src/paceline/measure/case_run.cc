@@ -336,9 +336,8 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
                         trainer.ledger());
   result.verified = verify(trainer, window.team, window.store);
   if (!trainer.trains()) {  // samples come from ranks that train
-    records::RankSamples served;
-    served.peak_memory_bytes = result.samples.peak_memory_bytes;
-    result.samples = std::move(served);
+    result.samples.peak_memory_bytes =
+        std::exchange(result.samples, {}).peak_memory_bytes;
   }
   return window.team.world > 1 &&
          communicates(trainer.planner(), trainer.input(), c.warmup + c.steps);
@@ -378,6 +377,7 @@ RankResult run_case(const engines::World& world,
         configuration,
         team,
         window_options(world, configuration, options, access));
+    wait_for_tables(configuration, team.world, store);
     const auto claim = claim_of(options);
     const bool crosses = measure_window(
         {trainer, configuration, team, link.get(), store, options, access},

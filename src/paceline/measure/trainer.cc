@@ -48,6 +48,7 @@ Trainer::Trainer(const records::Configuration& configuration,
   make_plan();
   connect();
   start_from_rank_zero();
+  executor_->start();
 }
 
 Trainer::~Trainer() {

@@ -22,6 +22,9 @@ struct KernelTraits {
   bool codes = false;
   /// It touches of operands of a fixed length only what the ragged ones name.
   bool gathers = false;
+  /// Writes what memory holds at the start, which depends on nothing: it may
+  /// run before the first step, whose time limits are no measure of it.
+  bool starts = false;
   /// Times that it goes over the bytes that it reads and writes.
   double passes = 1;
   /// Phases of a step, as records name them.  One that no kernel ends lasts
@@ -68,7 +71,7 @@ inline constexpr auto kKernels = std::to_array<KernelTraits>({
     // The sum, its norms, the signs, and the residual.
     {.name = "ef_sign", .codes = true, .passes = 2},
     {.name = "ef_sign_sum", .codes = true},
-    {.name = "draw_rows"},
+    {.name = "draw_rows", .starts = true},
     {.name = "deduplicate", .begins = "lookup"},
     {.name = "lookup", .gathers = true},
     {.name = "pool", .ends = "lookup"},

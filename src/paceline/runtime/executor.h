@@ -66,6 +66,10 @@ class Executor final : public networks::Gates {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  /// May be called once, before the first step: writes what memory holds at the
+  /// start, which may take longer than a step may.
+  void start() { kernels_->start(plan_of(0)); }
+
   // A step of a rank without model work: serve_step().  Of any other rank:
   // begin_step(), then for each micro-batch begin_forward(), the
   // forward pass, begin_backward(), the backward pass, end_backward().

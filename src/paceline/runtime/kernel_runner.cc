@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <utility>
+#include <variant>
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
@@ -13,6 +15,14 @@
 #include "paceline/runtime/kernels/call.h"
 
 namespace paceline::runtime {
+namespace {
+
+bool starts(const plan::Kernel& kernel) {
+  const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
+  return traits != nullptr && traits->starts;
+}
+
+}  // namespace
 
 KernelRunner::KernelRunner(
     UpdateRule rule,
@@ -20,13 +30,13 @@ KernelRunner::KernelRunner(
     Time time,
     std::uint64_t seed,
     double stretch,
-    std::function<void(plan::Step, const std::string&)> asleep)
+    std::function<void(plan::Step, const std::string&)> beat)
     : rule_(std::move(rule)),
       operands_(operands),
       time_(std::move(time)),
       seed_(seed),
       stretch_(stretch),
-      asleep_(std::move(asleep)) {}
+      beat_(std::move(beat)) {}
 
 void KernelRunner::sleep_until(std::int64_t ns,
                                plan::Step step,
@@ -35,14 +45,17 @@ void KernelRunner::sleep_until(std::int64_t ns,
       std::chrono::nanoseconds(std::chrono::milliseconds(500)).count();
   for (std::int64_t now = steady_ns(); now < ns; now = steady_ns()) {
     sleep_until_ns(std::min(ns, now + kAtOnceNs));
-    if (asleep_) {
-      asleep_(step, std::string(kernel.name));
+    if (beat_) {
+      beat_(step, std::string(kernel.name));
     }
   }
 }
 
 void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   const std::int64_t began = steady_ns();
+  if (started_ && starts(kernel)) {
+    return;
+  }
   if (const auto time = time_ ? time_(kernel) : std::nullopt) {
     sleep_until(began + time->count(), ref.step, kernel);
     return;
@@ -63,9 +76,24 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   }
 }
 
+void KernelRunner::start(const plan::CommPlan& first) {
+  for (std::size_t i = 0; i < first.ops.size(); ++i) {
+    const auto* kernel = std::get_if<plan::Kernel>(&first.ops[i].work);
+    if (kernel != nullptr && starts(*kernel)) {
+      run({0, static_cast<plan::OpIndex>(i)}, *kernel);
+    }
+  }
+  started_ = true;
+}
+
 Call KernelRunner::call_of(plan::OpRef ref, const plan::Kernel& kernel) const {
   Call call = operands_.resolve(kernel);
   call.random = {.seed = seed_, .step = ref.step, .op = ref.op};
+  if (beat_) {
+    call.beat = [this, step = ref.step, name = std::string(kernel.name)] {
+      beat_(step, name);
+    };
+  }
   return call;
 }
 

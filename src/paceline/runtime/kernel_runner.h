@@ -24,15 +24,20 @@ class KernelRunner {
 
   /// A null `time` runs every kernel.  `seed` is the job's: what a kernel draws
   /// depends on it, the step and the op.  A kernel that codes takes `stretch`
-  /// times as long as it computes: the thread sleeps for the rest.  `asleep` is
-  /// called about twice a second from a thread that sleeps.
+  /// times as long as it computes: the thread sleeps for the rest.  `beat` is
+  /// called several times a second from a thread that sleeps or is in a kernel
+  /// that takes long.
   KernelRunner(
       UpdateRule rule,
       Operands operands,
       Time time,
       std::uint64_t seed = 0,
       double stretch = 1,
-      std::function<void(plan::Step, const std::string& kernel)> asleep = {});
+      std::function<void(plan::Step, const std::string& kernel)> beat = {});
+
+  /// Before the first step: runs the kernels of its plan that write what memory
+  /// holds at the start.  run() passes over them then.
+  void start(const plan::CommPlan& first);
 
   /// `ref` is where the kernel stands in the job.
   void run(plan::OpRef ref, const plan::Kernel& kernel) const;
@@ -54,7 +59,8 @@ class KernelRunner {
   Time time_;
   std::uint64_t seed_;
   double stretch_;
-  std::function<void(plan::Step, const std::string& kernel)> asleep_;
+  std::function<void(plan::Step, const std::string& kernel)> beat_;
+  bool started_ = false;
   mutable std::atomic<std::int64_t> coding_ns_{0};
 };
 

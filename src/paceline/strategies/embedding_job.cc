@@ -45,6 +45,19 @@ Elements permuted(Elements id, Elements multiplier, Elements rows) {
                                static_cast<Wide>(rows));
 }
 
+/// What undoes permuted(): Euclid's algorithm, The Art of Computer Programming
+/// 4.5.2.
+Elements inverse_of(Elements multiplier, Elements rows) {
+  Elements rest = rows, next_rest = multiplier;
+  Elements factor = 0, next_factor = 1;
+  while (next_rest != 0) {
+    const Elements quotient = rest / next_rest;
+    rest = std::exchange(next_rest, rest - quotient * next_rest);
+    factor = std::exchange(next_factor, factor - quotient * next_factor);
+  }
+  return factor < 0 ? factor + rows : factor;
+}
+
 /// Members of 0 .. count-1 that leave `remainder` when divided by `divisor`.
 Elements with_remainder(Elements count, Elements divisor, Elements remainder) {
   return (count - remainder + divisor - 1) / divisor;
@@ -144,7 +157,8 @@ JobOfRank job_of(std::span<const double> numbers) {
 TableMap::TableMap(const EmbeddingJob& job)
     : job_(job),
       range_((job.rows + job.servers - 1) / job.servers),
-      multiplier_(coprime_multiplier(job.rows)) {}
+      multiplier_(coprime_multiplier(job.rows)),
+      inverse_(inverse_of(multiplier_, job.rows)) {}
 
 Elements TableMap::rows_of_table(Rank server) const {
   if (job_.placement == TablePlacement::kRowHash) {
@@ -192,6 +206,32 @@ RowPlace TableMap::find(int table, Elements id, Rank trainer) const {
     case TablePlacement::kRowRange: {
       const Rank server = server_of(id);
       return {server, table * rows_of_table(server) + id % range_};
+    }
+  }
+  return {};
+}
+
+TableRow TableMap::at(Rank server, Elements row) const {
+  PACELINE_CHECK(row >= 0 && row < rows_of(server));
+  const auto split = [row](Elements rows_of_each) {
+    return TableRow{.table = static_cast<int>(row / rows_of_each),
+                    .id = row % rows_of_each};
+  };
+  switch (job_.placement) {
+    case TablePlacement::kTable: {
+      const TableRow held = split(job_.rows);
+      return {held.table * job_.servers + server, held.id};
+    }
+    case TablePlacement::kReplicated:
+      return split(job_.rows);
+    case TablePlacement::kRowHash: {
+      const TableRow held = split(rows_of_table(server));
+      return {held.table,
+              permuted(held.id * job_.servers + server, inverse_, job_.rows)};
+    }
+    case TablePlacement::kRowRange: {
+      const TableRow held = split(rows_of_table(server));
+      return {held.table, server * range_ + held.id};
     }
   }
   return {};

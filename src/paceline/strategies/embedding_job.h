@@ -97,6 +97,12 @@ struct RowPlace {
   Elements row = 0;
 };
 
+/// A row as its table names it.
+struct TableRow {
+  int table = 0;
+  Elements id = 0;
+};
+
 /// Which server has which row.
 class TableMap {
  public:
@@ -108,6 +114,9 @@ class TableMap {
   /// Where `trainer` finds a row.  Throws UsageError that names trainer, table
   /// and id where the table has no such row.
   RowPlace find(int table, Elements id, Rank trainer) const;
+
+  /// What lies at `row`, one of rows_of(server): find() the other way round.
+  TableRow at(Rank server, Elements row) const;
 
   /// The most distinct rows that one step of a trainer wants of a server.
   Elements most_wanted() const;
@@ -124,6 +133,7 @@ class TableMap {
   EmbeddingJob job_;
   Elements range_ = 1;       // kRowRange: ids of a server, but for the last
   Elements multiplier_ = 1;  // kRowHash: coprime to the rows
+  Elements inverse_ = 0;     // of the multiplier, modulo the rows
 };
 
 /// "sgd", "adagrad", "rowwise-adagrad".

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Call {
   std::vector<Operand> reads, writes;  // as the plan's kernel op lists them
   std::span<const double> numbers;
   RandomKey random{};
+  /// Tells that the rank is alive; for kernels that may take seconds, to be
+  /// called several times a second.
+  std::function<void()> beat = [] {};
 };
 
 }  // namespace paceline::runtime

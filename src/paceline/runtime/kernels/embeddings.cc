@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <fmt/format.h>
+#include <ATen/Parallel.h>
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
@@ -24,7 +24,6 @@ namespace {
 
 using plan::Elements;
 using strategies::EmbeddingJob;
-using strategies::JobOfRank;
 using strategies::TableMap;
 
 // A slice of a ragged buffer that holds one slice a peer.
@@ -248,31 +247,33 @@ void apply_means(const UpdateRule& rule,
 }  // namespace
 
 void run_draw_rows(const UpdateRule& /*rule*/, const Call& call) {
+  constexpr Elements kNumbersABeat = 1 << 20;
   const auto [job, server] = strategies::job_of(call.numbers);
   const at::Tensor& rows = call.writes[0].front();
   const TableMap map(job);
+  const Elements end = map.rows_of(server);
+  const Elements at_once = std::max(Elements{1}, kNumbersABeat / job.dim);
   with_type_of(rows, [&, &job = job, server = server]<class T>(T*) {
-    T* first = rows.mutable_data_ptr<T>();
-    for (int table = 0; table < job.tables; ++table) {
-      for (Elements id = 0; id < job.rows; ++id) {
-        const auto place = map.find(table, id, server);
-        if (place.server == server) {
-          const auto stream = static_cast<std::uint64_t>(table * job.rows + id);
-          draw_row(job,
-                   Random(call.random.seed, (std::uint64_t{1} << 63U) | stream),
-                   first + place.row * job.dim);
-        }
+    const auto draw = [&](Elements row, Elements last) {
+      for (; row < last; ++row) {
+        const auto [table, id] = map.at(server, row);
+        const auto stream = static_cast<std::uint64_t>(table * job.rows + id);
+        draw_row(job,
+                 Random(call.random.seed, std::uint64_t{1} << 63U | stream),
+                 rows.mutable_data_ptr<T>() + row * job.dim);
       }
+    };
+    for (Elements row = 0; row < end; row += at_once) {
+      at::parallel_for(row, std::min(end, row + at_once), 1, draw);
+      call.beat();
     }
   });
 }
 
 void run_deduplicate(const UpdateRule& /*rule*/, const Call& call) {
-  const JobOfRank trainer = strategies::job_of(call.numbers);
-  const EmbeddingJob& job = trainer.job;
-  const networks::BagKey key{.seed = call.random.seed,
-                             .trainer = trainer.rank,
-                             .step = call.random.step};
+  const auto [job, trainer] = strategies::job_of(call.numbers);
+  const networks::BagKey key{
+      .seed = call.random.seed, .trainer = trainer, .step = call.random.step};
   const at::Tensor& index = call.writes[1].front();
   const at::Tensor& offsets = call.writes[2].front();
   const auto begins = networks::draw_offsets(job, key);
@@ -289,7 +290,7 @@ void run_deduplicate(const UpdateRule& /*rule*/, const Call& call) {
       ids = networks::draw_ids(job, key, table, begins.back());
     }
     for (const Elements id : ids) {
-      const auto place = map.find(table, id, trainer.rank);
+      const auto place = map.find(table, id, trainer);
       *next++ = place.server * most + wanted.place_of(place);
     }
   }
