@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <string>
@@ -117,6 +118,54 @@ TEST(TableMap, SaysWhichServerIsAskedForMost) {
   const auto hash = wanted(TablePlacement::kRowHash, 1.2);
   EXPECT_GT(range[0], 2 * range[1]) << "frequent ids come first";
   EXPECT_GT(range[0], 3 * std::ranges::max(hash) / 2);
+}
+
+/// The sum over all ids, one by one, of the probability that one of n lookups
+/// meets the id, by server.
+std::vector<double> exactly_distinct(const EmbeddingJob& job) {
+  const TableMap map(job);
+  const auto weight = [&](Elements id) {
+    return std::pow(static_cast<double>(id + 1), -job.bags.zipf);
+  };
+  double sum = 0;
+  for (Elements id = 0; id < job.rows; ++id) {
+    sum += weight(id);
+  }
+  std::vector<double> all(static_cast<std::size_t>(job.servers));
+  for (Elements id = 0; id < job.rows; ++id) {
+    all[static_cast<std::size_t>(map.find(0, id, 0).server)] -= std::expm1(
+        static_cast<double>(job.bags.most) * std::log1p(-weight(id) / sum));
+  }
+  return all;
+}
+
+TEST(TableMap, SumsZipfInBlocksAsCloseAsItSays) {
+  EmbeddingJob job{.trainers = 1, .servers = 3, .tables = 1, .rows = 1'000'003};
+  job.bags.fewest = job.bags.most = 200'000;
+  for (const double zipf : {0.5, 1.0, 1.1, 2.0}) {
+    job.bags.zipf = zipf;
+    for (const auto& [placement, bound] :
+         {std::pair(TablePlacement::kRowRange, 1e-6),
+          std::pair(TablePlacement::kRowHash, 1e-4)}) {
+      job.placement = placement;
+      const auto exact = exactly_distinct(job);
+      const auto found = TableMap(job).typically_wanted();
+      for (std::size_t server = 0; server < exact.size(); ++server) {
+        const double error = bound * exact[server];
+        const auto rows = static_cast<double>(found[server]);
+        EXPECT_GE(rows, std::ceil(exact[server] - error)) << zipf;
+        EXPECT_LE(rows, std::ceil(exact[server] + error)) << zipf;
+      }
+    }
+  }
+}
+
+TEST(TableMap, TakesNoLongerForBillionsOfRows) {
+  EmbeddingJob job{.trainers = 1, .servers = 2, .rows = 2'000'000'000};
+  job.placement = TablePlacement::kRowRange;
+  job.bags.zipf = 1.1;
+  const auto wanted = TableMap(job).typically_wanted();
+  EXPECT_GT(wanted[0], wanted[1]);
 }
 
 TEST(EmbeddingJob, IsWhatItsNumbersSay) {
