@@ -362,16 +362,26 @@ TEST(Frameworks, AGpuSaysTheFifthLossOfAWarmUpAlone) {
   EXPECT_TRUE(any_finding(all, "a", "a warm-up of 5 steps; this one had 2"));
 }
 
-TEST(Frameworks, LossesOfBf16AreComparedAsFarAsTheyAreShown) {
-  std::vector<records::RunRecord> records{measured("a", 1, 8'000'000, "2.125"),
-                                          measured("b", 1, 8'000'000, "2.14"),
-                                          measured("c", 1, 8'000'000, "2.53")};
-  for (records::RunRecord& record : records) {
-    record.configuration.dtype = "bf16";
+TEST(Frameworks, LossesOfReducedPrecisionAreComparedAsFarAsTheyAreShown) {
+  for (const auto& [dtype, is_reduced] :
+       {std::pair{"bf16", true}, {"amp", true}, {"fp32", false}}) {
+    std::vector<records::RunRecord> records{
+        measured("a", 1, 8'000'000, "2.125"),
+        measured("b", 1, 8'000'000, "2.14"),
+        measured("c", 1, 8'000'000, "2.53"),
+        measured("d", 1, 8'000'000, "2.125")};
+    for (records::RunRecord& record : records) {
+      record.configuration.dtype = dtype;
+      record.adapter["loss_fifth"] = "1.5";
+    }
+    records[3].adapter["loss_fifth"] = "1.57";
+    const auto all = findings(framework_tables(records)[0]);
+    EXPECT_TRUE(any_finding(all, "c", "not comparable")) << dtype;
+    EXPECT_NE(any_finding(all, "b", "not comparable"), is_reduced) << dtype;
+    EXPECT_NE(any_finding(all, "d", "not comparable"), is_reduced) << dtype;
+    EXPECT_TRUE(any_finding(all, "d", "the fifth step is 1.57, a's 1.5"))
+        << dtype;
   }
-  const auto all = findings(framework_tables(records)[0]);
-  EXPECT_TRUE(any_finding(all, "c", "not comparable"));
-  EXPECT_FALSE(any_finding(all, "b", "not comparable"));
 }
 
 TEST(Frameworks, ASpeedUpBeyondTheDevicesCannotBe) {
