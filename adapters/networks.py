@@ -8,6 +8,7 @@ random start.
 
 import importlib
 import importlib.util
+import pathlib
 import sys
 from dataclasses import dataclass
 from typing import Callable
@@ -16,6 +17,12 @@ import torch
 from torch import nn
 
 import formula
+
+# What `make adapters NAME=bert` installs, after this Python's own packages.
+_BERT = pathlib.Path(__file__).resolve().parent.parent / ".deps" / "adapters" / "bert"
+_VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
+if (_BERT / "installed").exists():
+    sys.path.append(str(_BERT / "lib" / _VERSION / "site-packages"))
 
 
 def _import_without_operators(module):

@@ -69,6 +69,8 @@ class DecentRank(python_ddp.Rank):
         self.name = f"decent-dp-{topology}"
         self.exchange = f"parameters of neighbours in a {topology} graph"
         super().__init__(case)
+        if self.world == 1:
+            self.exchange = "none: one rank"
 
     def wrap(self, network):
         from decent_dp.ddp import DecentralizedDataParallel
