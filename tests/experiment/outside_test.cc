@@ -139,8 +139,35 @@ TEST_F(Adapters, ThatReadNoDataAreARowBesideOursThatDoes) {
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].not_run, "");
   EXPECT_EQ(all[1].not_run,
-            "own trains on one synthetic batch alone, not on 'digits'");
+            "the adapter of own trains on one synthetic batch alone, not on "
+            "'digits'");
   EXPECT_EQ(status_of_not_run(all[1]), "unsupported");
+}
+
+TEST_F(Adapters, WithoutTransformersAreARowThatSaysSoWhereTheModelIsBert) {
+  write("[own]\nprogram = 'own.py'\n");
+  Machine without = machine();
+  without.models.emplace_back("bert-tiny");
+  const fs::path home = root_ / "python";
+  without.adapters[0].python = (home / "bin" / "python").string();
+  const auto first = [&](const char* model) {
+    return cases({{"framework", "own"}, {"model", model}}, without).at(0);
+  };
+  EXPECT_EQ(first("lenet").not_run, "");
+  EXPECT_EQ(first("bert-tiny").not_run,
+            "transformers, whose BERT own trains, is not installed here: make "
+            "adapters NAME=bert");
+  EXPECT_EQ(status_of_not_run(first("bert-tiny")), "not-installed");
+  const fs::path beside =
+      home / "lib" / "python3.11" / "site-packages" / "transformers";
+  fs::create_directories(beside);
+  EXPECT_EQ(first("bert-tiny").not_run, "");
+  fs::remove_all(beside);
+  EXPECT_NE(first("bert-tiny").not_run, "");
+  const fs::path bert = root_ / ".deps" / "adapters" / "bert";
+  fs::create_directories(bert);
+  std::ofstream(bert / "installed") << "x";
+  EXPECT_EQ(first("bert-tiny").not_run, "");
 }
 
 TEST_F(Adapters, ThatAreNotAvailableAreARowThatSaysWhy) {
@@ -179,10 +206,12 @@ TEST_F(Adapters, LeaveARowWhereTheyCannotRunACase) {
         EXPECT_EQ(status_of_not_run(all.at(0)), "unsupported");
         return all.at(0).not_run;
       };
-  EXPECT_EQ(reason("own", "compiled", "true"), "own has no compiled form");
-  EXPECT_EQ(reason("here", "dtype", "bf16"), "here does not train in bf16");
+  EXPECT_EQ(reason("own", "compiled", "true"),
+            "the adapter of own has no compiled form");
+  EXPECT_EQ(reason("here", "dtype", "bf16"),
+            "the adapter of here has fp32 alone, not bf16");
   EXPECT_EQ(reason("here", "model", "resnet50"),
-            "here has lenet alone, not resnet50");
+            "the adapter of here has lenet alone, not resnet50");
   EXPECT_EQ(reason("paceline", "compiled", "true"),
             "Paceline's networks have no compiled form");
 }

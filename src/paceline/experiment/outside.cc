@@ -98,6 +98,35 @@ void settle_command(Configuration& c,
   }
 }
 
+// Whether an adapter of PyTorch's networks, all of Paceline's, would miss the
+// transformers of BERT: neither beside a PyTorch nor of `make adapters
+// NAME=bert`.
+bool lacks_transformers(const Adapter& adapter,
+                        const std::string& model,
+                        const Machine& machine) {
+  namespace fs = std::filesystem;
+  if (!adapter.models.empty() || !model.starts_with("bert")) {
+    return false;
+  }
+  std::error_code none;
+  const fs::path home = fs::path(adapter.program).parent_path().parent_path();
+  if (fs::exists(home / ".deps" / "adapters" / "bert" / "installed", none)) {
+    return false;
+  }
+  for (const Adapter& one : machine.adapters) {
+    const fs::path libraries =
+        fs::path(one.python).parent_path().parent_path() / "lib";
+    for (const auto& version : fs::directory_iterator(libraries, none)) {
+      for (const char* packages : {"site-packages", "dist-packages"}) {
+        if (fs::exists(version.path() / packages / "transformers", none)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
 void settle_framework(Configuration& c,
                       const Machine& machine,
                       const Where& where) {
@@ -135,20 +164,30 @@ void settle_framework(Configuration& c,
   if (!adapter->missing.empty() &&
       (c.python.empty() || adapter->program.empty())) {
     c.not_run = adapter->missing;
+  } else if (c.python.empty() &&
+             lacks_transformers(*adapter, c.model, machine)) {
+    c.not_run = not_installed(
+        fmt::format("transformers, whose BERT {} trains,", c.framework),
+        "bert");
   } else if (c.compiled && !adapter->compiles) {
-    c.not_run = fmt::format("{} has no compiled form", c.framework);
+    c.not_run =
+        fmt::format("the adapter of {} has no compiled form", c.framework);
   } else if (lacks(adapter->models, c.model)) {
-    c.not_run = fmt::format("{} has {} alone, not {}",
+    c.not_run = fmt::format("the adapter of {} has {} alone, not {}",
                             c.framework,
                             fmt::join(adapter->models, ", "),
                             c.model);
   } else if (lacks(adapter->dtypes, c.dtype)) {
-    c.not_run = fmt::format("{} does not train in {}", c.framework, c.dtype);
+    c.not_run = fmt::format("the adapter of {} has {} alone, not {}",
+                            c.framework,
+                            fmt::join(adapter->dtypes, ", "),
+                            c.dtype);
   } else if (!c.data.empty()) {
-    c.not_run =
-        fmt::format("{} trains on one synthetic batch alone, not on '{}'",
-                    c.framework,
-                    c.data);
+    c.not_run = fmt::format(
+        "the adapter of {} trains on one synthetic batch alone, not "
+        "on '{}'",
+        c.framework,
+        c.data);
   }
 }
 
@@ -173,8 +212,9 @@ int processes_of(const Configuration& c) {
 }
 
 std::string status_of_not_run(const Configuration& c) {
-  const std::string absent = not_installed(c.framework, "");
-  return c.not_run.starts_with(absent) ? "not-installed" : "unsupported";
+  const bool absent =
+      c.not_run.find(not_installed("", "")) != std::string::npos;
+  return absent ? "not-installed" : "unsupported";
 }
 
 void settle_outside(Configuration& c,
