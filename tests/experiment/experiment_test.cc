@@ -111,7 +111,8 @@ TEST(Expand, FlagsReplaceTheirKeyInCasesAndSweep) {
       << "one rank is what they are compared with";
   EXPECT_EQ(
       rows(expand(with_flags({{"strategy", "ddp"}}, file), cpu_machine(4))),
-      (Texts{"1 ddp", "2 ddp", "4 ddp"}));
+      (Texts{"1 none", "2 ddp", "4 ddp"}))
+      << "and its strategy too";
   const RawSettings alone = parse_raw_settings(
       "model = 'mlp'\n[[case]]\nranks = 1\nstrategy = 'bsp'\n", "x.toml");
   EXPECT_EQ(rows(expand(with_flags({{"ranks", "3"}}, alone), cpu_machine(4))),

@@ -327,7 +327,11 @@ RawValues merged(const RawSettings& raw, const RawValues& block) {
     }
   }
   if (is_baseline(raw, block)) {
-    all["ranks"] = block.at("ranks");
+    for (const char* const own : {"ranks", "strategy"}) {
+      if (const auto given = block.find(own); given != block.end()) {
+        all[own] = given->second;
+      }
+    }
   }
   return all;
 }
