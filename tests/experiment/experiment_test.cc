@@ -113,6 +113,11 @@ TEST(Expand, FlagsReplaceTheirKeyInCasesAndSweep) {
       rows(expand(with_flags({{"strategy", "ddp"}}, file), cpu_machine(4))),
       (Texts{"1 none", "2 ddp", "4 ddp"}))
       << "and its strategy too";
+  EXPECT_EQ(
+      rows(expand(with_flags({{"ranks", "auto"}, {"strategy", "ddp"}}, file),
+                  cpu_machine(6))),
+      (Texts{"1 none", "2 ddp", "4 ddp", "6 ddp"}))
+      << "one rank stands there already";
   const RawSettings alone = parse_raw_settings(
       "model = 'mlp'\n[[case]]\nranks = 1\nstrategy = 'bsp'\n", "x.toml");
   EXPECT_EQ(rows(expand(with_flags({{"ranks", "3"}}, alone), cpu_machine(4))),

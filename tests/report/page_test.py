@@ -289,13 +289,13 @@ def check_training(failures, page):
                  max(e["sent_bytes"] for e in at) / 1e6,
                  100 * statistics.mean(e["accuracy"] for e in at),
                  statistics.mean(e["loss"] for e in at)) for at in zip(*ranks)])
-    along = {"Accuracy by step": lambda p, s: p[0], "Loss by step": lambda p, s: p[0],
-             "Accuracy by time here": lambda p, s: p[1],
-             "Accuracy by bytes sent": lambda p, s: p[2],
-             "Accuracy by predicted time on two hosts":
-                 lambda p, s: p[0] * priced[s] if s in priced else None}
+    places = {"step": lambda p, s: p[0], "time here": lambda p, s: p[1],
+              "bytes sent": lambda p, s: p[2],
+              "predicted time on two hosts": lambda p, s: p[0] * priced[s] if s in priced else None}
+    along = {f"{value} by {by}": place
+             for value in ("Accuracy", "Loss") for by, place in places.items()}
     charts = {c["title"]: c["numbers"] for c in page.run(READ_CHARTS) if c["title"] in along}
-    failures.check(len(charts) == (5 if priced else 4) if trained else not charts,
+    failures.check(len(charts) == (8 if priced else 6) if trained else not charts,
                    f"charts of training: {list(charts)}")
     for title, numbers in charts.items():
         shown_at = 4 if title.startswith("Loss") else 3

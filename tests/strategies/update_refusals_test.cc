@@ -67,5 +67,13 @@ TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
   refused("rs-ag+zero-2", "the loss cannot be scaled", true);
 }
 
+TEST(UpdateRules, NameTheExchangesThatTheyGoWith) {
+  const std::string three =
+      "take neighbor-allreduce or hierarchical-neighbor-allreduce or "
+      "parameter-allreduce";
+  EXPECT_TRUE(refusal_of("all-reduce+gradient-tracking").ends_with(three));
+  EXPECT_TRUE(refusal_of("all-reduce+awc").ends_with(three + " or win-put"));
+}
+
 }  // namespace
 }  // namespace paceline::strategies

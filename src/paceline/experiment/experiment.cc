@@ -77,6 +77,13 @@ struct Partial {
 };
 
 /// One table of the file over the defaults, under the flags.
+/// Beside a sweep, a case of one rank is what its cases are compared with.
+bool is_baseline(const RawSettings& raw, const RawValues& block) {
+  const auto ranks = block.find("ranks");
+  return raw.sweep && ranks != block.end() && ranks->second.size() == 1 &&
+         ranks->second.front().text == "1";
+}
+
 struct Block {
   RawValues values;
   bool ddp_protocol = false;  // its worlds are the rows of that protocol
@@ -84,8 +91,16 @@ struct Block {
 
 class Expansion {
  public:
-  Expansion(const Machine& machine, const Settings& settings)
+  Expansion(const Machine& machine,
+            const RawSettings& raw,
+            const Settings& settings)
       : machine_(machine),
+        least_(std::ranges::any_of(raw.cases,
+                                   [&](const RawValues& block) {
+                                     return is_baseline(raw, block);
+                                   })
+                   ? 2
+                   : 1),
         rows_of_all_(settings.protocol == "dlperf"),
         virtual_(!settings.virtual_time.empty()) {}
 
@@ -198,7 +213,7 @@ class Expansion {
     if (key.name == "ranks") {
       std::vector<Partial> all;
       for (const int world :
-           worlds_of(given, machine_, next.configuration.device)) {
+           worlds_of(given, machine_, next.configuration.device, least_)) {
         next.configuration.ranks = world;
         all.push_back(next);
       }
@@ -233,7 +248,7 @@ class Expansion {
                         const Partial& so_far) {
     const RawValue world = protocol_world(values);
     const std::string device = so_far.configuration.device;
-    const int ranks = worlds_of(world, machine_, device).back();
+    const int ranks = worlds_of(world, machine_, device, 1).back();
     Partial base = so_far;
     base.where["ranks"] = world.where;
     base.configuration.ranks = ranks;
@@ -306,17 +321,11 @@ class Expansion {
   }
 
   const Machine& machine_;
+  int least_;         // where `auto` begins: beside one rank with two
   bool rows_of_all_;  // also of a number type that the machine lacks
   bool virtual_;      // another cluster's hosts are those of the cases
   std::vector<Configuration> cases_;
 };
-
-/// Beside a sweep, a case of one rank is what its cases are compared with.
-bool is_baseline(const RawSettings& raw, const RawValues& block) {
-  const auto ranks = block.find("ranks");
-  return raw.sweep && ranks != block.end() && ranks->second.size() == 1 &&
-         ranks->second.front().text == "1";
-}
 
 /// The values of `block` over the file's defaults, under the flags.
 RawValues merged(const RawSettings& raw, const RawValues& block) {
@@ -358,7 +367,7 @@ Experiment expand(const RawSettings& raw, const Machine& machine) {
   const Settings settings = settings_of(raw);
   const bool ddp_protocol = settings.protocol == "ddp";
   const bool dlperf = settings.protocol == "dlperf";
-  Expansion expansion(machine, settings);
+  Expansion expansion(machine, raw, settings);
   const auto add = [&](const RawValues& block) {
     RawValues values = merged(raw, block);
     expansion.add(

@@ -26,7 +26,8 @@ int number_of(const std::string& text, const RawValue& ranks) {
 
 std::vector<int> worlds_of(const RawValue& ranks,
                            const Machine& machine,
-                           const std::string& device) {
+                           const std::string& device,
+                           int least) {
   const std::size_t colon = ranks.text.find(':');
   const std::string word = ranks.text.substr(0, colon);
   int most = machine.capacity(device);
@@ -43,7 +44,7 @@ std::vector<int> worlds_of(const RawValue& ranks,
     most = std::min(most, number_of(ranks.text.substr(colon + 1), ranks));
   }
   std::vector<int> worlds;
-  for (int n = 1; word == "auto" && n < most; n *= 2) {
+  for (int n = least; word == "auto" && n < most; n *= 2) {
     worlds.push_back(n);
   }
   worlds.push_back(most);

@@ -51,37 +51,6 @@ struct CaseRuns {
   std::vector<std::vector<Point>> runs;
 };
 
-std::vector<Point> points_of(const records::RunRecord& record) {
-  std::vector<Point> points;
-  double ranks = 0;
-  for (const records::RankSamples& rank : record.ranks) {
-    if (rank.evaluations.empty()) {
-      continue;
-    }
-    ++ranks;
-    points.resize(rank.evaluations.size());
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const records::Evaluation& one = rank.evaluations[i];
-      Point& point = points[i];
-      point.step = static_cast<double>(one.step);
-      point.seconds =
-          std::max(point.seconds, static_cast<double>(one.trained_ns) * 1e-9);
-      point.bytes = std::max(point.bytes, static_cast<double>(one.sent_bytes));
-      point.loss += one.loss.value_or(std::nan(""));
-      if (one.accuracy) {
-        point.accuracy = point.accuracy.value_or(0) + *one.accuracy;
-      }
-    }
-  }
-  for (Point& point : points) {
-    point.loss /= ranks;
-    if (point.accuracy) {
-      *point.accuracy /= ranks;
-    }
-  }
-  return points;
-}
-
 /// The first evaluation at which the target is reached.
 std::optional<Point> reached(const std::vector<Point>& points, double target) {
   const auto found = std::ranges::find_if(points, [&](const Point& point) {
@@ -95,24 +64,18 @@ std::string over_runs(const std::vector<double>& values,
                       double factor,
                       const char* format,
                       double most = std::numeric_limits<double>::infinity()) {
-  std::vector<std::vector<double>> runs;
-  for (const double value : values) {
-    if (!std::isfinite(value)) {
-      return "not finite";
-    }
-    runs.push_back({value * factor});
-  }
-  const auto estimate = stats::median_of_runs(runs);
+  const auto estimate = median_over(values);
   if (!estimate) {
-    return std::string(kMissing);
+    return values.empty() ? std::string(kMissing) : "not finite";
   }
-  std::string text = fmt::format(fmt::runtime(format), estimate->value);
+  const auto shown = [&](double value) {
+    return fmt::format(fmt::runtime(format), value * factor);
+  };
+  std::string text = shown(estimate->value);
   if (estimate->interval && estimate->runs >= stats::kFewestRuns) {
-    text +=
-        fmt::format(" [{}, {}]",
-                    fmt::format(fmt::runtime(format), estimate->interval->low),
-                    fmt::format(fmt::runtime(format),
-                                std::min(most, estimate->interval->high)));
+    text += fmt::format(" [{}, {}]",
+                        shown(estimate->interval->low),
+                        shown(std::min(most, estimate->interval->high)));
   }
   return text;
 }
@@ -151,34 +114,23 @@ TableRow row_of(const CaseRuns& one,
                 const std::string& name,
                 const std::vector<std::string>& clusters,
                 std::span<const Clock> clocks) {
-  std::vector<double> losses, accuracies, steps, seconds, megabytes;
-  for (const auto& points : one.runs) {
-    losses.push_back(points.back().loss);
-    if (points.back().accuracy) {
-      accuracies.push_back(*points.back().accuracy);
-    }
-    if (const auto at = reached(points, one.configuration.target);
-        at && one.configuration.target != 0) {
-      steps.push_back(at->step);
-      seconds.push_back(at->seconds);
-      megabytes.push_back(at->bytes * 1e-6);
-    }
-  }
+  const Trained all = trained(one.runs, one.configuration.target);
   TableRow row{
-      .cells = {printable(name),
-                fmt::format("{}", one.configuration.ranks),
-                fmt::format("{}", one.runs.size()),
-                over_runs(losses, 1, "{:.4g}"),
-                over_runs(accuracies, 100, "{:.1f}", 100),
-                one.configuration.target == 0
-                    ? std::string(kMissing)
-                    : fmt::format("{} of {}", steps.size(), one.runs.size()),
-                over_runs(steps, 1, "{:.0f}"),
-                over_runs(seconds, 1, "{:.4g}"),
-                over_runs(megabytes, 1, "{:.4g}")}};
+      .cells = {
+          printable(name),
+          fmt::format("{}", one.configuration.ranks),
+          fmt::format("{}", one.runs.size()),
+          over_runs(all.losses, 1, "{:.4g}"),
+          over_runs(all.accuracies, 100, "{:.1f}", 1),
+          one.configuration.target == 0
+              ? std::string(kMissing)
+              : fmt::format("{} of {}", all.steps.size(), one.runs.size()),
+          over_runs(all.steps, 1, "{:.0f}"),
+          over_runs(all.seconds, 1, "{:.4g}"),
+          over_runs(all.bytes, 1e-6, "{:.4g}")}};
   for (const std::string& cluster : clusters) {
     const auto step_s = predicted_step_s(one, cluster, clocks);
-    row.cells.push_back(step_s ? over_runs(steps, *step_s, "{:.4g}")
+    row.cells.push_back(step_s ? over_runs(all.steps, *step_s, "{:.4g}")
                                : std::string(kMissing));
   }
   return row;
@@ -297,6 +249,65 @@ std::string priced_cluster(const std::string& cluster) {
   return cluster.substr(0, cluster.find("; layers "));
 }
 
+std::vector<TrainedPoint> trained_points(const records::RunRecord& record) {
+  std::vector<TrainedPoint> points;
+  double ranks = 0;
+  for (const records::RankSamples& rank : record.ranks) {
+    if (rank.evaluations.empty()) {
+      continue;
+    }
+    ++ranks;
+    points.resize(rank.evaluations.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const records::Evaluation& one = rank.evaluations[i];
+      Point& point = points[i];
+      point.step = static_cast<double>(one.step);
+      point.seconds =
+          std::max(point.seconds, static_cast<double>(one.trained_ns) * 1e-9);
+      point.bytes = std::max(point.bytes, static_cast<double>(one.sent_bytes));
+      point.loss += one.loss.value_or(std::nan(""));
+      if (one.accuracy) {
+        point.accuracy = point.accuracy.value_or(0) + *one.accuracy;
+      }
+    }
+  }
+  for (Point& point : points) {
+    point.loss /= ranks;
+    if (point.accuracy) {
+      *point.accuracy /= ranks;
+    }
+  }
+  return points;
+}
+
+Trained trained(std::span<const std::vector<TrainedPoint>> runs,
+                double target) {
+  Trained all;
+  for (const std::vector<TrainedPoint>& points : runs) {
+    all.losses.push_back(points.back().loss);
+    if (points.back().accuracy) {
+      all.accuracies.push_back(*points.back().accuracy);
+    }
+    if (const auto at = reached(points, target); at && target != 0) {
+      all.steps.push_back(at->step);
+      all.seconds.push_back(at->seconds);
+      all.bytes.push_back(at->bytes);
+    }
+  }
+  return all;
+}
+
+std::optional<stats::Estimate> median_over(const std::vector<double>& values) {
+  std::vector<std::vector<double>> runs;
+  for (const double value : values) {
+    if (!std::isfinite(value)) {
+      return std::nullopt;
+    }
+    runs.push_back({value});
+  }
+  return stats::median_of_runs(runs);
+}
+
 Note accuracy_note() {
   return {"accuracy",
           "of the ranks' networks on the test samples, the mean over ranks; "
@@ -310,7 +321,7 @@ std::vector<TrainingCurves> training_curves(
     std::span<const records::RunRecord> records) {
   std::vector<std::pair<std::string, std::vector<CaseRuns>>> groups;
   for (const records::RunRecord& record : records) {
-    std::vector<Point> points = points_of(record);
+    std::vector<Point> points = trained_points(record);
     if (points.empty()) {
       continue;
     }

@@ -8,6 +8,7 @@
 
 #include "paceline/records/run_record.h"
 #include "paceline/report/table.h"
+#include "paceline/stats/interval.h"
 
 namespace paceline::report {
 
@@ -31,6 +32,23 @@ struct TrainedPoint {
   double loss = 0;     // mean; not finite where a rank's is not
   std::optional<double> accuracy{};
 };
+
+/// The evaluations of one run; none where it did not train on data.
+std::vector<TrainedPoint> trained_points(const records::RunRecord& record);
+
+/// What the runs of a case came to: at the last evaluation of each run, and
+/// where a run first reached the target.
+struct Trained {
+  std::vector<double> losses;
+  std::vector<double> accuracies;  // from 0 to 1; none but of classifiers
+  std::vector<double> steps, seconds, bytes;  // to the target, of runs there
+};
+
+/// Of runs of at least one point each; a target of 0 is none.
+Trained trained(std::span<const std::vector<TrainedPoint>> runs, double target);
+
+/// The median over runs; absent without runs and where a value is not finite.
+std::optional<stats::Estimate> median_over(const std::vector<double>& values);
 
 /// How a case came to what its row of the table says.
 struct TrainingCurve {

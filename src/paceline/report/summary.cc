@@ -221,7 +221,8 @@ void add_failures(CaseSummary& row, const Case& one) {
 void add_runs(CaseSummary& row, const Case& one) {
   add_failures(row, one);
   double losses = 0;
-  int trained = 0;
+  int trained_runs = 0;
+  std::vector<std::vector<TrainedPoint>> evaluated;
   for (const RunRecord* run : one.measured()) {
     if (run->coding &&
         (!row.coding || run->coding->ns_per_step > row.coding->ns_per_step)) {
@@ -229,7 +230,10 @@ void add_runs(CaseSummary& row, const Case& one) {
     }
     if (run->training) {
       losses += run->training->last_loss;
-      ++trained;
+      ++trained_runs;
+    }
+    if (auto points = trained_points(*run); !points.empty()) {
+      evaluated.push_back(std::move(points));
     }
     if (run->link_check && (!row.link_check || run->link_check->slack_ns <
                                                    row.link_check->slack_ns)) {
@@ -246,8 +250,11 @@ void add_runs(CaseSummary& row, const Case& one) {
     }
   }
   row.lateness = lateness_of(one.measured());
-  if (trained > 0) {
-    row.last_loss = losses / trained;
+  if (trained_runs > 0) {
+    row.last_loss = losses / trained_runs;
+  }
+  if (!evaluated.empty()) {
+    row.trained = trained(evaluated, row.configuration.target);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "paceline/records/run_record.h"
+#include "paceline/report/accuracy.h"
 #include "paceline/report/lateness.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/summary.h"
@@ -53,6 +54,7 @@ struct CaseSummary {
   /// Of cases with a codec: the slowest coding of the runs.
   std::optional<records::Coding> coding;
   std::optional<double> last_loss;  // mean over runs
+  std::optional<Trained> trained;   // of cases that trained on data
 
   std::int64_t training_ranks = 0;  // those that have model work
 

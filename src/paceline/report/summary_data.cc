@@ -2,6 +2,7 @@
 #include "paceline/report/summary_data.h"
 
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -125,6 +126,28 @@ void add_coding(SummaryFields& fields) {
       {"last_loss", [](const CaseSummary& c) { return or_null(c.last_loss); }});
 }
 
+/// Medians over the runs, of those to the target over the runs that reached it.
+void add_training(SummaryFields& fields) {
+  for (const auto& [stem, unit, member] :
+       {std::tuple{"test_loss", "", &Trained::losses},
+        std::tuple{"test_accuracy", "", &Trained::accuracies},
+        std::tuple{"steps_to_target", "", &Trained::steps},
+        std::tuple{"time_to_target", "_s", &Trained::seconds},
+        std::tuple{"sent_bytes_to_target", "", &Trained::bytes}}) {
+    add_estimate(fields,
+                 EstimateKeys::of(stem, unit),
+                 [values = member](const CaseSummary& c) {
+                   return c.trained ? median_over(*c.trained.*values)
+                                    : std::nullopt;
+                 });
+  }
+  fields.push_back({"runs_at_target", [](const CaseSummary& c) {
+                      return c.trained && c.configuration.target != 0
+                                 ? Json(c.trained->steps.size())
+                                 : Json();
+                    }});
+}
+
 void add_prediction(SummaryFields& fields) {
   using records::ErrorBar;
   const auto add_bar = [&fields](const char* name, auto get) {
@@ -158,6 +181,7 @@ const SummaryFields& summary_fields() {
     add_times(all);
     add_counts(all);
     add_coding(all);
+    add_training(all);
     add_prediction(all);
     return all;
   }();

@@ -78,13 +78,20 @@ bool fulfills(const RowInfo& exchange, Wants wants) {
   return false;
 }
 
+bool go_together(const RowInfo& update, const RowInfo& exchange) {
+  return fulfills(exchange, update.wants) &&
+         (!exchange.parameters || update.parameters) &&
+         (!exchange.prepared || update.prepared) &&
+         (!exchange.late || update.late);
+}
+
 /// An update rule and an exchange that gives it what it needs.
 void check_wants(const RowInfo& update, const RowInfo& exchange) {
   if (fulfills(exchange, update.wants)) {
     return;
   }
   const auto able = names_of(exchanges(), [&](const RowInfo& row) {
-    return fulfills(row, update.wants);
+    return go_together(update, row);
   });
   throw UsageError(fmt::format("'{}' {}; '{}' is no exchange for it, take {}",
                                update.name,

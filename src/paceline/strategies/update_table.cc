@@ -173,8 +173,8 @@ constexpr std::array kUpdateRules{
          .bytes = "twice the exchange's",
          .parameters = true,
          .wants = Wants::kNeighbors,
-         .because = "tracks the mean gradient, which an exchange of all ranks "
-                    "gives at once"},
+         .because = "tracks the mean gradient by averages that cross beside "
+                    "those of parameters"},
         make_gradient_tracking},
     Row<UpdateRule>{
         {.name = "exact-diffusion",

@@ -46,13 +46,14 @@ const paceline = (() => {
   const text = (options) => ({ fill: "currentColor", fontSize: 12, ...options });
   const soft = { fill: "var(--soft)", fontSize: 11 };
 
-  // Where a logarithmic axis has its ticks: at 1, 2 and 5 of every decade,
-  // or at powers of ten where these would be too many.
+  // Where a logarithmic axis has its ticks: at 1, 2 and 5 of every decade, at
+  // powers of ten where these would be too many, evenly where too few.
   const logTicks = ([low, high], most) => {
     const decades = d3.range(Math.floor(Math.log10(low)), Math.log10(high) + 1)
       .map((e) => 10 ** e);
     const inside = (v) => v >= low && v <= high;
     const fine = decades.flatMap((d) => [d, 2 * d, 5 * d]).filter(inside);
+    if (fine.length < 2) return d3.ticks(low, high, most).filter(inside);
     return fine.length <= most ? fine : decades.filter(inside);
   };
 

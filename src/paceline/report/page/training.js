@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How cases that trained on data came to their accuracy or loss: curves against
-// steps, bytes, time here and predicted time, of classifiers also their loss,
-// with the table of what it took to reach the target.
+// How cases that trained on data came to their accuracy and loss: curves against
+// steps, bytes, time here and predicted time, with the table of what it took to
+// reach the target.
 "use strict";
 
 Object.assign(paceline, (() => {
@@ -15,7 +15,7 @@ Object.assign(paceline, (() => {
 
   // One chart of accuracies, or losses; `reach` is how far along a point of a
   // case lies, or null.
-  function chart(group, title, along, reach, accuracies = group.classifies) {
+  function chart(group, title, along, reach, accuracies) {
     const value = accuracies
       ? { label: "accuracy", unit: "%" } : { label: "loss", unit: "", log: true };
     const drawn = (y) => y !== null && (accuracies || y > 0);
@@ -34,23 +34,26 @@ Object.assign(paceline, (() => {
     return { kind: "lines", title, mark: "", along, value, series, note: "" };
   }
 
-  // The section of one table of trained cases.
-  function trainingSection(group) {
-    const what = group.classifies ? "Accuracy" : "Loss";
-    const steps = { label: "steps", unit: "" };
-    const charts = [
-      chart(group, `${what} by step`, steps, (point) => point[0]),
-      group.classifies ? chart(group, "Loss by step", steps, (point) => point[0], false) : null,
-      chart(group, `${what} by bytes sent`,
-        { label: "sent by the rank that sends most", unit: "MB" }, (point) => point[2]),
-      chart(group, `${what} by time here`,
-        { label: "time in steps", unit: "s" }, (point) => point[1]),
+  // The charts of one value, accuracies or losses.
+  function chartsOf(group, accuracies) {
+    const what = accuracies ? "Accuracy" : "Loss";
+    const draw = (by, along, reach) => chart(group, `${what} by ${by}`, along, reach, accuracies);
+    return [
+      draw("step", { label: "steps", unit: "" }, (point) => point[0]),
+      draw("bytes sent", { label: "sent by the rank that sends most", unit: "MB" },
+        (point) => point[2]),
+      draw("time here", { label: "time in steps", unit: "s" }, (point) => point[1]),
       ...group.clusters.map((cluster, c) =>
-        chart(group, `${what} by predicted time on ${cluster}`,
-          { label: "predicted time in steps", unit: "s" },
+        draw(`predicted time on ${cluster}`, { label: "predicted time in steps", unit: "s" },
           (point, one) => one.predicted_step_s[c] === null
             ? null : point[0] * one.predicted_step_s[c])),
     ].filter(Boolean);
+  }
+
+  // The section of one table of trained cases.
+  function trainingSection(group) {
+    const charts = [true, false].filter((accuracies) => group.classifies || !accuracies)
+      .flatMap((accuracies) => chartsOf(group, accuracies));
     const left = group.cases.length - MOST_LINES;
     return { title: group.table.title, charts, table: group.table,
       note: "On the test samples, the mean over the ranks' own networks; of " +
