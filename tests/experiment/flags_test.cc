@@ -92,6 +92,14 @@ TEST(Flags, UnknownOnesListTheKnown) {
       refusal("--distributed-backend nccl")
           .starts_with("unknown flag '--distributed-backend'; here it is "
                        "'--engine'. Known: --name, "));
+  for (const auto& [former, today] :
+       {std::pair("--warmup-cycles", "--warmup"),
+        std::pair("--master-addr", "--rendezvous"),
+        std::pair("--master-port", "--rendezvous")}) {
+    EXPECT_TRUE(refusal(std::string(former) + " 5")
+                    .starts_with(std::string("unknown flag '") + former +
+                                 "'; here it is '" + today + "'. Known: "));
+  }
 }
 
 TEST(Flags, RefusesALineThatNamesNothing) {

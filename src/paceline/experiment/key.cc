@@ -195,7 +195,10 @@ const Key* find_key(std::string_view name) {
 
 const Key* find_former(std::string_view name) {
   const auto all = keys();
-  const auto found = std::ranges::find(all, name, &Key::formerly);
+  const std::string word = fmt::format(" {} ", name);
+  const auto found = std::ranges::find_if(all, [&](const Key& key) {
+    return fmt::format(" {} ", key.formerly).find(word) != std::string::npos;
+  });
   return name.empty() || found == all.end() ? nullptr : &*found;
 }
 

@@ -54,7 +54,7 @@ struct Key {
   std::string_view words = {};     // also allowed where a number is expected
   std::string_view fallback = {};  // default, where the field's own is not it
   bool in_file = true;             // else a flag only
-  std::string_view formerly = {};  // its name in the DDP benchmark
+  std::string_view formerly = {};  // its names in PyTorch's benchmarks
   char letter = 0;                 // of a short flag: -H
   std::string_view also = {};      // another flag of the same meaning
 };
@@ -67,7 +67,7 @@ std::span<const Key> keys();
 /// The row of `name` (with underscores), or null.
 const Key* find_key(std::string_view name);
 
-/// The row whose name in the DDP benchmark was `name`, or null.
+/// The row of which one of the former names is `name`, or null.
 const Key* find_former(std::string_view name);
 
 /// "--bucket-mb" of "bucket_mb".

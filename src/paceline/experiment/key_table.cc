@@ -183,7 +183,8 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &C::threads, .group = Group::kMachine, .minimum = 0},
     {.name = "warmup", .metavar = "N",
      .help = "iterations before the measured ones, discarded",
-     .field = &C::warmup, .group = Group::kMeasuring, .minimum = 0},
+     .field = &C::warmup, .group = Group::kMeasuring, .minimum = 0,
+     .formerly = "warmup_cycles"},
     {.name = "steps", .metavar = "N", .help = "measured iterations",
      .field = &C::steps, .group = Group::kMeasuring, .minimum = 1},
     {.name = "sync_each_step", .metavar = "",
@@ -311,8 +312,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &C::step_unit, .group = Group::kOutside, .allowed = kStepUnits},
     {.name = "rate_scope", .metavar = "NAME",
      .help = "whose samples/s --step-regex finds; default global",
-     .field = &C::rate_scope, .group = Group::kOutside,
-     .allowed = kRateScopes},
+     .field = &C::rate_scope, .group = Group::kOutside, .allowed = kRateScopes},
     {.name = "env", .metavar = "NAME=VALUE",
      .help = "environment variable of the case; several values sweep. A file "
              "writes env.NAME",
@@ -371,7 +371,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "HOST:PORT or file:PATH where ranks meet; known under torchrun "
              "and srun; with -H an address of this machine",
      .field = &S::rendezvous, .group = Group::kLaunch,
-     .formerly = "master_addr"},
+     .formerly = "master_addr master_port"},
     {.name = "require_same_topology", .metavar = "",
      .help = "hosts that differ are an error, not a warning",
      .field = &S::require_same_topology, .group = Group::kLaunch},
