@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include <torch/torch.h>
@@ -58,10 +59,15 @@ inline std::shared_ptr<networks::Network> make_network(
   return network;
 }
 
+/// Makes a network behind the bags of a case.
+using MakeNetwork = std::function<std::shared_ptr<networks::Network>(
+    const records::Configuration&)>;
+
 inline TrainerOptions options_of(const records::Configuration& c,
-                                 bool integers) {
+                                 bool integers,
+                                 const MakeNetwork& make = make_network) {
   return {.integers = integers,
-          .network = [c] { return make_network(c); },
+          .network = [c, make] { return make(c); },
           .dtype = integers ? at::kFloat : at::kDouble};
 }
 
@@ -73,11 +79,13 @@ struct Trained {
 /// One process with all tables, on the mean of the trainers' losses.
 class OneProcess {
  public:
-  OneProcess(const records::Configuration& c, bool integers)
+  OneProcess(const records::Configuration& c,
+             bool integers,
+             const MakeNetwork& make = make_network)
       : c_(c),
         job_(*embedding_job_of(c)),
         type_(integers ? at::kFloat : at::kDouble),
-        network_(make_network(c)) {
+        network_(make(c)) {
     job_.integers = integers;
     if (integers) {
       networks::fill_with_integers(*network_, c.seed);

@@ -11,6 +11,7 @@
 #include "measure/run_team.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/networks/bags.h"
+#include "paceline/networks/layer.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/program.h"
 #include "paceline/predict/tables.h"
@@ -42,8 +43,9 @@ template <class Check>
 void train_and_check(const records::Configuration& c,
                      int steps,
                      bool integers,
-                     const Check& check) {
-  const Trained reference = OneProcess(c, integers).train(steps);
+                     const Check& check,
+                     const MakeNetwork& make = make_network) {
+  const Trained reference = OneProcess(c, integers, make).train(steps);
   for (const auto* part : {&reference.tables, &reference.dense}) {
     for (const at::Tensor& values : part->end) {
       ASSERT_LT(values.abs().max().item<double>(), 1e3);
@@ -52,7 +54,7 @@ void train_and_check(const records::Configuration& c,
   std::mutex mutex;
   std::vector<at::Tensor> tables = copies(reference.tables.start);
   testing::run_team_well(c.ranks, [&](const Team& team) {
-    Trainer trainer(c, team, options_of(c, integers));
+    Trainer trainer(c, team, options_of(c, integers, make));
     EXPECT_EQ(trainer.trains(), team.rank < c.trainers);
     run_steps(trainer, c, steps);
     const std::lock_guard lock(mutex);
@@ -223,6 +225,66 @@ TEST(EmbeddingsExactly, TrainLikeOneProcessOnIntegers) {
   }
 }
 
+class Bags final : public torch::nn::Module, public networks::Gated {
+ public:
+  Bags(int bags, int width)
+      : pooled_(register_parameter("pooled", torch::zeros({bags, width}))) {}
+  at::Tensor forward(std::int64_t bags) {
+    return through([&] { return pooled_.narrow(0, 0, bags); });
+  }
+
+ private:
+  at::Tensor pooled_;
+};
+
+/// One layer behind the bags.  The loss on integers is linear in its weights
+/// and in the rows, so that a step adds few bits and some steps stay exact.
+class OneLayer final : public networks::Classifier {
+ public:
+  OneLayer(int bags, int width)
+      : layer_(register_module("layer", networks::Linear(width, 8))),
+        bags_(register_module("embedding_bags",
+                              std::make_shared<Bags>(bags, width))) {}
+  bool numbers_as_registered() const override { return true; }
+  at::Tensor forward(const at::Tensor& input) override {
+    return layer_(bags_->forward(input.size(0)));
+  }
+
+ private:
+  networks::Linear layer_;
+  std::shared_ptr<Bags> bags_;
+};
+
+TEST(EmbeddingsExactly, TrainLikeOneProcessForSomeSteps) {
+  for (const auto& [trainers, servers] : {std::pair{2, 3}, {4, 1}, {2, 0}}) {
+    for (const char* placement :
+         {"table", "row-hash", "row-range", "replicated"}) {
+      records::Configuration c = case_of({.name = "",
+                                          .trainers = trainers,
+                                          .servers = servers,
+                                          .placement = placement});
+      c.momentum = 0.5;
+      train_and_check(
+          c,
+          3,
+          /*integers=*/true,
+          [&](const std::string& what,
+              const testing::Training& expected,
+              const std::vector<at::Tensor>& found) {
+            EXPECT_TRUE(testing::identical(expected.end, found))
+                << c.trainers << " + " << c.servers << ", " << c.placement
+                << ", " << what;
+          },
+          [](const records::Configuration& one) {
+            const auto job = *embedding_job_of(one);
+            return std::make_shared<OneLayer>(
+                static_cast<int>(job.bags.most_bags()),
+                static_cast<int>(job.width()));
+          });
+    }
+  }
+}
+
 /// The tables after some steps on real numbers.
 std::vector<at::Tensor> tables_after(const records::Configuration& c,
                                      int steps) {
@@ -383,6 +445,43 @@ TEST(EmbeddingsPredicted, HaveTheShapeOfTheTorchModule) {
     }
     EXPECT_EQ(request.network.work.size(), traced.modules.size());
     EXPECT_EQ(request.ranks, 6);
+  }
+}
+
+/// A planner of the case's tables, whose trainers draw ids of 1000.
+std::shared_ptr<const plan::Planner> with_more_ids(
+    const records::Configuration& c) {
+  auto job = *embedding_job_of(c);
+  job.bags.ids = 1000;
+  return strategies::make_sharded_embeddings(
+      job,
+      strategies::make_planner(strategies::parse_strategy(c.strategy)),
+      strategies::Rows::kServed);
+}
+
+TEST(EmbeddingsOutOfRange, AreErrorsOfTheTrainer) {
+  for (const Job& job : {Job{.name = "", .trainers = 2, .servers = 3},
+                         Job{.name = "", .trainers = 3, .servers = 0}}) {
+    const auto c = case_of(job);
+    const auto errors = testing::run_team(c.ranks, [&](const Team& team) {
+      TrainerOptions options = options_of(c, false);
+      options.planner = with_more_ids(c);
+      options.timeout = std::chrono::milliseconds(500);
+      Trainer trainer(c, team, options);
+      trainer.step();
+      trainer.drain();
+    });
+    for (int rank = 0; rank + 1 < c.ranks; ++rank) {
+      const std::string& error = errors[static_cast<std::size_t>(rank)];
+      const std::string mine =
+          "trainer " + std::to_string(rank) + " looks up id ";
+      EXPECT_EQ(error.find(mine) != std::string::npos, rank < c.trainers)
+          << error;
+      EXPECT_EQ(
+          error.find(" of table 0, whose ids are 0 to 36") != std::string::npos,
+          rank < c.trainers)
+          << error;
+    }
   }
 }
 

@@ -87,9 +87,10 @@ std::vector<Elements> draw_ids(const EmbeddingJob& job,
                                Elements count) {
   Random random = random_of(key, Part::kIds, job.bags.shared ? 0 : table);
   std::vector<Elements> ids(static_cast<std::size_t>(count));
-  const Zipf zipf(job.rows, job.bags.zipf);
+  const Elements all = job.bags.ids > 0 ? job.bags.ids : job.rows;
+  const Zipf zipf(all, job.bags.zipf);
   for (Elements& id : ids) {
-    id = job.bags.zipf == 0 ? between(random, 0, job.rows - 1) : zipf(random);
+    id = job.bags.zipf == 0 ? between(random, 0, all - 1) : zipf(random);
   }
   return ids;
 }

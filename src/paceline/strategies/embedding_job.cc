@@ -104,6 +104,7 @@ void each_number(Job& job, Visit&& visit) {
   visit(job.bags.longest_bag);
   visit(job.bags.shared);
   visit(job.bags.zipf);
+  visit(job.bags.ids);
   visit(job.rule);
   visit(job.bf16_rows);
   visit(job.integers);

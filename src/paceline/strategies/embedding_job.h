@@ -35,7 +35,8 @@ struct BagShape {
   Elements fewest = 20, most = 50;
   Elements shortest_bag = 1, longest_bag = 10;
   bool shared = true;  // the same ids in all tables
-  double zipf = 0;  // exponent: id k as often as 1 / (k + 1)^zipf; 0: equally
+  double zipf = 0;   // exponent: id k as often as 1 / (k + 1)^zipf; 0: equally
+  Elements ids = 0;  // that are drawn from; 0: as many as a table has
 
   /// Bags that `most` lookups can make.
   Elements most_bags() const {
