@@ -65,6 +65,16 @@ TEST_F(Store, RecordIsInTheFileWhenAppendReturns) {
   EXPECT_EQ(text(), to_line(full_record()) + "\n");
 }
 
+TEST_F(Store, TellsWhetherOthersWroteBehindItsRecords) {
+  RecordWriter(path_).append(full_record());
+  RecordWriter writer(path_);
+  EXPECT_FALSE(writer.others_wrote());
+  writer.append(full_record());
+  EXPECT_FALSE(writer.others_wrote());
+  std::ofstream(path_, std::ios::app) << to_line(failed_record()) << "\n";
+  EXPECT_TRUE(writer.others_wrote());
+}
+
 TEST_F(Store, EveryCutOfTheLastLineIsSkippedAndThenCutOff) {
   const std::string whole = to_line(full_record()) + "\n";
   const std::string last = to_line(failed_record());

@@ -79,35 +79,38 @@ launch::RankMonitor::Options monitor_options(
     milliseconds timeout,
     const OnFailure& on_failure) {
   const bool supervised = is_supervised(world);
-  return {
-      .store = world.store,
-      .heartbeat = heartbeat,
-      .rank = world.self.rank,
-      .hosts = world.hosts,
-      .supervised = supervised,
-      .rank_0_serves_store = world.rank_0_serves_store,
-      .timeout = timeout,
-      .ended = ended_of(world),
-      .killed_soon = supervised || !on_failure
-                         ? std::function<bool()>()
-                         : [&world] { return is_killed_soon(world); },
-      .before_kill = [&world, on_failure] { on_failure(cause_of_stop(world)); },
-      .tell =
-          [](const launch::FailureNotice& cause) {
-            print(launch::message_of(cause));
-          },
-      .end =
-          [serves = world.serves_store, supervised, on_failure](
-              const launch::FailureNotice& cause, bool prints) {
-            if (on_failure && !supervised) {
-              on_failure(cause);
-            }
-            print(prints ? launch::message_of(cause) : "");
-            if (serves) {
-              std::this_thread::sleep_for(kServeAfterFailure);
-            }
-            _exit(3);
-          }};
+  return {.store = world.store,
+          .heartbeat = heartbeat,
+          .rank = world.self.rank,
+          .hosts = world.hosts,
+          .supervised = supervised,
+          .rank_0_serves_store = world.rank_0_serves_store,
+          .timeout = timeout,
+          .ended = ended_of(world),
+          .killed_soon = supervised || !on_failure
+                             ? std::function<bool()>()
+                             : [&world] { return is_killed_soon(world); },
+          .before_kill =
+              [&world, on_failure] {
+                launch::FailureNotice cause = cause_of_stop(world);
+                on_failure(cause);
+              },
+          .tell =
+              [](const launch::FailureNotice& cause) {
+                print(launch::message_of(cause));
+              },
+          .end =
+              [serves = world.serves_store, supervised, on_failure](
+                  launch::FailureNotice cause, bool prints) {
+                if (on_failure && !supervised) {
+                  on_failure(cause);
+                }
+                print(prints ? launch::message_of(cause) : "");
+                if (serves) {
+                  std::this_thread::sleep_for(kServeAfterFailure);
+                }
+                _exit(3);
+              }};
 }
 
 launch::FailureNotice notice_of(const World& world,
@@ -221,7 +224,7 @@ void end_failed_rank(const World& world,
       print(launch::message_of(notice));
     }
   } else {
-    const Explained why = explain(world, timeout, notice);
+    Explained why = explain(world, timeout, notice);
     if (on_failure) {
       on_failure(why.cause);
     }

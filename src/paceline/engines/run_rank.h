@@ -18,8 +18,9 @@ struct RankContext {
 };
 
 /// Called before the failure of any rank ends this process, where nobody
-/// supervises the ranks; on another thread where the body is stuck.
-using OnFailure = std::function<void(const launch::FailureNotice& cause)>;
+/// supervises the ranks; on another thread where the body is stuck.  Adds the
+/// role of a rank that can no longer tell it.
+using OnFailure = std::function<void(launch::FailureNotice& cause)>;
 
 /// Whether the launcher kills this process within a second, as mpirun does when
 /// it has asked it to stop.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/measure/embedding_case.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/wire_bytes.h"
@@ -94,6 +95,21 @@ void note_plan(const Trainer& trainer, RankResult& result) {
       strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
   if (auto one_host = predict::one_host_warning(spec, trainer.input())) {
     result.warnings.push_back(*std::move(one_host));
+  }
+}
+
+void add_phases(Trainer& trainer,
+                const std::vector<execution::OpSpan>& ops,
+                records::RankSamples& samples) {
+  const records::Configuration& c = trainer.configuration();
+  if (c.has_tables() && trainer.trains()) {
+    samples.phase_ns.merge(phases_of_kernels(
+        ops,
+        [&trainer](plan::Step step) -> const plan::CommPlan& {
+          return trainer.executor().plan_of(step);
+        },
+        c.warmup,
+        static_cast<int>(samples.step_ns.size())));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "paceline/measure/case_run.h"
 #include "paceline/measure/trainer.h"
@@ -33,6 +34,12 @@ std::optional<std::string> failure_of(
 /// Notes by which times the plan was made, where it was made by any; on rank 0
 /// also where it exchanges between hosts and there is one alone.
 void note_plan(const Trainer& trainer, RankResult& result);
+
+/// Adds the phases that kernels begin, of the measured steps that are there;
+/// none where there are no embedding tables.
+void add_phases(Trainer& trainer,
+                const std::vector<execution::OpSpan>& ops,
+                records::RankSamples& samples);
 
 /// Notes the size of what is trained, as adapters say it.
 void note_network(const Trainer& trainer, RankResult& result);

@@ -15,7 +15,6 @@
 #include "paceline/base/process.h"
 #include "paceline/engines/link_engine.h"
 #include "paceline/measure/case_findings.h"
-#include "paceline/measure/embedding_case.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/master.h"
 #include "paceline/measure/pairs.h"
@@ -250,7 +249,6 @@ records::RankSamples take_samples(
 // What is there beside the samples once the window has ended.
 void keep_findings(const CaseWindow& window, RankResult& result) {
   measure::Trainer& trainer = window.trainer;
-  const records::Configuration& c = window.configuration;
   result.samples.lookups = trainer.take_lookups();
   if (window.link != nullptr) {
     result.linked = window.link->take_operations();
@@ -258,10 +256,7 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
   result.samples.peak_memory_bytes = peak_memory_bytes();
   result.training = training_of(trainer);
   auto ops = trainer.executor().take_spans();
-  if (c.has_tables() && trainer.trains()) {
-    result.samples.phase_ns.merge(
-        phases_of_kernels(ops, plans_of(trainer), c.warmup, c.steps));
-  }
+  add_phases(trainer, ops, result.samples);
   if (window.options.record_spans) {
     result.spans = take_spans(
         trainer, std::move(ops), window.team.rank, result.started_ns);
@@ -274,12 +269,13 @@ void keep_findings(const CaseWindow& window, RankResult& result) {
 
 // Tells samples of a window that ends early.
 std::function<void(records::RankSamples)> with_lookups(
-    const CaseOptions& options,
-    const std::optional<records::Lookups>& lookups) {
+    const CaseWindow& window, const std::optional<records::Lookups>& lookups) {
   return [&](records::RankSamples so_far) {
-    if (options.interrupted) {
+    if (window.options.interrupted) {
       so_far.lookups = lookups;
-      options.interrupted(std::move(so_far));
+      add_phases(
+          window.trainer, window.trainer.executor().take_spans(), so_far);
+      window.options.interrupted(std::move(so_far));
     }
   };
 }
@@ -321,8 +317,8 @@ bool measure_window(const CaseWindow& window, RankResult& result) {
     start_together(c, window.team.rank, window.team.world, window.store);
     result.started_ns = steady_ns();
   };
-  result.samples = take_samples(
-      window, begin, progress, with_lookups(window.options, lookups));
+  result.samples =
+      take_samples(window, begin, progress, with_lookups(window, lookups));
   tell_end_of_window(c, window.team.rank, window.store);
   result.coding =
       coding_of(trainer, c, trainer.executor().coding_ns() - coded_before);

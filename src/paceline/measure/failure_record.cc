@@ -69,7 +69,13 @@ bool FailureRecord::has_told() const {
   return own_ && !own_->step_ns.empty();
 }
 
-void FailureRecord::write(const launch::FailureNotice& cause) {
+void FailureRecord::write(launch::FailureNotice& cause) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (case_ && cause.role.empty()) {
+      cause.role = case_->role_of(cause.rank);
+    }
+  }
   std::call_once(written_, [&] {
     store_is_silent_ =
         !launch::answers(world_.store, std::min(kAnswerTimeout, patience()));
@@ -115,15 +121,10 @@ void FailureRecord::write_all(const launch::FailureNotice& cause) {
   const std::lock_guard lock(mutex_);
   if (case_ && !so_far.ranks.empty()) {
     so_far.environment = environment_;
-    launch::FailureNotice named = cause;
-    if (named.role
-            .empty()) {  // rank 0's, which said it to a store that is gone
-      named.role = case_->role_of(named.rank);
-    }
     append(failed_record(job_.experiment.name,
                          *case_,
                          job_.run,
-                         launch::message_of(named),
+                         launch::message_of(cause),
                          std::move(so_far)));
   }
 }
@@ -196,11 +197,14 @@ SoFar FailureRecord::gather() {
   }
 }
 
-// Rank 1 takes no lock: where rank 0 is stopped, it holds the file's.
+// Rank 1 takes no lock: where rank 0 is stopped, it holds the file's, and finds
+// rank 1's record there when mpirun continues it.
 void FailureRecord::append(const records::RunRecord& failed) {
   try {
     if (writer_ != nullptr) {
-      writer_->append(failed);
+      if (!writer_->others_wrote()) {
+        writer_->append(failed);
+      }
     } else if (!job_.settings.records.empty()) {
       std::ofstream file(job_.settings.records, std::ios::app);
       file << records::to_line(failed) << std::endl;

@@ -45,8 +45,9 @@ class FailureRecord {
 
   /// Writes the record, where this is the rank that does and there are samples;
   /// else waits for a while until it is written, because launchers end all
-  /// ranks once one has ended.  The second call does nothing.
-  void write(const launch::FailureNotice& cause);
+  /// ranks once one has ended.  The second call writes nothing.  Adds to
+  /// `cause` the role of a rank whose store is gone.
+  void write(launch::FailureNotice& cause);
 
  private:
   launch::KeyValueStore& store() const;

@@ -88,7 +88,7 @@ class LaunchedRank {
 
   /// Before a failure ends this process: records the case that was under way,
   /// and on rank 0 prints what there is.
-  void fail(const launch::FailureNotice& cause) {
+  void fail(launch::FailureNotice& cause) {
     if (!shared_) {
       return;
     }
@@ -121,7 +121,7 @@ class LaunchedRank {
             .stop_signal = [this] { return stop_.signal(); },
             .goes_on_without_refused = true,
             .failure = &*failure_,
-            .on_failure = [this](const auto& cause) { fail(cause); }};
+            .on_failure = [this](auto& cause) { fail(cause); }};
   }
 
   // Rank 0's job, with the network interface of this host.
@@ -150,7 +150,7 @@ class LaunchedRank {
           (results_ && failure_->has_told()))) {
       return "";
     }
-    const launch::FailureNotice cause = engines::cause_of_stop(world_);
+    launch::FailureNotice cause = engines::cause_of_stop(world_);
     failure_->write(cause);
     return cause.rank == world_.self.rank
                ? ""
@@ -236,7 +236,7 @@ int run_launched_rank(const launch::Launch& launch,
         joined = &rank.emplace(context, stop, timeout);
         return rank->run(resolve);
       },
-      [&](const launch::FailureNotice& cause) {
+      [&](launch::FailureNotice& cause) {
         if (LaunchedRank* const it = joined) {
           it->fail(cause);
         }

@@ -49,6 +49,12 @@ Tail read_tail(const std::string& path) {
   return tail;
 }
 
+// 0 of a pipe or a terminal.
+std::int64_t size_of(int file) {
+  struct stat info {};
+  return fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
+}
+
 bool begins_like_a_record(std::string_view line) {
   return line.starts_with(kBegin.substr(0, line.size()));
 }
@@ -68,6 +74,7 @@ RecordWriter::RecordWriter(std::string path) : path_(std::move(path)) {
   }
   try {
     repair_tail();
+    size_ = size_of(file_);
   } catch (...) {
     close(file_);
     throw;
@@ -134,6 +141,11 @@ void RecordWriter::append(const RunRecord& record) {
     throw WorldError(fmt::format(
         "{}: a record did not reach the disk: {}", path_, reason()));
   }
+  size_ = size_of(file_);
+}
+
+bool RecordWriter::others_wrote() const {
+  return size_of(file_) > size_;
 }
 
 RecordFile read_records(const std::string& path, BrokenTail tail) {

@@ -29,6 +29,9 @@ class RecordWriter {
   /// Throws `WorldError` when the disk refuses (full, gone).
   void append(const RunRecord& record);
 
+  /// Whether there is more behind the last record than this writer wrote.
+  bool others_wrote() const;
+
   const std::string& path() const { return path_; }
 
  private:
@@ -37,6 +40,7 @@ class RecordWriter {
 
   std::string path_;
   int file_ = -1;
+  std::int64_t size_ = 0;  // after what this writer wrote last
 };
 
 /// What to do with a last line that ends before its line break and is no
