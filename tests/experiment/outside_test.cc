@@ -334,9 +334,15 @@ TEST_F(Adapters, TablesLargerThanMemoryAreRefusedWhereverRanksStart) {
       std::to_string(usable_memory_bytes() / (64 * 4) / 3);
   EXPECT_NE(refusal({5}, "replicated", third), "");
   EXPECT_EQ(refusal({3, 2}, "replicated", third), "");
-  EXPECT_TRUE(refusal({}, "table", "1", "2000000000")
-                  .starts_with("--embedding-dim: 1 row of 2000000000 numbers "
+  EXPECT_TRUE(refusal({}, "table", "1", "1000000000")
+                  .starts_with("--embedding-dim: 1 row of 1000000000 numbers "
                                "in 2 tables"));
+  EXPECT_TRUE(refusal({}, "table", "1", "2000000000")
+                  .starts_with("--embedding-dim: 2 tables of 2000000000 "
+                               "numbers in each row make 4000000000 numbers"));
+  EXPECT_TRUE(refusal({}, "table", "2000000000", "1000000000")
+                  .starts_with("--embeddings: 2000000000 rows of 1000000000 "
+                               "numbers in 2 tables are 4.0e+18 numbers"));
 }
 
 TEST_F(Adapters, KeysOfTablesAreRefusedWhereThereAreNone) {

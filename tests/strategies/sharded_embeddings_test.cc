@@ -15,6 +15,7 @@
 #include "paceline/plan/describe.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/verify.h"
+#include "paceline/strategies/embedding_buffers.h"
 #include "plan/random_executor.h"
 #include "plan/toy_embeddings.h"
 #include "plan/toy_machine.h"
@@ -225,6 +226,59 @@ TEST(ShardedEmbeddings, MayBeStaleWhereNothingElseChanges) {
     const plan::Setup setup = planner->setup(input);
     EXPECT_EQ(plan::largest_slack(planner->plan(input, setup, 0)), 0);
     EXPECT_EQ(plan::largest_slack(planner->plan(input, setup, 1)), 3);
+  }
+}
+
+/// Of the buffers that `which(name)`.
+template <class Which>
+std::int64_t bytes_of(const plan::Setup& setup, const Which& which) {
+  std::int64_t bytes = 0;
+  for (const plan::Buffer& buffer : setup.buffers) {
+    bytes +=
+        which(buffer.name) ? buffer.elements * plan::size_of(buffer.dtype) : 0;
+  }
+  return bytes;
+}
+
+TEST(ShardedEmbeddings, TakeTheMemoryOfTheirBuffers) {
+  for (auto [job, at] : plan::toy_jobs()) {
+    for (const auto& [rule, state] : {std::pair{RowRule::kSgd, 0},
+                                      {RowRule::kAdagrad, 2},
+                                      {RowRule::kRowwiseAdagrad, 1}}) {
+      job.rule = rule;
+      const auto planner = plan::with_tables(job, "fusion");
+      plan::PlanInput input =
+          plan::input_of(plan::model_behind_bags(job, at), job.ranks());
+      for (input.rank = 0; input.rank < job.ranks(); ++input.rank) {
+        const plan::Setup setup = planner->setup(input);
+        const PlanMemory memory = memory_of_plan(*planner, input);
+        const Rank server = input.rank - job.first_server();
+        const bool serves = server >= 0 && server < job.servers;
+        const Elements rows = serves ? TableMap(job).rows_of(server) : 0;
+        EXPECT_EQ(memory.rows,
+                  rows * 4 * (2 + state + (job.dense_gradients ? 2 : 0)));
+        if (input.rank < job.trainers) {
+          EXPECT_EQ(memory.bytes(),
+                    bytes_of(setup, [](const auto&) { return true; }));
+          continue;
+        }
+        Rank answered = job.trainers;  // of a replica, every so many trainers
+        if (job.placement == TablePlacement::kReplicated && serves) {
+          answered = (job.trainers - server + job.servers - 1) / job.servers;
+        }
+        EXPECT_EQ(memory.other,
+                  bytes_of(setup,
+                           [](const auto& name) {
+                             return name == "served_ids" ||
+                                    name == "served_gradients";
+                           }) +
+                      bytes_of(setup,
+                               [](const auto& name) {
+                                 return name == "served_rows";
+                               }) *
+                          answered / job.trainers);
+      }
+    }
   }
 }
 

@@ -274,19 +274,16 @@ std::string best_tables_text(const predict::PlacedTables& best,
                   {.name = "lies on", .align = report::Align::kLeft},
                   {.name = "memory", .unit = "MB"},
                   {.name = "its share", .unit = "% of the step"}}};
-  const int copies = best.placement == strategies::TablePlacement::kReplicated
-                         ? job.servers
-                         : 1;
   for (int table = 0; table < job.tables; ++table) {
     tables.rows.push_back(
         {.cells = {fmt::format("{}", table),
                    place_of(job, best, table),
-                   megabytes(copies * predict::table_bytes(job)),
+                   megabytes(best.table_bytes),
                    fmt::format("{:.1f}", best.share * 100 / job.tables)}});
   }
   tables.text =
-      "its share of the critical path; tables are alike and are looked up "
-      "together: equal shares";
+      "its share of the critical path: in equal parts what the step is longer "
+      "by; tables are alike and are looked up together";
   return "\n" + report::console_text(tables);
 }
 

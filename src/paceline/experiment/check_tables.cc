@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What models with embedding tables may be asked for.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "paceline/experiment/check.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/plan/ranks_per_host.h"
+#include "paceline/predict/tables.h"
 #include "paceline/strategies/embedding_job.h"
 #include "paceline/strategies/strategy.h"
 
@@ -22,32 +24,37 @@ namespace {
 
 using records::Configuration;
 
-// The ranks of a host that train, and those that serve tables.
+// What the ranks of a host hold, and what they are.
 struct HostShare {
   int trainers = 0, servers = 0;
+  std::int64_t rows = 0, bytes = 0;
 };
 
 // Hosts are filled in rank order; this machine stands for each of them.
-std::vector<HostShare> shares_of_hosts(const Configuration& c,
-                                       const Machine& m) {
+HostShare fullest_host(const Configuration& c,
+                       const Machine& m,
+                       const std::vector<strategies::PlanMemory>& memory) {
   const std::vector<int> ranks =
       m.joined() ? plan::fill_hosts(c.ranks, m.ranks_per_host)
                  : std::vector<int>{c.ranks};
-  std::vector<HostShare> shares;
-  int first = 0;
+  HostShare fullest;
+  int rank = 0;
   for (const int here : ranks) {
-    const auto among = [&](int begin, int end) {
-      return std::max(0, std::min(first + here, end) - std::max(first, begin));
-    };
-    const int trainers = among(0, c.trainers);
-    shares.push_back(
-        {.trainers = trainers,
-         .servers = c.servers == 0
-                        ? trainers
-                        : among(c.trainers, c.trainers + c.servers)});
-    first += here;
+    HostShare host;
+    for (const int end = rank + here; rank < end; ++rank) {
+      const auto& held = memory[static_cast<std::size_t>(rank)];
+      const bool trains = rank < c.trainers;
+      host.trainers += trains ? 1 : 0;
+      host.servers +=
+          (c.servers == 0 ? trains : !trains && rank + 1 < c.ranks) ? 1 : 0;
+      host.rows += held.rows;
+      host.bytes += held.bytes();
+    }
+    if (host.bytes > fullest.bytes) {
+      fullest = host;
+    }
   }
-  return shares;
+  return fullest;
 }
 
 // Numbers of a sample, of all tables.
@@ -56,57 +63,11 @@ double width_of(const Configuration& c) {
          c.embedding_dim;
 }
 
-// Of a rank that holds as many rows as a table has.
-double table_bytes(const Configuration& c) {
-  const double number = c.row_dtype == "bf16" ? 2 : 4;
-  const double state = c.row_optimizer == "adagrad" ? 4 : 0;
-  const double gradient = c.row_gradients == "dense" ? 4 : 0;
-  return (number + state + gradient) * c.embeddings * c.embedding_dim;
-}
-
-// What a trainer holds that is as wide as all tables: bags, the first layer of
-// hybrid, which has 256 units, and the gradients of both.
-double trainer_bytes(const Configuration& c) {
-  const double samples =
-      c.model == "hybrid"
-          ? 256 + static_cast<double>(strategies::BagShape{}.most_bags())
-          : c.batch_size;
-  return 2 * 4 * samples * width_of(c);
-}
-
-void check_table_memory(const Configuration& c,
-                        const Machine& m,
-                        const Where& where) {
+// Whether the numbers of a sample, and the bytes of all tables, can be counted.
+void check_table_sizes(const Configuration& c, const Where& where) {
+  constexpr double kMostNumbers = 1e15;
   const int tables = c.servers > 0 ? c.servers : c.trainers;
-  const double held = c.placement == "replicated" ? tables : 1;
-  HostShare fullest;
-  double rows = 0, bytes = 0;
-  for (const HostShare& host : shares_of_hosts(c, m)) {
-    const double rows_here = host.servers * held * table_bytes(c);
-    const double here = rows_here + host.trainers * trainer_bytes(c);
-    if (here > bytes) {
-      fullest = host;
-      rows = rows_here;
-      bytes = here;
-    }
-  }
-  const auto memory = static_cast<double>(usable_memory_bytes());
-  if (bytes > memory) {
-    throw UsageError(fmt::format(
-        "{}: {} of {} in {}{}: on one host {} and {} take {:.1f} GB, {:.1f} GB "
-        "of it rows, and this machine has {:.1f} GB; take fewer or shorter "
-        "rows",
-        where(rows > memory ? "embeddings" : "embedding_dim"),
-        counted(c.embeddings, "row"),
-        counted(c.embedding_dim, "number"),
-        counted(tables, "table"),
-        c.placement == "replicated" ? ", on every server" : "",
-        counted(fullest.servers, "server"),
-        counted(fullest.trainers, "trainer"),
-        bytes * 1e-9,
-        rows * 1e-9,
-        memory * 1e-9));
-  }
+  const double numbers = width_of(c) * c.embeddings;
   if (width_of(c) > std::numeric_limits<int>::max()) {
     throw UsageError(fmt::format(
         "{}: {} of {} in each row make {:.0f} numbers of a sample; at most {}",
@@ -115,6 +76,50 @@ void check_table_memory(const Configuration& c,
         counted(c.embedding_dim, "number"),
         width_of(c),
         std::numeric_limits<int>::max()));
+  }
+  if (numbers > kMostNumbers) {
+    throw UsageError(
+        fmt::format("{}: {} of {} in {} are {:.1e} numbers; at "
+                    "most {:.0e}",
+                    where("embeddings"),
+                    counted(c.embeddings, "row"),
+                    counted(c.embedding_dim, "number"),
+                    counted(tables, "table"),
+                    numbers,
+                    kMostNumbers));
+  }
+}
+
+// What has no plan is refused where it is planned.
+std::vector<strategies::PlanMemory> memory_of(const Configuration& c) {
+  try {
+    return predict::memory_of_run(c);
+  } catch (const UsageError&) {
+    return {static_cast<std::size_t>(c.ranks), strategies::PlanMemory{}};
+  }
+}
+
+void check_table_memory(const Configuration& c,
+                        const Machine& m,
+                        const Where& where) {
+  const int tables = c.servers > 0 ? c.servers : c.trainers;
+  const HostShare fullest = fullest_host(c, m, memory_of(c));
+  const std::int64_t memory = usable_memory_bytes();
+  if (fullest.bytes > memory) {
+    throw UsageError(fmt::format(
+        "{}: {} of {} in {}{}: on one host {} and {} take {:.1f} GB, {:.1f} GB "
+        "of it rows, and this machine has {:.1f} GB; take fewer or shorter "
+        "rows",
+        where(fullest.rows > memory ? "embeddings" : "embedding_dim"),
+        counted(c.embeddings, "row"),
+        counted(c.embedding_dim, "number"),
+        counted(tables, "table"),
+        c.placement == "replicated" ? ", on every server" : "",
+        counted(fullest.servers, "server"),
+        counted(fullest.trainers, "trainer"),
+        static_cast<double>(fullest.bytes) * 1e-9,
+        static_cast<double>(fullest.rows) * 1e-9,
+        static_cast<double>(memory) * 1e-9));
   }
 }
 
@@ -256,11 +261,12 @@ void check_tables(Configuration& c, const Machine& m, const Where& where) {
         ranks));
   }
   c.ranks = ranks;
-  check_table_memory(c, m, where);
+  check_table_sizes(c, where);
   check_placement(c, where);
   check_training(c, where);
   settle_sparse_engine(c, m, where);
   check_dense_strategy(c, where);
+  check_table_memory(c, m, where);
 }
 
 }  // namespace paceline::experiment

@@ -20,18 +20,12 @@ std::unique_ptr<plan::Planner> planner_of(
     const records::Configuration& configuration,
     const strategies::StrategySpec& strategy,
     bool integers) {
-  auto planner = strategies::make_planner(strategy);
   auto job = embedding_job_of(configuration);
   if (!job) {
-    return planner;
+    return strategies::make_planner(strategy);
   }
   job->integers = integers;
-  const bool alone =
-      strategy.whole.row != nullptr && strategy.whole.row->name == "none";
-  return strategies::make_sharded_embeddings(
-      *job,
-      std::move(planner),
-      alone ? strategies::Rows::kAbsent : strategies::Rows::kServed);
+  return predict::planner_of(*job, strategy);
 }
 
 void add_lookups(const EmbeddingJob& job,

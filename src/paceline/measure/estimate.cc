@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -83,6 +84,29 @@ std::int64_t memory_of(const records::Configuration& c,
   return probe.memory_bytes + (measures_pairs(c) ? probe.state_bytes : 0);
 }
 
+// Of the ranks on this host, which are the first `here`.  What a rank of a job
+// with tables takes beside what is counted of it, the probe says.
+std::vector<std::int64_t> memory_of_ranks(const records::Configuration& c,
+                                          const Probe& probe,
+                                          const Planned& planned,
+                                          int here) {
+  std::vector<std::int64_t> memory(static_cast<std::size_t>(here),
+                                   memory_of(c, probe, planned));
+  if (!c.has_tables() || !probe.fits || !planned.refusal.empty()) {
+    return memory;
+  }
+  const auto held = predict::memory_of_run(c);
+  records::Configuration alone = c;
+  alone.strategy = "none";
+  const std::int64_t beside = std::max(
+      std::int64_t{0},
+      probe.memory_bytes - predict::memory_of_run(alone).front().bytes());
+  std::ranges::transform(memory, held, memory.begin(), [&](auto, auto& one) {
+    return beside + one.bytes();
+  });
+  return memory;
+}
+
 // What the cases take together, as far as it has been looked at.
 struct Sum {
   double seconds = 0;
@@ -94,6 +118,12 @@ std::string smaller_than(const records::Configuration& c,
                          std::int64_t ranks_that_fit,
                          const std::string& experiment) {
   std::string text = "use fewer ranks, a smaller --batch-size or --image-size";
+  if (c.has_tables()) {
+    text = fmt::format(
+        "use fewer --trainers or --servers, {}fewer --embeddings "
+        "or a smaller --embedding-dim",
+        c.model == "dlrm" ? "a smaller --batch-size, " : "");
+  }
   if (!c.replay.empty()) {  // its batch is the profile's
     text = fmt::format("use {}--replay FILE of a smaller network",
                        ranks_that_fit < 1
@@ -108,27 +138,27 @@ std::string smaller_than(const records::Configuration& c,
              : fmt::format("{}, or `paceline run {}`", text, smaller);
 }
 
+// `ranks`: what each rank on this host takes.
 std::string memory_refusal(const records::Configuration& c,
                            const Probe& probe,
-                           std::int64_t of_rank,
-                           int ranks_here,
+                           const std::vector<std::int64_t>& ranks,
                            const std::string& experiment) {
   const std::int64_t memory = usable_memory_bytes();
-  const std::int64_t needed = of_rank * ranks_here;
+  const std::int64_t needed =
+      std::accumulate(ranks.begin(), ranks.end(), std::int64_t{0});
   if (c.device != "cpu" || experiment::is_outside(c) ||
       (probe.fits && needed <= memory)) {
     return "";
   }
   return fmt::format(
-      "{} with batch {} on {} needs {} {:.1f} GB on this host, which has "
-      "{:.1f} GB; {}.",
+      "{}{} on {} needs {} {:.1f} GB on this host, which has {:.1f} GB; {}.",
       c.model,
-      c.batch_size,
-      counted(ranks_here, "rank"),
+      c.model == "hybrid" ? "" : fmt::format(" with batch {}", c.batch_size),
+      counted(std::ssize(ranks), "rank"),
       probe.fits ? "about" : "more than",
       static_cast<double>(needed) * 1e-9,
       static_cast<double>(memory) * 1e-9,
-      smaller_than(c, probe.fits ? memory / of_rank : 0, experiment));
+      smaller_than(c, probe.fits ? memory / ranks.front() : 0, experiment));
 }
 
 std::int64_t bytes_of_gradients(const plan::ModelShape& shape) {
@@ -221,10 +251,10 @@ Estimate estimate(const engines::World& world,
     const int here = std::min(c.ranks, world.self.local_world);
     sum.seconds += seconds_of(c, probe, crowd(c, here, cores));
     const Planned planned = probe.fits ? plan_case(c, probe.shape) : Planned{};
-    const std::int64_t of_rank = memory_of(c, probe, planned);
-    sum.memory_bytes = std::max(sum.memory_bytes, of_rank);
+    const auto of_ranks = memory_of_ranks(c, probe, planned, here);
+    sum.memory_bytes = std::max(sum.memory_bytes, std::ranges::max(of_ranks));
     found.first_step_s[network] = probe.first_step_s;
-    found.refusal = memory_refusal(c, probe, of_rank, here, settings.name);
+    found.refusal = memory_refusal(c, probe, of_ranks, settings.name);
     if (found.refusal.empty()) {
       found.refusal = planned.refusal;
     }

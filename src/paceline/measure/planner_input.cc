@@ -172,10 +172,7 @@ plan::PlanInput plan_input_of(const records::Configuration& configuration,
                               plan::ModelShape shape) {
   const at::Device device(configuration.device);
   return {.model = std::move(shape),
-          .optimizer = {.name = configuration.optimizer,
-                        .state_buffers = configuration.optimizer == "adamw" ? 2
-                                         : configuration.momentum == 0      ? 0
-                                                                       : 1},
+          .optimizer = predict::optimizer_of(configuration),
           .world = configuration.ranks,
           .local_world = configuration.ranks_per_host,
           .micro_batches = configuration.accumulate,

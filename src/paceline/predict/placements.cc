@@ -7,52 +7,61 @@
 
 #include "paceline/base/error.h"
 #include "paceline/predict/predict.h"
+#include "paceline/predict/tables.h"
 #include "paceline/strategies/bags_apart.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
 namespace {
 
 using strategies::EmbeddingJob;
+using strategies::PlanMemory;
 using strategies::TablePlacement;
 
-std::int64_t bytes_of_row(const EmbeddingJob& job) {
-  return job.dim * ((job.bf16_rows ? 2 : 4) + (job.dense_gradients ? 4 : 0)) +
-         job.state_of_row() * 4;
+std::int64_t fullest_server(const std::vector<PlanMemory>& memory) {
+  return std::ranges::max(memory, {}, &PlanMemory::rows).rows;
 }
 
-std::int64_t fullest_server(const EmbeddingJob& job) {
-  const strategies::TableMap map(job);
-  plan::Elements most = 0;
-  for (plan::Rank server = 0; server < job.servers; ++server) {
-    most = std::max(most, map.rows_of(server));
+/// Of one table, with its copies.
+std::int64_t table_bytes(const EmbeddingJob& job,
+                         const std::vector<PlanMemory>& memory) {
+  std::int64_t rows = 0;
+  for (const PlanMemory& rank : memory) {
+    rows += rank.rows;
   }
-  return most * bytes_of_row(job);
+  return rows / job.tables;
 }
 
 /// Ranks fill the hosts in their order.
-std::optional<HostUse> fullest_host(const EmbeddingJob& job,
+std::optional<HostUse> fullest_host(const std::vector<PlanMemory>& memory,
                                     const cluster::Cluster& cluster) {
-  const strategies::TableMap map(job);
-  const auto ranks = cluster::ranks_per_host(cluster, job.ranks());
+  const auto ranks =
+      cluster::ranks_per_host(cluster, static_cast<plan::Rank>(memory.size()));
   std::optional<HostUse> fullest;
-  plan::Rank rank = 0;
+  auto rank = memory.begin();
   for (std::size_t h = 0; h < ranks.size(); ++h) {
     const cluster::ClusterHost& host = cluster.hosts[h];
     HostUse use{.host = host.name,
                 .bytes = 0,
                 .memory_bytes = host.memory_bytes.value_or(0)};
-    for (const plan::Rank end = rank + ranks[h]; rank < end; ++rank) {
-      const plan::Rank server = rank - job.first_server();
-      if (server >= 0 && server < job.servers) {
-        use.bytes += map.rows_of(server) * bytes_of_row(job);
-      }
+    for (const auto end = rank + ranks[h]; rank != end; ++rank) {
+      use.bytes += rank->bytes();
     }
-    if (host.memory_bytes && use.bytes > 0 &&
-        (!fullest || use.share() > fullest->share())) {
+    if (host.memory_bytes && (!fullest || use.share() > fullest->share())) {
       fullest = use;
     }
   }
   return fullest;
+}
+
+/// What every rank's plan takes.
+std::vector<PlanMemory> memory_of(const PredictRequest& request,
+                                  const plan::PlanInput& input) {
+  return memory_of_ranks(
+      *planner_of(*request.tables,
+                  strategies::parse_strategy(request.strategy,
+                                             {.bucket_mb = request.bucket_mb})),
+      input);
 }
 
 /// The trainers and their dense part, which look nothing up.
@@ -65,14 +74,6 @@ PredictRequest without_tables(PredictRequest request) {
   request.tables.reset();
   return request;
 }
-
-}  // namespace
-
-std::int64_t table_bytes(const EmbeddingJob& job) {
-  return job.rows * bytes_of_row(job);
-}
-
-namespace {
 
 /// The job with every placement that there can be: in its own form, and on the
 /// trainers where that form has as many tables.
@@ -113,16 +114,18 @@ std::vector<PlacedTables> rank_placements(PredictRequest request) {
     request.ranks = job.ranks();
     const Prediction prediction = predict(request);
     const auto step = prediction.times.step;
+    const auto memory = memory_of(request, prediction.job->input);
     ranked.push_back({.placement = job.placement,
                       .colocated = job.colocated,
                       .ranks = request.ranks,
                       .step = step,
                       .samples_per_s = prediction.samples_per_s(),
-                      .server_bytes = fullest_server(job),
+                      .server_bytes = fullest_server(memory),
+                      .table_bytes = table_bytes(job, memory),
                       .share = static_cast<double>(std::max(
                                    plan::Picoseconds{0}, step - alone)) /
                                static_cast<double>(step),
-                      .fullest_host = fullest_host(job, request.cluster),
+                      .fullest_host = fullest_host(memory, request.cluster),
                       .bar = prediction.bar});
   }
   std::ranges::stable_sort(ranked, {}, [](const PlacedTables& placed) {

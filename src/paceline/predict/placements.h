@@ -11,7 +11,7 @@
 
 namespace paceline::predict {
 
-/// What tables take of one host's memory.
+/// What the plans of one host's ranks take of its memory.
 struct HostUse {
   std::string host;
   std::int64_t bytes = 0, memory_bytes = 0;
@@ -30,11 +30,12 @@ struct PlacedTables {
   double samples_per_s = 0;
   /// Rows, their state and dense gradients, on the fullest server.
   std::int64_t server_bytes = 0;
+  std::int64_t table_bytes = 0;  // the same of one table, with its copies
   /// The part of the step by which it is longer than a step of the same
   /// trainers and strategy without tables: 0 to 1.
   double share = 0;
-  /// Of the host that they fill most; null where the cluster says no memory of
-  /// hosts with tables.
+  /// Of the host that the job fills most; null where the cluster says no
+  /// host's memory.
   std::optional<HostUse> fullest_host{};
   bool like_best = false;  // as fast as the first, to a microsecond
   ErrorBar bar{};
@@ -47,8 +48,5 @@ struct PlacedTables {
 /// of equally fast ones the one of fewest ranks; where servers are as many as
 /// trainers, also on the trainers.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
-
-/// Rows, their state and dense gradients, all servers together.
-std::int64_t table_bytes(const strategies::EmbeddingJob& job);
 
 }  // namespace paceline::predict

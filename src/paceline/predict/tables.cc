@@ -10,6 +10,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/strategies/sharded_embeddings.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::predict {
 namespace {
@@ -212,6 +213,73 @@ void set_tables(const records::Configuration& c, PredictRequest& request) {
   if (request.batch_size == 0) {
     request.batch_size = static_cast<int>(std::lround(typical_bags(job->bags)));
   }
+}
+
+plan::OptimizerShape optimizer_of(const records::Configuration& c) {
+  return {.name = c.optimizer,
+          .state_buffers = c.optimizer == "adamw" ? 2
+                           : c.momentum == 0      ? 0
+                                                  : 1};
+}
+
+std::unique_ptr<plan::Planner> planner_of(
+    const EmbeddingJob& job, const strategies::StrategySpec& strategy) {
+  const bool alone =
+      strategy.whole.row != nullptr && strategy.whole.row->name == "none";
+  return strategies::make_sharded_embeddings(
+      job,
+      strategies::make_planner(strategy),
+      alone ? strategies::Rows::kAbsent : strategies::Rows::kServed);
+}
+
+std::vector<strategies::PlanMemory> memory_of_ranks(
+    const plan::Planner& planner, plan::PlanInput input) {
+  std::vector<strategies::PlanMemory> memory;
+  for (input.rank = 0; input.rank < input.world; ++input.rank) {
+    memory.push_back(strategies::memory_of_plan(planner, input));
+  }
+  return memory;
+}
+
+std::vector<strategies::PlanMemory> memory_of_run(
+    const records::Configuration& c) {
+  PredictRequest request;
+  set_tables(c, request);
+  const auto strategy =
+      strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  plan::PlanInput input{.model = request.network.model,
+                        .optimizer = optimizer_of(c),
+                        .world = request.ranks,
+                        .local_world = c.ranks_per_host};
+  if (strategies::needs_times(strategy)) {  // which are measured later
+    const auto free = plan::line_of(0, 0);
+    input.profile = {
+        .origin = "none",
+        .forward = std::vector<plan::Picoseconds>(input.model.modules.size()),
+        .backward =
+            std::vector<plan::Picoseconds>(input.model.parameters.size())};
+    input.alpha_beta = {.origin = "none",
+                        .world = c.trainers,
+                        .all_reduce = free,
+                        .reduce_scatter = free,
+                        .all_gather = free,
+                        .broadcast = free,
+                        .message = free};
+  }
+  auto memory = memory_of_ranks(*planner_of(*request.tables, strategy), input);
+  std::int64_t beside = 0;
+  for (const plan::ParameterShape& parameter : input.model.parameters) {
+    beside += parameter.elements * plan::size_of(input.model.dtype);
+  }
+  if (input.world > 1 && c.strategy != "none" && !c.discard) {
+    const auto alone =
+        planner_of(*request.tables, strategies::parse_strategy("none", {}));
+    beside += strategies::memory_of_plan(*alone, input).bytes();
+  }
+  for (int trainer = 0; trainer < c.trainers; ++trainer) {
+    memory[static_cast<std::size_t>(trainer)].other += beside;
+  }
+  return memory;
 }
 
 }  // namespace paceline::predict

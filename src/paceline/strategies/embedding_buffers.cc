@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "paceline/plan/access.h"
 #include "paceline/plan/program.h"
 #include "paceline/plan/ragged.h"
 
@@ -111,6 +112,27 @@ Slice EmbeddingRank::for_trainer(const Setup& setup,
              : shard_of(whole(setup, buffer_named(setup, what.of_server)),
                         trainer,
                         job_.trainers);
+}
+
+PlanMemory memory_of_plan(const Planner& planner, const PlanInput& input) {
+  const Setup setup = planner.setup(input);
+  const bool trains = input.rank < planner.training_ranks(input);
+  const auto touched = trains ? std::vector<std::vector<Slice>>()
+                              : plan::touched_ranges(planner, input, setup);
+  PlanMemory memory;
+  for (std::size_t b = 0; b < setup.buffers.size(); ++b) {
+    const Buffer& buffer = setup.buffers[b];
+    Elements elements = trains ? buffer.elements : 0;
+    for (const Slice& range : trains ? std::vector<Slice>() : touched[b]) {
+      elements += range.count;
+    }
+    const bool of_tables = buffer.name == kTableRows ||
+                           buffer.name == kTableState ||
+                           buffer.name == kTableGradients;
+    (of_tables ? memory.rows : memory.other) +=
+        elements * size_of(buffer.dtype);
+  }
+  return memory;
 }
 
 }  // namespace paceline::strategies

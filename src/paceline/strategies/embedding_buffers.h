@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "paceline/strategies/embedding_job.h"
@@ -69,5 +70,16 @@ class EmbeddingRank {
   Rank rank_;
   bool served_;
 };
+
+/// Bytes that the plan of one rank takes.
+struct PlanMemory {
+  std::int64_t rows = 0;   // of tables, with their state and dense gradients
+  std::int64_t other = 0;  // all other buffers
+  std::int64_t bytes() const { return rows + other; }
+};
+
+/// What the plan of `input.rank` takes: its buffers where that rank trains,
+/// else those parts of them that its ops touch.
+PlanMemory memory_of_plan(const Planner& planner, const PlanInput& input);
 
 }  // namespace paceline::strategies
