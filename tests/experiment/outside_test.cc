@@ -105,6 +105,8 @@ TEST_F(Adapters, ThatAreWrongAreRefused) {
   EXPECT_NE(refusal().find("a names no program"), std::string::npos);
   write("[a]\nprogram = 'x'\ncolour = 'red'\n");
   EXPECT_NE(refusal().find("colour is not known"), std::string::npos);
+  write("[a]\nprogram = 'x'\nhosts = 'two'\n");
+  EXPECT_NE(refusal().find("hosts is not \"one\""), std::string::npos);
   write("[a]\nprogram = 3\n");
   EXPECT_NE(refusal().find("program is no text"), std::string::npos);
   write("[a\n");
@@ -130,6 +132,33 @@ TEST_F(Adapters, SettleTheirCases) {
   EXPECT_EQ(all[3].not_run,
             "absent is not installed here: make adapters NAME=absent");
   EXPECT_EQ(status_of_not_run(all[3]), "not-installed");
+}
+
+TEST_F(Adapters, OutsideOfTheirDevicesAndHostsAreARow) {
+  write(
+      "[own]\nprogram = 'own.py'\n"
+      "[near]\nprogram = 'near.py'\ndevices = ['cpu']\nhosts = 'one'\n");
+  Machine with_gpus = machine();
+  with_gpus.cuda_devices = 1;
+  with_gpus.engines.emplace_back("nccl");
+  auto all =
+      cases({{"framework", "own,near"}, {"model", "lenet"}, {"device", "cuda"}},
+            with_gpus);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].not_run, "");
+  EXPECT_EQ(all[1].not_run,
+            "the adapter of near trains on cpu alone, not on cuda");
+  Machine hosts = machine();
+  hosts.ranks_per_host = {2, 2};
+  all = cases({{"framework", "own,near"}, {"model", "lenet"}, {"ranks", "2,4"}},
+              hosts);
+  ASSERT_EQ(all.size(), 4U);
+  for (const records::Configuration& c : all) {
+    const bool refused = c.framework == "near" && c.ranks == 4;
+    EXPECT_EQ(c.not_run,
+              refused ? "the adapter of near trains on one host alone, not on 2"
+                      : "");
+  }
 }
 
 TEST_F(Adapters, ThatReadNoDataAreARowBesideOursThatDoes) {

@@ -42,6 +42,10 @@ class AdapterReader {
         adapter.models = texts(word, node);
       } else if (word == "dtypes") {
         adapter.dtypes = texts(word, node);
+      } else if (word == "devices") {
+        adapter.devices = texts(word, node);
+      } else if (word == "hosts") {
+        adapter.one_host = is_one(word, node);
       } else if (word == "compiles") {
         const std::string when = text(word, node);
         adapter.always_compiles = when == "always";
@@ -75,6 +79,13 @@ class AdapterReader {
       refuse(word, "is no text");
     }
     return *value;
+  }
+
+  bool is_one(const std::string& word, const toml::node& node) const {
+    if (text(word, node) != "one") {
+      refuse(word, "is not \"one\"");
+    }
+    return true;
   }
 
   std::vector<std::string> texts(const std::string& word,

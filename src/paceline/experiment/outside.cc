@@ -127,6 +127,56 @@ bool lacks_transformers(const Adapter& adapter,
   return true;
 }
 
+// Why the adapter, which is here, cannot run the case; empty: it can.
+std::string lack_of(const Adapter& adapter,
+                    const Configuration& c,
+                    const Machine& machine) {
+  const auto lacks = [](const std::vector<std::string>& has,
+                        const std::string& one) {
+    return !has.empty() && std::ranges::find(has, one) == has.end();
+  };
+  const auto alone = [&](const std::vector<std::string>& has,
+                         const std::string& one) {
+    return fmt::format("the adapter of {} has {} alone, not {}",
+                       c.framework,
+                       fmt::join(has, ", "),
+                       one);
+  };
+  if (c.python.empty() && lacks_transformers(adapter, c.model, machine)) {
+    return not_installed(
+        fmt::format("transformers, whose BERT {} trains,", c.framework),
+        "bert");
+  }
+  if (c.compiled && !adapter.compiles) {
+    return fmt::format("the adapter of {} has no compiled form", c.framework);
+  }
+  if (lacks(adapter.models, c.model)) {
+    return alone(adapter.models, c.model);
+  }
+  if (lacks(adapter.dtypes, c.dtype)) {
+    return alone(adapter.dtypes, c.dtype);
+  }
+  if (lacks(adapter.devices, c.device)) {
+    return fmt::format("the adapter of {} trains on {} alone, not on {}",
+                       c.framework,
+                       fmt::join(adapter.devices, ", "),
+                       c.device);
+  }
+  if (adapter.one_host && machine.joined() && c.ranks_per_host.size() > 1) {
+    return fmt::format("the adapter of {} trains on one host alone, not on {}",
+                       c.framework,
+                       c.ranks_per_host.size());
+  }
+  if (!c.data.empty()) {
+    return fmt::format(
+        "the adapter of {} trains on one synthetic batch alone, not "
+        "on '{}'",
+        c.framework,
+        c.data);
+  }
+  return "";
+}
+
 void settle_framework(Configuration& c,
                       const Machine& machine,
                       const Where& where) {
@@ -141,10 +191,6 @@ void settle_framework(Configuration& c,
                     where("framework"),
                     unknown_name("framework", c.framework, known)));
   }
-  const auto lacks = [](const std::vector<std::string>& has,
-                        const std::string& one) {
-    return !has.empty() && std::ranges::find(has, one) == has.end();
-  };
   if (c.python.find('/') != std::string::npos &&
       !std::filesystem::exists(c.python)) {
     throw UsageError(
@@ -161,34 +207,10 @@ void settle_framework(Configuration& c,
   if (adapter->always_compiles) {
     c.compiled = true;
   }
-  if (!adapter->missing.empty() &&
-      (c.python.empty() || adapter->program.empty())) {
-    c.not_run = adapter->missing;
-  } else if (c.python.empty() &&
-             lacks_transformers(*adapter, c.model, machine)) {
-    c.not_run = not_installed(
-        fmt::format("transformers, whose BERT {} trains,", c.framework),
-        "bert");
-  } else if (c.compiled && !adapter->compiles) {
-    c.not_run =
-        fmt::format("the adapter of {} has no compiled form", c.framework);
-  } else if (lacks(adapter->models, c.model)) {
-    c.not_run = fmt::format("the adapter of {} has {} alone, not {}",
-                            c.framework,
-                            fmt::join(adapter->models, ", "),
-                            c.model);
-  } else if (lacks(adapter->dtypes, c.dtype)) {
-    c.not_run = fmt::format("the adapter of {} has {} alone, not {}",
-                            c.framework,
-                            fmt::join(adapter->dtypes, ", "),
-                            c.dtype);
-  } else if (!c.data.empty()) {
-    c.not_run = fmt::format(
-        "the adapter of {} trains on one synthetic batch alone, not "
-        "on '{}'",
-        c.framework,
-        c.data);
-  }
+  c.not_run = !adapter->missing.empty() &&
+                      (c.python.empty() || adapter->program.empty())
+                  ? adapter->missing
+                  : lack_of(*adapter, c, machine);
 }
 
 }  // namespace
