@@ -18,8 +18,8 @@ std::int64_t window_ns(const RunRecord& record) {
 
 // HabanaAI/DL1-Workshop TF-EfficientNet/web_content/EfficientNet.md: lines of
 // tensorflow/models official/vision/image_classification/classifier_trainer.py,
-// as Oneflow-Inc/DLPerf TensorFlow/resnet50v1.5/scripts/single_node_train.sh
-// does.  The form of the lines is that of official/utils/misc/keras_utils.py.
+// which Oneflow-Inc/DLPerf TensorFlow/resnet50v1.5/scripts/single_node_train.sh
+// runs.  A log of DLPerf itself is in import_real_lines_test.cc.
 constexpr const char* kTensorFlowImages =
     "I0407 21:16:58.541527 139725706671936 keras_utils.py:145] TimeHistory: "
     "43.91 seconds, 72.87 examples/second between steps 0 and 100\n"
@@ -48,9 +48,8 @@ TEST(ImportDlperfLog, ALineIn100StepsBeginsTheWindowAfter100) {
             path + ": 100 steps, but the window is 100 after 100");
 }
 
-// NVIDIA/DeepLearningExamples, issue 1262, with other numbers: the line of
-// tensorflow/models official/nlp/bert/model_training_utils.py, which its
-// TensorFlow2/LanguageModeling/BERT continues with a time.
+// Generated: the line is that of TensorFlowOfTexts in
+// import_real_lines_test.cc, with other numbers.
 TEST(ImportDlperfLog, StampsOfAbslHaveNoYear) {
   std::string text;
   for (int i = 1; i <= 120; ++i) {
@@ -70,9 +69,9 @@ TEST(ImportDlperfLog, StampsOfAbslHaveNoYear) {
             std::vector<std::int64_t>(100, 2'000'000'000));
 }
 
-// Of `ranks` whose output mpirun joins, an epoch of 10 steps each; the loss of
-// mindspore-ai/mindspore model_zoo/official/cv/resnet/README.md, the times of
-// mindspore/train/callback/_time_monitor.py.
+// Generated: of `ranks` whose output mpirun joins, an epoch of 10 steps each;
+// the loss of mindspore-ai/mindspore model_zoo/official/cv/resnet/README.md,
+// the times of mindspore/train/callback/_time_monitor.py.
 std::string mindspore_images(int ranks) {
   std::string text;
   for (int epoch = 1; epoch <= 12; ++epoch) {

@@ -10,9 +10,9 @@
 namespace paceline::records {
 namespace {
 
-// The form of Oneflow-Inc/DLPerf, NVIDIADeepLearningExamples/PyTorch/
-// resnet50v1.5/README.md, lines 347 ff.; a step lasts 0.25 s, but step 20,
-// which the window leaves out, lasts 40 s.
+// Generated: no public log of NGC PyTorch was found that has 120 steps.  The
+// line is the first of NgcPyTorch in import_real_lines_test.cc, with the times
+// of steps of 0.25 s; step 20, which the window leaves out, lasts 40 s.
 std::string dll_log(int steps) {
   std::string text = "RUNNING EPOCHS FROM 0 TO 1\n";
   double at = 13.473765;
@@ -156,9 +156,9 @@ TEST(Importers, DlperfStampsOfNumberedSteps) {
             std::string::npos);
 }
 
-// The form of the stamps is that of NVIDIADeepLearningExamples/TensorFlow/
-// LanguageModeling/BERT/extract_tensorflow_logs_time.py; a line in 10 steps,
-// of 0.5 s each, and after the 60th step of 0.25 s.
+// Generated: no public log of NGC TensorFlow's BERT was found that has 120
+// steps.  The line is that of NgcTensorFlow in import_real_lines_test.cc; one
+// in 10 steps, of 0.5 s each, and after the 60th step of 0.25 s.
 TEST(Importers, DlperfStepsBetweenTwoStampsAreEqual) {
   std::string text;
   double at = 1;
@@ -182,8 +182,8 @@ TEST(Importers, DlperfStepsBetweenTwoStampsAreEqual) {
   EXPECT_EQ(record.ranks[0].step_ns[40], 250'000'000);
 }
 
-// The line of Oneflow-Inc/DLPerf, PyTorch/resnet50v1.5/README.md, line 335,
-// with other numbers: two ranks, of which one is slower in each step.
+// Generated: two ranks, of which one is slower in each step.  The line is that
+// of PyTorch in import_real_lines_test.cc, with other numbers.
 TEST(Importers, DlperfTimesOfSeveralRanksAreTheSlowestOnes) {
   std::string text;
   for (int i = 0; i < 120; ++i) {
@@ -213,11 +213,14 @@ TEST(Importers, DlperfTimesOfSeveralRanksAreTheSlowestOnes) {
             std::string::npos);
 }
 
+// Generated: no public log of MXNet was found that has a line for each step.
+// The line is that of MxNet in import_real_lines_test.cc.
 TEST(Importers, DlperfRatesOfAllDevicesAndOfSteps) {
   std::string text;
   for (int i = 1; i <= 130; ++i) {
-    text += "2020-08-01 10:00:00,000 Epoch[0] Batch [" + std::to_string(i) +
-            "] Speed: 2048.00 samples/sec\n";
+    text += "2019-08-21 12:24:33,668 INFO Epoch[0] Batch [" +
+            std::to_string(i) +
+            "]\tSpeed: 2048.00 samples/sec\taccuracy=0.211397\n";
   }
   // Two-digit numbers of nodes, which the original does not read.
   const RunRecord record =
@@ -248,8 +251,8 @@ TEST(Importers, DlperfRatesOfSeveralRanksAreTheSlowestOnes) {
             std::string::npos);
 }
 
-// The line of PaddlePaddle/models, PaddleNLP/pretrain_language_models/BERT/
-// train.py, whose step and speed count a step of two nodes as two.
+// Generated.  The line is that of PaddlePaddle in import_real_lines_test.cc;
+// its step and speed count a step of two nodes as two.
 TEST(Importers, DlperfStepsOfSeveralNodesAreOne) {
   std::string text;
   for (int i = 1; i <= 120; ++i) {
@@ -264,8 +267,8 @@ TEST(Importers, DlperfStepsOfSeveralNodesAreOne) {
             std::vector<std::int64_t>(100, 500'000'000));
 }
 
-// The words that DLPerf's extract_tensorflow_logs.py looks for; the log begins
-// after step 20.
+// Generated from the words that DLPerf's extract_tensorflow_logs.py looks for:
+// no public log that has them was found.  The log begins after step 20.
 TEST(Importers, DlperfLinesWithoutNumbersAreCounted) {
   std::string text;
   for (int i = 21; i <= 120; ++i) {
@@ -383,7 +386,8 @@ TEST(Importers, NcclTestsNumbersThatCannotBeReadAreRefused) {
   }
 }
 
-// The keys of NVIDIA/nccl-tests a0b82b2, src/util.cu.
+// Written after NVIDIA/nccl-tests a0b82b2, src/util.cu: no public output of -J
+// was found.
 TEST(Importers, NcclTestsJson) {
   const std::string text = R"({"version": 1, "args": ["./all_gather_perf"],
     "nccl_version": 22703, "config": {"warmup_iters": 1, "devices": [
