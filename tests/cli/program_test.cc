@@ -153,6 +153,17 @@ TEST_F(Program, RefusesBadFlags) {
   expect_refused("run --model mlp -H ''", "paceline: --hosts: is empty; ");
 }
 
+TEST_F(Program, TakesTheValueOfASwitchAsAWordToo) {
+  for (const char* line :
+       {"--channels-last=true,false", "--channels-last true,false"}) {
+    const Outcome outcome =
+        run(std::string("run --model mlp --device cpu --dry-run ") + line);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("2 cases"), std::string::npos) << outcome.out;
+  }
+  expect_refused("run --model mlp --channels-last maybe", "paceline: ");
+}
+
 TEST_F(Program, RefusesMoreRanksThanTheCoresOfThisHostAllow) {
   expect_refused("run --model mlp --ranks 1000000 --yes",
                  "paceline: --ranks: '1000000' on ");

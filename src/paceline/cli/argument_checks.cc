@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/argument_checks.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -29,6 +31,23 @@ void refuse_empty(const CLI::Option& option, const std::string& value) {
         "give a value",
         option.get_name(),
         value));
+  }
+}
+
+// Whether `word` is true, false, or several of them with commas between.
+bool is_switch_value(const std::string& word) {
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t end = std::min(word.find(',', begin), word.size());
+    const std::string_view one =
+        std::string_view(word).substr(begin, end - begin);
+    if (one != "true" && one != "false") {
+      return false;
+    }
+    if (end == word.size()) {
+      return true;
+    }
+    begin = end + 1;
   }
 }
 
@@ -76,6 +95,22 @@ void refuse_empty_values(const CLI::App& command,
       refuse_empty(*option, arguments[++i]);
     }
   }
+}
+
+std::vector<std::string> with_joined_switches(
+    const CLI::App& command, std::vector<std::string> arguments) {
+  for (std::size_t i = 0; i + 1 < arguments.size() && arguments[i] != "--";
+       ++i) {
+    const CLI::Option* option = arguments[i].starts_with("--")
+                                    ? command.get_option_no_throw(arguments[i])
+                                    : nullptr;
+    if (option != nullptr && option->get_items_expected_max() == 0 &&
+        is_switch_value(arguments[i + 1])) {
+      arguments[i] += '=' + arguments[i + 1];
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+  return arguments;
 }
 
 ArgumentCheck number_in(double least, double most) {

@@ -21,6 +21,11 @@ namespace paceline::cli {
 void refuse_empty_values(const CLI::App& command,
                          const std::vector<std::string>& arguments);
 
+/// The arguments of `command` with `--compiled false` as `--compiled=false`,
+/// the one form in which CLI11 takes the value of a switch.
+std::vector<std::string> with_joined_switches(
+    const CLI::App& command, std::vector<std::string> arguments);
+
 /// A check of CLI11: the text of an argument to what is wrong with it; empty:
 /// nothing.
 using ArgumentCheck = std::function<std::string(const std::string& text)>;

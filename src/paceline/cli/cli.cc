@@ -70,11 +70,11 @@ void refuse_unknown_command(const CLI::App& app, const std::string& word) {
 }
 
 /// An exit code where the words ask for help, and nothing else is to be done.
-std::optional<int> parse(CLI::App& app,
-                         const std::vector<std::string>& arguments) {
+std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == arguments.front()) {
       refuse_empty_values(*command, {arguments.begin() + 1, arguments.end()});
+      arguments = with_joined_switches(*command, std::move(arguments));
     }
   }
   try {

@@ -164,18 +164,32 @@ std::string read(const Key& key, const Owner& from) {
       key.field);
 }
 
-/// The words about an unknown name, which may be a former name of `today`.
-std::string unknown(std::string_view kind,
-                    const std::string& name,
-                    const std::string& today,
-                    const std::vector<std::string>& known) {
-  return today.empty()
-             ? unknown_name(kind, name, known)
-             : fmt::format("unknown {} '{}'; here it is '{}'. Known: {}",
-                           kind,
-                           name,
-                           today,
-                           fmt::join(known, ", "));
+/// The flags, at most two, that `flag` was most likely meant to be: those that
+/// begin with it, else the nearest ones.
+std::vector<std::string> likely_flags(const std::string& flag) {
+  constexpr std::size_t kMost = 2;
+  std::vector<std::string> longer;
+  std::vector<std::string> nearest;
+  std::size_t least = std::string::npos;
+  for (const Key& key : keys()) {
+    const std::string one = flag_of(key);
+    if (one.starts_with(flag) && flag.find_first_not_of('-') < flag.size()) {
+      longer.push_back(one);
+    }
+    const std::size_t distance = edit_distance(flag, one);
+    if (distance < least &&
+        distance <= std::max<std::size_t>(1, one.size() / 3)) {
+      nearest.clear();
+      least = distance;
+    }
+    if (distance == least) {
+      nearest.push_back(one);
+    }
+  }
+  std::vector<std::string>& likely = longer.empty() ? nearest : longer;
+  std::ranges::stable_sort(likely, {}, &std::string::size);
+  likely.resize(std::min(likely.size(), kMost));
+  return likely;
 }
 
 std::string range_text(const Key& key, std::string_view noun) {
@@ -316,21 +330,29 @@ std::string unknown_key(const std::string& name, bool with_tables) {
     known.insert(known.end(), {"case", "sweep"});
   }
   const Key* former = find_former(name);
-  return unknown(
-      "key", name, former == nullptr ? "" : std::string(former->name), known);
+  return former == nullptr
+             ? unknown_name("key", name, known)
+             : fmt::format("unknown key '{}'; here it is '{}'. Known: {}",
+                           name,
+                           former->name,
+                           fmt::join(known, ", "));
 }
 
 std::string unknown_flag(const std::string& flag) {
-  std::vector<std::string> known;
-  for (const Key& key : keys()) {
-    known.push_back(flag_of(key));
-  }
   std::string name =
       flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
   std::ranges::replace(name, '-', '_');
   const Key* former = find_former(name);
-  return unknown(
-      "flag", flag, former == nullptr ? "" : flag_of(*former), known);
+  const std::vector<std::string> likely = likely_flags(flag);
+  const std::string meant =
+      former != nullptr ? fmt::format("; here it is '{}'", flag_of(*former))
+      : likely.empty()
+          ? ""
+          : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
+  return fmt::format("unknown flag '{}'{}{} paceline run --help lists all",
+                     flag,
+                     meant,
+                     meant.ends_with('?') ? "" : ";");
 }
 
 }  // namespace paceline::experiment

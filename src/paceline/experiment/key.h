@@ -103,10 +103,11 @@ void assign_key(const Key& key,
                 const std::string& where,
                 Settings& to);
 
-/// "unknown key 'modle'; did you mean model? known: ..." for a name that no
-/// row has, of a file or (with its dashes) of the command line.  The top of a
-/// file knows the tables too.
+/// "unknown key 'modle'; did you mean model? known: ..." for a name in a file
+/// that no row has.  The top of a file knows the tables too.
 std::string unknown_key(const std::string& name, bool with_tables);
+/// "unknown flag '--modle'; did you mean '--model'? paceline run --help lists
+/// all"
 std::string unknown_flag(const std::string& flag);
 
 }  // namespace paceline::experiment
