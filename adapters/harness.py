@@ -198,6 +198,7 @@ def run(framework, version, make_trainer, facts):
         trainer.close()
     except Unsupported as error:
         emit("error", status="unsupported", message=str(error))
+            model_source="adapters/functional.py",
         return 2
     except Exception as error:  # the harness must learn of any failure
         emit("error", message=f"{type(error).__name__}: {error}"[:500])

@@ -7,6 +7,7 @@ random start.
 """
 
 import importlib
+import importlib.metadata
 import importlib.util
 import pathlib
 import sys
@@ -95,6 +96,15 @@ class Info:
         """Whether the package that defines the network is there."""
         return importlib.util.find_spec(self.package) is not None
 
+    def source(self):
+        """The package that defines the network, with its version."""
+        if self.package == "torch":
+            return "adapters/networks.py"
+        try:
+            return f"{self.package} {importlib.metadata.version(self.package)}"
+        except importlib.metadata.PackageNotFoundError:
+            return self.package
+
     def batch(self, case, rank, integers=False):
         """(inputs, targets) as make_batch in C++ makes them."""
         if case.sequence_length or case.compat_zeros:
@@ -127,6 +137,7 @@ class TextInfo:
     reads_text = True
 
     is_installed = Info.is_installed
+    source = Info.source
 
     def batch(self, case, rank, integers=False):
         if case.image_size or case.classes or integers:

@@ -264,6 +264,7 @@ class Rank:
             device_name=torch.cuda.get_device_name(self.device) if cuda else None,
             cpu_capability=torch.backends.cpu.get_cpu_capability(),
             host=platform.node(),
+            model_source=networks.NETWORKS[self.case.model].source(),
             rank=self.rank,
             world=self.world,
             threads=torch.get_num_threads(),

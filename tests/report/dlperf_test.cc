@@ -191,6 +191,51 @@ TEST(Frameworks, FiguresAreMediansOfRunsOverTheWindow) {
   EXPECT_TRUE(any_finding(findings(tables[0]), "a", "spread by"));
 }
 
+TEST(Frameworks, RunsOfOneColumnThatDifferSaySo) {
+  std::vector<records::RunRecord> records(3,
+                                          measured("a", 1, 8'000'000, "2.5"));
+  for (std::size_t run = 0; run < records.size(); ++run) {
+    records[run].run = static_cast<int>(run);
+    records[run].adapter["layout"] = run == 1 ? "NHWC" : "NCHW";
+    records[run].adapter["framework_version"] = run == 2 ? "1.1" : "1.0";
+    records[run].adapter["exchange"] = "all-reduce";
+  }
+  const auto tables = framework_tables(records);
+  const FrameworkColumn& column = tables.at(0).columns.at(0);
+  EXPECT_EQ(column.facts.at("layout"), "NCHW or NHWC");
+  EXPECT_EQ(column.facts.at("exchange"), "all-reduce");
+  const auto found = findings(tables[0]);
+  EXPECT_TRUE(
+      any_finding(found, "a", "its runs differ in layout: NCHW or NHWC"));
+  EXPECT_TRUE(
+      any_finding(found, "a", "its runs are of several versions: 1.0 or 1.1"));
+  EXPECT_FALSE(any_finding(found, "a", "exchange"));
+}
+
+TEST(Frameworks, ContainersAndSourcesAreShownWhereRecordsSayThem) {
+  const std::string path = "table.csv";
+  const std::string head =
+      "framework,model,precision,batch_size_per_device,gpus,"
+      "throughput_samples_per_s";
+  const auto table_of = [&](const std::string& more,
+                            const std::string& values) {
+    return framework_report(
+               records::import_rate_table(
+                   head + more + "\na,bert,fp32,32,1,100.00" + values + "\n",
+                   path))
+        .frameworks;
+  };
+  const Table without = table_of("", "");
+  ASSERT_EQ(without.columns.size(), 5U);
+  const Table with =
+      table_of(",docker,model_source", ",nvcr.io/x:20.03,examples 4b119d7");
+  ASSERT_EQ(with.columns.size(), 7U);
+  EXPECT_EQ(with.columns[2].name, "docker");
+  EXPECT_EQ(with.rows.at(0).cells[2], "nvcr.io/x:20.03");
+  EXPECT_EQ(with.columns[3].name, "model source");
+  EXPECT_EQ(with.rows.at(0).cells[3], "examples 4b119d7");
+}
+
 TEST(Frameworks, RunsOfOtherSettingsAreOtherColumns) {
   std::vector<records::RunRecord> records(5, measured("", 1, 8'000'000, "2.5"));
   for (records::RunRecord& record : records) {

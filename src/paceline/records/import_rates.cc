@@ -157,6 +157,8 @@ class RateTable {
     adapter["reported_samples_per_s"] = get(kRate);
     adapter["formula"] = "as published; its window and formula are its own";
     keep("framework_version", "framework_version");
+    keep("docker", "docker");
+    keep("model_source", "model_source");
     keep("published_speedup", "published_speed_up");
     keep("flags", "flags");
     keep("dali", "dali");

@@ -34,6 +34,7 @@ class Validator {
 
   std::vector<Finding> run() {
     for (const FrameworkColumn& column : table_.columns) {
+      own_recipe(column);
       scaling(column);
       runs(column);
       remarks(column);
@@ -47,6 +48,21 @@ class Validator {
  private:
   void add(const std::string& column, std::string text, bool excludes = false) {
     findings_.push_back({column, std::move(text), excludes});
+  }
+
+  void own_recipe(const FrameworkColumn& column) {
+    for (const char* name : kRecipe) {
+      if (column.varied.contains(name)) {
+        add(column.title,
+            fmt::format(
+                "its runs differ in {}: {}", name, column.facts.at(name)));
+      }
+    }
+    if (column.varied.contains("framework_version")) {
+      add(column.title,
+          fmt::format("its runs are of several versions: {}",
+                      column.facts.at("framework_version")));
+    }
   }
 
   // Speed-ups as the number of devices grows.

@@ -65,8 +65,24 @@ std::string features(const FrameworkColumn& column) {
 
 Table frameworks_table(const std::vector<FrameworkResults>& results) {
   Table table{.title = "Frameworks"};
-  for (const char* name :
-       {"column", "version", "exchange", "features", "data"}) {
+  std::vector<std::pair<std::string, const char*>> facts{
+      {"version", "framework_version"}};
+  for (const char* name : {"docker", "model_source"}) {  // if any says it
+    if (std::ranges::any_of(results, [&](const FrameworkResults& one) {
+          return std::ranges::any_of(one.data.columns,
+                                     [&](const FrameworkColumn& column) {
+                                       return !fact(column, name).empty();
+                                     });
+        })) {
+      facts.emplace_back(words_of(name), name);
+    }
+  }
+  facts.emplace_back("exchange", "exchange");
+  table.columns.push_back({.name = "column", .align = Align::kLeft});
+  for (const auto& [words, name] : facts) {
+    table.columns.push_back({.name = words, .align = Align::kLeft});
+  }
+  for (const char* name : {"features", "data"}) {
     table.columns.push_back({.name = name, .align = Align::kLeft});
   }
   std::set<std::string> shown;
@@ -74,12 +90,13 @@ Table frameworks_table(const std::vector<FrameworkResults>& results) {
     for (const FrameworkColumn& column : one.data.columns) {
       const std::string name = one.data.model + ": " + column.title;
       if (shown.insert(name).second) {
-        table.rows.push_back(
-            {.cells = {printable(name),
-                       or_missing(fact(column, "framework_version")),
-                       or_missing(fact(column, "exchange")),
-                       or_missing(features(column)),
-                       or_missing(fact(column, "data"))}});
+        TableRow row{.cells = {printable(name)}};
+        for (const auto& [words, key] : facts) {
+          row.cells.push_back(or_missing(fact(column, key)));
+        }
+        row.cells.push_back(or_missing(features(column)));
+        row.cells.push_back(or_missing(fact(column, "data")));
+        table.rows.push_back(std::move(row));
       }
     }
   }

@@ -26,7 +26,7 @@ struct FrameworkResults {
 /// The report of DLPerf's anatomy, which Markdown (dlperf.h) and the page show.
 struct FrameworkReport {
   std::string period;
-  Table frameworks{};           // column, version, exchange, features, data
+  Table frameworks{};  // version, container, source, exchange, features, data
   std::vector<Note> options{};  // devices, number types, window, figure
   std::vector<Note> remarks{};  // shortened settings, a busy machine
   std::vector<FrameworkResults> results{};

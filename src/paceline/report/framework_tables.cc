@@ -2,10 +2,12 @@
 #include "paceline/report/framework_tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -85,6 +87,7 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
       facts["layout"] = c.channels_last ? "NHWC" : "NCHW";
       facts["clipping"] =
           c.clip_norm == 0 ? "none"
+      facts["model_source"] = "src/paceline/networks";
                            : fmt::format("global norm at most {}", c.clip_norm);
       facts["data"] = c.data.empty() ? "synthetic, one batch" : c.data;
       facts["loss_scaling"] =
@@ -98,6 +101,39 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
 std::optional<double> rate_of(const RunRecord& record) {
   const std::string reported = fact_of(record, kReportedRate);
   double value = 0;
+// What the report shows of a column's facts.
+constexpr auto kShown = std::to_array<std::string_view>({"framework_version",
+                                                         "docker",
+                                                         "model_source",
+                                                         "exchange",
+                                                         "compiler",
+                                                         "layout",
+                                                         "loss_scaling",
+                                                         "clipping",
+                                                         "dali",
+                                                         "optimizer",
+                                                         "objective",
+                                                         "data"});
+
+void add_facts(const RunRecord& record, FrameworkColumn& column) {
+  constexpr std::string_view kOr = " or ";
+  for (const auto& [name, value] : facts_of(record)) {
+    const auto [fact, is_new] = column.facts.try_emplace(name, value);
+    if (fact->second.empty()) {
+      fact->second = value;
+    }
+    if (is_new || value.empty() ||
+        std::ranges::find(kShown, name) == kShown.end() ||
+        fmt::format("{}{}{}", kOr, fact->second, kOr)
+                .find(fmt::format("{}{}{}", kOr, value, kOr)) !=
+            std::string::npos) {
+      continue;
+    }
+    fact->second += std::string(kOr) + value;
+    column.varied.insert(name);
+  }
+}
+
   if (!reported.empty()) {
     std::from_chars(reported.data(), reported.data() + reported.size(), value);
     return value > 0 ? std::optional(value) : std::nullopt;
@@ -280,7 +316,7 @@ FrameworkTable table_of(const std::vector<const RunRecord*>& records) {
                                 .cells = {}});
     }
     const Devices devices = devices_of(record->configuration);
-    column->facts.merge(facts_of(*record));
+    add_facts(*record, *column);
     add_to_cell(*record, column->cells[devices]);
     if (std::ranges::find(table.rows, devices) == table.rows.end()) {
       table.rows.push_back(devices);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,7 +41,9 @@ struct FrameworkColumn {
   std::string framework;
   int batch_size = 0;
   /// What its programs said of themselves, and the configuration's recipe.
+  /// Where runs differ in what is shown, all they said: "1.0 or 1.1".
   std::map<std::string, std::string> facts;
+  std::set<std::string> varied{};  // facts in which its runs differ
   std::map<Devices, FrameworkCell> cells;
 
   /// Rate on `devices` over that on one device; nothing where one is missing.

@@ -93,6 +93,11 @@ std::string error_bar_text(const std::vector<CaseSummary>& cases) {
 }
 
 std::string wire_text(const std::vector<CaseSummary>& cases) {
+  if (!any(cases, [](const CaseSummary& one) {
+        return one.wire_bytes_per_step || one.planned_wire_bytes_per_step;
+      })) {
+    return "";
+  }
   const bool planned = any(cases, [](const CaseSummary& one) {
     return !one.wire_bytes_per_step && one.planned_wire_bytes_per_step;
   });
