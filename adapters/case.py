@@ -56,7 +56,7 @@ _CHOICES = {
     "engine": ("gloo", "nccl"),
     "device": ("cpu", "cuda"),
     "dtype": ("fp32", "bf16", "amp"),
-    "optimizer": ("sgd", "adamw"),
+    "optimizer": ("sgd", "adamw", "bert-adamw"),
     "options": ("defaults", "best"),
     "start": ("random", "formula"),
     "dump": ("none", "formula", "integers"),

@@ -72,6 +72,17 @@ class Job:
     def shapes(self):
         return self.network.shapes(self.size, self.classes_or_default)
 
+    @property
+    def epsilon(self):
+        """Of AdamW."""
+        return 1e-6 if self.optimizer == "bert-adamw" else 1e-8
+
+    def decay_of(self, shape):
+        """Weight decay of a parameter: with `bert-adamw` biases and
+        normalizations have none."""
+        all_ = self.optimizer != "bert-adamw" or len(shape) > 1
+        return self.weight_decay if all_ else 0.0
+
     def flops(self):
         return functional.flops(self.network, self.size, self.classes_or_default)
 
@@ -124,8 +135,11 @@ def read_job():
     ):
         if getattr(job, key) != only:
             raise Unsupported(f"{key} = {getattr(job, key)!r}: this adapter has {only!r}")
-    if job.optimizer not in ("sgd", "adamw"):
-        raise Unsupported(f"optimizer {job.optimizer}: this adapter has sgd and adamw")
+    known = ("sgd", "adamw", "bert-adamw")
+    if job.optimizer not in known:
+        raise Unsupported(
+            f"optimizer {job.optimizer}: this adapter has {', '.join(known)}"
+        )
     return job
 
 
@@ -184,6 +198,7 @@ def run(framework, version, make_trainer, facts):
             rank=job.rank,
             world=job.world,
             data="synthetic, one batch",
+            model_source="adapters/functional.py",
             objective="mean cross-entropy, no dropout"
             if job.network.reads_text
             else "mean cross-entropy",
@@ -198,7 +213,6 @@ def run(framework, version, make_trainer, facts):
         trainer.close()
     except Unsupported as error:
         emit("error", status="unsupported", message=str(error))
-            model_source="adapters/functional.py",
         return 2
     except Exception as error:  # the harness must learn of any failure
         emit("error", message=f"{type(error).__name__}: {error}"[:500])

@@ -139,9 +139,10 @@ def adamw(jax, job):
         )
 
         def moved(p, m, v):
-            root = jax.numpy.sqrt(v / (1 - 0.999**step)) + 1e-8
+            root = jax.numpy.sqrt(v / (1 - 0.999**step)) + job.epsilon
             rate = job.learning_rate / (1 - 0.9**step)
-            return p * (1 - job.learning_rate * job.weight_decay) - rate * m / root
+            decay = job.decay_of(p.shape)
+            return p * (1 - job.learning_rate * decay) - rate * m / root
 
         return jax.tree.map(moved, parameters, first, second), (first, second)
 
@@ -157,7 +158,7 @@ def clipped(jax, gradients, most):
     return jax.tree.map(lambda g: g * share, gradients)
 
 
-OPTIMIZERS = {"sgd": sgd, "adamw": adamw}
+OPTIMIZERS = {"sgd": sgd, "adamw": adamw, "bert-adamw": adamw}
 
 
 class Trainer:

@@ -160,7 +160,14 @@ class Trainer:
                 momentum=job.momentum, **common
             )
         else:
-            self.optimizer = paddle.optimizer.AdamW(**common)
+            decayed = {
+                p.name for p in self.network.parameters() if job.decay_of(p.shape)
+            }
+            self.optimizer = paddle.optimizer.AdamW(
+                epsilon=job.epsilon,
+                apply_decay_param_fun=decayed.__contains__,
+                **common,
+            )
         inputs, target = job.batch()
         self.inputs, self.target = paddle.to_tensor(inputs), paddle.to_tensor(target)
 

@@ -129,10 +129,11 @@ class Rank:
         # PyTorch's loop and its fused kernel round the odd end of a tensor
         # differently; Paceline's update is the fused one.
         fused = True if self.best or self.case.dump != "none" else None
-        if case.optimizer == "adamw":
+        if case.optimizer != "sgd":
             return torch.optim.AdamW(
-                network.parameters(),
+                self.parameter_groups(network),
                 lr=case.learning_rate,
+                eps=1e-6 if case.optimizer == "bert-adamw" else 1e-8,
                 weight_decay=case.weight_decay,
                 fused=fused,
             )
@@ -146,6 +147,17 @@ class Rank:
             weight_decay=case.weight_decay,
             fused=fused,
         )
+
+    def parameter_groups(self, network):
+        """With `bert-adamw` biases and normalizations have no weight decay."""
+        parameters = list(network.parameters())
+        if self.case.optimizer != "bert-adamw":
+            return parameters
+        groups = (
+            {"params": [p for p in parameters if p.dim() > 1]},
+            {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+        )
+        return [group for group in groups if group["params"]]
 
     def wrap(self, network):
         index = self.device.index
@@ -252,6 +264,7 @@ class Rank:
             framework=self.name,
             framework_version=self.version(),
             data="synthetic, one batch",
+            model_source=networks.NETWORKS[self.case.model].source(),
             layout="NHWC" if self.case.channels_last else "NCHW",
             compiler="torch.compile" if self.case.compiled else None,
             exchange=self.exchange,
@@ -264,7 +277,6 @@ class Rank:
             device_name=torch.cuda.get_device_name(self.device) if cuda else None,
             cpu_capability=torch.backends.cpu.get_cpu_capability(),
             host=platform.node(),
-            model_source=networks.NETWORKS[self.case.model].source(),
             rank=self.rank,
             world=self.world,
             threads=torch.get_num_threads(),

@@ -246,8 +246,9 @@ class Trainer:
         job, tf = self.job, self.tf
         first.assign(0.9 * first + 0.1 * gradient)
         second.assign(0.999 * second + 0.001 * gradient * gradient)
-        root = tf.sqrt(second / (1 - 0.999**self.count)) + 1e-8
-        moved = first / (1 - 0.9**self.count) / root + job.weight_decay * variable
+        root = tf.sqrt(second / (1 - 0.999**self.count)) + job.epsilon
+        decay = job.decay_of(variable.shape)
+        moved = first / (1 - 0.9**self.count) / root + decay * variable
         variable.assign_sub(job.learning_rate * moved)
 
     def step(self):

@@ -30,6 +30,7 @@ using Trace = std::vector<std::map<std::string, std::string>>;
 struct Settings {
   int world;
   bool best;  // bucket views and a static graph
+  const char* optimizer = "sgd";
 };
 
 records::Configuration lenet(const Settings& settings) {
@@ -38,6 +39,7 @@ records::Configuration lenet(const Settings& settings) {
   c.batch_size = 5;
   c.strategy = settings.best ? "ddp:bucket-mb=0.1,views=yes,static=yes"
                              : "ddp:bucket-mb=0.1";
+  c.optimizer = settings.optimizer;
   c.learning_rate = 0.05;
   c.seed = 11;
   c.threads = 1;
@@ -52,6 +54,7 @@ std::vector<Trace> python_traces(const records::Configuration& c,
       {"bucket_mb", 0.1},
       {"threads", c.threads},
       {"seed", c.seed},
+      {"optimizer", c.optimizer},
       {"learning_rate", c.learning_rate},
       {"momentum", c.momentum},
       {"weight_decay", c.weight_decay},
@@ -150,6 +153,7 @@ std::vector<Settings> every_setting() {
       all.push_back({world, best});
     }
   }
+  all.push_back({2, true, "bert-adamw"});
   return all;
 }
 
@@ -157,8 +161,10 @@ INSTANTIATE_TEST_SUITE_P(Worlds,
                          PythonDdp,
                          ::testing::ValuesIn(every_setting()),
                          [](const auto& row) {
+                           const std::string rule = row.param.optimizer;
                            return std::to_string(row.param.world) +
-                                  (row.param.best ? "_best" : "");
+                                  (row.param.best ? "_best" : "") +
+                                  (rule == "sgd" ? "" : "_bert");
                          });
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST(UpdateRules, ZeroEqualsReduceScatterAndAllGather) {
   for (const std::string schedule :
        {"bsp", "wfbp", "fusion", "dear", "bytescheduler:partition-mb=0.02"}) {
     for (const char* rule : {"+zero-1", "+zero-2"}) {
-      for (const char* optimizer : {"sgd", "adamw"}) {
+      for (const char* optimizer : {"sgd", "adamw", "bert-adamw"}) {
         expect_equal(2,
                      awkward(schedule + "+rs-ag" + rule, optimizer),
                      awkward(schedule + "+rs-ag", optimizer));

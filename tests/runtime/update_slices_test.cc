@@ -30,6 +30,7 @@ void update(const UpdateRule& rule,
             std::int64_t count) {
   const std::size_t buffers = rule.name == "adamw" ? 4 : 3;
   Call call;
+  call.written = {plan::BufferId{0}, begin, count};
   call.numbers = kDivisor;
   for (std::size_t b = 0; b < buffers; ++b) {
     call.reads.push_back({whole[b].narrow(0, begin, count)});
@@ -63,6 +64,51 @@ TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
       EXPECT_TRUE(at::equal(whole[b], parts[b])) << name << ", buffer " << b;
     }
   }
+}
+
+// One slice over parameters with weight decay and without, cut by the runtime,
+// is what separate updates with and without it are.
+TEST(UpdateSlices, ParametersWithoutWeightDecayKeepTheirs) {
+  const UpdateRule decayed{.name = "adamw", .weight_decay = 0.5};
+  const UpdateRule plain{.name = "adamw", .weight_decay = 0};
+  UpdateRule mixed = decayed;
+  mixed.undecayed = {{plan::BufferId{0}, 64, 48}, {plan::BufferId{0}, 112, 16}};
+  auto whole = operands(256);
+  auto parts = operands(256);
+  update(mixed, whole, 0, 32);
+  update(mixed, whole, 32, 224);
+  update(decayed, parts, 0, 32);
+  update(decayed, parts, 32, 32);
+  update(plain, parts, 64, 64);
+  update(decayed, parts, 128, 128);
+  for (std::size_t b = 0; b < whole.size(); ++b) {
+    EXPECT_TRUE(at::equal(whole[b], parts[b])) << "buffer " << b;
+  }
+  auto all_decayed = operands(256);
+  update(decayed, all_decayed, 0, 256);
+  EXPECT_FALSE(at::equal(whole[0], all_decayed[0]));
+}
+
+// Where gradients are no flat buffer, a call has one tensor per parameter.
+TEST(UpdateSlices, TensorsOfOneDimensionHaveNoWeightDecay) {
+  const UpdateRule rule{.name = "adamw",
+                        .weight_decay = 0.5,
+                        .undecayed = {{plan::BufferId{0}, 6, 3}}};
+  Call call;
+  call.numbers = kDivisor;
+  call.written = {plan::BufferId{0}, 0, 9};
+  const at::Tensor matrix = at::ones({2, 3});
+  const at::Tensor bias = at::ones({3});
+  call.reads.push_back({matrix, bias});
+  for (int buffer = 0; buffer < 3; ++buffer) {  // no gradient, no state
+    call.reads.push_back({at::zeros({2, 3}), at::zeros({3})});
+  }
+  call.writes = call.reads;
+  call.reads.push_back({at::full({1}, 0.1F)});
+  call.reads.push_back({at::full({1}, 1.0F)});
+  run_update(rule, call);
+  EXPECT_TRUE(at::allclose(matrix, at::full({2, 3}, 0.95)));
+  EXPECT_TRUE(at::equal(bias, at::ones({3})));
 }
 
 TEST(UpdateSlices, CountAddsOne) {

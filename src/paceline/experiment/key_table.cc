@@ -21,7 +21,8 @@ constexpr auto kEngines = [] {
   return names;
 }();
 constexpr auto kDtypes = std::to_array<Word>({"fp32", "bf16", "amp"});
-constexpr auto kOptimizers = std::to_array<Word>({"sgd", "adamw"});
+constexpr auto kOptimizers =
+    std::to_array<Word>({"sgd", "adamw", "bert-adamw"});
 constexpr auto kPlacements =
     std::to_array<Word>({"table", "row-hash", "row-range", "replicated"});
 constexpr auto kPoolings = std::to_array<Word>({"sum", "mean"});
@@ -205,7 +206,9 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "compat_accumulate", .metavar = "",
      .help = "never zero the gradients, as the original DDP benchmark",
      .field = &C::compat_accumulate, .group = Group::kTraining},
-    {.name = "optimizer", .metavar = "NAME", .help = "update rule",
+    {.name = "optimizer", .metavar = "NAME",
+     .help = "update rule; bert-adamw: adamw with epsilon 1e-6 and without "
+             "weight decay of biases and normalizations",
      .field = &C::optimizer, .group = Group::kTraining, .allowed = kOptimizers},
     {.name = "learning_rate", .metavar = "X", .help = "of the optimizer",
      .field = &C::learning_rate, .group = Group::kTraining, .minimum = 0,
@@ -260,8 +263,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &C::replay, .group = Group::kMachine},
     {.name = "link", .metavar = "RATE,LATENCY",
      .help = "hold every operation until such a link would have delivered it: "
-             "1Gbit,50us",
-     .field = &C::link, .group = Group::kMachine},
+             "1Gbit,50us", .field = &C::link, .group = Group::kMachine},
     {.name = "stretch", .metavar = "X",
      .help = "run replay and link so many times slower, and divide all times "
              "by it",
@@ -315,8 +317,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &C::rate_scope, .group = Group::kOutside, .allowed = kRateScopes},
     {.name = "env", .metavar = "NAME=VALUE",
      .help = "environment variable of the case; several values sweep. A file "
-             "writes env.NAME",
-     .field = &C::env, .group = Group::kOutside},
+             "writes env.NAME", .field = &C::env, .group = Group::kOutside},
     {.name = "deadline", .metavar = "SECONDS",
      .help = "a program outside that takes longer for one case has failed",
      .field = &S::deadline, .group = Group::kOutside, .minimum = 1,
@@ -328,15 +329,13 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &S::records, .group = Group::kOutput},
     {.name = "logs", .metavar = "FOLDER",
      .help = "also write a log of every case there, in the lines of "
-             "ddl-benchmarks",
-     .field = &S::logs, .group = Group::kOutput},
+             "ddl-benchmarks", .field = &S::logs, .group = Group::kOutput},
     {.name = "json", .metavar = "FILE",
      .help = "also write the DDP benchmark's JSON object, for its diff.py",
      .field = &S::json, .group = Group::kOutput},
     {.name = "page", .metavar = "FILE",
      .help = "also write the page of `paceline report` when the run ends, "
-             "early or not",
-     .field = &S::page, .group = Group::kOutput},
+             "early or not", .field = &S::page, .group = Group::kOutput},
     {.name = "trace", .metavar = "FILE",
      .help = "also write a Perfetto trace of all ranks",
      .field = &S::trace, .group = Group::kOutput},

@@ -2,6 +2,7 @@
 // What a trainer connects to: the other ranks, and the executor of its plan.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -15,17 +16,47 @@
 #include "paceline/plan/data_traits.h"
 #include "paceline/plan/program.h"
 #include "paceline/records/learning_rate.h"
+#include "paceline/records/optimizer.h"
 
 namespace paceline::measure {
 namespace {
 
-runtime::UpdateRule update_rule(const records::Configuration& c) {
-  return {.name = c.optimizer,
-          .momentum = c.momentum,
-          .weight_decay = c.weight_decay,
-          .rate_of_rows = [c](plan::Step step) {
-            return records::learning_rate_at(c, step);
-          }};
+// Biases and normalizations, each with the elements up to the next parameter,
+// so that parts of a slice begin where parameters do, at whole vectors.
+std::vector<plan::Slice> one_dimensional(const plan::ModelShape& model,
+                                         const plan::Setup& setup) {
+  std::map<plan::Elements, std::size_t> by_place;
+  for (std::size_t p = 0; p < setup.parameters.size(); ++p) {
+    by_place[setup.parameters[p].value.begin] = p;
+  }
+  std::vector<plan::Slice> slices;
+  for (auto it = by_place.begin(); it != by_place.end(); ++it) {
+    const auto buffer = setup.parameters[it->second].value.buffer;
+    const plan::Elements end =
+        std::next(it) == by_place.end()
+            ? setup.buffers[plan::index_of(buffer)].elements
+            : std::next(it)->first;
+    if (model.parameters[it->second].sizes.size() < 2) {
+      slices.push_back({buffer, it->first, end - it->first});
+    }
+  }
+  return slices;
+}
+
+runtime::UpdateRule update_rule(const records::Configuration& c,
+                                const plan::ModelShape& model,
+                                const plan::Setup& setup) {
+  runtime::UpdateRule rule{.name = records::update_rule_of(c.optimizer),
+                           .momentum = c.momentum,
+                           .weight_decay = c.weight_decay,
+                           .rate_of_rows = [c](plan::Step step) {
+                             return records::learning_rate_at(c, step);
+                           }};
+  if (c.optimizer == records::kBertAdamW) {
+    rule.epsilon = 1e-6;
+    rule.undecayed = one_dimensional(model, setup);
+  }
+  return rule;
 }
 
 // Writes gradients that no network computes: normally distributed numbers, on
@@ -167,7 +198,7 @@ void Trainer::make_executor(runtime::Channels by_id) {
           .traced = traced_,
           .memory = *memory_,
           .channels = std::move(by_id),
-          .rule = update_rule(configuration_),
+          .rule = update_rule(configuration_, input_.model, setup()),
           .device = team_.device,
           .engine = engines::find_engine(team_.engine->name()),
           .performer = reducer_.get()},

@@ -15,6 +15,7 @@
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/profile_model.h"
 #include "paceline/predict/predict.h"
+#include "paceline/records/optimizer.h"
 #include "paceline/report/accuracy.h"
 #include "paceline/strategies/hosts.h"
 #include "paceline/strategies/strategy.h"
@@ -105,13 +106,14 @@ predict::PredictRequest request_of(const Configuration& c,
                                    const cluster::ProfiledModel& profiled,
                                    const cluster::Cluster& cluster,
                                    double device_rate) {
-  predict::PredictRequest request{.network = {},
-                                  .cluster = cluster,
-                                  .strategy = c.strategy,
-                                  .bucket_mb = c.bucket_mb,
-                                  .ranks = c.ranks,
-                                  .batch_size = c.batch_size,
-                                  .optimizer = c.optimizer};
+  predict::PredictRequest request{
+      .network = {},
+      .cluster = cluster,
+      .strategy = c.strategy,
+      .bucket_mb = c.bucket_mb,
+      .ranks = c.ranks,
+      .batch_size = c.batch_size,
+      .optimizer = records::update_rule_of(c.optimizer)};
   request.network.model = profiled.model;
   request.profile = profiled.profile;
   request.profile_device = profiled.device;

@@ -15,6 +15,7 @@
 #include "paceline/predict/learn_fit.h"
 #include "paceline/predict/learn_warnings.h"
 #include "paceline/predict/roofline.h"
+#include "paceline/records/optimizer.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/strategies/strategy.h"
@@ -325,7 +326,7 @@ Learned learn(std::span<const records::RunRecord> records,
   PredictRequest& job = learned.job;
   job.network = network_of(c, options);
   job.batch_size = c.batch_size;
-  job.optimizer = c.optimizer;
+  job.optimizer = records::update_rule_of(c.optimizer);
   const plan::PlanInput input = input_of(job, c);
   Candidate chosen = best_candidate(
       {.input = input,

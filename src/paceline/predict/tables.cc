@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/records/optimizer.h"
 #include "paceline/strategies/sharded_embeddings.h"
 #include "paceline/strategies/strategy.h"
 
@@ -216,10 +217,11 @@ void set_tables(const records::Configuration& c, PredictRequest& request) {
 }
 
 plan::OptimizerShape optimizer_of(const records::Configuration& c) {
-  return {.name = c.optimizer,
-          .state_buffers = c.optimizer == "adamw" ? 2
-                           : c.momentum == 0      ? 0
-                                                  : 1};
+  const std::string rule = records::update_rule_of(c.optimizer);
+  return {.name = rule,
+          .state_buffers = rule == "adamw"   ? 2
+                           : c.momentum == 0 ? 0
+                                             : 1};
 }
 
 std::unique_ptr<plan::Planner> planner_of(

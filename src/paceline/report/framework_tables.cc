@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/records/optimizer.h"
 #include "paceline/report/cases.h"
 
 namespace paceline::report {
@@ -81,13 +82,16 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
                                      c.optimizer,
                                      c.learning_rate,
                                      c.weight_decay);
+    if (c.optimizer == records::kBertAdamW) {
+      facts["optimizer"] += " but of biases and normalizations, epsilon 1e-6";
+    }
     if (c.framework.empty()) {
       facts["framework_version"] = record.environment.paceline_version;
+      facts["model_source"] = "src/paceline/networks";
       facts["exchange"] = c.strategy + " over " + c.engine;
       facts["layout"] = c.channels_last ? "NHWC" : "NCHW";
       facts["clipping"] =
           c.clip_norm == 0 ? "none"
-      facts["model_source"] = "src/paceline/networks";
                            : fmt::format("global norm at most {}", c.clip_norm);
       facts["data"] = c.data.empty() ? "synthetic, one batch" : c.data;
       facts["loss_scaling"] =
@@ -97,10 +101,6 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
   return facts;
 }
 
-// One run: samples of the window over the time of its slowest rank.
-std::optional<double> rate_of(const RunRecord& record) {
-  const std::string reported = fact_of(record, kReportedRate);
-  double value = 0;
 // What the report shows of a column's facts.
 constexpr auto kShown = std::to_array<std::string_view>({"framework_version",
                                                          "docker",
@@ -134,6 +134,10 @@ void add_facts(const RunRecord& record, FrameworkColumn& column) {
   }
 }
 
+// One run: samples of the window over the time of its slowest rank.
+std::optional<double> rate_of(const RunRecord& record) {
+  const std::string reported = fact_of(record, kReportedRate);
+  double value = 0;
   if (!reported.empty()) {
     std::from_chars(reported.data(), reported.data() + reported.size(), value);
     return value > 0 ? std::optional(value) : std::nullopt;

@@ -47,7 +47,9 @@ Call Operands::resolve(const plan::Kernel& kernel) const {
   };
   return {.reads = operands(kernel.reads),
           .writes = operands(kernel.writes),
-          .numbers = kernel.numbers};
+          .numbers = kernel.numbers,
+          .written = kernel.writes.empty() ? plan::Slice{}
+                                           : kernel.writes.front().slice};
 }
 
 // The part of `slice` that corresponds to each parameter whose gradient lies

@@ -37,6 +37,7 @@ inline Random random_of(const RandomKey& key, std::uint64_t rank) {
 struct Call {
   std::vector<Operand> reads, writes;  // as the plan's kernel op lists them
   std::span<const double> numbers;
+  plan::Slice written{};  // the first that the kernel op writes
   RandomKey random{};
   /// Tells that the rank is alive; for kernels that may take seconds, to be
   /// called several times a second.

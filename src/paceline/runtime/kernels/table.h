@@ -6,6 +6,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "paceline/plan/comm_plan.h"
 
 namespace paceline::runtime {
 
@@ -16,6 +19,9 @@ struct UpdateRule {
   double momentum = 0.9;     // sgd
   double weight_decay = 1e-4;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
+  /// Parameters of one dimension or none that have no weight decay, ascending;
+  /// empty: all have it.
+  std::vector<plan::Slice> undecayed{};
   std::function<double(std::int64_t step)> rate_of_rows{};
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/runtime/kernels/update.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <ATen/Parallel.h>
 #include <torch/torch.h>
@@ -99,10 +101,7 @@ void update_bf16(const UpdateRule& rule,
   }
 }
 
-}  // namespace
-
-void run_update(const UpdateRule& rule, const Call& call) {
-  const at::NoGradGuard no_grad;
+void update(const UpdateRule& rule, const Call& call) {
   const Operand& values = call.reads[0];
   const Operand& gradients = call.reads[1];
   if (rule.name == "sgd") {
@@ -147,6 +146,79 @@ void run_update(const UpdateRule& rule, const Call& call) {
                     /*maximize=*/false,
                     scaling.divisor,
                     scaling.found_inf);
+}
+
+// Elements of a flat slice, counted from its begin.
+struct Segment {
+  std::int64_t begin = 0, end = 0;
+  bool decays = true;
+};
+
+std::vector<Segment> segments_of(const UpdateRule& rule,
+                                 const plan::Slice& written) {
+  std::vector<Segment> segments;
+  std::int64_t at = 0;
+  const auto until = [&](std::int64_t end, bool decays) {
+    end = std::clamp<std::int64_t>(end - written.begin, at, written.count);
+    if (end > at) {
+      segments.push_back({at, end, decays});
+      at = end;
+    }
+  };
+  for (const plan::Slice& one : rule.undecayed) {
+    until(one.begin, true);
+    until(one.begin + one.count, false);
+  }
+  until(written.begin + written.count, true);
+  return segments;
+}
+
+// The part of an update's call whose weights decay, or the other part.  A flat
+// slice is cut where they meet.
+Call part_of(const UpdateRule& rule, const Call& call, bool decays) {
+  const Operand& values = call.reads[0];
+  const bool flat =
+      values.size() == 1 && values.front().numel() == call.written.count;
+  Call part = call;
+  for (std::size_t i = 0; i < call.writes.size();
+       ++i) {  // the rest are scalars
+    const Operand& whole = call.reads[i];
+    Operand& some = part.reads[i];
+    some.clear();
+    if (!flat) {
+      for (std::size_t p = 0; p < whole.size(); ++p) {
+        if ((values[p].dim() > 1) == decays) {
+          some.push_back(whole[p]);
+        }
+      }
+      continue;
+    }
+    for (const Segment& one : segments_of(rule, call.written)) {
+      if (one.decays == decays) {
+        some.push_back(
+            whole.front().view(-1).narrow(0, one.begin, one.end - one.begin));
+      }
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+void run_update(const UpdateRule& rule, const Call& call) {
+  const at::NoGradGuard no_grad;
+  if (rule.undecayed.empty()) {
+    update(rule, call);
+    return;
+  }
+  for (const bool decays : {true, false}) {
+    UpdateRule own = rule;
+    own.weight_decay = decays ? rule.weight_decay : 0;
+    const Call part = part_of(rule, call, decays);
+    if (!part.reads[0].empty()) {
+      update(own, part);
+    }
+  }
 }
 
 void run_count(const UpdateRule& /*rule*/, const Call& call) {
