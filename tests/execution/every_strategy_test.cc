@@ -32,7 +32,7 @@ using testing::run_ranks;
 using testing::ToyRank;
 using testing::ToyRun;
 
-constexpr plan::Step kSteps = 3;
+constexpr plan::Step kToySteps = 3;
 
 plan::ToyMemory meaning_of(const plan::PlanWorld& world) {
   plan::ToyMachine machine(world);
@@ -51,7 +51,7 @@ TEST_P(EveryStrategy, EndsWithTheInterpretersValues) {
       input.micro_batches = micro_batches;
       std::optional<plan::PlanWorld> world;
       try {
-        world.emplace(*planner, input, kSteps);
+        world.emplace(*planner, input, kToySteps);
       } catch (const UsageError&) {
         continue;  // the strategy does not exist in this world
       }
@@ -72,7 +72,7 @@ TEST_P(EveryStrategy, AnEndThatIsReportedTooEarlyIsSeen) {
   const plan::PlanWorld world(
       *planner,
       plan::input_of(plan::tiny_model(), strategies::ranks_for(GetParam())),
-      kSteps);
+      kToySteps);
   const plan::ToyMemory expected = meaning_of(world);
   int seen = 0;
   for (std::uint32_t seed = 0; seed < 3; ++seed) {
@@ -80,7 +80,7 @@ TEST_P(EveryStrategy, AnEndThatIsReportedTooEarlyIsSeen) {
     seen += run_ranks(*planner, world, early) == expected ? 0 : 1;
   }
   bool communicates = false;
-  for (plan::Step step = 0; step < kSteps; ++step) {
+  for (plan::Step step = 0; step < kToySteps; ++step) {
     communicates = communicates || plan::communicates(planner->plan(
                                        world.input(0),
                                        world.setup(0),
@@ -117,7 +117,7 @@ TEST_P(EveryStrategy, OnADeviceEndsWithTheInterpretersValues) {
     input.micro_batches = ranks == 3 ? 2 : 1;
     std::optional<plan::PlanWorld> world;
     try {
-      world.emplace(*planner, input, kSteps);
+      world.emplace(*planner, input, kToySteps);
     } catch (const UsageError&) {
       continue;  // the strategy does not exist in this world
     }
@@ -138,7 +138,7 @@ TEST_P(EveryStrategy, OnADeviceAMissingEventIsSeen) {
   const plan::PlanWorld world(
       *planner,
       plan::input_of(plan::tiny_model(), strategies::ranks_for(GetParam())),
-      kSteps);
+      kToySteps);
   const plan::ToyMemory expected = meaning_of(world);
   bool seen = false;
   for (std::uint32_t seed = 0; seed < 20 && !seen; ++seed) {
@@ -157,7 +157,7 @@ bool overlaps(const std::string& strategy,
   const auto planner =
       strategies::make_planner(strategies::parse_strategy(strategy));
   const plan::PlanWorld world(
-      *planner, plan::input_of(plan::tiny_model(), 2), kSteps);
+      *planner, plan::input_of(plan::tiny_model(), 2), kToySteps);
   bool seen = false;
   for (std::uint32_t seed = 0; seed < 20 && !seen; ++seed) {
     const ToyRun run{.seed = seed,
@@ -238,7 +238,7 @@ TEST(ShardedEmbeddings, EndWithTheInterpretersValues) {
     const plan::PlanWorld world(
         *planner,
         plan::input_of(plan::model_behind_bags(job, at), job.ranks()),
-        kSteps);
+        kToySteps);
     EXPECT_EQ(run_ranks(*planner, world, {.seed = 1}), meaning_of(world));
   }
 }

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/base/error.h"
+#include "experiment/refusal_of.h"
 #include "paceline/experiment/ddp_protocol.h"
 #include "paceline/strategies/strategy.h"
 
@@ -42,15 +42,6 @@ RawSettings with_flags(std::vector<std::pair<std::string, std::string>> flags,
     raw.flags[name] = split_flag(name, {text});
   }
   return raw;
-}
-
-std::string refusal(const RawSettings& raw, const Machine& machine) {
-  try {
-    expand(raw, machine);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 /// "fusion" of "fusion:bucket-mb=25".
@@ -235,70 +226,73 @@ TEST(Expand, AutoTakesTheGpuAndItsEngineWhereTheyAre) {
 
 TEST(Expand, RefusesWhatCannotRunHere) {
   const Machine two = cpu_machine(2);
-  EXPECT_EQ(refusal(with_flags({{"model", "resnet5"}}), two),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "resnet5"}}), two),
             "--model: unknown model 'resnet5'; did you mean 'resnet50'? Known: "
             "resnet18, resnet50, resnet101, resnext50_32x4d, "
             "resnext101_32x8d, mlp, linear");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"device", "cuda"}}), two),
             "--device: 'cuda', but PyTorch sees no GPU here");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"engine", "nccl"}}), two),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"engine", "nccl"}}), two),
             "--engine: 'nccl' was not built in; there is gloo");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"engine", "mpi"}}), two),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"engine", "mpi"}}), two),
             "--engine: 'mpi' was not built in; there is gloo; `make mpi` "
             "installs Open MPI and builds with it");
   EXPECT_EQ(
-      refusal(
+      refusal_of(
           with_flags({{"model", "mlp"}, {"device", "cpu"}, {"engine", "nccl"}}),
           gpu_machine({})),
       "--engine: 'nccl' moves bytes between GPUs alone; for device cpu "
       "take gloo");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"dtype", "amp"}}), two),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"dtype", "amp"}}), two),
             "--dtype: 'amp' needs a CPU with bf16 instructions, which this one "
             "lacks (emulated it is some 40 times slower than fp32); take fp32");
-  EXPECT_EQ(
-      refusal(with_flags({{"model", "mlp"}, {"ranks", "16"}}), gpu_machine({})),
-      "--ranks: '16', but 8 GPUs are visible here and each rank takes "
-      "one");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "17"}}),
-                    gpu_machine({8, 8})),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "16"}}),
+                       gpu_machine({})),
+            "--ranks: '16', but 8 GPUs are visible here and each rank takes "
+            "one");
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "17"}}),
+                       gpu_machine({8, 8})),
             "--ranks: '17', but 16 were started or have a slot");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "1000"}}), two),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "1000"}}), two),
             "--ranks: '1000' on 2 cores: at most 32 ranks a core");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "65"}}), two),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "65"}}), two),
             "--ranks: '65' on 2 cores: at most 32 ranks a core");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"}, {"ranks", "64"}}), two),
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "64"}}), two),
             "no error");
-  EXPECT_TRUE(refusal(with_flags({{"model", "mlp"}, {"ranks", "all"}}), two)
+  EXPECT_TRUE(refusal_of(with_flags({{"model", "mlp"}, {"ranks", "all"}}), two)
                   .starts_with("--ranks: 'all' is not a whole number of at "
                                "least 1 or one of world "));
-  EXPECT_TRUE(refusal(with_flags({{"model", "mlp"}, {"ranks", "max:0"}}), two)
-                  .starts_with("--ranks: 'max:0' is not a whole number "));
-  EXPECT_EQ(
-      refusal(with_flags(
-                  {{"model", "mlp"}, {"batch_size", "8"}, {"accumulate", "3"}}),
-              two),
-      "--accumulate: 3 micro-batches do not divide a batch of 8");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"},
-                                {"ranks", "2"},
-                                {"ranks_per_host", "2+2"}}),
-                    two),
+  EXPECT_TRUE(
+      refusal_of(with_flags({{"model", "mlp"}, {"ranks", "max:0"}}), two)
+          .starts_with("--ranks: 'max:0' is not a whole number "));
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"},
+                                   {"batch_size", "8"},
+                                   {"accumulate", "3"}}),
+                       two),
+            "--accumulate: 3 micro-batches do not divide a batch of 8");
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"},
+                                   {"ranks", "2"},
+                                   {"ranks_per_host", "2+2"}}),
+                       two),
             "--ranks-per-host: '2+2' places 4 ranks, the case has 2");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"},
-                                {"learning_rate", "0"},
-                                {"strategy", "neighbor-allreduce+decentlam"}}),
-                    two),
-            "--learning-rate: '0', but 'decentlam' divides by the rate; take "
-            "one above 0");
-  EXPECT_EQ(refusal(with_flags({{"model", "mlp"},
-                                {"learning_rate", "0"},
-                                {"strategy", "fusion,local-sgd:every=2"}}),
-                    two),
+  EXPECT_EQ(
+      refusal_of(with_flags({{"model", "mlp"},
+                             {"learning_rate", "0"},
+                             {"strategy", "neighbor-allreduce+decentlam"}}),
+                 two),
+      "--learning-rate: '0', but 'decentlam' divides by the rate; take "
+      "one above 0");
+  EXPECT_EQ(refusal_of(with_flags({{"model", "mlp"},
+                                   {"learning_rate", "0"},
+                                   {"strategy", "fusion,local-sgd:every=2"}}),
+                       two),
             "no error");
   EXPECT_TRUE(
-      refusal(with_flags({{"model", "mlp"}, {"strategy", "fusoin"}}), two)
+      refusal_of(with_flags({{"model", "mlp"}, {"strategy", "fusoin"}}), two)
           .starts_with("--strategy: unknown strategy part 'fusoin'"));
   EXPECT_EQ(
-      refusal(parse_raw_settings("model = 'mlp'\nsteps = 0\n", "x.toml"), two),
+      refusal_of(parse_raw_settings("model = 'mlp'\nsteps = 0\n", "x.toml"),
+                 two),
       "x.toml:2: steps: '0' is not a whole number of at least 1");
 }
 
@@ -372,9 +366,9 @@ TEST(DdpFile, RanksBoundTheWorldAndStrategyReplacesDdp) {
   EXPECT_EQ(
       rows(two),
       (Texts{"1 none", "1 none", "1 fusion", "1 ddp", "2 fusion", "2 ddp"}));
-  EXPECT_EQ(refusal(with_flags({{"ranks", "2,4"}}, file), cpu_machine(4)),
+  EXPECT_EQ(refusal_of(with_flags({{"ranks", "2,4"}}, file), cpu_machine(4)),
             "--ranks: protocol ddp takes one number, its largest world");
-  EXPECT_EQ(refusal(with_flags({{"ranks", "9"}}, file), gpu_machine({})),
+  EXPECT_EQ(refusal_of(with_flags({{"ranks", "9"}}, file), gpu_machine({})),
             "--ranks: '9', but 8 GPUs are visible here and each rank takes "
             "one");
 }
@@ -417,7 +411,7 @@ TEST(HybridFile, RunsOnTheCpuWhereAGpuIsVisible) {
   ASSERT_EQ(experiment.cases.size(), 1U);
   EXPECT_EQ(experiment.cases[0].device, "cpu");
   EXPECT_EQ(experiment.cases[0].engine, "gloo");
-  EXPECT_NE(refusal(with_flags({{"device", "cuda"}}, file), machine)
+  EXPECT_NE(refusal_of(with_flags({{"device", "cuda"}}, file), machine)
                 .find("looked up and pooled on the CPU"),
             std::string::npos);
 }
@@ -436,7 +430,7 @@ TEST(TrainingOnData, RefusesWhatDoesNotFit) {
         if (flags.front().first != "model") {
           flags.emplace_back("model", "mlp");
         }
-        return refusal(with_flags(flags), cpu_machine(4));
+        return refusal_of(with_flags(flags), cpu_machine(4));
       };
   const auto holds = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;

@@ -39,7 +39,7 @@ std::string refusal_of_words(const std::vector<std::string>& words) {
   return "no error";
 }
 
-std::string refusal(const std::string& line) {
+std::string refusal_of_line(const std::string& line) {
   try {
     parse(line);
   } catch (const UsageError& error) {
@@ -83,34 +83,34 @@ TEST(Flags, TheExperimentIsPositionalAnywhere) {
 
 TEST(Flags, UnknownOnesNameTheLikelyOnes) {
   const std::string help = " paceline run --help lists all";
-  EXPECT_EQ(refusal("--batch_size 32"),
+  EXPECT_EQ(refusal_of_line("--batch_size 32"),
             "unknown flag '--batch_size'; did you mean '--batch-size'?" + help);
-  EXPECT_EQ(refusal("--modle=mlp"),
+  EXPECT_EQ(refusal_of_line("--modle=mlp"),
             "unknown flag '--modle'; did you mean '--model'?" + help);
-  EXPECT_EQ(refusal("--batch 32"),
+  EXPECT_EQ(refusal_of_line("--batch 32"),
             "unknown flag '--batch'; did you mean '--batch-size'?" + help);
   EXPECT_EQ(
-      refusal("--step 32"),
+      refusal_of_line("--step 32"),
       "unknown flag '--step'; did you mean '--steps' or '--step-unit'?" + help);
-  EXPECT_EQ(refusal("--colour red"), "unknown flag '--colour';" + help);
+  EXPECT_EQ(refusal_of_line("--colour red"), "unknown flag '--colour';" + help);
   EXPECT_EQ(
-      refusal("--distributed-backend nccl"),
+      refusal_of_line("--distributed-backend nccl"),
       "unknown flag '--distributed-backend'; here it is '--engine';" + help);
   for (const auto& [former, today] :
        {std::pair("--warmup-cycles", "--warmup"),
         std::pair("--master-addr", "--rendezvous"),
         std::pair("--master-port", "--rendezvous")}) {
-    EXPECT_EQ(refusal(std::string(former) + " 5"),
+    EXPECT_EQ(refusal_of_line(std::string(former) + " 5"),
               std::string("unknown flag '") + former + "'; here it is '" +
                   today + "';" + help);
   }
 }
 
 TEST(Flags, RefusesALineThatNamesNothing) {
-  EXPECT_EQ(refusal("--yes"),
+  EXPECT_EQ(refusal_of_line("--yes"),
             "nothing to run: name an experiment (paceline run quick) or a case "
             "(paceline run --model resnet50 --ranks 2)");
-  EXPECT_EQ(refusal(PACELINE_SOURCE_DIR "/experiments/quick.toml ddp"),
+  EXPECT_EQ(refusal_of_line(PACELINE_SOURCE_DIR "/experiments/quick.toml ddp"),
             "'ddp' follows the experiment '" PACELINE_SOURCE_DIR
             "/experiments/quick.toml'; one run takes one experiment");
 }
@@ -123,12 +123,12 @@ TEST(Flags, RefuseAnEmptyValue) {
     }
   }
   for (const char* list : {"8,,16", "8,", ",8"}) {
-    EXPECT_EQ(refusal(std::string("--ranks ") + list),
+    EXPECT_EQ(refusal_of_line(std::string("--ranks ") + list),
               "--ranks: one of its values is empty; leave it out, or give a "
               "value");
   }
   // It would train a network instead.
-  EXPECT_EQ(refusal("--replay a.profile.json,"),
+  EXPECT_EQ(refusal_of_line("--replay a.profile.json,"),
             "--replay: one of its values is empty; leave it out, or give a "
             "value");
 }

@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/base/error.h"
-#include "paceline/experiment/experiment.h"
+#include "experiment/refusal_of.h"
 
 namespace paceline::experiment {
 namespace {
@@ -37,15 +36,6 @@ Hosts hosts_of(const RawSettings& raw, const Machine& on) {
   return expand(raw, on).cases.at(0).ranks_per_host;
 }
 
-std::string refusal(const RawSettings& raw, const Machine& on) {
-  try {
-    expand(raw, on);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Placement, IsThatOfTheRanksThatWereStarted) {
   EXPECT_EQ(hosts_of(mlp({{"ranks", "8"}}), machine({4, 4})), (Hosts{4, 4}));
   EXPECT_EQ(hosts_of(mlp({{"ranks", "6"}}), machine({4, 4})), (Hosts{4, 2}));
@@ -70,8 +60,9 @@ TEST(Placement, OneNumberIsThatOfEveryHost) {
   EXPECT_EQ(all[0].ranks_per_host, Hosts{1});
   EXPECT_EQ(all[1].ranks_per_host, Hosts{2});
   EXPECT_EQ(all[2].ranks_per_host, (Hosts{2, 2, 2, 2}));
-  EXPECT_EQ(refusal(mlp({{"ranks", "6"}, {"ranks_per_host", "4"}}), machine()),
-            "--ranks-per-host: '4', but 6 ranks do not fill hosts of 4 each");
+  EXPECT_EQ(
+      refusal_of(mlp({{"ranks", "6"}, {"ranks_per_host", "4"}}), machine()),
+      "--ranks-per-host: '4', but 6 ranks do not fill hosts of 4 each");
 }
 
 TEST(Placement, ThatAStrategyCannotHaveIsARowUnlessItWasAskedFor) {
@@ -84,15 +75,15 @@ TEST(Placement, ThatAStrategyCannotHaveIsARowUnlessItWasAskedFor) {
             "'hierarchical' wants hosts with equally many ranks; here are 4, "
             "2");
   EXPECT_EQ(cases[1].not_run, "");
-  EXPECT_EQ(refusal(mlp({{"ranks", "6"},
-                         {"ranks_per_host", "4+2"},
-                         {"strategy", "hierarchical"}}),
-                    machine()),
+  EXPECT_EQ(refusal_of(mlp({{"ranks", "6"},
+                            {"ranks_per_host", "4+2"},
+                            {"strategy", "hierarchical"}}),
+                       machine()),
             "--strategy: 'hierarchical' wants hosts with equally many ranks; "
             "here are 4, 2");
-  EXPECT_EQ(refusal(mlp({{"ranks", "6"},
-                         {"strategy", "neighbor-allreduce:topology=ring"}}),
-                    machine({4, 4})),
+  EXPECT_EQ(refusal_of(mlp({{"ranks", "6"},
+                            {"strategy", "neighbor-allreduce:topology=ring"}}),
+                       machine({4, 4})),
             "no error");
 }
 
@@ -100,8 +91,8 @@ TEST(Placement, IsWhatGraphsOfHostsAndRanksAreMadeFor) {
   const RawSettings raw =
       mlp({{"ranks", "6"},
            {"strategy", "neighbor-allreduce:topology=inner-outer-ring"}});
-  EXPECT_EQ(refusal(raw, machine({3, 3})), "no error");
-  EXPECT_EQ(refusal(raw, machine()),
+  EXPECT_EQ(refusal_of(raw, machine({3, 3})), "no error");
+  EXPECT_EQ(refusal_of(raw, machine()),
             "--strategy: topology=inner-outer-ring wants two or more hosts of "
             "the same number of ranks, at least 3; here are 6 ranks, 6 a "
             "host");
@@ -109,9 +100,9 @@ TEST(Placement, IsWhatGraphsOfHostsAndRanksAreMadeFor) {
 
 TEST(Late, AveragesAreRefusedOnAGpu) {
   RawSettings raw = mlp({{"ranks", "2"}, {"strategy", "win-put"}});
-  EXPECT_EQ(refusal(raw, machine()), "no error");
+  EXPECT_EQ(refusal_of(raw, machine()), "no error");
   raw.flags["device"] = split_flag("device", {"cuda"});
-  EXPECT_EQ(refusal(raw, machine()),
+  EXPECT_EQ(refusal_of(raw, machine()),
             "--strategy: 'win-put' averages what has arrived, which the host, "
             "running ahead of a GPU, cannot know; take --device cpu, or "
             "neighbor-allreduce");

@@ -21,7 +21,6 @@ using testing::awkward_case;
 using testing::awkward_options;
 using testing::copies;
 using testing::distance;
-using testing::kSteps;
 
 class ServersApart : public ::testing::TestWithParam<std::string> {};
 
@@ -31,7 +30,7 @@ TEST_P(ServersApart, TrainLikeOneProcessOnTheWorkersBatches) {
     testing::run_team_well(workers + 1, [&](const Team& team) {
       Trainer trainer(awkward_case(GetParam()), team, awkward_options());
       EXPECT_EQ(trainer.trains(), team.rank < workers);
-      for (int step = 0; step < kSteps; ++step) {
+      for (int step = 0; step < testing::kSteps; ++step) {
         trainer.step();
       }
       trainer.drain();

@@ -23,9 +23,9 @@ namespace {
 
 using paceline::testing::run_team_well;
 
-constexpr int kSteps = 4;
+constexpr int kReplayed = 4;
 
-constexpr const char* kProfile = R"({"paceline_profile": 1,
+constexpr const char* kThreeModules = R"({"paceline_profile": 1,
  "model": "nobody built this", "batch_size": 2, "update_us": 50,
  "modules": [{"name": "a", "forward_us": 300}, {"name": "b", "forward_us": 200},
              {"name": "c", "forward_us": 100}],
@@ -43,7 +43,7 @@ class ReplayMemory : public ::testing::Test {
   ReplayMemory()
       : path_(::testing::TempDir() + "replay_steps_" +
               std::to_string(::getpid()) + ".json") {
-    std::ofstream(path_) << kProfile;
+    std::ofstream(path_) << kThreeModules;
   }
   ~ReplayMemory() override { std::filesystem::remove(path_); }
 
@@ -88,12 +88,12 @@ TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
     const engines::Ledger before = trainer.ledger();
     const std::int64_t began = trainer.step().began_ns;
     std::int64_t ended = 0;
-    for (int step = 1; step < kSteps; ++step) {
+    for (int step = 1; step < kReplayed; ++step) {
       ended = trainer.step().ended_ns;
     }
     trainer.drain();
     std::int64_t planned = 0;
-    for (plan::Step step = 0; step < kSteps; ++step) {
+    for (plan::Step step = 0; step < kReplayed; ++step) {
       planned +=
           plan::cost(
               trainer.setup(), trainer.executor().plan_of(step), team.rank)
@@ -103,7 +103,7 @@ TEST_P(ReplaySteps, MoveTheBytesOfThePlanAndTrainNothing) {
     if (GetParam() != "none") {
       EXPECT_GT(planned, 0);
     }
-    EXPECT_GE(ended - began, kSteps * kComputeNs);
+    EXPECT_GE(ended - began, kReplayed * kComputeNs);
     for (const at::Tensor& parameter : trainer.memory().parameters()) {
       EXPECT_FALSE(parameter.any().item<bool>());
     }

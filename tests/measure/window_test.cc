@@ -16,7 +16,7 @@ namespace {
 // Writes down what the window asks of it: s for a step, d for a drain, m for a
 // mark.  Its device is slow: 1000 ns after the first mark a step is done, and
 // each later step takes 10 ns more than the one before.
-class Scribe final : public Steps {
+class MarkScribe final : public Steps {
  public:
   StepTimes step() override {
     log += 's';
@@ -39,7 +39,7 @@ class Scribe final : public Steps {
 };
 
 TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
-  Scribe job;
+  MarkScribe job;
   const auto samples = measure(job,
                                {.warmup = 2,
                                 .steps = 3,
@@ -62,7 +62,7 @@ TEST(Window, LinesUpBeforeTheWarmUpAndDrainsAtTheEnd) {
 /// What is kept of a window in whose fourth step `error` is thrown.
 template <class Error>
 records::RankSamples kept_before(const Error& error) {
-  Scribe job;
+  MarkScribe job;
   records::RankSamples kept;
   EXPECT_THROW(measure(job,
                        {.warmup = 1,
@@ -96,7 +96,7 @@ TEST(Window, KeepsTheStepsThatEndedBeforeAWishToStop) {
 }
 
 TEST(Window, SyncDrainsAfterEveryStep) {
-  Scribe job;
+  MarkScribe job;
   measure(job, {.warmup = 1, .steps = 2, .sync_each_step = true});
   EXPECT_EQ(job.log, "sdmsdmsdmdm");
 }

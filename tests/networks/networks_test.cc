@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "networks/test_name.h"
 #include "paceline/base/error.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/layer.h"
@@ -67,12 +68,6 @@ TEST(Bert, EveryParameterGetsAGradient) {
     ASSERT_TRUE(item.value().grad().defined()) << item.key();
     EXPECT_GT(item.value().grad().count_nonzero().item<int>(), 0) << item.key();
   }
-}
-
-std::string test_name(const testing::TestParamInfo<NetworkInfo>& row) {
-  std::string name(row.param.name);
-  std::ranges::replace(name, '-', '_');
-  return name;
 }
 
 std::vector<NetworkInfo> classifiers() {

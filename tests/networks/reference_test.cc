@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "networks/test_name.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/network.h"
 #include "paceline/networks/precision.h"
@@ -150,12 +151,6 @@ std::vector<NetworkInfo> networks_of(bool nightly) {
     return (info.name == "bert-large") != nightly;
   });
   return all;
-}
-
-std::string test_name(const testing::TestParamInfo<NetworkInfo>& row) {
-  std::string name(row.param.name);
-  std::ranges::replace(name, '-', '_');
-  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Table,

@@ -12,10 +12,6 @@ namespace {
 using Results = std::vector<Values>;
 using Reads = std::vector<Values>;
 
-std::size_t size(Elements elements) {
-  return static_cast<std::size_t>(elements);
-}
-
 std::size_t number(const Kernel& work, std::size_t i) {
   return static_cast<std::size_t>(work.numbers[i]);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -70,6 +72,26 @@ class ToyMachine final : public Machine {
 
 /// values[rank][parameter][element]
 using World = std::vector<std::vector<Values>>;
+
+/// The largest difference of two values in one place.
+inline double distance(const std::vector<Values>& a,
+                       const std::vector<Values>& b) {
+  double most = 0;
+  for (std::size_t p = 0; p < a.size(); ++p) {
+    for (std::size_t i = 0; i < a[p].size(); ++i) {
+      most = std::max(most, std::fabs(a[p][i] - b[p][i]));
+    }
+  }
+  return most;
+}
+
+inline double distance(const World& a, const World& b) {
+  double most = 0;
+  for (std::size_t r = 0; r < a.size(); ++r) {
+    most = std::max(most, distance(a[r], b[r]));
+  }
+  return most;
+}
 
 inline World values_in(const ToyMemory& memory, const PlanWorld& plans) {
   World values;

@@ -12,10 +12,6 @@
 namespace paceline::plan {
 namespace {
 
-std::size_t size(Elements elements) {
-  return static_cast<std::size_t>(elements);
-}
-
 /// reads: values, gradients, states, learning rate, [step count], [applied
 /// scale, found_inf].
 std::vector<Values> update(const Kernel& work,

@@ -12,6 +12,10 @@ namespace paceline::plan {
 
 using Values = std::vector<double>;
 
+inline std::size_t size(Elements elements) {
+  return static_cast<std::size_t>(elements);
+}
+
 /// Buffers of all ranks.
 class ToyMemory {
  public:

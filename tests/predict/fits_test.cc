@@ -34,9 +34,9 @@ std::string cluster_text(const std::string& engine) {
          "samples_per_s = 250\n";
 }
 
-PredictRequest request(const std::string& fits_of,
-                       const std::string& engine,
-                       plan::Rank ranks) {
+PredictRequest job_of(const std::string& fits_of,
+                      const std::string& engine,
+                      plan::Rank ranks) {
   return {.network = plan::network_shape("resnet50"),
           .cluster = cluster::parse_cluster(cluster_text(fits_of), "c.toml"),
           .strategy = "bsp",
@@ -55,30 +55,29 @@ constexpr plan::Picoseconds kMs = 1'000'000'000;
 
 // What gloo's software costs where nothing was measured is in the fit already.
 TEST(Fits, PriceWholeOperationsOnTheirOwnLink) {
-  EXPECT_EQ(added(request("gloo", "gloo", 2)), 3 * kMs);
-  EXPECT_EQ(added(request("gloo", "gloo", 4)), 7 * kMs);
+  EXPECT_EQ(added(job_of("gloo", "gloo", 2)), 3 * kMs);
+  EXPECT_EQ(added(job_of("gloo", "gloo", 4)), 7 * kMs);
 }
 
 TEST(Fits, ThatNameNoEngineHoldForAny) {
-  EXPECT_EQ(added(request("", "nccl", 4)), 7 * kMs);
+  EXPECT_EQ(added(job_of("", "nccl", 4)), 7 * kMs);
 }
 
 TEST(Fits, TheirEngineIsTheOneThatIsMeant) {
-  EXPECT_EQ(predict(request("gloo", "", 4)).record.configuration.engine,
-            "gloo");
-  EXPECT_EQ(added(request("gloo", "", 4)), 7 * kMs);
-  EXPECT_EQ(predict(request("", "", 4)).record.configuration.engine, "nccl");
+  EXPECT_EQ(predict(job_of("gloo", "", 4)).record.configuration.engine, "gloo");
+  EXPECT_EQ(added(job_of("gloo", "", 4)), 7 * kMs);
+  EXPECT_EQ(predict(job_of("", "", 4)).record.configuration.engine, "nccl");
 }
 
 TEST(Fits, OfAnotherEngineAreLeftOutAndNamed) {
-  const Prediction other = predict(request("gloo", "nccl", 4));
+  const Prediction other = predict(job_of("gloo", "nccl", 4));
   EXPECT_LT(other.exposed(), kMs);
   ASSERT_EQ(other.record.warnings.size(), 1U);
   EXPECT_EQ(other.record.warnings[0].code, "fits-of-another-engine");
   EXPECT_EQ(other.record.warnings[0].seen,
             "the cluster file has fits of gloo, none of collectives with nccl");
 
-  PredictRequest wanted = request("gloo", "nccl", 4);
+  PredictRequest wanted = job_of("gloo", "nccl", 4);
   wanted.algorithm = "measured";
   try {
     predict(wanted);
@@ -95,7 +94,7 @@ TEST(Fits, OfAnotherEngineAreLeftOutAndNamed) {
 // measured nothing of another one.
 TEST(Fits, OfMessagesLeaveCollectivesAlone) {
   const auto with_fit_of = [](const std::string& engine) {
-    PredictRequest job = request("", "", 4);
+    PredictRequest job = job_of("", "", 4);
     for (cluster::ClusterLink& link : job.cluster.links) {
       link.fits = {{.operation = "message",
                     .ranks = 2,

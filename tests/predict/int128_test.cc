@@ -10,7 +10,7 @@
 namespace paceline::predict {
 namespace {
 
-constexpr plan::Picoseconds kUs = simulator::kMicrosecond;
+using simulator::kUs;
 
 TEST(Whole, TransfersEndWithinTime) {
   EXPECT_EQ(plan::wire_time(4'611'686, 1),

@@ -12,7 +12,7 @@
 namespace paceline::predict {
 namespace {
 
-constexpr plan::Picoseconds kUs = simulator::kMicrosecond;
+using simulator::kUs;
 
 /// 1 byte per ns inside, 0.5 outside; hops of 1 and 10 us.
 cluster::Machine two_speeds(cluster::Algorithm algorithm) {

@@ -63,15 +63,14 @@ Setting setting(std::mt19937& rng, int layers, std::int32_t side_by_side) {
   }
   made.costs = simulator::toy_costs(made.input);
   made.costs.machine.network.latency =
-      static_cast<plan::Picoseconds>(rng() % 12) * simulator::kMicrosecond;
+      static_cast<plan::Picoseconds>(rng() % 12) * simulator::kUs;
   made.costs.software.serial_collectives = side_by_side == 1;
   made.costs.software.side_by_side = side_by_side;
-  made.costs.software.collective = simulator::kMicrosecond;
+  made.costs.software.collective = simulator::kUs;
   for (auto* times :
        {&made.costs.profile.forward, &made.costs.profile.backward}) {
     for (plan::Picoseconds& time : *times) {
-      time =
-          static_cast<plan::Picoseconds>(rng() % 40) * simulator::kMicrosecond;
+      time = static_cast<plan::Picoseconds>(rng() % 40) * simulator::kUs;
     }
   }
   made.input.profile = made.costs.profile;

@@ -76,10 +76,10 @@ TEST(OverlapBound, HoldsWhatIsReadyLastAndNeededFirst) {
   const Case toy =
       run("fusion:bucket-mb=0", input, simulator::toy_costs(input));
   EXPECT_TRUE(toy.bound.crosses_step);
-  EXPECT_EQ(toy.bound.step, 60 * simulator::kMicrosecond);
+  EXPECT_EQ(toy.bound.step, 60 * simulator::kUs);
   // The first module's gradient ends the backward, and its forward begins the
   // next step: 6400 bytes hide behind nothing.
-  EXPECT_EQ(toy.bound.overlap, 60 * simulator::kMicrosecond + 6'400'000);
+  EXPECT_EQ(toy.bound.overlap, 60 * simulator::kUs + 6'400'000);
   EXPECT_EQ(toy.times.step, toy.bound.overlap);
 }
 
@@ -90,8 +90,7 @@ TEST(OverlapBound, CountsWhatManyModulesWantTogether) {
   // Both gradients cross between the first at 40 us and the second module's
   // forward at 10 us.
   EXPECT_EQ(toy.bound.step, (640'000 + 64) * 1'000LL);
-  EXPECT_EQ(toy.bound.overlap,
-            30 * simulator::kMicrosecond + (640'000 + 64) * 1'000LL);
+  EXPECT_EQ(toy.bound.overlap, 30 * simulator::kUs + (640'000 + 64) * 1'000LL);
 }
 
 TEST(OverlapBound, IsTheTwoTermBoundWhereNoGateHolds) {
@@ -102,7 +101,7 @@ TEST(OverlapBound, IsTheTwoTermBoundWhereNoGateHolds) {
   const Case toy =
       run("fusion:bucket-mb=0", input, simulator::toy_costs(input));
   EXPECT_EQ(toy.bound.overlap, toy.bound.step);
-  EXPECT_EQ(toy.bound.step, 90 * simulator::kMicrosecond);
+  EXPECT_EQ(toy.bound.step, 90 * simulator::kUs);
   // All of it in the step: forward + first gradient + wire is the gate, too.
   const plan::PlanInput within = network({1'600, 160'000}, 2);
   const Case bulk = run("wfbp", within, simulator::toy_costs(within));
@@ -162,12 +161,12 @@ TEST(OverlapBound, IsBeatenByNoStrategy) {
       simulator::Costs costs = simulator::toy_costs(input);
       for (auto* times : {&costs.profile.forward, &costs.profile.backward}) {
         for (plan::Picoseconds& time : *times) {
-          time = up_to(30) * simulator::kMicrosecond;
+          time = up_to(30) * simulator::kUs;
         }
       }
       input.profile = costs.profile;
       costs.machine.network.bytes_per_s = up_to(2'000) * 1'000'000;
-      costs.machine.network.latency = up_to(3) * simulator::kMicrosecond;
+      costs.machine.network.latency = up_to(3) * simulator::kUs;
       costs.software.serial_collectives = rng() % 2 == 0;
       Case one;
       try {

@@ -11,7 +11,7 @@
 namespace paceline::predict {
 namespace {
 
-PredictRequest request(const std::string& strategy, plan::Rank ranks) {
+PredictRequest job_on(const std::string& strategy, plan::Rank ranks) {
   return {.network = plan::network_shape("resnet50"),
           .cluster = cluster::read_cluster(std::string(PACELINE_SOURCE_DIR) +
                                            "/clusters/16x8-v100-25gb.toml"),
@@ -20,7 +20,7 @@ PredictRequest request(const std::string& strategy, plan::Rank ranks) {
 }
 
 Prediction noisy(const std::string& strategy, plan::Rank ranks, double sigma) {
-  PredictRequest asked = request(strategy, ranks);
+  PredictRequest asked = job_on(strategy, ranks);
   asked.engine = "ideal";
   asked.cluster.device.memory_bytes_per_s.reset();  // updates take no time
   asked.steps = 50;
@@ -33,11 +33,11 @@ Prediction noisy(const std::string& strategy, plan::Rank ranks, double sigma) {
 }
 
 plan::Picoseconds default_step(const std::string& strategy, plan::Rank ranks) {
-  return predict(request(strategy, ranks)).times.step;
+  return predict(job_on(strategy, ranks)).times.step;
 }
 
 plan::Picoseconds long_step(const std::string& strategy, plan::Rank ranks) {
-  PredictRequest asked = request(strategy, ranks);
+  PredictRequest asked = job_on(strategy, ranks);
   asked.steps = 60;
   const Prediction prediction = predict(asked);
   EXPECT_TRUE(prediction.times.steady);
@@ -49,7 +49,7 @@ TEST(Steps, AreEnoughForALongPeriod) {
   const std::string one_peer = "fusion+neighbor-allreduce+atc";
   EXPECT_EQ(default_step(one_peer, 32), long_step(one_peer, 32));
   EXPECT_EQ(default_step(one_peer, 64), long_step(one_peer, 64));
-  const Prediction shown = predict(request(one_peer, 64));
+  const Prediction shown = predict(job_on(one_peer, 64));
   EXPECT_EQ(shown.job->period, 6);
   EXPECT_EQ(shown.record.configuration.steps, 12);  // 10 are no whole periods
 }
@@ -76,8 +76,8 @@ TEST(Steps, PeriodsAreThePlanners) {
 // The record and the summary take their means over the same steps.
 TEST(Steps, OfTheRecordAreThoseOfTheMean) {
   for (const Prediction& prediction :
-       {predict(request("fusion+neighbor-allreduce+atc", 32)),
-        predict(request("dear", 16)),
+       {predict(job_on("fusion+neighbor-allreduce+atc", 32)),
+        predict(job_on("dear", 16)),
         noisy("bsp", 8, 0.1)}) {
     plan::Picoseconds slowest = 0;
     for (const records::RankSamples& rank : prediction.record.ranks) {
@@ -117,13 +117,13 @@ TEST(Steps, WithoutCommunicationAreTimedEachByItself) {
 TEST(Steps, ABoundKnowsNoNoise) {
   EXPECT_NE(summary_of(noisy("bsp", 8, 0.1)).find("bound without noise"),
             std::string::npos);
-  EXPECT_EQ(summary_of(predict(request("bsp", 8))).find("without noise"),
+  EXPECT_EQ(summary_of(predict(job_on("bsp", 8))).find("without noise"),
             std::string::npos);
 }
 
 // Four of eight ranks serve.
 TEST(Steps, CountSamplesOfRanksThatTrain) {
-  PredictRequest asked = request("wfbp+ps:placement=apart", 8);
+  PredictRequest asked = job_on("wfbp+ps:placement=apart", 8);
   asked.batch_size = 64;
   const Prediction servers = predict(asked);
   EXPECT_EQ(servers.record.ranks.size(), 4U);

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/records/json.h"
 #include "paceline/records/samples.h"
+#include "records/refusal.h"
 
 namespace paceline::records {
 namespace {
@@ -225,31 +225,26 @@ TEST(ImportDdl, ReadsTheWorkersOfBytePsFromOneLog) {
   EXPECT_EQ(records[1].ranks, record.ranks);
 }
 
-std::string refusal(const std::string& text, const std::string& path) {
-  try {
-    import_ddl(text, path);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
+std::string ddl_refusal(const std::string& text, const std::string& path) {
+  return refusal([&] { import_ddl(text, path); });
 }
 
 TEST(ImportDdl, RefusesWhatItCannotKnow) {
-  EXPECT_EQ(refusal(of_bert(1), "bert.log").substr(0, 38),
+  EXPECT_EQ(ddl_refusal(of_bert(1), "bert.log").substr(0, 38),
             "bert.log:6: a run without its model; t");
   std::string cut(kHorovod);
   cut.resize(cut.find("Total"));
-  EXPECT_EQ(refusal(cut, "a.log"),
+  EXPECT_EQ(ddl_refusal(cut, "a.log"),
             "a.log: the log ends before the 'Total' line of its last run");
   std::string zero(kHorovod);
   zero.replace(zero.find("108.3"), 5, "0.000");
-  EXPECT_EQ(refusal(zero, "a.log"), "a.log:6: '0.000' is no rate");
+  EXPECT_EQ(ddl_refusal(zero, "a.log"), "a.log:6: '0.000' is no rate");
 }
 
 TEST(ImportDdl, RefusesLogsInWhichAWorkerIsMissing) {
   std::string cut = of_byteps();
   cut.resize(cut.find("Img/sec per GPU: 158.7"));
-  EXPECT_EQ(refusal(cut, "a.log"),
+  EXPECT_EQ(ddl_refusal(cut, "a.log"),
             "a.log: 2 workers begin a run and 1 end it, each with a 'Total' "
             "line; the log is cut off, or a worker failed");
   std::string odd = of_byteps();
@@ -257,12 +252,12 @@ TEST(ImportDdl, RefusesLogsInWhichAWorkerIsMissing) {
        at = odd.find("on 16")) {
     odd.replace(at, 5, "on 15");
   }
-  EXPECT_EQ(refusal(odd, "a.log"),
+  EXPECT_EQ(ddl_refusal(odd, "a.log"),
             "a.log:28: of 15 ranks 2 workers tell, which must have equally "
             "many ranks and iterations");
   std::string skipped(kHorovod);
   skipped.replace(skipped.find("Iter #2"), 7, "Iter #3");
-  EXPECT_EQ(refusal(skipped, "a.log"),
+  EXPECT_EQ(ddl_refusal(skipped, "a.log"),
             "a.log:8: iteration 3 follows no iteration 2");
 }
 
@@ -271,12 +266,12 @@ TEST(ImportDdl, RefusesDamagedLinesOfResults) {
   iteration.replace(iteration.find("Iter #2: 109.3 img/sec per GPU"),
                     30,
                     "Iter #2: 109.3 im");
-  EXPECT_EQ(refusal(iteration, "a.log"),
+  EXPECT_EQ(ddl_refusal(iteration, "a.log"),
             "a.log:8: 'Iter #2: 109.3 im' is a line of results that is cut off "
             "or mixed with another");
   std::string total(kHorovod);
   total.resize(total.find("GPU(s): 432"));
-  EXPECT_EQ(refusal(total, "a.log"),
+  EXPECT_EQ(ddl_refusal(total, "a.log"),
             "a.log:17: 'Total img/sec on 4 ' is a line of results that is cut "
             "off or mixed with another");
 }

@@ -23,7 +23,7 @@ std::string said_of(const char* text, const std::string& path) {
 
 // Oneflow-Inc/DLPerf e36df2e, Tensorflow/resnet50v1.5/logs/tensorflow/resnet50/
 // 1n8g/rn50_b128_fp32_3.log, all lines that say times.
-constexpr const char* kTensorFlowImages =
+constexpr const char* kRealImages =
     "I0826 22:24:57.954259 140123426031360 keras_utils.py:133] TimeHistory: "
     "134.33 seconds, 762.32 examples/second between steps 0 and 100\n"
     "I0826 22:25:40.053065 140123426031360 keras_utils.py:133] TimeHistory: "
@@ -39,7 +39,7 @@ constexpr const char* kTensorFlowImages =
 
 TEST(ImportRealLines, ALogOfTensorFlowHasItsWindow) {
   const std::string path = "tensorflow/resnet50/1n8g/rn50_b128_fp32_3.log";
-  const RunRecord record = import_dlperf_log(kTensorFlowImages, path).at(0);
+  const RunRecord record = import_dlperf_log(kRealImages, path).at(0);
   EXPECT_EQ(record.configuration.framework, "TensorFlow 2.x");
   EXPECT_EQ(record.configuration.ranks, 8);
   EXPECT_EQ(record.run, 2);

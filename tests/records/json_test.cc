@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string refusal(const std::function<void(json&)>& damage) {
+std::string refusal_after(const std::function<void(json&)>& damage) {
   json record = to_json(full_record());
   damage(record);
   try {
@@ -76,7 +76,7 @@ TEST(RecordJson, BytesThatAreNotUtf8DoNotStopTheWriter) {
 }
 
 TEST(RecordJson, NewerVersionIsRefusedBeforeAnyOtherKey) {
-  EXPECT_EQ(refusal([](json& r) {
+  EXPECT_EQ(refusal_after([](json& r) {
               r = {{"version", 2}};
             }),
             "version: 2 is newer than this program reads (up to 1); use the "
@@ -84,36 +84,37 @@ TEST(RecordJson, NewerVersionIsRefusedBeforeAnyOtherKey) {
 }
 
 TEST(RecordJson, RefusalsNameTheKey) {
-  EXPECT_EQ(refusal([](json& r) { r["ranks"][1]["step_ns"][2] = "x"; }),
+  EXPECT_EQ(refusal_after([](json& r) { r["ranks"][1]["step_ns"][2] = "x"; }),
             "ranks[1].step_ns[2]: expected an integer from 0 to "
             "9223372036854775807, found \"x\"");
-  EXPECT_EQ(refusal([](json& r) { r["ranks"][1]["step_ns"][2] = -1; }),
+  EXPECT_EQ(refusal_after([](json& r) { r["ranks"][1]["step_ns"][2] = -1; }),
             "ranks[1].step_ns[2]: expected an integer from 0 to "
             "9223372036854775807, found -1");
-  EXPECT_EQ(refusal([](json& r) { r["configuration"]["ranks"] = 0; }),
+  EXPECT_EQ(refusal_after([](json& r) { r["configuration"]["ranks"] = 0; }),
             "configuration.ranks: expected an integer from 1 to 2147483647, "
             "found 0");
-  EXPECT_EQ(refusal([](json& r) { r["configuration"]["steps"] = 1.5; }),
+  EXPECT_EQ(refusal_after([](json& r) { r["configuration"]["steps"] = 1.5; }),
             "configuration.steps: expected an integer from 0 to 2147483647, "
             "found 1.5");
-  EXPECT_EQ(refusal([](json& r) { r["wire"].erase("calls_per_step"); }),
+  EXPECT_EQ(refusal_after([](json& r) { r["wire"].erase("calls_per_step"); }),
             "wire: key 'calls_per_step' is missing");
-  EXPECT_EQ(refusal([](json& r) { r["wire"]["x"] = 1; }),
+  EXPECT_EQ(refusal_after([](json& r) { r["wire"]["x"] = 1; }),
             "wire: unknown key 'x'; known: bytes_by_pattern, calls_per_step, "
             "measured_bytes_per_step, planned_bytes_per_step");
-  EXPECT_EQ(refusal([](json& r) { r["source"] = "guessed"; }),
+  EXPECT_EQ(refusal_after([](json& r) { r["source"] = "guessed"; }),
             "source: expected one of measured, replayed, predicted, imported, "
             "external, found \"guessed\"");
-  EXPECT_EQ(refusal([](json& r) { r = json::array(); }),
+  EXPECT_EQ(refusal_after([](json& r) { r = json::array(); }),
             "record: expected an object, found an array");
 }
 
 TEST(RecordJson, RanksThatDisagreeOnStepsAreRefused) {
-  EXPECT_EQ(refusal([](json& r) { r["ranks"][1]["step_ns"].erase(0); }),
+  EXPECT_EQ(refusal_after([](json& r) { r["ranks"][1]["step_ns"].erase(0); }),
             "ranks: rank 1 has 2 values of step_ns, rank 0 has 3");
-  EXPECT_EQ(
-      refusal([](json& r) { r["ranks"][1]["compute_only_step_ns"].erase(0); }),
-      "ranks: rank 1 has 1 values of compute_only_step_ns, rank 0 has 2");
+  EXPECT_EQ(refusal_after([](json& r) {
+              r["ranks"][1]["compute_only_step_ns"].erase(0);
+            }),
+            "ranks: rank 1 has 1 values of compute_only_step_ns, rank 0 has 2");
 }
 
 RunRecord record_with_pairs() {
@@ -159,7 +160,7 @@ TEST(RecordJson, PairsThatLackAStepAreRefused) {
 }
 
 TEST(RecordJson, RankThatTookNoPartHasNoSteps) {
-  EXPECT_EQ(refusal([](json& r) {
+  EXPECT_EQ(refusal_after([](json& r) {
               r["ranks"][0]["step_ns"] = json::array();
               r["ranks"][0]["compute_only_step_ns"] = nullptr;
             }),

@@ -474,14 +474,14 @@ TEST(DiffFormats, MissingIsNullNeverZero) {
   Sides sides = repeated(2, 1);
   sides.test[0].ranks.clear();
   sides.test[1].ranks.clear();
-  const auto json = nlohmann::json::parse(
+  const auto diff = nlohmann::json::parse(
       render_diff_json(diff_records(sides.base, sides.test)));
-  const auto& row = json["cases"][0];
+  const auto& row = diff["cases"][0];
   for (const char* key :
        {"test_step_median_s", "change", "change_low", "p", "corrected_p"}) {
     EXPECT_TRUE(row[key].is_null()) << key;
   }
-  EXPECT_TRUE(json["runs_for_power"].is_null());
+  EXPECT_TRUE(diff["runs_for_power"].is_null());
 }
 
 }  // namespace

@@ -22,10 +22,10 @@
 namespace paceline::runtime {
 namespace {
 
-Call call_of(std::vector<Operand> reads,
-             std::vector<Operand> writes,
-             std::span<const double> numbers = {},
-             plan::Step step = 0) {
+Call seeded_call(std::vector<Operand> reads,
+                 std::vector<Operand> writes,
+                 std::span<const double> numbers = {},
+                 plan::Step step = 0) {
   return {.reads = std::move(reads),
           .writes = std::move(writes),
           .numbers = numbers,
@@ -54,8 +54,8 @@ TEST(GTopK, LosesNothingAndLeavesRanksEqual) {
                   at::zeros({kKept}, at::kInt),
                   at::zeros({kElements})};
       run_topk({},
-               call_of({{gradient}, {mine.residual}},
-                       {{mine.values}, {mine.places}, {mine.residual}}));
+               seeded_call({{gradient}, {mine.residual}},
+                           {{mine.values}, {mine.places}, {mine.residual}}));
       own.push_back(mine);
     }
     std::vector<Sparse> merged;  // apart from the own values, which change
@@ -71,7 +71,7 @@ TEST(GTopK, LosesNothingAndLeavesRanksEqual) {
         Sparse out{at::zeros({kKept}), at::zeros({kKept}, at::kInt), {}};
         run_gtopk_merge(
             {},
-            call_of(
+            seeded_call(
                 {{merged[low].values},
                  {merged[low].places},
                  {merged[high].values},
@@ -85,8 +85,8 @@ TEST(GTopK, LosesNothingAndLeavesRanksEqual) {
       merged = next;
     }
     at::Tensor found = at::zeros({kElements});
-    run_scatter({},
-                call_of({{merged[0].values}, {merged[0].places}}, {{found}}));
+    run_scatter(
+        {}, seeded_call({{merged[0].values}, {merged[0].places}}, {{found}}));
     for (int rank = 0; rank < ranks; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       EXPECT_TRUE(at::equal(merged[r].values, merged[0].values));
@@ -106,8 +106,8 @@ TEST(GTopK, KeepsTheLargestOfTheSumsInOrderOfPlaces) {
   const at::Tensor values = at::zeros({3}), places = at::zeros({3}, at::kInt);
   run_gtopk_merge(
       {},
-      call_of({{own}, {mine}, {other}, {theirs}, {own}, {mine}, {residual}},
-              {{values}, {places}, {own}, {residual}}));
+      seeded_call({{own}, {mine}, {other}, {theirs}, {own}, {mine}, {residual}},
+                  {{values}, {places}, {own}, {residual}}));
   EXPECT_TRUE(at::equal(places, at::tensor({5, 7, 9}, at::kInt)));
   EXPECT_TRUE(at::equal(values, at::tensor({-6.F, 2.F, 1.F})));
   EXPECT_EQ(residual[1].item<float>(), 4);
@@ -118,10 +118,10 @@ Sparse random_k(const at::Tensor& gradient, std::int64_t k, plan::Step step) {
   Sparse out{
       at::zeros({k}), at::zeros({k}, at::kInt), at::zeros({gradient.numel()})};
   run_random_k({},
-               call_of({{gradient}, {out.residual}},
-                       {{out.values}, {out.places}, {out.residual}},
-                       {},
-                       step));
+               seeded_call({{gradient}, {out.residual}},
+                           {{out.values}, {out.places}, {out.residual}},
+                           {},
+                           step));
   return out;
 }
 
@@ -133,7 +133,7 @@ TEST(RandomK, TakesEveryPlaceOnceAndLosesNothing) {
     EXPECT_TRUE(
         sorted.slice(0, 1).gt(sorted.slice(0, 0, k - 1)).all().item<bool>());
     at::Tensor crossed = at::zeros({100});
-    run_scatter({}, call_of({{out.values}, {out.places}}, {{crossed}}));
+    run_scatter({}, seeded_call({{out.values}, {out.places}}, {{crossed}}));
     EXPECT_TRUE(at::equal(crossed + out.residual, x));
     EXPECT_EQ(crossed.mul(out.residual).abs().sum().item<float>(), 0);
     EXPECT_TRUE(at::equal(out.places, random_k(x, k, 1).places));
@@ -165,9 +165,9 @@ at::Tensor through_qsgd(const at::Tensor& x,
       at::zeros({x.numel() + 4 * ((x.numel() + block - 1) / block)}, at::kChar);
   std::vector<double> numbers = form;
   numbers.push_back(rank);
-  run_qsgd({}, call_of({{x}}, {{bytes}}, numbers, step));
+  run_qsgd({}, seeded_call({{x}}, {{bytes}}, numbers, step));
   at::Tensor out = at::full_like(x, 9);
-  run_qsgd_sum({}, call_of({{bytes}}, {{out}}, form));
+  run_qsgd_sum({}, seeded_call({{bytes}}, {{out}}, form));
   return out;
 }
 
@@ -249,17 +249,18 @@ struct PowerSgd {
       }
     };
     for (std::size_t i = 0; i < gradients.size(); ++i) {
-      run_powersgd_left({},
-                        call_of({{gradients[i]}, {residuals[i]}, {rights[i]}},
-                                {{lefts[i]}, {residuals[i]}, {rights[i]}},
-                                shapes));
+      run_powersgd_left(
+          {},
+          seeded_call({{gradients[i]}, {residuals[i]}, {rights[i]}},
+                      {{lefts[i]}, {residuals[i]}, {rights[i]}},
+                      shapes));
       EXPECT_GT(rights[i].abs().min().item<double>(), 0) << "drawn";
     }
     summed(lefts);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       run_powersgd_right(
           {},
-          call_of(
+          seeded_call(
               {{lefts[i]}, {residuals[i]}}, {{lefts[i]}, {rights[i]}}, shapes));
     }
     summed(rights);
@@ -269,9 +270,9 @@ struct PowerSgd {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       results.push_back(at::zeros({144}, at::kDouble));
       run_powersgd_outer({},
-                         call_of({{lefts[i]}, {residuals[i]}, {rights[i]}},
-                                 {{results[i]}, {residuals[i]}},
-                                 with_ranks));
+                         seeded_call({{lefts[i]}, {residuals[i]}, {rights[i]}},
+                                     {{results[i]}, {residuals[i]}},
+                                     with_ranks));
       EXPECT_TRUE(at::equal(results[i], results[0]));
     }
     return results[0];
@@ -354,16 +355,16 @@ TEST(Sign8, AddsUpToWhatTheVotesSay) {
       x[1] = -0.F;
       x[2] = std::nanf("");
       at::Tensor bytes = at::zeros({64}, at::kChar);
-      run_sign8({}, call_of({{x}}, {{bytes}}));
+      run_sign8({}, seeded_call({{x}}, {{bytes}}));
       sum += bytes;
       bits.push_back(at::zeros({8}, at::kChar));
-      run_sign({}, call_of({{x}}, {{bits.back()}}));
+      run_sign({}, seeded_call({{x}}, {{bits.back()}}));
     }
     at::Tensor majority = at::zeros({8}, at::kChar);
-    run_vote({}, call_of({{at::cat(bits)}}, {{majority}}));
+    run_vote({}, seeded_call({{at::cat(bits)}}, {{majority}}));
     at::Tensor counted = at::zeros({64}), summed = at::ones({64});
-    run_unsign({}, call_of({{majority}}, {{counted}}));
-    run_unsign8({}, call_of({{sum}}, {{summed}}));
+    run_unsign({}, seeded_call({{majority}}, {{counted}}));
+    run_unsign8({}, seeded_call({{sum}}, {{summed}}));
     EXPECT_TRUE(at::equal(counted, summed)) << voters;
   }
 }

@@ -54,8 +54,7 @@ std::vector<plan::Picoseconds> crossings(const std::string& strategy,
 TEST(Credit, PicksCrossInTheirOrder) {
   const auto begin = crossings(
       "bytescheduler:partition-mb=1,order=priority,credit-mb=0.00196", {});
-  const plan::Picoseconds ready = (50 + 20) * kMicrosecond,
-                          each = 1000 * ready / 70;
+  const plan::Picoseconds ready = (50 + 20) * kUs, each = 1000 * ready / 70;
   EXPECT_EQ(begin[0], ready);
   for (const std::size_t i : {1, 2, 3, 4}) {
     const std::size_t turn = i < 3 ? i : 7 - i;  // 4 before 3

@@ -13,7 +13,6 @@
 namespace paceline::simulator {
 namespace {
 
-constexpr plan::Picoseconds kUs = kMicrosecond;
 constexpr plan::Picoseconds kTensor = 1'000'000;  // 1000 bytes at 1 byte per ns
 constexpr plan::Picoseconds kModel = 1'024'000;   // one tensor with its padding
 

@@ -6,8 +6,6 @@
 namespace paceline::simulator {
 namespace {
 
-constexpr plan::Picoseconds kUs = kMicrosecond;
-
 TEST(Timeline, WithoutCommunicationStepsFollowEachOther) {
   const auto input = toy_input(3, 1);
   const StepTimes times =

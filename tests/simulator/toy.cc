@@ -29,9 +29,8 @@ plan::PlanInput toy_input(int layers, plan::Rank world) {
 
 Costs toy_costs(const plan::PlanInput& input) {
   Costs costs;
-  costs.profile.forward.assign(input.model.modules.size(), 10 * kMicrosecond);
-  costs.profile.backward.assign(input.model.parameters.size(),
-                                20 * kMicrosecond);
+  costs.profile.forward.assign(input.model.modules.size(), 10 * kUs);
+  costs.profile.backward.assign(input.model.parameters.size(), 20 * kUs);
   return costs;
 }
 

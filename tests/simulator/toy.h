@@ -10,7 +10,7 @@
 
 namespace paceline::simulator {
 
-inline constexpr plan::Picoseconds kMicrosecond = 1'000'000;
+inline constexpr plan::Picoseconds kUs = 1'000'000;
 
 /// `layers` modules, each with one parameter of 250 elements (1000 bytes,
 /// padded to 1024).

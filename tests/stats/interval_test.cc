@@ -22,18 +22,18 @@ TEST(Interval, ReachesToWhatLiesOutside) {
 
 using Case = std::vector<std::vector<double>>;
 
-constexpr int kSimulations = 200;
+constexpr int kDraws = 200;
 constexpr std::size_t kResamples = 150;
 
 // The share of simulations in which `covers(random, simulation)` holds.
 template <typename Covers>
 double coverage(Covers covers) {
   int hits = 0;
-  for (int i = 0; i < kSimulations; ++i) {
+  for (int i = 0; i < kDraws; ++i) {
     Random random(2024, static_cast<std::uint64_t>(i));
     hits += covers(random, static_cast<std::uint64_t>(i)) ? 1 : 0;
   }
-  return hits / static_cast<double>(kSimulations);
+  return hits / static_cast<double>(kDraws);
 }
 
 // Runs whose medians scatter by 3 % about `center`.
@@ -129,7 +129,7 @@ TEST(MedianOfRuns, CoversAtTheNominalRateWithinARun) {
       return median_of_runs(runs, {.resamples = 400, .seed = seed})
           ->interval->contains(10);
     });
-    EXPECT_GE(share, 0.95 - binomial_error(0.95, kSimulations)) << n;
+    EXPECT_GE(share, 0.95 - binomial_error(0.95, kDraws)) << n;
     EXPECT_LE(share, 0.998) << n;
   }
 }
@@ -159,7 +159,7 @@ TEST(MedianOfRuns, KnowsWhatSingleSamplesDoNot) {
     }
     return percentile_interval(medians, 0.95).contains(10);
   });
-  EXPECT_GT(ours, 0.94 - binomial_error(0.94, kSimulations));
+  EXPECT_GT(ours, 0.94 - binomial_error(0.94, kDraws));
   EXPECT_LT(singles, 0.80);
 }
 
@@ -169,7 +169,7 @@ TEST(MedianOfRuns, CoversAtTheNominalRateOverRuns) {
       return median_of_runs(scattered_runs(random, n, 10))
           ->interval->contains(10);
     });
-    EXPECT_NEAR(share, 0.95, binomial_error(0.95, kSimulations)) << n;
+    EXPECT_NEAR(share, 0.95, binomial_error(0.95, kDraws)) << n;
   }
 }
 
@@ -185,7 +185,7 @@ TEST(MedianOfRuns, OfOrderStatisticsCoversExactly) {
       }
       return median_of_runs(runs)->interval->contains(10);
     });
-    EXPECT_NEAR(share, exact, binomial_error(exact, kSimulations)) << n;
+    EXPECT_NEAR(share, exact, binomial_error(exact, kDraws)) << n;
   }
 }
 
@@ -213,7 +213,7 @@ TEST(MedianOfRuns, WithinARunSaysLittleAboutTheNext) {
     return median_of_runs(runs)->interval->contains(10);
   });
   EXPECT_LT(one_run, 0.3);
-  EXPECT_NEAR(six_runs, 62.0 / 64, binomial_error(62.0 / 64, kSimulations));
+  EXPECT_NEAR(six_runs, 62.0 / 64, binomial_error(62.0 / 64, kDraws));
 }
 
 TEST(RatioOfMedians, IsTheRatioOfTheMedians) {
@@ -246,7 +246,7 @@ TEST(RatioOfMedians, CoversAtTheNominalRate) {
                  test, base, {.resamples = kResamples, .seed = seed})
           ->interval->contains(2);
     });
-    EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kSimulations)) << n;
+    EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kDraws)) << n;
   }
 }
 
@@ -257,7 +257,7 @@ TEST(RatioOfMedians, CoversAtTheNominalRateWithinRuns) {
     return ratio_of_medians(test, base, {.resamples = kResamples, .seed = seed})
         ->interval->contains(1);
   });
-  EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kSimulations));
+  EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kDraws));
 }
 
 // Each pair shares a disturbance ten times the effect: pairing removes it.
@@ -288,7 +288,7 @@ TEST(Paired, WithinARunBootstrapsBothSides) {
     EXPECT_EQ(estimate->basis, Basis::kWithinRun);
     return estimate->interval->contains(0);
   });
-  EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kSimulations));
+  EXPECT_NEAR(share, 0.96, 0.01 + binomial_error(0.95, kDraws));
 }
 
 // A drift is in the pairs with either sign, for their order changes.
@@ -335,7 +335,7 @@ TEST(CenterOfPairs, HoldsAtItsLevelWithSkewedSteps) {
     }
     return center_of_pairs(pairs)->interval->contains(0);
   });
-  EXPECT_NEAR(share, 0.955, 0.01 + binomial_error(0.95, kSimulations));
+  EXPECT_NEAR(share, 0.955, 0.01 + binomial_error(0.95, kDraws));
 }
 
 }  // namespace

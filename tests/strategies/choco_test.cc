@@ -34,14 +34,6 @@ void each(World& world, const F& f) {
   }
 }
 
-double distance(World a, const World& b) {
-  double most = 0;
-  each(a, [&](double& value, auto r, auto p, auto i) {
-    most = std::max(most, std::fabs(value - b[r][p][i]));
-  });
-  return most;
-}
-
 /// The largest magnitudes, of equals the first.
 Values largest(const Values& x, double density) {
   const auto count = static_cast<double>(x.size());
@@ -199,7 +191,7 @@ TEST(Choco, ReachesTheMeanOfTheStarts) {
   for (const Coded& one : coded()) {
     for (const std::string& graph : graphs_for(one)) {
       for (const Rank ranks : {2, 5, 8}) {
-        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 0, 2000),
+        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 0, 700),
                            mean_of_starts(ranks)),
                   1e-10)
             << text_of(one, graph) << " of " << ranks;
@@ -250,8 +242,8 @@ TEST(Choco, SettlesWhereAveragesThatCrossWholeDo) {
   for (const Coded& one : coded()) {
     for (const std::string& graph : graphs_for(one)) {
       for (const Rank ranks : {4, 7}) {
-        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 1, 3000),
-                           uncompressed(ranks, one.gamma, graph, 3000)),
+        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 1, 1000),
+                           uncompressed(ranks, one.gamma, graph, 1000)),
                   1e-9)
             << text_of(one, graph) << " of " << ranks;
       }
@@ -266,8 +258,8 @@ TEST(Choco, SettlesWhereHostsThatExchangeWholeSharesDo) {
           "fusion+hierarchical-neighbor-allreduce:local=2,"
           "topology=" +
           graph + one.option + "+" + one.codec;
-      EXPECT_LT(distance(settled(text, 8, 1, 3000),
-                         uncompressed(8, one.gamma, graph, 3000, 2)),
+      EXPECT_LT(distance(settled(text, 8, 1, 1000),
+                         uncompressed(8, one.gamma, graph, 1000, 2)),
                 1e-9)
           << text;
     }
@@ -284,9 +276,8 @@ TEST(Choco, ReachesTheMeanByPushSum) {
       for (const Rank ranks : {3, 6}) {
         const std::string text =
             "fusion+push-sum:topology=" + graph + one.option + "+" + one.codec;
-        EXPECT_LT(
-            distance(settled(text, ranks, 0, 2000), mean_of_starts(ranks)),
-            1e-10)
+        EXPECT_LT(distance(settled(text, ranks, 0, 700), mean_of_starts(ranks)),
+                  1e-10)
             << text << " of " << ranks;
       }
     }

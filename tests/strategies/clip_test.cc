@@ -91,16 +91,6 @@ std::vector<Values> start() {
   return trained("none", 1, 0, 0).front();
 }
 
-double distance(const std::vector<Values>& a, const std::vector<Values>& b) {
-  double most = 0;
-  for (std::size_t p = 0; p < a.size(); ++p) {
-    for (std::size_t i = 0; i < a[p].size(); ++i) {
-      most = std::max(most, std::fabs(a[p][i] - b[p][i]));
-    }
-  }
-  return most;
-}
-
 // The first step is exact: sums of whole numbers and of their squares are, in
 // any order.  Shards of zero-1 and zero-2 see the norm of all.
 TEST(Clip, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {

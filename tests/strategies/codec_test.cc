@@ -17,6 +17,7 @@
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_machine.h"
 #include "plan/toy_model.h"
+#include "strategies/cost_of.h"
 
 // Codecs that are no narrower type: what they send, with which exchanges they
 // are refused, and what training with them computes.
@@ -131,12 +132,6 @@ TEST(Codecs, AreRefusedWhereTheirMathematicsEnds) {
 }
 
 class EveryCodecWorld : public ::testing::TestWithParam<Rank> {};
-
-Cost cost_of(const std::string& text, const PlanInput& input) {
-  const auto planner = make_planner(parse_strategy(text));
-  const auto setup = planner->setup(input);
-  return cost(setup, planner->plan(input, setup, 0), input.rank);
-}
 
 // Buckets of 128, 128 and 256 values.
 TEST_P(EveryCodecWorld, SendsTheClosedForm) {

@@ -14,6 +14,7 @@
 #include "paceline/plan/wire_bytes.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_model.h"
+#include "strategies/cost_of.h"
 
 namespace paceline::strategies {
 namespace {
@@ -58,13 +59,6 @@ TEST_P(EveryWorld, AllReduceStrategiesSendTheClosedForm) {
 std::int64_t padded(std::int64_t bytes, Rank shards) {
   const std::int64_t bucket = 64 * shards;
   return (bytes + bucket - 1) / bucket * bucket;
-}
-
-/// The same world under a strategy, seen from one rank.
-Cost cost_of(const std::string& text, const PlanInput& input) {
-  const auto planner = make_planner(parse_strategy(text));
-  const auto setup = planner->setup(input);
-  return cost(setup, planner->plan(input, setup, 0), input.rank);
 }
 
 std::int64_t sent(const Cost& cost, const char* pattern) {

@@ -16,7 +16,7 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr Step kSteps = 5;
+constexpr Step kIterations = 5;
 
 // A module's next forward waits for its own tensors and no others.
 TEST(CrossIteration, GatesOpenModuleByModule) {
@@ -104,7 +104,7 @@ class Forgetful final : public Planner {
     return whole_->setup(input);
   }
   Variant variant(const PlanInput&, Step step) const override {
-    return step == kSteps - 1 ? 1 : 0;
+    return step == kIterations - 1 ? 1 : 0;
   }
   CommPlan plan(const PlanInput& input,
                 const Setup& setup,
@@ -129,7 +129,7 @@ class Forgetful final : public Planner {
 TEST(CrossIteration, ALostLastUpdateIsSeen) {
   for (const char* text : {"dear:bucket-mb=0", "bytescheduler"}) {
     const auto end_of = [&](const Planner& planner) {
-      const PlanWorld plans(planner, input_of(tiny_model(), 2), kSteps);
+      const PlanWorld plans(planner, input_of(tiny_model(), 2), kIterations);
       ToyMachine machine(plans);
       interpret(plans, machine);
       return values_in(machine.memory, plans);

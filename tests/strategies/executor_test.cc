@@ -20,7 +20,7 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr Step kSteps = 4;
+constexpr Step kWorldSteps = 4;
 constexpr std::uint32_t kSchedules = 200, kFewSchedules = 25;
 
 /// Three modules, five tensors.
@@ -123,7 +123,7 @@ class StrictPlans : public ::testing::TestWithParam<Case> {};
 TEST_P(StrictPlans, EqualTheInterpreterBitForBitUnderEverySchedule) {
   const auto planner = GetParam().make();
   verify(*planner, GetParam().input());
-  const PlanWorld world(*planner, GetParam().input(), kSteps);
+  const PlanWorld world(*planner, GetParam().input(), kWorldSteps);
   const ToyMemory expected = meaning_of(world);
   ASSERT_EQ(expected, expected) << "the interpreter's result holds a NaN";
   RandomExecutor executor(world);
@@ -183,7 +183,7 @@ std::vector<Values> one_rank_on_the_whole_batch(const ModelShape& model,
                                                 Rank world,
                                                 std::vector<Values> values) {
   std::vector<Values> momentum(values.size());
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kWorldSteps; ++step) {
     for (std::size_t p = 0; p < values.size(); ++p) {
       const Backward work{ParameterId{static_cast<std::int32_t>(p)}};
       Values sum(values[p].size(), 0.0);
@@ -217,7 +217,8 @@ TEST(Planners, ExactStrategiesTrainLikeOneRankOnTheWholeBatch) {
         continue;
       }
       const auto planner = make_planner(spec);
-      const PlanWorld plans(*planner, input_of(tiny_model(), world), kSteps);
+      const PlanWorld plans(
+          *planner, input_of(tiny_model(), world), kWorldSteps);
       const ToyMemory start(plans);
       const ToyMemory end = meaning_of(plans);
       std::vector<Values> values;
@@ -292,7 +293,7 @@ TEST(RandomExecutor, MixesWhatHasArrivedUnderEverySchedule) {
     ++stale;
     const auto planner = make_planner(parse_strategy(text));
     verify(*planner, input_of(tiny_model(), 3));
-    const PlanWorld world(*planner, input_of(tiny_model(), 3), kSteps);
+    const PlanWorld world(*planner, input_of(tiny_model(), 3), kWorldSteps);
     RandomExecutor executor(world);
     for (std::uint32_t seed = 0; seed < kFewSchedules; ++seed) {
       const auto failure = executor.run(seed);
@@ -310,7 +311,7 @@ TEST(RandomExecutor, CatchesMissingHazards) {
   int caught = 0, tried = 0;
   for (const Case& plan : cases()) {
     const auto planner = plan.make();
-    const PlanWorld world(*planner, plan.input(), kSteps);
+    const PlanWorld world(*planner, plan.input(), kWorldSteps);
     const ToyMemory expected = meaning_of(world);
     for (std::uint32_t sabotage = 1; sabotage <= 3; ++sabotage) {
       RandomExecutor executor(world, 0.1, sabotage);

@@ -9,6 +9,7 @@
 #include "paceline/base/error.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_model.h"
+#include "strategies/cut.h"
 
 namespace paceline::strategies {
 namespace {
@@ -28,18 +29,6 @@ std::vector<ReadyTensor> tensors(const std::vector<Picoseconds>& backward,
 TransferTime line(Picoseconds alpha, Picoseconds beta) {
   return
       [=](std::int64_t bytes) { return bytes == 0 ? 0 : alpha + beta * bytes; };
-}
-
-/// Every way to cut `count` tensors; bit i: a cut behind tensor i.
-std::vector<std::size_t> cut(std::size_t count, std::uint32_t bits) {
-  std::vector<std::size_t> sizes{0};
-  for (std::size_t i = 0; i < count; ++i) {
-    ++sizes.back();
-    if (i + 1 < count && ((bits >> i) & 1U) != 0) {
-      sizes.push_back(0);
-    }
-  }
-  return sizes;
 }
 
 Picoseconds earliest_of_all_cuts(const std::vector<ReadyTensor>& all,

@@ -16,7 +16,7 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr Step kSteps = 5;
+constexpr Step kAveragedSteps = 5;
 
 /// Who mixes with whom, written from the definitions of the graphs: the weight
 /// of oneself, then (rank, weight) in the order of addition.
@@ -91,7 +91,7 @@ World trained(World x, const std::string& graph, Rank local, bool adapt_first) {
       std::ranges::fill(values, 0.0);
     }
   }
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kAveragedSteps; ++step) {
     World mean = adapt_first ? x : mixed(x, graph, local, step);
     for (std::size_t rank = 0; rank < x.size(); ++rank) {
       for (std::size_t p = 0; p < x[rank].size(); ++p) {
@@ -125,7 +125,8 @@ TEST_P(NeighborAveraging, EqualsTheMatrixRecurrenceInWorldsTo16) {
   const auto& [text, graph, local, adapt_first] = GetParam();
   const auto planner = make_planner(parse_strategy(text));
   for (Rank world = 2 * local; world <= 16; world += local) {
-    const PlanWorld plans(*planner, input_of(tiny_model(), world), kSteps);
+    const PlanWorld plans(
+        *planner, input_of(tiny_model(), world), kAveragedSteps);
     ToyMachine machine(plans);
     const World start = values_in(machine.memory, plans);
     interpret(plans, machine);

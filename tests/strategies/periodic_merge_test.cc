@@ -11,6 +11,7 @@
 #include "paceline/strategies/side_by_side.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_model.h"
+#include "strategies/cut.h"
 
 namespace paceline::strategies {
 namespace {
@@ -63,17 +64,6 @@ Network network(std::mt19937& rng, std::size_t most_tensors) {
   made.alpha = static_cast<Picoseconds>(rng() % 50);
   made.beta = static_cast<Picoseconds>(rng() % 4);
   return made;
-}
-
-std::vector<std::size_t> cut(std::size_t count, std::uint32_t bits) {
-  std::vector<std::size_t> sizes{0};
-  for (std::size_t i = 0; i < count; ++i) {
-    ++sizes.back();
-    if (i + 1 < count && ((bits >> i) & 1U) != 0) {
-      sizes.push_back(0);
-    }
-  }
-  return sizes;
 }
 
 /// Step after step on one clock, module by module: nothing shared with the

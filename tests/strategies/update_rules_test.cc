@@ -22,12 +22,12 @@
 namespace paceline::strategies {
 namespace {
 
-constexpr Step kSteps = 9;
+constexpr Step kRuleSteps = 9;
 
 /// All parameters after `steps` steps of momentum SGD on toy gradients.
 World meaning_of(const std::string& text,
                  Rank world,
-                 Step steps = kSteps,
+                 Step steps = kRuleSteps,
                  const OptimizerShape& optimizer = {},
                  const std::vector<Rank>& hosts = {},
                  int micro_batches = 1) {
@@ -120,18 +120,6 @@ World ring_mean(const World& x) {
   });
 }
 
-double distance(const World& a, const World& b) {
-  double most = 0;
-  for (std::size_t r = 0; r < a.size(); ++r) {
-    for (std::size_t p = 0; p < a[r].size(); ++p) {
-      for (std::size_t i = 0; i < a[r][p].size(); ++i) {
-        most = std::max(most, std::fabs(a[r][p][i] - b[r][p][i]));
-      }
-    }
-  }
-  return most;
-}
-
 // In worlds of a power of two all means here are exact.
 constexpr Rank kExactRanks = 4;
 
@@ -147,7 +135,7 @@ TEST(LocalSgd, OfEveryStepIsParameterAveraging) {
 TEST(LocalSgd, AveragesEveryThirdStep) {
   World x = start_of(kExactRanks);
   Sgd sgd(x);
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kRuleSteps; ++step) {
     x = sgd.step(x, gradients_at(x, step));
     if (step % 3 == 2) {
       x = mean(x);
@@ -161,7 +149,7 @@ TEST(Pga, AveragesWithNeighborsAndEveryThirdStepWithAll) {
   for (const Rank world : {2, 4, 5}) {
     World x = start_of(world);
     Sgd sgd(x);
-    for (Step step = 0; step < kSteps; ++step) {
+    for (Step step = 0; step < kRuleSteps; ++step) {
       x = sgd.step(x, gradients_at(x, step));
       x = step % 3 == 2 ? mean(x) : ring_mean(x);
     }
@@ -215,7 +203,7 @@ World diloco(Step every, double rate, double momentum) {
   World x = start_of(kExactRanks);
   World anchor = x, outer = zeros(x);
   Sgd sgd(x);
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kRuleSteps; ++step) {
     x = sgd.step(x, gradients_at(x, step));
     if ((step + 1) % every == 0) {
       const World moved = mean(combined(1, anchor, -1, x));
@@ -251,7 +239,7 @@ TEST(Diloco, StreamsFragmentsWithADelay) {
   const auto fragment_of = [&](std::size_t p) {
     return (parameters - 1 - p) * 2 / parameters;  // ready in reverse
   };
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kRuleSteps; ++step) {
     x = sgd.step(x, gradients_at(x, step));
     const auto leaving = mean(combined(1, anchor, -1, x));
     for (std::size_t r = 0; r < x.size(); ++r) {
@@ -284,7 +272,7 @@ TEST(SlowMo, TakesAStepOfSlowMomentum) {
   World x = start_of(kExactRanks);
   World anchor = x, slow = zeros(x);
   Sgd sgd(x);
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kRuleSteps; ++step) {
     x = sgd.step(x, gradients_at(x, step));
     if (step % 3 == 2) {
       x = mean(x);
@@ -309,7 +297,7 @@ TEST(GradientTracking, EqualsItsRecurrence) {
   World x = start_of(5);
   World tracker = zeros(x), before = zeros(x);
   Sgd sgd(x);
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kRuleSteps; ++step) {
     const World now = gradients_at(x, step);
     tracker = ring_mean(combined(1, tracker, 1, combined(1, now, -1, before)));
     before = now;
@@ -330,7 +318,7 @@ TEST(ExactDiffusion, EqualsItsRecurrence) {
   World x = start_of(5);
   World adapted = x;
   Sgd sgd(x);
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kRuleSteps; ++step) {
     const World psi = sgd.step(x, gradients_at(x, step));
     const World phi = combined(1, psi, 1, combined(1, x, -1, adapted));
     x = combined(0.5, phi, 0.5, ring_mean(phi));
@@ -396,7 +384,7 @@ TEST(Heterogeneous, OnlyCorrectedRulesReachTheOptimum) {
 TEST(DecentLam, EqualsItsRecurrence) {
   World x = start_of(5);
   Sgd sgd(x);
-  for (Step step = 0; step < kSteps; ++step) {
+  for (Step step = 0; step < kRuleSteps; ++step) {
     const World y = ring_mean(combined(1, x, -0.25, gradients_at(x, step)));
     x = sgd.step(x, combined(4, x, -4, y));
   }
@@ -459,8 +447,9 @@ TEST(Zero, AccumulatesAsDataParallelDoesBitForBit) {
   for (const std::string exchange : {"+rs-ag", "+hierarchical:local=2"}) {
     for (const std::string schedule : {"wfbp", "fusion", "dear"}) {
       for (const std::string rule : {"+zero-1", "+zero-2"}) {
-        EXPECT_EQ(meaning_of(schedule + exchange + rule, 4, kSteps, {}, {}, 3),
-                  meaning_of("fusion+all-reduce", 4, kSteps, {}, {}, 3))
+        EXPECT_EQ(
+            meaning_of(schedule + exchange + rule, 4, kRuleSteps, {}, {}, 3),
+            meaning_of("fusion+all-reduce", 4, kRuleSteps, {}, {}, 3))
             << schedule << exchange << rule;
       }
     }
