@@ -118,6 +118,8 @@ function(paceline_add_test name)
   cmake_parse_arguments(arg "RUN_SERIAL;ONE_PROCESS;NIGHTLY" "TIMEOUT;PROCESSORS"
     "SOURCES;DEPS;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    UNITY_BUILD ${PACELINE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   _paceline_closure(modules ${arg_DEPS})
   foreach(r IN LISTS modules)
     _paceline_open_module(${name} ${r})
