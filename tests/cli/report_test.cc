@@ -27,6 +27,25 @@ TEST_F(Report, ImportsNoFileWithoutAResult) {
   }
 }
 
+TEST_F(Report, ImportsOurLogsAndLeavesOutACaseWithoutAResult) {
+  const std::string head =
+      "# survey, 2026-01-01T00:00:00Z\n# records: s.jsonl\n# paceline run\n";
+  write("failed.log", head + "# failed: a rank died\n");
+  write("lenet.log",
+        head +
+            "Model: lenet\nBatch size: 8\nNumber of CPUs: 2\n"
+            "Iter #0: 10.0 img/sec per CPU\n"
+            "Img/sec per CPU: 10.0 +-0.0\n"
+            "Total img/sec on 2 CPU(s): 20.0 +-0.0\n");
+  const Outcome both = run("import failed.log lenet.log --format csv");
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_NE(both.err.find("failed.log: its case has no result, left out"),
+            std::string::npos)
+      << both.err;
+  EXPECT_NE(both.out.find("lenet"), std::string::npos) << both.out;
+  expect_refused("import failed.log", "no file has a result");
+}
+
 TEST_F(Report, ShowsRecordsInEveryForm) {
   fs::copy(
       fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",

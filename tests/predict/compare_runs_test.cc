@@ -113,6 +113,19 @@ TEST(CompareRuns, SaysWhichOperationsWereSlowerThanTheLink) {
             "INVALID: 2 of 9 operations were slower than the link");
 }
 
+TEST(CompareRuns, NamesWhatRowsDifferInAndCountsTheValidOnes) {
+  records::RunRecord other = run("bsp", 1);
+  other.configuration.model = "resnet18";
+  other.link_check = {.operations = 1, .late = 1};
+  const Comparison comparison =
+      compare({run("bsp", predicted_s("bsp")), other});
+  EXPECT_EQ(comparison.cases.at(0).name, "bsp, 8 ranks, resnet50");
+  EXPECT_EQ(comparison.cases.at(1).name, "bsp, 8 ranks, resnet18");
+  EXPECT_TRUE(comparison.conclusion.starts_with(
+      "largest error 0.0 % in the 1 of 2 rows that are valid"))
+      << comparison.conclusion;
+}
+
 TEST(CompareRuns, NeedsADescribedNetwork) {
   EXPECT_EQ(compare_runs(std::vector{run("bsp", 1)}, {}), std::nullopt);
 }

@@ -51,11 +51,11 @@ TEST(CodecNotes, SayWhetherTheCodecPaysOnTheCasesLink) {
   };
   EXPECT_NE(note("8Gbit,50us")
                 .find("bandwidth 10 Gbit/s, above the link's 8 "
-                      "Gbit/s: it pays here, but for overlap; "),
+                      "Gbit/s: it pays here, overlap not counted; "),
             std::string::npos)
       << note("8Gbit,50us");
   for (const char* link : {"10Gbit,50us", "25Gbit"}) {
-    EXPECT_NE(note(link).find(": it does not pay here, but for overlap; "),
+    EXPECT_NE(note(link).find(": it does not pay here, overlap not counted; "),
               std::string::npos)
         << note(link);
   }

@@ -162,7 +162,10 @@ TEST(Ddl, LogsHaveTheNamesOfTheOriginal) {
            {"bsp+topk:density=0.001",
             "eftopk" + rest + "eftopk-thres-536870912"},
            {"wfbp+rs-ag", "wfbp+rs_ag" + rest + "none-thres-0"},
-           {"wfbp+sign", "wfbp+sign" + rest + "none-thres-0"},
+           {"wfbp+sign", "wfbp+sign" + rest + "sign-thres-0"},
+           {"bsp+topk:density=0.01",
+            "bsp+topk_density=0.01" + rest +
+                "topk_density=0.01-thres-536870912"},
            {"no strategy", "no_strategy" + rest + "none-thres-0"}}) {
     EXPECT_EQ(name(ours, "10Gbit,50us", "resnet50"),
               "rdma-0-method-" + theirs + ".log");

@@ -16,6 +16,7 @@
 #include "paceline/records/importers.h"
 #include "paceline/records/store.h"
 #include "paceline/report/comm_table.h"
+#include "paceline/report/ddl.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::cli {
@@ -110,6 +111,12 @@ int ImportCommand::run() const {
       }
       return import_operations(path, text, records_, format_);
     }
+    const bool own_log = !report::records_of_ddl_log(text).empty();
+    if (own_log && from_.empty() &&
+        records::importer_of(text, path) == nullptr) {
+      fmt::print(stderr, "{}: its case has no result, left out\n", path);
+      continue;
+    }
     const records::Importer& importer = importer_for(from_, text, path);
     std::vector<records::RunRecord> found = importer.read(text, path);
     if (found.empty()) {
@@ -121,6 +128,9 @@ int ImportCommand::run() const {
                       fmt::join(known, ", ")));
     }
     std::ranges::move(found, std::back_inserter(all));
+  }
+  if (all.empty()) {
+    throw UsageError("no file has a result");
   }
   if (!records_.empty()) {
     records::RecordWriter writer(records_);

@@ -7,6 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/networks/families.h"
+#include "paceline/plan/networks/network_shape.h"
 
 namespace paceline::networks {
 namespace {
@@ -28,7 +29,7 @@ constexpr ImageSample digit(int classes) {
 constexpr ImageSample kBags{.side = 0, .channels = 0, .classes = 8};
 // The 13 numbers beside the ids of a line of Criteo's logs.
 constexpr ImageSample kClicks{.side = 0, .channels = 13, .classes = 2};
-constexpr TextSample kText{.tokens = 64};
+constexpr TextSample kText{.tokens = plan::kDefaultTokens};
 constexpr TextSample kLongText{.tokens = 128};
 
 void refuse_negative(const NetworkOptions& options) {

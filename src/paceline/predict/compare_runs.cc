@@ -248,13 +248,37 @@ std::string conclusion_text(const std::vector<Compared>& cases) {
   return told.empty()
              ? "no valid comparison"
              : fmt::format(
-                   "largest error {:.1f} %{}", worst * 100, order_text(told));
+                   "largest error {:.1f} %{}{}",
+                   worst * 100,
+                   told.size() == cases.size()
+                       ? ""
+                       : fmt::format(" in the {} of {} rows that are valid",
+                                     told.size(),
+                                     cases.size()),
+                   order_text(told));
 }
 
-ComparedCase row_of(const Compared& it) {
-  ComparedCase row{.name = fmt::format("{}, {}",
-                                       it.configuration.strategy,
-                                       counted(it.configuration.ranks, "rank")),
+/// Strategy and ranks; network and link where those of `cases` differ.
+std::string name_of(const Configuration& c,
+                    const std::vector<Compared>& cases) {
+  std::string name =
+      fmt::format("{}, {}", c.strategy, counted(c.ranks, "rank"));
+  for (const auto& [member, word] :
+       {std::pair{&Configuration::model, ""},
+        std::pair{&Configuration::replay, ""},
+        std::pair{&Configuration::link, "link "}}) {
+    const bool differs = std::ranges::any_of(cases, [&](const Compared& it) {
+      return it.configuration.*member != c.*member;
+    });
+    if (differs && !(c.*member).empty()) {
+      name += fmt::format(", {}{}", word, c.*member);
+    }
+  }
+  return name;
+}
+
+ComparedCase row_of(const Compared& it, const std::vector<Compared>& cases) {
+  ComparedCase row{.name = name_of(it.configuration, cases),
                    .measured_s = it.measured_s};
   if (!it.why_not.empty()) {
     row.note = "not predicted: " + it.why_not;
@@ -290,7 +314,9 @@ std::optional<Comparison> compare_runs(
                    : fmt::format("cluster '{}', beside what was measured on it",
                                  cluster->name),
       .conclusion = conclusion_text(cases)};
-  std::ranges::transform(cases, std::back_inserter(comparison.cases), row_of);
+  for (const Compared& it : cases) {
+    comparison.cases.push_back(row_of(it, cases));
+  }
   return comparison;
 }
 

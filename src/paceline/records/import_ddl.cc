@@ -275,7 +275,7 @@ class LogReader {
          .why = fmt::format("its figures stand for all ranks{}; a sample is "
                             "the mean step of one iteration",
                             machines == 1 ? "" : " of its machine"),
-         .advice = ""});
+         .advice = "how ranks differ is unknown"});
     records_.push_back(std::move(record));
     hosts_.clear();
   }

@@ -67,11 +67,11 @@ std::optional<std::int64_t> sent_bytes(const CaseSummary& one) {
 // Where the case's link lies against this rate; empty where it has none.
 std::string at_the_link(const CaseSummary& one, double break_even) {
   const auto link = link_of(one.configuration);
-  if (!link) {
+  if (!link || (one.link_check && !one.link_check->valid())) {
     return "";
   }
   const double rate = gbit_per_s(*link) * 1e9;
-  return fmt::format(", {} the link's {}: it {} here, but for overlap",
+  return fmt::format(", {} the link's {}: it {} here, overlap not counted",
                      rate < break_even ? "above" : "not above",
                      link_rate_text(rate),
                      rate < break_even ? "pays" : "does not pay");

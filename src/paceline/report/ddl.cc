@@ -19,6 +19,7 @@
 #include "paceline/report/link_curves.h"
 #include "paceline/stats/distribution.h"
 #include "paceline/stats/mean.h"
+#include "paceline/strategies/options.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
@@ -77,12 +78,10 @@ std::string heading(const records::Configuration& c,
         words.device,
         ranks);
   }
-  const std::string sentence =
-      c.sequence_length == 0
-          ? ""
-          : fmt::format("BERT Large Pretraining, Sentence len: {}\n",
-                        c.sequence_length);
-  return fmt::format("Running warmup...\n{}Running benchmark...\n", sentence);
+  return fmt::format(
+      "Running warmup...\nBERT Large Pretraining, Sentence len: {}\n"
+      "Running benchmark...\n",
+      c.sequence_length == 0 ? plan::kDefaultTokens : c.sequence_length);
 }
 
 /// Rates as the original measures them: of the first rank that trains.
@@ -165,14 +164,23 @@ Method method_of(const records::Configuration& c) {
   if (fuses_all && !codec.empty() && text.starts_with("bsp+")) {
     return {codec, codec, threshold};
   }
-  const std::string name = spec.codec.row != &strategies::codecs().front() ? ""
+  const bool codes = spec.codec.row != &strategies::codecs().front();
+  const std::string name = codes ? ""
                            : spec.exchange.row->name == "ps"
                                ? fmt::format("{}+ps", spec.schedule.row->name)
                            : spec.exchange.row->name == "all-reduce"
                                ? std::string(spec.schedule.row->name)
                                : "";
   const std::string theirs = records::their_name(records::kDdlMethods, name);
-  return theirs.empty() ? own : Method{theirs, "none", threshold};
+  if (!theirs.empty()) {
+    return {theirs, "none", threshold};
+  }
+  if (codes) {
+    own.compressor =
+        plain(strategies::choice_text(*spec.codec.row, spec.codec.options));
+  }
+  own.threshold = threshold;
+  return own;
 }
 
 // The original's number of a link of such a rate; other links are named.

@@ -118,10 +118,20 @@ void check_coded(const StrategySpec& spec) {
         "neighbor-allreduce",
         spec.exchange.row->name));
   }
+  const bool contracts =
+      spec.codec.row->make(spec.codec.options)->contraction().has_value();
+  const std::string able = fmt::format(
+      "{}",
+      fmt::join(names_of(codecs(),
+                         [](const auto& row) {
+                           return row.guarantee != Guarantee::kNeutral &&
+                                  row.make(resolve(row, {}, {}))->contraction();
+                         }),
+                ", "));
   if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
     refuse(fmt::format(
         "'{}' over '{}' sends the parameters themselves; take identity, or {} "
-        "with an update rule of {}",
+        "with an update rule of {}{}",
         spec.update.row->name,
         spec.exchange.row->name,
         fmt::join(
@@ -130,18 +140,15 @@ void check_coded(const StrategySpec& spec) {
             ", "),
         fmt::join(
             names_of(update_rules(), [](const auto& row) { return row.coded; }),
-            ", ")));
+            ", "),
+        contracts ? "" : " and a codec of " + able));
   }
-  if (!spec.codec.row->make(spec.codec.options)->contraction()) {
-    const auto able = names_of(codecs(), [](const auto& row) {
-      return row.guarantee != Guarantee::kNeutral &&
-             row.make(resolve(row, {}, {}))->contraction();
-    });
+  if (!contracts) {
     refuse(fmt::format(
         "neighbors need codes that keep a share of every change of one rank's "
         "parameters, as those of '{}' do not; take {}",
         codec.name,
-        fmt::join(able, ", ")));
+        able));
   }
 }
 

@@ -33,6 +33,9 @@ struct LayerWork {
 };
 
 /// A network for one input size.
+/// Tokens of a sentence where none are given, of networks that read text.
+constexpr int kDefaultTokens = 64;
+
 struct NetworkShape {
   ModelShape model;
   std::vector<LayerWork> work;  // by ModuleId
