@@ -48,6 +48,15 @@ TEST_F(ReplayCommand, EightRanksOfANetworkThatIsNotBuiltIn) {
   }
 }
 
+TEST_F(ReplayCommand, AnEstimateCountsWhatCrossesTheLink) {
+  const Outcome outcome =
+      run("run --replay theirs.json --ranks 2 --strategy bsp --warmup 0 "
+          "--steps 9000 --link 1Mbit,50us");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("more than 30 minutes"), std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(ReplayCommand, ADryRunShowsThePlanThatItsTimesMake) {
   const std::string job =
       "run --dry-run --replay theirs.json --ranks 2 "

@@ -43,7 +43,11 @@ TEST_F(Report, ImportsOurLogsAndLeavesOutACaseWithoutAResult) {
             std::string::npos)
       << both.err;
   EXPECT_NE(both.out.find("lenet"), std::string::npos) << both.out;
-  expect_refused("import failed.log", "no file has a result");
+  const Outcome none = run("import failed.log");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("paceline: no file has a result\n"),
+            std::string::npos)
+      << none.err;
 }
 
 TEST_F(Report, ShowsRecordsInEveryForm) {

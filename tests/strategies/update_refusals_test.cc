@@ -38,7 +38,7 @@ TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
   refused("rs-ag+gradient-tracking", "take neighbor-allreduce");
   refused("rs-ag+fp16+zero-1", "sends the parameters themselves");
   refused("all-reduce+sign+local-sgd", "sends the parameters themselves");
-  refused("parameter-allreduce+sign", " and a codec of ef-sign, ");
+  refused("parameter-allreduce+sign", " and a codec of bf16, ef-sign, ");
   refused("neighbor-allreduce+exact-diffusion", "repeat after 2 steps");
   refused("neighbor-allreduce:topology=exp+exact-diffusion",
           "row 0, column 3 of the mixing matrix is 0.333333, and row 3, column "

@@ -13,6 +13,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"
 #include "paceline/base/text.h"
+#include "paceline/cluster/link_spec.h"
 #include "paceline/experiment/flags.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/embedding_case.h"
@@ -21,6 +22,7 @@
 #include "paceline/measure/probe.h"
 #include "paceline/measure/replay.h"
 #include "paceline/measure/shape_of.h"
+#include "paceline/plan/cost.h"
 #include "paceline/strategies/strategy.h"
 
 namespace paceline::measure {
@@ -55,23 +57,36 @@ bool measures_pairs(const records::Configuration& c) {
          c.strategy != "none";
 }
 
-double seconds_of(const records::Configuration& c,
-                  const Probe& probe,
-                  double crowd) {
-  const bool pairs = measures_pairs(c);
-  const int first = pairs ? 2 : 1;
-  const int steps =
-      c.warmup + c.steps + (pairs ? pair_layout(c.steps).total_steps() : 0);
-  return 2 * probe.setup_s +
-         (experiment::is_outside(c) ? kFrameworkStartSeconds : 0) +
-         (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd;
-}
-
 // A case's plan before it is run.
 struct Planned {
   std::string refusal;             // why there is none; empty: there is one
   std::int64_t written_bytes = 0;  // of a replay, by its fullest rank
+  std::int64_t wire_bytes = 0;     // that a rank sends in a step
 };
+
+// On the emulated link alone: what overlap hides is not taken from it.
+double link_seconds(const records::Configuration& c, const Planned& planned) {
+  if (c.link.empty()) {
+    return 0;
+  }
+  const auto link =
+      cluster::stretched(cluster::parse_link("link", c.link), c.stretch);
+  return static_cast<double>(planned.wire_bytes) / link.bytes_per_s;
+}
+
+double seconds_of(const records::Configuration& c,
+                  const Probe& probe,
+                  const Planned& planned,
+                  double crowd) {
+  const bool pairs = measures_pairs(c);
+  const int first = pairs ? 2 : 1;
+  const int paired = pairs ? pair_layout(c.steps).total_steps() : 0;
+  const int steps = c.warmup + c.steps + paired;
+  return 2 * probe.setup_s +
+         (experiment::is_outside(c) ? kFrameworkStartSeconds : 0) +
+         (first * probe.first_step_s + (steps - first) * probe.step_s) * crowd +
+         (steps - paired / 2) * link_seconds(c, planned);
+}
 
 // Two trainers are alive while pairs are measured; in a replay the one without
 // communication writes nothing.
@@ -190,15 +205,20 @@ Planned plan_case(const records::Configuration& c,
   if (c.ranks > 1 && strategies::needs_times(strategy)) {
     add_known_times(c, input);
     if (!input.profile || !input.alpha_beta) {
-      return {.refusal = "", .written_bytes = bytes_of_gradients(shape)};
+      return {.refusal = "",
+              .written_bytes = bytes_of_gradients(shape),
+              .wire_bytes = bytes_of_gradients(shape)};
     }
   }
   try {
     const auto planner = planner_of(c, strategy);
-    planner->plan(input, planner->setup(input), planner->variant(input, 0));
+    const plan::Setup setup = planner->setup(input);
+    const plan::CommPlan plan =
+        planner->plan(input, setup, planner->variant(input, 0));
     return {.refusal = "",
             .written_bytes =
-                c.replay.empty() ? 0 : written_by_fullest(*planner, input)};
+                c.replay.empty() ? 0 : written_by_fullest(*planner, input),
+            .wire_bytes = plan::cost(setup, plan, input.rank).wire_bytes};
   } catch (const UsageError& error) {
     return {.refusal = fmt::format("{} of {} on {}: {}",
                                    c.strategy,
@@ -249,8 +269,8 @@ Estimate estimate(const engines::World& world,
     }
     const Probe& probe = probes.at(network);
     const int here = std::min(c.ranks, world.self.local_world);
-    sum.seconds += seconds_of(c, probe, crowd(c, here, cores));
     const Planned planned = probe.fits ? plan_case(c, probe.shape) : Planned{};
+    sum.seconds += seconds_of(c, probe, planned, crowd(c, here, cores));
     const auto of_ranks = memory_of_ranks(c, probe, planned, here);
     sum.memory_bytes = std::max(sum.memory_bytes, std::ranges::max(of_ranks));
     found.first_step_s[network] = probe.first_step_s;
