@@ -54,7 +54,7 @@ class InstantBackend final : public c10d::Backend {
   }
 };
 
-struct Message {
+struct PricedMessage {
   int from = 0, to = 0;
   std::int64_t bytes = 0, start_ns = 0, end_ns = 0;
 };
@@ -66,8 +66,8 @@ std::int64_t ns(plan::Picoseconds time) {
 }
 
 /// The messages of two simulated steps, in the order of their starts.
-std::vector<Message> simulated(const plan::Planner& planner,
-                               const plan::PlanInput& input) {
+std::vector<PricedMessage> simulated(const plan::Planner& planner,
+                                     const plan::PlanInput& input) {
   auto costs = simulator::toy_costs(input);
   costs.machine.device = costs.machine.network = {
       .bytes_per_s = kBytesPerS,
@@ -78,11 +78,11 @@ std::vector<Message> simulated(const plan::Planner& planner,
       simulator::compile(planner, input, {.steps = 2, .fold = false});
   simulator::Simulator simulation(job);
   simulation.run(costs);
-  std::vector<Message> all;
+  std::vector<PricedMessage> all;
   for (std::size_t t = 0; t < job.transfers.size(); ++t) {
     const simulator::Transfer& transfer = job.transfers[t];
     const auto shape = static_cast<std::size_t>(transfer.shape);
-    Message one{.bytes = job.message_shapes[shape].bytes};
+    PricedMessage one{.bytes = job.message_shapes[shape].bytes};
     for (std::uint32_t e = 0; e < transfer.device_ends; ++e) {
       const auto& end = job.device_ends[transfer.first_device_end + e];
       (end.out ? one.from : one.to) =
@@ -95,7 +95,7 @@ std::vector<Message> simulated(const plan::Planner& planner,
     one.end_ns = ns(simulation.transfers()[t].end);
     all.push_back(one);
   }
-  std::ranges::stable_sort(all, {}, &Message::start_ns);
+  std::ranges::stable_sort(all, {}, &PricedMessage::start_ns);
   return all;
 }
 
@@ -126,7 +126,7 @@ class Emulated {
     }
   }
 
-  std::vector<Channel::Work> start(const Message& message) {
+  std::vector<Channel::Work> start(const PricedMessage& message) {
     const at::Tensor values = at::zeros({message.bytes / 4});
     const int tag = tags_[{message.from, message.to}]++;
     auto works =
@@ -156,11 +156,11 @@ bool ended(const std::vector<Channel::Work>& works) {
 void expect_equal_times(const plan::Planner& planner,
                         const plan::PlanInput& input,
                         std::size_t messages) {
-  const std::vector<Message> all = simulated(planner, input);
+  const std::vector<PricedMessage> all = simulated(planner, input);
   ASSERT_EQ(all.size(), messages);
   Emulated emulated(static_cast<int>(input.world));
   std::set<std::int64_t> times;
-  for (const Message& one : all) {
+  for (const PricedMessage& one : all) {
     times.insert({one.start_ns, one.end_ns - 1, one.end_ns});
   }
   std::vector<std::vector<Channel::Work>> works;

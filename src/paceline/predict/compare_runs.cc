@@ -267,8 +267,9 @@ std::string name_of(const Configuration& c,
        {std::pair{&Configuration::model, ""},
         std::pair{&Configuration::replay, ""},
         std::pair{&Configuration::link, "link "}}) {
+    const auto key = member;
     const bool differs = std::ranges::any_of(cases, [&](const Compared& it) {
-      return it.configuration.*member != c.*member;
+      return it.configuration.*key != c.*key;
     });
     if (differs && !(c.*member).empty()) {
       name += fmt::format(", {}{}", word, c.*member);
