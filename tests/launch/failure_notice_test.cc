@@ -99,7 +99,7 @@ TEST(Explain, a_consequence_names_the_rank_whose_process_has_ended) {
   EXPECT_EQ(explain_failure(*store, kConsequence, kHosts, 1h, {.ended = ended}),
             "server 0 (rank 1) on host b: ended without an error message; last "
             "heartbeat at step 12");
-  EXPECT_EQ(await_cause(*store, kHosts, {}, 0ms)->rank, 1) << "it is posted";
+  EXPECT_EQ(await_cause(*store, 0, kHosts, {}, 0ms)->rank, 1) << "it is posted";
 }
 
 TEST(Explain, a_hurried_consequence_claims_no_cause) {
@@ -116,10 +116,41 @@ TEST(Explain, a_rank_that_said_why_it_ends_is_not_dead) {
   post_failure(*store, {1, "b", "connection to a peer lost", true, 3});
   const EndedRanks ended = [] { return std::vector{1}; };
   EXPECT_FALSE(find_ended(*store, kHosts, ended));
-  EXPECT_FALSE(await_cause(*store, kHosts, ended, 0ms));
   const EndedRanks both = [] { return std::vector{1, 2}; };
-  EXPECT_EQ(await_cause(*store, kHosts, both, 0ms)->text,
+  EXPECT_EQ(await_cause(*store, 0, kHosts, both, 0ms)->text,
             "ended without an error message before it began");
+}
+
+TEST(AwaitCause, names_the_only_rank_that_does_not_answer) {
+  MemoryStore store;
+  EXPECT_FALSE(await_cause(store, 0, kHosts, {}, 0ms)) << "two are silent";
+  post_failure(store, {1, "b", "connection to a peer lost", true, 3});
+  const auto mute = await_cause(store, 0, kHosts, {}, 0ms);
+  ASSERT_TRUE(mute);
+  EXPECT_EQ(mute->rank, 2);
+  EXPECT_EQ(mute->text,
+            "did not answer when all ranks were asked to stop before it began");
+  EXPECT_EQ(job_failure(store)->rank, 2);
+}
+
+TEST(AwaitCause, accuses_none_of_those_that_are_asked_to_stop) {
+  const auto store = std::make_shared<MemoryStore>();
+  Heartbeat(store, 2, 0ms).finish();
+  std::jthread other([&] { await_cause(*store, 1, kHosts, {}, 1h); });
+  wait_for(*store, "failure/asked/1", 10s);
+  EXPECT_FALSE(await_cause(*store, 0, kHosts, {}, 0ms));
+  EXPECT_FALSE(job_failure(*store));
+  post_failure(*store, kOwn);  // ends the other one's wait
+}
+
+TEST(Explain, a_hurried_rank_names_the_only_one_that_does_not_answer) {
+  MemoryStore store;
+  await_cause(store, 2, kHosts, {}, 0ms);
+  EXPECT_EQ(
+      explain_failure(
+          store, kConsequence, kHosts, 1h, {.hurried = [] { return true; }}),
+      "rank 1 on host b: did not answer when all ranks were asked to stop "
+      "before it began");
 }
 
 // Launchers end all ranks once one has ended.

@@ -204,8 +204,11 @@ launch::FailureNotice cause_of_stop(const World& world) {
     return asked;
   }
   try {
-    return launch::await_cause(
-               *world.store, world.hosts, ended_of(world), kCauseTimeout)
+    return launch::await_cause(*world.store,
+                               world.self.rank,
+                               world.hosts,
+                               ended_of(world),
+                               kCauseTimeout)
         .value_or(asked);
   } catch (const WorldError& error) {
     return world.rank_0_serves_store ? lost_store(world, error.what()) : asked;

@@ -30,6 +30,11 @@ std::string failure_key(int rank) {
   return fmt::format("failure/{}", rank);
 }
 
+// Set by a rank that its launcher has asked to stop.
+std::string asked_key(int rank) {
+  return fmt::format("failure/asked/{}", rank);
+}
+
 std::string encode(const FailureNotice& notice) {
   return nlohmann::json(notice).dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -70,6 +75,29 @@ std::optional<FailureNotice> find_silent(
     return notice_of_death(silent->rank, silent->last, hosts);
   }
   return std::nullopt;
+}
+
+// Where a launcher has asked all ranks to stop, because one has died: that one
+// is among those that do not answer.
+std::optional<FailureNotice> find_mute(KeyValueStore& store,
+                                       const std::vector<std::string>& hosts) {
+  std::optional<FailureNotice> mute;
+  for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
+    const auto last = read_progress(store, rank);
+    if ((last && last->done) || failure_of(store, rank) ||
+        store.get(asked_key(rank))) {
+      continue;
+    }
+    if (mute) {
+      return std::nullopt;
+    }
+    mute = {.rank = rank,
+            .host = hosts[static_cast<std::size_t>(rank)],
+            .text = "did not answer when all ranks were asked to stop" +
+                    last_heard_text(last),
+            .role = role_of(last)};
+  }
+  return mute;
 }
 
 }  // namespace
@@ -129,19 +157,26 @@ bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder) {
 }
 
 std::optional<FailureNotice> await_cause(KeyValueStore& store,
+                                         int rank,
                                          const std::vector<std::string>& hosts,
                                          const EndedRanks& ended,
                                          std::chrono::milliseconds timeout) {
+  store.set(asked_key(rank), "1");
   const Stopwatch<> watch;
   for (;;) {
     if (auto cause = job_failure(store)) {
       return cause;
     }
-    if (const auto dead = find_ended(store, hosts, ended)) {
+    const bool late = watch.elapsed() >= timeout;
+    auto dead = find_ended(store, hosts, ended);
+    if (!dead && late) {
+      dead = find_mute(store, hosts);
+    }
+    if (dead) {
       post_cause(store, *dead);
       return job_failure(store);
     }
-    if (watch.elapsed() >= timeout) {
+    if (late) {
       return std::nullopt;
     }
     std::this_thread::sleep_for(kPoll);
@@ -189,6 +224,11 @@ std::optional<std::string> explain_failure(
   }
   FailureNotice unexplained = mine;
   if (hurries) {
+    if (const auto mute = find_mute(store, hosts)) {
+      return post_death(store, *mute, mine.rank)
+                 ? std::optional(message_of(*mute))
+                 : std::nullopt;
+    }
     unexplained.text =
         "was asked to stop before it knew which other rank has failed: " +
         mine.text;

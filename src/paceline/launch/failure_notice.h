@@ -55,9 +55,11 @@ std::optional<FailureNotice> find_ended(KeyValueStore& store,
 /// thread is the one that prints it, because several find the same.
 bool post_death(KeyValueStore& store, const FailureNotice& dead, int finder);
 
-/// The job's cause, once it is posted or a rank has ended; nothing after
-/// `timeout`.
+/// For `rank`, whose launcher has asked all ranks to stop: the job's cause,
+/// once it is posted or a rank has ended; after `timeout` the only rank that
+/// has neither answered nor posted anything, if there is but one.
 std::optional<FailureNotice> await_cause(KeyValueStore& store,
+                                         int rank,
                                          const std::vector<std::string>& hosts,
                                          const EndedRanks& ended,
                                          std::chrono::milliseconds timeout);
