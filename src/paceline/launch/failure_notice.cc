@@ -100,6 +100,24 @@ std::optional<FailureNotice> find_mute(KeyValueStore& store,
   return mute;
 }
 
+// What a rank tells that has found no cause in time.
+FailureNotice without_cause(KeyValueStore& store,
+                            const FailureNotice& mine,
+                            const std::vector<std::string>& hosts,
+                            bool hurries) {
+  if (!hurries) {
+    return mine;
+  }
+  if (const auto mute = find_mute(store, hosts)) {
+    return *mute;
+  }
+  FailureNotice asked = mine;
+  asked.text =
+      "was asked to stop before it knew which other rank has failed: " +
+      mine.text;
+  return asked;
+}
+
 }  // namespace
 
 std::string message_of(const FailureNotice& notice) {
@@ -222,19 +240,9 @@ std::optional<std::string> explain_failure(
     hurries = hurries || (witness.hurried && witness.hurried());
     std::this_thread::sleep_for(kPoll);
   }
-  FailureNotice unexplained = mine;
-  if (hurries) {
-    if (const auto mute = find_mute(store, hosts)) {
-      return post_death(store, *mute, mine.rank)
-                 ? std::optional(message_of(*mute))
-                 : std::nullopt;
-    }
-    unexplained.text =
-        "was asked to stop before it knew which other rank has failed: " +
-        mine.text;
-  }
-  return post_cause(store, unexplained) ? std::optional(message_of(unexplained))
-                                        : std::nullopt;
+  const FailureNotice last = without_cause(store, mine, hosts, hurries);
+  return post_death(store, last, mine.rank) ? std::optional(message_of(last))
+                                            : std::nullopt;
 }
 
 void announce_printed(KeyValueStore& store) {
