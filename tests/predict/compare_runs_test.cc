@@ -126,6 +126,16 @@ TEST(CompareRuns, NamesWhatRowsDifferInAndCountsTheValidOnes) {
       << comparison.conclusion;
 }
 
+TEST(CompareRuns, AnOptimizerOfItsOwnConstantsIsPricedByItsRule) {
+  records::RunRecord rule = run("bsp", 1), own = rule;
+  rule.configuration.optimizer = "adamw";
+  own.configuration.optimizer = "bert-adamw";
+  const Comparison comparison = compare({rule, own});
+  ASSERT_TRUE(comparison.cases.at(0).predicted_s);
+  EXPECT_EQ(comparison.cases.at(1).predicted_s,
+            comparison.cases.at(0).predicted_s);
+}
+
 TEST(CompareRuns, NeedsADescribedNetwork) {
   EXPECT_EQ(compare_runs(std::vector{run("bsp", 1)}, {}), std::nullopt);
 }

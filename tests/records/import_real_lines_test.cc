@@ -52,20 +52,6 @@ TEST(ImportRealLines, ALogOfTensorFlowHasItsWindow) {
       0.5);
 }
 
-TEST(ImportRealLines, OneFlow) {
-  // Oneflow-Inc/DLPerf, OneFlow/Classification/ConvNets/resnet50v1.5/
-  // extract_cnn_result.py.
-  const std::string images =
-      "train: epoch 0, iter 20, loss: 7.087004, top_1: 0.000000, top_k: "
-      "0.000000, samples/s: 3988.891 1597933942.9863544\n"
-      "train: epoch 0, iter 120, loss: 1.050499, top_1: 1.000000, top_k: "
-      "1.000000, samples/s: 5917.583 1597933977.6064055\n";
-  const RunRecord record =
-      import_dlperf_log(images, "oneflow/2n8g/rn50_b128_fp32_1.log").at(0);
-  EXPECT_NEAR(
-      static_cast<double>(record.ranks.at(0).window_ns), 34.6200511e9, 1e3);
-}
-
 TEST(ImportRealLines, NgcPyTorch) {
   // Oneflow-Inc/DLPerf, NVIDIADeepLearningExamples/PyTorch/resnet50v1.5/
   // README.md, lines 347 ff.

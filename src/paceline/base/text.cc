@@ -31,19 +31,29 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return up[b.size()];
 }
 
-std::optional<std::string> nearest_name(std::string_view name,
-                                        std::span<const std::string> known) {
-  const std::string* nearest = nullptr;
-  std::size_t least = 0;
+std::vector<std::string> nearest_names(std::string_view name,
+                                       std::span<const std::string> known) {
+  std::vector<std::string> nearest;
+  std::size_t least = std::string::npos;
   for (const std::string& candidate : known) {
     const std::size_t distance = edit_distance(name, candidate);
-    const std::size_t allowed = std::max<std::size_t>(1, candidate.size() / 3);
-    if (distance <= allowed && (nearest == nullptr || distance < least)) {
-      nearest = &candidate;
+    if (distance > std::max<std::size_t>(1, candidate.size() / 3) ||
+        distance > least) {
+      continue;
+    }
+    if (distance < least) {
+      nearest.clear();
       least = distance;
     }
+    nearest.push_back(candidate);
   }
-  return nearest == nullptr ? std::nullopt : std::optional(*nearest);
+  return nearest;
+}
+
+std::optional<std::string> nearest_name(std::string_view name,
+                                        std::span<const std::string> known) {
+  const auto nearest = nearest_names(name, known);
+  return nearest.empty() ? std::nullopt : std::optional(nearest.front());
 }
 
 std::string unknown_name(std::string_view kind,

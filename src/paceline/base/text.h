@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paceline {
 
@@ -14,8 +15,12 @@ namespace paceline {
 /// neighbors that turn `a` into `b` (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known name that `name` was most likely meant to be: the nearest one, at
-/// most a third of its length away; nothing where none is that near.
+/// The known names that are nearest to `name`, each at most a third of its
+/// length away, in their order.
+std::vector<std::string> nearest_names(std::string_view name,
+                                       std::span<const std::string> known);
+
+/// The first of them: what `name` was most likely meant to be.
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> known);
 

@@ -76,7 +76,6 @@ struct Partial {
   std::map<std::string, std::string, std::less<>> where;
 };
 
-/// One table of the file over the defaults, under the flags.
 /// Beside a sweep, a case of one rank is what its cases are compared with.
 bool is_baseline(const RawSettings& raw, const RawValues& block) {
   const auto ranks = block.find("ranks");
@@ -84,6 +83,7 @@ bool is_baseline(const RawSettings& raw, const RawValues& block) {
          ranks->second.front().text == "1";
 }
 
+/// One table of the file over the defaults, under the flags.
 struct Block {
   RawValues values;
   bool ddp_protocol = false;  // its worlds are the rows of that protocol

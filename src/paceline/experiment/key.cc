@@ -168,25 +168,16 @@ std::string read(const Key& key, const Owner& from) {
 /// begin with it, else the nearest ones.
 std::vector<std::string> likely_flags(const std::string& flag) {
   constexpr std::size_t kMost = 2;
-  std::vector<std::string> longer;
-  std::vector<std::string> nearest;
-  std::size_t least = std::string::npos;
+  std::vector<std::string> known, longer;
   for (const Key& key : keys()) {
-    const std::string one = flag_of(key);
-    if (one.starts_with(flag) && flag.find_first_not_of('-') < flag.size()) {
-      longer.push_back(one);
-    }
-    const std::size_t distance = edit_distance(flag, one);
-    if (distance < least &&
-        distance <= std::max<std::size_t>(1, one.size() / 3)) {
-      nearest.clear();
-      least = distance;
-    }
-    if (distance == least) {
-      nearest.push_back(one);
+    known.push_back(flag_of(key));
+    if (known.back().starts_with(flag) &&
+        flag.find_first_not_of('-') < flag.size()) {
+      longer.push_back(known.back());
     }
   }
-  std::vector<std::string>& likely = longer.empty() ? nearest : longer;
+  std::vector<std::string> likely =
+      longer.empty() ? nearest_names(flag, known) : longer;
   std::ranges::stable_sort(likely, {}, &std::string::size);
   likely.resize(std::min(likely.size(), kMost));
   return likely;

@@ -100,7 +100,7 @@ std::optional<FailureNotice> find_mute(KeyValueStore& store,
   return mute;
 }
 
-// What a rank tells that has found no cause in time.
+// What a rank reports that has found no cause in time.
 FailureNotice without_cause(KeyValueStore& store,
                             const FailureNotice& mine,
                             const std::vector<std::string>& hosts,

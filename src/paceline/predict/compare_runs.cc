@@ -15,6 +15,7 @@
 #include "paceline/predict/predict.h"
 #include "paceline/predict/request_profile.h"
 #include "paceline/predict/tables.h"
+#include "paceline/records/optimizer.h"
 #include "paceline/records/samples.h"
 #include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
@@ -91,7 +92,7 @@ PredictRequest request_of(const Configuration& c,
                          .bucket_mb = c.bucket_mb,
                          .ranks = c.ranks,
                          .batch_size = c.batch_size,
-                         .optimizer = c.optimizer,
+                         .optimizer = records::update_rule_of(c.optimizer),
                          .engine = c.engine};
   if (emulates_links(c)) {
     describe_emulated_links(c, request);

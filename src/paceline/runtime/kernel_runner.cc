@@ -17,9 +17,10 @@
 namespace paceline::runtime {
 namespace {
 
-bool starts(const plan::Kernel& kernel) {
+const plan::KernelTraits& traits_of(const plan::Kernel& kernel) {
+  static constexpr plan::KernelTraits kNone;
   const plan::KernelTraits* traits = plan::find_kernel_traits(kernel.name);
-  return traits != nullptr && traits->starts;
+  return traits == nullptr ? kNone : *traits;
 }
 
 }  // namespace
@@ -53,7 +54,8 @@ void KernelRunner::sleep_until(std::int64_t ns,
 
 void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   const std::int64_t began = steady_ns();
-  if (started_ && starts(kernel)) {
+  const plan::KernelTraits& traits = traits_of(kernel);
+  if (started_ && traits.starts) {
     return;
   }
   if (const auto time = time_ ? time_(kernel) : std::nullopt) {
@@ -64,8 +66,7 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(
       c10::autocast_dispatch_keyset);
   find_kernel(kernel.name).run(rule_, call_of(ref, kernel));
-  const auto* traits = plan::find_kernel_traits(kernel.name);
-  if (traits != nullptr && traits->codes) {
+  if (traits.codes) {
     const std::int64_t coded = steady_ns() - began;
     coding_ns_ += coded;
     if (stretch_ > 1) {
@@ -79,7 +80,7 @@ void KernelRunner::run(plan::OpRef ref, const plan::Kernel& kernel) const {
 void KernelRunner::start(const plan::CommPlan& first) {
   for (std::size_t i = 0; i < first.ops.size(); ++i) {
     const auto* kernel = std::get_if<plan::Kernel>(&first.ops[i].work);
-    if (kernel != nullptr && starts(*kernel)) {
+    if (kernel != nullptr && traits_of(*kernel).starts) {
       run({0, static_cast<plan::OpIndex>(i)}, *kernel);
     }
   }
@@ -89,7 +90,7 @@ void KernelRunner::start(const plan::CommPlan& first) {
 Call KernelRunner::call_of(plan::OpRef ref, const plan::Kernel& kernel) const {
   Call call = operands_.resolve(kernel);
   call.random = {.seed = seed_, .step = ref.step, .op = ref.op};
-  if (beat_) {
+  if (beat_ && traits_of(kernel).starts) {  // others are done in a moment
     call.beat = [this, step = ref.step, name = std::string(kernel.name)] {
       beat_(step, name);
     };

@@ -120,14 +120,17 @@ void check_coded(const StrategySpec& spec) {
   }
   const bool contracts =
       spec.codec.row->make(spec.codec.options)->contraction().has_value();
-  const std::string able = fmt::format(
-      "{}",
-      fmt::join(names_of(codecs(),
-                         [](const auto& row) {
-                           return row.guarantee != Guarantee::kNeutral &&
-                                  row.make(resolve(row, {}, {}))->contraction();
-                         }),
-                ", "));
+  const auto able = [] {
+    return fmt::format(
+        "{}",
+        fmt::join(
+            names_of(codecs(),
+                     [](const auto& row) {
+                       return row.guarantee != Guarantee::kNeutral &&
+                              row.make(resolve(row, {}, {}))->contraction();
+                     }),
+            ", "));
+  };
   if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
     refuse(fmt::format(
         "'{}' over '{}' sends the parameters themselves; take identity, or {} "
@@ -141,14 +144,14 @@ void check_coded(const StrategySpec& spec) {
         fmt::join(
             names_of(update_rules(), [](const auto& row) { return row.coded; }),
             ", "),
-        contracts ? "" : " and a codec of " + able));
+        contracts ? "" : " and a codec of " + able()));
   }
   if (!contracts) {
     refuse(fmt::format(
         "neighbors need codes that keep a share of every change of one rank's "
         "parameters, as those of '{}' do not; take {}",
         codec.name,
-        able));
+        able()));
   }
 }
 

@@ -32,10 +32,10 @@ struct LayerWork {
   int groups = 1;
 };
 
-/// A network for one input size.
 /// Tokens of a sentence where none are given, of networks that read text.
 constexpr int kDefaultTokens = 64;
 
+/// A network for one input size.
 struct NetworkShape {
   ModelShape model;
   std::vector<LayerWork> work;  // by ModuleId

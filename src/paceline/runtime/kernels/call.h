@@ -39,7 +39,7 @@ struct Call {
   std::span<const double> numbers;
   plan::Slice written{};  // the first that the kernel op writes
   RandomKey random{};
-  /// Tells that the rank is alive; for kernels that may take seconds, to be
+  /// Says that the rank is alive; for kernels that may take seconds, to be
   /// called several times a second.
   std::function<void()> beat = [] {};
 };

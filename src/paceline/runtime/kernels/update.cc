@@ -174,14 +174,16 @@ std::vector<Segment> segments_of(const UpdateRule& rule,
 }
 
 // The part of an update's call whose weights decay, or the other part.  A flat
-// slice is cut where they meet.
-Call part_of(const UpdateRule& rule, const Call& call, bool decays) {
+// slice is cut where they meet, into `segments`.
+Call part_of(const Call& call,
+             const std::vector<Segment>& segments,
+             bool decays) {
   const Operand& values = call.reads[0];
   const bool flat =
       values.size() == 1 && values.front().numel() == call.written.count;
   Call part = call;
-  for (std::size_t i = 0; i < call.writes.size();
-       ++i) {  // the rest are scalars
+  // What is read besides are scalars.
+  for (std::size_t i = 0; i < call.writes.size(); ++i) {
     const Operand& whole = call.reads[i];
     Operand& some = part.reads[i];
     some.clear();
@@ -193,7 +195,7 @@ Call part_of(const UpdateRule& rule, const Call& call, bool decays) {
       }
       continue;
     }
-    for (const Segment& one : segments_of(rule, call.written)) {
+    for (const Segment& one : segments) {
       if (one.decays == decays) {
         some.push_back(
             whole.front().view(-1).narrow(0, one.begin, one.end - one.begin));
@@ -211,10 +213,11 @@ void run_update(const UpdateRule& rule, const Call& call) {
     update(rule, call);
     return;
   }
+  const std::vector<Segment> segments = segments_of(rule, call.written);
+  UpdateRule own = rule;
   for (const bool decays : {true, false}) {
-    UpdateRule own = rule;
     own.weight_decay = decays ? rule.weight_decay : 0;
-    const Call part = part_of(rule, call, decays);
+    const Call part = part_of(call, segments, decays);
     if (!part.reads[0].empty()) {
       update(own, part);
     }
