@@ -35,7 +35,9 @@ plan::PlanInput input_of(const PredictRequest& request) {
   input.world = request.ranks;
   input.local_world = cluster::ranks_per_host(request.cluster, request.ranks);
   input.optimizer.name = request.optimizer;
-  input.optimizer.state_buffers = request.optimizer == "adamw" ? 2 : 1;
+  input.optimizer.state_buffers = request.optimizer == "adamw" ? 2
+                                  : request.momentum           ? 1
+                                                               : 0;
   return input;
 }
 

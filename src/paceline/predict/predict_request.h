@@ -43,6 +43,7 @@ struct PredictRequest {
   std::optional<plan::Picoseconds> update{};    // of all parameters, measured
   std::vector<cluster::CodecTime> codecs{};     // measured; empty: none
   std::string optimizer = "sgd";
+  bool momentum = true;                    // of sgd, which keeps it
   std::string engine{};                    // predict/engine_choice.h
   std::string sparse_engine{};             // of embedding rows; empty: `engine`
   std::optional<std::string> algorithm{};  // of collectives

@@ -211,6 +211,7 @@ void set_tables(const records::Configuration& c, PredictRequest& request) {
   request.tables = job;
   request.ranks = job->ranks();
   request.sparse_engine = c.sparse_engine;
+  request.momentum = c.momentum != 0;
   if (request.batch_size == 0) {
     request.batch_size = static_cast<int>(std::lround(typical_bags(job->bags)));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/access.h"
@@ -140,6 +141,8 @@ class Compiler {
     }
   }
 
+  /// The backward pass ends when a performer's ops have, and the next step
+  /// begins behind it.
   void add_items(std::uint32_t a) {
     Actor& actor = job_.actors[a];
     const RankProgram& program = programs_.of(actor.rank);
@@ -150,20 +153,29 @@ class Compiler {
     add_queues(a);
     StepDependencies dependencies(job_.input.model, program, job_.period);
     std::optional<ItemId> model_work;
+    std::vector<ItemId> performed, before;  // by a performer; the step before
     for (plan::Step step = 0; step < job_.options.steps; ++step) {
       const Dependencies& waits = dependencies.of(step);
       const CommPlan& plan = *program.steps[static_cast<std::size_t>(step)];
+      before = std::exchange(performed, {});
       for (std::size_t i = 0; i < plan.ops.size(); ++i) {
         const auto id = static_cast<ItemId>(job_.items.size());
         Item item = item_of(a, program, step, i);
-        for (const Edge& edge : waits.waits_for[i]) {
-          edges_.emplace_back(at(actor, step - edge.step, edge.op), id);
+        const auto wait_for = [&](ItemId earlier) {
+          edges_.emplace_back(earlier, id);
           ++item.waits;
+        };
+        for (const Edge& edge : waits.waits_for[i]) {
+          wait_for(at(actor, step - edge.step, edge.op));
+        }
+        std::ranges::for_each(before, wait_for);
+        if (!plan.ops[i].performer.empty()) {
+          performed.push_back(id);
         }
         if (plan::is_model_work(plan.ops[i])) {
+          before.clear();  // what follows waits for this
           if (model_work) {
-            edges_.emplace_back(*model_work, id);
-            ++item.waits;
+            wait_for(*model_work);
           }
           model_work = id;
           actor.trains = true;
