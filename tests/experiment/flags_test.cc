@@ -97,12 +97,13 @@ TEST(Flags, UnknownOnesNameTheLikelyOnes) {
       refusal_of_line("--distributed-backend nccl"),
       "unknown flag '--distributed-backend'; here it is '--engine';" + help);
   for (const auto& [former, today] :
-       {std::pair("--warmup-cycles", "--warmup"),
-        std::pair("--master-addr", "--rendezvous"),
-        std::pair("--master-port", "--rendezvous")}) {
+       {std::pair("--warmup-cycles",
+                  "--warmup', which counts steps, 10 a cycle"),
+        std::pair("--master-addr", "--rendezvous'"),
+        std::pair("--master-port", "--rendezvous'")}) {
     EXPECT_EQ(refusal_of_line(std::string(former) + " 5"),
               std::string("unknown flag '") + former + "'; here it is '" +
-                  today + "';" + help);
+                  today + ";" + help);
   }
 }
 

@@ -34,6 +34,7 @@
 #include "paceline/cli/topology.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/failure.h"
+#include "paceline/experiment/key.h"
 #include "paceline/launch/command_guard.h"
 #include "paceline/launch/host_agent.h"
 #include "paceline/measure/rank.h"
@@ -69,6 +70,23 @@ void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   }
 }
 
+/// Refuses the first flag that no option of the command has; CLI11 names it
+/// among its values.
+void refuse_unknown_flag(const CLI::App& command) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      known.push_back("--" + name);
+    }
+  }
+  for (const std::string& extra : command.remaining()) {
+    if (extra.starts_with("-")) {
+      throw UsageError(experiment::unknown_flag(
+          extra.substr(0, extra.find('=')), command.get_name(), known));
+    }
+  }
+}
+
 /// An exit code where the words ask for help, and nothing else is to be done.
 std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -83,6 +101,11 @@ std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);  // --help
+    }
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+      for (const CLI::App* command : app.get_subcommands()) {
+        refuse_unknown_flag(*command);
+      }
     }
     throw UsageError(sentence_of(error));
   }

@@ -89,10 +89,16 @@ void check_device(const Configuration& c,
 void check_ranks(const Configuration& c, const Machine& m, const Where& where) {
   const std::string origin = where("ranks");
   if (m.joined() && c.ranks > m.world()) {
-    throw UsageError(fmt::format("{}: '{}', but {} were started or have a slot",
-                                 origin,
-                                 c.ranks,
-                                 m.world()));
+    throw UsageError(fmt::format(
+        "{}: '{}'{}, but {} were started or have a slot",
+        origin,
+        c.ranks,
+        c.has_tables() && c.servers > 0
+            ? fmt::format(" ({} trainers, {} servers and the master)",
+                          c.trainers,
+                          c.servers)
+            : "",
+        m.world()));
   }
   if (!m.joined() && c.device == "cuda" && c.ranks > m.cuda_devices) {
     throw UsageError(fmt::format(

@@ -69,7 +69,8 @@ Flags::Flags(CLI::App& app) : app_(app) {
 void Flags::refuse_unknown() const {
   for (const std::string& extra : app_.remaining()) {
     if (extra.starts_with("-")) {
-      throw UsageError(unknown_flag(extra.substr(0, extra.find('='))));
+      throw UsageError(
+          unknown_flag(extra.substr(0, extra.find('=')), "run", all_flags()));
     }
   }
   if (!app_.remaining().empty()) {

@@ -166,14 +166,13 @@ std::string read(const Key& key, const Owner& from) {
 
 /// The flags, at most two, that `flag` was most likely meant to be: those that
 /// begin with it, else the nearest ones.
-std::vector<std::string> likely_flags(const std::string& flag) {
+std::vector<std::string> likely_flags(const std::string& flag,
+                                      const std::vector<std::string>& known) {
   constexpr std::size_t kMost = 2;
-  std::vector<std::string> known, longer;
-  for (const Key& key : keys()) {
-    known.push_back(flag_of(key));
-    if (known.back().starts_with(flag) &&
-        flag.find_first_not_of('-') < flag.size()) {
-      longer.push_back(known.back());
+  std::vector<std::string> longer;
+  for (const std::string& name : known) {
+    if (name.starts_with(flag) && flag.find_first_not_of('-') < flag.size()) {
+      longer.push_back(name);
     }
   }
   std::vector<std::string> likely =
@@ -181,6 +180,13 @@ std::vector<std::string> likely_flags(const std::string& flag) {
   std::ranges::stable_sort(likely, {}, &std::string::size);
   likely.resize(std::min(likely.size(), kMost));
   return likely;
+}
+
+/// How the present key counts.
+std::string count_text(const Former& former) {
+  return former.steps.empty()
+             ? ""
+             : fmt::format(", which counts steps, {} a cycle", former.steps);
 }
 
 std::string range_text(const Key& key, std::string_view noun) {
@@ -198,13 +204,19 @@ const Key* find_key(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-const Key* find_former(std::string_view name) {
-  const auto all = keys();
-  const std::string word = fmt::format(" {} ", name);
-  const auto found = std::ranges::find_if(all, [&](const Key& key) {
-    return fmt::format(" {} ", key.formerly).find(word) != std::string::npos;
-  });
-  return name.empty() || found == all.end() ? nullptr : &*found;
+Former find_former(std::string_view name) {
+  for (const Key& key : keys()) {
+    std::string_view rest = key.formerly;
+    while (!rest.empty()) {
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+      const std::size_t star = std::min(word.find('*'), word.size());
+      if (word.substr(0, star) == name) {
+        return {&key, word.substr(std::min(star + 1, word.size()))};
+      }
+    }
+  }
+  return {};
 }
 
 std::string flag_of(const Key& key) {
@@ -320,30 +332,57 @@ std::string unknown_key(const std::string& name, bool with_tables) {
   if (with_tables) {
     known.insert(known.end(), {"case", "sweep"});
   }
-  const Key* former = find_former(name);
-  return former == nullptr
+  const Former former = find_former(name);
+  return former.key == nullptr
              ? unknown_name("key", name, known)
-             : fmt::format("unknown key '{}'; here it is '{}'. Known: {}",
+             : fmt::format("unknown key '{}'; here it is '{}'{}. Known: {}",
                            name,
-                           former->name,
+                           former.key->name,
+                           count_text(former),
                            fmt::join(known, ", "));
 }
 
-std::string unknown_flag(const std::string& flag) {
+std::vector<std::string> all_flags() {
+  std::vector<std::string> flags;
+  for (const Key& key : keys()) {
+    flags.push_back(flag_of(key));
+  }
+  return flags;
+}
+
+std::string unknown_flag(const std::string& flag,
+                         std::string_view command,
+                         const std::vector<std::string>& known) {
   std::string name =
       flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
   std::ranges::replace(name, '-', '_');
-  const Key* former = find_former(name);
-  const std::vector<std::string> likely = likely_flags(flag);
+  const Former former = find_former(name);
+  const Key* key = former.key != nullptr ? former.key : find_key(name);
+  const bool taken =
+      key != nullptr && std::ranges::find(known, flag_of(*key)) != known.end();
+  if (key != nullptr && !taken) {
+    return fmt::format(
+        "'{}' is {}; paceline {} does not take it",
+        flag,
+        former.key == nullptr
+            ? "a flag of paceline run"
+            : fmt::format(
+                  "'{}' of paceline run{}", flag_of(*key), count_text(former)),
+        command);
+  }
+  const std::vector<std::string> likely = likely_flags(flag, known);
   const std::string meant =
-      former != nullptr ? fmt::format("; here it is '{}'", flag_of(*former))
+      former.key != nullptr
+          ? fmt::format(
+                "; here it is '{}'{}", flag_of(*key), count_text(former))
       : likely.empty()
           ? ""
           : fmt::format("; did you mean '{}'?", fmt::join(likely, "' or '"));
-  return fmt::format("unknown flag '{}'{}{} paceline run --help lists all",
+  return fmt::format("unknown flag '{}'{}{} paceline {} --help lists all",
                      flag,
                      meant,
-                     meant.ends_with('?') ? "" : ";");
+                     meant.ends_with('?') ? "" : ";",
+                     command);
 }
 
 }  // namespace paceline::experiment

@@ -185,7 +185,7 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "warmup", .metavar = "N",
      .help = "iterations before the measured ones, discarded",
      .field = &C::warmup, .group = Group::kMeasuring, .minimum = 0,
-     .formerly = "warmup_cycles"},
+     .formerly = "warmup_cycles*10"},
     {.name = "steps", .metavar = "N", .help = "measured iterations",
      .field = &C::steps, .group = Group::kMeasuring, .minimum = 1},
     {.name = "sync_each_step", .metavar = "",
