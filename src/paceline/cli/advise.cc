@@ -15,6 +15,7 @@
 #include "paceline/cli/warnings.h"
 #include "paceline/plan/engine_traits.h"
 #include "paceline/predict/advise.h"
+#include "paceline/predict/engine_choice.h"
 #include "paceline/predict/placements.h"
 #include "paceline/report/command.h"
 
@@ -29,12 +30,14 @@ std::string condition_of(const JobFlags& job) {
              : "";
 }
 
-/// A note that the strategy was priced with the costs of a program that does
-/// not run here, and which engine runs it instead.  Empty if the priced engine
-/// runs, and for a replay, whose engine the condition names.
+/// A note that the job was priced with the costs of another engine than the one
+/// that runs it.  Empty for a replay of a built engine's costs, whose engine
+/// the condition names.
 std::string engine_note(const records::Configuration& priced,
                         const records::Configuration& run) {
-  return plan::find_engine_traits(priced.engine) != nullptr
+  const bool named =
+      !run.replay.empty() && plan::find_engine_traits(priced.engine) != nullptr;
+  return named || priced.engine == run.engine
              ? ""
              : fmt::format("  priced with --engine {}; it runs on {}\n",
                            priced.engine,
@@ -147,10 +150,17 @@ int AdviseCommand::place_tables() const {
   records::Configuration best = tables_.configuration(job_);
   best.placement = strategies::name_of(ranked.front().placement);
   best.servers = ranked.front().colocated ? 0 : best.servers;
-  best.strategy = request.strategy;
-  fmt::print("\n  {} {}\n",
-             report::hybrid_command_of(best),
-             shell_command(cluster_words(job_.cluster())));
+  best.optimizer = request.optimizer;
+  best.engine = predict::engine_of(request.engine, request.cluster);
+  records::Configuration run = best;
+  const plan::EngineTraits* priced = plan::find_engine_traits(best.engine);
+  if (priced == nullptr || !priced->moves_cpu) {  // where rows are looked up
+    run.engine = plan::engine_for("cpu").name;
+  }
+  fmt::print("\n  {} {}\n{}",
+             report::table_command_of(run, usual_case(job_.model())),
+             shell_command(cluster_words(job_.cluster())),
+             engine_note(best, run));
   return 0;
 }
 

@@ -283,7 +283,8 @@ std::string best_tables_text(const predict::PlacedTables& best,
   }
   tables.text =
       "its share of the critical path: in equal parts what the step is longer "
-      "by; tables are alike and are looked up together";
+      "by; tables are alike and\nare looked up together; 0.0: their rows have "
+      "come when the dense gradients are reduced";
   return "\n" + report::console_text(tables);
 }
 
@@ -344,14 +345,20 @@ std::string placements_text(std::span<const predict::PlacedTables> ranked,
     }
   }
   placements.text =
-      "tables: what the step is longer by than that of the trainers alone";
+      "tables: what the step is longer by than that of the same trainers and "
+      "dense layers alone";
   if (count < ranked.size()) {
     placements.text +=
         fmt::format("; {} more: --top 0 shows all", ranked.size() - count);
   }
   const predict::PlacedTables& best = ranked.front();
   return report::console_text(placements) +
-         "* as fast as the first: of these the one of fewest ranks is taken\n" +
+         fmt::format(
+             "* not told apart: at most {:.1f} % slower than the fastest, "
+             "which "
+             "predictions of published pairs\nof strategies do not tell apart; "
+             "of these fewest ranks, then least memory come first\n",
+             predict::placements_told_apart_by() * 100) +
          fit_text(ranked) +
          (best.bar.why.empty()
               ? ""

@@ -115,7 +115,7 @@ JobFlags::JobFlags(CLI::App& app) {
                      engine_,
                      "whose fits and software costs: nccl, gloo, mpi, link, "
                      "ideal, bytescheduler, byteps, bluefog; left out: that of "
-                     "the cluster file's fits, else nccl"),
+                     "the cluster file's fits, else nccl, or with tables gloo"),
       app.add_option("--engine-costs",
                      engine_costs_,
                      "a file in place of data/engine_costs.toml")

@@ -125,8 +125,9 @@ PredictCommand::PredictCommand(CLI::App& app) : job_(app), tables_(app) {
       ->type_name("PROFILE.json");
   app.add_option("--strategy",
                  strategy_,
-                 "as in paceline run, one or several [fusion; with --from "
-                 "those of the records]")
+                 "as in paceline run, one or several [fusion; of hybrid and "
+                 "dlrm what experiments/ says; with --from those of the "
+                 "records]")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_option("--bucket-mb",
@@ -241,11 +242,11 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster(
     simulator::JobCache* jobs) const {
   predict::PredictRequest request = job_.request();
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
-  const auto strategies = chosen({request.strategy});
   request.steps = steps_;
   request.noise = noise();
   request.jobs = jobs;
   const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
+  const auto strategies = chosen({request.strategy});
   check_number(worlds.size() * strategies.size(), jobs);
   std::vector<Told> told;
   for (const plan::Rank ranks : worlds) {

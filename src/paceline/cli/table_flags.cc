@@ -6,10 +6,26 @@
 
 #include "paceline/base/error.h"
 #include "paceline/experiment/check.h"
-#include "paceline/experiment/key.h"
+#include "paceline/experiment/flags.h"
+#include "paceline/experiment/raw_settings.h"
+#include "paceline/predict/engine_choice.h"
 #include "paceline/predict/tables.h"
 
 namespace paceline::cli {
+
+records::Configuration usual_case(const std::string& model) {
+  const auto raw = experiment::read_raw_settings(
+      experiment::find_experiment(model, experiment::experiment_roots()));
+  records::Configuration usual;
+  for (const auto& [name, values] : raw.defaults) {
+    const experiment::Key* key = experiment::find_key(name);
+    if (key != nullptr && experiment::is_case_key(*key)) {
+      const experiment::RawValue& value = values.front();
+      experiment::assign_key(*key, value.text, value.where, usual);
+    }
+  }
+  return usual;
+}
 
 TableFlags::TableFlags(CLI::App& app) {
   for (const experiment::Key& key : experiment::keys()) {
@@ -23,7 +39,7 @@ TableFlags::TableFlags(CLI::App& app) {
                               [this, &key, flag](const std::string& text) {
                                 experiment::assign_key(
                                     key, text, flag, tables_);
-                                given_ = flag;
+                                given_.push_back(&key);
                               },
                               std::string(key.help))
                            ->type_name(std::string(key.metavar))
@@ -38,8 +54,13 @@ void TableFlags::exclude_beside(CLI::Option& records) {
 }
 
 records::Configuration TableFlags::configuration(const JobFlags& job) const {
-  records::Configuration tables = tables_;
-  tables.model = job.model();
+  records::Configuration tables = usual_case(job.model());
+  for (const experiment::Key* key : given_) {
+    experiment::assign_key(*key,
+                           experiment::read_key(*key, tables_),
+                           experiment::flag_of(*key),
+                           tables);
+  }
   if (job.batch_size()) {
     experiment::check_batch(tables.model,
                             fmt::format("--batch-size {}", *job.batch_size()));
@@ -52,12 +73,16 @@ std::vector<plan::Rank> TableFlags::complete(
     const JobFlags& job, predict::PredictRequest& request) const {
   if (!has_tables(job.model())) {
     if (!given_.empty()) {
-      throw UsageError(
-          fmt::format("{}: {} has no embedding tables", given_, job.model()));
+      throw UsageError(fmt::format("{}: {} has no embedding tables",
+                                   experiment::flag_of(*given_.front()),
+                                   job.model()));
     }
     return job.worlds(request.cluster);
   }
   const records::Configuration tables = configuration(job);
+  request.strategy = tables.strategy;
+  request.engine = predict::engine_of(
+      request.engine, request.cluster, "cpu");  // where rows are looked up
   predict::set_tables(tables, request);
   if (!job.ranks().empty()) {
     throw UsageError(

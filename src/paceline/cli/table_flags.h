@@ -5,10 +5,14 @@
 #include <vector>
 
 #include "paceline/cli/job_flags.h"
+#include "paceline/experiment/key.h"
 #include "paceline/predict/predict_request.h"
 #include "paceline/records/configuration.h"
 
 namespace paceline::cli {
+
+/// The case of the experiment that is named as its network with tables.
+records::Configuration usual_case(const std::string& model);
 
 /// The keys of embedding tables as flags, for whoever predicts a job.
 class TableFlags {
@@ -23,13 +27,14 @@ class TableFlags {
   std::vector<plan::Rank> complete(const JobFlags& job,
                                    predict::PredictRequest& request) const;
 
-  /// What the flags say, of a network with tables.  Throws UsageError for a
-  /// batch that it does not have.
+  /// What `paceline run` measures of a network with tables: what its experiment
+  /// says, with the flags over it.  Throws UsageError for a batch that it does
+  /// not have.
   records::Configuration configuration(const JobFlags& job) const;
 
  private:
   records::Configuration tables_;
-  std::string given_;  // one of the flags; empty: none
+  std::vector<const experiment::Key*> given_;  // the flags that set these
   std::vector<CLI::Option*> options_;
 };
 

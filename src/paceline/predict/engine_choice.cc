@@ -31,13 +31,14 @@ std::vector<std::string> fitted_engines(const cluster::Cluster& cluster) {
 }  // namespace
 
 std::string engine_of(const std::string& asked,
-                      const cluster::Cluster& cluster) {
+                      const cluster::Cluster& cluster,
+                      std::string_view device) {
   if (!asked.empty()) {
     return asked;
   }
   const auto engines = fitted_engines(cluster);
   return engines.size() == 1 ? engines.front()
-                             : std::string(plan::engine_for("cuda").name);
+                             : std::string(plan::engine_for(device).name);
 }
 
 void check_fits(const cluster::Cluster& cluster,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/cluster/cluster.h"
@@ -12,9 +13,10 @@
 namespace paceline::predict {
 
 /// The engine that is asked for; where none is, the one with which all fits of
-/// the cluster that name one were measured, else nccl.
+/// the cluster that name one were measured, else the one made for `device`.
 std::string engine_of(const std::string& asked,
-                      const cluster::Cluster& cluster);
+                      const cluster::Cluster& cluster,
+                      std::string_view device = "cuda");
 
 /// Where `machine` holds no fit: warns of those that the cluster has of other
 /// engines; throws UsageError where measured fits were asked for by name.

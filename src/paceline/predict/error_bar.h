@@ -49,6 +49,10 @@ std::optional<double> told_apart_by(const ErrorBar& one, const ErrorBar& other);
 /// given.
 std::optional<double> sizes_told_apart_by(const ErrorBar& bar);
 
+/// The same of two placements of embedding tables, no pair of which was
+/// published: the largest of all families.
+double placements_told_apart_by();
+
 /// As a record of a step of `step_ns` holds it; empty where there is nothing to
 /// say.
 std::optional<records::ErrorBar> recorded(const ErrorBar& bar,

@@ -8,6 +8,7 @@
 #include "paceline/base/error.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/tables.h"
+#include "paceline/simulator/job_cache.h"
 #include "paceline/strategies/bags_apart.h"
 #include "paceline/strategies/strategy.h"
 
@@ -64,15 +65,25 @@ std::vector<PlanMemory> memory_of(const PredictRequest& request,
       input);
 }
 
-/// The trainers and their dense part, which look nothing up.
-PredictRequest without_tables(PredictRequest request) {
+/// The step of the same trainers and dense layers, as fast as in `predicted`,
+/// which look nothing up.
+plan::Picoseconds step_without_tables(PredictRequest request,
+                                      const Prediction& predicted,
+                                      simulator::JobCache& jobs) {
   const auto parts = strategies::without_bags(request.network.model);
+  const auto bags = static_cast<std::ptrdiff_t>(parts.module);
   request.network.model = parts.dense;
-  request.network.work.erase(request.network.work.begin() +
-                             static_cast<std::ptrdiff_t>(parts.module));
+  request.network.work.erase(request.network.work.begin() + bags);
+  request.profile = predicted.costs.profile;
+  request.profile->forward.erase(request.profile->forward.begin() + bags);
+  request.profile->backward.pop_back();
+  request.samples_per_s.reset();
+  request.machine = predicted.costs.machine;
+  request.software = predicted.costs.software;
   request.ranks = request.tables->trainers;
   request.tables.reset();
-  return request;
+  request.jobs = &jobs;
+  return predict(request).times.step;
 }
 
 /// The job with every placement that there can be: in its own form, and on the
@@ -98,22 +109,37 @@ std::vector<EmbeddingJob> forms_of(EmbeddingJob job) {
   return forms;
 }
 
-std::int64_t microseconds(plan::Picoseconds time) {
-  constexpr std::int64_t kPicoseconds = 1'000'000;
-  return (time + kPicoseconds / 2) / kPicoseconds;
+/// Those that fit, the fastest first; then those that are not told apart from
+/// the first, by what they take.
+void rank(std::vector<PlacedTables>& placed) {
+  std::ranges::stable_sort(placed, {}, [](const PlacedTables& it) {
+    return std::tuple(!it.fits(), it.step);
+  });
+  const auto apart = static_cast<double>(placed.front().step) *
+                     (1 + placements_told_apart_by());
+  for (PlacedTables& it : placed) {
+    it.like_best = it.fits() && static_cast<double>(it.step) <= apart;
+  }
+  const auto unlike =
+      std::ranges::find(placed, false, &PlacedTables::like_best);
+  std::ranges::stable_sort(
+      placed.begin(), unlike, {}, [](const PlacedTables& it) {
+        return std::tuple(it.ranks, it.server_bytes, it.placement);
+      });
 }
 
 }  // namespace
 
 std::vector<PlacedTables> rank_placements(PredictRequest request) {
   PACELINE_CHECK(request.tables.has_value());
-  const plan::Picoseconds alone = predict(without_tables(request)).times.step;
+  simulator::JobCache jobs;
   std::vector<PlacedTables> ranked;
   for (const EmbeddingJob& job : forms_of(*request.tables)) {
     request.tables = job;
     request.ranks = job.ranks();
     const Prediction prediction = predict(request);
     const auto step = prediction.times.step;
+    const auto alone = step_without_tables(request, prediction, jobs);
     const auto memory = memory_of(request, prediction.job->input);
     ranked.push_back({.placement = job.placement,
                       .colocated = job.colocated,
@@ -128,13 +154,7 @@ std::vector<PlacedTables> rank_placements(PredictRequest request) {
                       .fullest_host = fullest_host(memory, request.cluster),
                       .bar = prediction.bar});
   }
-  std::ranges::stable_sort(ranked, {}, [](const PlacedTables& placed) {
-    return std::tuple(!placed.fits(), microseconds(placed.step), placed.ranks);
-  });
-  for (PlacedTables& placed : ranked) {
-    placed.like_best = placed.fits() && microseconds(placed.step) ==
-                                            microseconds(ranked.front().step);
-  }
+  rank(ranked);
   return ranked;
 }
 

@@ -32,21 +32,22 @@ struct PlacedTables {
   std::int64_t server_bytes = 0;
   std::int64_t table_bytes = 0;  // the same of one table, with its copies
   /// The part of the step by which it is longer than a step of the same
-  /// trainers and strategy without tables: 0 to 1.
+  /// trainers, dense layers and strategy without tables: 0 to 1.
   double share = 0;
   /// Of the host that the job fills most; null where the cluster says no
   /// host's memory.
   std::optional<HostUse> fullest_host{};
-  bool like_best = false;  // as fast as the first, to a microsecond
+  bool like_best = false;  // it fits, and is not told apart from the fastest
   ErrorBar bar{};
 
   bool fits() const { return !fullest_host || fullest_host->share() <= 1; }
 };
 
-/// Every placement of the request's tables that its other options allow, those
-/// that fit into the hosts' memory before the others, then the fastest first,
-/// of equally fast ones the one of fewest ranks; where servers are as many as
-/// trainers, also on the trainers.
+/// Every placement of the request's tables that its other options allow; where
+/// servers are as many as trainers, also on the trainers.  First those that fit
+/// into the hosts' memory and are not told apart from the fastest of these: the
+/// one of fewest ranks, then of least memory.  Then the others that fit, the
+/// fastest first, then those that do not.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
 
 }  // namespace paceline::predict

@@ -65,11 +65,12 @@ void add_data(const records::Configuration& c, Line& line) {
 }
 
 // What its tables are.
-void add_tables(const records::Configuration& c, Line& line) {
+void add_tables(const records::Configuration& c,
+                const records::Configuration& usual,
+                Line& line) {
   if (!c.has_tables()) {
     return;
   }
-  const records::Configuration usual;
   line.unless_default("--trainers", c.trainers, usual.trainers);
   line.unless_default("--servers", c.servers, usual.servers);
   line.unless_default("--embeddings", c.embeddings, usual.embeddings);
@@ -82,7 +83,7 @@ void add_tables(const records::Configuration& c, Line& line) {
   line.unless_default("--lookup", c.lookup, usual.lookup);
   line.unless_default("--zipf", c.zipf, usual.zipf);
   line.unless_default("--staleness", c.staleness, usual.staleness);
-  line.where_set("--compat-relu", c.compat_relu);
+  line.where_set("--compat-relu", c.compat_relu && !usual.compat_relu);
   line.unless_default("--sparse-engine", c.sparse_engine, usual.sparse_engine);
 }
 
@@ -143,19 +144,19 @@ std::string command_of(const records::Configuration& c) {
   line.unless_default("--stretch", c.stretch, usual.stretch);
   add_outside(c, line);
   add_data(c, line);
-  add_tables(c, line);
+  add_tables(c, usual, line);
   return line.text;
 }
 
-std::string hybrid_command_of(const records::Configuration& c) {
+std::string table_command_of(const records::Configuration& c,
+                             const records::Configuration& usual) {
   Line line;
-  line.text += " hybrid";
-  line.unless_default("--model", c.model, std::string("hybrid"));
-  if (c.model != "hybrid") {  // whose batches are of varying sizes
-    line.always("--batch-size", fmt::to_string(c.batch_size));
-  }
-  line.unless_default("--strategy", c.strategy, std::string("ddp"));
-  add_tables(c, line);
+  line.text += " " + shell_word(c.model);
+  line.unless_default("--batch-size", c.batch_size, usual.batch_size);
+  line.unless_default("--strategy", c.strategy, usual.strategy);
+  line.always("--engine", c.engine);
+  line.unless_default("--optimizer", c.optimizer, usual.optimizer);
+  add_tables(c, usual, line);
   return line.text;
 }
 

@@ -12,9 +12,10 @@ namespace paceline::report {
 /// machine.
 std::string command_of(const records::Configuration& configuration);
 
-/// The command that runs experiments/hybrid.toml with the model, strategy and
-/// tables of the configuration; flags of what the file says itself are left
-/// out.
-std::string hybrid_command_of(const records::Configuration& configuration);
+/// The command that runs the experiment of the configuration's network with
+/// tables; flags of what the experiment says itself, `usual`, are left out, but
+/// for the engine.
+std::string table_command_of(const records::Configuration& configuration,
+                             const records::Configuration& usual);
 
 }  // namespace paceline::report
