@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "paceline/records/samples.h"
+#include "paceline/report/cases.h"
 #include "paceline/report/text.h"
 #include "paceline/stats/interval.h"
 #include "paceline/stats/mean.h"
@@ -150,14 +152,22 @@ std::string title_of(const records::Configuration& c) {
   return printable(title);
 }
 
-/// The label, or the strategy where several cases have that.
-const std::string& name_of(const CaseRuns& one,
-                           const std::vector<CaseRuns>& cases) {
-  const records::Configuration& c = one.configuration;
-  const auto same = std::ranges::count_if(cases, [&](const CaseRuns& other) {
-    return other.configuration.label == c.label;
-  });
-  return same == 1 ? c.label : c.strategy;
+/// The labels, or the strategies, shortened, where several cases have one.
+std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
+  std::map<std::string, std::vector<std::string>> strategies;
+  for (const CaseRuns& one : cases) {
+    strategies[one.configuration.label].push_back(one.configuration.strategy);
+  }
+  for (auto& [label, all] : strategies) {
+    all = all.size() == 1 ? std::vector{label} : short_strategies(all);
+  }
+  std::map<std::string, std::size_t> taken;
+  std::vector<std::string> names;
+  for (const CaseRuns& one : cases) {
+    const std::string& label = one.configuration.label;
+    names.push_back(strategies[label][taken[label]++]);
+  }
+  return names;
 }
 
 /// Printable, without the digest of its prices where no other is called so.
@@ -189,8 +199,9 @@ Table table_of(const std::vector<CaseRuns>& cases,
         {.name = fmt::format("s on {}", cluster_name(cluster, clusters)),
          .group = "predicted"});
   }
-  for (const CaseRuns& one : cases) {
-    table.rows.push_back(row_of(one, name_of(one, cases), clusters, clocks));
+  const std::vector<std::string> names = names_of(cases);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    table.rows.push_back(row_of(cases[i], names[i], clusters, clocks));
   }
   return table;
 }
@@ -231,8 +242,10 @@ TrainingCurves curves_of(const std::vector<CaseRuns>& cases,
   for (const std::string& cluster : clusters) {
     curves.clusters.push_back(cluster_name(cluster, clusters));
   }
-  for (const CaseRuns& one : cases) {
-    TrainingCurve curve{.name = printable(name_of(one, cases)),
+  const std::vector<std::string> names = names_of(cases);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const CaseRuns& one = cases[i];
+    TrainingCurve curve{.name = printable(names[i]),
                         .points = median_points(one),
                         .predicted_step_s = {}};
     for (const std::string& cluster : clusters) {

@@ -31,8 +31,14 @@ std::vector<Case> group_cases(std::span<const records::RunRecord> records);
 /// not measured.
 std::string plain_label(const Case& one);
 
+/// The strategies without the options that all of them with that part have
+/// alike; as they are where that would make two of them equal.
+std::vector<std::string> short_strategies(
+    const std::vector<std::string>& strategies);
+
 /// A name for each case: the label above, with the parts of the key in which
-/// cases of the same label differ; INVALID where a run was.
+/// cases of the same label differ, strategies shortened; INVALID where a run
+/// was.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
 
 /// The log of another program: what `block` writes of each run, after a line
