@@ -102,10 +102,12 @@ TEST(Summary, EfficiencyIsTheShareOfTheOneRankRate) {
   EXPECT_EQ(rows[0].baseline, "no ddp");
   EXPECT_NEAR(rows[1].efficiency->value, 100.0 / 110.0, 1e-12);
   EXPECT_EQ(rows[2].baseline, "no ddp");
-  // The slower rank's median is 124.9 + 0.1 + 0.1 (its swing) ms.
-  EXPECT_NEAR(rows[2].efficiency->value,
-              100 / (rows[2].step_s->median.value * 1e3),
-              1e-12);
+  // The slower rank's steps last 124.9 + 0.1 ms, its swing cancels.
+  EXPECT_NEAR(rows[2].efficiency->value, 100.0 / 125.0, 1e-12);
+  EXPECT_NEAR(
+      rows[2].efficiency->value,
+      *rows[2].examples_per_s_per_rank() / *rows[0].examples_per_s_per_rank(),
+      1e-12);
 }
 
 TEST(Summary, WithoutAPlainCaseTheSameStrategyOnOneRankIsTheBaseline) {
@@ -127,8 +129,10 @@ TEST(Summary, AnExternalCaseScalesAgainstTheMeasuredOneRankCase) {
       std::vector{alone, fixed_record({"no ddp", "none", 1, 100}), external});
   const CaseSummary& row = tables.at(0).rows.at(2);
   EXPECT_EQ(row.baseline, "no ddp");
-  EXPECT_NEAR(
-      row.efficiency->value, 100 / (row.step_s->median.value * 1e3), 1e-12);
+  EXPECT_NEAR(row.efficiency->value,
+              *row.examples_per_s_per_rank() /
+                  *tables.at(0).rows.at(1).examples_per_s_per_rank(),
+              1e-12);
 }
 
 TEST(Summary, AnotherShapeIsNoBaseline) {
@@ -164,6 +168,7 @@ TEST(Summary, FailedRunsAreKeptBesideTheGoodOnes) {
 TEST(Summary, ZeroStepsGiveNoRatio) {
   RunRecord plain = fixed_record({"no ddp", "none", 1, 100});
   plain.ranks[0].step_ns.assign(10, 0);
+  plain.ranks[0].window_ns = 0;
   const RunRecord test = fixed_record({"1M/2G", "ddp", 2, 120});
   EXPECT_FALSE(summarize(std::vector{plain, test})[0].rows[1].efficiency);
 }

@@ -114,30 +114,66 @@ TEST(AggregateRate, CoversAtTheNominalRateWithinARun) {
               kSimulations * binomial_error(0.95, kSimulations));
 }
 
-TEST(ScalingEfficiency, IsOneForLinearScaling) {
-  const Case base{{1, 1, 1}};
-  const Case slower{{1.25, 1.25, 1.25}};
-  const ScalingCase one{.step_seconds = base, .samples_per_rank = 32};
-  EXPECT_EQ(scaling_efficiency(one, one)->value, 1);
+// A run of one rank whose steps take so many milliseconds.
+Window window_of(const std::vector<std::int64_t>& steps_ms, double samples) {
+  Window window{.step_ns = {{}}, .samples_per_step = samples};
+  for (const std::int64_t ms : steps_ms) {
+    window.step_ns[0].push_back(ms * 1'000'000);
+  }
+  return window;
+}
+
+TEST(ScalingEfficiency, IsTheRatioOfTheRatesPerRank) {
+  // The median step is 10 ms in both, the mean 10 and 12: rates count all.
+  const std::vector base{window_of({10, 10, 10, 10, 10}, 32)};
+  const std::vector test{window_of({10, 10, 10, 10, 20}, 64)};
+  const auto found = scaling_efficiency({base, 1}, {test, 2});
   EXPECT_DOUBLE_EQ(
-      scaling_efficiency(one, {.step_seconds = slower, .samples_per_rank = 32})
-          ->value,
-      0.8);
-  // Half the samples in the same time is half the efficiency.
-  EXPECT_EQ(
-      scaling_efficiency(one, {.step_seconds = base, .samples_per_rank = 16})
-          ->value,
-      0.5);
+      found->value,
+      aggregate_rate(test)->value / 2 / aggregate_rate(base)->value);
+  EXPECT_DOUBLE_EQ(found->value, 10.0 / 12);
+  EXPECT_FALSE(found->interval) << "of five steps";
+  EXPECT_EQ(scaling_efficiency({base, 1}, {base, 1})->value, 1);
+  EXPECT_FALSE(scaling_efficiency({{}, 1}, {test, 2}));
 }
 
 TEST(ScalingEfficiency, ScalesItsIntervalToo) {
-  const Case base{{1.0}, {1.1}, {1.2}};
-  const ScalingCase full{.step_seconds = base, .samples_per_rank = 32};
-  const ScalingCase half{.step_seconds = base, .samples_per_rank = 16};
-  const auto whole = scaling_efficiency(full, full);
-  const auto halved = scaling_efficiency(full, half);
+  const std::vector base{
+      window_of({100}, 32), window_of({110}, 32), window_of({120}, 32)};
+  const std::vector test{
+      window_of({150}, 32), window_of({130}, 32), window_of({140}, 32)};
+  const auto whole = scaling_efficiency({base, 1}, {test, 1});
+  const auto halved = scaling_efficiency({base, 1}, {test, 2});
+  EXPECT_EQ(whole->basis, Basis::kRuns);
+  EXPECT_TRUE(whole->interval->contains(whole->value));
   EXPECT_DOUBLE_EQ(halved->interval->low, whole->interval->low / 2);
   EXPECT_DOUBLE_EQ(halved->interval->high, whole->interval->high / 2);
+}
+
+TEST(ScalingEfficiency, OfOneRunEachHasTheIntervalOfItsSteps) {
+  constexpr int kSimulations = 150;
+  int hits = 0;
+  for (int i = 0; i < kSimulations; ++i) {
+    Random random(11, static_cast<std::uint64_t>(i));
+    std::vector<Window> runs;
+    for (const double scale : {1.0, 2.0}) {
+      Window window{.step_ns = {{}}, .samples_per_step = 32};
+      for (const double ms : simulated(random, 50, 0, normal_noise)) {
+        window.step_ns[0].push_back(
+            static_cast<std::int64_t>(scale * ms * 1e6));
+      }
+      runs.push_back(std::move(window));
+    }
+    const auto found = scaling_efficiency(
+        {std::span(runs).first(1), 1},
+        {std::span(runs).last(1), 1},
+        {.resamples = 200, .seed = static_cast<std::uint64_t>(i)});
+    EXPECT_EQ(found->basis, Basis::kWithinRun);
+    hits += found->interval->contains(0.5) ? 1 : 0;
+  }
+  EXPECT_NEAR(hits,
+              0.95 * kSimulations,
+              kSimulations * binomial_error(0.95, kSimulations));
 }
 
 TEST(AggregateRate, StepsMayAddUpToMoreThanAnIntegerHolds) {

@@ -28,13 +28,6 @@ RunSeconds step_seconds(const Case& one) {
   return runs;
 }
 
-// No ratio can be formed of a step of zero seconds.
-bool all_positive(const RunSeconds& runs) {
-  return std::ranges::all_of(runs, [](const auto& run) {
-    return std::ranges::all_of(run, [](double s) { return s > 0; });
-  });
-}
-
 // Trains on one rank what `other` trains on many.
 bool is_one_rank_twin(const Configuration& one, const Configuration& other) {
   const auto shape = [](const Configuration& c) {
@@ -91,17 +84,6 @@ std::optional<std::size_t> find_baseline(const Case& test,
   return best;
 }
 
-std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
-  const RunSeconds base_s = step_seconds(base);
-  const RunSeconds test_s = step_seconds(test);
-  if (&base == &test || !all_positive(base_s) || !all_positive(test_s)) {
-    return std::nullopt;
-  }
-  return stats::scaling_efficiency(
-      {base_s, static_cast<double>(base.configuration().batch_size)},
-      {test_s, static_cast<double>(test.configuration().batch_size)});
-}
-
 // How many ranks have model work; the others only serve.
 std::int64_t training_ranks(const RunRecord& run) {
   if (run.ranks.size() == 1) {
@@ -129,7 +111,7 @@ double samples_per_step(const RunRecord& run) {
                            run.configuration.batch_size;
 }
 
-std::optional<stats::Estimate> rate(const Case& one) {
+std::vector<stats::Window> windows_of(const Case& one) {
   std::vector<stats::Window> windows;
   for (const RunRecord* run : one.measured()) {
     stats::Window window;
@@ -140,7 +122,20 @@ std::optional<stats::Estimate> rate(const Case& one) {
     window.samples_per_step = samples_per_step(*run);
     windows.push_back(std::move(window));
   }
-  return stats::aggregate_rate(windows);
+  return windows;
+}
+
+std::optional<stats::Estimate> efficiency(const Case& base, const Case& test) {
+  if (&base == &test || base.measured().empty() || test.measured().empty()) {
+    return std::nullopt;
+  }
+  const auto ranks = [](const Case& one) {
+    return static_cast<double>(training_ranks(*one.measured().front()));
+  };
+  const auto base_windows = windows_of(base);
+  const auto test_windows = windows_of(test);
+  return stats::scaling_efficiency({base_windows, ranks(base)},
+                                   {test_windows, ranks(test)});
 }
 
 // Whether the record says that no byte crossed.
@@ -266,7 +261,7 @@ CaseSummary make_row(const Case& one) {
   add_runs(row, one);
   const RunSeconds runs = step_seconds(one);
   row.step_s = stats::summarize_steps(runs);
-  row.examples_per_s = rate(one);
+  row.examples_per_s = stats::aggregate_rate(windows_of(one));
   row.training_ranks =
       one.measured().empty() ? 0 : training_ranks(*one.measured().front());
   row.exposed_s = exposed(one);

@@ -41,7 +41,7 @@ std::string efficiency_text(const std::vector<CaseSummary>& cases) {
   return baselines.empty()
              ? ""
              : printable(fmt::format(
-                   "median rate per rank, as a share of that of '{}'; 100 is "
+                   "examples/s per rank, as a share of those of '{}'; 100 is "
                    "linear scaling",
                    fmt::join(baselines, "' or '")));
 }
@@ -70,6 +70,19 @@ std::string interval_text(const std::vector<CaseSummary>& cases,
   return words.empty()
              ? std::string(kSimulated)
              : fmt::format("{}; of predicted cases: {}", words, kSimulated);
+}
+
+/// Where the table has no interval, but a format with more columns would.
+std::string hidden_intervals_text(const std::vector<CaseSummary>& cases,
+                                  Detail detail) {
+  const auto any_of = [&cases](Detail of) {
+    const IntervalKinds kinds = interval_kinds(cases, of);
+    return kinds.over_runs() || kinds.within_run();
+  };
+  return detail == Detail::kFull || any_of(detail) || !any_of(Detail::kFull)
+             ? ""
+             : "those of examples/s and of the median step are in --format "
+               "markdown, csv and json";
 }
 
 std::string error_bar_text(const std::vector<CaseSummary>& cases) {
@@ -192,6 +205,7 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
   }
   add("data wait", data_wait_text(cases));
   add("[low, high]", interval_text(cases, detail));
+  add("intervals", hidden_intervals_text(cases, detail));
   add("wire", wire_text(cases));
   add("consensus", consensus_text(cases));
   add("late by", lateness_text(cases));

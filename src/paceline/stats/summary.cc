@@ -2,6 +2,8 @@
 #include "paceline/stats/summary.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "paceline/base/error.h"
@@ -68,21 +70,26 @@ struct MeasuredWindow {
   double scale = 1;
 };
 
-std::optional<Interval> rate_within_runs(
-    const std::vector<MeasuredWindow>& windows,
-    const IntervalOptions& options) {
-  std::vector<std::size_t> block_lengths;
+/// Rates of resampled steps, and how many independent blocks they come from;
+/// none where a run has too few steps.
+struct DrawnRates {
+  std::vector<double> rates;
   std::size_t blocks = 0;
+};
+
+DrawnRates draw_rates(const std::vector<MeasuredWindow>& windows,
+                      const IntervalOptions& options) {
+  std::vector<std::size_t> block_lengths;
+  DrawnRates drawn;
   double samples = 0;
   for (const MeasuredWindow& window : windows) {
     if (window.steps < kFewestSteps) {
-      return std::nullopt;
+      return {};
     }
     block_lengths.push_back(block_length(slowest_rank_seconds(window.ranks)));
-    blocks += window.steps / block_lengths.back();
+    drawn.blocks += window.steps / block_lengths.back();
     samples += window.samples;
   }
-  std::vector<double> rates;
   std::vector<std::size_t> indices;
   for (std::size_t draw = 0; draw < options.resamples; ++draw) {
     Random random(options.seed, draw);
@@ -92,10 +99,69 @@ std::optional<Interval> rate_within_runs(
       wall_s +=
           windows[i].scale * kSecondsPerNs * wall_ns(windows[i].ranks, indices);
     }
-    rates.push_back(samples / wall_s);
+    drawn.rates.push_back(samples / wall_s);
   }
-  return percentile_interval(std::move(rates),
-                             expanded_level(options.level, blocks));
+  return drawn;
+}
+
+std::optional<Interval> rate_within_runs(
+    const std::vector<MeasuredWindow>& windows,
+    const IntervalOptions& options) {
+  DrawnRates drawn = draw_rates(windows, options);
+  if (drawn.rates.empty()) {
+    return std::nullopt;
+  }
+  return percentile_interval(std::move(drawn.rates),
+                             expanded_level(options.level, drawn.blocks));
+}
+
+/// None where there are no rates, or where steps of a stranger's record take
+/// no time.
+std::optional<Interval> ratio_within_runs(DrawnRates top,
+                                          const DrawnRates& bottom,
+                                          double level) {
+  if (top.rates.empty() || bottom.rates.empty()) {
+    return std::nullopt;
+  }
+  std::ranges::transform(
+      top.rates, bottom.rates, top.rates.begin(), std::divides<>());
+  const bool finite = std::ranges::all_of(
+      top.rates, [](double ratio) { return std::isfinite(ratio); });
+  return finite
+             ? std::optional(percentile_interval(
+                   std::move(top.rates),
+                   expanded_level(level, std::min(top.blocks, bottom.blocks))))
+             : std::nullopt;
+}
+
+/// The runs of a case that have steps.
+struct MeasuredRuns {
+  explicit MeasuredRuns(std::span<const Window> all) {
+    for (const Window& window : all) {
+      const MeasuredWindow run(window);
+      if (run.steps == 0 || run.wall_s <= 0) {
+        continue;
+      }
+      windows.push_back(run);
+      rates.push_back({run.samples / run.wall_s});
+      samples += run.samples;
+      wall_s += run.wall_s;
+    }
+  }
+
+  double rate() const { return samples / wall_s; }
+
+  std::vector<MeasuredWindow> windows;
+  std::vector<std::vector<double>> rates;  // one "sample" per run
+  double samples = 0;
+  double wall_s = 0;
+};
+
+void widen_to_value(Estimate& estimate) {
+  if (estimate.interval) {
+    estimate.interval->low = std::min(estimate.interval->low, estimate.value);
+    estimate.interval->high = std::max(estimate.interval->high, estimate.value);
+  }
 }
 
 void scale(Estimate& estimate, double factor) {
@@ -152,30 +218,16 @@ std::optional<StepSummary> summarize_steps(Runs runs,
 
 std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
                                        const IntervalOptions& options) {
-  std::vector<MeasuredWindow> measured;
-  std::vector<std::vector<double>> rates;  // one "sample" per run
-  double samples = 0;
-  double wall_s = 0;
-  for (const Window& window : windows) {
-    const MeasuredWindow run(window);
-    if (run.steps == 0 || run.wall_s <= 0) {
-      continue;
-    }
-    measured.push_back(run);
-    rates.push_back({run.samples / run.wall_s});
-    samples += run.samples;
-    wall_s += run.wall_s;
-  }
-  if (measured.empty()) {
+  const MeasuredRuns measured(windows);
+  if (measured.windows.empty()) {
     return std::nullopt;
   }
-  Estimate result = *median_of_runs(rates, options);
-  result.value = samples / wall_s;
-  if (measured.size() < kFewestRuns) {
-    result.interval = rate_within_runs(measured, options);
-  } else if (result.interval) {
-    result.interval->low = std::min(result.interval->low, result.value);
-    result.interval->high = std::max(result.interval->high, result.value);
+  Estimate result = *median_of_runs(measured.rates, options);
+  result.value = measured.rate();
+  if (measured.windows.size() < kFewestRuns) {
+    result.interval = rate_within_runs(measured.windows, options);
+  } else {
+    widen_to_value(result);
   }
   return result;
 }
@@ -183,11 +235,25 @@ std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
 std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
                                            const ScalingCase& test,
                                            const IntervalOptions& options) {
-  PACELINE_CHECK(base.samples_per_rank > 0 && test.samples_per_rank > 0);
-  auto result = ratio_of_medians(base.step_seconds, test.step_seconds, options);
-  if (result) {
-    scale(*result, test.samples_per_rank / base.samples_per_rank);
+  PACELINE_CHECK(base.ranks > 0 && test.ranks > 0);
+  const MeasuredRuns below(base.windows);
+  const MeasuredRuns above(test.windows);
+  if (below.windows.empty() || above.windows.empty()) {
+    return std::nullopt;
   }
+  Estimate result = *ratio_of_medians(above.rates, below.rates, options);
+  result.value = above.rate() / below.rate();
+  if (result.basis == Basis::kRuns) {
+    widen_to_value(result);
+  } else {
+    // Other streams for the base: the steps of both are drawn independently.
+    IntervalOptions others = options;
+    others.seed = ~options.seed;
+    result.interval = ratio_within_runs(draw_rates(above.windows, options),
+                                        draw_rates(below.windows, others),
+                                        options.level);
+  }
+  scale(result, base.ranks / test.ranks);
   return result;
 }
 

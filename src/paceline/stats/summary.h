@@ -65,14 +65,14 @@ std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
 
 /// One case of a scaling experiment.
 struct ScalingCase {
-  Runs step_seconds{};          // of each run, slowest rank
-  double samples_per_rank = 0;  // in one step
+  std::span<const Window> windows{};  // of each run
+  double ranks = 1;                   // that process samples
 };
 
-/// Samples per second and rank of `test` over that of `base`, from medians:
-///   (median step of base / samples of base) /
-///   (median step of test / samples of test).
-/// 1 is linear scaling.  Intervals as in `ratio_of_medians`.
+/// The rate per rank of `test` over that of `base`, rates as `aggregate_rate`
+/// has them; 1 is linear scaling.  Its interval is, from 3 runs of both on,
+/// that of `ratio_of_medians` of the runs' rates; below, a moving-block
+/// bootstrap of the steps of both.  Nothing where a case has no step.
 std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
                                            const ScalingCase& test,
                                            const IntervalOptions& options = {});
