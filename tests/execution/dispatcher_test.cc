@@ -290,6 +290,28 @@ TEST_F(DispatcherTest, ATrainingThreadThatHangsIsReported) {
   EXPECT_NE(why.find(" s, at forward, first"), std::string::npos) << why;
 }
 
+// Its last backward is complete, and what that made ready is being issued.
+TEST_F(DispatcherTest, ATrainingThreadThatHangsInItsLastIssueIsReported) {
+  std::promise<std::exception_ptr> told;
+  std::promise<void> released;
+  issuer.on_start = [&](OpRef ref, const Events&) {
+    if (ref.op == kReduceFirst) {
+      released.get_future().wait();
+    }
+  };
+  make({.training_timeout = std::chrono::milliseconds(200),
+        .stuck = [&](const std::exception_ptr& e) { told.set_value(e); }});
+  dispatcher->begin_step(0, tiny.plan());
+  std::thread training([&] { compute(*dispatcher, 0); });
+  const std::string why =
+      error_of([&] { std::rethrow_exception(told.get_future().get()); });
+  released.set_value();
+  training.join();
+  EXPECT_EQ(why.find("step 0: the training thread has not moved for "), 0U)
+      << why;
+  EXPECT_NE(why.find("at all-reduce, 8 bytes"), std::string::npos) << why;
+}
+
 // A kernel that the training thread runs while it waits is its own work.
 TEST_F(DispatcherTest, ATrainingThreadThatHangsInAKernelIsReported) {
   std::promise<std::exception_ptr> told;

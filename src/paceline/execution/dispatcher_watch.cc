@@ -77,7 +77,9 @@ bool Dispatcher::complete_done(Lock& lock) {
 
 // The op that the training thread is at, where nothing holds it: model work, or
 // the end of a wait for an op that is ready, or for a kernel that it runs or
-// should run.  Communication on a device may hold it in any call.
+// should run.  Behind the last model work of its step it may still issue what
+// that made ready.  Communication on a device may hold it in any call, and a
+// performer's where no model work is left.
 std::optional<plan::OpRef> Dispatcher::at_work() const {
   if (order_ && !scheduler_.in_flight().empty()) {
     return std::nullopt;
@@ -88,7 +90,14 @@ std::optional<plan::OpRef> Dispatcher::at_work() const {
                ? std::optional(awaited_op_)
                : std::nullopt;
   }
-  return deadlines_.in_step() ? scheduler_.first_of_model() : std::nullopt;
+  if (!deadlines_.in_step()) {
+    return std::nullopt;
+  }
+  const plan::Frontier& frontier = scheduler_.frontier();
+  const auto next = scheduler_.first_of_model();
+  return next || frontier.idle() || scheduler_.first_of_performer()
+             ? next
+             : std::optional(frontier.oldest());
 }
 
 // A wait sees for itself that it is late, and names the chain as well.

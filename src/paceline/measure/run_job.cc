@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -148,29 +150,51 @@ bool record_failure(const experiment::JobSpec& job,
   return true;
 }
 
+// What to say of the case that failed, or of a failure between two cases.
+std::string fate_of(bool between, int failures, int retries, bool more) {
+  if (between) {
+    return more ? "no case was under way; the others go on"
+                : "no case was under way";
+  }
+  if (failures <= retries) {
+    return "that case is tried again";
+  }
+  return more ? "that case is recorded as failed; the others go on"
+              : "that case is recorded as failed";
+}
+
 // One repetition of a part.  A case that failed is tried again as often as
 // --retries says; then, and at once where it was refused, the others go on.
+// They do so after a failure between two cases, too, if a case was done since
+// the last one.
 launch::Outcome run_repetition(const Whole& whole, Part& part) {
   const int retries = part.job.settings.retries;
   const bool alone = whole.experiment.cases.size() == 1;
+  const auto tries_now = [&] {
+    return whole.results.tries(whole.experiment, part.job.run);
+  };
   Part left = part;
+  std::size_t done_before = 0;  // cases, at the last failure between two
   for (;;) {
     Ended ended = run_once(whole, left);
     part.carried = left.carried;
     const launch::Outcome outcome = ended.outcome;
     const bool refused = is_refused_case(ended) && !alone;
     const bool failed = refused || may_be_repeated(outcome);
+    const std::set<std::string> done = tries_now().done;
+    const bool between = failed && done.contains(ended.last_case);
     if (retries == 0 && alone) {
-      if (failed && !ended.so_far.ranks.empty()) {
+      if (failed && !between && !ended.so_far.ranks.empty()) {
         record_failure(left.job, ended, whole.results);
       }
       return outcome;
     }
-    if (failed ? !record_failure(left.job, ended, whole.results)
-               : outcome.exit_code != 0 || outcome.stop_signal != 0) {
+    if (between  ? done.size() == std::exchange(done_before, done.size())
+        : failed ? !record_failure(left.job, ended, whole.results)
+                 : outcome.exit_code != 0 || outcome.stop_signal != 0) {
       return outcome;
     }
-    Results::Tries tries = whole.results.tries(whole.experiment, left.job.run);
+    Results::Tries tries = tries_now();
     if (refused) {  // again, whenever it is repeated
       tries.failed[ended.last_case] = retries + 1;
     }
@@ -180,12 +204,11 @@ launch::Outcome run_repetition(const Whole& whole, Part& part) {
           return failed ? !c.discard : tries.failed.contains(c.key());
         });
     if (failed) {
-      fmt::print(stderr,
-                 "paceline: {}\nthat case is {}\n",
-                 outcome.message,
-                 tries.failed[ended.last_case] <= retries ? "tried again"
-                 : more ? "recorded as failed; the others go on"
-                        : "recorded as failed");
+      fmt::print(
+          stderr,
+          "paceline: {}\n{}\n",
+          outcome.message,
+          fate_of(between, tries.failed[ended.last_case], retries, more));
     }
     if (!more) {
       return {};

@@ -123,9 +123,9 @@ bool Trainer::trains() const {
 }
 
 StepTimes Trainer::step() {
-  const auto held = options_.in_step ? options_.in_step() : nullptr;
   StepTimes times{.began_ns = steady_ns()};
   if (!trains()) {
+    const auto held = options_.in_step ? options_.in_step() : nullptr;
     executor_->serve_step();
     times.ended_ns = steady_ns();
     times.wait_ns = times.ended_ns - times.began_ns;
@@ -139,6 +139,8 @@ StepTimes Trainer::step() {
     set_batches(mapped_->batch(step));
     times.data_ns = steady_ns() - times.began_ns;
   }
+  // The executor watches the thread until the end of the last backward.
+  auto held = options_.in_step ? options_.in_step() : nullptr;
   executor_->begin_step();
   if (embeddings_) {
     batches_ = {bag_batch(executor_->steps_begun() - 1)};
@@ -167,6 +169,7 @@ StepTimes Trainer::step() {
     executor_->end_backward();
     lap(false, times.backward_ns);
   }
+  held.reset();
   times.ended_ns = mark;
   if (embeddings_) {
     add_lookups(*embeddings_, executor_->plan_of(step), *memory_, lookups_);
