@@ -116,13 +116,16 @@ TEST(Expand, FlagsReplaceTheirKeyInCasesAndSweep) {
 }
 
 TEST(AccuracyOfRules, HasEveryExchangeAndUpdateRule) {
-  const RawSettings file =
-      read_raw_settings(PACELINE_SOURCE_DIR "/experiments/accuracy_rules.toml");
+  const std::string path =
+      PACELINE_SOURCE_DIR "/experiments/accuracy_rules.toml";
   std::set<std::string_view> named;
-  for (const auto& c : expand(file, cpu_machine(4)).cases) {
-    const auto spec = strategies::parse_strategy(c.strategy);
-    named.insert(spec.exchange.row->name);
-    named.insert(spec.update.row->name);
+  for (const std::string section : {"", "late"}) {
+    for (const auto& c :
+         expand(read_raw_settings(path, section), cpu_machine(4)).cases) {
+      const auto spec = strategies::parse_strategy(c.strategy);
+      named.insert(spec.exchange.row->name);
+      named.insert(spec.update.row->name);
+    }
   }
   const auto expect_named = [&](const auto& rows) {
     for (const strategies::RowInfo& row : rows) {
