@@ -48,6 +48,10 @@ TEST(NotJson, SaysWhereAndWhy) {
   EXPECT_EQ(not_json("{\n,}", said("line 2, column 1")),
             "not JSON: line 2, column 1: unexpected '?'");
   EXPECT_EQ(not_json("{", "something else"), "not JSON: something else");
+  EXPECT_EQ(not_json("{}",
+                     "[json.exception.out_of_range.403] key 'config' not "
+                     "found"),
+            "key 'config' is missing");
 }
 
 TEST(Trimmed, CutsBlanksAtBothEndsOnly) {

@@ -356,6 +356,10 @@ TEST(Importers, NcclTestsText) {
   EXPECT_EQ(rows[1].ranks, 1);
   EXPECT_EQ(rows[1].warmup, 5);
   EXPECT_EQ(rows[1].iteration_ns, std::vector<std::int64_t>{5600});
+  EXPECT_EQ(rows[1].mean_of, 20);
+  EXPECT_TRUE(rows[1].warnings.empty());
+  EXPECT_EQ(comm_record_from(to_json(rows[1], {})).mean_of, 20);
+  EXPECT_EQ(comm_record_from(to_json(rows[1], {})).formula, rows[1].formula);
   std::string nameless = kNccl;
   nameless.erase(0, nameless.find('\n'));
   EXPECT_NE(refusal([&] {
@@ -408,6 +412,37 @@ TEST(Importers, NcclTestsJson) {
   unchecked.replace(unchecked.find("3.0"), 3, "\"N/A\"");
   EXPECT_EQ(import_nccl_tests(unchecked, "x.json").at(0).wrong_elements,
             std::nullopt);
+}
+
+// One process with 8 GPUs, as a file that names one device for each process.
+constexpr const char* kOneProcess = R"({"args": ["./all_reduce_perf"],
+    "nccl_version": 22703, "config": {"nthreads": 1, "ngpus": 8, "iters": 20,
+      "devices": [{"rank": 0, "pid": 1, "hostname": "a"}]},
+    "results": [{"size": 134217728, "type": "float", "out_of_place":
+      {"time": 567.3, "alg_bw": 236.59, "bus_bw": 414.0325, "nwrong": 0}}]})";
+
+TEST(Importers, NcclTestsJsonOfOneProcessHasItsGpusAsRanks) {
+  const auto rows = import_nccl_tests(kOneProcess, "x.json");
+  EXPECT_EQ(rows.at(0).ranks, 8);
+  EXPECT_EQ(rows.at(0).ranks_per_host, std::vector<int>{8});
+  EXPECT_EQ(rows.at(0).mean_of, 20);
+  EXPECT_NEAR(rows.at(0).bus_bandwidth() * 1e-9, 414.03, 0.1);
+}
+
+TEST(Importers, NcclTestsFiguresThatContradictRanksOrTimesAreTold) {
+  std::string text = kOneProcess;
+  text.replace(text.find("\"ngpus\": 8"), 10, "\"ngpus\": 4");
+  EXPECT_EQ(refusal([&] { import_nccl_tests(text, "x.json"); }),
+            "x.json: 134217728 bytes: the file says a bus bandwidth of "
+            "414.0325 GB/s, and its 4 ranks make 354.885 GB/s of the bandwidth "
+            "of 236.59 GB/s; the devices that it names are not all that took "
+            "part");
+  std::string rates = kNccl;
+  rates.replace(rates.find("0.00    0.00"), 4, "9.00");
+  const auto rows = import_nccl_tests(rates, "x.txt");
+  ASSERT_EQ(rows.at(0).warnings.size(), 1U);
+  EXPECT_NE(rows[0].warnings[0].seen.find("9 GB/s"), std::string::npos);
+  EXPECT_TRUE(rows.at(1).warnings.empty());
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ TEST(CommRecord, WhatIsNotKnownIsNull) {
   EXPECT_EQ(json.at("duration_ns").at("p50"), 2e6);
 }
 
+TEST(CommTable, SaysThatAnotherProgramsTimeIsAMean) {
+  records::CommRecord r = sample();
+  r.iteration_ns = {2'000'000};
+  r.mean_of = 20;
+  r.formula = "mean";
+  const std::string text = render_comm("table", {{r}}, {});
+  EXPECT_NE(text.find("the program's mean of 20 iterations"),
+            std::string::npos);
+  EXPECT_EQ(text.find("slowest rank"), std::string::npos);
+  EXPECT_EQ(text.find("median"), std::string::npos);
+}
+
 TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
   records::CommRecord wrong = sample();
   wrong.bytes = 8 << 20;

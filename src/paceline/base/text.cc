@@ -81,7 +81,20 @@ std::string shown(std::string_view text) {
   return text.size() > kLongest ? out + "..." : out;
 }
 
+// Of JSON that lacks a key, or has a value of another type, it says that.
 std::string not_json(std::string_view text, std::string_view said) {
+  const auto open = said.find("] ");
+  const std::string_view plain =
+      open == std::string_view::npos ? said : said.substr(open + 2);
+  if (said.starts_with("[json.exception.out_of_range.403]")) {
+    const auto from = plain.find('\'');
+    const auto to = plain.rfind('\'');
+    return fmt::format("key {} is missing",
+                       shown(plain.substr(from, to - from + 1)));
+  }
+  if (said.starts_with("[json.exception.type_error")) {
+    return "a value is not of the type that its key has";
+  }
   const bool lines = trimmed(text).find('\n') != std::string_view::npos;
   const auto where = said.find(lines ? "line " : "column ");
   return fmt::format(

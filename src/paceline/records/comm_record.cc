@@ -52,6 +52,10 @@ std::string text_or_empty(const Json& json) {
   return json.is_null() ? "" : json.get<std::string>();
 }
 
+int number_or_zero(const Json& json) {
+  return json.is_null() ? 0 : json.get<int>();
+}
+
 }  // namespace
 
 double CommRecord::quantile_ns(double p) const {
@@ -107,6 +111,8 @@ Json to_json(const CommRecord& record, const Environment& environment) {
   json["warmup"] = record.warmup;
   json["iterations"] = record.iteration_ns.size();
   json["iteration_ns"] = record.iteration_ns;
+  json["mean_of"] = record.mean_of > 0 ? Json(record.mean_of) : Json(nullptr);
+  json["formula"] = or_null(record.formula);
   json["duration_ns"] = duration_of(record);
   json["wire_bytes"] = record.wire_bytes;
   json["bytes_per_s"] = bandwidth_of(record);
@@ -137,6 +143,8 @@ CommRecord comm_record_from(const Json& json) {
       .link = text_or_empty(json.at("link")),
       .warmup = json.at("warmup"),
       .iteration_ns = json.at("iteration_ns"),
+      .mean_of = number_or_zero(json.value("mean_of", Json())),
+      .formula = text_or_empty(json.value("formula", Json())),
       .wire_bytes = json.at("wire_bytes"),
       .line_bytes_per_s = line.is_null() ? 0 : line.get<double>(),
       .wrong_elements = unless_null<std::int64_t>(json.at("wrong_elements")),

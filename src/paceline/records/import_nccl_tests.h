@@ -14,10 +14,10 @@ namespace paceline::records {
 bool is_nccl_tests(std::string_view text);
 
 /// A record for each size, of the out-of-place columns.  The program prints the
-/// mean time of its iterations, which is each record's one iteration; JSON with
-/// the times of all iterations has all of them.  What the operation is must be
-/// in the text, as a word such as all_reduce_perf, and who took part, as lines
-/// "#  Rank".  Throws UsageError that begins with the path.
+/// mean time of its iterations, which is each record's one iteration.  What the
+/// operation is must be in the text, as a word such as all_reduce_perf, and who
+/// took part, as lines "#  Rank".  Throws UsageError that begins with the path;
+/// so does a bus bandwidth that is not the one of as many ranks.
 std::vector<CommRecord> import_nccl_tests(std::string_view text,
                                           const std::string& path);
 

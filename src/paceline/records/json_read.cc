@@ -244,6 +244,13 @@ void check_version(const UnorderedJson& json) {
   if (!json.is_object()) {
     root.refuse("an object");
   }
+  const auto kind = json.find("kind");
+  if (kind != json.end() && *kind == "comm") {
+    throw UsageError(
+        "kind: 'comm' is a record of one operation, as `paceline comm` and "
+        "`paceline import` of nccl-tests write it and show it, not of a "
+        "training run");
+  }
   int version = 0;
   Decoder decoder{root};
   decoder("version", detail::positive(version));

@@ -44,6 +44,15 @@ std::string rate_text(double bytes_per_s) {
   return fmt::format("{:.{}f}", rate, rate < 10 ? 3 : 2);
 }
 
+bool is_mean(const CommRecord& record) {
+  return !record.formula.empty();
+}
+
+// A mean has no distribution.
+std::string quantile_text(const CommRecord& record, double p) {
+  return is_mean(record) ? "-" : micro_text(record.quantile_ns(p));
+}
+
 std::string share_text(const CommRecord& record) {
   const auto share = record.line_share();
   return share ? fmt::format("{:.1f}", *share * 100) : "-";
@@ -74,24 +83,26 @@ std::string title_of(const CommRecord& first) {
 
 Table table_of(std::span<const CommRecord> records,
                const CommRecord& first_of_operation) {
-  Table table{.title = title_of(first_of_operation),
-              .columns = {{.name = "size"},
-                          {"p10", "time", "us"},
-                          {"median", "time", "us"},
-                          {"p90", "time", "us"},
-                          {"p99", "time", "us"},
-                          {"alg", "bandwidth", "GB/s"},
-                          {"bus", "bandwidth", "GB/s"},
-                          {"wire", "bandwidth", "GB/s"},
-                          {"", "of line", "%"},
-                          {.name = "", .align = Align::kLeft}}};
+  Table table{
+      .title = title_of(first_of_operation),
+      .columns = {
+          {.name = "size"},
+          {"p10", "time", "us"},
+          {is_mean(first_of_operation) ? "mean" : "median", "time", "us"},
+          {"p90", "time", "us"},
+          {"p99", "time", "us"},
+          {"alg", "bandwidth", "GB/s"},
+          {"bus", "bandwidth", "GB/s"},
+          {"wire", "bandwidth", "GB/s"},
+          {"", "of line", "%"},
+          {.name = "", .align = Align::kLeft}}};
   for (const CommRecord& r : records) {
     if (r.operation == first_of_operation.operation) {
       table.rows.push_back({.cells = {size_text(r.bytes),
-                                      micro_text(r.quantile_ns(0.1)),
+                                      quantile_text(r, 0.1),
                                       micro_text(r.median_ns()),
-                                      micro_text(r.quantile_ns(0.9)),
-                                      micro_text(r.quantile_ns(0.99)),
+                                      quantile_text(r, 0.9),
+                                      quantile_text(r, 0.99),
                                       rate_text(r.algorithm_bandwidth()),
                                       rate_text(r.bus_bandwidth()),
                                       rate_text(r.wire_bandwidth()),
@@ -103,12 +114,22 @@ Table table_of(std::span<const CommRecord> records,
 }
 
 void add_notes(const CommRecord& first, std::vector<Note>& notes) {
-  notes.push_back({"time",
-                   fmt::format("of {} iterations, in each the slowest rank's",
-                               first.iteration_ns.size())});
-  notes.push_back({"bandwidth",
-                   "alg: size / median; bus: as defined by nccl-tests; wire: "
-                   "what a rank sends"});
+  std::string time = fmt::format("of {} iterations, in each the slowest rank's",
+                                 first.iteration_ns.size());
+  if (is_mean(first)) {
+    time = first.mean_of > 0
+               ? fmt::format("the program's mean of {}",
+                             counted(first.mean_of, "iteration"))
+               : std::string("the program's mean of its iterations");
+  }
+  notes.push_back({"time", std::move(time)});
+  notes.push_back(
+      {"bandwidth",
+       is_mean(first)
+           ? "alg: size / mean; bus: as defined by nccl-tests; "
+             "wire: what a ring sends of a rank"
+           : "alg: size / median; bus: as defined by nccl-tests; wire: "
+             "what a rank sends"});
   if (first.line_bytes_per_s > 0) {
     notes.push_back(
         {"line",
@@ -171,7 +192,9 @@ const Fields<CommRecord>& comm_fields() {
                                   std::pair{"p99_us", 0.99},
                                   std::pair{"max_us", 1.0}}) {
       add(name, [share = p](const CommRecord& r) {
-        return fmt::format("{:.3f}", r.quantile_ns(share) * 1e-3);
+        return is_mean(r) && share != 0.5
+                   ? Json()
+                   : Json(fmt::format("{:.3f}", r.quantile_ns(share) * 1e-3));
       });
     }
     add("algorithm_bytes_per_s",
