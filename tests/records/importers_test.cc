@@ -309,6 +309,10 @@ TEST(Importers, RatesThatAreWrongAreRefusedWithTheirLine) {
   text.replace(text.find("5758.49"), 7, "fast");
   EXPECT_EQ(refusal([&] { import_rate_table(text, "x.csv"); }),
             "x.csv:3: throughput_samples_per_s: 'fast' is no positive number");
+  std::string lacking = kRates;
+  lacking.replace(lacking.find("gpus"), 4, "cards");
+  EXPECT_EQ(refusal([&] { import_rate_table(lacking, "x.csv"); }),
+            "x.csv:2: the column 'gpus' is missing");
   EXPECT_NE(refusal([] {
               import_rate_table(std::string(kRates) + "a,b\n", "x.csv");
             }).find("x.csv:4: 2 fields, the header has 15"),

@@ -72,6 +72,9 @@ class RateTable {
     if (text.empty() && fallback) {
       return *fallback;
     }
+    if (!row_.contains(column)) {
+      refuse(fmt::format("the column '{}' is missing", column));
+    }
     Number value{};
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), value);
