@@ -259,13 +259,15 @@ class Rank:
 
     def emit_environment(self):
         cuda = self.device.type == "cuda"
+        reads_text = networks.NETWORKS[self.case.model].reads_text
+        layout = "NHWC" if self.case.channels_last else "NCHW"
         emit(
             "environment",
             framework=self.name,
             framework_version=self.version(),
             data="synthetic, one batch",
             model_source=networks.NETWORKS[self.case.model].source(),
-            layout="NHWC" if self.case.channels_last else "NCHW",
+            layout=None if reads_text else layout,
             compiler="torch.compile" if self.case.compiled else None,
             exchange=self.exchange,
             parameters=self.parameter_count,

@@ -190,6 +190,12 @@ class LargestBatch(Command):
         self.assertEqual(len(self.records()), 2)
         self.assertEqual(tried.read_text(encoding="utf-8").split(), list("12486766"))
 
+    def test_without_a_limit_is_no_figure(self):
+        done = self.search(self.STEPS, code=2)
+        self.assertIn("no limit was found: 65536 fits too", done.stderr)
+        self.assertIn("the command has no {batch}", done.stderr)
+        self.assertIn("  65536 fits\n", done.stderr)
+
     def test_is_searched_under_a_memory_limit(self):
         allocate = shlex.join(
             [sys.executable, "-c", "import sys; bytearray(int(sys.argv[1]) << 28)"]
@@ -233,6 +239,17 @@ class Failures(Command):
         command = "for i in 1 2 3; do echo took 1; done"
         status, error = self.fails(command, "--step-regex", "took ([0-9]+)")
         self.assertEqual((status, error), ("wrong-count", "3 of 15 steps came"))
+
+    def test_an_adapter_without_an_end(self):
+        first = json.dumps({"event": "environment", "framework": "mine"})
+        step = json.dumps({"event": "step", "step_s": 1})
+        command = (
+            f"echo {shlex.quote(first)}; "
+            f"for i in $(seq {{total}}); do echo {shlex.quote(step)}; done"
+        )
+        status, error = self.fails(command)
+        self.assertEqual(status, "exit")
+        self.assertIn("ended without the event 'end' after 15 of 15", error)
 
     def test_a_loss_that_is_not_finite(self):
         line = json.dumps({"event": "step", "step_s": 1, "loss": float("nan")})
@@ -351,7 +368,7 @@ class Mistakes(Command):
 
     def test_are_told_before_anything_runs(self):
         for arguments, sentence in (
-            (("--command", "true"), "--command: give batch_size too"),
+            (("--command", "true"), "--command: give --batch-size too"),
             (
                 ("--command", "true", "--batch-size", "1", "--step-regex", "("),
                 "--step-regex: '(' is no regular expression",
@@ -362,6 +379,10 @@ class Mistakes(Command):
             ),
             (("--step-regex", "x"), "--step-regex: 'x' belongs to --command"),
             (("--strategy", "external"), "--strategy: 'external' is the strategy"),
+            (
+                ("--framework", "pytorch-ddp", "--strategy", "nosuch"),
+                "--strategy: 'nosuch' is a strategy of Paceline's own ranks",
+            ),
             (("--framework", "torhc"), "--framework: unknown framework 'torhc'"),
             (("--env", "RANK=3", "--model", "lenet"), "Paceline itself sets RANK"),
             (("--env", "RANK", "--model", "lenet"), "'RANK' is not NAME=VALUE"),

@@ -66,6 +66,8 @@ TEST(StepReader, TellsWhatIsWrong) {
   EXPECT_EQ(status_of(c, {R"({"event": "step", "step_s": 0})"}), "bad-output");
   EXPECT_EQ(status_of(c, {R"({"event": "step"})"}), "bad-output");
   EXPECT_EQ(status_of(c, {R"({"event": "step", "step_s")"}), "bad-output");
+  EXPECT_EQ(status_of(c, {R"({"event": "end", "loss": "three"})"}),
+            "bad-output");
   EXPECT_EQ(status_of(c, {R"({"event": "step", "step_s": 1, "loss": NaN})"}),
             "not-finite");
   EXPECT_EQ(

@@ -239,6 +239,12 @@ std::string limit_text(const Configuration& c, std::int64_t limit_bytes) {
              : "";
 }
 
+std::string_view words_of(Fit fit) {
+  return fit == Fit::kFits       ? "fits"
+         : fit == Fit::kTooLarge ? "does not"
+                                 : "is too small";
+}
+
 }  // namespace
 
 BatchSearch search_batch(int unit,
@@ -247,12 +253,8 @@ BatchSearch search_batch(int unit,
   BatchSearch search;
   const auto tries = [&](int size) {
     const Fit fit = fits(size);
-    search.tried += fmt::format("{}{} {}",
-                                search.tried.empty() ? "" : ", ",
-                                size,
-                                fit == Fit::kFits       ? "fits"
-                                : fit == Fit::kTooLarge ? "does not"
-                                                        : "is too small");
+    search.tried += fmt::format(
+        "{}{} {}", search.tried.empty() ? "" : ", ", size, words_of(fit));
     if (fit == Fit::kFits) {
       search.largest = size;
     } else if (fit == Fit::kTooLarge) {
@@ -298,7 +300,9 @@ void settle_largest_batches(experiment::Experiment& experiment,
       fmt::print(
           stderr, "{} {}: searching the largest batch\n", c.model, c.label);
       found[one.key()] = search_batch(c.accumulate, kMost, [&](int size) {
-        return trials.fits(one, size);
+        const Fit fit = trials.fits(one, size);
+        fmt::print(stderr, "  {} {}\n", size, words_of(fit));
+        return fit;
       });
     }
     const BatchSearch& search = found.at(one.key());
@@ -315,13 +319,16 @@ void settle_largest_batches(experiment::Experiment& experiment,
           search.tried));
     }
     if (search.tried.ends_with(kAtBound)) {
-      fmt::print(stderr,
-                 "warning: {} {}: a batch of {} fits, and the search tries "
-                 "none above {}: its bound, not memory, ended it\n",
-                 c.model,
-                 c.label,
-                 search.largest,
-                 kMost);
+      throw UsageError(fmt::format(
+          "batch_size max: {} {}: no limit was found: {} fits too, and the "
+          "search tries none above it{}; tried: {}",
+          c.model,
+          c.label,
+          search.largest,
+          !c.command.empty() && c.command.find("batch}") == std::string::npos
+              ? "; the command has no {batch}, so it may not know the size"
+              : "",
+          search.tried));
     }
     c.batch_size = search.largest;
     experiment.searches[c.key()] = search.tried;

@@ -34,8 +34,9 @@ BatchSearch search_batch(int unit,
 /// notes in `searches` what was tried.  Each size is a run of its own, of one
 /// rank and few steps, with this host's memory divided by the most ranks of a
 /// case as its limit on a CPU.  With `resume` a size that the file of records
-/// has is taken.  Throws UsageError where no size fits, and where a run fails
-/// for another reason than its size.
+/// has is taken.  Throws UsageError where no size fits, where all do
+/// up to the bound of the search, and where a run fails for another reason than
+/// its size.
 void settle_largest_batches(experiment::Experiment& experiment,
                             const experiment::Settings& settings);
 

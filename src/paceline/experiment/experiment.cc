@@ -39,20 +39,27 @@ std::string strategy_label(std::string_view strategy) {
 
 using records::Configuration;
 
-// A user's program synchronizes as it was written.
-void check_command(const RawValues& block) {
-  const auto command = block.find("command");
+// A user's program synchronizes as it was written, a framework in its own way.
+void check_strategy_has_use(const RawValues& block) {
   const auto strategy = block.find("strategy");
-  if (command == block.end() || strategy == block.end()) {
+  const auto framework = block.find("framework");
+  const bool frameworks_alone =
+      framework != block.end() &&
+      std::ranges::none_of(framework->second, [](const RawValue& given) {
+        return given.text == kPaceline || given.text.empty();
+      });
+  const bool performed = block.contains("command") || frameworks_alone;
+  if (strategy == block.end() || !performed) {
     return;
   }
   for (const RawValue& given : strategy->second) {
     if (given.text != kExternalStrategy) {
-      throw UsageError(fmt::format(
-          "{}: '{}' is a strategy of Paceline's own ranks, and --command "
-          "performs the case; leave one of them out",
-          given.where,
-          given.text));
+      throw UsageError(
+          fmt::format("{}: '{}' is a strategy of Paceline's own ranks, and {} "
+                      "performs the case; leave one of them out",
+                      given.where,
+                      given.text,
+                      frameworks_alone ? "--framework" : "--command"));
     }
   }
 }
@@ -107,7 +114,7 @@ class Expansion {
   /// Appends the product of the values of one block.
   void add(const Block& block) {
     check_replay(block.values);
-    check_command(block.values);
+    check_strategy_has_use(block.values);
     vary(with_command(block), 0, {});
   }
 
@@ -145,8 +152,8 @@ class Expansion {
     }
     if (!block.values.contains("batch_size")) {
       throw UsageError(fmt::format(
-          "{}: give batch_size too, the samples per rank and step: rates are "
-          "computed from it",
+          "{}: give --batch-size too (batch_size in a file), the samples per "
+          "rank and step: rates are computed from it",
           command->second.front().where));
     }
     block.values.try_emplace(

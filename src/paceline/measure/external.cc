@@ -156,6 +156,14 @@ class Execution {
   }
 
   void judge_end(int code) const {
+    if (code == 0 && reader_.ends_early()) {
+      throw OutsideFailure(
+          "exit",
+          fmt::format("ended without the event 'end' after {} of {} steps "
+                      "(docs/adapters.md)",
+                      reader_.done(),
+                      total_));
+    }
     if (code == 0) {
       return;
     }

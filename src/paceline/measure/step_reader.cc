@@ -108,6 +108,7 @@ void StepReader::take_event(const Json& event) {
   const std::string kind = event.at("event");
   check_loss(event);
   if (kind == "environment") {
+    introduced_ = true;
     for (const auto& [key, value] : event.items()) {
       if (key != "event" && key != "case" && key != "rank" && key != "world" &&
           !value.is_null()) {
@@ -151,6 +152,7 @@ void StepReader::take_step(const Json& event) {
 }
 
 void StepReader::take_end(const Json& event) {
+  ended_ = true;
   Series& series = series_of(event);
   if (const Json peak = event.value("peak_memory_bytes", Json());
       !peak.is_null()) {
@@ -185,7 +187,12 @@ void StepReader::check_loss(const Json& event) {
   if (loss == event.end()) {
     return;
   }
-  if (!loss->is_number() || !std::isfinite(loss->get<double>())) {
+  if (!loss->is_number() && !loss->is_null()) {
+    throw OutsideFailure(
+        "bad-output",
+        fmt::format("the loss is no number: '{}'", shown(event.dump())));
+  }
+  if (loss->is_null() || !std::isfinite(loss->get<double>())) {
     throw OutsideFailure("not-finite",
                          "the loss became a value that is not finite");
   }

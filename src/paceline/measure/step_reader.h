@@ -48,6 +48,9 @@ class StepReader {
   /// The samples of the window, by rank.  Throws OutsideFailure where they are
   /// not those that the case asks for.
   std::vector<records::RankSamples> samples() const;
+  /// Whether the program spoke as an adapter, with `environment` first, and
+  /// left out the `end` that an adapter's run has.
+  bool ends_early() const { return introduced_ && !ended_; }
   /// What the program said of itself.
   const std::map<std::string, std::string>& adapter() const { return adapter_; }
   /// About steps that came after the window.
@@ -77,6 +80,7 @@ class StepReader {
   std::map<std::string, std::string> adapter_;
   std::int64_t last_match_ns_ = 0;  // 0: none
   int done_ = 0;
+  bool introduced_ = false, ended_ = false;
 };
 
 }  // namespace paceline::measure
