@@ -131,8 +131,9 @@ class Validator {
     } else if (devices.nodes == 1 && devices.devices > 1 &&
                *times < kLeastOnANode * devices.devices) {
       add(column.title,
-          fmt::format("a speed-up of {:.2f} on {} devices of one node: the "
-                      "input, the host or shared cores bound it, not a network",
+          fmt::format("a speed-up of {:.2f} on {} devices of one node, "
+                      "less than half of linear; the figures do not tell the "
+                      "cause",
                       *times,
                       devices.devices));
     }

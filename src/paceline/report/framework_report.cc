@@ -246,10 +246,20 @@ std::string cell_text(const FrameworkCell& cell) {
 std::string speed_up_text(const FrameworkColumn& column,
                           const Devices& devices) {
   const auto times = column.speed_up(devices);
-  return times
-             ? fmt::format(
-                   "{:.2f}x, {:.1f} %", *times, 100 * *times / devices.devices)
-             : std::string(kMissing);
+  if (!times) {
+    return std::string(kMissing);
+  }
+  // With as many digits as the source printed, to be compared with.
+  const auto& said = column.cells.at(devices).runs.front()->adapter;
+  const auto published = said.find("published_speed_up");
+  const std::size_t point =
+      published == said.end() ? std::string::npos : published->second.find('.');
+  const std::size_t decimals =
+      point == std::string::npos
+          ? 2
+          : std::clamp<std::size_t>(published->second.size() - point - 1, 2, 6);
+  return fmt::format(
+      "{:.{}f}x, {:.1f} %", *times, decimals, 100 * *times / devices.devices);
 }
 
 }  // namespace paceline::report

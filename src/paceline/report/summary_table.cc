@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/text.h"
 #include "paceline/report/value_format.h"
 
@@ -34,8 +35,9 @@ class Footnotes {
           "error bar: " + records::basis_words(*one.predicted->error_bar)));
     }
     if (one.failed_runs > 0 && !one.failed()) {
-      numbers.push_back(number_of(fmt::format(
-          "{} runs failed: {}", one.failed_runs, fmt::join(one.errors, "; "))));
+      numbers.push_back(number_of(fmt::format("{} failed: {}",
+                                              counted(one.failed_runs, "run"),
+                                              fmt::join(one.errors, "; "))));
     }
     std::sort(numbers.begin(), numbers.end());
     return fmt::format("{}", fmt::join(numbers, ","));
