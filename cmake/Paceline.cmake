@@ -107,15 +107,16 @@ endfunction()
 
 # paceline_add_test(<name> SOURCES ... DEPS modules... [LINK libraries...]
 #                   [TIMEOUT seconds] [LABELS ...] [PROCESSORS n]
-#                   [RUN_SERIAL] [ONE_PROCESS] [NIGHTLY])
+#                   [RUN_SERIAL] [SHARDS n] [NIGHTLY])
 #
-# Each TEST is one test of ctest, in a process of its own.  ONE_PROCESS makes
-# the whole program one test, for suites of hundreds of quick cases.
+# Each TEST is one test of ctest, in a process of its own.  SHARDS is for
+# programs of many quick cases, where starting processes takes longer than the
+# cases: ctest sees n tests, <name>.1 to <name>.n, each with its share of the cases.
 # NIGHTLY: its suites called Nightly... are for `make nightly` alone (the label
 # nightly, an hour at most).
 # PROCESSORS is how many cores the test keeps busy: 1, or 2 where torch is in it.
 function(paceline_add_test name)
-  cmake_parse_arguments(arg "RUN_SERIAL;ONE_PROCESS;NIGHTLY" "TIMEOUT;PROCESSORS"
+  cmake_parse_arguments(arg "RUN_SERIAL;NIGHTLY" "TIMEOUT;PROCESSORS;SHARDS"
     "SOURCES;DEPS;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES
@@ -152,6 +153,9 @@ function(paceline_add_test name)
   endif()
   set(processors 1)
   set(timeout 120)
+  if(arg_SHARDS)
+    set(timeout 600)
+  endif()
   set(properties)
   if(arg_LABELS)
     list(APPEND properties LABELS "${arg_LABELS}")
@@ -171,9 +175,14 @@ function(paceline_add_test name)
     list(APPEND properties RUN_SERIAL ON)
   endif()
   list(APPEND properties PROCESSORS ${processors} TIMEOUT ${timeout})
-  if(arg_ONE_PROCESS)
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES ${properties})
+  if(arg_SHARDS)
+    math(EXPR last "${arg_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      math(EXPR number "${shard} + 1")
+      add_test(NAME ${name}.${number} COMMAND ${name})
+      set_tests_properties(${name}.${number} PROPERTIES ${properties}
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
     return()
   endif()
   set(daily "*")
