@@ -32,7 +32,7 @@ struct CommRecord {
   /// Of another program: the iterations whose mean iteration_ns holds as its
   /// one value, and what its figures are computed by.
   int mean_of = 0;
-  std::string formula;
+  std::string formula{};
   std::int64_t wire_bytes = 0;  // that a rank sends, plan/wire_bytes.h
   double line_bytes_per_s = 0;  // of a plain stream; 0: not measured
   /// On the rank that has most; absent: nobody looked.

@@ -35,8 +35,9 @@ class Footnotes {
           "error bar: " + records::basis_words(*one.predicted->error_bar)));
     }
     if (one.failed_runs > 0 && !one.failed()) {
+      const auto failed = static_cast<std::int64_t>(one.failed_runs);
       numbers.push_back(number_of(fmt::format("{} failed: {}",
-                                              counted(one.failed_runs, "run"),
+                                              counted(failed, "run"),
                                               fmt::join(one.errors, "; "))));
     }
     std::sort(numbers.begin(), numbers.end());
