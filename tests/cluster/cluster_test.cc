@@ -362,8 +362,9 @@ TEST(Cluster, EveryPresetReads) {
     const Cluster cluster = read_cluster(entry.path());
     EXPECT_NE(cluster.link(LinkScope::kHosts), nullptr);
     EXPECT_NE(cluster.link(LinkScope::kDevices), nullptr);
-    EXPECT_TRUE(cluster.device.flops_per_s.has_value());
     EXPECT_FALSE(cluster.source.empty());
+    EXPECT_NE(cluster.device.flops_per_s.has_value(),
+              cluster.source.starts_with("line rates"));
     ++presets;
   }
   EXPECT_GE(presets, 8);

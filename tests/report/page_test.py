@@ -184,7 +184,7 @@ def check_row(failures, cells, case, scale):
     failures.check(cells["ranks"] == str(ranks), f"{name}: ranks {cells['ranks']}")
 
 
-def check_efficiency(failures, table, cells_of, scale):
+def check_efficiency(failures, table, cells_of):
     """Against the one-rank case that the table calls the baseline."""
     def program(case):
         return [case.configuration.get(key) for key in ("framework", "env", "compiled")]
@@ -195,7 +195,8 @@ def check_efficiency(failures, table, cells_of, scale):
         if shown not in ("-", "baseline"):
             base = [c for c in bases if program(c) == program(case)]
             failures.check(len(base) == 1, "no baseline in the table")
-            failures.near(shown, 100 * base[0].median() / case.median(), cells["case"] + " efficiency")
+            per_rank, alone = (c.rate() / c.configuration["ranks"] for c in (case, base[0]))
+            failures.near(shown, 100 * per_rank / alone, cells["case"] + " efficiency")
 
 
 def named(table, row):
@@ -220,7 +221,7 @@ def check_tables(failures, page):
         cells_of = [named(table, row) for row in table["rows"]]
         for cells, case in zip(cells_of, cases):
             check_row(failures, cells, case, scale)
-        check_efficiency(failures, cases, cells_of, scale)
+        check_efficiency(failures, cases, cells_of)
     return sum(len(t["rows"]) for t in shown)
 
 

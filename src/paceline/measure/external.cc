@@ -156,7 +156,7 @@ class Execution {
   }
 
   void judge_end(int code) const {
-    if (code == 0 && reader_.ends_early()) {
+    if (code == 0 && reader_.done() > 0 && reader_.ends_early()) {
       throw OutsideFailure(
           "exit",
           fmt::format("ended without the event 'end' after {} of {} steps "
