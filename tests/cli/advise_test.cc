@@ -27,6 +27,20 @@ TEST_F(Advise, RanksPlacementsOfEmbeddingTables) {
   EXPECT_EQ(outcome.out.find("--batch-size"), std::string::npos) << outcome.out;
   expect_refused("advise hybrid " + kCluster + " --bucket-mb 25",
                  "paceline: placements of embedding tables are ranked");
+  expect_refused("advise hybrid " + kCluster + " --placement row-range",
+                 "paceline: --placement row-range: placements are what is "
+                 "ranked");
+  expect_refused("advise resnet50 " + kCluster + " --strategy fusion",
+                 "paceline: --strategy fusion: strategies are what is ranked");
+}
+
+TEST_F(Advise, PlacesTablesBesideAStrategyOfTheDenseLayers) {
+  const Outcome outcome =
+      run("advise hybrid " + kCluster +
+          " --device-rate 3000 --servers 3 --strategy fusion");
+  EXPECT_NE(outcome.out.find("\n  paceline run hybrid --strategy fusion "),
+            std::string::npos)
+      << outcome.out << outcome.err;
 }
 
 // With as many trainers as servers; seven ranks share the card of one host.

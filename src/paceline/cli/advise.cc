@@ -18,6 +18,7 @@
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/placements.h"
 #include "paceline/report/command.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::cli {
 namespace {
@@ -82,6 +83,11 @@ AdviseCommand::AdviseCommand(CLI::App& app) : job_(app), tables_(app) {
       ->delimiter(',')
       ->check(number_in(0, strategies::kMostMebibytes))
       ->allow_extra_args(false);
+  app.add_option("--strategy",
+                 strategy_,
+                 "of hybrid and dlrm: that of the dense layers, as in paceline "
+                 "run; else strategies are what is ranked")
+      ->type_name("TEXT");
   app.add_flag("--any-update",
                any_update_,
                "also what rounds gradients or averages with neighbors, which "
@@ -136,6 +142,17 @@ int AdviseCommand::place_tables() const {
   }
   predict::PredictRequest request = job_.request();
   tables_.complete(job_, request);
+  records::Configuration best = tables_.configuration(job_);
+  const records::Configuration usual = usual_case(job_.model());
+  if (best.placement != usual.placement) {
+    throw UsageError(fmt::format(
+        "--placement {}: placements are what is ranked; leave it out",
+        best.placement));
+  }
+  if (!strategy_.empty()) {
+    (void)strategies::parse_strategy(strategy_);
+    best.strategy = request.strategy = strategy_;
+  }
   const auto ranked = predict::rank_placements(request);
   if (!ranked.front().fits()) {
     const predict::HostUse& use = *ranked.front().fullest_host;
@@ -147,7 +164,6 @@ int AdviseCommand::place_tables() const {
         static_cast<double>(use.memory_bytes) * 1e-9));
   }
   fmt::print("{}", placements_text(ranked, *request.tables, top_));
-  records::Configuration best = tables_.configuration(job_);
   best.placement = strategies::name_of(ranked.front().placement);
   best.servers = ranked.front().colocated ? 0 : best.servers;
   best.optimizer = request.optimizer;
@@ -158,7 +174,7 @@ int AdviseCommand::place_tables() const {
     run.engine = plan::engine_for("cpu").name;
   }
   fmt::print("\n  {} {}\n{}",
-             report::table_command_of(run, usual_case(job_.model())),
+             report::table_command_of(run, usual),
              shell_command(cluster_words(job_.cluster())),
              engine_note(best, run));
   return 0;
@@ -167,6 +183,12 @@ int AdviseCommand::place_tables() const {
 int AdviseCommand::run() const {
   if (has_tables(job_.model())) {
     return place_tables();
+  }
+  if (!strategy_.empty()) {
+    throw UsageError(fmt::format(
+        "--strategy {}: strategies are what is ranked for {}; leave it out",
+        strategy_,
+        job_.model()));
   }
   const predict::AdviseRequest request = this->request();
   AdvisedExperiment wanted = written_;

@@ -25,6 +25,7 @@
 #include "paceline/records/trace.h"
 #include "paceline/report/console.h"
 #include "paceline/report/formats.h"
+#include "paceline/report/trainers.h"
 #include "paceline/strategies/hosts.h"
 
 namespace paceline::cli {
@@ -263,6 +264,11 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster(
       predict::Prediction prediction =
           predict::predict(request, !trace_.empty());
       std::string text = predict::summary_of(prediction);
+      if (has_tables(job_.model())) {
+        records::Configuration tables = tables_.configuration(job_);
+        tables.engine = request.engine;
+        text += fmt::format("  {}\n", report::table_job_words(tables));
+      }
       told.push_back({std::move(prediction), std::move(text)});
     }
   }

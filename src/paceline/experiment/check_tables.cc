@@ -107,16 +107,21 @@ void check_table_memory(const Configuration& c,
   const std::int64_t memory = usable_memory_bytes();
   if (fullest.bytes > memory) {
     throw UsageError(fmt::format(
-        "{}: {} of {} in {}{}: on one host {} and {} take {:.1f} GB, {:.1f} GB "
-        "of it rows, and this machine has {:.1f} GB; take fewer or shorter "
-        "rows",
+        "{}: {} of {} in {}{}: on one host {} take {:.1f} GB, {:.1f} GB of it "
+        "rows with what their update keeps, and this machine has {:.1f} GB; "
+        "take fewer or shorter rows",
         where(fullest.rows > memory ? "embeddings" : "embedding_dim"),
         counted(c.embeddings, "row"),
         counted(c.embedding_dim, "number"),
         counted(tables, "table"),
-        c.placement == "replicated" ? ", on every server" : "",
-        counted(fullest.servers, "server"),
-        counted(fullest.trainers, "trainer"),
+        c.placement != "replicated" ? ""
+        : c.servers > 0             ? ", on every server"
+                                    : ", on every trainer",
+        c.servers > 0 ? fmt::format("{} and {}",
+                                    counted(fullest.servers, "server"),
+                                    counted(fullest.trainers, "trainer"))
+                      : fmt::format("{}, which hold the tables,",
+                                    counted(fullest.trainers, "trainer")),
         static_cast<double>(fullest.bytes) * 1e-9,
         static_cast<double>(fullest.rows) * 1e-9,
         static_cast<double>(memory) * 1e-9));

@@ -210,18 +210,7 @@ Document trainers_document(const Case& one, const RunRecord& run) {
   const records::Configuration& c = one.configuration();
   Table table{
       .title = fmt::format(
-          "{} with {}: {}, {}, {} of {} in each table, {}{}",
-          c.model,
-          plain_label(one),
-          counted(c.trainers, "trainer"),
-          c.servers > 0 ? counted(c.servers, "server")
-                        : "which hold the tables",
-          counted(c.embeddings, "row"),
-          c.embedding_dim,
-          c.sparse_engine.empty()
-              ? c.engine
-              : fmt::format("{}, rows over {}", c.engine, c.sparse_engine),
-          ways_text(c))};
+          "{} with {}: {}", c.model, plain_label(one), table_job_words(c))};
   table.columns.push_back({.name = "trainer", .align = Align::kLeft});
   for (const int p : kEpochPercentiles) {
     const std::string group = fmt::format("p{}", p);
@@ -273,6 +262,19 @@ std::string or_reason(std::string text, std::span<const RunRecord> records) {
 }
 
 }  // namespace
+
+std::string table_job_words(const records::Configuration& c) {
+  return fmt::format(
+      "{}, {}, {} of {} in each table, {}{}",
+      counted(c.trainers, "trainer"),
+      c.servers > 0 ? counted(c.servers, "server") : "which hold the tables",
+      counted(c.embeddings, "row"),
+      c.embedding_dim,
+      c.sparse_engine.empty()
+          ? c.engine
+          : fmt::format("{}, rows over {}", c.engine, c.sparse_engine),
+      ways_text(c));
+}
 
 std::string render_ddp_rpc(std::span<const RunRecord> records) {
   std::string text;

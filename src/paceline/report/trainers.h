@@ -8,6 +8,10 @@
 
 namespace paceline::report {
 
+/// "2 trainers, 1 server, 300 rows of 64 in each table, gloo, zipf 1.1": a job
+/// with embedding tables, and what of it is not as usual.
+std::string table_job_words(const records::Configuration& c);
+
 /// What PyTorch's DDP and RPC benchmark prints, to the character: banner,
 /// topology, and a row for each trainer and for all of them with percentiles of
 /// epochs of ten steps.  The column headed epoch/sec holds examples per second:
