@@ -8,6 +8,13 @@
 namespace paceline {
 namespace {
 
+TEST(SplitAt, KeepsEmptyParts) {
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(split_at("a,,bc", ','), (Parts{"a", "", "bc"}));
+  EXPECT_EQ(split_at("a,", ','), (Parts{"a", ""}));
+  EXPECT_EQ(split_at("", ','), Parts{""});
+}
+
 TEST(EditDistance, CountsEachKindOfEditOnce) {
   EXPECT_EQ(edit_distance("", ""), 0U);
   EXPECT_EQ(edit_distance("abc", ""), 3U);

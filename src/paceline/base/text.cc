@@ -10,6 +10,18 @@
 
 namespace paceline {
 
+std::vector<std::string> split_at(std::string_view text, char mark) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = text.find(mark);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Three rows of the table of distances between prefixes.
   std::vector<std::size_t> two_up(b.size() + 1);

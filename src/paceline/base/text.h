@@ -11,6 +11,10 @@
 
 namespace paceline {
 
+/// The parts of `text` between the marks: one more than it has marks, and empty
+/// ones where nothing is between them.
+std::vector<std::string> split_at(std::string_view text, char mark);
+
 /// Fewest single-character insertions, deletions, replacements and swaps of
 /// neighbors that turn `a` into `b` (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/records/import_ddp.h"
@@ -21,23 +22,12 @@ namespace {
 
 using records::RunRecord;
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    parts.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 // All files of one side; the runs of each are numbered on from those of the
 // file before.
 std::vector<RunRecord> read_side(const std::string& files) {
   std::vector<RunRecord> records;
   int next = 0;
-  const std::vector<std::string> paths = split(files);
+  const std::vector<std::string> paths = split_at(files, ',');
   refuse_repeats(paths);
   for (const std::string& path : paths) {
     records::RecordFile file = records::read_any_records(path);

@@ -181,8 +181,8 @@ launch::Outcome run_repetition(const Whole& whole, Part& part) {
     const launch::Outcome outcome = ended.outcome;
     const bool refused = is_refused_case(ended) && !alone;
     const bool failed = refused || may_be_repeated(outcome);
-    const std::set<std::string> done = tries_now().done;
-    const bool between = failed && done.contains(ended.last_case);
+    const auto done = failed ? tries_now().done : std::set<std::string>();
+    const bool between = done.contains(ended.last_case);
     if (retries == 0 && alone) {
       if (failed && !between && !ended.so_far.ranks.empty()) {
         record_failure(left.job, ended, whole.results);

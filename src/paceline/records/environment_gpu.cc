@@ -41,15 +41,11 @@ std::string counted_values(const std::vector<std::string>& values) {
 }
 
 std::vector<std::string> split_fields(std::string_view line) {
-  std::vector<std::string> fields;
-  for (;;) {
-    const auto comma = line.find(',');
-    fields.emplace_back(trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) {
-      return fields;
-    }
-    line.remove_prefix(comma + 1);
-  }
+  std::vector<std::string> fields = split_at(line, ',');
+  std::ranges::transform(fields, fields.begin(), [](const std::string& field) {
+    return std::string(trimmed(field));
+  });
+  return fields;
 }
 
 // Returns whether there is a GPU that nvidia-smi knows.

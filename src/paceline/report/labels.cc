@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/text.h"
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
 
@@ -48,18 +49,6 @@ std::map<std::string, std::size_t> count_parts(
 
 /// A name with its options: "neighbor-allreduce", "topology=ring", "local=0".
 using StrategyPart = std::vector<std::string>;
-
-StrategyPart split_at(std::string_view text, char mark) {
-  StrategyPart words;
-  while (true) {
-    const std::size_t end = text.find(mark);
-    words.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) {
-      return words;
-    }
-    text.remove_prefix(end + 1);
-  }
-}
 
 std::vector<StrategyPart> parts_of_strategy(const std::string& strategy) {
   std::vector<StrategyPart> parts;

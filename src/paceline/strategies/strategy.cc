@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/strategies/combination_rules.h"
 #include "paceline/strategies/composed.h"
 #include "paceline/strategies/options.h"
@@ -22,19 +23,6 @@ struct Part {
   GivenOptions options;
 };
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> pieces;
-  std::size_t begin = 0;
-  while (true) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    pieces.emplace_back(text.substr(begin, end - begin));
-    if (end == text.size()) {
-      return pieces;
-    }
-    begin = end + 1;
-  }
-}
-
 std::string with_hyphens(std::string_view text) {
   std::string result(text);
   std::ranges::replace(result, '_', '-');
@@ -47,7 +35,7 @@ Part parse_part(std::string_view text) {
   if (colon == std::string_view::npos) {
     return part;
   }
-  for (const std::string& option : split(text.substr(colon + 1), ',')) {
+  for (const std::string& option : split_at(text.substr(colon + 1), ',')) {
     const std::size_t equals = option.find('=');
     if (equals == std::string::npos) {
       throw UsageError(
@@ -176,7 +164,7 @@ std::string StrategySpec::text() const {
 StrategySpec parse_strategy(std::string_view text,
                             const StrategyDefaults& defaults) {
   StrategySpec spec;
-  const std::vector<std::string> pieces = split(text, '+');
+  const std::vector<std::string> pieces = split_at(text, '+');
   for (const std::string& piece : pieces) {
     const Part part = parse_part(piece);
     const bool known =
