@@ -152,6 +152,11 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
   expect_refused("diff base.jsonl test.jsonl --format tabel",
                  "paceline: --format: unknown format 'tabel'; did you mean "
                  "'table'?");
+  expect_refused("diff base.jsonl test.jsonl --step-time p75",
+                 "paceline: --step-time: p75 not in {median,mean}");
+  expect_refused(
+      "diff base.jsonl test.jsonl --step-time mean --format ddp",
+      "paceline: --format ddp: PyTorch's diff.py prints percentiles of steps");
   expect_refused("diff base.jsonl test.jsonl --threshold -1",
                  "paceline: --threshold -1: expected percent");
   expect_refused("diff base.jsonl test.jsonl --base strategy",

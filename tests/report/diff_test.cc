@@ -22,14 +22,6 @@ namespace {
 
 using records::RunRecord;
 
-std::vector<std::string> labels(const std::vector<Case>& cases) {
-  std::vector<std::string> labels;
-  for (const Case& one : cases) {
-    labels.push_back(one.configuration().label);
-  }
-  return labels;
-}
-
 std::vector<std::string> codes(const Diff& diff) {
   std::vector<std::string> codes;
   for (const records::Warning& w : diff.warnings) {
@@ -52,131 +44,6 @@ Sides repeated(int runs, double factor) {
     sides.test.push_back(test);
   }
   return sides;
-}
-
-TEST(Pairing, CasesFindEachOtherWhereverTheyStand) {
-  std::vector<RunRecord> test = fixed_records();
-  std::reverse(test.begin(), test.end());
-  const std::vector<RunRecord> base = fixed_records();
-  const Pairing pairing = pair_cases(base, test);
-  EXPECT_EQ(pairing.pairs.size(), 7u);
-  EXPECT_TRUE(pairing.only_base.empty());
-  EXPECT_TRUE(pairing.only_test.empty());
-  for (const CasePair& pair : pairing.pairs) {
-    EXPECT_EQ(pair.base.configuration(), pair.test.configuration());
-    EXPECT_TRUE(pair.differences.empty());
-  }
-}
-
-TEST(Pairing, AChangedKeyIsADifferenceOfThePair) {
-  const std::vector<RunRecord> base = fixed_records();
-  std::vector<RunRecord> test = fixed_records();
-  for (RunRecord& r : test) {
-    r.configuration.bucket_mb = 1;
-    if (r.configuration.strategy == "ddp") {
-      r.configuration.strategy = "fusion";
-    }
-  }
-  const Pairing pairing = pair_cases(base, test);
-  ASSERT_EQ(pairing.pairs.size(), 7u);
-  const Difference bucket{"bucket_mib", "25.0", "1.0"};
-  const Difference strategy{"strategy", "ddp", "fusion"};
-  EXPECT_EQ(pairing.pairs[0].differences, std::vector{bucket});
-  EXPECT_EQ(pairing.pairs[1].differences, (std::vector{strategy, bucket}));
-}
-
-TEST(Pairing, OtherWorkIsNeverPaired) {
-  const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
-  for (const auto change :
-       {+[](records::Configuration& c) { c.model = "resnet101"; },
-        +[](records::Configuration& c) { c.batch_size = 64; },
-        +[](records::Configuration& c) { c.image_size = 64; },
-        +[](records::Configuration& c) { c.accumulate = 2; },
-        +[](records::Configuration& c) { c.ranks = 4; }}) {
-    std::vector<RunRecord> test = base;
-    change(test[0].configuration);
-    test[0].configuration.label = "b";
-    const Pairing pairing = pair_cases(base, test);
-    EXPECT_TRUE(pairing.pairs.empty());
-    EXPECT_EQ(labels(pairing.only_base), std::vector<std::string>{"a"});
-    EXPECT_EQ(labels(pairing.only_test), std::vector<std::string>{"b"});
-  }
-}
-
-TEST(Pairing, WhatCouldBePairedInTwoWaysIsNotPaired) {
-  const std::vector<RunRecord> base{fixed_record({"a", "ddp", 2, 100})};
-  const std::vector<RunRecord> test{fixed_record({"b", "bsp", 2, 100}),
-                                    fixed_record({"c", "fusion", 2, 100})};
-  const Pairing pairing = pair_cases(base, test);
-  EXPECT_TRUE(pairing.pairs.empty());
-  EXPECT_EQ(pairing.only_test.size(), 2u);
-}
-
-// Keys of instruments are in a record only where it had one.
-TEST(Pairing, ALinkOnOneSideAloneIsADifferenceOfThePair) {
-  const std::vector<RunRecord> base{fixed_record({"1M/2G", "ddp", 2, 100})};
-  std::vector<RunRecord> test = base;
-  test[0].configuration.link = "1Gbit,50us";
-  test[0].configuration.stretch = 2;
-  const std::vector<Difference> forth{{"link", "-", "1Gbit,50us"},
-                                      {"stretch", "-", "2.0"}};
-  const std::vector<Difference> back{{"link", "1Gbit,50us", "-"},
-                                     {"stretch", "2.0", "-"}};
-  EXPECT_EQ(pair_cases(base, test).pairs.at(0).differences, forth);
-  EXPECT_EQ(pair_cases(test, base).pairs.at(0).differences, back);
-  EXPECT_EQ(select_records(test, "link", "1Gbit,50us").size(), 1u);
-  EXPECT_THROW(select_records(base, "link", "1Gbit,50us"), UsageError);
-}
-
-// What is usual is not in a record either, and has a name all the same.
-TEST(Pairing, SelectsTablesByWhatIsUsual) {
-  std::vector<RunRecord> records{fixed_record({"a", "ddp", 5, 100}),
-                                 fixed_record({"b", "ddp", 5, 100})};
-  for (RunRecord& record : records) {
-    record.configuration.model = "hybrid";
-  }
-  records[1].configuration.placement = "row-hash";
-  records[1].configuration.sparse_engine = "mpi";
-  EXPECT_EQ(select_records(records, "placement", "table").size(), 1u);
-  EXPECT_EQ(select_records(records, "sparse_engine", "gloo").size(), 1u);
-  EXPECT_EQ(select_records(records, "sparse_engine", "mpi").size(), 1u);
-  const std::vector<Difference> differences{{"placement", "table", "row-hash"},
-                                            {"sparse_engine", "-", "mpi"}};
-  auto found =
-      pair_cases(std::span(records).first(1), std::span(records).last(1))
-          .pairs.at(0)
-          .differences;
-  std::ranges::sort(found, {}, &Difference::name);
-  EXPECT_EQ(found, differences);
-}
-
-TEST(Pairing, SelectsByKey) {
-  const std::vector<RunRecord> records = fixed_records();
-  EXPECT_EQ(select_records(records, "ranks", "4").size(), 1u);
-  EXPECT_EQ(select_records(records, "strategy", "none").size(), 3u);
-  std::vector<RunRecord> with_options{fixed_record({"a", "ddp:x=1", 2, 1}),
-                                      fixed_record({"b", "ddp-2", 2, 1})};
-  EXPECT_EQ(select_records(with_options, "strategy", "ddp").size(), 1u);
-  with_options[0].configuration.framework = "jax";
-  const auto own = select_records(with_options, "framework", "paceline");
-  ASSERT_EQ(own.size(), 1u);
-  EXPECT_EQ(own[0].configuration.strategy, "ddp-2");
-  try {
-    select_records(records, "strateg", "ddp");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what())
-                    .starts_with("unknown key 'strateg'; did you mean "
-                                 "'strategy'?"))
-        << error.what();
-  }
-  try {
-    select_records(records, "ranks", "3");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "no record has ranks '3'; there are '1', '2', '4', '8'");
-  }
 }
 
 TEST(Diff, ARowHasTheNamesOfBothSidesWhereTheyDiffer) {
@@ -425,7 +292,8 @@ TEST(DiffFormats, AReportOfOursIsComparedWithItsRecords) {
     ASSERT_EQ(row.cases.differences.size(), 1u);
     EXPECT_EQ(row.cases.differences[0].name, "source");
   }
-  EXPECT_EQ(labels(diff.only_test), std::vector<std::string>{"1M/8G"});
+  ASSERT_EQ(diff.only_test.size(), 1u);
+  EXPECT_EQ(diff.only_test[0].configuration().label, "1M/8G");
 }
 
 TEST(DiffFormats, IntervalsSayWhatTheySpeakOf) {
@@ -482,6 +350,52 @@ TEST(DiffFormats, MissingIsNullNeverZero) {
     EXPECT_TRUE(row[key].is_null()) << key;
   }
   EXPECT_TRUE(diff["runs_for_power"].is_null());
+}
+
+// Every other step of the test takes half of the time, the rest half as much
+// again: medians differ, all steps together take as long.
+TEST(Diff, MeansSayWhatMediansOfStepsInTwoGroupsHide) {
+  Sides sides = repeated(6, 1);
+  for (int run = 0; run < 6; ++run) {
+    for (const bool test : {false, true}) {
+      for (records::RankSamples& rank :
+           (test ? sides.test : sides.base)[static_cast<std::size_t>(run)]
+               .ranks) {
+        rank.step_ns.assign(9, 100'000'000);
+        for (std::size_t i = 0; test && i < 9; ++i) {
+          rank.step_ns[i] = i < 5 ? 60'000'000 : 150'000'000;
+        }
+        rank.window_ns = 900'000'000;
+      }
+    }
+  }
+  Diff diff = diff_records(sides.base, sides.test);
+  EXPECT_DOUBLE_EQ(diff.rows[0].change->value, -0.4);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kFaster);
+
+  const DiffOptions means{.step_time = StepTime::kMean};
+  diff = diff_records(sides.base, sides.test, means);
+  EXPECT_DOUBLE_EQ(diff.rows[0].base_s->value, 0.1);
+  EXPECT_DOUBLE_EQ(diff.rows[0].change->value, 0);
+  EXPECT_DOUBLE_EQ(*diff.rows[0].p, 1);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kUnproven);
+  EXPECT_NE(render_diff_table(diff).find("mean step"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"],
+            "mean step time");
+
+  // The rank that takes longest counts; without a window its steps do.
+  for (RunRecord& run : sides.test) {
+    run.ranks[1].window_ns = 1'800'000'000;
+    run.ranks[0].window_ns = 0;
+  }
+  diff = diff_records(sides.base, sides.test, means);
+  EXPECT_DOUBLE_EQ(diff.rows[0].change->value, 1);
+  EXPECT_EQ(diff.rows[0].verdict, Verdict::kSlower);
+  for (RunRecord& run : sides.test) {
+    run.ranks.resize(1);
+  }
+  diff = diff_records(sides.base, sides.test, means);
+  EXPECT_DOUBLE_EQ(diff.rows[0].change->value, 0);
 }
 
 }  // namespace

@@ -103,11 +103,15 @@ void DiffFlags::check() const {
   }
 }
 
-int DiffFlags::show(const Side& base, const Side& test) const {
-  report::Diff diff = report::diff_records(
-      base.records,
-      test.records,
-      {.threshold = threshold_percent_ / 100, .seed = seed_});
+int DiffFlags::show(const Side& base,
+                    const Side& test,
+                    report::StepTime step_time) const {
+  report::Diff diff =
+      report::diff_records(base.records,
+                           test.records,
+                           {.step_time = step_time,
+                            .threshold = threshold_percent_ / 100,
+                            .seed = seed_});
   if (diff.wall_times && needs_steps()) {
     throw UsageError(
         "--format ddp: these records hold wall times of commands, for which "
@@ -144,6 +148,14 @@ DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
   app.add_option(
          "--test", test_only_, "KEY=VALUE: of the test, only these cases")
       ->allow_extra_args(false);
+  app.add_option(
+         "--step-time",
+         step_time_,
+         "median: of a run's steps, each as long as its slowest rank's; "
+         "mean: wall time of all steps over their number, which "
+         "examples/s follow")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"median", "mean"}));
   app.footer(
       "Exit code: 0 no proven regression of TEST, 1 one (corrected p < 0.05 "
       "and its interval\nbeyond --threshold), 2 nothing could be compared.");
@@ -156,12 +168,19 @@ int DiffCommand::run() const {
         "TEST: a second file is missing; or compare cases of one file by "
         "--base KEY=VALUE and --test KEY=VALUE");
   }
+  const bool means = step_time_ == "mean";
+  if (means && flags_.needs_steps()) {
+    throw UsageError(
+        "--format ddp: PyTorch's diff.py prints percentiles of steps, not "
+        "their mean; leave out --step-time mean or --format ddp");
+  }
   const std::string& test_files = test_.empty() ? base_ : test_;
   DiffFlags::Side base{side_name(base_, base_only_),
                        select(read_side(base_), "--base", base_only_)};
   DiffFlags::Side test{side_name(test_files, test_only_),
                        select(read_side(test_files), "--test", test_only_)};
-  return flags_.show(base, test);
+  return flags_.show(
+      base, test, means ? report::StepTime::kMean : report::StepTime::kMedian);
 }
 
 }  // namespace paceline::cli

@@ -30,7 +30,9 @@ class DiffFlags {
     std::string name;
     std::vector<records::RunRecord> records;
   };
-  int show(const Side& base, const Side& test) const;
+  int show(const Side& base,
+           const Side& test,
+           report::StepTime step_time = report::StepTime::kMedian) const;
 
   std::uint64_t seed() const { return seed_; }
   /// Whether the format shows steps, which a command's wall time has not.
@@ -54,6 +56,7 @@ class DiffCommand {
   DiffFlags flags_;
   std::string base_, test_;                         // files, with commas
   std::vector<std::string> base_only_, test_only_;  // KEY=VALUE
+  std::string step_time_ = "median";
 };
 
 }  // namespace paceline::cli

@@ -42,6 +42,24 @@ std::vector<double> slowest_step_s(const RunRecord& record) {
   return stats::slowest_rank_seconds(step_ns(record));
 }
 
+double mean_step_s(const RunRecord& record) {
+  double longest = 0;
+  for (const RankSamples& rank : record.ranks) {
+    if (rank.step_ns.empty()) {
+      continue;
+    }
+    const auto wall_ns =
+        rank.window_ns > 0
+            ? rank.window_ns
+            : std::accumulate(
+                  rank.step_ns.begin(), rank.step_ns.end(), std::int64_t{0});
+    longest = std::max(longest,
+                       static_cast<double>(wall_ns) /
+                           static_cast<double>(rank.step_ns.size()) / 1e9);
+  }
+  return longest;
+}
+
 std::vector<double> slowest_compute_only_step_s(const RunRecord& record) {
   return stats::slowest_rank_seconds(
       samples_of(record, &RankSamples::compute_only_step_ns));

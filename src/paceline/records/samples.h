@@ -19,7 +19,13 @@ std::vector<double> pooled_step_s(const RunRecord& record);
 /// Seconds of every step of its slowest rank.
 std::vector<double> slowest_step_s(const RunRecord& record);
 
-/// The same without communication; empty where it was not measured.
+/// Seconds of a step on the mean: the wall time of all steps over their number,
+/// of the rank that took longest; their sum where it is not known.  0 without
+/// steps.
+double mean_step_s(const RunRecord& record);
+
+/// The steps of slowest_step_s() without communication; empty where it was not
+/// measured.
 std::vector<double> slowest_compute_only_step_s(const RunRecord& record);
 
 /// Of each pair of blocks, the median step with communication less the median

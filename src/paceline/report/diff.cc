@@ -32,15 +32,16 @@ void subtract_one(std::optional<stats::Estimate>& ratio) {
   }
 }
 
-void estimate(DiffRow& row, bool interleaved, std::uint64_t seed) {
-  const auto base = all_runs(steps_by_run(row.cases.base));
-  const auto test = all_runs(steps_by_run(row.cases.test));
-  const stats::IntervalOptions options{.seed = seed};
+void estimate(DiffRow& row, bool interleaved, const DiffOptions& diff) {
+  const auto base = all_runs(steps_by_run(row.cases.base, diff.step_time));
+  const auto test = all_runs(steps_by_run(row.cases.test, diff.step_time));
+  const stats::IntervalOptions options{.seed = diff.seed};
   row.base_runs = base.size();
   row.test_runs = test.size();
   row.base_s = stats::median_of_runs(base, options);
   row.test_s = stats::median_of_runs(test, options);
-  const RunPairs pairs = interleaved ? pairs_of(row.cases) : RunPairs{};
+  const RunPairs pairs =
+      interleaved ? pairs_of(row.cases, diff.step_time) : RunPairs{};
   row.change = pairs.base.empty()
                    ? stats::ratio_of_medians(test, base, options)
                    : stats::paired_ratio(pairs.test, pairs.base, options);
@@ -48,10 +49,13 @@ void estimate(DiffRow& row, bool interleaved, std::uint64_t seed) {
 }
 
 // Whether any outcome of the case's runs could be significant.
-bool can_prove(const DiffRow& row, bool interleaved, double significance) {
-  const std::size_t runs = interleaved ? pairs_of(row.cases).base.size()
-                                       : std::min(row.base_runs, row.test_runs);
-  return stats::smallest_p(runs, interleaved) < significance;
+bool can_prove(const DiffRow& row,
+               bool interleaved,
+               const DiffOptions& options) {
+  const std::size_t runs =
+      interleaved ? pairs_of(row.cases, options.step_time).base.size()
+                  : std::min(row.base_runs, row.test_runs);
+  return stats::smallest_p(runs, interleaved) < options.significance;
 }
 
 Verdict verdict_of(const DiffRow& row,
@@ -61,7 +65,7 @@ Verdict verdict_of(const DiffRow& row,
     return Verdict::kNoSamples;
   }
   const bool significant = *row.corrected_p < options.significance;
-  if (!significant && !can_prove(row, interleaved, options.significance)) {
+  if (!significant && !can_prove(row, interleaved, options)) {
     return Verdict::kTooFewRuns;
   }
   if (significant && row.change->interval &&
@@ -76,7 +80,9 @@ Verdict verdict_of(const DiffRow& row,
 }
 
 // Standard deviation of the logarithm of one pair's ratio.
-std::optional<double> log_scatter(const DiffRow& row, bool interleaved) {
+std::optional<double> log_scatter(const DiffRow& row,
+                                  bool interleaved,
+                                  StepTime what) {
   const auto logs = [](const std::vector<std::vector<double>>& runs) {
     std::vector<double> values;
     for (const auto& steps : runs) {
@@ -97,7 +103,7 @@ std::optional<double> log_scatter(const DiffRow& row, bool interleaved) {
     return sum / (n - 1);
   };
   if (interleaved) {
-    const RunPairs pairs = pairs_of(row.cases);
+    const RunPairs pairs = pairs_of(row.cases, what);
     std::vector<double> ratios = logs(pairs.test);
     const std::vector<double> base = logs(pairs.base);
     std::transform(ratios.begin(),
@@ -112,8 +118,9 @@ std::optional<double> log_scatter(const DiffRow& row, bool interleaved) {
   if (std::min(row.base_runs, row.test_runs) < stats::kFewestRuns) {
     return std::nullopt;
   }
-  return std::sqrt(variance(logs(all_runs(steps_by_run(row.cases.base)))) +
-                   variance(logs(all_runs(steps_by_run(row.cases.test)))));
+  return std::sqrt(
+      variance(logs(all_runs(steps_by_run(row.cases.base, what)))) +
+      variance(logs(all_runs(steps_by_run(row.cases.test, what)))));
 }
 
 void plan_runs(Diff& diff, bool interleaved) {
@@ -121,7 +128,8 @@ void plan_runs(Diff& diff, bool interleaved) {
   diff.power_change =
       diff.options.threshold > 0 ? diff.options.threshold : kUsualChange;
   for (const DiffRow& row : diff.rows) {
-    if (const auto scatter = log_scatter(row, interleaved)) {
+    if (const auto scatter =
+            log_scatter(row, interleaved, diff.options.step_time)) {
       diff.runs_for_power =
           std::max(diff.runs_for_power.value_or(0),
                    stats::runs_for_power(*scatter,
@@ -195,7 +203,7 @@ Diff diff_records(std::span<const RunRecord> base,
   for (CasePair& pair : pairing.pairs) {
     DiffRow row;
     row.cases = std::move(pair);
-    estimate(row, interleaved, options.seed);
+    estimate(row, interleaved, options);
     diff.rows.push_back(std::move(row));
   }
   diff.wall_times =
@@ -210,7 +218,8 @@ Diff diff_records(std::span<const RunRecord> base,
   }
   diff.only_base = std::move(pairing.only_base);
   diff.only_test = std::move(pairing.only_test);
-  const std::vector<stats::Unit> units = units_of(diff.rows, interleaved);
+  const std::vector<stats::Unit> units =
+      units_of(diff.rows, interleaved, options.step_time);
   if (!units.empty()) {
     const auto tested =
         stats::permutation_test(units,

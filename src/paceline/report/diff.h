@@ -15,7 +15,14 @@
 
 namespace paceline::report {
 
+/// What of the steps of a run is compared.
+enum class StepTime : std::uint8_t {
+  kMedian,  // the median step, each step being its slowest rank's
+  kMean     // the wall time of all steps over their number, as examples/s
+};
+
 struct DiffOptions {
+  StepTime step_time = StepTime::kMedian;
   /// A slowdown (or speedup) counts only beyond this share: 0.01 is 1 %.
   double threshold = 0;
   double significance = 0.05;  // of any false finding among all cases
@@ -45,7 +52,7 @@ struct DiffRow {
   std::string name;  // the same, with the model where there are several
   CasePair cases;
   std::size_t base_runs = 0, test_runs = 0;  // with samples
-  /// Seconds of a step, slowest rank.
+  /// Seconds of a step, as DiffOptions::step_time says.
   std::optional<stats::Estimate> base_s, test_s;
   /// Test over base, less 1: positive is slower.
   std::optional<stats::Estimate> change;

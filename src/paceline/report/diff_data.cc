@@ -78,6 +78,14 @@ std::string_view name_of(Order order) {
   return "";
 }
 
+std::string_view compared(const Diff& diff) {
+  if (diff.wall_times) {
+    return "wall time of commands";
+  }
+  return diff.options.step_time == StepTime::kMean ? "mean step time"
+                                                   : "step time";
+}
+
 // A line for each case of one side that has no partner.
 void add_unpaired(Table& table,
                   const std::vector<Case>& cases,
@@ -100,20 +108,19 @@ void add_unpaired(Table& table,
 }  // namespace
 
 std::string render_diff_json(const Diff& diff) {
-  Json out{
-      {"version", 1},
-      {"base", diff.base_name},
-      {"test", diff.test_name},
-      {"compared", diff.wall_times ? "wall time of commands" : "step time"},
-      {"threshold", diff.options.threshold},
-      {"significance", diff.options.significance},
-      {"regression", diff.regression()},
-      {"order", name_of(diff.order)},
-      {"exact", diff.exact},
-      {"arrangements", diff.arrangements},
-      {"needed_runs", diff.needed_runs},
-      {"runs_for_power", or_null(diff.runs_for_power)},
-      {"power_change", diff.power_change}};
+  Json out{{"version", 1},
+           {"base", diff.base_name},
+           {"test", diff.test_name},
+           {"compared", compared(diff)},
+           {"threshold", diff.options.threshold},
+           {"significance", diff.options.significance},
+           {"regression", diff.regression()},
+           {"order", name_of(diff.order)},
+           {"exact", diff.exact},
+           {"arrangements", diff.arrangements},
+           {"needed_runs", diff.needed_runs},
+           {"runs_for_power", or_null(diff.runs_for_power)},
+           {"power_change", diff.power_change}};
   out["cases"] = Json::array();
   for (const DiffRow& row : diff.rows) {
     out["cases"].push_back(json_object(diff_fields(), row));

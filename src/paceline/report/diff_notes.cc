@@ -67,6 +67,10 @@ bool any_change_over_runs(const Diff& diff) {
       });
 }
 
+bool compares_means(const Diff& diff) {
+  return diff.options.step_time == StepTime::kMean;
+}
+
 std::string interval_sentence(const Diff& diff) {
   const IntervalKinds kinds = interval_kinds(diff);
   std::string sentence = "95 % interval";
@@ -92,7 +96,9 @@ std::string p_sentence(const Diff& diff) {
   return fmt::format(
       "chance of so large a difference were there none: {} of {}{}, {}{}",
       diff.exact ? "exact permutation" : "permutation",
-      diff.wall_times ? "the runs' wall times" : "run medians",
+      diff.wall_times        ? "the runs' wall times"
+      : compares_means(diff) ? "run means"
+                             : "run medians",
       interleaved ? " within pairs of runs" : "",
       diff.exact ? fmt::format("all {:.0f} arrangements", diff.arrangements)
                  : fmt::format("{} of {:.3g} arrangements drawn, since there "
@@ -110,9 +116,13 @@ void add_columns(const Diff& diff, std::vector<Note>& notes) {
                      "of the whole command, from its start to its end; median "
                      "over runs"});
   } else {
-    notes.push_back({"step time",
-                     "of the slowest rank in each step; median over runs of "
-                     "each run's median"});
+    notes.push_back(compares_means(diff)
+                        ? Note{"mean step",
+                               "wall time of all measured steps of a run over "
+                               "their number, slowest rank; median over runs"}
+                        : Note{"step time",
+                               "of the slowest rank in each step; median over "
+                               "runs of each run's median"});
   }
   notes.push_back(
       {"change",

@@ -39,10 +39,12 @@ std::vector<double> joined(const std::vector<std::vector<double>>& parts) {
 
 }  // namespace
 
-StepsByRun steps_by_run(const Case& one) {
+StepsByRun steps_by_run(const Case& one, StepTime what) {
   StepsByRun steps;
   for (const RunRecord* run : usable_runs(one)) {
-    steps[run->run].push_back(slowest_step_s(*run));
+    steps[run->run].push_back(what == StepTime::kMean
+                                  ? std::vector{records::mean_step_s(*run)}
+                                  : slowest_step_s(*run));
   }
   return steps;
 }
@@ -76,11 +78,12 @@ Order order_of(const std::vector<CasePair>& pairs) {
 }
 
 std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
-                                  bool interleaved) {
+                                  bool interleaved,
+                                  StepTime what) {
   using Key = std::tuple<int, std::size_t, bool>;  // run, its copy, test
   std::map<Key, stats::Unit> units;
   const auto add = [&](std::size_t row, const Case& one, bool test) {
-    for (const auto& [run, copies] : steps_by_run(one)) {
+    for (const auto& [run, copies] : steps_by_run(one, what)) {
       for (std::size_t copy = 0; copy < copies.size(); ++copy) {
         stats::Unit& unit = units[{run, copy, test}];
         unit.values.resize(rows.size(), stats::kNoValue);
@@ -103,10 +106,10 @@ std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
   return result;
 }
 
-RunPairs pairs_of(const CasePair& cases) {
+RunPairs pairs_of(const CasePair& cases, StepTime what) {
   RunPairs pairs;
-  const StepsByRun test = steps_by_run(cases.test);
-  for (const auto& [run, steps] : steps_by_run(cases.base)) {
+  const StepsByRun test = steps_by_run(cases.test, what);
+  for (const auto& [run, steps] : steps_by_run(cases.base, what)) {
     if (const auto other = test.find(run); other != test.end()) {
       pairs.base.push_back(joined(steps));
       pairs.test.push_back(joined(other->second));

@@ -17,8 +17,8 @@ namespace paceline::report {
 using StepsByRun = std::map<int, std::vector<std::vector<double>>>;
 
 /// The steps of the runs that ended well.  A run with a step of zero seconds is
-/// left out: no ratio can be formed of it.
-StepsByRun steps_by_run(const Case& one);
+/// left out: no ratio can be formed of it.  StepTime::kMean: one value a run.
+StepsByRun steps_by_run(const Case& one, StepTime what);
 
 std::vector<std::vector<double>> all_runs(const StepsByRun& by_run);
 
@@ -26,12 +26,13 @@ std::vector<std::vector<double>> all_runs(const StepsByRun& by_run);
 struct RunPairs {
   std::vector<std::vector<double>> base, test;
 };
-RunPairs pairs_of(const CasePair& cases);
+RunPairs pairs_of(const CasePair& cases, StepTime what);
 
 Order order_of(const std::vector<CasePair>& pairs);
 
 /// The rows' values, run by run, for the test over all rows.
 std::vector<stats::Unit> units_of(const std::vector<DiffRow>& rows,
-                                  bool interleaved);
+                                  bool interleaved,
+                                  StepTime what);
 
 }  // namespace paceline::report
