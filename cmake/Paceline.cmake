@@ -49,6 +49,14 @@ function(paceline_add_precompiled_headers target)
   target_precompile_headers(${target} PRIVATE ${arg_HEADERS})
 endfunction()
 
+# Behind precompiled headers GCC 12 takes a string that is moved for one that is
+# copied past its end (GCC PR 105329).
+function(_paceline_reuse_headers target headers)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+  target_compile_options(${target} PRIVATE
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
+endfunction()
+
 # paceline_add_library(<module> SOURCES ... [DEPS modules...] [LINK libraries...])
 function(paceline_add_library module)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK" ${ARGN})
@@ -68,6 +76,11 @@ function(paceline_add_library module)
   set(dep_targets ${arg_DEPS})
   list(TRANSFORM dep_targets PREPEND paceline::)
   target_link_libraries(${target} PUBLIC ${dep_targets} ${arg_LINK} PRIVATE paceline_warnings)
+  if(TARGET paceline_pch)
+    # The headers are precompiled with the definitions of fmt.
+    target_link_libraries(${target} PRIVATE fmt::fmt)
+    _paceline_reuse_headers(${target} paceline_pch)
+  endif()
 endfunction()
 
 # paceline_embed_texts(<out> <header> <namespace> NAME=FILE...)
@@ -103,6 +116,25 @@ function(paceline_add_program name)
   set(dep_targets ${arg_DEPS})
   list(TRANSFORM dep_targets PREPEND paceline::)
   target_link_libraries(${name} PRIVATE ${dep_targets} paceline_warnings)
+endfunction()
+
+# paceline_add_test_library(<name> SOURCES ... DEPS modules...): what several tests
+# share, compiled once; a test names it after LINK.
+function(paceline_add_test_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${PACELINE_UNITY})
+  _paceline_closure(modules ${arg_DEPS})
+  foreach(r IN LISTS modules)
+    _paceline_open_module(${name} ${r})
+  endforeach()
+  target_include_directories(${name} PRIVATE
+    "${CMAKE_BINARY_DIR}/modules/${name}" "${CMAKE_SOURCE_DIR}/tests")
+  set(dep_targets ${arg_DEPS})
+  list(TRANSFORM dep_targets PREPEND paceline::)
+  target_link_libraries(${name} PUBLIC ${dep_targets} GTest::gtest fmt::fmt
+    PRIVATE paceline_warnings)
+  _paceline_reuse_headers(${name} paceline_test_pch)
 endfunction()
 
 # paceline_add_test(<name> SOURCES ... DEPS modules... [LINK libraries...]
@@ -145,11 +177,7 @@ function(paceline_add_test name)
     target_link_libraries(${name} PRIVATE paceline_torch_main)
   else()
     target_link_libraries(${name} PRIVATE GTest::gtest_main fmt::fmt)
-    target_precompile_headers(${name} REUSE_FROM paceline_test_pch)
-    # Behind precompiled headers GCC 12 takes a string that is moved for one that is
-    # copied past its end (GCC PR 105329).
-    target_compile_options(${name} PRIVATE
-      "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
+    _paceline_reuse_headers(${name} paceline_test_pch)
   endif()
   set(processors 1)
   set(timeout 120)
