@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paceline/report/framework_charts.h"
 #include "paceline/report/framework_report.h"
 #include "paceline/report/markdown.h"
 

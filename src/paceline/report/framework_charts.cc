@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/framework_charts.h"
-
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/report/framework_report.h"
 #include "paceline/report/markdown.h"
 
 namespace paceline::report {

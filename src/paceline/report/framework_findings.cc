@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
-#include "paceline/report/framework_mathematics.h"
 #include "paceline/report/framework_tables.h"
 
 namespace paceline::report {

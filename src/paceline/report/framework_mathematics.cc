@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/report/framework_mathematics.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/framework_tables.h"
 
 namespace paceline::report {
 namespace {

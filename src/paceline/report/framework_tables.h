@@ -24,6 +24,9 @@ struct Devices {
   auto operator<=>(const Devices&) const = default;
 };
 
+/// "2n16d".
+std::string place_of(const Devices& devices);
+
 /// Training throughput of one column on one number of devices.
 struct FrameworkCell {
   /// Samples per second of all devices: the median of the runs' rates, each
@@ -83,5 +86,10 @@ struct Finding {
 /// more than 3 %, or are fewer than the protocol's; and what the source itself
 /// remarks.
 std::vector<Finding> findings(const FrameworkTable& table);
+
+/// Which columns do not train the same, on any number of devices: their
+/// parameter counts or FLOPs, or, where the same training was asked for, their
+/// losses differ; and which do not say one of these, and why.
+std::vector<Finding> mathematics(const FrameworkTable& table);
 
 }  // namespace paceline::report
