@@ -28,6 +28,18 @@ from case import UsageError, parse_case, rank_variable, refuse_unsupported
 from events import PhaseClock, SignOfLife, clipping, emit
 
 
+# By the names of src/paceline/plan/optimizer.h: the class, and the constants
+# that are not its defaults.
+OPTIMIZERS = {
+    "adam": (torch.optim.Adam, {}),
+    "adamw": (torch.optim.AdamW, {}),
+    "bert-adamw": (torch.optim.AdamW, {"eps": 1e-6}),
+    "rmsprop": (torch.optim.RMSprop, {}),
+    "adagrad": (torch.optim.Adagrad, {}),
+    "adadelta": (torch.optim.Adadelta, {}),
+}
+
+
 def _attention_flops(query, key, value, *_, **__):
     """Of the kernel for CPUs, which PyTorch's own counter leaves out."""
     return sdpa_flop_count(query, key, value)
@@ -130,12 +142,15 @@ class Rank:
         # differently; Paceline's update is the fused one.
         fused = True if self.best or self.case.dump != "none" else None
         if case.optimizer != "sgd":
-            return torch.optim.AdamW(
+            kind, constants = OPTIMIZERS[case.optimizer]
+            if kind in (torch.optim.RMSprop, torch.optim.Adadelta):
+                fused = None  # they have no fused kernel
+            return kind(
                 self.parameter_groups(network),
                 lr=case.learning_rate,
-                eps=1e-6 if case.optimizer == "bert-adamw" else 1e-8,
                 weight_decay=case.weight_decay,
-                fused=fused,
+                **constants,
+                **({} if fused is None else {"fused": fused}),
             )
         if case.dtype == "bf16" and case.device == "cpu":
             # It leaves whole vectors as they were: pytorch#191763.

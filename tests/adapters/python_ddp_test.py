@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "adapters"))
 import formula  # noqa: E402
 import functional  # noqa: E402
 import networks  # noqa: E402
+import python_ddp  # noqa: E402
 import torch_variants  # noqa: E402
 import case as case_of_adapter  # noqa: E402
 
@@ -279,6 +280,32 @@ class Tied(torch.nn.Module):
 
     def forward(self, ids):
         return self.decoder(self.hidden(self.table(ids)))
+
+
+class Optimizers(unittest.TestCase):
+    def test_each_changes_parameters_in_its_own_way(self):
+        seen = {}
+        for name in case_of_adapter._CHOICES["optimizer"]:
+            network = torch.nn.Linear(3, 2)
+            with torch.no_grad():
+                for parameter in network.parameters():
+                    parameter.fill_(1)
+            rank = unittest.mock.Mock(
+                case=case_of_adapter.Case(
+                    model="lenet", optimizer=name, weight_decay=0.5
+                ),
+                best=False,
+            )
+            rank.parameter_groups = lambda network: python_ddp.Rank.parameter_groups(
+                rank, network
+            )
+            optimizer = python_ddp.Rank.make_optimizer(rank, network)
+            for _ in range(3):
+                optimizer.zero_grad()
+                (network(torch.ones(3)).sum() * 0.25).backward()
+                optimizer.step()
+            seen[name] = (network.weight[0, 0].item(), network.bias[0].item())
+        self.assertEqual(len(set(seen.values())), len(seen), seen)
 
 
 class Fsdp2(unittest.TestCase):

@@ -38,6 +38,7 @@ environment = "here"
 engine = "grpc"
 models = ["lenet"]
 dtypes = ["fp32"]
+optimizers = ["sgd", "adamw"]
 compiles = "always"
 [absent]
 program = "absent.py"
@@ -239,6 +240,8 @@ TEST_F(Adapters, LeaveARowWhereTheyCannotRunACase) {
             "the adapter of own has no compiled form");
   EXPECT_EQ(reason("here", "dtype", "bf16"),
             "the adapter of here has fp32 alone, not bf16");
+  EXPECT_EQ(reason("here", "optimizer", "rmsprop"),
+            "the adapter of here has sgd, adamw alone, not rmsprop");
   EXPECT_EQ(reason("here", "model", "resnet50"),
             "the adapter of here has lenet alone, not resnet50");
   EXPECT_EQ(reason("paceline", "compiled", "true"),

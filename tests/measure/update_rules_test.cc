@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <barrier>
+
 #include <gtest/gtest.h>
 
 #include "measure/awkward.h"
 #include "measure/run_team.h"
+#include "paceline/plan/optimizer.h"
 
 // Update rules with real tensors over Gloo.
 
@@ -91,7 +95,7 @@ TEST(UpdateRules, ZeroEqualsReduceScatterAndAllGather) {
   for (const std::string schedule :
        {"bsp", "wfbp", "fusion", "dear", "bytescheduler:partition-mb=0.02"}) {
     for (const char* rule : {"+zero-1", "+zero-2"}) {
-      for (const char* optimizer : {"sgd", "adamw", "bert-adamw"}) {
+      for (const std::string& optimizer : plan::optimizer_names()) {
         expect_equal(2,
                      awkward(schedule + "+rs-ag" + rule, optimizer),
                      awkward(schedule + "+rs-ag", optimizer));
@@ -164,6 +168,42 @@ TEST(UpdateRules, DilocoOfRateOneWithoutMomentumIsLocalSgdOnIntegers) {
   }
 }
 
+/// What two ranks have whose parameters the test averages after each step of
+/// their own optimizers.
+std::vector<at::Tensor> averaged_by_hand(const Job& job) {
+  std::barrier<> together(2);
+  std::array<std::vector<at::Tensor>, 2> all;
+  testing::run_team_well(2, [&](const Team& team) {
+    Trainer trainer(job.configuration, team, job.options);
+    for (int step = 0; step < job.steps; ++step) {
+      trainer.step();
+      trainer.drain();
+      const at::NoGradGuard no_grad;
+      const auto own = trainer.network().parameters();
+      all[static_cast<std::size_t>(team.rank)] = copies(own);
+      together.arrive_and_wait();
+      for (std::size_t p = 0; p < own.size(); ++p) {
+        own[p].copy_((all[0][p] + all[1][p]) / 2);
+      }
+      together.arrive_and_wait();
+    }
+  });
+  for (std::size_t p = 0; p < all[0].size(); ++p) {
+    all[0][p] = (all[0][p] + all[1][p]) / 2;
+  }
+  return all[0];
+}
+
+TEST(UpdateRules, AtcAveragesWhatEveryOptimizerWrites) {
+  for (const std::string& optimizer : plan::optimizer_names()) {
+    const auto ours = trained(
+        2, awkward("fusion+neighbor-allreduce:topology=full+atc", optimizer));
+    EXPECT_TRUE(
+        identical(ours[0], averaged_by_hand(awkward("none", optimizer))))
+        << optimizer;
+  }
+}
+
 TEST(UpdateRules, RunWithEveryOptimizer) {
   for (const char* text :
        {"fusion+neighbor-allreduce+pga:every=2",
@@ -179,7 +219,7 @@ TEST(UpdateRules, RunWithEveryOptimizer) {
         "ef-sign",
         "fusion+neighbor-allreduce:topology=ring+bf16+local-sgd:every=2",
         "fusion+neighbor-allreduce:topology=ring+qsgd+awc"}) {
-    for (const char* optimizer : {"sgd", "adamw"}) {
+    for (const std::string& optimizer : plan::optimizer_names()) {
       for (const auto& rank : trained(3, awkward(text, optimizer))) {
         for (const at::Tensor& parameter : rank) {
           EXPECT_TRUE(parameter.isfinite().all().item<bool>()) << text;

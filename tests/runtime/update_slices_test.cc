@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "paceline/plan/optimizer.h"
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/update.h"
 
@@ -19,7 +20,7 @@ std::vector<at::Tensor> operands(std::int64_t elements) {
   const auto line = at::arange(elements, at::kFloat);
   return {(line * 0.37F).sin(),
           (line * 0.91F).cos(),
-          (line * 0.13F).sin() * 0.1F,
+          (line * 0.13F).sin().square() * 0.1F,
           (line * 0.29F).cos().square()};
 }
 
@@ -28,16 +29,16 @@ void update(const UpdateRule& rule,
             const std::vector<at::Tensor>& whole,
             std::int64_t begin,
             std::int64_t count) {
-  const std::size_t buffers = rule.name == "adamw" ? 4 : 3;
+  const auto states = plan::state_names(plan::shape_of(rule.name)).size();
   Call call;
   call.written = {plan::BufferId{0}, begin, count};
   call.numbers = kDivisor;
-  for (std::size_t b = 0; b < buffers; ++b) {
+  for (std::size_t b = 0; b < 2 + states; ++b) {
     call.reads.push_back({whole[b].narrow(0, begin, count)});
   }
   call.writes = call.reads;
   call.reads.push_back({at::full({1}, 0.01F)});
-  if (rule.name == "adamw") {
+  if (plan::optimizer_named(rule.name).counts_steps) {
     call.reads.push_back({at::full({1}, 2.0F)});
   }
   run_update(rule, call);
@@ -47,7 +48,7 @@ void update(const UpdateRule& rule,
 // no multiplication with an addition there), so slices begin at whole vectors.
 TEST(UpdateSlices, SlicesOfWholeVectorsEqualTheWholeBitForBit) {
   constexpr std::int64_t kElements = 1003;  // the last vector is not full
-  for (const std::string name : {"sgd", "adamw"}) {
+  for (const std::string& name : plan::optimizer_names()) {
     const UpdateRule rule{.name = name};
     const auto start = operands(kElements);
     auto whole = operands(kElements);

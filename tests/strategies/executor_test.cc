@@ -9,6 +9,7 @@
 #include "paceline/plan/access.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/interpreter.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/plan/verify.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/hand_plans.h"
@@ -55,6 +56,19 @@ struct Case {
   }
 };
 
+void add_optimizers(const std::function<std::unique_ptr<Planner>()>& make,
+                    std::vector<Case>& all) {
+  for (const std::string& name : optimizer_names()) {
+    all.push_back({"fusion of 3, " + name,
+                   make,
+                   3,
+                   1,
+                   shape_of(name),
+                   false,
+                   kFewSchedules});
+  }
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const std::string& text : strategy_texts()) {
@@ -100,7 +114,7 @@ std::vector<Case> cases() {
         parse_strategy("ddp:bucket-mb=0.0001,views=yes,static=yes"));
   };
   all.push_back({"ddp of 2, with views", views, 2});
-  all.push_back({"fusion of 3, adamw", fusion, 3, 1, adamw()});
+  add_optimizers(fusion, all);
   all.push_back({"fusion of 3, adamw, scaled", fusion, 3, 1, adamw(), true});
   all.push_back({"ddp of 2, two micro-batches, scaled", ddp, 2, 2, {}, true});
   for (const HandPlan& plan : strict_hand_plans()) {

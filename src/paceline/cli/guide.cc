@@ -26,7 +26,9 @@ constexpr auto kNext = std::to_array<Next>({
      "RECORDS -o page.html",
      "what was measured, as one page to share"},
     {"diff", "BASE TEST", "did a change help, and how sure is that?"},
-    {"list", "", "strategies, models, engines, experiments, formats"},
+    {"list",
+     "",
+     "strategies, models, optimizers, engines, experiments, formats"},
 });
 
 }  // namespace

@@ -110,7 +110,8 @@ JobFlags::JobFlags(CLI::App& app) {
                      "or the cluster file's")
           ->check(
               number_in(predict::kLeastDeviceRate, predict::kMostDeviceRate)),
-      app.add_option("--optimizer", optimizer_, "sgd or adamw [sgd]"),
+      app.add_option(
+          "--optimizer", optimizer_, "one of `paceline list optimizers` [sgd]"),
       app.add_option("--engine",
                      engine_,
                      "whose fits and software costs: nccl, gloo, mpi, link, "

@@ -14,6 +14,7 @@
 #include "paceline/experiment/flags.h"
 #include "paceline/experiment/raw_settings.h"
 #include "paceline/measure/outside_command.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/report/formats.h"
 #include "paceline/strategies/strategy.h"
 #include "paceline/strategies/topology.h"
@@ -145,6 +146,15 @@ std::string formats_list() {
   return section("Formats", entries);
 }
 
+std::string optimizers_list() {
+  std::vector<Entry> entries;
+  for (const plan::Optimizer& one : plan::kOptimizers) {
+    entries.push_back({std::string(one.name), std::string(one.summary)});
+  }
+  return section("Optimizers: --optimizer, as torch.optim defines them",
+                 entries);
+}
+
 std::string frameworks_list() {
   std::vector<Entry> entries;
   for (const experiment::Adapter& one : measure::adapters_here()) {
@@ -165,6 +175,7 @@ constexpr auto kLists = std::to_array<List>({{"strategies", strategies_list},
                                              {"topologies", topologies_list},
                                              {"models", models_list},
                                              {"engines", engines_list},
+                                             {"optimizers", optimizers_list},
                                              {"experiments", experiments_list},
                                              {"formats", formats_list},
                                              {"frameworks", frameworks_list}});

@@ -18,6 +18,7 @@
 #include "paceline/measure/profile_model.h"
 #include "paceline/measure/warnings.h"
 #include "paceline/plan/engine_traits.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/report/console.h"
 
 namespace paceline::cli {
@@ -117,7 +118,7 @@ ProfileCommand::ProfileCommand(CLI::App& app) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->type_name("NAME");
   app.add_option("--optimizer", c.optimizer, "whose update is timed [sgd]")
-      ->check(CLI::IsMember({"sgd", "adamw"}))
+      ->check(CLI::IsMember(plan::optimizer_names()))
       ->type_name("NAME");
   app.add_flag("--channels-last", c.channels_last, "NHWC order");
   app.add_flag("--codecs",

@@ -44,6 +44,8 @@ class AdapterReader {
         adapter.dtypes = texts(word, node);
       } else if (word == "devices") {
         adapter.devices = texts(word, node);
+      } else if (word == "optimizers") {
+        adapter.optimizers = texts(word, node);
       } else if (word == "hosts") {
         adapter.one_host = is_one(word, node);
       } else if (word == "compiles") {

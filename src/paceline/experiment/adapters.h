@@ -18,12 +18,13 @@ struct Adapter {
   std::string python{};                  // path of the interpreter that runs it
   std::string missing{};                 // empty, or why it cannot run here
   std::string engine{};  // what moves the bytes on CPUs; empty: gloo, nccl
-  std::vector<std::string> models{};   // that it has; empty: Paceline's
-  std::vector<std::string> dtypes{};   // that it has; empty: all
-  std::vector<std::string> devices{};  // that it trains on; empty: all
-  bool one_host = false;               // its ranks must be on one host
-  bool compiles = false;               // `compiled` may be true
-  bool always_compiles = false;        // `compiled` is always true
+  std::vector<std::string> models{};      // that it has; empty: Paceline's
+  std::vector<std::string> dtypes{};      // that it has; empty: all
+  std::vector<std::string> devices{};     // that it trains on; empty: all
+  std::vector<std::string> optimizers{};  // that it has; empty: all
+  bool one_host = false;                  // its ranks must be on one host
+  bool compiles = false;                  // `compiled` may be true
+  bool always_compiles = false;           // `compiled` is always true
   std::map<std::string, std::string> options{};  // added to the case
 };
 

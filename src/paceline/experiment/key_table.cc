@@ -4,6 +4,7 @@
 
 #include "paceline/experiment/key.h"
 #include "paceline/plan/engine_traits.h"
+#include "paceline/plan/optimizer.h"
 
 namespace paceline::experiment {
 namespace {
@@ -21,8 +22,6 @@ constexpr auto kEngines = [] {
   return names;
 }();
 constexpr auto kDtypes = std::to_array<Word>({"fp32", "bf16", "amp"});
-constexpr auto kOptimizers =
-    std::to_array<Word>({"sgd", "adamw", "bert-adamw"});
 constexpr auto kPlacements =
     std::to_array<Word>({"table", "row-hash", "row-range", "replicated"});
 constexpr auto kPoolings = std::to_array<Word>({"sum", "mean"});
@@ -207,9 +206,11 @@ constexpr auto kKeys = std::to_array<Key>({
      .help = "never zero the gradients, as the original DDP benchmark",
      .field = &C::compat_accumulate, .group = Group::kTraining},
     {.name = "optimizer", .metavar = "NAME",
-     .help = "update rule; bert-adamw: adamw with epsilon 1e-6 and without "
-             "weight decay of biases and normalizations",
-     .field = &C::optimizer, .group = Group::kTraining, .allowed = kOptimizers},
+     .help = "update rule, with torch.optim's definition and constants; "
+             "bert-adamw: adamw with epsilon 1e-6 and without weight decay of "
+             "biases and normalizations",
+     .field = &C::optimizer, .group = Group::kTraining,
+     .allowed = plan::kOptimizerNames},
     {.name = "learning_rate", .metavar = "X", .help = "of the optimizer",
      .field = &C::learning_rate, .group = Group::kTraining, .minimum = 0,
      .also = "--lr"},

@@ -156,6 +156,9 @@ std::string lack_of(const Adapter& adapter,
   if (lacks(adapter.dtypes, c.dtype)) {
     return alone(adapter.dtypes, c.dtype);
   }
+  if (lacks(adapter.optimizers, c.optimizer)) {
+    return alone(adapter.optimizers, c.optimizer);
+  }
   if (lacks(adapter.devices, c.device)) {
     return fmt::format("the adapter of {} trains on {} alone, not on {}",
                        c.framework,

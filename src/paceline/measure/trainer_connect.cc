@@ -14,9 +14,9 @@
 #include "paceline/measure/trainer.h"
 #include "paceline/plan/cost.h"
 #include "paceline/plan/data_traits.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/plan/program.h"
 #include "paceline/records/learning_rate.h"
-#include "paceline/records/optimizer.h"
 
 namespace paceline::measure {
 namespace {
@@ -46,14 +46,13 @@ std::vector<plan::Slice> one_dimensional(const plan::ModelShape& model,
 runtime::UpdateRule update_rule(const records::Configuration& c,
                                 const plan::ModelShape& model,
                                 const plan::Setup& setup) {
-  runtime::UpdateRule rule{.name = records::update_rule_of(c.optimizer),
+  runtime::UpdateRule rule{.name = c.optimizer,
                            .momentum = c.momentum,
                            .weight_decay = c.weight_decay,
                            .rate_of_rows = [c](plan::Step step) {
                              return records::learning_rate_at(c, step);
                            }};
-  if (c.optimizer == records::kBertAdamW) {
-    rule.epsilon = 1e-6;
+  if (plan::optimizer_named(c.optimizer).decays_matrices_alone) {
     rule.undecayed = one_dimensional(model, setup);
   }
   return rule;

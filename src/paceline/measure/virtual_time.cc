@@ -14,8 +14,8 @@
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/profile_model.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/predict/predict.h"
-#include "paceline/records/optimizer.h"
 #include "paceline/report/accuracy.h"
 #include "paceline/strategies/hosts.h"
 #include "paceline/strategies/strategy.h"
@@ -113,7 +113,7 @@ predict::PredictRequest request_of(const Configuration& c,
       .bucket_mb = c.bucket_mb,
       .ranks = c.ranks,
       .batch_size = c.batch_size,
-      .optimizer = records::update_rule_of(c.optimizer)};
+      .optimizer = plan::update_rule_of(c.optimizer)};
   request.network.model = profiled.model;
   request.profile = profiled.profile;
   request.profile_device = profiled.device;

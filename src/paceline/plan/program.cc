@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/optimizer.h"
 
 namespace paceline::plan {
 namespace {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/plan/program.h"
 
 namespace paceline::plan {
@@ -13,22 +14,6 @@ Elements round_up(Elements value, Elements multiple) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> state_names(const OptimizerShape& optimizer) {
-  if (optimizer.name == "sgd" && optimizer.state_buffers == 0) {
-    return {};
-  }
-  if (optimizer.name == "sgd" && optimizer.state_buffers == 1) {
-    return {"momentum"};
-  }
-  if (optimizer.name == "adamw" && optimizer.state_buffers == 2) {
-    return {"exp_avg", "exp_avg_sq"};
-  }
-  throw UsageError(
-      fmt::format("optimizer '{}': known are sgd, with momentum or without, "
-                  "and adamw",
-                  optimizer.name));
-}
 
 std::optional<BufferId> find_buffer(const Setup& setup, std::string_view name) {
   for (std::size_t i = 0; i < setup.buffers.size(); ++i) {
@@ -149,7 +134,7 @@ void SetupBuilder::add_optimizer() {
   add_buffer({.name = std::string(kLearningRate),
               .dtype = DType::kF64,
               .elements = 1});
-  if (input_.optimizer.name == "adamw") {
+  if (optimizer_named(input_.optimizer.name).counts_steps) {
     add_buffer({.name = std::string(kStepCount), .elements = 1});
   }
 }

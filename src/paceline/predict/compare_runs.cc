@@ -12,10 +12,10 @@
 #include "paceline/base/text.h"
 #include "paceline/cluster/link_spec.h"
 #include "paceline/cluster/profile_file.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/predict/predict.h"
 #include "paceline/predict/request_profile.h"
 #include "paceline/predict/tables.h"
-#include "paceline/records/optimizer.h"
 #include "paceline/records/samples.h"
 #include "paceline/stats/mean.h"
 #include "paceline/stats/quantile.h"
@@ -92,7 +92,7 @@ PredictRequest request_of(const Configuration& c,
                          .bucket_mb = c.bucket_mb,
                          .ranks = c.ranks,
                          .batch_size = c.batch_size,
-                         .optimizer = records::update_rule_of(c.optimizer),
+                         .optimizer = plan::update_rule_of(c.optimizer),
                          .engine = c.engine};
   if (emulates_links(c)) {
     describe_emulated_links(c, request);

@@ -51,7 +51,7 @@ struct RooflineCosts {
 };
 
 /// nccl, gloo, what one published program cost (bytescheduler, byteps,
-/// bluefog), link, ideal; sgd, adamw.
+/// bluefog), link, ideal; the update rules of plan/optimizer.h.
 struct CostTable {
   std::vector<EngineCosts> engines;
   std::vector<OptimizerCosts> optimizers;

@@ -50,7 +50,7 @@ cluster::KernelCost update_cost(const PredictRequest& request,
                 (plan::seconds_of(*request.update) * stretch_of(request))};
   }
   const OptimizerCosts optimizer =
-      request.cost_table().optimizer(request.optimizer);
+      request.cost_table().optimizer(input.optimizer.name);
   return {.optimizer_step = true,
           .launch_per_tensor = launches ? optimizer.launch_per_tensor : 0,
           .bytes_per_s = memory_rate(request) / optimizer.passes};

@@ -10,12 +10,12 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/kernel_costs.h"
 #include "paceline/predict/learn_fit.h"
 #include "paceline/predict/learn_warnings.h"
 #include "paceline/predict/roofline.h"
-#include "paceline/records/optimizer.h"
 #include "paceline/stats/bootstrap.h"
 #include "paceline/stats/quantile.h"
 #include "paceline/strategies/strategy.h"
@@ -102,8 +102,7 @@ plan::PlanInput input_of(const PredictRequest& job,
                          const records::Configuration& c) {
   plan::PlanInput input;
   input.model = job.network.model;
-  input.optimizer.name = job.optimizer;
-  input.optimizer.state_buffers = job.optimizer == "adamw" ? 2 : 1;
+  input.optimizer = plan::shape_of(job.optimizer, job.momentum);
   input.loss_scaling = c.dtype == "amp" && c.device != "cpu";
   input.clip_norm = c.clip_norm;
   return input;
@@ -326,7 +325,7 @@ Learned learn(std::span<const records::RunRecord> records,
   PredictRequest& job = learned.job;
   job.network = network_of(c, options);
   job.batch_size = c.batch_size;
-  job.optimizer = records::update_rule_of(c.optimizer);
+  job.optimizer = plan::update_rule_of(c.optimizer);
   const plan::PlanInput input = input_of(job, c);
   Candidate chosen = best_candidate(
       {.input = input,

@@ -7,6 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/predict/engine_choice.h"
 #include "paceline/predict/engines.h"
 #include "paceline/predict/kernel_costs.h"
@@ -34,10 +35,7 @@ plan::PlanInput input_of(const PredictRequest& request) {
   input.model = request.network.model;
   input.world = request.ranks;
   input.local_world = cluster::ranks_per_host(request.cluster, request.ranks);
-  input.optimizer.name = request.optimizer;
-  input.optimizer.state_buffers = request.optimizer == "adamw" ? 2
-                                  : request.momentum           ? 1
-                                                               : 0;
+  input.optimizer = plan::shape_of(request.optimizer, request.momentum);
   return input;
 }
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/records/optimizer.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/strategies/sharded_embeddings.h"
 #include "paceline/strategies/strategy.h"
 
@@ -218,11 +218,7 @@ void set_tables(const records::Configuration& c, PredictRequest& request) {
 }
 
 plan::OptimizerShape optimizer_of(const records::Configuration& c) {
-  const std::string rule = records::update_rule_of(c.optimizer);
-  return {.name = rule,
-          .state_buffers = rule == "adamw"   ? 2
-                           : c.momentum == 0 ? 0
-                                             : 1};
+  return plan::shape_of(c.optimizer, c.momentum != 0);
 }
 
 std::unique_ptr<plan::Planner> planner_of(

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/records/optimizer.h"
+#include "paceline/plan/optimizer.h"
 #include "paceline/report/cases.h"
 
 namespace paceline::report {
@@ -82,7 +82,8 @@ std::map<std::string, std::string> facts_of(const RunRecord& record) {
                                      c.optimizer,
                                      c.learning_rate,
                                      c.weight_decay);
-    if (c.optimizer == records::kBertAdamW) {
+    const plan::Optimizer* row = plan::find_optimizer(c.optimizer);
+    if (row != nullptr && row->decays_matrices_alone) {
       facts["optimizer"] += " but of biases and normalizations, epsilon 1e-6";
     }
     if (c.framework.empty()) {

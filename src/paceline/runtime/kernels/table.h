@@ -12,13 +12,12 @@
 
 namespace paceline::runtime {
 
-/// The update rule with its constants; the learning rate is an operand, but for
-/// rows of embedding tables: no training thread sets it on their servers.
+/// The optimizer with its own constants; the learning rate is an operand, but
+/// for rows of embedding tables: no training thread sets it on their servers.
 struct UpdateRule {
-  std::string name = "sgd";  // sgd, adamw
+  std::string name = "sgd";  // an optimizer of plan/optimizer.h
   double momentum = 0.9;     // sgd
   double weight_decay = 1e-4;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
   /// Parameters of one dimension or none that have no weight decay, ascending;
   /// empty: all have it.
   std::vector<plan::Slice> undecayed{};

@@ -5,20 +5,17 @@
 
 namespace paceline::runtime {
 
-/// The optimizer's step over a slice, as one fused call of PyTorch,
-/// or for sgd with parameters of bf16 on a CPU as a loop of its own.
+/// The optimizer's step over a slice, with weight decay where the rule has it
+/// (runtime/kernels/optimizers.h).
 ///
-/// Reads values, gradients, the rule's state and the learning rate; for adamw
-/// also the step count, already incremented; with loss scaling also the scale
-/// and whether to skip the update.  Writes values and state.  Divides the
-/// gradient in place by `numbers[0]` and by the scale first.
+/// Reads values, gradients, the optimizer's state and the learning rate; where
+/// it counts steps also their number, already incremented; with loss scaling
+/// also the scale and whether to skip the update.  Writes values and state.
+/// Divides the gradient in place by `numbers[0]` and by the scale first.
 ///
 /// Slices that begin at multiples of 16 elements give the same bits as one call
 /// for the whole.  Elsewhere results may differ by one unit in the last place,
 /// because PyTorch rounds elements that fill no SIMD vector differently.
-///
-/// sgd: Sutskever et al., ICML 2013, in PyTorch's form v = mu v + g + wd w,
-/// w -= lr v.  adamw: Loshchilov & Hutter, ICLR 2019, arXiv:1711.05101.
 void run_update(const UpdateRule& rule, const Call& call);
 
 /// Adds one to a one-element buffer, and subtracts the overflow flag where

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paceline/plan/plan_input.h"
+
+namespace paceline::plan {
+
+/// An optimizer, as torch.optim defines it, with its default constants.
+struct Optimizer {
+  std::string_view name;  // as in configurations
+  /// The update rule, which has the optimizer's kernel, state and price.
+  std::string_view rule;
+  std::string_view summary;
+  /// Buffers of the state, one element each for an element of the parameters.
+  std::array<std::string_view, 2> states{};
+  /// The state is momentum: there is none without it.
+  bool momentum = false;
+  /// The kernel reads how many steps there were.
+  bool counts_steps = false;
+  /// Of the running averages that the states are.
+  std::array<double, 2> decay_rates{};
+  double epsilon = 0;
+  /// Weight decay on matrices alone, not on biases and normalizations.
+  bool decays_matrices_alone = false;
+};
+
+/// Every optimizer.  What each executor must know of one is in its row, but for
+/// the kernel (runtime/kernels/optimizers.cc) and the costs of other programs'
+/// kernels (data/engine_costs.toml).
+///
+/// sgd: Sutskever et al., ICML 2013.  adam: Kingma & Ba, ICLR 2015,
+/// arXiv:1412.6980.  adamw: Loshchilov & Hutter, ICLR 2019, arXiv:1711.05101.
+/// adagrad: Duchi et al., JMLR 2011.  adadelta: Zeiler, arXiv:1212.5701.
+/// rmsprop: Tieleman & Hinton, Coursera lecture 6.5, 2012.
+inline constexpr auto kOptimizers = std::to_array<Optimizer>({
+    {.name = "sgd",
+     .rule = "sgd",
+     .summary = "with momentum or without",
+     .states = {"momentum"},
+     .momentum = true},
+    {.name = "adam",
+     .rule = "adam",
+     .summary = "weight decay is part of the gradient",
+     .states = {"exp_avg", "exp_avg_sq"},
+     .counts_steps = true,
+     .decay_rates = {0.9, 0.999},
+     .epsilon = 1e-8},
+    {.name = "adamw",
+     .rule = "adamw",
+     .summary = "adam whose weight decay is apart from the gradient",
+     .states = {"exp_avg", "exp_avg_sq"},
+     .counts_steps = true,
+     .decay_rates = {0.9, 0.999},
+     .epsilon = 1e-8},
+    {.name = "bert-adamw",
+     .rule = "adamw",
+     .summary = "adamw with epsilon 1e-6 and without weight decay of biases "
+                "and normalizations",
+     .states = {"exp_avg", "exp_avg_sq"},
+     .counts_steps = true,
+     .decay_rates = {0.9, 0.999},
+     .epsilon = 1e-6,
+     .decays_matrices_alone = true},
+    {.name = "rmsprop",
+     .rule = "rmsprop",
+     .summary = "alpha 0.99, without momentum, not centered",
+     .states = {"square_avg"},
+     .decay_rates = {0.99},
+     .epsilon = 1e-8},
+    {.name = "adagrad",
+     .rule = "adagrad",
+     .summary = "sums of squares, which start at zero",
+     .states = {"sum"},
+     .counts_steps = true,
+     .epsilon = 1e-10},
+    {.name = "adadelta",
+     .rule = "adadelta",
+     .summary = "rho 0.9; torch.optim's learning rate is 1",
+     .states = {"square_avg", "acc_delta"},
+     .decay_rates = {0.9},
+     .epsilon = 1e-6},
+});
+
+inline constexpr auto kOptimizerNames = [] {
+  std::array<std::string_view, kOptimizers.size()> names{};
+  std::ranges::transform(kOptimizers, names.begin(), &Optimizer::name);
+  return names;
+}();
+
+/// The same as texts.
+std::vector<std::string> optimizer_names();
+
+/// The row of `name`; null where there is none.
+const Optimizer* find_optimizer(std::string_view name);
+
+/// As above, but throws UsageError, which lists the known names.
+const Optimizer& optimizer_named(std::string_view name);
+
+/// The update rule of `optimizer`; a name that is not known is its own.
+std::string update_rule_of(const std::string& optimizer);
+
+/// What a plan must know of `optimizer`, with momentum or without.  Throws
+/// UsageError as optimizer_named().
+OptimizerShape shape_of(std::string_view optimizer, bool momentum = true);
+
+/// Names of the state's buffers.  Throws UsageError as optimizer_named().
+std::vector<std::string_view> state_names(const OptimizerShape& optimizer);
+
+}  // namespace paceline::plan

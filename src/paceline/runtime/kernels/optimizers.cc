@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paceline/runtime/kernels/optimizers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <ATen/OpMathType.h>
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include "paceline/base/error.h"
+#include "paceline/plan/optimizer.h"
+#include "paceline/runtime/kernels/call.h"
+
+namespace paceline::runtime {
+namespace {
+
+// The operands of an update.
+struct Step {
+  const UpdateRule& rule;
+  const plan::Optimizer& row;
+  Operand values, gradients;
+  std::vector<Operand> states;
+  at::Tensor rate, count;  // of one element; the count where it is kept
+  std::optional<at::Tensor> divisor{};
+  std::optional<at::Tensor> found_inf{};  // 1: the update is skipped
+};
+
+// With the divisor in the form in which PyTorch's fused kernels take it.
+Step step_of(const UpdateRule& rule, const Call& call) {
+  const plan::Optimizer& row = plan::optimizer_named(rule.name);
+  const auto state = call.reads.begin() + 2;
+  const auto rate =
+      call.reads.begin() + static_cast<std::ptrdiff_t>(call.writes.size());
+  Step step{.rule = rule,
+            .row = row,
+            .values = call.reads[0],
+            .gradients = call.reads[1],
+            .states = {state, rate},
+            .rate = rate->front(),
+            .count = row.counts_steps ? rate[1].front() : at::Tensor()};
+  // PyTorch takes no buffer where there is no momentum.
+  if (row.momentum && rule.momentum == 0) {
+    step.states.clear();
+  }
+  const double divisor = call.numbers.empty() ? 1.0 : call.numbers[0];
+  const auto scale = rate + (row.counts_steps ? 2 : 1);
+  if (scale != call.reads.end()) {
+    PACELINE_CHECK_EQ(call.reads.end() - scale, 2);
+    step.divisor = scale[0].front() * divisor;
+    step.found_inf = scale[1].front();
+  } else if (divisor != 1.0) {
+    step.divisor = at::full({},
+                            divisor,
+                            at::TensorOptions()
+                                .dtype(at::kFloat)
+                                .device(step.values.front().device()));
+  }
+  return step;
+}
+
+// The fused kernels take a double on the CPU and a float on a GPU.
+at::Tensor learning_rate(const Step& step) {
+  return step.rate.is_cpu() ? step.rate : step.rate.to(at::kFloat);
+}
+
+std::vector<at::Tensor> counts(const Step& step) {
+  return std::vector<at::Tensor>(step.values.size(), step.count);
+}
+
+// What a rule reads beside an element, as numbers of the type that it computes
+// in.  R: the learning rate's type.
+template <class N, class R = N>
+struct Constants {
+  Constants(const Step& step, R learning_rate)
+      : rate(std::move(learning_rate)),
+        decay(static_cast<N>(step.rule.weight_decay)),
+        momentum(static_cast<N>(step.rule.momentum)),
+        old(static_cast<N>(step.row.decay_rates[0])),
+        now(static_cast<N>(1 - step.row.decay_rates[0])),
+        epsilon(static_cast<N>(step.row.epsilon)) {}
+
+  R rate;
+  N decay, momentum;
+  N old, now;  // weights of the running average and of what is new
+  N epsilon;
+};
+
+// Rules on numbers or on tensors: values w, gradients g, states s and t.
+
+struct Sgd {
+  template <class T, class C>
+  static void step(T& w, const T& g, T& s, T& /*t*/, const C& c) {
+    s = g + c.decay * w + c.momentum * s;
+    w = w - c.rate * s;
+  }
+};
+
+struct RmsProp {
+  template <class T, class C>
+  static void step(T& w, const T& g, T& s, T& /*t*/, const C& c) {
+    using std::sqrt;
+    const T change = g + c.decay * w;
+    s = c.old * s + c.now * change * change;
+    w = w - c.rate * change / (sqrt(s) + c.epsilon);
+  }
+};
+
+struct Adadelta {
+  template <class T, class C>
+  static void step(T& w, const T& g, T& s, T& t, const C& c) {
+    using std::sqrt;
+    const T change = g + c.decay * w;
+    s = c.old * s + c.now * change * change;
+    const T scaled = sqrt(t + c.epsilon) / sqrt(s + c.epsilon) * change;
+    t = c.old * t + c.now * scaled * scaled;
+    w = w - c.rate * scaled;
+  }
+};
+
+// The operands of one tensor, as elements of type E.
+template <class E>
+struct Pointers {
+  Pointers(const Step& step, std::size_t i)
+      : w(step.values[i].data_ptr<E>()), g(step.gradients[i].data_ptr<E>()) {
+    if (!step.states.empty()) {
+      s = step.states[0][i].data_ptr<E>();
+    }
+    if (step.states.size() > 1) {
+      t = step.states[1][i].data_ptr<E>();
+    }
+  }
+
+  E *w, *g, *s = nullptr, *t = nullptr;
+};
+
+// One pass over the memory.  N: the type of the arithmetic, of which each
+// result is rounded once, as in PyTorch's fused kernels.
+template <class Rule, class E, class N>
+void run_loop(const Step& step) {
+  constexpr std::int64_t kGrain = 1 << 14;  // elements of a thread, at least
+  const Constants<N> constants(step, step.rate.item<N>());
+  const N divisor = step.divisor ? step.divisor->item<N>() : N{1};
+  for (std::size_t i = 0; i < step.values.size(); ++i) {
+    const Pointers<E> all(step, i);
+    at::parallel_for(
+        0, step.values[i].numel(), kGrain, [&](auto begin, auto end) {
+          for (std::int64_t k = begin; k < end; ++k) {
+            const N g = static_cast<N>(all.g[k]) / divisor;
+            N w = all.w[k];
+            N s = all.s == nullptr ? N{0} : static_cast<N>(all.s[k]);
+            N t = all.t == nullptr ? N{0} : static_cast<N>(all.t[k]);
+            Rule::step(w, g, s, t, constants);
+            all.g[k] = g;
+            all.w[k] = w;
+            if (all.s != nullptr) {
+              all.s[k] = s;
+            }
+            if (all.t != nullptr) {
+              all.t[k] = t;
+            }
+          }
+        });
+  }
+}
+
+// In PyTorch's operators, of which each is a pass over the memory.
+template <class Rule>
+void run_operators(const Step& step) {
+  const Constants<double, at::Tensor> constants(step, step.rate.squeeze());
+  for (std::size_t i = 0; i < step.values.size(); ++i) {
+    std::vector<at::Tensor> all{step.values[i], step.gradients[i]};
+    for (const Operand& state : step.states) {
+      all.push_back(state[i]);
+    }
+    std::vector<at::Tensor> wide;
+    for (const at::Tensor& one : all) {
+      wide.push_back(one.to(at::toOpMathType(one.scalar_type())));
+    }
+    if (step.divisor) {
+      wide[1] = wide[1] / step.divisor->squeeze();
+    }
+    at::Tensor none;
+    Rule::step(
+        wide[0], wide[1], wide[2], wide.size() > 3 ? wide[3] : none, constants);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      all[k].copy_(wide[k]);
+    }
+  }
+}
+
+// Where PyTorch has no fused kernel.
+template <class Rule>
+void run_rule(const Step& step) {
+  if (step.found_inf && step.found_inf->item<float>() == 1) {
+    return;
+  }
+  const at::Tensor& first = step.values.front();
+  const at::ScalarType type = first.scalar_type();
+  if (first.is_cpu() && type == at::kFloat) {
+    run_loop<Rule, float, float>(step);
+  } else if (first.is_cpu() && type == at::kDouble) {
+    run_loop<Rule, double, double>(step);
+  } else if (first.is_cpu() && type == at::kBFloat16) {
+    run_loop<Rule, at::BFloat16, float>(step);
+  } else {
+    run_operators<Rule>(step);
+  }
+}
+
+void sgd(const Step& step) {
+  // Its fused kernel for CPUs leaves each whole vector of bf16 parameters as it
+  // was (pytorch#191763; 2.13 has it).
+  if (step.values.front().is_cpu() &&
+      step.values.front().scalar_type() == at::kBFloat16) {
+    run_rule<Sgd>(step);
+    return;
+  }
+  // is_first_step may stay false, because the momentum buffer starts at zero.
+  at::_fused_sgd_(step.values,
+                  step.gradients,
+                  step.states.empty() ? Operand{} : step.states[0],
+                  step.rule.weight_decay,
+                  step.rule.momentum,
+                  learning_rate(step),
+                  /*dampening=*/0,
+                  /*nesterov=*/false,
+                  /*maximize=*/false,
+                  /*is_first_step=*/false,
+                  step.divisor,
+                  step.found_inf);
+}
+
+template <class Fused>
+void adam_with(const Fused& fused, const Step& step) {
+  fused(step.values,
+        step.gradients,
+        step.states[0],
+        step.states[1],
+        at::TensorList(),
+        counts(step),
+        learning_rate(step),
+        step.row.decay_rates[0],
+        step.row.decay_rates[1],
+        step.rule.weight_decay,
+        step.row.epsilon,
+        /*amsgrad=*/false,
+        /*maximize=*/false,
+        step.divisor,
+        step.found_inf);
+}
+
+void adam(const Step& step) {
+  adam_with([](auto&&... all) { at::_fused_adam_(all...); }, step);
+}
+
+void adamw(const Step& step) {
+  adam_with([](auto&&... all) { at::_fused_adamw_(all...); }, step);
+}
+
+void adagrad(const Step& step) {
+  at::_fused_adagrad_(step.values,
+                      step.gradients,
+                      step.states[0],
+                      counts(step),
+                      learning_rate(step),
+                      /*lr_decay=*/0,
+                      step.rule.weight_decay,
+                      step.row.epsilon,
+                      /*maximize=*/false,
+                      step.divisor,
+                      step.found_inf);
+}
+
+struct Kernel {
+  std::string_view rule;
+  void (*run)(const Step& step);
+};
+
+constexpr auto kRules =
+    std::to_array<Kernel>({{"sgd", sgd},
+                           {"adam", adam},
+                           {"adamw", adamw},
+                           {"rmsprop", run_rule<RmsProp>},
+                           {"adagrad", adagrad},
+                           {"adadelta", run_rule<Adadelta>}});
+
+// Whether there is one for every optimizer.
+static_assert(
+    std::ranges::all_of(plan::kOptimizers, [](const plan::Optimizer& row) {
+      return std::ranges::find(kRules, row.rule, &Kernel::rule) != kRules.end();
+    }));
+
+}  // namespace
+
+void run_optimizer(const UpdateRule& rule, const Call& call) {
+  if (call.reads[0].empty()) {
+    return;  // nothing but padding
+  }
+  const Step step = step_of(rule, call);
+  std::ranges::find(kRules, step.row.rule, &Kernel::rule)->run(step);
+}
+
+}  // namespace paceline::runtime
