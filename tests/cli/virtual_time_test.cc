@@ -56,7 +56,8 @@ TEST_F(VirtualTime, IsTheRealRunWithAPredictionOfItsPlanBeside) {
   const Outcome priced = run(std::string(kTraining) +
                              "--virtual-time two.toml --records virtual.jsonl");
   ASSERT_EQ(priced.exit_code, 0) << priced.err;
-  EXPECT_NE(priced.out.find("s on two nodes"), std::string::npos) << priced.out;
+  EXPECT_NE(priced.out.find("Cluster 1: two nodes"), std::string::npos)
+      << priced.out;
   const Outcome real =
       run(std::string(kTraining) + "--ranks-per-host 2+2 --records real.jsonl");
   ASSERT_EQ(real.exit_code, 0) << real.err;
@@ -77,7 +78,8 @@ TEST_F(VirtualTime, AddsNoSecondPredictionToAResumedRun) {
   ASSERT_EQ(run(line).exit_code, 0);
   const Outcome again = run(line + "--resume");
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_NE(again.out.find("s on two nodes"), std::string::npos) << again.out;
+  EXPECT_NE(again.out.find("Cluster 1: two nodes"), std::string::npos)
+      << again.out;
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 2);
 }
 
@@ -91,7 +93,8 @@ TEST_F(VirtualTime, PricesAResumedRunOnAnotherCluster) {
         "latency = \"20us\"\n");
   const Outcome slow = run(line + "--virtual-time slow.toml --resume");
   EXPECT_EQ(slow.exit_code, 0) << slow.err;
-  EXPECT_NE(slow.out.find("s on slow nodes"), std::string::npos) << slow.out;
+  EXPECT_NE(slow.out.find("Cluster 1: slow nodes"), std::string::npos)
+      << slow.out;
   EXPECT_EQ(slow.out.find("two nodes"), std::string::npos) << slow.out;
   const auto all = records("r.jsonl");
   ASSERT_EQ(all.size(), 3u);
@@ -127,7 +130,7 @@ TEST_F(VirtualTime, KeepsTwoRatesOfADeviceApart) {
     const std::string name =
         "two nodes; device " + std::string(rate) + " samples/s";
     EXPECT_NE(table.find("cluster=" + name), std::string::npos) << table;
-    EXPECT_NE(table.find("s on " + name), std::string::npos) << table;
+    EXPECT_NE(table.find(": " + name + "."), std::string::npos) << table;
   }
 }
 

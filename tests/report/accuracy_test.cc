@@ -110,7 +110,8 @@ TEST(Accuracy, TakesPredictedStepsForTimeToTheTarget) {
   const auto tables = accuracy_tables(records);
   ASSERT_EQ(tables.size(), 1u);
   ASSERT_EQ(tables[0].columns.size(), 10u);
-  EXPECT_EQ(tables[0].columns[9].name, "s on two hosts");
+  EXPECT_EQ(tables[0].columns[9].name, "s on cluster 1");
+  EXPECT_EQ(tables[0].text, "Cluster 1: two hosts.");
   EXPECT_EQ(tables[0].rows[0].cells[9], "0.08") << "20 steps of 4 ms";
   EXPECT_EQ(tables[0].rows[1].cells[9], "-") << "predicted of other ranks";
   EXPECT_EQ(tables[0].rows[2].cells[9], "-") << "never reached";
@@ -127,14 +128,16 @@ TEST(Accuracy, KeepsRatesOfTheDeviceApart) {
   records.back().ranks[1].step_ns = {10'000'000, 10'000'000};
   const auto tables = accuracy_tables(records);
   ASSERT_EQ(tables.at(0).columns.size(), 11u);
-  EXPECT_EQ(tables[0].columns[9].name, "s on two; device 50 samples/s");
-  EXPECT_EQ(tables[0].columns[10].name, "s on two; device 90 samples/s");
+  EXPECT_EQ(tables[0].columns[10].name, "s on cluster 2");
+  EXPECT_EQ(tables[0].text,
+            "Cluster 1: two; device 50 samples/s.\n"
+            "Cluster 2: two; device 90 samples/s.");
   EXPECT_EQ(tables[0].rows[0].cells[9], "0.08");
   EXPECT_EQ(tables[0].rows[0].cells[10], "0.2") << "the newest of two profiles";
   records.back().configuration.cluster =
       "two; device 90 samples/s; prices 2; layers 3";
-  EXPECT_EQ(accuracy_tables(records)[0].columns.back().name,
-            "s on two; device 90 samples/s; prices 2");
+  EXPECT_TRUE(accuracy_tables(records)[0].text.ends_with(
+      "Cluster 3: two; device 90 samples/s; prices 2."));
 }
 
 TEST(Accuracy, PricesTheDataThatAPredictionNames) {
@@ -142,6 +145,7 @@ TEST(Accuracy, PricesTheDataThatAPredictionNames) {
                                           predicted("a", 2)};
   records[1].configuration.data = "teacher";
   EXPECT_EQ(accuracy_tables(records)[0].columns.size(), 9u);
+  EXPECT_EQ(accuracy_tables(records)[0].text, "");
   records[1].configuration.data = "digits";
   EXPECT_EQ(accuracy_tables(records)[0].columns.size(), 10u);
 }

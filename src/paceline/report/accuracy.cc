@@ -194,10 +194,13 @@ Table table_of(const std::vector<CaseRuns>& cases,
                           {.name = "s", .group = "to the target"},
                           {.name = "MB sent", .group = "to the target"}},
               .rows = {}};
-  for (const std::string& cluster : clusters) {
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
     table.columns.push_back(
-        {.name = fmt::format("s on {}", cluster_name(cluster, clusters)),
-         .group = "predicted"});
+        {.name = fmt::format("s on cluster {}", i + 1), .group = "predicted"});
+    table.text += fmt::format("{}Cluster {}: {}.",
+                              i == 0 ? "" : "\n",
+                              i + 1,
+                              cluster_name(clusters[i], clusters));
   }
   const std::vector<std::string> names = names_of(cases);
   for (std::size_t i = 0; i < cases.size(); ++i) {
