@@ -94,8 +94,8 @@ TEST(Placement, IsWhatGraphsOfHostsAndRanksAreMadeFor) {
   EXPECT_EQ(refusal_of(raw, machine({3, 3})), "no error");
   EXPECT_EQ(refusal_of(raw, machine()),
             "--strategy: topology=inner-outer-ring wants two or more hosts of "
-            "the same number of ranks, at least 3; here are 6 ranks, 6 a "
-            "host");
+            "the same number of ranks, at least 3; here are 6 ranks, all on "
+            "one host, which --local-size divides");
 }
 
 TEST(Late, AveragesAreRefusedOnAGpu) {

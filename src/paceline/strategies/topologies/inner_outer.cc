@@ -71,13 +71,15 @@ class InnerOuter final : public Topology {
 void check_hosts(std::string_view name, const Nodes& nodes) {
   if (nodes.local < 3 || nodes.count % nodes.local != 0 ||
       nodes.count == nodes.local) {
-    throw UsageError(
-        fmt::format("topology={} wants two or more hosts of the same number of "
-                    "ranks, at least 3; here are {} ranks, {}",
-                    name,
-                    nodes.count,
-                    nodes.local == 0 ? "not equally many a host"
-                                     : fmt::format("{} a host", nodes.local)));
+    throw UsageError(fmt::format(
+        "topology={} wants two or more hosts of the same number of "
+        "ranks, at least 3; here are {} ranks, {}",
+        name,
+        nodes.count,
+        nodes.local == 0 ? "not equally many a host"
+        : nodes.count == nodes.local
+            ? std::string("all on one host, which --local-size divides")
+            : fmt::format("{} a host", nodes.local)));
   }
 }
 
