@@ -31,8 +31,8 @@ struct ModelShape {
 
 /// The update rule's shape: how many state buffers an element has.
 struct OptimizerShape {
-  std::string name = "sgd";  // sgd or adamw
-  int state_buffers = 1;     // sgd with momentum 1, adamw 2
+  std::string name = "sgd";  // a rule of plan/optimizer.h
+  int state_buffers = 1;     // sgd with momentum 1, without 0
 };
 
 /// Everything that a plan may depend on, on one rank.

@@ -42,10 +42,6 @@ inline constexpr std::string_view kFoundInf = "found_inf";
 inline constexpr std::string_view kGrowth = "growth";
 inline constexpr std::string_view kSquares = "gradient_squares";
 
-/// Names of the optimizer's per-element state buffers: "momentum" for sgd,
-/// "exp_avg" and "exp_avg_sq" for adamw.  Throws UsageError for others.
-std::vector<std::string_view> state_names(const OptimizerShape& optimizer);
-
 std::optional<BufferId> find_buffer(const Setup& setup, std::string_view name);
 
 /// As above, where a missing buffer is a bug.
@@ -70,11 +66,11 @@ void check_shape(const PlanInput& input);
 /// group's end is padded to a multiple of `shards` aligned pieces.
 ///
 /// Beside them: one buffer of the same layout per state of the optimizer,
-/// "learning_rate" (one F64: bias corrections are computed in double), and for
-/// adamw "step_count" (one F32, as PyTorch keeps it).  With loss scaling also
-/// "loss_scale", "applied_scale", "found_inf" (one F32 each) and "growth" (one
-/// I32: good steps since the scale changed).  With clipping "gradient_squares"
-/// (one F64), "applied_scale" and "found_inf".
+/// "learning_rate" (one F64: bias corrections are computed in double), and,
+/// where the optimizer counts steps, "step_count" (one F32).  With loss scaling
+/// also "loss_scale", "applied_scale", "found_inf" (one F32 each) and "growth"
+/// (one I32: good steps since the scale changed).  With clipping
+/// "gradient_squares" (one F64), "applied_scale" and "found_inf".
 class SetupBuilder {
  public:
   SetupBuilder(const PlanInput& input, const Groups& groups, Rank shards = 1);

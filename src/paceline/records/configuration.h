@@ -34,7 +34,7 @@ struct Configuration {
   bool sync_each_step = false;     // device synchronized after every step
   std::uint64_t seed = 0;
   std::string start = "random";   // weights: random, or formula (formula.h)
-  std::string optimizer = "sgd";  // sgd, adamw
+  std::string optimizer = "sgd";  // a name of plan/optimizer.h
   double learning_rate = 0.001;
   double momentum = 0.9;
   double weight_decay = 1e-4;
