@@ -43,10 +43,7 @@ Table table_of(const Diff& diff,
                const DiffGroup& group,
                std::string_view mark) {
   const ValueFormat format = time_format(group, mark);
-  const bool means = diff.options.step_time == StepTime::kMean;
-  const std::string time = diff.wall_times ? "wall time"
-                           : means         ? "mean step"
-                                           : "step time";
+  const std::string time(time_name(diff));
   const std::string unit(format.unit);
   Table table{.title = diff.wall_times
                            ? "whole commands"

@@ -111,19 +111,15 @@ std::string p_sentence(const Diff& diff) {
 }
 
 void add_columns(const Diff& diff, std::vector<Note>& notes) {
-  if (diff.wall_times) {
-    notes.push_back({"wall time",
-                     "of the whole command, from its start to its end; median "
-                     "over runs"});
-  } else {
-    notes.push_back(compares_means(diff)
-                        ? Note{"mean step",
-                               "wall time of all measured steps of a run over "
-                               "their number, slowest rank; median over runs"}
-                        : Note{"step time",
-                               "of the slowest rank in each step; median over "
-                               "runs of each run's median"});
-  }
+  const std::string_view meaning =
+      diff.wall_times ? "of the whole command, from its start to its end; "
+                        "median over runs"
+      : compares_means(diff)
+          ? "wall time of all measured steps of a run over their number, "
+            "slowest rank; median over runs"
+          : "of the slowest rank in each step; median over runs of each run's "
+            "median";
+  notes.push_back({std::string(time_name(diff)), std::string(meaning)});
   notes.push_back(
       {"change",
        diff.order == Order::kInterleaved
@@ -259,6 +255,13 @@ std::vector<DiffGroup> group_rows(const Diff& diff) {
     group->rows.push_back(&row);
   }
   return groups;
+}
+
+std::string_view time_name(const Diff& diff) {
+  if (diff.wall_times) {
+    return "wall time";
+  }
+  return compares_means(diff) ? "mean step" : "step time";
 }
 
 IntervalKinds interval_kinds(const Diff& diff) {

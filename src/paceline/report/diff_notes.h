@@ -29,6 +29,10 @@ struct DiffGroup {
 };
 std::vector<DiffGroup> group_rows(const Diff& diff);
 
+/// What is compared, as columns and notes call it: "step time", "mean step" or
+/// "wall time".
+std::string_view time_name(const Diff& diff);
+
 /// The kinds of the intervals that the rows show.
 IntervalKinds interval_kinds(const Diff& diff);
 
