@@ -1,12 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "engines/rank_program.h"
+#include "paceline/base/clock.h"
+#include "paceline/launch/mpi_manager.h"
 
 namespace paceline {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::run_marked;
+
+// Where Open MPI puts the memory that ranks share.
+std::string shared_memory_of(const launch::MpiManager& manager) {
+  return manager.variables().at(0).at("OMPI_MCA_btl_vader_backing_directory");
+}
+
+TEST(MpiFaults, shared_memory_of_killed_ranks_is_removed) {
+  std::filesystem::path folder;
+  {
+    const launch::MpiManager manager(PACELINE_MPIRUN, 2);
+    folder = shared_memory_of(manager);
+    ASSERT_TRUE(std::filesystem::is_directory(folder));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder)) << folder;
+}
+
+TEST(MpiFaults, shared_memory_of_a_killed_launcher_is_removed) {
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  const pid_t launcher = fork();
+  if (launcher == 0) {
+    const launch::MpiManager manager(PACELINE_MPIRUN, 2);
+    const std::string folder = shared_memory_of(manager);
+    _exit(write(pipe_ends[1], folder.data(), folder.size()) > 0 ? pause() : 1);
+  }
+  std::string folder(1000, '\0');
+  folder.resize(read(pipe_ends[0], folder.data(), folder.size()));
+  ASSERT_TRUE(std::filesystem::is_directory(folder)) << folder;
+  ASSERT_EQ(kill(launcher, SIGKILL), 0);
+  EXPECT_EQ(waitpid(launcher, nullptr, 0), launcher);
+  const Stopwatch<> watch;
+  while (std::filesystem::exists(folder) && watch.elapsed() < 10s) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder)) << folder;
+}
 
 TEST(MpiFaults, ranks_work_together) {
   const auto said = run_marked("PROGRAM launch 4 20000 ok mpi");

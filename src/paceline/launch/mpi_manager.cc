@@ -5,9 +5,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,20 +31,29 @@ using namespace std::chrono_literals;
 constexpr auto kStartTimeout = 60s;
 constexpr auto kEndTimeout = 3s;
 
-// Tells its variables in a file of its rank, and waits for the pipe's end.
+// Tells its variables in a file of its rank, and waits for the pipe's end; then
+// it removes the folder where $1, the launcher, was killed.  The pipe is opened
+// first, while the launcher has it open too: later that could block for ever.
 constexpr const char* kPlaceholder =
+    "exec 3< \"$0/end\" && "
     "env -0 > \"$0/part.$OMPI_COMM_WORLD_RANK\" && "
     "mv \"$0/part.$OMPI_COMM_WORLD_RANK\" \"$0/rank.$OMPI_COMM_WORLD_RANK\" && "
-    "exec cat \"$0/end\" > /dev/null";
+    "cat <&3 > /dev/null; [ -e \"/proc/$1/exe\" ] || rm -rf \"$0\"";
 
+// Ranks that are killed leave their shared memory, so it lies in the folder,
+// which the job removes; in memory, where there is such a file system.
 std::filesystem::path make_folder() {
-  std::string path =
-      (std::filesystem::temp_directory_path() / "paceline-mpi-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) {
-    throw WorldError(
-        fmt::format("cannot make {}: {}", path, std::strerror(errno)));
+  for (const std::filesystem::path& base :
+       {std::filesystem::path("/dev/shm"),
+        std::filesystem::temp_directory_path()}) {
+    std::string path = (base / "paceline-mpi-XXXXXX").string();
+    if (mkdtemp(path.data()) != nullptr) {
+      return path;
+    }
   }
-  return path;
+  throw WorldError(fmt::format("cannot make a folder in {}: {}",
+                               std::filesystem::temp_directory_path().string(),
+                               std::strerror(errno)));
 }
 
 // Variables that MPI_Init reads.
@@ -95,20 +106,17 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
   }
   Command command{"/usr/bin/env", {"env", mpirun}, environment_with({})};
   command.log = (folder_ / "log").string();
-  for (const char* word : {"--oversubscribe",
-                           "--bind-to",
-                           "none",
-                           "--mca",
-                           "mpi_yield_when_idle",
-                           "1",
-                           "--mca",
-                           "btl",
-                           "self,vader",
-                           "--mca",
-                           "orte_tmpdir_base"}) {
+  for (const char* word : {"--oversubscribe", "--bind-to", "none"}) {
     command.argv.emplace_back(word);
   }
-  command.argv.push_back(folder_.string());
+  for (const auto& [parameter, value] :
+       std::initializer_list<std::pair<const char*, std::string>>{
+           {"mpi_yield_when_idle", "1"},
+           {"btl", "self,vader"},
+           {"btl_vader_backing_directory", folder_.string()},
+           {"orte_tmpdir_base", folder_.string()}}) {
+    command.argv.insert(command.argv.end(), {"--mca", parameter, value});
+  }
   if (geteuid() == 0) {
     command.argv.emplace_back("--allow-run-as-root");
   }
@@ -117,7 +125,8 @@ void MpiManager::start(const std::string& mpirun, int ranks) {
                                   std::string("/bin/sh"),
                                   std::string("-c"),
                                   std::string(kPlaceholder),
-                                  folder_.string()}) {
+                                  folder_.string(),
+                                  std::to_string(getpid())}) {
     command.argv.push_back(word);
   }
   mpirun_ = spawn(command);
