@@ -119,6 +119,43 @@ TEST(Pairing, SelectsTablesByWhatIsUsual) {
   EXPECT_EQ(found, differences);
 }
 
+TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
+  const std::vector<RunRecord> records{
+      fixed_record({"a", "fusion:bucket-mb=25", 2, 1}),
+      fixed_record({"b", "fusion:bucket-mb=25+topk:density=0.1", 2, 1}),
+      fixed_record({"c", "bsp+ps:servers=1,placement=apart", 2, 1}),
+      fixed_record({"d", "bsp+ps:servers=1,placement=colocated", 2, 1}),
+      fixed_record({"e", "ddp:bucket-mb=25,first-bucket-mb=25", 2, 1}),
+      fixed_record(
+          {"f", "ddp:bucket-mb=25,first-bucket-mb=25,views=yes", 2, 1})};
+  const auto labels_of = [&](std::string_view strategy) {
+    std::string labels;
+    for (const RunRecord& record :
+         select_records(records, "strategy", strategy)) {
+      labels += record.configuration.label;
+    }
+    return labels;
+  };
+  EXPECT_EQ(labels_of("fusion"), "a");
+  EXPECT_EQ(labels_of("topk"), "b");
+  EXPECT_EQ(labels_of("fusion+topk:density=0.1"), "b");
+  EXPECT_EQ(labels_of("ps"), "cd");
+  EXPECT_EQ(labels_of("bsp+ps:placement=colocated"), "d");
+  EXPECT_EQ(labels_of("ddp"), "e");
+  EXPECT_EQ(labels_of("ddp:bucket-mb=25,first-bucket-mb=25"), "e");
+  EXPECT_EQ(labels_of("ddp:first-bucket-mb=25"), "ef");
+  try {
+    labels_of("wfbp");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "no record has strategy 'wfbp'; there are "
+                 "'bsp+ps:servers=1,placement=apart', "
+                 "'bsp+ps:servers=1,placement=colocated', 'ddp', "
+                 "'ddp:views=yes', 'fusion', 'fusion+topk:density=0.1'");
+  }
+}
+
 TEST(Pairing, SelectsByKey) {
   const std::vector<RunRecord> records = fixed_records();
   EXPECT_EQ(select_records(records, "ranks", "4").size(), 1u);

@@ -270,56 +270,6 @@ TEST(Summary, WarnsOfStepsThatResembleTheirNeighbors) {
   EXPECT_FALSE(warned({swinging(10, 60), swinging(10, 60), swinging(10, 60)}));
 }
 
-TEST(Summary, NamesakesAreToldApartByWhatDiffers) {
-  std::vector<RunRecord> records{fixed_record({"1M/2G", "ddp", 2, 100}),
-                                 fixed_record({"1M/2G", "ddp", 2, 100}),
-                                 fixed_record({"1M/1G", "ddp", 1, 100}),
-                                 fixed_record({"", "fusion", 2, 100})};
-  records[1].configuration.bucket_mb = 1;
-  records[2].source = records::Source::kPredicted;
-  std::vector<std::string> labels;
-  const std::vector<GroupSummary> tables = summarize(records);
-  for (const CaseSummary& row : tables.at(0).rows) {
-    labels.push_back(row.label);
-  }
-  EXPECT_EQ(labels,
-            (std::vector<std::string>{"1M/2G bucket_mb=25",
-                                      "1M/2G bucket_mb=1",
-                                      "1M/1G (predicted)",
-                                      "fusion"}));
-}
-
-TEST(Summary, NamesakesOfOtherStrategiesShowTheOptionsThatDiffer) {
-  const auto labels_of = [](const std::vector<std::string>& strategies) {
-    std::vector<RunRecord> records;
-    for (const std::string& strategy : strategies) {
-      records.push_back(fixed_record({"fusion+neighbor", strategy, 2, 100}));
-    }
-    std::vector<std::string> labels;
-    const std::vector<GroupSummary> tables = summarize(records);
-    for (const CaseSummary& row : tables.at(0).rows) {
-      labels.push_back(row.label);
-    }
-    return labels;
-  };
-  EXPECT_EQ(
-      labels_of({"fusion:mb=1+neighbor:topology=ring,local=0",
-                 "fusion:mb=1+neighbor:topology=exp:4,local=0",
-                 "fusion:mb=1+neighbor:topology=ring,local=2"}),
-      (std::vector<std::string>{"fusion+neighbor:topology=ring,local=0",
-                                "fusion+neighbor:topology=exp:4,local=0",
-                                "fusion+neighbor:topology=ring,local=2"}));
-  // The label says less than the names do.
-  EXPECT_EQ(labels_of({"fusion:mb=1+neighbor+pga:every=2",
-                       "fusion:mb=1+neighbor+pga:every=5"}),
-            (std::vector<std::string>{
-                "fusion+neighbor strategy=fusion+neighbor+pga:every=2",
-                "fusion+neighbor strategy=fusion+neighbor+pga:every=5"}));
-  // An option that only one of them has tells them apart.
-  EXPECT_EQ(short_strategies({"a:x=1", "a", "b:y=1", "b:y=1"}),
-            (std::vector<std::string>{"a:x=1", "a", "b", "b"}));
-}
-
 TEST(Summary, PredictionsForOtherClustersAreOtherCases) {
   std::vector<RunRecord> records{fixed_record({"16 ranks", "ddp", 2, 100}),
                                  fixed_record({"16 ranks", "ddp", 2, 90}),

@@ -152,20 +152,24 @@ std::string title_of(const records::Configuration& c) {
   return printable(title);
 }
 
-/// The labels, or the strategies, shortened, where several cases have one.
+/// The label of a case that a user named, where no other has it; else the
+/// strategy, shortened.
 std::vector<std::string> names_of(const std::vector<CaseRuns>& cases) {
-  std::map<std::string, std::vector<std::string>> strategies;
+  std::map<std::string, std::vector<const records::Configuration*>> namesakes;
   for (const CaseRuns& one : cases) {
-    strategies[one.configuration.label].push_back(one.configuration.strategy);
+    namesakes[one.configuration.label].push_back(&one.configuration);
   }
-  for (auto& [label, all] : strategies) {
-    all = all.size() == 1 ? std::vector{label} : short_strategies(all);
+  std::map<const records::Configuration*, std::string> name_of;
+  for (const auto& [label, same] : namesakes) {
+    const std::vector<std::string> strategies = short_strategies(same);
+    for (std::size_t i = 0; i < same.size(); ++i) {
+      name_of[same[i]] =
+          same.size() == 1 && has_own_label(*same[i]) ? label : strategies[i];
+    }
   }
-  std::map<std::string, std::size_t> taken;
   std::vector<std::string> names;
   for (const CaseRuns& one : cases) {
-    const std::string& label = one.configuration.label;
-    names.push_back(strategies[label][taken[label]++]);
+    names.push_back(name_of[&one.configuration]);
   }
   return names;
 }

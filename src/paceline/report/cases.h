@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paceline/records/run_record.h"
@@ -31,10 +34,21 @@ std::vector<Case> group_cases(std::span<const records::RunRecord> records);
 /// not measured.
 std::string plain_label(const Case& one);
 
-/// The strategies without the options that all of them with that part have
-/// alike; as they are where that would make two of them equal.
+/// Whether a user named the case; else its label says its strategy.
+bool has_own_label(const records::Configuration& configuration);
+
+/// The strategies of cases with those options alone that the names do not stand
+/// for ("ps:placement=apart") or that another case with that part has
+/// differently; as they are where that would make two of them equal.
 std::vector<std::string> short_strategies(
-    const std::vector<std::string>& strategies);
+    const std::vector<const records::Configuration*>& cases);
+
+/// Whether `name` names the strategy, as a table or a user does: its parts
+/// with some of their options, in order ("fusion+ps", "ps:placement=apart",
+/// "topk").  How many parts of the strategy it leaves out; nothing where it
+/// names another strategy.
+std::optional<std::size_t> parts_beside(std::string_view name,
+                                        const std::string& strategy);
 
 /// A name for each case: the label above, with the parts of the key in which
 /// cases of the same label differ, strategies shortened; INVALID where a run

@@ -153,11 +153,13 @@ void name_rows(std::vector<DiffRow>& rows) {
     for (const DiffRow* row : members) {
       bases.push_back(row->cases.base);
     }
+    const auto alone = [](const Case& one) {
+      return unique_labels({one}).front();
+    };
     std::vector<std::string> labels = unique_labels(bases);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const CasePair& pair = members[i]->cases;
-      if (const std::string test = plain_label(pair.test);
-          test != plain_label(pair.base)) {
+      if (const std::string test = alone(pair.test); test != alone(pair.base)) {
         labels[i] += " -> " + test;
       }
       members[i]->label = labels[i];

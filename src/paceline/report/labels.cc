@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -8,9 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/records/json.h"
 #include "paceline/report/cases.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
 namespace {
@@ -87,6 +90,36 @@ std::string names_of_strategy(const std::string& strategy) {
                        [](const auto&...) { return false; });
 }
 
+/// An option with the name of its part: "ps:servers=1".
+std::string named(std::string_view name, std::string_view option) {
+  return fmt::format("{}:{}", name, option);
+}
+
+/// The options that the names alone do not stand for; none of a strategy that
+/// this program does not know.
+std::set<std::string> unusual_options(const records::Configuration& c) {
+  const auto options_of = [&c](const std::string& strategy) {
+    std::set<std::string> options;
+    const auto spec =
+        strategies::parse_strategy(strategy, {.bucket_mb = c.bucket_mb});
+    for (const StrategyPart& part : parts_of_strategy(spec.text())) {
+      for (std::size_t i = 1; i < part.size(); ++i) {
+        options.insert(named(part.front(), part[i]));
+      }
+    }
+    return options;
+  };
+  try {
+    std::set<std::string> unusual = options_of(c.strategy);
+    for (const auto& usual : options_of(names_of_strategy(c.strategy))) {
+      unusual.erase(usual);
+    }
+    return unusual;
+  } catch (const UsageError&) {
+    return {};  // a newer program's record, or another program's
+  }
+}
+
 std::string with_source(std::string label, const Case& one) {
   if (one.first().source != records::Source::kMeasured) {
     label += fmt::format(" ({})", records::name_of(one.first().source));
@@ -100,7 +133,7 @@ std::string told_apart(const Case& one,
                        const std::vector<const Case*>& same) {
   const records::Configuration& c = one.configuration();
   const auto counts = count_parts(same);
-  std::string base = c.label.empty() ? c.strategy : c.label;
+  const bool own = has_own_label(c);
   std::string rest;
   for (const std::string& part : parts_of(one)) {
     if (counts.at(part) == same.size()) {
@@ -108,13 +141,11 @@ std::string told_apart(const Case& one,
     }
     if (part != "strategy=" + c.strategy) {
       rest += " " + part;
-    } else if (base == names_of_strategy(c.strategy) || base == c.strategy) {
-      base = short_strategy;
-    } else {
+    } else if (own) {
       rest += " strategy=" + short_strategy;
     }
   }
-  return with_source(base, one) + rest;
+  return with_source(own ? c.label : short_strategy, one) + rest;
 }
 
 bool is_valid(const Case& one) {
@@ -124,31 +155,64 @@ bool is_valid(const Case& one) {
 
 }  // namespace
 
+bool has_own_label(const records::Configuration& c) {
+  return !c.label.empty() && c.label != c.strategy &&
+         c.label != names_of_strategy(c.strategy);
+}
+
 std::vector<std::string> short_strategies(
-    const std::vector<std::string>& strategies) {
+    const std::vector<const records::Configuration*>& cases) {
   std::map<std::string, std::size_t> having;  // strategies with this name
   std::map<std::string, std::size_t> alike;   // and with this option of it
   std::vector<std::vector<StrategyPart>> split;
-  for (const std::string& strategy : strategies) {
+  for (const records::Configuration* c : cases) {
     for (const StrategyPart& part :
-         split.emplace_back(parts_of_strategy(strategy))) {
+         split.emplace_back(parts_of_strategy(c->strategy))) {
       ++having[part.front()];
       for (std::size_t i = 1; i < part.size(); ++i) {
-        ++alike[fmt::format("{}:{}", part.front(), part[i])];
+        ++alike[named(part.front(), part[i])];
       }
     }
   }
   std::vector<std::string> texts;
-  for (const std::vector<StrategyPart>& parts : split) {
+  std::set<std::string> whole;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::set<std::string> unusual = unusual_options(*cases[i]);
+    whole.insert(cases[i]->strategy);
     texts.push_back(strategy_text(
-        parts, [&](const std::string& name, const std::string& option) {
-          return alike.at(fmt::format("{}:{}", name, option)) < having.at(name);
+        split[i], [&](const std::string& name, const std::string& option) {
+          return unusual.contains(named(name, option)) ||
+                 alike.at(named(name, option)) < having.at(name);
         }));
   }
-  const auto distinct = [](const std::vector<std::string>& all) {
-    return std::set<std::string>(all.begin(), all.end()).size();
-  };
-  return distinct(texts) == distinct(strategies) ? texts : strategies;
+  if (std::set<std::string>(texts.begin(), texts.end()).size() !=
+      whole.size()) {
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      texts[i] = cases[i]->strategy;
+    }
+  }
+  return texts;
+}
+
+std::optional<std::size_t> parts_beside(std::string_view name,
+                                        const std::string& strategy) {
+  const std::vector<StrategyPart> all = parts_of_strategy(strategy);
+  std::size_t named_parts = 0;
+  auto next = all.begin();
+  for (const StrategyPart& part : parts_of_strategy(std::string(name))) {
+    next = std::find_if(next, all.end(), [&](const StrategyPart& one) {
+      return one.front() == part.front() &&
+             std::ranges::all_of(part, [&](const std::string& option) {
+               return std::ranges::find(one, option) != one.end();
+             });
+    });
+    if (next == all.end()) {
+      return std::nullopt;
+    }
+    ++next;
+    ++named_parts;
+  }
+  return all.size() - named_parts;
 }
 
 std::string plain_label(const Case& one) {
@@ -161,24 +225,21 @@ std::vector<std::string> unique_labels(const std::vector<Case>& cases) {
   for (const Case& one : cases) {
     namesakes[plain_label(one)].push_back(&one);
   }
-  std::map<const Case*, std::string> short_of;
+  std::map<const Case*, std::string> label_of;
   for (const auto& [label, same] : namesakes) {
-    std::vector<std::string> strategies;
+    std::vector<const records::Configuration*> configurations;
     for (const Case* one : same) {
-      strategies.push_back(one->configuration().strategy);
+      configurations.push_back(&one->configuration());
     }
-    strategies = short_strategies(strategies);
+    const std::vector<std::string> strategies =
+        short_strategies(configurations);
     for (std::size_t i = 0; i < same.size(); ++i) {
-      short_of[same[i]] = strategies[i];
+      label_of[same[i]] = told_apart(*same[i], strategies[i], same);
     }
   }
   std::vector<std::string> labels;
   for (const Case& one : cases) {
-    std::string label = plain_label(one);
-    if (const auto& same = namesakes[label]; same.size() > 1) {
-      label = told_apart(one, short_of[&one], same);
-    }
-    labels.push_back(label + (is_valid(one) ? "" : " (INVALID)"));
+    labels.push_back(label_of[&one] + (is_valid(one) ? "" : " (INVALID)"));
   }
   return labels;
 }

@@ -92,6 +92,33 @@ ConfigurationFields fields_of(const records::Configuration& configuration) {
   return fields;
 }
 
+// What select_records compares: `framework` and `sparse_engine` are said where
+// the JSON form leaves them out.
+std::optional<std::string> value_of(const records::Configuration& c,
+                                    std::string_view key) {
+  if (key == "framework" && c.framework.empty()) {
+    return "paceline";
+  }
+  if (key == "sparse_engine" && c.has_tables() && c.sparse_engine.empty()) {
+    return c.engine;
+  }
+  for (const auto& [name, text] : fields_of(c)) {
+    if (name == key) {
+      return text;
+    }
+  }
+  return std::nullopt;
+}
+
+// The strategies as tables say them.
+std::vector<std::string> shortened(std::span<const RunRecord> records) {
+  std::vector<const records::Configuration*> configurations;
+  for (const RunRecord& record : records) {
+    configurations.push_back(&record.configuration);
+  }
+  return short_strategies(configurations);
+}
+
 // Keys of instruments are there only where one is (records/fields.h).
 std::string value_at(const ConfigurationFields& fields,
                      const std::string& name) {
@@ -114,13 +141,6 @@ std::vector<std::string> names_of(const ConfigurationFields& some,
   return names;
 }
 
-// "ddp" names "ddp:bucket-mb=25" too.
-bool names_strategy(std::string_view name, std::string_view strategy) {
-  return strategy.starts_with(name) &&
-         (strategy.size() == name.size() || strategy[name.size()] == ':' ||
-          strategy[name.size()] == '+');
-}
-
 std::vector<Case> cases_of(std::span<const RunRecord> records) {
   std::vector<Case> cases;
   std::map<std::pair<Source, std::string>, std::size_t> places;
@@ -141,7 +161,7 @@ std::vector<Case> cases_of(std::span<const RunRecord> records) {
 // An imported case has no options of its strategy ("ddp", "none"), so options
 // are not compared.
 bool same_imported_strategy(const std::string& a, const std::string& b) {
-  return names_strategy(a, b) || names_strategy(b, a);
+  return parts_beside(a, b) || parts_beside(b, a);
 }
 
 // Nothing where the two do different work.
@@ -285,25 +305,31 @@ std::vector<RunRecord> select_records(std::span<const RunRecord> records,
   if (!contains(known, key)) {
     throw UsageError(unknown_name("key", key, known));
   }
+  const bool strategy = key == "strategy";
+  const std::vector<std::string> shown =
+      strategy ? shortened(records) : std::vector<std::string>(records.size());
   std::vector<RunRecord> selected;
+  std::size_t nearest = Distances::kNever;
   std::set<std::string> values;
-  for (const RunRecord& record : records) {
-    ConfigurationFields fields = fields_of(record.configuration);
-    if (record.configuration.framework.empty()) {
-      fields.emplace_back("framework", "paceline");  // as users name it
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto found = value_of(records[i].configuration, key);
+    if (!found) {
+      continue;
     }
-    if (record.configuration.has_tables() &&
-        record.configuration.sparse_engine.empty()) {
-      fields.emplace_back("sparse_engine", record.configuration.engine);
+    values.insert(strategy ? shown[i] : *found);
+    std::size_t distance = Distances::kNever;
+    if (*found == value || (strategy && shown[i] == value)) {
+      distance = 0;
+    } else if (const auto parts = parts_beside(value, *found);
+               strategy && parts) {
+      distance = 1 + *parts;
     }
-    for (const auto& [name, text] : fields) {
-      if (name == key) {
-        values.insert(text);
-        if (text == value ||
-            (key == "strategy" && names_strategy(value, text))) {
-          selected.push_back(record);
-        }
-      }
+    if (distance < nearest) {
+      selected.clear();
+      nearest = distance;
+    }
+    if (distance == nearest && distance != Distances::kNever) {
+      selected.push_back(records[i]);
     }
   }
   if (selected.empty()) {

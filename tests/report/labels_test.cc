@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "paceline/report/cases.h"
+#include "report/fixed_records.h"
+
+namespace paceline::report {
+namespace {
+
+using records::RunRecord;
+
+/// Of cases with this label, each of another strategy.
+std::vector<std::string> labels_of(const std::string& label,
+                                   const std::vector<std::string>& strategies) {
+  std::vector<RunRecord> records;
+  for (const std::string& strategy : strategies) {
+    records.push_back(fixed_record({label, strategy, 2, 100}));
+  }
+  return unique_labels(group_cases(records));
+}
+
+TEST(Labels, NamesakesAreToldApartByWhatDiffers) {
+  std::vector<RunRecord> records{fixed_record({"1M/2G", "ddp", 2, 100}),
+                                 fixed_record({"1M/2G", "ddp", 2, 100}),
+                                 fixed_record({"1M/1G", "ddp", 1, 100}),
+                                 fixed_record({"", "fusion", 2, 100})};
+  records[1].configuration.bucket_mb = 1;
+  records[2].source = records::Source::kPredicted;
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"1M/2G bucket_mb=25",
+                                      "1M/2G bucket_mb=1",
+                                      "1M/1G (predicted)",
+                                      "fusion"}));
+}
+
+TEST(Labels, NamesakesOfOtherStrategiesShowTheOptionsThatDiffer) {
+  EXPECT_EQ(
+      labels_of("fusion+neighbor",
+                {"fusion:mb=1+neighbor:topology=ring,local=0",
+                 "fusion:mb=1+neighbor:topology=exp:4,local=0",
+                 "fusion:mb=1+neighbor:topology=ring,local=2"}),
+      (std::vector<std::string>{"fusion+neighbor:topology=ring,local=0",
+                                "fusion+neighbor:topology=exp:4,local=0",
+                                "fusion+neighbor:topology=ring,local=2"}));
+  // The label says less than the names do.
+  EXPECT_EQ(labels_of("fusion+neighbor",
+                      {"fusion:mb=1+neighbor+pga:every=2",
+                       "fusion:mb=1+neighbor+pga:every=5"}),
+            (std::vector<std::string>{
+                "fusion+neighbor strategy=fusion+neighbor+pga:every=2",
+                "fusion+neighbor strategy=fusion+neighbor+pga:every=5"}));
+  // An option that only one of them has tells them apart.
+  EXPECT_EQ(labels_of("a+b", {"a:x=1+b", "a+b", "a+b:y=1"}),
+            (std::vector<std::string>{"a:x=1+b", "a+b", "a+b:y=1"}));
+}
+
+TEST(Labels, SayOptionsThatTheNamesDoNotStandFor) {
+  const std::string apart =
+      "bsp+ps:servers=1,placement=apart,assign=round-robin,first-key=0,"
+      "partition-mb=3.90625,local=0";
+  EXPECT_EQ(
+      labels_of("bsp+ps", {apart}),
+      (std::vector<std::string>{"bsp+ps:servers=1,placement=apart,local=0"}));
+  // A name of the user's is not touched.
+  EXPECT_EQ(labels_of("servers", {apart}),
+            (std::vector<std::string>{"servers"}));
+  // The bucket size of the case is what `fusion` alone stands for.
+  std::vector<RunRecord> records{
+      fixed_record({"fusion", "fusion:bucket-mb=8", 2, 100})};
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"fusion:bucket-mb=8"}));
+  records[0].configuration.bucket_mb = 8;
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"fusion"}));
+}
+
+TEST(Labels, ANameLeavesPartsOfTheStrategyOut) {
+  const std::string all = "fusion:bucket-mb=25+ps:servers=1,local=1+fp16";
+  const auto beside = [&](std::string_view name) {
+    const auto parts = parts_beside(name, all);
+    return parts ? static_cast<int>(*parts) : -1;
+  };
+  EXPECT_EQ(beside(all), 0);
+  EXPECT_EQ(beside("fusion+ps+fp16"), 0);
+  EXPECT_EQ(beside("fusion:bucket-mb=25+ps"), 1);
+  EXPECT_EQ(beside("ps:local=1"), 2);
+  EXPECT_EQ(beside("fusion+fp16"), 1);
+  EXPECT_EQ(beside("ps:local=2"), -1);
+  EXPECT_EQ(beside("ps+fusion"), -1);  // not in this order
+  EXPECT_EQ(beside("ps+ps"), -1);
+  EXPECT_EQ(beside("fusio"), -1);
+}
+
+}  // namespace
+}  // namespace paceline::report
