@@ -158,7 +158,7 @@ TEST_F(DiffProgram, RefusesWhatCannotBeCompared) {
       "diff base.jsonl test.jsonl --step-time mean --format ddp",
       "paceline: --format ddp: PyTorch's diff.py prints percentiles of steps");
   expect_refused("diff base.jsonl test.jsonl --threshold -1",
-                 "paceline: --threshold -1: expected percent");
+                 "paceline: --threshold: -1: must be a number from 0 to 1000");
   expect_refused("diff base.jsonl test.jsonl --base strategy",
                  "paceline: --base strategy: expected KEY=VALUE");
   expect_refused("diff base.jsonl test.jsonl --base ranks=3",
@@ -345,9 +345,9 @@ TEST_F(DiffProgram, AbRefusesWhatItCannotRun) {
   expect_refused("ab -- true", "paceline: two commands are needed");
   expect_refused("ab -- -- true", "paceline: two commands are needed");
   expect_refused("ab --runs 0 -- true -- true",
-                 "paceline: --runs 0: expected 1 or more");
+                 "paceline: --runs: 0: must be a whole number of at least 1");
   expect_refused("ab --timeout 0 -- true -- true",
-                 "paceline: --timeout 0: expected seconds above 0");
+                 "paceline: --timeout: 0: must be a number from 0.001 to ");
   expect_refused("ab --format xml -- true -- true",
                  "paceline: --format: unknown format 'xml'");
   const Outcome outcome =

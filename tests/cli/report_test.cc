@@ -50,6 +50,23 @@ TEST_F(Report, ImportsOurLogsAndLeavesOutACaseWithoutAResult) {
       << none.err;
 }
 
+TEST_F(Report, AppendsResultsOfNcclTestsToRecords) {
+  write("nccl.log",
+        "$ ./build/all_reduce_perf -b 8 -e 8 -f 2 -g 1\n"
+        "#  Rank  0 Group  0 Pid   5092 on  one device  0 [0x21] RTX 5090\n"
+        "#  size   count   type  redop  root  time  algbw  busbw #wrong\n"
+        "      8       2  float    sum    -1  5.63   0.00   0.00      0\n");
+  write("r.jsonl", "{}\n");
+  const Outcome refused = run("import nccl.log --records r.jsonl --format ddp");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 1);
+  for (const int lines : {2, 3}) {
+    const Outcome outcome = run("import nccl.log --records r.jsonl");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(lines_of(folder_ / "r.jsonl"), lines);
+  }
+}
+
 TEST_F(Report, ShowsRecordsInEveryForm) {
   fs::copy(
       fs::path(PACELINE_SOURCE_DIR) / "tests/records/corpus/good-full.jsonl",

@@ -4,9 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/report/formats.h"
 
 namespace paceline::report {
 namespace {
+
+std::string rendered(std::string_view format,
+                     std::span<const records::CommRecord> records) {
+  return find_format(comm_formats(), format).render(records, {});
+}
 
 records::CommRecord sample() {
   records::CommRecord r;
@@ -49,7 +55,7 @@ TEST(CommRecord, WhatIsNotKnownIsNull) {
   const auto unknown = records::to_json(r, {});
   EXPECT_TRUE(unknown.at("valid").is_null());
   EXPECT_FALSE(records::comm_record_from(unknown).valid.has_value());
-  EXPECT_TRUE(render_comm("csv", {{r}}, {}).ends_with(",0,\n"));
+  EXPECT_TRUE(rendered("csv", {{r}}).ends_with(",0,\n"));
   EXPECT_EQ(json.at("iteration_ns").size(), 3U);
   EXPECT_EQ(json.at("duration_ns").at("p50"), 2e6);
 }
@@ -59,7 +65,7 @@ TEST(CommTable, SaysThatAnotherProgramsTimeIsAMean) {
   r.iteration_ns = {2'000'000};
   r.mean_of = 20;
   r.formula = "mean";
-  const std::string text = render_comm("table", {{r}}, {});
+  const std::string text = rendered("table", {{r}});
   EXPECT_NE(text.find("the program's mean of 20 iterations"),
             std::string::npos);
   EXPECT_EQ(text.find("slowest rank"), std::string::npos);
@@ -71,7 +77,7 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
   wrong.bytes = 8 << 20;
   wrong.wrong_elements = 3;
   const std::vector<records::CommRecord> records{sample(), wrong};
-  const std::string text = render_comm("table", records, {});
+  const std::string text = rendered("table", records);
   EXPECT_NE(text.find("all-reduce, 4 ranks (2+2), gloo on cpu, fp32"),
             std::string::npos);
   EXPECT_NE(text.find("4000000 B  1200    2000"), std::string::npos) << text;
@@ -82,13 +88,13 @@ TEST(CommTable, ShowsARowPerSizeAndWhatIsWrongWithIt) {
 
 TEST(CommTable, CsvAndJsonHoldEveryRecord) {
   const std::vector<records::CommRecord> records{sample(), sample()};
-  const std::string csv = render_comm("csv", records, {});
+  const std::string csv = rendered("csv", records);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
   EXPECT_NE(csv.find("all-reduce,4000000,4,gloo,cpu,fp32,,3,1000.000,"),
             std::string::npos);
-  const auto json = nlohmann::json::parse(render_comm("json", records, {}));
+  const auto json = nlohmann::json::parse(rendered("json", records));
   EXPECT_EQ(json.size(), 2U);
-  EXPECT_THROW(render_comm("tables", records, {}), UsageError);
+  EXPECT_THROW(rendered("tables", records), UsageError);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST(Diff, WholeCommandsAreKnownByTheirRecords) {
   EXPECT_EQ(nlohmann::json::parse(render_diff_json(diff))["compared"],
             "wall time of commands");
   for (const char* name : {"table", "markdown"}) {
-    const std::string text = find_diff_format(name).render(diff);
+    const std::string text = find_format(diff_formats(), name).render(diff);
     for (const char* words : {"step", "rank", "batch"}) {
       EXPECT_EQ(text.find(words), std::string::npos) << text;
     }
@@ -319,8 +319,8 @@ TEST(DiffFormats, IntervalsSayWhatTheySpeakOf) {
 }
 
 TEST(DiffFormats, UnknownNameListsTheKnown) {
-  EXPECT_THROW(find_diff_format("tabel"), UsageError);
-  EXPECT_EQ(find_diff_format("ddp").name, "ddp");
+  EXPECT_THROW(find_format(diff_formats(), "tabel"), UsageError);
+  EXPECT_EQ(find_format(diff_formats(), "ddp").name, "ddp");
 }
 
 TEST(DiffFormats, ControlCharactersDoNotReachTheTerminal) {
@@ -333,7 +333,7 @@ TEST(DiffFormats, ControlCharactersDoNotReachTheTerminal) {
   sides.test[0].environment.torch_git = "\x1b]0;x\x07";
   const Diff diff = diff_records(sides.base, sides.test);
   for (const char* name : {"table", "markdown"}) {
-    EXPECT_EQ(find_diff_format(name).render(diff).find('\x1b'),
+    EXPECT_EQ(find_format(diff_formats(), name).render(diff).find('\x1b'),
               std::string::npos);
   }
 }

@@ -27,6 +27,10 @@ inline double to_seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+inline std::chrono::milliseconds to_milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
 /// `kSteadyClock.now()` as a plain number, for sample vectors.
 std::int64_t steady_ns();
 

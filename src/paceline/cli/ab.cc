@@ -8,9 +8,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/shell.h"
 #include "paceline/cli/alternate.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/store.h"
 
@@ -61,9 +63,11 @@ std::string make_folder(const std::string& wanted) {
 
 AbCommand::AbCommand(CLI::App& app) : flags_(app) {
   app.add_option("--runs", runs_, "how often each command runs")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number_in(1));
   app.add_option("--timeout", timeout_s_, "seconds that one command may take")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(number_in(0.001, 1e9));
   app.add_option(
       "--out", out_, "folder for records and logs; default results/ab-<time>");
   app.footer(
@@ -95,18 +99,10 @@ void AbCommand::take_commands(std::vector<std::string>& arguments) {
 }
 
 int AbCommand::run() const {
-  flags_.check();
   if (!separated_ || commands_[0].empty() || commands_[1].empty()) {
     throw UsageError(
         "two commands are needed: paceline ab --runs 6 -- COMMAND_A -- "
         "COMMAND_B");
-  }
-  if (runs_ < 1) {
-    throw UsageError(fmt::format("--runs {}: expected 1 or more", runs_));
-  }
-  if (!(timeout_s_ > 0 && timeout_s_ < 1e9)) {
-    throw UsageError(
-        fmt::format("--timeout {}: expected seconds above 0", timeout_s_));
   }
   const fs::path folder = make_folder(out_);
   Alternation wanted;
@@ -115,8 +111,7 @@ int AbCommand::run() const {
   wanted.runs = runs_;
   wanted.needs_records = flags_.needs_steps();
   wanted.seed = flags_.seed();
-  wanted.deadline =
-      std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s_ * 1000));
+  wanted.deadline = to_milliseconds(timeout_s_);
   const AlternationEnd end = alternate(wanted);
   fmt::print(stderr,
              "records: {}, {}\n",

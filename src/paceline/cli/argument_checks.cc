@@ -9,11 +9,13 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/text.h"
 
 namespace paceline::cli {
 namespace {
@@ -119,6 +121,15 @@ ArgumentCheck number_in(double least, double most) {
 
 ArgumentCheck whole_number_in(int least, int most) {
   return check_of<int>("a whole number", least, most);
+}
+
+ArgumentCheck one_of(std::string kind, std::vector<std::string> names) {
+  return [kind = std::move(kind),
+          names = std::move(names)](const std::string& text) {
+    return std::ranges::find(names, text) == names.end()
+               ? unknown_name(kind, text, names)
+               : std::string();
+  };
 }
 
 ArgumentCheck seed_in_64_bits() {

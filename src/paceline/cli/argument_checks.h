@@ -38,6 +38,9 @@ ArgumentCheck number_in(double least,
 ArgumentCheck whole_number_in(int least,
                               int most = std::numeric_limits<int>::max());
 
+/// One of these names, which are called `kind`.
+ArgumentCheck one_of(std::string kind, std::vector<std::string> names);
+
 /// A seed: a whole number of 64 bits without a sign.  CLI11 alone takes -1.
 ArgumentCheck seed_in_64_bits();
 

@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/cli/ab.h"
@@ -142,9 +143,7 @@ class RankCommand {
   RankCommand& operator=(const RankCommand&) = delete;
 
   int run() const {
-    return measure::run_rank(
-        std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s_ * 1000)),
-        interface_);
+    return measure::run_rank(to_milliseconds(timeout_s_), interface_);
   }
 
  private:

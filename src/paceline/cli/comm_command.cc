@@ -13,9 +13,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/shell.h"
 #include "paceline/base/text.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/job_flags.h"
 #include "paceline/cluster/cluster_units.h"
@@ -29,17 +31,13 @@
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/results.h"
+#include "paceline/report/comm_table.h"
+#include "paceline/report/formats.h"
 
 namespace paceline::cli {
 namespace {
 
-using std::chrono::milliseconds;
-
 constexpr std::int64_t kLargest = std::int64_t{1} << 34;
-
-milliseconds to_milliseconds(double seconds) {
-  return milliseconds(static_cast<std::int64_t>(seconds * 1000));
-}
 
 // "4096", "4KiB", "256MB"
 std::int64_t parse_size(const std::string& flag, const std::string& text) {
@@ -72,16 +70,14 @@ std::vector<std::int64_t> sizes_of(std::int64_t least,
   return sizes;
 }
 
-std::vector<std::string> operations_of(const std::vector<std::string>& only) {
+std::vector<std::string> known_operations() {
   const auto all = measure::comm_operations();
-  const std::vector<std::string> known(all.begin(), all.end());
-  for (const std::string& name : only) {
-    if (std::ranges::find(known, name) == known.end()) {
-      throw UsageError("--only: " + unknown_name("operation", name, known));
-    }
-  }
+  return {all.begin(), all.end()};
+}
+
+std::vector<std::string> operations_of(const std::vector<std::string>& only) {
   if (only.empty()) {
-    return known;
+    return known_operations();
   }
   std::vector<std::string> once;
   for (const std::string& name : only) {
@@ -112,7 +108,8 @@ void check_link(measure::CommSetting& setting) {
 CommCommand::CommCommand(CLI::App& app) {
   app.add_option("--only", only_, "operations, separated by commas")
       ->delimiter(',')
-      ->type_name("NAME,NAME");
+      ->type_name("NAME,NAME")
+      ->check(one_of("operation", known_operations()));
   app.add_option("--min", min_, "smallest size [4B]")->type_name("SIZE");
   app.add_option("--max", max_, "largest size [256MiB]")->type_name("SIZE");
   app.add_option("--factor", factor_, "from a size to the next one [4]")
@@ -157,7 +154,8 @@ CommCommand::CommCommand(CLI::App& app) {
                  "jsonl]")
       ->type_name("FILE");
   app.add_option("--format", format_, "what is printed: table, csv, json")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check(one_of("format", report::names_of(report::comm_formats())));
   add_cluster_flags(app, choice_);
   app.add_option("--ssh-command", ssh_command_, "as in paceline run")
       ->type_name("TEXT");

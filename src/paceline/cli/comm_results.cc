@@ -14,6 +14,7 @@
 #include "paceline/cli/comm_fit.h"
 #include "paceline/measure/results.h"
 #include "paceline/report/comm_table.h"
+#include "paceline/report/formats.h"
 
 namespace paceline::cli {
 namespace {
@@ -33,7 +34,6 @@ std::vector<cluster::ClusterHost> hosts_of(
 }  // namespace
 
 CommResults::CommResults(Options options) : options_(std::move(options)) {
-  report::render_comm(options_.format, {}, {});
   if (options_.records.empty()) {
     options_.records = measure::default_records_path("comm");
     std::error_code error;
@@ -72,8 +72,8 @@ int CommResults::show(const measure::CommResult& result,
   }
   if (!result.records.empty()) {
     fmt::print("{}",
-               report::render_comm(
-                   options_.format, result.records, result.environment));
+               report::find_format(report::comm_formats(), options_.format)
+                   .render(result.records, result.environment));
     std::fflush(stdout);
   }
   if (!ended.empty()) {

@@ -16,6 +16,7 @@
 #include "paceline/records/import_ddp.h"
 #include "paceline/report/diff_formats.h"
 #include "paceline/report/diff_notes.h"
+#include "paceline/report/formats.h"
 
 namespace paceline::cli {
 namespace {
@@ -88,19 +89,14 @@ DiffFlags::DiffFlags(CLI::App& app) {
   app.add_option("--threshold",
                  threshold_percent_,
                  "a change counts only beyond so many percent")
-      ->capture_default_str();
-  app.add_option("--format", format_, format_help())->capture_default_str();
+      ->capture_default_str()
+      ->check(number_in(0, 1000));
+  app.add_option("--format", format_, format_help())
+      ->capture_default_str()
+      ->check(one_of("format", report::names_of(report::diff_formats())));
   app.add_option("--seed", seed_, "of what is drawn by chance")
       ->capture_default_str()
       ->check(seed_in_64_bits());
-}
-
-void DiffFlags::check() const {
-  report::find_diff_format(format_);
-  if (!(threshold_percent_ >= 0 && threshold_percent_ < 1000)) {
-    throw UsageError(fmt::format(
-        "--threshold {}: expected percent from 0 to 1000", threshold_percent_));
-  }
 }
 
 int DiffFlags::show(const Side& base,
@@ -119,7 +115,8 @@ int DiffFlags::show(const Side& base,
   }
   diff.base_name = base.name;
   diff.test_name = test.name;
-  const std::string text = report::find_diff_format(format_).render(diff);
+  const std::string text =
+      report::find_format(report::diff_formats(), format_).render(diff);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   if (diff.rows.empty()) {
@@ -162,7 +159,6 @@ DiffCommand::DiffCommand(CLI::App& app) : flags_(app) {
 }
 
 int DiffCommand::run() const {
-  flags_.check();
   if (test_.empty() && (base_only_.empty() || test_only_.empty())) {
     throw UsageError(
         "TEST: a second file is missing; or compare cases of one file by "

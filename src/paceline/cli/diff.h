@@ -20,10 +20,6 @@ class DiffFlags {
   /// Adds the flags to the subcommand `app`.
   explicit DiffFlags(CLI::App& app);
 
-  /// Throws UsageError for a value that makes no sense; call it before time is
-  /// spent.
-  void check() const;
-
   /// Compares, prints on stdout and returns the exit code: 1 for a proven
   /// regression, else 0.  Throws UsageError where no case has a partner.
   struct Side {

@@ -11,6 +11,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/records/import_nccl_tests.h"
 #include "paceline/records/importers.h"
@@ -57,17 +58,16 @@ const records::Importer& importer_for(const std::string& from,
 int import_operations(const std::string& path,
                       const std::string& text,
                       const std::string& to,
-                      const std::string& format) {
+                      const std::string& format_name) {
+  const auto& format = report::find_format(report::comm_formats(), format_name);
   const std::vector<records::CommRecord> rows =
       records::import_nccl_tests(text, path);
   if (!to.empty()) {
-    std::string lines;
     for (const records::CommRecord& row : rows) {
-      lines += records::to_json(row, {}).dump() + "\n";
+      append_line(to, records::to_json(row, {}).dump());
     }
-    write_atomically(to, lines);
   }
-  fmt::print("{}", report::render_comm(format, rows, {}));
+  fmt::print("{}", format.render(rows, {}));
   return 0;
 }
 
@@ -81,7 +81,8 @@ ImportCommand::ImportCommand(CLI::App& app) {
                  from_,
                  fmt::format("what they are: {}; found out where not given",
                              fmt::join(names(), ", ")))
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check(one_of("kind of file", names()));
   app.add_option("--records",
                  records_,
                  "JSON Lines file that the records are appended to; none: only "
@@ -94,10 +95,6 @@ ImportCommand::ImportCommand(CLI::App& app) {
 
 int ImportCommand::run() const {
   report::find_format(format_);
-  const std::vector<std::string> known = names();
-  if (!from_.empty() && std::ranges::find(known, from_) == known.end()) {
-    throw UsageError("--from: " + unknown_name("kind of file", from_, known));
-  }
   refuse_repeats(files_);
   std::vector<records::RunRecord> all;
   for (const std::string& path : files_) {
@@ -125,7 +122,7 @@ int ImportCommand::run() const {
                       "another of {}",
                       path,
                       importer.name,
-                      fmt::join(known, ", ")));
+                      fmt::join(names(), ", ")));
     }
     std::ranges::move(found, std::back_inserter(all));
   }

@@ -18,6 +18,7 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
+#include "paceline/cli/argument_checks.h"
 #include "paceline/cli/record_files.h"
 #include "paceline/records/import_ddp.h"
 #include "paceline/report/formats.h"
@@ -38,14 +39,10 @@ constexpr auto kExtensions =
          {".csv", "csv"},
          {".json", "json"}});
 
-void check_format(const std::string& format) {
-  std::vector<std::string> known{std::string(kPage)};
-  for (const report::Format& one : report::formats()) {
-    known.emplace_back(one.name);
-  }
-  if (std::find(known.begin(), known.end(), format) == known.end()) {
-    throw UsageError("--format: " + unknown_name("format", format, known));
-  }
+std::vector<std::string> format_names() {
+  std::vector<std::string> names = report::names_of(report::formats());
+  names.emplace_back(kPage);
+  return names;
 }
 
 struct Collected {
@@ -110,7 +107,8 @@ ReportCommand::ReportCommand(CLI::App& app) {
                  format_,
                  "page, or a format of `paceline list`; by default what the "
                  "output's name ends in (.html, .md, .csv, .json), else table")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check(one_of("format", format_names()));
   app.add_option("--title", title_, "title of the page; the experiments' names")
       ->type_name("TEXT");
 }
@@ -118,7 +116,6 @@ ReportCommand::ReportCommand(CLI::App& app) {
 int ReportCommand::run() const {
   const std::string format =
       format_.empty() ? format_of_file(output_) : format_;
-  check_format(format);
   if (!title_.empty() && format != kPage) {
     throw UsageError(
         fmt::format("--title: only a page has one, not '{}'", format));

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "paceline/base/clock.h"
+
 namespace paceline::experiment {
 
 /// What holds for a whole run of an experiment, beside its cases.
@@ -37,7 +39,7 @@ struct Settings {
   std::string print_launch;  // slurm, mpirun, torchrun; empty: run
 
   std::chrono::milliseconds timeout_ms() const {
-    return std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
+    return to_milliseconds(timeout);
   }
 };
 

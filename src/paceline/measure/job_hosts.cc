@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/engine_table.h"
@@ -150,8 +151,7 @@ launch::JobLaunch launch_of_ranks(
     double timeout) {
   launch::JobLaunch launch;
   launch.serve_store = engines::serve_key_value_store;
-  launch.supervise.heartbeat_timeout =
-      std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
+  launch.supervise.heartbeat_timeout = to_milliseconds(timeout);
   if (cluster) {
     assign_ranks(*cluster, world, access, launch);
   } else {

@@ -20,8 +20,6 @@ namespace {
 
 using records::CommRecord;
 
-constexpr std::array<std::string_view, 3> kCommFormats{"table", "csv", "json"};
-
 std::string size_text(std::int64_t bytes) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
@@ -142,7 +140,8 @@ void add_notes(const CommRecord& first, std::vector<Note>& notes) {
   }
 }
 
-std::string render_table(std::span<const CommRecord> records) {
+std::string render_table(std::span<const CommRecord> records,
+                         const records::Environment&) {
   std::vector<std::string_view> operations;
   std::vector<std::string> warnings;
   Document document;
@@ -215,7 +214,8 @@ const Fields<CommRecord>& comm_fields() {
   return fields;
 }
 
-std::string render_csv(std::span<const CommRecord> records) {
+std::string render_csv(std::span<const CommRecord> records,
+                       const records::Environment&) {
   Table table = field_table(comm_fields());
   for (const CommRecord& r : records) {
     table.rows.push_back(field_row(comm_fields(), r));
@@ -232,24 +232,13 @@ std::string render_json(std::span<const CommRecord> records,
   return json_text(all, 1) + "\n";
 }
 
+constexpr auto kCommFormats = std::to_array<CommFormat>(
+    {{"table", render_table}, {"csv", render_csv}, {"json", render_json}});
+
 }  // namespace
 
-std::string render_comm(std::string_view format,
-                        std::span<const CommRecord> records,
-                        const records::Environment& environment) {
-  if (format == "table") {
-    return render_table(records);
-  }
-  if (format == "csv") {
-    return render_csv(records);
-  }
-  if (format == "json") {
-    return render_json(records, environment);
-  }
-  const std::vector<std::string> known(kCommFormats.begin(),
-                                       kCommFormats.end());
-  throw UsageError("--format: " +
-                   unknown_name("format", std::string(format), known));
+std::span<const CommFormat> comm_formats() {
+  return kCommFormats;
 }
 
 }  // namespace paceline::report

@@ -9,11 +9,15 @@
 
 namespace paceline::report {
 
-/// The records of one run.  `table`: one block per operation with what all
-/// share above it; `csv`: one line a record under a header; `json`: one array.
-/// Throws UsageError with the known names for another format.
-std::string render_comm(std::string_view format,
-                        std::span<const records::CommRecord> records,
+/// One way to show the records of one run of `paceline comm`.
+struct CommFormat {
+  std::string_view name;
+  std::string (*render)(std::span<const records::CommRecord> records,
                         const records::Environment& environment);
+};
+
+/// `table`: one block per operation with what all share above it; `csv`: one
+/// line a record under a header; `json`: one array.
+std::span<const CommFormat> comm_formats();
 
 }  // namespace paceline::report

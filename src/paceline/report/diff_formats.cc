@@ -95,17 +95,6 @@ std::span<const DiffFormat> diff_formats() {
   return kDiffFormats;
 }
 
-const DiffFormat& find_diff_format(std::string_view name) {
-  std::vector<std::string> known;
-  for (const DiffFormat& format : kDiffFormats) {
-    if (format.name == name) {
-      return format;
-    }
-    known.emplace_back(format.name);
-  }
-  throw UsageError("--format: " + unknown_name("format", name, known));
-}
-
 std::string render_diff_table(const Diff& diff) {
   return console_text(document_of(diff));
 }

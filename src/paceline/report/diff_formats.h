@@ -19,9 +19,6 @@ struct DiffFormat {
 /// Every format of `paceline diff`, in the order its help prints them.
 std::span<const DiffFormat> diff_formats();
 
-/// Throws `UsageError` with the known names for any other.
-const DiffFormat& find_diff_format(std::string_view name);
-
 /// For a terminal: one table per model and batch size; below it what differs,
 /// which cases have no partner, how certain the comparison is, every warning.
 std::string render_diff_table(const Diff& diff);

@@ -100,15 +100,4 @@ std::span<const Format> formats() {
   return kRunFormats;
 }
 
-const Format& find_format(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Format& format : kRunFormats) {
-    if (format.name == name) {
-      return format;
-    }
-    known.emplace_back(format.name);
-  }
-  throw UsageError("--format: " + unknown_name("format", name, known));
-}
-
 }  // namespace paceline::report

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "paceline/base/error.h"
+#include "paceline/base/text.h"
 #include "paceline/records/run_record.h"
 
 namespace paceline::report {
@@ -23,8 +27,30 @@ struct Format {
 /// Every format, in the order `paceline list` prints them.
 std::span<const Format> formats();
 
-/// Throws `UsageError` with the known names for any other.
-const Format& find_format(std::string_view name);
+template <class AnyFormat>
+std::vector<std::string> names_of(std::span<const AnyFormat> formats) {
+  std::vector<std::string> names;
+  for (const AnyFormat& format : formats) {
+    names.emplace_back(format.name);
+  }
+  return names;
+}
+
+/// The format of this name.  Throws UsageError with the known names for any
+/// other.
+template <class AnyFormat>
+const AnyFormat& find_format(std::span<const AnyFormat> formats,
+                             std::string_view name) {
+  const auto found = std::ranges::find(formats, name, &AnyFormat::name);
+  if (found == formats.end()) {
+    throw UsageError("--format: " +
+                     unknown_name("format", name, names_of(formats)));
+  }
+  return *found;
+}
+inline const Format& find_format(std::string_view name) {
+  return find_format(formats(), name);
+}
 
 /// The tables for a terminal: one per model and batch size with what its cases
 /// share as title; below them what the columns mean, and every warning.
