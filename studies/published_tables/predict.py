@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Predicts every cell of the published tables by `paceline predict`.
 
-Prints the errors on the cells that reference/ has, and what it has none of.  `--predictions FILE` writes `row_id,predicted_throughput` for every
-key, `--cells` prints each cell.
+Prints the errors on the cells that reference/ has, and names the tables without any.  `--predictions FILE` writes
+`row_id,predicted_throughput` for every key, `--cells` prints each cell.
 """
 
 import argparse

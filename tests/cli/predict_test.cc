@@ -227,9 +227,10 @@ TEST_F(Predict, LearnsFromRecordsOfOneAndMoreRanks) {
                   .exit_code,
               0);
   }
-  expect_refused("predict --from predicted.jsonl --ranks 4",
-                 "paceline: --from predicted.jsonl: 2 of its 2 records are "
-                 "predicted; only measured and replayed ones teach anything\n");
+  expect_refused(
+      "predict --from predicted.jsonl --ranks 4",
+      "paceline: --from predicted.jsonl: 2 of its 2 records are "
+      "predicted; only measured and replayed records can be fitted\n");
   // As if these steps had been measured.
   auto known = records::read_records(folder_ / "predicted.jsonl").records;
   for (records::RunRecord& record : known) {

@@ -8,18 +8,18 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/told_work.h"
+#include "engines/controlled_work.h"
 #include "paceline/base/error.h"
 
 namespace paceline::engines {
 namespace {
 
-using testing::ToldWork;
+using testing::ControlledWork;
 
 class Peers : public ::testing::TestWithParam<bool> {};
 
 TEST_P(Peers, AWaitingThreadShowsThatItMoves) {
-  const auto work = c10::make_intrusive<ToldWork>(GetParam());
+  const auto work = c10::make_intrusive<ControlledWork>(GetParam());
   int moves = 0;
   PeerWait{.idle = [&] {
     if (++moves == 3) {
@@ -30,13 +30,13 @@ TEST_P(Peers, AWaitingThreadShowsThatItMoves) {
 }
 
 TEST_P(Peers, ThrowWhatTheOperationThrows) {
-  const auto work = c10::make_intrusive<ToldWork>(GetParam());
+  const auto work = c10::make_intrusive<ControlledWork>(GetParam());
   work->end(std::make_exception_ptr(std::runtime_error("lost")));
   EXPECT_THROW(PeerWait().wait_for(work), std::runtime_error);
 }
 
 TEST_P(Peers, AreWaitedForTenTimesTheTimeout) {
-  const auto work = c10::make_intrusive<ToldWork>(GetParam());
+  const auto work = c10::make_intrusive<ControlledWork>(GetParam());
   try {
     PeerWait{.timeout = std::chrono::milliseconds(20)}.wait_for(work);
     FAIL() << "ended though no peer took part";

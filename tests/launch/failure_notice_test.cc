@@ -106,7 +106,7 @@ TEST(Explain, a_hurried_consequence_claims_no_cause) {
   const auto store = std::make_shared<MemoryStore>();
   EXPECT_EQ(
       explain_failure(
-          *store, kConsequence, kHosts, 1h, {.hurried = [] { return true; }}),
+          *store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }}),
       "rank 0 on host a: was asked to stop before it knew which other "
       "rank has failed: connection to a peer lost");
 }
@@ -148,7 +148,7 @@ TEST(Explain, a_hurried_rank_names_the_only_one_that_does_not_answer) {
   await_cause(store, 2, kHosts, {}, 0ms);
   EXPECT_EQ(
       explain_failure(
-          store, kConsequence, kHosts, 1h, {.hurried = [] { return true; }}),
+          store, kConsequence, kHosts, 1h, {.ends_soon = [] { return true; }}),
       "rank 1 on host b: did not answer when all ranks were asked to stop "
       "before it began");
 }

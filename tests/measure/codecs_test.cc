@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "measure/awkward.h"
+#include "measure/irregular_network.h"
 #include "measure/run_team.h"
 
 // Codecs whose wire forms are no sums, with real tensors over Gloo.
@@ -15,10 +15,10 @@
 namespace paceline::measure {
 namespace {
 
-using testing::Awkward;
-using testing::awkward_case;
-using testing::awkward_options;
 using testing::copies;
+using testing::irregular_case;
+using testing::irregular_options;
+using testing::IrregularNetwork;
 using testing::Training;
 
 constexpr int kSteps = 10;
@@ -59,7 +59,7 @@ class Compressed : public ::testing::TestWithParam<std::string> {};
 TEST_P(Compressed, SendsWhatItsPlanSays) {
   for (const int world : worlds_of(GetParam())) {
     testing::run_team_well(world, [&](const Team& team) {
-      Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+      Trainer trainer(irregular_case(GetParam()), team, irregular_options());
       EXPECT_EQ(testing::booked(trainer, 3),
                 testing::planned(trainer, team.rank, 3))
           << "rank " << team.rank << " of " << world;
@@ -72,9 +72,9 @@ TEST_P(Compressed, LeavesEqualParametersAndAShorterLoss) {
     std::vector<std::int64_t> digests(static_cast<std::size_t>(world));
     std::vector<int> trains(digests.size());
     testing::run_team_well(world, [&](const Team& team) {
-      auto c = awkward_case(GetParam());
+      auto c = irregular_case(GetParam());
       c.learning_rate = 0.002;
-      Trainer trainer(c, team, awkward_options());
+      Trainer trainer(c, team, irregular_options());
       const auto rank = static_cast<std::size_t>(team.rank);
       trains[rank] = trainer.trains() ? 1 : 0;
       trainer.step();
@@ -106,8 +106,8 @@ INSTANTIATE_TEST_SUITE_P(All,
 /// the sign of the sum of their signs.
 Training by_majority(int world) {
   at::set_num_threads(1);
-  const auto c = awkward_case("none");
-  Awkward network;
+  const auto c = irregular_case("none");
+  IrregularNetwork network;
   networks::cast_network(network, at::kDouble);
   std::vector<networks::Batch> batches;
   for (int rank = 0; rank < world; ++rank) {
@@ -159,7 +159,7 @@ TEST(Sign, TrainsByTheMajorityOfTheRanks) {
     for (const int world : {2, 3}) {
       const Training reference = by_majority(world);
       testing::run_team_well(world, [&](const Team& team) {
-        Trainer trainer(awkward_case(strategy), team, awkward_options());
+        Trainer trainer(irregular_case(strategy), team, irregular_options());
         for (int step = 0; step < kSteps; ++step) {
           trainer.step();
         }
@@ -183,7 +183,7 @@ TEST(Sign, TrainsTheSameInEveryForm) {
                                  "bsp+ps+sign:form=int8"}) {
       std::vector<std::int64_t> of_rank(static_cast<std::size_t>(world));
       testing::run_team_well(world, [&](const Team& team) {
-        Trainer trainer(awkward_case(strategy), team, awkward_options());
+        Trainer trainer(irregular_case(strategy), team, irregular_options());
         for (int step = 0; step < kSteps; ++step) {
           trainer.step();
         }
@@ -203,7 +203,7 @@ TEST(TopK, OfDensityOneLosesNothing) {
     const Training reference = testing::whole_batch(world);
     testing::run_team_well(world, [&](const Team& team) {
       Trainer trainer(
-          awkward_case("wfbp+topk:density=1"), team, awkward_options());
+          irregular_case("wfbp+topk:density=1"), team, irregular_options());
       for (int step = 0; step < testing::kSteps; ++step) {
         trainer.step();
       }

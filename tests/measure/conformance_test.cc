@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "measure/awkward.h"
+#include "measure/irregular_network.h"
 #include "measure/run_team.h"
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/channel_spec.h"
@@ -36,7 +36,7 @@ void expect_planned_bytes(int world, const std::string& schedule) {
   SCOPED_TRACE(schedule + " of " + std::to_string(world));
   testing::run_team_well(world, [&](const Team& team) {
     Trainer trainer(
-        testing::awkward_case(schedule), team, testing::awkward_options());
+        testing::irregular_case(schedule), team, testing::irregular_options());
     testing::booked(trainer, 1);
     EXPECT_EQ(testing::booked(trainer, 2),
               testing::planned(trainer, team.rank, 2))
@@ -89,14 +89,14 @@ void train_as_rank(const engines::World& world,
   for (const std::string& schedule : schedules) {
     const auto spec =
         engines::channel_spec(world, schedule, world.self.world, "");
-    Trainer trainer(testing::awkward_case(schedule),
+    Trainer trainer(testing::irregular_case(schedule),
                     {.name = spec.name,
                      .store = spec.store,
                      .engine = engine.get(),
                      .rank = spec.rank,
                      .world = spec.world,
                      .interface = spec.interface},
-                    testing::awkward_options());
+                    testing::irregular_options());
     const auto sent = testing::booked(trainer, testing::kSteps);
     EXPECT_EQ(sent, testing::planned(trainer, spec.rank, testing::kSteps))
         << schedule << ", rank " << spec.rank;

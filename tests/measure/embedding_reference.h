@@ -6,7 +6,7 @@
 
 #include <torch/torch.h>
 
-#include "measure/awkward.h"
+#include "measure/irregular_network.h"
 #include "paceline/base/random.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/measure/shape_of.h"

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "measure/awkward.h"
 #include "measure/embedding_reference.h"
+#include "measure/irregular_network.h"
 #include "measure/run_team.h"
 #include "paceline/measure/embedding_case.h"
 #include "paceline/networks/bags.h"

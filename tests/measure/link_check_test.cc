@@ -42,7 +42,7 @@ TEST(LinkCheck, WhoComesEarlyWaitsForTheOthersNotForTheEngine) {
   EXPECT_EQ(check, (records::LinkCheck{.operations = 1, .slack_ns = 10}));
 }
 
-TEST(LinkCheck, WhatAMemberDidNotSeeIsNotJudged) {
+TEST(LinkCheck, WhatAMemberDidNotSeeIsNotChecked) {
   const auto check =
       check_link({{operation(0, 100, 900), operation(1, 100, 50)},
                   {operation(1, 100, 50)}},

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
-#include "engines/told_work.h"
+#include "engines/controlled_work.h"
 #include "paceline/engines/backend_channel.h"
 #include "paceline/engines/link.h"
 #include "simulator/message_plans.h"
@@ -48,7 +48,8 @@ class InstantBackend final : public c10d::Backend {
 
  private:
   static c10::intrusive_ptr<c10d::Work> done() {
-    auto work = c10::make_intrusive<testing::ToldWork>(/*has_future=*/true);
+    auto work =
+        c10::make_intrusive<testing::ControlledWork>(/*has_future=*/true);
     work->end();
     return work;
   }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "measure/awkward.h"
+#include "measure/irregular_network.h"
 #include "measure/run_team.h"
 #include "paceline/measure/wire.h"
 #include "paceline/plan/access.h"
@@ -17,10 +17,10 @@
 namespace paceline::measure {
 namespace {
 
-using testing::awkward_case;
-using testing::awkward_options;
 using testing::copies;
 using testing::distance;
+using testing::irregular_case;
+using testing::irregular_options;
 
 class ServersApart : public ::testing::TestWithParam<std::string> {};
 
@@ -28,7 +28,7 @@ TEST_P(ServersApart, TrainLikeOneProcessOnTheWorkersBatches) {
   for (const int workers : {1, 2, 3}) {
     const auto reference = testing::whole_batch(workers);
     testing::run_team_well(workers + 1, [&](const Team& team) {
-      Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+      Trainer trainer(irregular_case(GetParam()), team, irregular_options());
       EXPECT_EQ(trainer.trains(), team.rank < workers);
       for (int step = 0; step < testing::kSteps; ++step) {
         trainer.step();
@@ -45,7 +45,7 @@ TEST_P(ServersApart, TrainLikeOneProcessOnTheWorkersBatches) {
 
 TEST_P(ServersApart, SendWhatTheirPlansSay) {
   testing::run_team_well(3, [&](const Team& team) {
-    Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+    Trainer trainer(irregular_case(GetParam()), team, irregular_options());
     EXPECT_EQ(testing::booked(trainer, 3),
               testing::planned(trainer, team.rank, 3))
         << "rank " << team.rank;
@@ -67,9 +67,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ServersApart, HoldNothingThatTheyDoNotServe) {
   testing::run_team_well(3, [](const Team& team) {
-    const Trainer trainer(awkward_case("fusion+ps:placement=apart,servers=2"),
+    const Trainer trainer(irregular_case("fusion+ps:placement=apart,servers=2"),
                           team,
-                          awkward_options());
+                          irregular_options());
     if (trainer.trains()) {
       return;
     }
@@ -96,9 +96,9 @@ TEST(ServersApart, HoldNothingThatTheyDoNotServe) {
 // One partition, which the first of two servers has.
 TEST(ServersApart, AServerWithoutPartitionsKnowsThatOthersCommunicate) {
   testing::run_team_well(3, [](const Team& team) {
-    Trainer trainer(awkward_case("bsp+ps:placement=apart,servers=2"),
+    Trainer trainer(irregular_case("bsp+ps:placement=apart,servers=2"),
                     team,
-                    awkward_options());
+                    irregular_options());
     trainer.step();
     trainer.drain();
     EXPECT_EQ(plan::communicates(trainer.executor().plan_of(0)), team.rank < 2);
@@ -109,10 +109,10 @@ TEST(ServersApart, AServerWithoutPartitionsKnowsThatOthersCommunicate) {
 TEST(Messages, OfRanksWithOtherPlansAreRefused) {
   const auto errors = testing::run_team(2, [](const Team& team) {
     const Trainer trainer(
-        awkward_case(team.rank == 0 ? "fusion+ps:partition-mb=0.002"
-                                    : "fusion+ps:partition-mb=0.004"),
+        irregular_case(team.rank == 0 ? "fusion+ps:partition-mb=0.002"
+                                      : "fusion+ps:partition-mb=0.004"),
         team,
-        awkward_options());
+        irregular_options());
   });
   for (const std::string& error : errors) {
     EXPECT_EQ(error,
@@ -167,14 +167,14 @@ TEST(Neighbors, TakeTheMeanOfTwoUpdatedNetworks) {
         Team team = only;
         team.rank = static_cast<int>(rank);
         team.world = 2;
-        Trainer trainer(awkward_case("none"), team, awkward_options());
+        Trainer trainer(irregular_case("none"), team, irregular_options());
         trainer.step();
         trainer.drain();
         alone[rank] = copies(trainer.network().parameters());
       });
     }
     testing::run_team_well(2, [&](const Team& team) {
-      Trainer trainer(awkward_case(text), team, awkward_options());
+      Trainer trainer(irregular_case(text), team, irregular_options());
       trainer.step();
       trainer.drain();
       const auto mixed = copies(trainer.network().parameters());
@@ -196,7 +196,7 @@ TEST(Neighbors, SendWhatTheirPlansSay) {
         "fusion+parameter-allreduce+awc",
         "dear+hierarchical-neighbor-allreduce:local=2,topology=ring+atc"}) {
     testing::run_team_well(4, [&](const Team& team) {
-      Trainer trainer(awkward_case(text), team, awkward_options());
+      Trainer trainer(irregular_case(text), team, irregular_options());
       EXPECT_EQ(testing::booked(trainer, 3),
                 testing::planned(trainer, team.rank, 3))
           << text << ", rank " << team.rank;
@@ -212,7 +212,7 @@ TEST(WinPut, WaitsForNobody) {
   const std::shared_future<void> is_ahead = ahead.get_future().share();
   testing::run_team_well(2, [&](const Team& team) {
     Trainer trainer(
-        awkward_case("fusion+win-put+awc"), team, awkward_options());
+        irregular_case("fusion+win-put+awc"), team, irregular_options());
     if (team.rank == 1) {
       ASSERT_EQ(is_ahead.wait_for(std::chrono::seconds(30)),
                 std::future_status::ready);

@@ -28,7 +28,7 @@ struct DriftingMachine {
 
 // Writes down what is asked of it: its name for a step, d for a drain, m for a
 // mark, t where the marks are taken.
-class Scribe final : public Steps {
+class Scribe final : public TimedJob {
  public:
   Scribe(char name,
          std::string& log,

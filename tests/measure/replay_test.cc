@@ -25,10 +25,10 @@ constexpr const char* kProfile = R"({"paceline_profile": 1, "model": "two",
 /// A clock that moves when slept on, and a log of what happened when.
 struct ReplayedNetwork final : networks::Gates {
   std::int64_t now = 1'000'000;
-  std::int64_t late_ns = 0;   // of every timer
-  std::int64_t call_ns = 0;   // that every event takes
-  std::int64_t gate_ns = 0;   // that module b's gate takes to open
-  std::int64_t stood_ns = 0;  // at gates
+  std::int64_t late_ns = 0;       // of every timer
+  std::int64_t call_ns = 0;       // that every event takes
+  std::int64_t gate_ns = 0;       // that module b's gate takes to open
+  std::int64_t gate_wait_ns = 0;  // at gates
   std::vector<std::string> log;
 
   ReplayClock clock() {
@@ -43,7 +43,7 @@ struct ReplayedNetwork final : networks::Gates {
   void enter(plan::ModuleId m) override {
     const std::int64_t stands = m == plan::ModuleId{1} ? gate_ns : 0;
     now += stands;
-    stood_ns += stands;
+    gate_wait_ns += stands;
     note("enter", static_cast<int>(m));
   }
   void leave(plan::ModuleId m) override { note("leave", static_cast<int>(m)); }
@@ -58,7 +58,7 @@ struct ReplayedNetwork final : networks::Gates {
         .gates = *this,
         .ready =
             [this](plan::ParameterId p) { note("ready", static_cast<int>(p)); },
-        .stood_ns = [this] { return stood_ns; }};
+        .gate_wait_ns = [this] { return gate_wait_ns; }};
   }
   Replay replay(double stretch = 1) {
     return {cluster::parse_profile(kProfile, "p"), stretch, clock()};

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "measure/awkward.h"
+#include "measure/irregular_network.h"
 #include "measure/run_team.h"
 #include "paceline/strategies/strategy.h"
 
@@ -21,10 +21,10 @@
 namespace paceline::measure {
 namespace {
 
-using testing::awkward_case;
-using testing::awkward_options;
 using testing::copies;
 using testing::distance;
+using testing::irregular_case;
+using testing::irregular_options;
 using testing::kSteps;
 using testing::small_case;
 using testing::Training;
@@ -36,7 +36,7 @@ TEST_P(EverySchedule, TrainsLikeOneProcessOnTheWholeBatch) {
   for (const int world : {2, 3, 4}) {
     const Training reference = whole_batch(world);
     testing::run_team_well(world, [&](const Team& team) {
-      Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+      Trainer trainer(irregular_case(GetParam()), team, irregular_options());
       for (int step = 0; step < kSteps; ++step) {
         trainer.step();
       }
@@ -52,7 +52,7 @@ TEST_P(EverySchedule, TrainsLikeOneProcessOnTheWholeBatch) {
 TEST_P(EverySchedule, ALostUpdateWouldBeSeen) {
   const Training reference = whole_batch(2);
   testing::run_team_well(2, [&](const Team& team) {
-    Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+    Trainer trainer(irregular_case(GetParam()), team, irregular_options());
     for (int step = 0; step + 1 < kSteps; ++step) {
       trainer.step();
     }
@@ -121,9 +121,9 @@ TEST(Trainer, OneUpdateThatIsForgottenIsSeen) {
         "bytescheduler:partition-mb=0.02,credit-mb=0.04,order=priority"}) {
     const Training reference = whole_batch(2);
     testing::run_team_well(2, [&](const Team& team) {
-      auto options = awkward_options();
+      auto options = irregular_options();
       options.planner = std::make_shared<Forgetful>(text);
-      Trainer trainer(awkward_case("fusion"), team, options);
+      Trainer trainer(irregular_case("fusion"), team, options);
       for (int step = 0; step < kSteps; ++step) {
         trainer.step();
       }
@@ -157,7 +157,7 @@ TEST_P(EverySchedule, SumsIntegersExactly) {
 
 TEST_P(EverySchedule, SendsWhatItsPlanSays) {
   testing::run_team_well(3, [&](const Team& team) {
-    Trainer trainer(awkward_case(GetParam()), team, awkward_options());
+    Trainer trainer(irregular_case(GetParam()), team, irregular_options());
     trainer.step();
     trainer.drain();
     EXPECT_EQ(testing::booked(trainer, 3),
@@ -228,7 +228,8 @@ TEST(Trainer, CarriesGradientsInSixteenBits) {
 
 TEST(Trainer, MeasuresTheTimesThatAPlanIsCutBy) {
   testing::run_team_well(2, [&](const Team& team) {
-    const Trainer cut(awkward_case("optimal-merge"), team, awkward_options());
+    const Trainer cut(
+        irregular_case("optimal-merge"), team, irregular_options());
     ASSERT_TRUE(cut.input().profile.has_value());
     ASSERT_TRUE(cut.input().alpha_beta.has_value());
     EXPECT_GT(cut.input().profile->forward_total(), 0);
@@ -237,16 +238,17 @@ TEST(Trainer, MeasuresTheTimesThatAPlanIsCutBy) {
     EXPECT_EQ(cut.input().alpha_beta->world, 2);
     Team other = team;
     other.name = "given";
-    auto options = awkward_options();
+    auto options = irregular_options();
     options.profile = cut.input().profile;
     options.alpha_beta = cut.input().alpha_beta;
     options.profile->origin = "given";
     options.alpha_beta->origin = "given";
-    const Trainer given(awkward_case("mg-wfbp"), other, options);
+    const Trainer given(irregular_case("mg-wfbp"), other, options);
     EXPECT_EQ(given.input().profile->origin, "given");
     EXPECT_EQ(given.input().alpha_beta->origin, "given");
     other.name = "indifferent";
-    const Trainer indifferent(awkward_case("dear"), other, awkward_options());
+    const Trainer indifferent(
+        irregular_case("dear"), other, irregular_options());
     EXPECT_FALSE(indifferent.input().profile.has_value());
   });
 }

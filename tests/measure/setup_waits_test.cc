@@ -7,18 +7,18 @@
 
 #include <gtest/gtest.h>
 
+#include "engines/controlled_work.h"
 #include "engines/passing_channel.h"
-#include "engines/told_work.h"
 #include "measure/run_team.h"
 #include "measure/small_case.h"
 
 namespace paceline::measure {
 namespace {
 
+using testing::ControlledWork;
 using testing::small_case;
-using testing::ToldWork;
 
-using Told = std::vector<c10::intrusive_ptr<ToldWork>>;
+using Told = std::vector<c10::intrusive_ptr<ControlledWork>>;
 
 class HeldChannel final : public testing::PassingChannel {
  public:
@@ -36,7 +36,7 @@ class HeldChannel final : public testing::PassingChannel {
  private:
   Work held(const Work& real) {
     real->wait();
-    told_.push_back(c10::make_intrusive<ToldWork>(/*has_future=*/true));
+    told_.push_back(c10::make_intrusive<ControlledWork>(/*has_future=*/true));
     return told_.back();
   }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "measure/awkward.h"
+#include "measure/irregular_network.h"
 #include "measure/run_team.h"
 #include "measure/small_case.h"
 

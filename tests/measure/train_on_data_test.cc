@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "measure/awkward.h"
+#include "measure/irregular_network.h"
 #include "measure/run_team.h"
 
 // Training on data, with real tensors over Gloo.

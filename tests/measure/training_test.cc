@@ -10,7 +10,7 @@ namespace {
 
 /// Steps of 10 ns, drains of 3 ns, evaluations of 100 ns, on a clock of its
 /// own.
-class FakeJob final : public Steps {
+class FakeJob final : public TimedJob {
  public:
   StepTimes step() override {
     now += 10;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "measure/awkward.h"
+#include "measure/irregular_network.h"
 #include "measure/run_team.h"
 #include "paceline/plan/optimizer.h"
 
@@ -13,26 +13,26 @@
 namespace paceline::measure {
 namespace {
 
-using testing::awkward_case;
-using testing::awkward_options;
 using testing::copies;
 using testing::identical;
+using testing::irregular_case;
+using testing::irregular_options;
 
 struct Job {
   records::Configuration configuration;
-  TrainerOptions options = awkward_options();
+  TrainerOptions options = irregular_options();
   int steps = 7;
 };
 
-Job awkward(const std::string& text, const std::string& optimizer = "sgd") {
-  Job job{.configuration = awkward_case(text)};
+Job irregular(const std::string& text, const std::string& optimizer = "sgd") {
+  Job job{.configuration = irregular_case(text)};
   job.configuration.optimizer = optimizer;
   return job;
 }
 
 /// Steps in which no value or gradient is rounded in float64.
 Job of_integers(const std::string& text) {
-  Job job{.configuration = awkward_case(text),
+  Job job{.configuration = irregular_case(text),
           .options = {.integers = true, .dtype = at::kDouble},
           .steps = 2};
   job.configuration.model = "mlp";
@@ -82,12 +82,13 @@ void expect_equal(int world, const Job& one, const Job& other) {
 }
 
 TEST(UpdateRules, LocalSgdOfEveryStepAveragesParameters) {
-  expect_equal(
-      2, awkward("fusion+local-sgd:every=1"), awkward("fusion+all-reduce+atc"));
+  expect_equal(2,
+               irregular("fusion+local-sgd:every=1"),
+               irregular("fusion+all-reduce+atc"));
   expect_equal(
       3,
-      awkward("dear+neighbor-allreduce:topology=ring+local-sgd:every=1"),
-      awkward("dear+neighbor-allreduce:topology=ring+atc"));
+      irregular("dear+neighbor-allreduce:topology=ring+local-sgd:every=1"),
+      irregular("dear+neighbor-allreduce:topology=ring+atc"));
 }
 
 // The same sums, cut and applied elsewhere.
@@ -97,15 +98,15 @@ TEST(UpdateRules, ZeroEqualsReduceScatterAndAllGather) {
     for (const char* rule : {"+zero-1", "+zero-2"}) {
       for (const std::string& optimizer : plan::optimizer_names()) {
         expect_equal(2,
-                     awkward(schedule + "+rs-ag" + rule, optimizer),
-                     awkward(schedule + "+rs-ag", optimizer));
+                     irregular(schedule + "+rs-ag" + rule, optimizer),
+                     irregular(schedule + "+rs-ag", optimizer));
       }
     }
   }
   for (const std::string rule : {"+zero-1", "+zero-2"}) {
     expect_equal(4,
-                 awkward("fusion+hierarchical:local=2" + rule),
-                 awkward("fusion+hierarchical:local=2"));
+                 irregular("fusion+hierarchical:local=2" + rule),
+                 irregular("fusion+hierarchical:local=2"));
   }
 }
 
@@ -197,9 +198,9 @@ std::vector<at::Tensor> averaged_by_hand(const Job& job) {
 TEST(UpdateRules, AtcAveragesWhatEveryOptimizerWrites) {
   for (const std::string& optimizer : plan::optimizer_names()) {
     const auto ours = trained(
-        2, awkward("fusion+neighbor-allreduce:topology=full+atc", optimizer));
+        2, irregular("fusion+neighbor-allreduce:topology=full+atc", optimizer));
     EXPECT_TRUE(
-        identical(ours[0], averaged_by_hand(awkward("none", optimizer))))
+        identical(ours[0], averaged_by_hand(irregular("none", optimizer))))
         << optimizer;
   }
 }
@@ -220,7 +221,7 @@ TEST(UpdateRules, RunWithEveryOptimizer) {
         "fusion+neighbor-allreduce:topology=ring+bf16+local-sgd:every=2",
         "fusion+neighbor-allreduce:topology=ring+qsgd+awc"}) {
     for (const std::string& optimizer : plan::optimizer_names()) {
-      for (const auto& rank : trained(3, awkward(text, optimizer))) {
+      for (const auto& rank : trained(3, irregular(text, optimizer))) {
         for (const at::Tensor& parameter : rank) {
           EXPECT_TRUE(parameter.isfinite().all().item<bool>()) << text;
         }

@@ -16,7 +16,7 @@ namespace {
 // Writes down what the window asks of it: s for a step, d for a drain, m for a
 // mark.  Its device is slow: 1000 ns after the first mark a step is done, and
 // each later step takes 10 ns more than the one before.
-class MarkScribe final : public Steps {
+class MarkScribe final : public TimedJob {
  public:
   StepTimes step() override {
     log += 's';

@@ -28,7 +28,7 @@ std::int64_t most_side_by_side(const std::string& engine) {
   simulator::Simulator simulator(*prediction.job);
   simulator.run(prediction.costs);
   std::vector<std::pair<plan::Picoseconds, int>> events;  // ends before starts
-  for (const simulator::Ran& transfer : simulator.transfers()) {
+  for (const simulator::RunInterval& transfer : simulator.transfers()) {
     if (transfer.end > transfer.begin) {
       events.emplace_back(transfer.begin, 1);
       events.emplace_back(transfer.end, -1);

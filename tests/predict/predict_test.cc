@@ -97,7 +97,7 @@ std::vector<std::pair<simulator::KernelShape, plan::Picoseconds>> kernels_named(
     const simulator::KernelShape& shape =
         job.kernel_shapes[static_cast<std::size_t>(item.subject)];
     if (shape.name == name) {
-      const simulator::Ran& ran = simulator.items()[id];
+      const simulator::RunInterval& ran = simulator.items()[id];
       found.emplace_back(shape, ran.end - ran.begin);
     }
   }

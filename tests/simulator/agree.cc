@@ -57,8 +57,8 @@ void expect_equal(const plan::Planner& planner,
     const ItemId count = actor.steps.back() - actor.first;
     ASSERT_EQ(count, twin->steps.back() - twin->first);
     for (ItemId i = 0; i < count; ++i) {
-      const Ran& mine = all.items()[actor.first + i];
-      const Ran& theirs = one.items()[twin->first + i];
+      const RunInterval& mine = all.items()[actor.first + i];
+      const RunInterval& theirs = one.items()[twin->first + i];
       ASSERT_EQ(mine.end, theirs.end)
           << "rank " << rank << ": " << describe(whole, actor.first + i);
       ASSERT_EQ(mine.begin, theirs.begin);

@@ -43,7 +43,9 @@ std::vector<plan::Picoseconds> crossings(const std::string& strategy,
   for (ItemId id = job.actors[1].first; begins.size() < 5; ++id) {
     if (job.items[id].kind == ItemKind::kCollective) {
       begins.push_back(
-          simulator.transfers()[job.taken[job.items[id].first_transfer]].begin);
+          simulator
+              .transfers()[job.transfers_by_item[job.items[id].first_transfer]]
+              .begin);
     }
   }
   return begins;

@@ -247,7 +247,7 @@ PlanInput scaled_input() {
   return input;
 }
 
-TEST(LossScaling, JudgesTheReducedGradientsBeforeAnyUpdate) {
+TEST(LossScaling, ChecksTheReducedGradientsBeforeAnyUpdate) {
   for (const char* text : kScalable) {
     const auto planner = make_planner(parse_strategy(text));
     const auto setup = planner->setup(scaled_input());
@@ -307,13 +307,14 @@ TEST(LossScaling, TheGatesOfTheNextForwardWaitForTheScale) {
   }
 }
 
-TEST(LossScalingDeathTest, APlannerThatForgetsToJudgeIsABug) {
+TEST(LossScalingDeathTest, APlannerThatForgetsToCheckIsABug) {
   const PlanInput input = scaled_input();
   const Groups groups{input.model.ready_order};
   const auto setup = SetupBuilder(input, groups).finish();
   Program program(input, setup);
   program.compute();
-  EXPECT_DEATH(program.update(buckets_of(setup, groups).front(), 1), "judged");
+  EXPECT_DEATH(program.update(buckets_of(setup, groups).front(), 1),
+               "gradients_checked_");
 }
 
 }  // namespace

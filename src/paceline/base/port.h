@@ -5,8 +5,8 @@
 
 namespace paceline {
 
-/// A TCP port of this host that was free a moment ago, for whoever must be
-/// told its port before it listens.  Throws WorldError where there is none.
+/// A TCP port of this host that was free a moment ago, for a server whose port
+/// must be known before it listens.  Throws WorldError where there is none.
 std::uint16_t free_port();
 
 }  // namespace paceline

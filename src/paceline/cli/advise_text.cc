@@ -137,7 +137,7 @@ std::string pays_text(const predict::CodecAdvice& row) {
     return "no difference";
   }
   if (row.like_none) {
-    return fmt::format("not told, {}{}", change < 0 ? "-" : "+", percent);
+    return fmt::format("undecided, {}{}", change < 0 ? "-" : "+", percent);
   }
   return change < 0 ? fmt::format("yes, -{}", percent)
                     : fmt::format("no, +{}", percent);
@@ -187,7 +187,7 @@ std::string codecs_text(const predict::CodecTable& table) {
          "communication adds to "
          "the predicted step, all that a\ncodec can save; pays: that step is "
          "shorter than without, each in its best bucket size, and\nby how "
-         "much; not told: the error bars do not tell the two apart\n";
+         "much; undecided: the error bars do not tell the two apart\n";
 }
 
 namespace {

@@ -163,7 +163,7 @@ class Writing {
       if (std::ranges::any_of(strategies_, [&](const auto& written) {
             return written.text == strategy;
           })) {
-        return;  // told how many, it is one that is there
+        return;  // with its ranks a host it is one that is written already
       }
       stretch_ =
           std::max(stretch_, stretch_for(*prediction.job, slowest_link(job)));

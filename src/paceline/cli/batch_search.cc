@@ -192,7 +192,7 @@ class Trials {
         }
       }
     }
-    return runs_.last_words();
+    return runs_.last_output_line();
   }
 
   // What the ranks of the last run printed.

@@ -32,7 +32,7 @@ launch::ChildExit OwnRuns::run(const std::vector<std::string>& arguments,
   return last_;
 }
 
-std::string OwnRuns::last_words() const {
+std::string OwnRuns::last_output_line() const {
   const std::string said = last_line(log_);
   return said.empty() ? fmt::format("ended with exit code {}", last_.exit_code)
                       : said;

@@ -24,7 +24,7 @@ class OwnRuns {
                         std::chrono::milliseconds deadline);
 
   /// Why the last run failed: the last line that it printed, else its code.
-  std::string last_words() const;
+  std::string last_output_line() const;
 
  private:
   std::string log_;

@@ -43,15 +43,15 @@ DelayedCall slow_notice(plan::Rank ranks, const std::string& strategy) {
           }};
 }
 
-/// A simulation would only be told what it said itself.
+/// Predicted records are no measurements, so nothing is fitted to them.
 void refuse_predicted(const std::string& file,
                       const std::vector<records::RunRecord>& records) {
   const auto predicted = std::ranges::count(
       records, records::Source::kPredicted, &records::RunRecord::source);
   if (predicted > 0) {
     throw UsageError(fmt::format(
-        "--from {}: {} of its {} records {} predicted; only measured and "
-        "replayed ones teach anything",
+        "--from {}: {} of its {} records {} predicted; only measured "
+        "and replayed records can be fitted",
         file,
         predicted,
         records.size(),
@@ -71,7 +71,7 @@ std::vector<records::RunRecord> read_measured(
   return records;
 }
 
-/// A size of buckets that nothing asks for would change nothing, unsaid.
+/// Refuses --bucket-mb for a strategy without buckets.
 void check_buckets(const std::string& strategy, double mebibytes) {
   const auto with = [&](double size) {
     return strategies::parse_strategy(strategy, {.bucket_mb = size}).text();
@@ -239,7 +239,7 @@ cluster::Noise PredictCommand::noise() const {
           .rank_factor = {}};
 }
 
-std::vector<PredictCommand::Told> PredictCommand::from_cluster(
+std::vector<PredictCommand::PredictionText> PredictCommand::from_cluster(
     simulator::JobCache* jobs) const {
   predict::PredictRequest request = job_.request();
   request.bucket_mb = bucket_mb_.value_or(request.bucket_mb);
@@ -249,7 +249,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster(
   const std::vector<plan::Rank> worlds = tables_.complete(job_, request);
   const auto strategies = chosen({request.strategy});
   check_number(worlds.size() * strategies.size(), jobs);
-  std::vector<Told> told;
+  std::vector<PredictionText> told;
   for (const plan::Rank ranks : worlds) {
     request.ranks = ranks;
     for (const std::string& strategy : strategies) {
@@ -275,7 +275,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_cluster(
   return told;
 }
 
-std::vector<PredictCommand::Told> PredictCommand::from_records(
+std::vector<PredictCommand::PredictionText> PredictCommand::from_records(
     simulator::JobCache* jobs) const {
   const std::vector<plan::Rank> worlds = job_.worlds({});
   const std::vector<records::RunRecord> records = read_measured(from_);
@@ -293,7 +293,7 @@ std::vector<PredictCommand::Told> PredictCommand::from_records(
   if (jobs == nullptr) {
     print_learned(learned);
   }
-  std::vector<Told> told;
+  std::vector<PredictionText> told;
   for (const plan::Rank ranks : worlds) {
     for (const std::string& strategy : strategies) {
       const DelayedCall notice = slow_notice(ranks, strategy);
@@ -321,13 +321,13 @@ void PredictCommand::check_number(std::size_t predictions,
   }
 }
 
-std::vector<PredictCommand::Told> PredictCommand::predictions(
+std::vector<PredictCommand::PredictionText> PredictCommand::predictions(
     simulator::JobCache* jobs) const {
   check_from();
-  std::vector<Told> told =
+  std::vector<PredictionText> told =
       from_.empty() ? from_cluster(jobs) : from_records(jobs);
   const std::string now = utc_now();
-  for (Told& it : told) {
+  for (PredictionText& it : told) {
     it.prediction.record.started_at = now;
   }
   return told;
@@ -349,14 +349,14 @@ int PredictCommand::run() const {
     inputs.push_back({"--from", file});
   }
   check_outputs({{"--records", records_}, {"--trace", trace_}}, inputs);
-  const std::vector<Told> told = predictions(nullptr);
+  const std::vector<PredictionText> told = predictions(nullptr);
   std::vector<records::RunRecord> records;
-  for (const Told& it : told) {
+  for (const PredictionText& it : told) {
     records.push_back(it.prediction.record);
   }
   fmt::print("{}", format.render(records));
   std::fflush(stdout);
-  for (const Told& it : told) {
+  for (const PredictionText& it : told) {
     fmt::print(stderr, "{}", it.text);
   }
   if (!trace_.empty()) {

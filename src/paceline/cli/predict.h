@@ -32,8 +32,8 @@ class PredictCommand {
   records::RunRecord record(simulator::JobCache& jobs) const;
 
  private:
-  /// Each of the predictions, with what people are told of it.
-  struct Told {
+  /// A prediction and the text that is printed of it.
+  struct PredictionText {
     predict::Prediction prediction;
     std::string text;
   };
@@ -45,9 +45,9 @@ class PredictCommand {
                     const simulator::JobCache* jobs) const;
   /// `jobs`: of --requests; null: of the command line alone, which prints what
   /// was learned from records.
-  std::vector<Told> predictions(simulator::JobCache* jobs) const;
-  std::vector<Told> from_cluster(simulator::JobCache* jobs) const;
-  std::vector<Told> from_records(simulator::JobCache* jobs) const;
+  std::vector<PredictionText> predictions(simulator::JobCache* jobs) const;
+  std::vector<PredictionText> from_cluster(simulator::JobCache* jobs) const;
+  std::vector<PredictionText> from_records(simulator::JobCache* jobs) const;
   cluster::Noise noise() const;
   /// Strategies of --strategy, or `usual` where none is given.  Throws
   /// UsageError for a text that names none, and for a size of buckets that a

@@ -7,7 +7,7 @@
 #include <ATen/core/ivalue.h>
 
 #include "paceline/base/error.h"
-#include "paceline/engines/beside.h"
+#include "paceline/engines/background.h"
 #include "paceline/engines/work_futures.h"
 #include "paceline/launch/rank_monitor.h"
 
@@ -24,7 +24,7 @@ void PeerWait::wait_for(const Channel::Work& work) const {
   };
   const auto future = WorkFutures().of(work);
   if (future == nullptr) {  // may be waited for once
-    auto end = run_beside<void>([work] { work->wait(); });
+    auto end = run_in_background<void>([work] { work->wait(); });
     comes(end);
     end.get();
     return;

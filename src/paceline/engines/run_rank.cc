@@ -146,7 +146,7 @@ Explained explain(const World& world,
             world.hosts,
             4 * beat_interval(timeout),
             {.ended = ended_of(world),
-             .hurried = [&world] { return is_killed_soon(world); }})
+             .ends_soon = [&world] { return is_killed_soon(world); }})
             .has_value();
     return {launch::job_failure(*world.store).value_or(notice), prints};
   } catch (const WorldError&) {

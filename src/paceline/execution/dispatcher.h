@@ -46,9 +46,9 @@ namespace paceline::execution {
 /// Note [Deadlines]: a wait ends with a WorldError that names the op and the
 /// chain behind it after Deadlines::limit().  The first error ends every wait
 /// with that error.  Where a performer issues the ops nothing waits here, so
-/// the communication thread looks twice a second for what no wait sees
-/// (Deadlines::find_overdue), and for a training thread that hangs though no op
-/// holds it (Deadlines::find_hang): that one hears of no error.
+/// the communication thread checks twice a second for ops that are overdue
+/// (Deadlines::find_overdue) and for a training thread that hangs though no op
+/// holds it (Deadlines::find_hang), which cannot receive an exception.
 class Dispatcher final : public IssueListener {
  public:
   struct Options {
@@ -95,7 +95,7 @@ class Dispatcher final : public IssueListener {
   void end_step();
   /// Waits until no more than `most` steps are open.
   void wait_steps(std::size_t most);
-  /// The training thread got ahead without an op.
+  /// The training thread made progress outside of ops.
   void progress();
   /// Waits until the op's hazards are gone.
   void wait_ready(plan::OpRef ref);

@@ -33,10 +33,10 @@ class Issuer {
   /// while another thread starts ops of earlier steps.
   virtual void open(plan::Step /*step*/, const plan::CommPlan& /*plan*/) {}
 
-  /// Starts the op; throws where it cannot start.  The listener hears of its
-  /// end, perhaps before this returns and on this thread; on a device, that it
-  /// is enqueued, behind `before`.  One thread at a time calls it, in the order
-  /// of issue of each communicator, and holds no lock.
+  /// Starts the op; throws where it cannot start.  The listener is called when
+  /// the op ends, perhaps before this returns and on this thread; on a device,
+  /// when it is enqueued, behind `before`.  One thread at a time calls it, in
+  /// the order of issue of each communicator, and holds no lock.
   virtual void start(plan::OpRef ref,
                      const plan::Op& op,
                      const Events& before) = 0;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/hash.h"
 #include "paceline/launch/node_list.h"
 
 namespace paceline::launch {
@@ -39,13 +40,8 @@ int number_in(const Environment& environment, const std::string& name) {
   return *value;
 }
 
-// FNV-1a: equal on every host, unlike std::hash.
 std::uint16_t port_of(std::string_view job) {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : job) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  }
-  return static_cast<std::uint16_t>(kFirstPort + hash % kPorts);
+  return static_cast<std::uint16_t>(kFirstPort + fnv1a_32(job) % kPorts);
 }
 
 std::uint16_t to_port(std::string_view text, std::string_view where) {

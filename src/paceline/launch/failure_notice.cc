@@ -206,7 +206,7 @@ std::optional<std::string> explain_failure(
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
     std::chrono::milliseconds timeout,
-    const Witness& witness) {
+    const FailureObserver& witness) {
   if (post_failure(store, mine)) {
     return message_of(mine);
   }
@@ -237,7 +237,7 @@ std::optional<std::string> explain_failure(
                  ? std::optional(message_of(*dead))
                  : std::nullopt;
     }
-    hurries = hurries || (witness.hurried && witness.hurried());
+    hurries = hurries || (witness.ends_soon && witness.ends_soon());
     std::this_thread::sleep_for(kPoll);
   }
   const FailureNotice last = without_cause(store, mine, hosts, hurries);

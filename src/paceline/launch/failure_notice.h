@@ -65,9 +65,9 @@ std::optional<FailureNotice> await_cause(KeyValueStore& store,
                                          std::chrono::milliseconds timeout);
 
 /// What a rank that failed can see beside the store.
-struct Witness {
+struct FailureObserver {
   EndedRanks ended{};
-  std::function<bool()> hurried{};  // the launcher ends this rank soon
+  std::function<bool()> ends_soon{};  // the launcher ends this rank soon
 };
 
 /// For a rank that failed in a world without a supervisor: posts `mine` and
@@ -75,14 +75,14 @@ struct Witness {
 /// rank prints the cause.  Where `mine` is a consequence, waits up to `timeout`
 /// for the cause: another rank's notice, a rank that has ended, or one that
 /// posted nothing and whose heartbeat has stopped meanwhile (it was killed).
-/// `mine` is the cause where none is found in time; a rank that is hurried
+/// `mine` is the cause where none is found in time; a rank that is ends_soon
 /// waits for 0.3 s, and its sentence then says that another rank has failed.
 std::optional<std::string> explain_failure(
     KeyValueStore& store,
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
     std::chrono::milliseconds timeout,
-    const Witness& witness = {});
+    const FailureObserver& witness = {});
 
 /// To be called by the rank that printed the cause: the others may end now,
 /// because launchers end all ranks once one has ended.

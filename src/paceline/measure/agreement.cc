@@ -9,6 +9,7 @@
 #include <torch/torch.h>
 
 #include "paceline/base/error.h"
+#include "paceline/base/hash.h"
 
 namespace paceline::measure {
 namespace {
@@ -52,19 +53,10 @@ void add_messages(const std::vector<plan::Message>& messages,
   }
 }
 
-// Fowler, Noll and Vo's hash, variant 1a.
-std::int64_t fnv1a(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  }
-  return static_cast<std::int64_t>(hash);
-}
-
 std::vector<std::int64_t> digests(const std::vector<std::string>& texts) {
   std::vector<std::int64_t> out;
   for (const std::string& text : texts) {
-    out.push_back(fnv1a(text));
+    out.push_back(static_cast<std::int64_t>(fnv1a_64(text)));
   }
   return out;
 }
@@ -97,7 +89,7 @@ PlanDigest digest_of(const plan::Planner& planner,
       }
     }
   }
-  return {.collectives = fnv1a(collectives),
+  return {.collectives = static_cast<std::int64_t>(fnv1a_64(collectives)),
           .sends = digests(sends),
           .receives = digests(receives)};
 }

@@ -26,8 +26,8 @@ void post_external(launch::PrefixStore& store,
                    const records::RunRecord& part);
 
 /// Whether ranks 0 .. ranks-1, of which this is one, all refuse the case, and
-/// say so within half of `timeout`: those that do not refuse it, are still at
-/// it and give up after all of it.
+/// say so within half of `timeout`; ranks that accepted the case give up only
+/// after all of it.
 bool all_refuse(launch::PrefixStore& store,
                 int ranks,
                 std::chrono::milliseconds timeout);

@@ -74,7 +74,7 @@ class SilenceLimit {
 
 // The last line of the command's output that is no event, for people; empty
 // where there is none.
-std::string last_words(const std::string& log) {
+std::string last_output_line(const std::string& log) {
   const std::string text =
       log.empty() ? "" : read_text_if_readable(log).value_or("");
   std::string last;
@@ -114,7 +114,7 @@ class Execution {
     } catch (const WorldError& error) {  // of silence
       throw OutsideFailure("timeout", error.what());
     }
-    judge_end(child.wait());
+    check_exit_code(child.wait());
     records::RunRecord part;
     part.ranks = reader_.samples();
     part.adapter = reader_.adapter();
@@ -155,7 +155,7 @@ class Execution {
     }
   }
 
-  void judge_end(int code) const {
+  void check_exit_code(int code) const {
     if (code == 0 && reader_.done() > 0 && reader_.ends_early()) {
       throw OutsideFailure(
           "exit",
@@ -167,7 +167,7 @@ class Execution {
     if (code == 0) {
       return;
     }
-    const std::string said = last_words(options_.log);
+    const std::string said = last_output_line(options_.log);
     const std::string how = fmt::format(
         "{} after {} of {} steps{}",
         code > 128 ? fmt::format("was killed by signal {}", code - 128)

@@ -39,7 +39,7 @@ std::vector<BlockRun> runs_of(const PairLayout& layout) {
 }
 
 /// The counted step times of one run.
-std::vector<std::int64_t> step_times(Steps& job,
+std::vector<std::int64_t> step_times(TimedJob& job,
                                      const BlockRun& run,
                                      const PairOptions& options) {
   const auto step = [&] {
@@ -81,8 +81,8 @@ PairLayout pair_layout(int steps) {
   return layout;
 }
 
-void measure_pairs(Steps& with,
-                   Steps* without,
+void measure_pairs(TimedJob& with,
+                   TimedJob* without,
                    const PairOptions& options,
                    records::RankSamples& samples) {
   PACELINE_CHECK(options.layout.pairs > 0 && options.layout.block_steps > 0);
@@ -94,7 +94,7 @@ void measure_pairs(Steps& with,
     if (run.with && options.barrier) {
       options.barrier();
     }
-    Steps* const job = run.with ? &with : without;
+    TimedJob* const job = run.with ? &with : without;
     if (job == nullptr) {
       continue;
     }

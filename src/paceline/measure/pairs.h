@@ -46,8 +46,8 @@ struct PairOptions {
 /// and `pair_of_step`.  No queue of either job holds operations before or
 /// after.  A rank without model work has no steps `without` communication
 /// (null): it takes part in the others, and has no samples.
-void measure_pairs(Steps& with,
-                   Steps* without,
+void measure_pairs(TimedJob& with,
+                   TimedJob* without,
                    const PairOptions& options,
                    records::RankSamples& samples);
 

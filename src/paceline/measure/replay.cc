@@ -44,15 +44,15 @@ Replay::Replay(cluster::ProfiledModel profiled,
 void Replay::begin(const ReplayEvents& events) {
   if (!due_ns_) {
     due_ns_ = static_cast<double>(clock_.now_ns());
-    stood_ns_ = events.stood_ns();
+    gate_wait_ns_ = events.gate_wait_ns();
   }
 }
 
 void Replay::compute(plan::Picoseconds time, const ReplayEvents& events) {
-  const std::int64_t stood = events.stood_ns();
-  *due_ns_ += static_cast<double>(stood - stood_ns_) +
+  const std::int64_t stood = events.gate_wait_ns();
+  *due_ns_ += static_cast<double>(stood - gate_wait_ns_) +
               static_cast<double>(time) * 1e-3 * stretch_;
-  stood_ns_ = stood;
+  gate_wait_ns_ = stood;
   const auto due = static_cast<std::int64_t>(*due_ns_);
   if (due > clock_.now_ns()) {
     clock_.sleep_until_ns(due);

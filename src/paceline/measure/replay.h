@@ -19,7 +19,7 @@ struct ReplayEvents {
   networks::Gates& gates;
   std::function<void(plan::ParameterId)> ready;
   /// Total time spent waiting at gates.
-  std::function<std::int64_t()> stood_ns;
+  std::function<std::int64_t()> gate_wait_ns;
 };
 
 /// The clock of a replay.
@@ -68,8 +68,8 @@ class Replay {
   double stretch_;
   double update_ns_per_element_ = 0;
   ReplayClock clock_;
-  std::optional<double> due_ns_;  // the end of the layers replayed so far
-  std::int64_t stood_ns_ = 0;     // at that time
+  std::optional<double> due_ns_;   // the end of the layers replayed so far
+  std::int64_t gate_wait_ns_ = 0;  // at that time
 };
 
 /// Whether the rank's plan has a codec.  Its time depends on the numbers that

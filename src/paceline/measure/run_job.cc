@@ -151,7 +151,7 @@ bool record_failure(const experiment::JobSpec& job,
 }
 
 // What to say of the case that failed, or of a failure between two cases.
-std::string fate_of(bool between, int failures, int retries, bool more) {
+std::string outcome_text(bool between, int failures, int retries, bool more) {
   if (between) {
     return more ? "no case was under way; the others go on"
                 : "no case was under way";
@@ -208,7 +208,7 @@ launch::Outcome run_repetition(const Whole& whole, Part& part) {
           stderr,
           "paceline: {}\n{}\n",
           outcome.message,
-          fate_of(between, tries.failed[ended.last_case], retries, more));
+          outcome_text(between, tries.failed[ended.last_case], retries, more));
     }
     if (!more) {
       return {};

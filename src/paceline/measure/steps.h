@@ -25,9 +25,9 @@ struct PhaseSpan {
 };
 
 /// A training job that is timed.
-class Steps {
+class TimedJob {
  public:
-  virtual ~Steps() = default;
+  virtual ~TimedJob() = default;
 
   /// One training step.  Operations that the plan allows to cross the step
   /// border may still be in flight when it returns.

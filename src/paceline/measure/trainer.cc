@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include "paceline/base/clock.h"
@@ -71,7 +72,7 @@ ReplayEvents Trainer::replay_events() {
   runtime::Executor& executor = *executor_;
   return {.gates = executor,
           .ready = [&](plan::ParameterId p) { executor.gradient_ready(p); },
-          .stood_ns = [&] { return executor.waited_in_all_ns(); }};
+          .gate_wait_ns = [&] { return executor.waited_in_all_ns(); }};
 }
 
 void Trainer::forward(std::size_t micro) {
@@ -120,6 +121,12 @@ void Trainer::set_learning_rate(plan::Step step) {
 
 bool Trainer::trains() const {
   return team_.rank < planner_->training_ranks(input_);
+}
+
+std::string Trainer::role() const {
+  return trains() ? ""
+                  : fmt::format("server {}",
+                                team_.rank - planner_->training_ranks(input_));
 }
 
 StepTimes Trainer::step() {

@@ -84,7 +84,7 @@ struct TrainerOptions {
 
 /// One rank's training job: network, data, plan and executor.  In a replay a
 /// profile takes the place of the network, and nothing is trained.
-class Trainer final : public Steps {
+class Trainer final : public TimedJob {
  public:
   /// Collective over the team.  All ranks start from rank 0's parameters.
   /// Throws UsageError for a case that cannot run, WorldError for a lost rank.
@@ -96,6 +96,9 @@ class Trainer final : public Steps {
   /// Whether this rank has model work.  A rank that has none serves: it holds
   /// no network, and only what its plan touches of the buffers.
   bool trains() const;
+  /// "server 0" of a rank that serves, as Configuration::role_of says it beside
+  /// embedding tables; else empty.
+  std::string role() const;
 
   StepTimes step() override;
   void drain() override;

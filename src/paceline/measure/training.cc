@@ -13,7 +13,7 @@ namespace {
 /// Steps from one evaluation to the next.
 class Stretch {
  public:
-  Stretch(Steps& job, const TrainingOptions& options)
+  Stretch(TimedJob& job, const TrainingOptions& options)
       : job_(job), options_(options) {}
 
   /// Runs the steps from `first` to `end` and adds those after the warm-up.
@@ -48,13 +48,13 @@ class Stretch {
   }
 
  private:
-  Steps& job_;
+  TimedJob& job_;
   const TrainingOptions& options_;
 };
 
 }  // namespace
 
-records::RankSamples train(Steps& job, const TrainingOptions& options) {
+records::RankSamples train(TimedJob& job, const TrainingOptions& options) {
   records::RankSamples samples;
   Stretch stretch(job, options);
   const std::int64_t sent_before = options.sent_bytes();

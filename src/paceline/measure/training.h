@@ -28,6 +28,6 @@ struct TrainingOptions {
 /// and after the last.  The times of steps are those of measure(), with what is
 /// in flight before an evaluation in the step before it; evaluations are not in
 /// them.
-records::RankSamples train(Steps& job, const TrainingOptions& options);
+records::RankSamples train(TimedJob& job, const TrainingOptions& options);
 
 }  // namespace paceline::measure

@@ -45,7 +45,7 @@ networks::Batch TrainingData::probe() const {
   return batch_of(set_.train.take(first));
 }
 
-// A regression is judged on the samples that were dealt, and only on these.
+// A regression is evaluated on the samples that were dealt, and only on these.
 void TrainingData::deal(int ranks, int rank) {
   const auto shards = networks::split_samples(
       set_.groups, configuration_.split, ranks, configuration_.seed);

@@ -16,7 +16,7 @@ namespace {
 // A window while it runs.
 class MeasuredWindow {
  public:
-  MeasuredWindow(Steps& job, const WindowOptions& options)
+  MeasuredWindow(TimedJob& job, const WindowOptions& options)
       : job_(job), options_(options) {
     give_access([this] { return so_far(); });
   }
@@ -112,14 +112,14 @@ class MeasuredWindow {
     return marks;
   }
 
-  Steps& job_;
+  TimedJob& job_;
   const WindowOptions& options_;
   records::RankSamples samples_;
 };
 
 }  // namespace
 
-records::RankSamples measure(Steps& job, const WindowOptions& options) {
+records::RankSamples measure(TimedJob& job, const WindowOptions& options) {
   MeasuredWindow window(job, options);
   try {
     return window.run();

@@ -39,6 +39,6 @@ struct WindowOptions {
 /// forward to the start of the next one's, so a schedule that crosses the step
 /// border is timed fairly: what the first step inherits from the warm-up, the
 /// last one leaves to the flush.
-records::RankSamples measure(Steps& job, const WindowOptions& options);
+records::RankSamples measure(TimedJob& job, const WindowOptions& options);
 
 }  // namespace paceline::measure

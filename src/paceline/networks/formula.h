@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "paceline/base/hash.h"
+
 namespace paceline::networks {
 
 // Numbers that depend on nothing but their index and a stream: the same bits
@@ -32,12 +34,7 @@ constexpr std::uint32_t stream_of(std::initializer_list<std::uint32_t> words) {
 
 /// The stream of a name (32-bit FNV-1a of its bytes, mixed).
 constexpr std::uint32_t stream_of(std::string_view name) {
-  std::uint32_t hash = 0x811c9dc5U;
-  for (const char c : name) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x01000193U;
-  }
-  return mix(hash);
+  return mix(fnv1a_32(name));
 }
 
 constexpr std::uint32_t word_at(std::uint32_t stream, std::uint32_t index) {

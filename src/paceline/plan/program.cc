@@ -132,12 +132,12 @@ OpIndex Program::kernel(std::string_view name,
            name, std::move(reads), std::move(writes), std::move(numbers)}});
 }
 
-void Program::judge_gradients() {
+void Program::check_gradients() {
   if (!input_.loss_scaling || !trains()) {
     return;
   }
-  PACELINE_CHECK(!judged_);
-  judged_ = true;
+  PACELINE_CHECK(!gradients_checked_);
+  gradients_checked_ = true;
   const auto all = [&](std::string_view name) {
     return Access{whole(setup_, buffer_named(setup_, name))};
   };
@@ -164,7 +164,7 @@ void Program::clip(std::vector<Access> gradients,
     all_reduce(squares, *on);
   }
   std::vector<Access> reads{{squares}};
-  if (judged_) {
+  if (gradients_checked_) {
     reads.push_back({scale});
   }
   kernel(
@@ -183,7 +183,7 @@ void Program::update(const Slice& values,
   if (!trains()) {
     return;
   }
-  PACELINE_CHECK_EQ(judged_, input_.loss_scaling);
+  PACELINE_CHECK_EQ(gradients_checked_, input_.loss_scaling);
   if (!clipped_) {
     clip({{whole(setup_, buffer_named(setup_, kGradients))}}, divisor);
   }
@@ -191,7 +191,7 @@ void Program::update(const Slice& values,
   if (count.has_value() && !counted_) {
     const Slice counter = whole(setup_, *count);
     std::vector<Access> operands{{counter}};
-    if (judged_) {
+    if (gradients_checked_) {
       operands.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
     }
     kernel("count", std::move(operands), {{counter}});
@@ -206,7 +206,7 @@ void Program::update(const Slice& values,
   if (count.has_value()) {
     reads.push_back({whole(setup_, *count)});
   }
-  if (judged_ || clipped_) {
+  if (gradients_checked_ || clipped_) {
     reads.push_back({whole(setup_, buffer_named(setup_, kAppliedScale))});
     reads.push_back({whole(setup_, buffer_named(setup_, kFoundInf))});
   }

@@ -268,9 +268,8 @@ class Program {
 
   /// With loss scaling: check and rescale, Note [Loss scaling].  Comes once,
   /// when every gradient is reduced, and before the first update.  Each rank
-  /// judges by what its own gradients hold then: ranks that must agree need
-  /// equal ones.
-  void judge_gradients();
+  /// checks its own gradients: ranks that must agree need equal ones.
+  void check_gradients();
 
   /// With clipping: scales what all updates of the step divide by, so that the
   /// norm of `gradients` over `divisor` is at most PlanInput::clip_norm, as
@@ -342,7 +341,7 @@ class Program {
   CommPlan plan_;
   std::size_t messages_ = 0;
   std::vector<OpIndex> backwards_;  // the newest, by ParameterId; -1: none
-  bool counted_ = false, judged_ = false, clipped_ = false;
+  bool counted_ = false, gradients_checked_ = false, clipped_ = false;
 };
 
 }  // namespace paceline::plan

@@ -70,8 +70,8 @@ bool begins_early(const simulator::Job& job) {
     }
     for (std::int32_t i = 0; i < item.transfers; ++i) {
       const simulator::Transfer& transfer =
-          job.transfers[job.taken[item.first_transfer +
-                                  static_cast<std::uint32_t>(i)]];
+          job.transfers[job.transfers_by_item[item.first_transfer +
+                                              static_cast<std::uint32_t>(i)]];
       for (std::uint32_t p = 0; p < transfer.items; ++p) {
         reach(job.participants[transfer.first_item + p]);
       }

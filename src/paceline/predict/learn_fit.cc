@@ -151,13 +151,14 @@ void LearnFit::choose_unknowns(const MeasuredFamily& family) {
   const UnknownValues guess = first_guess(family);
   std::erase_if(unknowns_, [&](Unknown unknown) {
     return unknown != Unknown::kNetworkRate &&
-           unknown != Unknown::kDeviceRate && !notices(family, guess, unknown);
+           unknown != Unknown::kDeviceRate &&
+           !depends_on(family, guess, unknown);
   });
 }
 
-bool LearnFit::notices(const MeasuredFamily& family,
-                       const UnknownValues& values,
-                       Unknown unknown) {
+bool LearnFit::depends_on(const MeasuredFamily& family,
+                          const UnknownValues& values,
+                          Unknown unknown) {
   constexpr double kNoticed = 1e-4;
   UnknownValues more = values;
   more[unknown] *= 2;

@@ -14,7 +14,8 @@
 
 namespace paceline::predict {
 
-/// What a fit may vary, in the order in which cases pay for it.
+/// What a fit may vary, in the order in which they are added as cases become
+/// more.
 enum class Unknown : std::uint8_t {
   kNetworkRate,  // bytes/s
   kDeviceRate,   // bytes/s
@@ -55,7 +56,7 @@ class LearnFit {
 
   LearnFit(Setting setting, const MeasuredFamily& family);
 
-  /// Unknowns that the cases pay for and depend on.
+  /// Unknowns that the cases are enough for and depend on.
   const std::vector<Unknown>& unknowns() const { return unknowns_; }
 
   /// Least squares over the cases, whose times are those of `family` (the one
@@ -87,9 +88,9 @@ class LearnFit {
   };
   void choose_unknowns(const MeasuredFamily& family);
   /// Whether some case depends on it, at `values`.
-  bool notices(const MeasuredFamily& family,
-               const UnknownValues& values,
-               Unknown unknown);
+  bool depends_on(const MeasuredFamily& family,
+                  const UnknownValues& values,
+                  Unknown unknown);
 
   Setting setting_;
   std::vector<std::unique_ptr<Compiled>> compiled_;

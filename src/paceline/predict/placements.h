@@ -44,10 +44,11 @@ struct PlacedTables {
 };
 
 /// Every placement of the request's tables that its other options allow; where
-/// servers are as many as trainers, also on the trainers.  First those that fit
-/// into the hosts' memory and are not told apart from the fastest of these: the
-/// one of fewest ranks, then of least memory.  Then the others that fit, the
-/// fastest first, then those that do not.
+/// servers are as many as trainers, also on the trainers.  In this order:
+/// 1. those that fit into the hosts' memory and are as fast as the fastest of
+///    these, as far as error bars say: fewest ranks first, then least memory;
+/// 2. the others that fit, the fastest first;
+/// 3. those that do not fit.
 std::vector<PlacedTables> rank_placements(PredictRequest request);
 
 }  // namespace paceline::predict

@@ -22,7 +22,7 @@ std::vector<Phases> phases_of(const simulator::Job& job,
     for (simulator::ItemId id = actor.steps[all.size()];
          id < actor.steps[all.size() + 1];
          ++id) {
-      const simulator::Ran& ran = simulator.items()[id];
+      const simulator::RunInterval& ran = simulator.items()[id];
       const simulator::ItemKind kind = job.items[id].kind;
       if (kind == simulator::ItemKind::kForward) {
         phases.forward += ran.end - ran.begin;

@@ -41,7 +41,7 @@ class Row {
         program_(job.programs->of(actor.rank)),
         spans_(spans) {}
 
-  void add(simulator::ItemId id, const simulator::Ran& ran) {
+  void add(simulator::ItemId id, const simulator::RunInterval& ran) {
     const simulator::Item& item = job_.items[id];
     std::string name = plan::describe(
         program_.op(id - actor_.first), job_.input.model, program_.setup);
@@ -111,7 +111,8 @@ std::vector<records::Span> spans_of(const simulator::Job& job,
   for (const simulator::Actor& actor : job.actors) {
     Row row(job, actor, spans);
     for (simulator::ItemId id = actor.first; id < actor.steps.back(); ++id) {
-      if (const simulator::Ran& ran = simulator.items()[id]; ran.end >= 0) {
+      if (const simulator::RunInterval& ran = simulator.items()[id];
+          ran.end >= 0) {
         row.add(id, ran);
       }
     }

@@ -9,8 +9,8 @@
 
 namespace paceline::report {
 
-/// By how many of the newest steps of a neighbor averages were late that take
-/// what has arrived.
+/// The staleness of averages that do not wait: by how many steps a neighbor's
+/// values were older than its newest ones.
 struct Lateness {
   double mean_steps = 0;  // over all averages of all ranks and runs
   std::int64_t most_steps = 0;

@@ -148,8 +148,8 @@ struct Job {
   Classes classes;
   std::vector<Actor> actors;
   std::vector<Item> items;
-  std::vector<ItemId> behind;     // what waits for an item
-  std::vector<TransferId> taken;  // transfers of an item
+  std::vector<ItemId> behind;  // what waits for an item
+  std::vector<TransferId> transfers_by_item;
   std::vector<Transfer> transfers;
   std::vector<ItemId> participants;  // items of a transfer
   std::vector<DeviceEnd> device_ends;

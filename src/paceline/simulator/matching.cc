@@ -249,11 +249,12 @@ void Matching::finish() {
   }
   for (std::size_t i = 0; i < job_.items.size(); ++i) {
     job_.items[i].first_transfer =
-        static_cast<std::uint32_t>(job_.taken.size());
+        static_cast<std::uint32_t>(job_.transfers_by_item.size());
     job_.items[i].transfers =
         static_cast<std::int32_t>(transfers_of_[i].size());
-    job_.taken.insert(
-        job_.taken.end(), transfers_of_[i].begin(), transfers_of_[i].end());
+    job_.transfers_by_item.insert(job_.transfers_by_item.end(),
+                                  transfers_of_[i].begin(),
+                                  transfers_of_[i].end());
   }
 }
 

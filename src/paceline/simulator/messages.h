@@ -15,11 +15,11 @@ namespace paceline::simulator {
 
 /// The messages among simulated ranks, as transfers with their ends.
 ///
-/// What a simulated rank sends to a rank that is not, that one's representative
-/// receives, and the other way round.  So several messages of one op may be
-/// one transfer: what a server sends to each of its equal workers is what its
-/// one simulated worker receives.  The transfer then loads the server's links
-/// as often as it is sent there, and the worker's once.
+/// Where one end of a message is a folded rank, its representative stands in
+/// for it.  So several messages of one op may be one transfer: what a server
+/// sends to each of its equal workers is what its one simulated worker
+/// receives.  The transfer then loads the server's links as often as it is sent
+/// there, and the worker's once.
 class Messages {
  public:
   struct Found {

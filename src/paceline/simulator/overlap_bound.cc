@@ -234,7 +234,8 @@ OverlapLink overlap_link(const Job& job,
     const Item& item = job.items[id];
     for (std::int32_t i = 0; i < item.transfers; ++i) {
       const TransferId transfer =
-          job.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
+          job.transfers_by_item[item.first_transfer +
+                                static_cast<std::uint32_t>(i)];
       add_shares(job, simulator.loads_of(transfer), work, clock, shares);
     }
   }

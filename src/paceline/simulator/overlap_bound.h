@@ -26,9 +26,9 @@ struct OverlapLink {
 ///
 ///   max over r, u of  r - u + bytes of those with from >= r, until <= u / rate
 ///
-/// What is ready at r or later and wanted by u or earlier is on the wire after
-/// r of one step and before u of the next; that lasts one step less r - u of
-/// compute, in which no byte of it can cross.  0 for none.
+/// r and u are times of compute within a step.  Bytes that are ready at r or
+/// later and needed at u or earlier can cross only between r of one step and u
+/// of the next.  That is the step less r - u of compute.  0 for none.
 plan::Picoseconds overlap_bound(OverlapLink link);
 
 /// The busiest of the job's links, seen from the first rank that trains.

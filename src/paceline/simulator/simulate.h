@@ -42,7 +42,7 @@ struct StepTimes {
 };
 
 /// When an item or a transfer ran, from the start of the first step.
-struct Ran {
+struct RunInterval {
   plan::Picoseconds begin = -1, end = -1;
 };
 
@@ -79,8 +79,8 @@ class Simulator {
   StepTimes run(const Costs& costs);
 
   /// Of the last run; -1 where it did not come to that.
-  const std::vector<Ran>& items() const;
-  const std::vector<Ran>& transfers() const;
+  const std::vector<RunInterval>& items() const;
+  const std::vector<RunInterval>& transfers() const;
 
   /// The steps of one of the job's actors in the last run, one by one.
   std::vector<plan::Picoseconds> steps_of(const Actor& actor) const;

@@ -95,7 +95,7 @@ StepTimes Simulator::State::run(const Costs& costs) {
     settle();
   }
   if (!steady_ && ended_steps_ < job_.options.steps) {
-    stuck();
+    throw_deadlock();
   }
   return result();
 }

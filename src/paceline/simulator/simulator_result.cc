@@ -215,11 +215,11 @@ StepTimes Simulator::run(const Costs& costs) {
   return state_->run(costs);
 }
 
-const std::vector<Ran>& Simulator::items() const {
+const std::vector<RunInterval>& Simulator::items() const {
   return state_->item_ran;
 }
 
-const std::vector<Ran>& Simulator::transfers() const {
+const std::vector<RunInterval>& Simulator::transfers() const {
   return state_->transfer_ran;
 }
 

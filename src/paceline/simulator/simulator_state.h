@@ -27,7 +27,7 @@ class Simulator::State {
 
   StepTimes run(const Costs& costs);
 
-  std::vector<Ran> item_ran, transfer_ran;
+  std::vector<RunInterval> item_ran, transfer_ran;
   std::int64_t bytes_sent() const;
   std::vector<LinkBytes> loads_of(TransferId transfer) const;
   std::int64_t bytes_per_s(std::uint32_t link) const;
@@ -127,8 +127,8 @@ class Simulator::State {
   void touch_transfer_queue(std::uint32_t transfer_queue);
   const cluster::Price& price_of(const Transfer& transfer) const;
 
-  // simulator_stuck.cc
-  [[noreturn]] void stuck() const;
+  // simulator_deadlock.cc
+  [[noreturn]] void throw_deadlock() const;
   ItemId blocker(ItemId id) const;
 
   const Job& job_;

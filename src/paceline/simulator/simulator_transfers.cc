@@ -73,8 +73,8 @@ void Simulator::State::issued(ItemId id) {
     return;
   }
   for (std::int32_t i = 0; i < item.transfers; ++i) {
-    const TransferId t =
-        job_.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
+    const TransferId t = job_.transfers_by_item[item.first_transfer +
+                                                static_cast<std::uint32_t>(i)];
     if (--transfer_[t].absent == 0) {
       const std::uint32_t queue = job_.transfers[t].queue;
       transfer_[t].turn = transfer_queues_[queue].complete++;

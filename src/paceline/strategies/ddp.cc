@@ -85,7 +85,7 @@ class Ddp final : public Planner {
       perform(program, back);
       program.after(back, *program.last_backward());
     }
-    program.judge_gradients();
+    program.check_gradients();
     program.update(buckets_of(setup, one_group(input.model)).front(), 1);
     return std::move(program).finish();
   }

@@ -26,7 +26,7 @@ class None final : public Planner {
                 Variant) const override {
     Program program(input, setup);
     program.compute();
-    program.judge_gradients();
+    program.check_gradients();
     for (const Bucket& bucket : buckets_of(setup, one_group(input.model))) {
       program.update(bucket, 1);
     }

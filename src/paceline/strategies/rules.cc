@@ -58,7 +58,7 @@ void PlanWriter::synchronize(const std::vector<Bucket>& buckets) {
 }
 
 void PlanWriter::apply_waiting() {
-  program_.judge_gradients();
+  program_.check_gradients();
   if (program_.input().clip_norm > 0) {
     std::vector<Bucket> finishing;
     for (const Waiting& one : waiting_) {

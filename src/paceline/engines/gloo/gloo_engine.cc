@@ -5,7 +5,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "paceline/engines/backend_channel.h"
-#include "paceline/engines/beside.h"
+#include "paceline/engines/background.h"
 #include "paceline/engines/failure.h"
 #include "paceline/launch/network_interface.h"
 
@@ -40,11 +40,12 @@ class GlooEngine final : public Engine {
                     spec.interface));
       auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + spec.name,
                                                           spec.store);
-      auto connected = run_beside<c10::intrusive_ptr<c10d::ProcessGroupGloo>>(
-          [store, options, rank = spec.rank, world = spec.world] {
-            return c10::make_intrusive<c10d::ProcessGroupGloo>(
-                store, rank, world, options);
-          });
+      auto connected =
+          run_in_background<c10::intrusive_ptr<c10d::ProcessGroupGloo>>(
+              [store, options, rank = spec.rank, world = spec.world] {
+                return c10::make_intrusive<c10d::ProcessGroupGloo>(
+                    store, rank, world, options);
+              });
       if (!comes_within(connected, kWaits * spec.timeout, spec.idle)) {
         throw WorldError(fmt::format(
             "timed out, a peer did not take part within {:g} s",

@@ -17,12 +17,12 @@ MpiWork::MpiWork(c10d::OpType type,
 
 bool MpiWork::wait(std::chrono::milliseconds timeout) {
   const auto begun = std::chrono::steady_clock::now();
-  Nap nap;
+  Backoff backoff;
   while (!isCompleted()) {
     if (progress_.poll()) {
-      nap.reset();
+      backoff.reset();
     } else {
-      nap.take();
+      backoff.wait();
     }
     TORCH_CHECK(timeout == kNoTimeout ||
                     std::chrono::steady_clock::now() - begun < timeout,

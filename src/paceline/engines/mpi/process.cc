@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "paceline/base/error.h"
+#include "paceline/base/hash.h"
 #include "paceline/base/process.h"
-#include "paceline/engines/beside.h"
+#include "paceline/engines/background.h"
 
 namespace paceline::engines::mpi {
 namespace {
@@ -89,13 +90,9 @@ void require_within(const Future& end,
   }
 }
 
-// FNV-1a: equal on every rank.
 int tag_of(std::string_view name) {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : name) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  }
-  return static_cast<int>(hash & 0x7FFFU);  // MPI allows 32767 at least
+  return static_cast<int>(fnv1a_32(name) &
+                          0x7FFFU);  // MPI allows 32767 at least
 }
 
 int tag_bound_of(MPI_Comm handle) {
@@ -197,18 +194,21 @@ std::shared_ptr<Communicator> Process::connect(
   auto handle = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
   const auto what =
       fmt::format("connecting {} ranks by mpi as '{}'", members.size(), name);
-  auto end = run_beside<void>([members, handle, what, tag = tag_of(name)] {
-    MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
-    check(MPI_Comm_group(MPI_COMM_WORLD, &world), what);
-    check(MPI_Group_incl(
-              world, static_cast<int>(members.size()), members.data(), &group),
-          what);
-    check(MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, handle.get()),
-          what);
-    check(MPI_Comm_set_errhandler(*handle, MPI_ERRORS_RETURN), what);
-    MPI_Group_free(&group);
-    MPI_Group_free(&world);
-  });
+  auto end =
+      run_in_background<void>([members, handle, what, tag = tag_of(name)] {
+        MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+        check(MPI_Comm_group(MPI_COMM_WORLD, &world), what);
+        check(MPI_Group_incl(world,
+                             static_cast<int>(members.size()),
+                             members.data(),
+                             &group),
+              what);
+        check(MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, handle.get()),
+              what);
+        check(MPI_Comm_set_errhandler(*handle, MPI_ERRORS_RETURN), what);
+        MPI_Group_free(&group);
+        MPI_Group_free(&world);
+      });
   require_within(end, timeout, idle, what);
   end.get();
   return std::make_shared<Communicator>(*handle, name);

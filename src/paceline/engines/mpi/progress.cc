@@ -57,7 +57,7 @@ void check(int result, const std::string& what) {
                        static_cast<std::size_t>(std::max(length, 0)))));
 }
 
-void Nap::take() {
+void Backoff::wait() {
   constexpr int kLooksAtOnce = 8;
   constexpr int kLongestUs = 50;
   const int doublings = std::min(looks_ - kLooksAtOnce, 6);
@@ -134,22 +134,22 @@ void Progress::abort(const void* owner, const std::exception_ptr& error) {
 void Progress::run() {
   // The kernel rounds a thread's naps up by 50 us unless it is told not to.
   prctl(PR_SET_TIMERSLACK, 1UL);
-  Nap nap;
+  Backoff backoff;
   while (true) {
     {
       std::unique_lock lock(mutex_);
       if (flying_.empty()) {
         wake_.wait(lock, [this] { return stop_ || !flying_.empty(); });
-        nap.reset();
+        backoff.reset();
       }
       if (stop_) {
         return;
       }
     }
     if (poll()) {
-      nap.reset();
+      backoff.reset();
     } else {
-      nap.take();
+      backoff.wait();
     }
   }
 }

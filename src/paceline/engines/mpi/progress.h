@@ -30,9 +30,9 @@ struct Operation {
 
 /// How long a thread sleeps between two looks at requests: not at all at first,
 /// then longer and longer, 50 us at most.
-class Nap {
+class Backoff {
  public:
-  void take();
+  void wait();
   void reset() { looks_ = 0; }
 
  private:

@@ -179,7 +179,7 @@ std::optional<Rank> unreached(Rank nodes, const Next& next) {
              : std::optional(static_cast<Rank>(missing - reached.begin()));
 }
 
-// Averages of parts that hear nothing of each other never end at one mean.
+// Averages of parts that are not connected never end at one mean.
 void check_connected(const std::string& path,
                      const Topology& graph,
                      Rank nodes) {
@@ -198,17 +198,17 @@ void check_connected(const std::string& path,
       takers[static_cast<std::size_t>(from)].push_back(node);
     }
   }
-  const auto deaf = unreached(
+  const auto not_reached = unreached(
       nodes, [&](Rank node) { return takers[static_cast<std::size_t>(node)]; });
-  const auto unheard = unreached(nodes, sources);
-  if (deaf || unheard) {
+  const auto reaches_nobody = unreached(nodes, sources);
+  if (not_reached || reaches_nobody) {
     throw UsageError(fmt::format(
         "topology 'edges:{}': {} ranks are not connected by its edges: nothing "
         "of rank {} reaches rank {}",
         path,
         nodes,
-        deaf ? 0 : *unheard,
-        deaf ? *deaf : 0));
+        not_reached ? 0 : *reaches_nobody,
+        not_reached ? *not_reached : 0));
   }
 }
 

@@ -12,8 +12,8 @@
 #include "paceline/networks/layer.h"
 #include "paceline/plan/cost.h"
 
-// A small network with what is awkward about networks, trained by any schedule
-// and by one process on the whole batch.
+// A small network with what is irregular about networks, trained by any
+// schedule and by one process on the whole batch.
 
 namespace paceline::testing {
 
@@ -23,9 +23,9 @@ using measure::TrainerOptions;
 inline constexpr int kSteps = 20;
 
 /// One frozen layer, one used twice, one that forward never reaches.
-class Awkward final : public networks::Classifier {
+class IrregularNetwork final : public networks::Classifier {
  public:
-  Awkward() {
+  IrregularNetwork() {
     first = register_module("first", networks::Linear(3 * 8 * 8, 24));
     frozen = register_module("frozen", networks::Linear(24, 24));
     twice = register_module("twice", networks::Linear(24, 24));
@@ -47,7 +47,7 @@ class Awkward final : public networks::Classifier {
       unused{nullptr}, last{nullptr};
 };
 
-inline records::Configuration awkward_case(const std::string& strategy) {
+inline records::Configuration irregular_case(const std::string& strategy) {
   auto c = small_case("resnet18", strategy);  // for its inputs alone
   c.image_size = 8;
   c.classes = 10;
@@ -56,8 +56,8 @@ inline records::Configuration awkward_case(const std::string& strategy) {
   return c;
 }
 
-inline TrainerOptions awkward_options() {
-  return {.network = [] { return std::make_shared<Awkward>(); },
+inline TrainerOptions irregular_options() {
+  return {.network = [] { return std::make_shared<IrregularNetwork>(); },
           .dtype = at::kDouble};
 }
 
@@ -75,8 +75,8 @@ struct Training {
 
 /// One process on the batches of all ranks, by PyTorch's own optimizer.
 inline Training whole_batch(int world) {
-  const auto c = awkward_case("none");
-  Awkward network;
+  const auto c = irregular_case("none");
+  IrregularNetwork network;
   networks::cast_network(network, at::kDouble);
   std::vector<at::Tensor> inputs, targets;
   for (int rank = 0; rank < world; ++rank) {

@@ -14,9 +14,9 @@ namespace paceline::testing {
 
 /// Ends when it is told to; with a future, as Gloo's collectives, or without
 /// one, as its messages, which may be waited for once.
-class ToldWork final : public c10d::Work {
+class ControlledWork final : public c10d::Work {
  public:
-  explicit ToldWork(bool has_future)
+  explicit ControlledWork(bool has_future)
       : future_(has_future ? c10::make_intrusive<c10::ivalue::Future>(
                                  c10::ListType::create(c10::TensorType::get()))
                            : nullptr) {}

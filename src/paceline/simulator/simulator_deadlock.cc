@@ -39,8 +39,8 @@ ItemId Simulator::State::blocker(ItemId id) const {
     }
   }
   for (std::int32_t i = 0; i < item.transfers; ++i) {
-    const TransferId t =
-        job_.taken[item.first_transfer + static_cast<std::uint32_t>(i)];
+    const TransferId t = job_.transfers_by_item[item.first_transfer +
+                                                static_cast<std::uint32_t>(i)];
     const Transfer& transfer = job_.transfers[t];
     for (std::uint32_t p = 0; p < transfer.items; ++p) {
       const ItemId other = job_.participants[transfer.first_item + p];
@@ -52,7 +52,7 @@ ItemId Simulator::State::blocker(ItemId id) const {
   return id;
 }
 
-void Simulator::State::stuck() const {
+void Simulator::State::throw_deadlock() const {
   ItemId id = 0;
   while (id < item_ran.size() && item_ran[id].end >= 0) {
     ++id;

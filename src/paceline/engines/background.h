@@ -12,7 +12,7 @@ namespace paceline::engines {
 /// Runs `work` on a thread of its own, which is left behind where nobody waits
 /// for the future.
 template <class Result>
-std::future<Result> run_beside(std::function<Result()> work) {
+std::future<Result> run_in_background(std::function<Result()> work) {
   std::packaged_task<Result()> task(std::move(work));
   std::future<Result> end = task.get_future();
   std::thread(std::move(task)).detach();
