@@ -90,8 +90,10 @@ std::string strategies_list() {
   }
   std::vector<std::string> others;
   for (const auto& row : strategies::exchanges()) {
-    if (!row.partner.empty()) {
-      others.push_back(fmt::format("{} for {}", row.partner, row.name));
+    for (const std::string_view partner : {row.schedule, row.partner}) {
+      if (!partner.empty()) {
+        others.push_back(fmt::format("{} for {}", partner, row.name));
+      }
     }
   }
   return fmt::format(

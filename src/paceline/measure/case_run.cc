@@ -373,6 +373,9 @@ RankResult run_case(const engines::World& world,
         configuration,
         team,
         window_options(world, configuration, options, access));
+    if (options.heartbeat != nullptr && !configuration.has_tables()) {
+      options.heartbeat->set_role(trainer.role());
+    }
     wait_for_tables(configuration, team.world, store);
     const auto claim = claim_of(options);
     const bool crosses = measure_window(

@@ -114,7 +114,13 @@ std::string wire_text(const std::vector<CaseSummary>& cases) {
   const bool planned = any(cases, [](const CaseSummary& one) {
     return !one.wire_bytes_per_step && one.planned_wire_bytes_per_step;
   });
+  const bool serving = any(cases, [](const CaseSummary& one) {
+    return one.training_ranks > 0 &&
+           one.training_ranks < one.configuration.ranks;
+  });
   return std::string("bytes that a rank gives the engine in a step") +
+         (serving ? "; of workers and servers, the most that one of them gives"
+                  : "") +
          (planned ? "; ~ by the plan, not counted" : "");
 }
 
