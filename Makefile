@@ -63,7 +63,8 @@ test: with-mpi build
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 	ctest --preset $(PRESET) --parallel $(JOBS)
 
-core: setup
+core:
+	@tools/setup.sh core
 	cmake --preset core
 	cmake --build --preset core --parallel $(JOBS)
 	ctest --preset core --parallel $(JOBS)

@@ -4,7 +4,7 @@
 # wheels of PyTorch and torchvision.  Running it again finds everything in place
 # and does nothing.
 #
-#   tools/setup.sh GROUP...    groups as in tools/packages.txt
+#   tools/setup.sh GROUP...    groups as in tools/packages.txt; core = build without torch
 #
 #   TORCH=.../site-packages/torch   use this wheel, install none
 #   PACELINE_NO_ROOT=1              do as an unprivileged user would
@@ -20,8 +20,9 @@ source tools/setup/torch.sh
 [[ $# -gt 0 ]] || set -- build
 
 for group in "$@"; do
-  install_packages "$group"
+  install_packages "${group/core/build}"
   case $group in
+    core) provide_build_tools ;;
     build)
       provide_build_tools
       provide_torch
