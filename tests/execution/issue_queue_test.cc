@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/execution/issue_queue.h"
 
-#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -92,54 +93,128 @@ TEST(IssueQueue, TheOthersFollowItsPicks) {
   EXPECT_EQ(queue.pop(all), (OpRef{0, 1}));
 }
 
-/// Ops get ready and end in random order, the same for this queue and for the
-/// rule, which the simulator asks directly.
-TEST(IssueQueue, IssuesInTheOrderOfTheSimulatorsQueue) {
-  constexpr int kOps = 54, kOpsPerStep = 9;
-  for (std::uint32_t seed = 0; seed < 200; ++seed) {
-    std::mt19937 rng(seed);
-    const auto random = [&](std::uint32_t count) {
-      return static_cast<std::int64_t>(rng() % count);
-    };
-    plan::Communicator on =
-        group(seed % 2 == 0 ? plan::Order::kProgram : plan::Order::kPriority,
-              1 + random(40));
-    IssueQueue queue(on, true);
-    plan::IssueQueue simulated(on.order, on.credit_bytes, true);
-    std::vector<OpRef> refs;
-    std::vector<std::int64_t> bytes;
-    for (int n = 0; n < kOps; ++n) {
-      refs.push_back({n / kOpsPerStep, 2 * (n % kOpsPerStep)});
-      bytes.push_back(5 * random(4));
-      const auto priority = static_cast<std::int32_t>(random(5));
-      queue.push(refs.back(), true, priority, bytes.back());
-      simulated.add(true, priority, bytes.back());
+constexpr std::size_t kOpsPerStep = 9, kRandomOps = 6 * kOpsPerStep;
+
+struct RandomOp {
+  OpRef ref;
+  bool collective = true;
+  std::int32_t priority = 0;
+  std::int64_t bytes = 0;
+};
+
+/// A member of a communicator twice: the queue of the runtime, and the rule as
+/// the simulator asks it.
+struct Member {
+  Member(const plan::Communicator& on, bool leads)
+      : queue(on, leads), simulated(on.order, on.credit_bytes, leads) {}
+
+  void open_step(const std::vector<RandomOp>& ops) {
+    for (std::size_t i = 0; i < kOpsPerStep; ++i) {
+      const RandomOp& op = ops[opened];
+      queue.push(op.ref, op.collective, op.priority, op.bytes);
+      simulated.add(op.collective, op.priority, op.bytes);
+      waiting.push_back(opened++);
     }
-    std::vector<std::size_t> waiting(kOps), in_flight;
-    std::iota(waiting.begin(), waiting.end(), std::size_t{0});
-    std::ranges::shuffle(waiting, rng);
-    std::set<OpRef> ready;
-    for (int issued = 0; issued < kOps;) {
-      if (!waiting.empty() && (in_flight.empty() || random(2) == 0)) {
-        ready.insert(refs[waiting.back()]);
-        simulated.ready(static_cast<std::int64_t>(waiting.back()));
-        waiting.pop_back();
-      } else {
-        ASSERT_FALSE(in_flight.empty());
-        std::ranges::shuffle(in_flight, rng);
-        queue.end(bytes[in_flight.back()]);
-        simulated.end(bytes[in_flight.back()]);
-        in_flight.pop_back();
+  }
+
+  IssueQueue queue;
+  plan::IssueQueue simulated;
+  std::size_t opened = 0;
+  std::vector<std::size_t> waiting, in_flight;
+  std::set<OpRef> ready;
+};
+
+/// Issues what both queues let go; returns the picks that the other member
+/// follows, by number among collectives.
+std::vector<std::pair<OpRef, std::int64_t>> issue(
+    Member& member, const std::vector<RandomOp>& ops) {
+  std::vector<std::pair<OpRef, std::int64_t>> picks;
+  const auto is_ready = [&](OpRef ref) { return member.ready.contains(ref); };
+  for (auto next = member.simulated.next(); next;
+       next = member.simulated.next()) {
+    const auto number = static_cast<std::size_t>(*next);
+    EXPECT_EQ(member.queue.pop(is_ready), ops[number].ref);
+    if (member.simulated.picks() && ops[number].collective) {
+      picks.emplace_back(ops[number].ref,
+                         member.simulated.collective_number(*next));
+    }
+    member.simulated.issue(*next);
+    member.in_flight.push_back(number);
+  }
+  EXPECT_EQ(member.queue.pop(is_ready), std::nullopt);
+  return picks;
+}
+
+/// Steps open, ops get ready and end in random order, the same for both queues
+/// of a member; one member follows the other.
+class RandomQueues {
+ public:
+  explicit RandomQueues(std::uint32_t seed) : rng_(seed) {}
+
+  void run(plan::Order order) {
+    const std::vector<RandomOp> ops = random_ops(order);
+    const auto on = group(order, static_cast<std::int64_t>(1 + random(40)));
+    std::array members{Member(on, true), Member(on, false)};
+    for (int turn = 0; ended_ < 2 * kRandomOps && turn < 100'000; ++turn) {
+      const std::size_t one = random(2);
+      advance(members[one], ops);
+      for (const auto& [ref, number] : issue(members[one], ops)) {
+        members[1].queue.follow(ref);
+        members[1].simulated.follow(number);
       }
-      const auto is_ready = [&](OpRef ref) { return ready.contains(ref); };
-      for (auto next = simulated.next(); next; next = simulated.next()) {
-        const auto number = static_cast<std::size_t>(*next);
-        ASSERT_EQ(queue.pop(is_ready), refs[number]);
-        simulated.issue(*next);
-        in_flight.push_back(number);
-        ++issued;
-      }
-      ASSERT_EQ(queue.pop(is_ready), std::nullopt);
+      ASSERT_FALSE(::testing::Test::HasFailure()) << "turn " << turn;
+    }
+    EXPECT_EQ(ended_, 2 * kRandomOps);
+  }
+
+ private:
+  std::size_t random(std::size_t count) { return rng_() % count; }
+
+  std::vector<RandomOp> random_ops(plan::Order order) {
+    std::vector<RandomOp> ops;
+    for (std::size_t n = 0; n < kRandomOps; ++n) {
+      ops.push_back(
+          {.ref = {static_cast<plan::Step>(n / kOpsPerStep),
+                   static_cast<plan::OpIndex>(2 * (n % kOpsPerStep))},
+           .collective = order != plan::Order::kAsReady && random(4) > 0,
+           .priority = static_cast<std::int32_t>(random(5)),
+           .bytes = static_cast<std::int64_t>(5 * random(4))});
+    }
+    return ops;
+  }
+
+  /// Opens a step, makes an op ready or ends one.
+  void advance(Member& member, const std::vector<RandomOp>& ops) {
+    if (member.opened < kRandomOps && random(6) == 0) {
+      member.open_step(ops);
+    } else if (!member.waiting.empty() && random(2) == 0) {
+      std::swap(member.waiting[random(member.waiting.size())],
+                member.waiting.back());
+      member.ready.insert(ops[member.waiting.back()].ref);
+      member.simulated.ready(static_cast<std::int64_t>(member.waiting.back()));
+      member.waiting.pop_back();
+    } else if (!member.in_flight.empty()) {
+      std::swap(member.in_flight[random(member.in_flight.size())],
+                member.in_flight.back());
+      const std::int64_t bytes = ops[member.in_flight.back()].bytes;
+      member.queue.end(bytes);
+      member.simulated.end(bytes);
+      member.in_flight.pop_back();
+      ++ended_;
+    }
+  }
+
+  std::mt19937 rng_;
+  std::size_t ended_ = 0;
+};
+
+TEST(IssueQueue, IssuesInTheOrderOfTheSimulatorsQueue) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    for (const plan::Order order : {plan::Order::kProgram,
+                                    plan::Order::kPriority,
+                                    plan::Order::kAsReady}) {
+      RandomQueues(seed).run(order);
+      ASSERT_FALSE(HasFailure()) << "seed " << seed;
     }
   }
 }
