@@ -40,9 +40,10 @@ Costs rough_costs(const plan::PlanInput& input) {
 
 void expect_equal(const plan::Planner& planner,
                   const plan::PlanInput& input,
-                  const Costs& costs) {
-  const Job folded = compile(planner, input, {.steps = 4});
-  const Job whole = compile(planner, input, {.steps = 4, .fold = false});
+                  const Costs& costs,
+                  plan::Step steps) {
+  const Job folded = compile(planner, input, {.steps = steps});
+  const Job whole = compile(planner, input, {.steps = steps, .fold = false});
   Simulator one(folded), all(whole);
   const StepTimes a = one.run(costs), b = all.run(costs);
   EXPECT_EQ(a.step, b.step);

@@ -8,6 +8,8 @@
 #include "paceline/strategies/strategy.h"
 #include "simulator/agree.h"
 #include "simulator/toy.h"
+#include "strategies/every_topology.h"
+#include "strategies/strategy_texts.h"
 
 namespace paceline::simulator {
 namespace {
@@ -55,6 +57,7 @@ const std::vector<std::string> kOptions{
 
 class Folding : public testing::TestWithParam<std::string> {};
 class FoldingInLargeWorlds : public Folding {};
+class FoldingOfEveryRow : public Folding {};
 
 plan::PlanInput million(plan::Rank local) {
   auto input = toy_input(2, 1'000'000);
@@ -79,6 +82,7 @@ TEST(FoldingAMillionRanks, LeavesAHandful) {
         Folds{"fusion+hierarchical:local=8", 1'000'000, 1},
         Folds{"fusion+hierarchical:local=2", 4, 1},
         Folds{"bytescheduler:order=priority+hierarchical", 4, 1},
+        Folds{"fusion+hierarchical+zero-1", 4, 4},
         Folds{"wfbp+neighbor-allreduce:topology=ring", 4, 4},
         Folds{"wfbp+neighbor-allreduce:topology=ring", 1, 1},
         Folds{"wfbp+neighbor-allreduce:topology=exp", 4, 4},
@@ -170,6 +174,85 @@ TEST_P(FoldingInLargeWorlds, OneHostHoldsAll) {
   }
 }
 
+/// Three modules of five tensors, so that shares of a bucket hold different
+/// numbers of them; kernels cost by tensor.
+plan::PlanInput uneven_input(plan::Rank world, plan::Rank local) {
+  auto input = plan::input_of(plan::tiny_model(), world);
+  input.optimizer = plan::adamw();
+  input.local_world = hosts_of(world, local);
+  return input;
+}
+
+TEST_P(FoldingOfEveryRow, EqualsUnfolded) {
+  const auto planner = planner_of(GetParam());
+  int compared = 0;
+  for (const plan::Rank world : {2, 3, 4, 6, 8, 12, 16}) {
+    for (const plan::Rank local : {1, 2, 4}) {
+      SCOPED_TRACE(testing::Message()
+                   << world << " ranks, " << local << " on a host");
+      const auto input = uneven_input(world, local);
+      if (!refused(*planner, input)) {
+        expect_equal(*planner, input, rough_costs(input));
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 3);
+}
+
+// Ranks run ahead of their neighbors until no slot is free.
+TEST(FoldingOfWindows, EqualsUnfoldedPastTheLead) {
+  for (const char* options :
+       {"slots=1", "slots=2", "topology=ring", "topology=full"}) {
+    SCOPED_TRACE(options);
+    const auto planner = planner_of(fmt::format("wfbp+win-put:{}", options));
+    for (const plan::Rank world : {2, 5, 8, 16}) {
+      const auto input = uneven_input(world, 4);
+      expect_equal(*planner, input, rough_costs(input), 24);
+    }
+  }
+}
+
+bool has_topology(const strategies::RowInfo& exchange) {
+  return std::ranges::any_of(exchange.options, [](const auto& option) {
+    return option.key == "topology";
+  });
+}
+
+/// Of `nodes` ranks, or of hosts of two.
+void expect_equal_on(const std::string& exchange,
+                     const strategies::NamedTopology& topology,
+                     plan::Rank nodes,
+                     int& compared) {
+  const bool of_hosts = exchange.starts_with("hierarchical");
+  const plan::Rank local = of_hosts ? 2 : topology.local;
+  const auto text = fmt::format("wfbp+{}:topology={}", exchange, topology.text);
+  SCOPED_TRACE(testing::Message() << text << " of " << nodes);
+  const auto input = uneven_input(of_hosts ? 2 * nodes : nodes, local);
+  const auto planner = planner_of(text);
+  if (!refused(*planner, input)) {
+    expect_equal(*planner, input, rough_costs(input));
+    ++compared;
+  }
+}
+
+TEST(FoldingOfEveryTopology, EqualsUnfolded) {
+  for (const auto& exchange : strategies::exchanges()) {
+    if (!has_topology(exchange)) {
+      continue;
+    }
+    int compared = 0;
+    for (const plan::Rank nodes : {2, 5, 8, 9, 12, 16}) {
+      const strategies::EdgeFile edges(strategies::line_of_edges(nodes));
+      for (const auto& topology :
+           strategies::topologies_of(nodes, edges.text())) {
+        expect_equal_on(std::string(exchange.name), topology, nodes, compared);
+      }
+    }
+    EXPECT_GE(compared, 40) << exchange.name;
+  }
+}
+
 std::string name_of(const testing::TestParamInfo<std::string>& row) {
   std::string name;
   for (const char c : row.param) {
@@ -193,6 +276,10 @@ INSTANTIATE_TEST_SUITE_P(All,
 INSTANTIATE_TEST_SUITE_P(Options,
                          FoldingInLargeWorlds,
                          testing::ValuesIn(kOptions),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(All,
+                         FoldingOfEveryRow,
+                         testing::ValuesIn(strategies::strategy_texts()),
                          name_of);
 
 }  // namespace

@@ -2,14 +2,18 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/access.h"
 #include "paceline/plan/cost.h"
 #include "paceline/strategies/strategy.h"
 #include "plan/toy_model.h"
+#include "strategies/strategy_texts.h"
 
 // Planner::symmetry says under which moves of ranks plans stay as they are.
 // Here ranks are moved, and the plans compared.
@@ -68,6 +72,24 @@ std::map<Rank, std::vector<Elements>> moved(
   return found;
 }
 
+/// What kernels cost by: their name, the elements that they read and write, and
+/// the parameters of which they write.
+std::tuple<std::string_view, Elements, Elements, int> work_of(
+    const Kernel& kernel, const Setup& setup) {
+  Elements read = 0, written = 0;
+  int tensors = 0;
+  for (const plan::Access& access : kernel.reads) {
+    read += access.slice.count;
+  }
+  for (const plan::Access& access : kernel.writes) {
+    written += access.slice.count;
+    for (const plan::Placement& placement : setup.parameters) {
+      tensors += plan::overlap(placement.value, access.slice) ? 1 : 0;
+    }
+  }
+  return {kernel.name, read, written, tensors};
+}
+
 /// The plan of a rank and that of where it moves, op by op.
 template <class Move>
 void expect_moved(const Planner& planner, PlanInput input, const Move& move) {
@@ -96,6 +118,10 @@ void expect_moved(const Planner& planner, PlanInput input, const Move& move) {
         EXPECT_EQ(moved(from->sends, move), moved(to.sends, still));
         EXPECT_EQ(moved(from->receives, move), moved(to.receives, still));
       }
+      if (const auto* from = std::get_if<Kernel>(&a.ops[i].work)) {
+        EXPECT_EQ(work_of(*from, mine),
+                  work_of(std::get<Kernel>(b.ops[i].work), theirs));
+      }
       if (const auto* from = std::get_if<Collective>(&a.ops[i].work)) {
         const auto& to = std::get<Collective>(b.ops[i].work);
         EXPECT_EQ(from->pattern, to.pattern);
@@ -107,46 +133,60 @@ void expect_moved(const Planner& planner, PlanInput input, const Move& move) {
   }
 }
 
-class Symmetries : public testing::TestWithParam<const char*> {};
-
-TEST_P(Symmetries, KeepPlans) {
-  const auto planner = make_planner(parse_strategy(GetParam()));
-  for (const Rank world : {2, 4, 6, 8, 12, 16}) {
-    SCOPED_TRACE(world);
-    PlanInput input = input_of(tiny_model(), world);
-    Symmetry symmetry;
-    try {
-      symmetry = planner->symmetry(input);
-    } catch (const UsageError&) {
-      continue;  // no such world
-    }
-    ASSERT_EQ(symmetry.count % symmetry.block, 0);
-    ASSERT_LE(symmetry.first + symmetry.count, world);
-    for (input.rank = 0; input.rank < world; ++input.rank) {
-      for (const Rank by : {1, 2}) {
-        expect_moved(*planner, input, [&](Rank rank) {
-          return moved_on(symmetry, rank, by);
-        });
-      }
-      if (symmetry.in_any_order) {
-        expect_moved(*planner, input, [&](Rank rank) {
-          return exchanged(symmetry, rank);
-        });
-      }
-      expect_moved(*planner, input, [&](Rank rank) {
-        return places_exchanged(symmetry, rank);
+/// Every move of the symmetry, for all ranks of `input`.
+void expect_moved(const Planner& planner,
+                  PlanInput input,
+                  const Symmetry& symmetry) {
+  for (input.rank = 0; input.rank < input.world; ++input.rank) {
+    for (const Rank by : {1, 2}) {
+      expect_moved(planner, input, [&](Rank rank) {
+        return moved_on(symmetry, rank, by);
       });
-      if (HasFailure()) {
-        return;
-      }
+    }
+    if (symmetry.in_any_order) {
+      expect_moved(
+          planner, input, [&](Rank rank) { return exchanged(symmetry, rank); });
+    }
+    expect_moved(planner, input, [&](Rank rank) {
+      return places_exchanged(symmetry, rank);
+    });
+    if (testing::Test::HasFailure()) {
+      return;
     }
   }
 }
 
+class Symmetries : public testing::TestWithParam<std::string> {};
+
+TEST_P(Symmetries, KeepPlans) {
+  const auto planner = make_planner(parse_strategy(GetParam()));
+  for (const Rank world : {2, 4, 6, 8, 12, 16}) {
+    for (const Rank local : {2, world}) {
+      SCOPED_TRACE(testing::Message()
+                   << world << " ranks, " << local << " on a host");
+      PlanInput input = input_of(tiny_model(), world);
+      input.local_world = {};
+      input.local_world.add(world / local, local);
+      Symmetry symmetry;
+      try {
+        planner->setup(input);
+        symmetry = planner->symmetry(input);
+      } catch (const UsageError&) {
+        continue;  // no such world
+      }
+      ASSERT_EQ(symmetry.count % symmetry.block, 0);
+      ASSERT_LE(symmetry.first + symmetry.count, world);
+      expect_moved(*planner, input, symmetry);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Symmetries, testing::ValuesIn(strategy_texts()));
+
 INSTANTIATE_TEST_SUITE_P(
-    All,
+    Options,
     Symmetries,
-    testing::Values(
+    testing::Values<std::string>(
         "wfbp",
         "dear",
         "none",
@@ -184,6 +224,11 @@ TEST(SymmetryOf, SaysWhatIsAlike) {
   EXPECT_EQ(
       of("fusion+hierarchical-neighbor-allreduce:style=leader,local=3", 6),
       (std::vector<Rank>{0, 6, 3, 2, 0}));
+  EXPECT_EQ(of("fusion+rs-ag+zero-1", 6), (std::vector<Rank>{0, 0, 1, 1, 0}));
+  EXPECT_EQ(of("fusion+hierarchical:local=3+zero-2", 6),
+            (std::vector<Rank>{0, 6, 3, 1, 1}));
+  EXPECT_EQ(of("fusion+hierarchical-neighbor-allreduce:local=3+topk", 6),
+            (std::vector<Rank>{0, 6, 3, 1, 0}));
   EXPECT_EQ(of("fusion+ps", 6), (std::vector<Rank>{6, 0, 1, 1, 1}));
   EXPECT_EQ(of("fusion+ps:servers=1,local=2", 6),
             (std::vector<Rank>{2, 4, 2, 1, 1}));

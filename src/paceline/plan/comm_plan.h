@@ -160,7 +160,8 @@ struct CommPlan {
 };
 
 /// Which permutations of ranks leave all plans as they are, except that the
-/// plans name other ranks, and other shares of equal size.
+/// plans name other ranks, and other shares of equal size.  Kernels still
+/// write parts of equally many parameters, by which they may cost.
 ///
 /// `count` ranks from `first` on form blocks of `block` neighbors.  Blocks may
 /// be permuted: in any order, or else only rotated as a ring.  The last

@@ -70,7 +70,7 @@ class Composed final : public Planner {
     // Pairs are no ring, and no order of ranks is like another.
     return codec_->combination() == Combination::kPairs && input.world > 1
                ? Symmetry{}
-               : exchange_->traits(input).symmetry;
+               : update_->symmetry(exchange_->traits(input));
   }
 
   std::string remark(const PlanInput& input) const override {

@@ -67,7 +67,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
   ExchangeTraits traits(const PlanInput& input) const override {
     const Hosts all = hosts(input);
     const auto graph = this->graph(all);
-    const Rank movable = leader_ ? all.local - 1 : all.local;
+    // Shares hold other tensors, which a codec may code one by one.
+    const Rank movable = copies_ ? 1 : leader_ ? all.local - 1 : all.local;
     return {.shards = leader_ ? 1 : all.local,
             .symmetry = graph->block() == 1
                             ? in_a_ring(input.world, all.local, movable)

@@ -222,6 +222,12 @@ class UpdateRule {
   /// one.  A graph of several steps goes on by exchanges.
   virtual Step exchange_in(Step step) const { return step; }
 
+  /// As Planner::symmetry, of an exchange with these traits: its symmetry, or
+  /// what of it leaves each rank the same work.
+  virtual Symmetry symmetry(const ExchangeTraits& exchange) const {
+    return exchange.symmetry;
+  }
+
   /// Adds buffers and communicators of its own.  Throws UsageError where its
   /// mathematics forbids the training or the exchange.
   virtual void extend(const PlanInput& /*input*/,

@@ -15,6 +15,10 @@ void shard_state(std::string_view rule,
                  const ExchangeRule& exchange,
                  SetupBuilder& builder);
 
+/// What of the exchange's symmetry leaves each rank its shard: others hold
+/// other numbers of tensors.
+Symmetry keeping_shards(const ExchangeTraits& exchange);
+
 /// Clips this rank's shards of the summed gradients by the norm of all ranks'.
 void clip_shards(const std::vector<Access>& gradients,
                  const Transfer& transfer,

@@ -27,6 +27,12 @@ void shard_state(std::string_view rule,
   }
 }
 
+Symmetry keeping_shards(const ExchangeTraits& exchange) {
+  Symmetry kept = exchange.symmetry;
+  kept.movable = 1;
+  return kept.block == exchange.shards ? kept : Symmetry{};
+}
+
 void clip_shards(const std::vector<Access>& gradients,
                  const Transfer& transfer,
                  Program& program) {
@@ -71,6 +77,10 @@ namespace {
 /// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054, section 5.1.
 class Zero1 final : public UpdateRule {
  public:
+  Symmetry symmetry(const ExchangeTraits& exchange) const override {
+    return keeping_shards(exchange);
+  }
+
   void extend(const PlanInput& input,
               const ExchangeRule& exchange,
               const std::vector<Bucket>&,

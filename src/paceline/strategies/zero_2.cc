@@ -24,6 +24,10 @@ constexpr std::size_t kSlots = 2;
 /// Rajbhandari et al. (ZeRO), SC 2020, arXiv:1910.02054, section 5.2.
 class Zero2 final : public UpdateRule {
  public:
+  Symmetry symmetry(const ExchangeTraits& exchange) const override {
+    return keeping_shards(exchange);
+  }
+
   void extend(const PlanInput& input,
               const ExchangeRule& exchange,
               const std::vector<Bucket>& buckets,
