@@ -299,5 +299,17 @@ TEST_F(Survey, GoesOnAfterAFullDisk) {
   }
 }
 
+// The bytes without a codec are counted for a strategy that has no gamma.
+TEST_F(Survey, ACodecOfAveragesTakesAStepOfItsOwn) {
+  const Outcome outcome =
+      run("run --model mlp --ranks 2 --batch-size 2 --warmup 0 --steps 2 "
+          "--strategy neighbor-allreduce:gamma=0.3+qsgd --records r.jsonl");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto all =
+      records::read_records((folder_ / "r.jsonl").string()).records;
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all[0].coding.has_value());
+}
+
 }  // namespace
 }  // namespace paceline

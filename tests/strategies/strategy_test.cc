@@ -127,5 +127,21 @@ TEST(StrategyPage, HoldsTheTables) {
   EXPECT_GT(files, 20u);
 }
 
+TEST(Strategy, WithoutItsCodecIsAStrategyOfTheSameExchange) {
+  for (const auto& [coded, plain] :
+       {std::pair{"fusion+neighbor-allreduce:gamma=0.3+topk:density=0.1",
+                  "fusion+neighbor-allreduce"},
+        {"push-sum:topology=exp,gamma=1+qsgd", "push-sum:topology=exp"},
+        {"bsp+hierarchical-neighbor-allreduce:local=2,gamma=0.5+bf16+awc",
+         "bsp+hierarchical-neighbor-allreduce:local=2+awc"},
+        {"wfbp+ps+fp16", "wfbp+ps"},
+        {"fusion+rs-ag", "fusion+rs-ag"},
+        {"ddp", "ddp"}}) {
+    const StrategySpec without = parse_strategy(coded).without_codec();
+    EXPECT_EQ(without.text(), parse_strategy(plain).text()) << coded;
+    EXPECT_NE(make_planner(without), nullptr) << coded;
+  }
+}
+
 }  // namespace
 }  // namespace paceline::strategies

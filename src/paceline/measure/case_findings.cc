@@ -48,15 +48,14 @@ std::optional<records::Coding> coding_of(
     Trainer& trainer,
     const records::Configuration& configuration,
     std::int64_t ns) {
-  auto spec = strategies::parse_strategy(
+  const auto spec = strategies::parse_strategy(
       configuration.strategy, {.bucket_mb = configuration.bucket_mb});
   if (spec.codec.row == nullptr ||
       spec.codec.row->guarantee == strategies::Guarantee::kNeutral ||
       trainer.input().world == 1 || configuration.device != "cpu") {
     return std::nullopt;
   }
-  spec.codec = {&strategies::codecs().front(), {}};
-  const auto plain = strategies::make_planner(spec);
+  const auto plain = strategies::make_planner(spec.without_codec());
   const plan::Setup setup = plain->setup(trainer.input());
   return records::Coding{
       .ns_per_step = ns / configuration.steps,

@@ -24,14 +24,11 @@ struct Plain {
 
 std::optional<Plain> plain_of(const records::Configuration& c) {
   try {
-    auto spec =
+    const auto spec =
         strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
-    const auto& identity = strategies::codecs().front();
-    const bool coded = spec.codec.row != nullptr && spec.codec.row != &identity;
-    if (coded) {
-      spec.codec = {&identity, {}};
-    }
-    return Plain{spec.text(), coded};
+    return Plain{spec.without_codec().text(),
+                 spec.codec.row != nullptr &&
+                     spec.codec.row != &strategies::codecs().front()};
   } catch (const UsageError&) {
     return std::nullopt;  // a newer program's record
   }

@@ -172,11 +172,11 @@ void check_combination(const StrategySpec& spec) {
   const RowInfo& update = *spec.update.row;
   check_wants(update, exchange);
   if (exchange.parameters && !update.parameters) {
-    throw UsageError(fmt::format(
-        "'{}' averages parameters with neighbors, which '{}' does not send; "
-        "take the update rule atc, awc or another that does",
-        exchange.name,
-        update.name));
+    throw UsageError(
+        fmt::format("'{}' averages parameters, which '{}' does not send; "
+                    "take the update rule atc, awc or another that does",
+                    exchange.name,
+                    update.name));
   }
   if (exchange.prepared && !update.prepared) {
     throw UsageError(fmt::format(

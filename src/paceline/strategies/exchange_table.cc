@@ -59,7 +59,8 @@ constexpr OptionInfo kGammaOption{
         "with a codec: the step towards what the neighbors' codes say; "
         "0: the share that the codec keeps",
     .kind = OptionKind::kNumber,
-    .implied = true};
+    .implied = true,
+    .of_codec = true};
 
 constexpr std::array kNeighborOptions{
     OptionInfo{"topology",

@@ -151,6 +151,21 @@ Guarantee StrategySpec::guarantee() const {
   return exchange.row->guarantee;
 }
 
+StrategySpec StrategySpec::without_codec() const {
+  StrategySpec plain = *this;
+  if (codec.row != nullptr) {
+    plain.codec = {&codecs().front(), {}};
+    GivenOptions kept;
+    for (const OptionInfo& option : exchange.row->options) {
+      if (!option.of_codec) {
+        kept.emplace_back(option.key, exchange.options.text(option.key));
+      }
+    }
+    plain.exchange.options = resolve(*exchange.row, kept, {});
+  }
+  return plain;
+}
+
 std::string StrategySpec::text() const {
   if (whole.row != nullptr) {
     return choice_text(*whole.row, whole.options);

@@ -60,6 +60,7 @@ struct OptionInfo {
   bool positive = false;  // a number, and 0 means nothing
   /// Ranks hold the same after no step where it has another value.
   bool apart = false;
+  bool of_codec = false;  // an exchange's, which means nothing without a codec
 };
 
 /// What an update rule needs of its exchange.
@@ -199,6 +200,9 @@ struct StrategySpec {
   /// with neighbors, or in parts that cross at different steps, consensus is
   /// left.
   Guarantee guarantee() const;
+
+  /// The same with values that cross as they are.
+  StrategySpec without_codec() const;
 
   /// Canonical text: the schedule or whole word with all its options, the
   /// other parts where they are not the default.  Parses to an equal spec.
