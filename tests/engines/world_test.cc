@@ -80,6 +80,19 @@ TEST(World, meets_in_a_file) {
   std::filesystem::remove(path);
 }
 
+TEST(World, a_file_in_no_folder_is_refused_at_once) {
+  auto launch = launch_of(0, 1, "a");
+  launch.rendezvous = launch::FileRendezvous{"/no/such/folder/meet"};
+  try {
+    join(launch, milliseconds(300));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "--rendezvous file:/no/such/folder/meet: there is no folder "
+                 "/no/such/folder; give a file that all ranks can write");
+  }
+}
+
 TEST(World, a_file_that_a_job_has_used_is_refused) {
   const auto path = std::filesystem::temp_directory_path() /
                     ("paceline-again-" + std::to_string(getpid()));

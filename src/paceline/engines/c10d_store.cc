@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -112,6 +114,17 @@ StorePtr open_rendezvous(const launch::Launch& launch, Milliseconds timeout) {
     return open_tcp(*tcp, timeout);
   }
   const auto& path = std::get<launch::FileRendezvous>(launch.rendezvous).path;
+  // c10d tries for five minutes to open a file in a folder that is not there.
+  const std::filesystem::path folder =
+      std::filesystem::absolute(path).parent_path();
+  std::error_code ignored;
+  if (path.empty() || !std::filesystem::is_directory(folder, ignored)) {
+    throw UsageError(fmt::format(
+        "--rendezvous file:{}: {}; give a file that all ranks can write",
+        path,
+        path.empty() ? "no path is given"
+                     : fmt::format("there is no folder {}", folder.string())));
+  }
   try {
     auto store = c10::make_intrusive<c10d::FileStore>(path, launch.self.world);
     store->setTimeout(timeout);
