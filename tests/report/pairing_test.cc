@@ -125,6 +125,7 @@ TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
       fixed_record({"b", "fusion:bucket-mb=25+topk:density=0.1", 2, 1}),
       fixed_record({"c", "bsp+ps:servers=1,placement=apart", 2, 1}),
       fixed_record({"d", "bsp+ps:servers=1,placement=colocated", 2, 1}),
+      fixed_record({"g", "fusion:bucket-mb=25+ps:servers=1", 2, 1}),
       fixed_record({"e", "ddp:bucket-mb=25,first-bucket-mb=25", 2, 1}),
       fixed_record(
           {"f", "ddp:bucket-mb=25,first-bucket-mb=25,views=yes", 2, 1})};
@@ -140,6 +141,8 @@ TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
   EXPECT_EQ(labels_of("topk"), "b");
   EXPECT_EQ(labels_of("fusion+topk:density=0.1"), "b");
   EXPECT_EQ(labels_of("ps"), "cd");
+  EXPECT_EQ(labels_of("ps+bsp"), "cd");
+  EXPECT_EQ(labels_of("ps:placement=apart"), "c");
   EXPECT_EQ(labels_of("bsp+ps:placement=colocated"), "d");
   EXPECT_EQ(labels_of("ddp"), "e");
   EXPECT_EQ(labels_of("ddp:bucket-mb=25,first-bucket-mb=25"), "e");
@@ -152,7 +155,8 @@ TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
                  "no record has strategy 'wfbp'; there are "
                  "'bsp+ps:servers=1,placement=apart', "
                  "'bsp+ps:servers=1,placement=colocated', 'ddp', "
-                 "'ddp:views=yes', 'fusion', 'fusion+topk:density=0.1'");
+                 "'ddp:views=yes', 'fusion', 'fusion+ps:servers=1', "
+                 "'fusion+topk:density=0.1'");
   }
 }
 
