@@ -285,7 +285,8 @@ constexpr auto kKeys = std::to_array<Key>({
     {.name = "strategy", .metavar = "TEXT",
      .help = "SCHEDULE+EXCHANGE+CODEC+UPDATE with options name:key=value, or "
              "none, ddp, python-ddp",
-     .field = &C::strategy, .group = Group::kExchange},
+     .field = &C::strategy, .group = Group::kExchange,
+     .formerly = "dist_optimizer atc_style disable_dynamic_topology"},
     // Programs outside.
     {.name = "framework", .metavar = "NAME",
      .help = "adapter that trains in Paceline's place; paceline: none. "
@@ -303,8 +304,7 @@ constexpr auto kKeys = std::to_array<Key>({
      .field = &C::command, .group = Group::kOutside},
     {.name = "launcher", .metavar = "NAME",
      .help = "who starts the ranks of --command: `command` itself, or "
-             "Paceline, which starts it for each of the `ranks`; default "
-             "command",
+             "Paceline, which starts it for each rank; default command",
      .field = &C::launcher, .group = Group::kOutside, .allowed = kStarters},
     {.name = "step_regex", .metavar = "REGEX",
      .help = "finds the steps in the output of --command: its group is a "

@@ -24,8 +24,11 @@ std::optional<long> number(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view list, std::string_view part) {
-  throw UsageError(
-      fmt::format("the node list '{}' cannot be read at '{}'", list, part));
+  throw UsageError(fmt::format(
+      "Slurm's node list '{}' cannot be read at '{}'; expected such "
+      "as a,b[1-3]; --rendezvous HOST:PORT does without it",
+      list,
+      part));
 }
 
 // Splits at commas outside of brackets.

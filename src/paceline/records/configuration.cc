@@ -112,7 +112,8 @@ std::string Configuration::role_of(int rank) const {
 
 std::string Configuration::key() const {
   std::string key = fmt::format(
-      "model={} batch={} image={} classes={} ranks={} hosts={} strategy={} "
+      "model={} batch={} image={} classes={} ranks={} ranks_per_host={} "
+      "strategy={} "
       "bucket_mb={} engine={} device={} dtype={} channels_last={} threads={} "
       "warmup={} steps={} accumulate={} compat_accumulate={} sync_each_step={} "
       "seed={} optimizer={} lr={} momentum={} weight_decay={}",
