@@ -81,15 +81,19 @@ TEST(World, meets_in_a_file) {
 }
 
 TEST(World, a_file_in_no_folder_is_refused_at_once) {
-  auto launch = launch_of(0, 1, "a");
-  launch.rendezvous = launch::FileRendezvous{"/no/such/folder/meet"};
-  try {
-    join(launch, milliseconds(300));
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "--rendezvous file:/no/such/folder/meet: there is no folder "
-                 "/no/such/folder; give a file that all ranks can write");
+  for (const auto& [path, folder] :
+       {std::pair{"/no/such/folder/meet", "/no/such/folder"}, {"", "for it"}}) {
+    auto launch = launch_of(0, 1, "a");
+    launch.rendezvous = launch::FileRendezvous{path};
+    try {
+      join(launch, milliseconds(300));
+      FAIL();
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(),
+                std::string("--rendezvous file:") + path +
+                    ": there is no folder " + folder +
+                    "; give a file that all ranks can write");
+    }
   }
 }
 

@@ -115,15 +115,14 @@ StorePtr open_rendezvous(const launch::Launch& launch, Milliseconds timeout) {
   }
   const auto& path = std::get<launch::FileRendezvous>(launch.rendezvous).path;
   // c10d tries for five minutes to open a file in a folder that is not there.
-  const std::filesystem::path folder =
-      std::filesystem::absolute(path).parent_path();
   std::error_code ignored;
-  if (path.empty() || !std::filesystem::is_directory(folder, ignored)) {
+  const auto folder = std::filesystem::absolute(path, ignored).parent_path();
+  if (!std::filesystem::is_directory(folder, ignored)) {
     throw UsageError(fmt::format(
-        "--rendezvous file:{}: {}; give a file that all ranks can write",
+        "--rendezvous file:{}: there is no folder {}; give a file that all "
+        "ranks can write",
         path,
-        path.empty() ? "no path is given"
-                     : fmt::format("there is no folder {}", folder.string())));
+        path.empty() ? "for it" : folder.string()));
   }
   try {
     auto store = c10::make_intrusive<c10d::FileStore>(path, launch.self.world);
