@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "paceline/base/error.h"
+#include "records/refusal.h"
 #include "report/fixed_diff.h"
 
 namespace paceline::report {
@@ -147,17 +148,12 @@ TEST(Pairing, SelectsStrategiesAsTablesSayThem) {
   EXPECT_EQ(labels_of("ddp"), "e");
   EXPECT_EQ(labels_of("ddp:bucket-mb=25,first-bucket-mb=25"), "e");
   EXPECT_EQ(labels_of("ddp:first-bucket-mb=25"), "ef");
-  try {
-    labels_of("wfbp");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "no record has strategy 'wfbp'; there are "
-                 "'bsp+ps:servers=1,placement=apart', "
-                 "'bsp+ps:servers=1,placement=colocated', 'ddp', "
-                 "'ddp:views=yes', 'fusion', 'fusion+ps:servers=1', "
-                 "'fusion+topk:density=0.1'");
-  }
+  EXPECT_EQ(records::refusal([&] { labels_of("wfbp"); }),
+            "no record has strategy 'wfbp'; there are "
+            "'bsp+ps:servers=1,placement=apart', "
+            "'bsp+ps:servers=1,placement=colocated', 'ddp', "
+            "'ddp:views=yes', 'fusion', 'fusion+ps:servers=1', "
+            "'fusion+topk:density=0.1'");
 }
 
 TEST(Pairing, SelectsByKey) {

@@ -90,11 +90,11 @@ ImportCommand::ImportCommand(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--format", format_, "what is printed, as of `paceline run`")
       ->type_name("NAME")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(one_of("format", report::names_of(report::formats())));
 }
 
 int ImportCommand::run() const {
-  report::find_format(format_);
   refuse_repeats(files_);
   std::vector<records::RunRecord> all;
   for (const std::string& path : files_) {

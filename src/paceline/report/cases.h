@@ -43,6 +43,11 @@ bool has_own_label(const records::Configuration& configuration);
 std::vector<std::string> short_strategies(
     const std::vector<const records::Configuration*>& cases);
 
+/// The strategy that `text` means to `paceline run`, its parts in order and
+/// those that it implies among them, with the options that `text` says: "ps" is
+/// "bsp+ps".  As it is where that is none.
+std::string with_implied_parts(std::string_view text);
+
 /// Whether `name` names the strategy, as a table or a user does: its parts
 /// with some of their options, in order ("fusion+ps", "ps:placement=apart",
 /// "topk").  How many parts of the strategy it leaves out; nothing where it

@@ -95,6 +95,10 @@ std::string named(std::string_view name, std::string_view option) {
   return fmt::format("{}:{}", name, option);
 }
 
+std::string_view key_of(std::string_view option) {
+  return option.substr(0, option.find('='));
+}
+
 /// The options that the names alone do not stand for; none of a strategy that
 /// this program does not know.
 std::set<std::string> unusual_options(const records::Configuration& c) {
@@ -192,6 +196,24 @@ std::vector<std::string> short_strategies(
     }
   }
   return texts;
+}
+
+std::string with_implied_parts(std::string_view text) {
+  std::set<std::string> said;  // the options, without their values
+  for (const StrategyPart& part : parts_of_strategy(std::string(text))) {
+    for (std::size_t i = 1; i < part.size(); ++i) {
+      said.insert(named(part.front(), key_of(part[i])));
+    }
+  }
+  try {
+    return strategy_text(
+        parts_of_strategy(strategies::parse_strategy(text).text()),
+        [&](const std::string& name, const std::string& option) {
+          return said.contains(named(name, key_of(option)));
+        });
+  } catch (const UsageError&) {
+    return std::string(text);  // of another program
+  }
 }
 
 std::optional<std::size_t> parts_beside(std::string_view name,

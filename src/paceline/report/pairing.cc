@@ -14,7 +14,6 @@
 #include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/records/json.h"
-#include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
 namespace {
@@ -109,26 +108,6 @@ std::optional<std::string> value_of(const records::Configuration& c,
     }
   }
   return std::nullopt;
-}
-
-// The strategy's parts in their order, those that it implies among them, with
-// the options that `text` says: "ps" is "bsp+ps".
-std::string with_implied_parts(std::string_view text) {
-  try {
-    std::string whole;
-    for (const std::string& part :
-         split_at(strategies::parse_strategy(text).text(), '+')) {
-      const std::string name = part.substr(0, part.find(':'));
-      std::string said = name;
-      for (const std::string& given : split_at(std::string(text), '+')) {
-        said = given.substr(0, given.find(':')) == name ? given : said;
-      }
-      whole += (whole.empty() ? "" : "+") + said;
-    }
-    return whole;
-  } catch (const UsageError&) {
-    return std::string(text);  // of another program, or without its schedule
-  }
 }
 
 // The strategies as tables say them.
