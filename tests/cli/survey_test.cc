@@ -305,8 +305,7 @@ TEST_F(Survey, ACodecOfAveragesTakesAStepOfItsOwn) {
       run("run --model mlp --ranks 2 --batch-size 2 --warmup 0 --steps 2 "
           "--strategy neighbor-allreduce:gamma=0.3+qsgd --records r.jsonl");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto all =
-      records::read_records((folder_ / "r.jsonl").string()).records;
+  const auto all = records();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_TRUE(all[0].coding.has_value());
 }

@@ -104,8 +104,8 @@ std::optional<FailureNotice> find_mute(KeyValueStore& store,
 FailureNotice without_cause(KeyValueStore& store,
                             const FailureNotice& mine,
                             const std::vector<std::string>& hosts,
-                            bool hurries) {
-  if (!hurries) {
+                            bool ends_soon) {
+  if (!ends_soon) {
     return mine;
   }
   if (const auto mute = find_mute(store, hosts)) {
@@ -206,7 +206,7 @@ std::optional<std::string> explain_failure(
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
     std::chrono::milliseconds timeout,
-    const FailureObserver& witness) {
+    const FailureObserver& observer) {
   if (post_failure(store, mine)) {
     return message_of(mine);
   }
@@ -222,12 +222,12 @@ std::optional<std::string> explain_failure(
   // Several heartbeats fit into three quarters of the timeout.
   FailureDetector detector(others, timeout * 3 / 4);
   const Stopwatch<> watch;
-  bool hurries = false;
-  while (watch.elapsed() < (hurries ? std::min(kHurry, timeout) : timeout)) {
+  bool ends_soon = false;
+  while (watch.elapsed() < (ends_soon ? std::min(kHurry, timeout) : timeout)) {
     if (job_failure(store)) {
       return std::nullopt;
     }
-    auto dead = find_ended(store, hosts, witness.ended);
+    auto dead = find_ended(store, hosts, observer.ended);
     if (!dead) {
       dead = find_silent(store, detector, hosts);
     }
@@ -237,10 +237,10 @@ std::optional<std::string> explain_failure(
                  ? std::optional(message_of(*dead))
                  : std::nullopt;
     }
-    hurries = hurries || (witness.ends_soon && witness.ends_soon());
+    ends_soon = ends_soon || (observer.ends_soon && observer.ends_soon());
     std::this_thread::sleep_for(kPoll);
   }
-  const FailureNotice last = without_cause(store, mine, hosts, hurries);
+  const FailureNotice last = without_cause(store, mine, hosts, ends_soon);
   return post_death(store, last, mine.rank) ? std::optional(message_of(last))
                                             : std::nullopt;
 }

@@ -75,14 +75,15 @@ struct FailureObserver {
 /// rank prints the cause.  Where `mine` is a consequence, waits up to `timeout`
 /// for the cause: another rank's notice, a rank that has ended, or one that
 /// posted nothing and whose heartbeat has stopped meanwhile (it was killed).
-/// `mine` is the cause where none is found in time; a rank that is ends_soon
-/// waits for 0.3 s, and its sentence then says that another rank has failed.
+/// `mine` is the cause where none is found in time; a rank that ends
+/// soon waits for 0.3 s, and its sentence then says that another rank has
+/// failed.
 std::optional<std::string> explain_failure(
     KeyValueStore& store,
     const FailureNotice& mine,
     const std::vector<std::string>& hosts,
     std::chrono::milliseconds timeout,
-    const FailureObserver& witness = {});
+    const FailureObserver& observer = {});
 
 /// To be called by the rank that printed the cause: the others may end now,
 /// because launchers end all ranks once one has ended.

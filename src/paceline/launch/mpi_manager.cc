@@ -31,9 +31,10 @@ using namespace std::chrono_literals;
 constexpr auto kStartTimeout = 60s;
 constexpr auto kEndTimeout = 3s;
 
-// Tells its variables in a file of its rank, and waits for the pipe's end; then
-// it removes the folder where $1, the launcher, was killed.  The pipe is opened
-// first, while the launcher has it open too: later that could block for ever.
+// Writes its variables to a file of its rank, and waits for the pipe's end;
+// then it removes the folder where $1, the launcher, was killed.  The pipe is
+// opened first, while the launcher has it open too: later that could block for
+// ever.
 constexpr const char* kPlaceholder =
     "exec 3< \"$0/end\" && "
     "env -0 > \"$0/part.$OMPI_COMM_WORLD_RANK\" && "
