@@ -45,13 +45,8 @@ Reducer::Reducer(const std::vector<at::Tensor>& parameters,
       names_by_index,
       options.caps.first,
       /*skip_all_reduce_unused_params=*/false,
-      /*use_python_reducer=*/false
-#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
-      ,
-      /*bucket_bytes_cap_list=*/std::vector<std::int64_t>{},
-      /*batched_grad_copy=*/false
-#endif
-  );
+      /*use_python_reducer=*/false,
+      /*bucket_bytes_cap_list=*/std::vector<std::int64_t>{});
   state_->logger = std::make_shared<c10d::Logger>(state_->reducer);
   state_->reducer->set_logger(state_->logger);
   state_->logger->set_construction_data_and_log("Network",
