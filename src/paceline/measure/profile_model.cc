@@ -20,6 +20,7 @@
 #include "paceline/engines/engine.h"
 #include "paceline/launch/detect_launch.h"
 #include "paceline/measure/shape_of.h"
+#include "paceline/measure/team.h"
 #include "paceline/measure/trainer.h"
 #include "paceline/networks/batch.h"
 #include "paceline/networks/network.h"
@@ -163,7 +164,7 @@ std::optional<plan::Picoseconds> update_time(records::Configuration c) {
   const measure::Team team{.name = "profile",
                            .store = c10::make_intrusive<c10d::HashStore>(),
                            .engine = engine.get(),
-                           .device = at::Device(c.device),
+                           .device = measure::device_of({}, c),
                            .interface = "lo"};
   measure::Trainer trainer(c, team, {.record_spans = true});
   std::map<plan::Step, double> by_step;

@@ -7,6 +7,7 @@
 #include "paceline/engines/backend_channel.h"
 #include "paceline/engines/background.h"
 #include "paceline/engines/failure.h"
+#include "paceline/engines/gloo/host_staging.h"
 #include "paceline/launch/network_interface.h"
 
 namespace paceline::engines {
@@ -51,8 +52,11 @@ class GlooEngine final : public Engine {
             "timed out, a peer did not take part within {:g} s",
             std::chrono::duration<double>(kWaits * spec.timeout).count()));
       }
-      auto backend = connected.get();
+      c10::intrusive_ptr<c10d::Backend> backend = connected.get();
       backend->setTimeout(spec.operation_timeout);
+      if (!spec.device.is_cpu()) {
+        backend = c10::make_intrusive<HostStaging>(std::move(backend));
+      }
       return make_backend_channel(std::move(backend), spec, kThreads);
     } catch (...) {
       rethrow_as_world_error(what);
