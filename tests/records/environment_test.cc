@@ -119,7 +119,7 @@ TEST_F(EnvironmentTest, WithoutAQuotaThereIsNoCpuLimit) {
 
 TEST_F(EnvironmentTest, CountsGpusAndTakesTheirTopology) {
   put_nvidia_smi(R"(if [ "$1" = topo ]; then
-  echo 'GPU0 GPU1'
+  printf '\033[4mGPU0\033[0m GPU1\n'
 else
   echo '550.54, NVIDIA H200, 143771, 1980, 700.00, 5, 16'
   echo '550.54, NVIDIA H200, 143771, 1980, 700.00, 5, 16'

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "paceline/engines/nccl/nccl_engine.h"
 #include "paceline/measure/git_hash.h"
 #include "paceline/measure/torch_facts.h"
 #include "paceline/measure/version.h"
@@ -25,6 +26,7 @@ records::Environment own_environment() {
   environment.torch_version = kTorchVersion;
   environment.torch_git = kTorchGit;
   environment.cuda_version = kTorchCuda;
+  environment.nccl_version = engines::nccl_version();
   return environment;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -99,7 +100,9 @@ void collect_gpus(const HostSources& sources, HostEnvironment& host) {
   const auto result = run_command({sources.nvidia_smi, "topo", "-m"},
                                   sources.nvidia_smi_deadline);
   if (result && result->succeeded()) {
-    host.topology = result->output;
+    // Its heading is underlined on a terminal and elsewhere.
+    static const std::regex kEscape("\x1b\\[[0-9;]*m");
+    host.topology = std::regex_replace(result->output, kEscape, "");
   }
 }
 

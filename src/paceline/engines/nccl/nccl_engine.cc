@@ -2,6 +2,8 @@
 #include "paceline/engines/nccl/nccl_engine.h"
 
 #include <ATen/Functions.h>
+#include <fmt/format.h>
+#include <torch/csrc/cuda/nccl.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
@@ -53,6 +55,12 @@ std::unique_ptr<Engine> make_nccl_engine() {
 
 bool nccl_is_built() {
   return true;
+}
+
+std::string nccl_version() {
+  const std::uint64_t packed = torch::cuda::nccl::version();
+  return fmt::format(
+      "{}.{}.{}", packed >> 32U, packed >> 16U & 0xFFFFU, packed & 0xFFFFU);
 }
 
 }  // namespace paceline::engines

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 namespace paceline::engines {
 
@@ -11,5 +12,7 @@ class Engine;
 /// PACELINE_WITH_NCCL, no_nccl.cc (UsageError) without.
 std::unique_ptr<Engine> make_nccl_engine();
 bool nccl_is_built();
+/// "2.28.9"; empty without NCCL.
+std::string nccl_version();
 
 }  // namespace paceline::engines

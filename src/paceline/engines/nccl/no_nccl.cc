@@ -14,4 +14,8 @@ bool nccl_is_built() {
   return false;
 }
 
+std::string nccl_version() {
+  return "";
+}
+
 }  // namespace paceline::engines
