@@ -155,13 +155,21 @@ class Rank:
         if case.dtype == "bf16" and case.device == "cpu":
             # It leaves whole vectors as they were: pytorch#191763.
             fused = None
-        return torch.optim.SGD(
+        sgd = torch.optim.SGD(
             network.parameters(),
             lr=case.learning_rate,
             momentum=case.momentum,
             weight_decay=case.weight_decay,
             fused=fused,
         )
+        if fused and case.momentum:
+            # The fused kernel leaves momentum that it finds missing as memory
+            # was, where loss scaling skips the first step.
+            for parameter in network.parameters():
+                sgd.state[parameter]["momentum_buffer"] = torch.zeros_like(
+                    parameter
+                )
+        return sgd
 
     def parameter_groups(self, network):
         """With `bert-adamw` biases and normalizations have no weight decay."""
