@@ -214,3 +214,16 @@ function(paceline_add_test name)
     TEST_FILTER "${daily}"
     PROPERTIES ${properties})
 endfunction()
+
+# paceline_add_gpu_test(<name> COMMAND <command>... [ENVIRONMENT <list>])
+#
+# A test that needs a GPU, in builds that have the NCCL engine.  The preset
+# hides GPUs from all other tests.
+function(paceline_add_gpu_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;ENVIRONMENT")
+  if(PACELINE_WITH_NCCL)
+    add_test(NAME ${name} COMMAND ${arg_COMMAND})
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2 TIMEOUT 300 LABELS gpu
+      ENVIRONMENT "CUDA_VISIBLE_DEVICES=0;OMP_NUM_THREADS=1;${arg_ENVIRONMENT}")
+  endif()
+endfunction()

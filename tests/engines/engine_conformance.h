@@ -19,20 +19,16 @@
 
 namespace paceline::testing {
 
-/// This rank and the engine that it tests.
+/// This rank, and the engine that it tests with tensors on a device.
 struct RankUnderTest {
   std::string engine;
+  at::Device device{at::kCPU};
   const engines::RankContext* context = nullptr;
 };
 
 inline RankUnderTest& rank_under_test() {
   static RankUnderTest rank;
   return rank;
-}
-
-inline void set_rank(const std::string& engine,
-                     const engines::RankContext& context) {
-  rank_under_test() = {engine, &context};
 }
 
 inline const engines::RankContext& context() {
@@ -43,11 +39,16 @@ inline const std::string& engine() {
   return rank_under_test().engine;
 }
 
+inline at::Device device() {
+  return rank_under_test().device;
+}
+
 /// Of a channel between all ranks; `name` must be new.
 inline engines::ChannelSpec spec_of(const std::string& name) {
   auto spec =
       engines::channel_spec(context().world, name, context().world.self.world);
   spec.timeout = spec.operation_timeout = std::chrono::seconds(20);
+  spec.device = device();
   return spec;
 }
 
@@ -57,35 +58,37 @@ inline std::unique_ptr<engines::Channel> connect(const std::string& name) {
 
 inline int launch_ranks(const std::string& program,
                         const std::string& engine,
-                        int ranks) {
+                        int ranks,
+                        const std::string& device) {
   launch::JobLaunch job;
   job.serve_store = engines::serve_key_value_store;
   job.hosts = {{.host = launch::host_name(),
                 .ranks = ranks,
-                .argv = {program, "rank", engine}}};
+                .argv = {program, "rank", engine, device}}};
   job.mpirun = engines::find_engine(engine).mpirun;
   const auto outcome = launch::launch_job(job);
   std::printf("%s\n", outcome.message.c_str());
   return outcome.exit_code;
 }
 
-/// `launch ENGINE RANKS` starts the ranks, each of which runs all tests, all in
-/// the same order: a test is collective.
+/// `launch ENGINE RANKS DEVICE` starts the ranks, each of which runs all tests,
+/// all in the same order: a test is collective.  All ranks share a GPU.
 inline int run_or_launch(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
-  if (words.size() == 4 && words[1] == "launch") {
-    return launch_ranks(words[0], words[2], std::stoi(words[3]));
+  if (words.size() == 5 && words[1] == "launch") {
+    return launch_ranks(words[0], words[2], std::stoi(words[3]), words[4]);
   }
-  if (words.size() == 3 && words[1] == "rank") {
-    return engines::run_rank(launch::detect_launch(""),
-                             std::chrono::seconds(20),
-                             [&](const engines::RankContext& its_context) {
-                               set_rank(words[2], its_context);
-                               ::testing::InitGoogleTest();
-                               return RUN_ALL_TESTS();
-                             });
+  if (words.size() == 4 && words[1] == "rank") {
+    return engines::run_rank(
+        launch::detect_launch(""),
+        std::chrono::seconds(20),
+        [&](const engines::RankContext& its_context) {
+          rank_under_test() = {words[2], at::Device(words[3]), &its_context};
+          ::testing::InitGoogleTest();
+          return RUN_ALL_TESTS();
+        });
   }
-  std::fprintf(stderr, "%s launch ENGINE RANKS\n", argv[0]);
+  std::fprintf(stderr, "%s launch ENGINE RANKS DEVICE\n", argv[0]);
   return 2;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every engine must do, on real processes:
 //
-//   engine_conformance_test launch ENGINE RANKS
+//   engine_conformance_test launch ENGINE RANKS DEVICE
 //
 // starts the ranks, each of which runs all tests below, all in the same order;
 // a test is collective.
@@ -26,13 +26,18 @@ using plan::Reduce;
 constexpr auto kTypes = {
     at::kFloat, at::kDouble, at::kInt, at::kLong, at::kBFloat16, at::kHalf};
 
+at::TensorOptions of_type(at::ScalarType type) {
+  return at::TensorOptions(type).device(device());
+}
+
 // Element i of rank r is i % 7 + r: every sum of four is exact in 8 bits.
 at::Tensor values_of(int rank, std::int64_t n, at::ScalarType type) {
-  return (at::arange(n, at::kLong) % 7 + rank).to(type);
+  return (at::arange(n, of_type(at::kLong)) % 7 + rank).to(type);
 }
 
 at::Tensor sum_of(int world, std::int64_t n, at::ScalarType type) {
-  return ((at::arange(n, at::kLong) % 7) * world + world * (world - 1) / 2)
+  return ((at::arange(n, of_type(at::kLong)) % 7) * world +
+          world * (world - 1) / 2)
       .to(type);
 }
 
@@ -60,7 +65,7 @@ TEST(Conformance, bf16_sums_round_to_nearest_even) {
                                  channel->rank() == 0   ? 256
                                  : channel->rank() == 1 ? other
                                                         : 0,
-                                 at::kBFloat16);
+                                 of_type(at::kBFloat16));
     channel->all_reduce(values, Reduce::kSum)->wait();
     EXPECT_TRUE(values.eq(sum).all().item<bool>()) << values << sum;
   }
@@ -70,19 +75,21 @@ TEST(Conformance, means_divide_the_sum_once) {
   const auto channel = connect("mean");
   const int world = channel->world();
   for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf}) {
-    const auto mean = at::full({9}, world * channel->rank(), type);
+    const auto mean = at::full({9}, world * channel->rank(), of_type(type));
     channel->all_reduce(mean, Reduce::kMean)->wait();
     EXPECT_TRUE(mean.eq(world * (world - 1) / 2).all().item<bool>()) << type;
-    const auto shard = at::zeros({3}, type);
+    const auto shard = at::zeros({3}, of_type(type));
     channel
-        ->reduce_scatter(at::full({3 * world}, world * channel->rank(), type),
-                         shard,
-                         Reduce::kMean)
+        ->reduce_scatter(
+            at::full({3 * world}, world * channel->rank(), of_type(type)),
+            shard,
+            Reduce::kMean)
         ->wait();
     EXPECT_TRUE(shard.eq(world * (world - 1) / 2).all().item<bool>()) << type;
   }
-  EXPECT_THROW(channel->all_reduce(at::ones({5}, at::kLong), Reduce::kMean),
-               UsageError);
+  EXPECT_THROW(
+      channel->all_reduce(at::ones({5}, of_type(at::kLong)), Reduce::kMean),
+      UsageError);
 }
 
 TEST(Conformance, reduce_scatter_and_all_gather_are_exact) {
@@ -91,13 +98,13 @@ TEST(Conformance, reduce_scatter_and_all_gather_are_exact) {
   const auto all = channel->world() * n;
   for (const auto type : kTypes) {
     const auto want = sum_of(channel->world(), all, type);
-    const auto shard = at::zeros({n}, type);
+    const auto shard = at::zeros({n}, of_type(type));
     channel
         ->reduce_scatter(
             values_of(channel->rank(), all, type), shard, Reduce::kSum)
         ->wait();
     EXPECT_TRUE(shard.equal(want.narrow(0, n * channel->rank(), n))) << type;
-    const auto whole = at::zeros({all}, type);
+    const auto whole = at::zeros({all}, of_type(type));
     channel->all_gather(shard, whole)->wait();
     EXPECT_TRUE(whole.equal(want)) << type;
   }
@@ -120,7 +127,7 @@ TEST(Conformance, lists_are_gathered_in_rank_order) {
   std::vector<at::Tensor> inputs{values_of(channel->rank(), 12, at::kLong)};
   std::vector<std::vector<at::Tensor>> outputs(1);
   for (int rank = 0; rank < channel->world(); ++rank) {
-    outputs[0].push_back(at::zeros({12}, at::kLong));
+    outputs[0].push_back(at::zeros({12}, of_type(at::kLong)));
   }
   channel->process_group()->allgather(outputs, inputs)->wait();
   for (int rank = 0; rank < channel->world(); ++rank) {
@@ -173,7 +180,8 @@ TEST(Conformance, messages_match_by_tag_out_of_order) {
         {values_of(channel->rank() + tags[i] % 11, length(i), at::kFloat),
          next,
          tags[i]});
-    receives.push_back({at::zeros({length(j)}, at::kFloat), previous, tags[j]});
+    receives.push_back(
+        {at::zeros({length(j)}, of_type(at::kFloat)), previous, tags[j]});
   }
   for (const auto& work : channel->exchange(sends, receives)) {
     work->wait();
@@ -193,7 +201,7 @@ TEST(Conformance, a_message_may_be_shorter_than_its_room) {
       (channel->rank() + channel->world() - 1) % channel->world();
   constexpr std::int64_t kRoom = 40'000;
   const auto length = [](int rank) { return 10'000 * std::int64_t{rank} + 1; };
-  const at::Tensor room = at::full({kRoom}, -1, at::kFloat);
+  const at::Tensor room = at::full({kRoom}, -1, of_type(at::kFloat));
   const at::Tensor sent =
       values_of(channel->rank(), length(channel->rank()), at::kFloat);
   for (const auto& work :
@@ -232,14 +240,14 @@ TEST(Conformance, groups_translate_their_ranks) {
   spec.rank = rank / 2;
   spec.world = world / 2;
   const auto channel = engines::make_engine(engine())->connect(spec);
-  const auto sum = at::full({3}, rank, at::kLong);
+  const auto sum = at::full({3}, rank, of_type(at::kLong));
   channel->all_reduce(sum, Reduce::kSum)->wait();
   std::int64_t want = 0;
   for (const plan::Rank member : members) {
     want += member;
   }
   EXPECT_TRUE(sum.eq(want).all().item<bool>());
-  const auto last = at::full({3}, rank, at::kLong);
+  const auto last = at::full({3}, rank, of_type(at::kLong));
   channel->broadcast(last, spec.world - 1)->wait();
   EXPECT_TRUE(last.eq(members.back()).all().item<bool>());
 }
@@ -264,7 +272,8 @@ TEST(Deadline, ends_an_operation_that_no_peer_joins) {
   }
   const auto& channel =
       channels[static_cast<std::size_t>(context().world.self.rank)];
-  const auto work = channel->all_reduce(at::ones({100}), Reduce::kSum);
+  const auto work =
+      channel->all_reduce(at::ones({100}, of_type(at::kFloat)), Reduce::kSum);
   try {
     work->wait();
     ADD_FAILURE() << "it ended without its peers";

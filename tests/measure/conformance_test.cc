@@ -95,6 +95,7 @@ void train_as_rank(const engines::World& world,
                      .engine = engine.get(),
                      .rank = spec.rank,
                      .world = spec.world,
+                     .device = testing::test_device(),
                      .interface = spec.interface},
                     testing::irregular_options());
     const auto sent = testing::booked(trainer, testing::kSteps);

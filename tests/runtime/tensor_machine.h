@@ -26,13 +26,19 @@ namespace paceline::testing {
 class WholeNumbers {
  public:
   /// Rank `salted`, if there is one, has other gradients.
-  explicit WholeNumbers(plan::Rank world, plan::Rank salted = -1)
-      : unit_(world % 3 == 0 ? 27 : 1), salted_(salted) {}
+  explicit WholeNumbers(plan::Rank world,
+                        plan::Rank salted = -1,
+                        at::Device device = at::kCPU)
+      : unit_(world % 3 == 0 ? 27 : 1),
+        salted_(salted),
+        whole_numbers_(at::TensorOptions(at::kLong).device(device)) {}
+
+  at::Device device() const { return whole_numbers_.device(); }
 
   std::vector<at::Tensor> start(const plan::ModelShape& model) const {
     std::vector<at::Tensor> values;
     for (const plan::ParameterShape& shape : model.parameters) {
-      const at::Tensor places = at::arange(shape.elements, at::kLong) * 7 +
+      const at::Tensor places = at::arange(shape.elements, whole_numbers_) * 7 +
                                 static_cast<std::int64_t>(3 * values.size());
       values.push_back(whole(at::remainder(places, 5) - 2)
                            .reshape(shape.sizes)
@@ -49,7 +55,8 @@ class WholeNumbers {
     const std::int64_t salt = rank * 3 + step * 7 +
                               std::int64_t{11} * plan::index_of(parameter) +
                               (rank == salted_ ? 1 : 0);
-    const at::Tensor places = at::arange(values.numel(), at::kLong) * 5 + salt;
+    const at::Tensor places =
+        at::arange(values.numel(), whole_numbers_) * 5 + salt;
     return whole(at::remainder(places, 3) - 1).reshape(values.sizes()) +
            at::sign(values.detach()) * unit_;
   }
@@ -61,12 +68,15 @@ class WholeNumbers {
 
   std::int64_t unit_;  // divisible by the ranks in every step
   plan::Rank salted_;
+  at::TensorOptions whole_numbers_;
 };
 
 /// The buffers of one rank.  `parameters` is empty where it only serves.
 inline std::unique_ptr<runtime::FlatMemory> start_memory(
-    const plan::Setup& setup, const std::vector<at::Tensor>& parameters) {
-  auto memory = std::make_unique<runtime::FlatMemory>(setup, at::kCPU);
+    const plan::Setup& setup,
+    const std::vector<at::Tensor>& parameters,
+    at::Device device = at::kCPU) {
+  auto memory = std::make_unique<runtime::FlatMemory>(setup, device);
   if (!parameters.empty()) {
     memory->adopt(parameters);
   }
@@ -86,7 +96,7 @@ class TensorMachine final : public plan::Machine {
  public:
   TensorMachine(const plan::Planner& planner,
                 const plan::PlanWorld& world,
-                WholeNumbers numbers)
+                const WholeNumbers& numbers)
       : world_(world), numbers_(numbers) {
     for (plan::Rank rank = 0; rank < world.ranks(); ++rank) {
       const plan::PlanInput& input = world.input(rank);
@@ -94,7 +104,8 @@ class TensorMachine final : public plan::Machine {
       const bool trains = rank < planner.training_ranks(input);
       side.memory = start_memory(
           world.setup(rank),
-          trains ? numbers.start(input.model) : std::vector<at::Tensor>());
+          trains ? numbers.start(input.model) : std::vector<at::Tensor>(),
+          numbers.device());
       for (const plan::Variant variant : plan::variants_of(planner, input)) {
         side.flat.merge(runtime::moved_gradients(
             world.setup(rank),
