@@ -62,6 +62,13 @@ double parse_number(std::string_view where, std::string_view text) {
       });
 }
 
+double parse_momentum(std::string_view where, std::string_view text) {
+  return parse<double>(
+      where, text, "a number from 0 on, below 1,", [](double value) {
+        return value >= 0 && value < 1;
+      });
+}
+
 /// The option's value in its canonical form.  `where` names it in messages,
 /// row:key.
 std::string parse_option(const OptionInfo& option,
@@ -86,6 +93,8 @@ std::string parse_option(const OptionInfo& option,
     }
     case OptionKind::kNumber:
       return fmt::format("{}", parse_number(where, text));
+    case OptionKind::kMomentum:
+      return fmt::format("{}", parse_momentum(where, text));
     case OptionKind::kFraction:
       return fmt::format("{}", parse_fraction(where, text));
     case OptionKind::kTopology:

@@ -39,7 +39,7 @@ constexpr std::array kByteSchedulerOptions{
         "credit-mb",
         "16",
         "MiB a rank has under way on a communicator, as they cross, at which "
-        "no more start"},
+        "no more start; 0: one partition at a time"},
     OptionInfo{"order",
                "program",
                "program: the queue's order on the profile; priority: the first "

@@ -41,8 +41,8 @@ constexpr std::array kDilocoOptions{
                OptionKind::kNumber},
     OptionInfo{"outer-momentum",
                "0.9",
-               "the outer optimizer's Nesterov momentum",
-               OptionKind::kNumber},
+               "the outer optimizer's Nesterov momentum, below 1",
+               OptionKind::kMomentum},
     OptionInfo{"fragments",
                "1",
                "parts that cross at different steps, 1 to 6",
@@ -69,8 +69,10 @@ constexpr std::array kDilocoOptions{
 constexpr std::array kSlowMoOptions{
     interval("12", "steps from one average to the next, 1 to 500"),
     OptionInfo{"slow-lr", "1", "alpha: the slow step", OptionKind::kNumber},
-    OptionInfo{
-        "slow-momentum", "0.5", "beta: the slow momentum", OptionKind::kNumber},
+    OptionInfo{"slow-momentum",
+               "0.5",
+               "beta: the slow momentum, below 1",
+               OptionKind::kMomentum},
 };
 
 constexpr std::array kUpdateRules{
