@@ -68,6 +68,13 @@ TEST(BluefogFormat, SaysWhatHasNoTenSteps) {
             "# no iteration: 10 steps make one, and the case has 9\n");
 }
 
+TEST(BluefogFormat, SaysWhichStepsAreLeftOut) {
+  RunRecord run = two_iterations({{100, 200}});
+  run.configuration.steps = 25;
+  EXPECT_TRUE(render_bluefog({{run}}).ends_with(
+      "\n# the last 5 of 25 steps are in no iteration of 10\n"));
+}
+
 TEST(BluefogFormat, EveryRecordOnlyAppends) {
   const std::vector<RunRecord> all{two_iterations({{100, 200}}),
                                    two_iterations({{50, 50}, {60, 60}})};
