@@ -13,7 +13,7 @@
 namespace paceline::runtime {
 namespace {
 
-constexpr std::array kDivisor{3.0};
+constexpr std::array kDivisors{3.0};
 
 // Values, gradients and two state buffers, never the same twice within one.
 std::vector<at::Tensor> operands(std::int64_t elements) {
@@ -32,7 +32,7 @@ void update(const UpdateRule& rule,
   const auto states = plan::state_names(plan::shape_of(rule.name)).size();
   Call call;
   call.written = {plan::BufferId{0}, begin, count};
-  call.numbers = kDivisor;
+  call.numbers = kDivisors;
   for (std::size_t b = 0; b < 2 + states; ++b) {
     call.reads.push_back({whole[b].narrow(0, begin, count)});
   }
@@ -96,7 +96,7 @@ TEST(UpdateSlices, TensorsOfOneDimensionHaveNoWeightDecay) {
                         .weight_decay = 0.5,
                         .undecayed = {{plan::BufferId{0}, 6, 3}}};
   Call call;
-  call.numbers = kDivisor;
+  call.numbers = kDivisors;
   call.written = {plan::BufferId{0}, 0, 9};
   const at::Tensor matrix = at::ones({2, 3});
   const at::Tensor bias = at::ones({3});

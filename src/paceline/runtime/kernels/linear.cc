@@ -20,17 +20,46 @@ namespace {
 
 constexpr std::int64_t kBlock = 2048;  // elements, whose sum stays in the cache
 
-template <class T>
-void scale(T* __restrict sum, const T* __restrict values, T weight) {
+/// sum <- w0 a + w1 b + ..., or with `kAdds` sum + w0 a + w1 b + ...  The
+/// slices are read side by side, so that each stays a stream that the processor
+/// fetches ahead.
+template <bool kAdds, class T, class... Same>
+void sum_side_by_side(T* __restrict sum,
+                      const T* __restrict weights,
+                      const Same* __restrict... slices) {
   for (std::int64_t i = 0; i < kBlock; ++i) {
-    sum[i] = weight * values[i];
+    T value = kAdds ? sum[i] : T{-0.0};  // -0 + x is x, -0 too
+    const T* weight = weights;
+    ((value += *weight++ * slices[i]), ...);
+    sum[i] = value;
   }
 }
 
-template <class T>
-void add_scaled(T* __restrict sum, const T* __restrict values, T weight) {
-  for (std::int64_t i = 0; i < kBlock; ++i) {
-    sum[i] += weight * values[i];
+/// Some of the slices from `first` on, at `begin`; returns how many.
+template <bool kAdds, class T>
+std::size_t sum_some(T* sum,
+                     const std::vector<const T*>& slices,
+                     const std::vector<T>& weights,
+                     std::size_t first,
+                     std::int64_t begin) {
+  const T* w = &weights[first];
+  const auto at = [&](std::size_t i) { return slices[first + i] + begin; };
+  switch (const std::size_t left = slices.size() - first; left) {
+    case 1:
+      sum_side_by_side<kAdds>(sum, w, at(0));
+      return left;
+    case 2:
+      sum_side_by_side<kAdds>(sum, w, at(0), at(1));
+      return left;
+    case 3:
+      sum_side_by_side<kAdds>(sum, w, at(0), at(1), at(2));
+      return left;
+    case 4:
+      sum_side_by_side<kAdds>(sum, w, at(0), at(1), at(2), at(3));
+      return left;
+    default:
+      sum_side_by_side<kAdds>(sum, w, at(0), at(1), at(2), at(3), at(4));
+      return 5;
   }
 }
 
@@ -43,9 +72,9 @@ void sum_blocks(const std::vector<const T*>& slices,
   std::array<T, kBlock> sum;
   std::int64_t begin = 0;
   for (; begin + kBlock <= count; begin += kBlock) {
-    scale(sum.data(), slices[0] + begin, weights[0]);
-    for (std::size_t i = 1; i < slices.size(); ++i) {
-      add_scaled(sum.data(), slices[i] + begin, weights[i]);
+    std::size_t done = sum_some<false>(sum.data(), slices, weights, 0, begin);
+    while (done < slices.size()) {
+      done += sum_some<true>(sum.data(), slices, weights, done, begin);
     }
     std::copy(sum.begin(), sum.end(), out + begin);
   }
