@@ -143,27 +143,6 @@ TEST(World, keys_of_two_jobs_never_meet) {
   EXPECT_EQ(outside->get("key"), "theirs");
 }
 
-TEST(World, a_rank_without_its_rank_0_is_told_whose_place_it_came_to) {
-  const auto port = free_port();
-  const auto worlds = join_all(2, [&](launch::Launch& launch) {
-    launch.rendezvous =
-        launch::TcpRendezvous{"127.0.0.1", port, launch.self.rank == 0};
-  });
-  auto stranger = launch_of(1, 2, "x");
-  stranger.job = "other";
-  stranger.rendezvous = launch::TcpRendezvous{"127.0.0.1", port, false};
-  try {
-    join(stranger, milliseconds(300));
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              fmt::format("job 'job' meets at 127.0.0.1:{}, and rank 1 is of "
-                          "job 'other': give its ranks another place by "
-                          "--rendezvous, or all ranks one name of the job",
-                          port));
-  }
-}
-
 TEST(World, a_rank_of_another_launch_is_refused) {
   const auto listener = launch::listen_at("127.0.0.1", 0);
   const auto store =

@@ -208,13 +208,6 @@ std::shared_ptr<C10dStore> below(const C10dStore& store,
       C10dStore{c10::make_intrusive<c10d::PrefixStore>(prefix, store.store)});
 }
 
-std::string first_job_at(const C10dStore& store, const std::string& job) {
-  auto* of_job = dynamic_cast<c10d::PrefixStore*>(store.store.get());
-  PACELINE_CHECK(of_job != nullptr);
-  const StorePtr whole = of_job->getUnderlyingStore();
-  return whole->compareSet("paceline's first job", std::string(), job);
-}
-
 std::shared_ptr<launch::KeyValueStore> key_value_store_of(
     std::shared_ptr<C10dStore> store) {
   return std::make_shared<TorchKeyValueStore>(std::move(store));

@@ -27,10 +27,6 @@ std::shared_ptr<C10dStore> open_store(const launch::Launch& launch,
 std::shared_ptr<C10dStore> below(const C10dStore& store,
                                  const std::string& prefix);
 
-/// The job that was the first to say so at the rendezvous of `store`, which
-/// open_store() has opened for `job`; where none was, `job` is.
-std::string first_job_at(const C10dStore& store, const std::string& job);
-
 /// The store's short texts, over a connection of its own: calls on one
 /// connection exclude each other, and one that waits for a key would hold up
 /// the heartbeat.

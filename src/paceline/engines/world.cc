@@ -121,22 +121,11 @@ void agree_on_token(const launch::Launch& launch,
         place_of(launch)));
   }
   if (launch.self.rank == 0) {
-    first_job_at(*world.c10d, launch.job);
     store.set("token", claim);
   }
   const auto token = launch::wait_for(
       store, "token", 2 * timeout, launch::throw_if_stop_requested);
   if (!token) {
-    const std::string other = first_job_at(*world.c10d, launch.job);
-    if (other != launch.job) {
-      throw UsageError(fmt::format(
-          "job '{}' meets at {}, and rank {} is of job '{}': give its ranks "
-          "another place by --rendezvous, or all ranks one name of the job",
-          other,
-          place_of(launch),
-          launch.self.rank,
-          launch.job));
-    }
     throw WorldError(
         fmt::format("waiting for rank 0: no answer from a peer within {:g} s",
                     to_seconds(2 * timeout)));
