@@ -56,8 +56,8 @@ TEST(UpdateRules, AreRefusedWithTheRuleThatForbidsThem) {
   refused("diloco:fragments=7", "from 1 to 6");
   refused("bsp+diloco:fragments=2", "one bucket");
   refused("diloco:outer-lr=-1", "a number from 0 to 1000");
-  refused("diloco:outer-momentum=1", "a number from 0 on, below 1,");
-  refused("slowmo:slow-momentum=-0.1", "a number from 0 on, below 1,");
+  refused("diloco:outer-momentum=1", "a number of at least 0 and below 1");
+  refused("slowmo:slow-momentum=-0.1", "a number of at least 0 and below 1");
   for (const char* rule : {"local-sgd", "diloco", "slowmo"}) {
     refused(rule, "the loss cannot be scaled", true);
   }

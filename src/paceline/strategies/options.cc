@@ -64,7 +64,7 @@ double parse_number(std::string_view where, std::string_view text) {
 
 double parse_momentum(std::string_view where, std::string_view text) {
   return parse<double>(
-      where, text, "a number from 0 on, below 1,", [](double value) {
+      where, text, "a number of at least 0 and below 1", [](double value) {
         return value >= 0 && value < 1;
       });
 }

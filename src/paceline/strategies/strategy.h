@@ -43,7 +43,7 @@ enum class OptionKind : std::uint8_t {
   kCount,     // a whole number from 0 on
   kFraction,  // above 0, at most 1
   kNumber,    // from 0 to 1000
-  kMomentum,  // from 0 on, below 1
+  kMomentum,  // at least 0 and below 1
   kWord,      // one of `words`
   kTopology   // a TopologyChoice
 };

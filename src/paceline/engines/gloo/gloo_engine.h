@@ -7,8 +7,9 @@ namespace paceline::engines {
 
 class Engine;
 
-/// Gloo as the PyTorch wheel has it: TCP between CPUs.  CUDA tensors are
-/// staged through host memory by c10d.
+/// Gloo as the PyTorch wheel has it: TCP between CPUs.  CUDA tensors go
+/// through host memory: those of collectives in c10d, those of messages in
+/// HostStaging.
 ///
 /// Its reduce-scatter is an all-reduce inside (PyTorch 2.13; measured on the
 /// loopback): the wire carries 2(P-1)/P S where the ledger books the pattern's

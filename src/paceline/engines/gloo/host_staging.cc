@@ -13,7 +13,7 @@
 namespace paceline::engines {
 namespace {
 
-// The host's copy can be on its way while the host goes on.
+// Pinned: a copy between such memory and a GPU does not hold the host.
 at::Tensor pinned_like(const at::Tensor& tensor) {
   return at::empty(tensor.sizes(),
                    tensor.options().device(at::kCPU).pinned_memory(true));
@@ -43,7 +43,9 @@ class StagedReceive final : public c10d::Work {
 
   bool wait(std::chrono::milliseconds timeout) override {
     const bool done = received_->wait(timeout);
-    device_.copy_(host_, /*non_blocking=*/true);
+    if (done) {
+      device_.copy_(host_, /*non_blocking=*/true);
+    }
     return done;
   }
 

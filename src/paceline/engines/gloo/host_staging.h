@@ -7,13 +7,14 @@
 
 namespace paceline::engines {
 
-/// Sends and receives tensors on a GPU through memory of the host.  Gloo copies
-/// the tensors of its collectives itself; a message it reads from the pointer
-/// of the tensor, which on a GPU no host can read.
+/// Sends and receives tensors on a GPU through memory of the host.  c10d copies
+/// the tensors of Gloo's collectives to the host and back; the tensor of a
+/// message it does not copy, and Gloo cannot read memory of a GPU.
 ///
 /// A message leaves when the stream that was current at the call has done what
-/// was in it.  wait() of a receive puts the copy to the GPU into the stream
-/// that is current then, and takes the message to fill its room.
+/// was in it; until then a thread waits for it.  wait() of a receive puts the
+/// copy to the GPU into the stream that is current then.  The message has as
+/// many elements as the tensor that receives it.
 class HostStaging final : public BackendWrapper {
  public:
   using BackendWrapper::BackendWrapper;

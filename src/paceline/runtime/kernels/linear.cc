@@ -35,7 +35,8 @@ void sum_side_by_side(T* __restrict sum,
   }
 }
 
-/// Some of the slices from `first` on, at `begin`; returns how many.
+/// Adds one block, which begins at element `begin`, of the slices from `first`
+/// on, at most five of them; returns how many.
 template <bool kAdds, class T>
 std::size_t sum_some(T* sum,
                      const std::vector<const T*>& slices,
