@@ -105,12 +105,12 @@ TEST_F(VirtualTime, PricesAResumedRunOnAnotherCluster) {
 TEST_F(VirtualTime, ComputesAsFastAsTheNamedDevice) {
   const std::string line = std::string(kTraining) + "--virtual-time two.toml ";
   ASSERT_EQ(run(line + "--device-rate 0.01 --records slow.jsonl").exit_code, 0);
-  // 4 samples at 0.01 samples/s.  Links take milliseconds, and the update,
-  // timed on this machine, far less than the 10 s that are left to it.
+  // 4 samples at 0.01 samples/s.  Links take milliseconds; the update takes the
+  // share of the step that it takes on this machine, at most half of it.
   const auto steps = records::slowest_step_s(records("slow.jsonl").at(1));
   ASSERT_FALSE(steps.empty());
-  EXPECT_GT(steps[0], 100.0);
-  EXPECT_LT(steps[0], 410.0);
+  EXPECT_GT(steps[0], 399.0);
+  EXPECT_LT(steps[0], 800.0);
 }
 
 TEST_F(VirtualTime, KeepsTwoRatesOfADeviceApart) {
