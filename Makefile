@@ -79,7 +79,7 @@ nightly: test
 	  cmake --build --preset $$preset --parallel $(JOBS) && \
 	  ctest --preset $$preset --parallel $(JOBS) || exit 1; \
 	done
-	ctest --test-dir $(BUILD) --label-regex '^nightly$$' --no-tests=error --output-on-failure --parallel $(JOBS)
+	CUDA_VISIBLE_DEVICES= ctest --test-dir $(BUILD) --label-regex '^nightly$$' --no-tests=error --output-on-failure --parallel $(JOBS)
 	ctest --preset $(PRESET) --parallel $(JOBS) --schedule-random --repeat until-fail:10
 
 clean:

@@ -218,12 +218,18 @@ endfunction()
 # paceline_add_gpu_test(<name> COMMAND <command>... [ENVIRONMENT <list>])
 #
 # A test that needs a GPU, in builds that have the NCCL engine.  The preset
-# hides GPUs from all other tests.
+# hides GPUs from all other tests.  PACELINE_GPUS: how many this machine has.
+if(PACELINE_WITH_NCCL)
+  execute_process(COMMAND nvidia-smi --list-gpus
+    OUTPUT_VARIABLE _gpus ERROR_QUIET RESULT_VARIABLE _gpus_unknown)
+  string(REGEX MATCHALL "GPU [0-9]+" _gpus "${_gpus}")
+  list(LENGTH _gpus PACELINE_GPUS)
+endif()
 function(paceline_add_gpu_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;ENVIRONMENT")
   if(PACELINE_WITH_NCCL)
     add_test(NAME ${name} COMMAND ${arg_COMMAND})
     set_tests_properties(${name} PROPERTIES PROCESSORS 2 TIMEOUT 300 LABELS gpu
-      ENVIRONMENT "CUDA_VISIBLE_DEVICES=0;OMP_NUM_THREADS=1;${arg_ENVIRONMENT}")
+      ENVIRONMENT "CUDA_VISIBLE_DEVICES=0,1,2,3;OMP_NUM_THREADS=1;${arg_ENVIRONMENT}")
   endif()
 endfunction()

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <torch/cuda.h>
 
 #include "paceline/engines/c10d_store.h"
 #include "paceline/engines/channel_spec.h"
@@ -43,6 +44,17 @@ inline at::Device device() {
   return rank_under_test().device;
 }
 
+inline at::Device device_of(const std::string& type,
+                            const engines::RankContext& context) {
+  const at::Device device(type);
+  return device.is_cpu()
+             ? device
+             : at::Device(device.type(),
+                          static_cast<c10::DeviceIndex>(
+                              context.world.self.local_rank %
+                              static_cast<int>(torch::cuda::device_count())));
+}
+
 /// Of a channel between all ranks; `name` must be new.
 inline engines::ChannelSpec spec_of(const std::string& name) {
   auto spec =
@@ -72,7 +84,8 @@ inline int launch_ranks(const std::string& program,
 }
 
 /// `launch ENGINE RANKS DEVICE` starts the ranks, each of which runs all tests,
-/// all in the same order: a test is collective.  All ranks share a GPU.
+/// all in the same order: a test is collective.  DEVICE is cpu or cuda, where
+/// ranks take GPUs in turn.
 inline int run_or_launch(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
   if (words.size() == 5 && words[1] == "launch") {
@@ -83,7 +96,8 @@ inline int run_or_launch(int argc, char** argv) {
         launch::detect_launch(""),
         std::chrono::seconds(20),
         [&](const engines::RankContext& its_context) {
-          rank_under_test() = {words[2], at::Device(words[3]), &its_context};
+          rank_under_test() = {
+              words[2], device_of(words[3], its_context), &its_context};
           ::testing::InitGoogleTest();
           return RUN_ALL_TESTS();
         });
