@@ -105,11 +105,12 @@ TEST_F(VirtualTime, PricesAResumedRunOnAnotherCluster) {
 TEST_F(VirtualTime, ComputesAsFastAsTheNamedDevice) {
   const std::string line = std::string(kTraining) + "--virtual-time two.toml ";
   ASSERT_EQ(run(line + "--device-rate 0.01 --records slow.jsonl").exit_code, 0);
-  // 4 samples at 0.01 samples/s.  Links take milliseconds; the update takes the
-  // share of the step that it takes on this machine, at most half of it.
+  // 4 samples at 0.01 samples/s.  Links take milliseconds.  The update takes
+  // the share of the 400 s that it takes on this machine, and may end in the
+  // next step.
   const auto steps = records::slowest_step_s(records("slow.jsonl").at(1));
   ASSERT_FALSE(steps.empty());
-  EXPECT_GT(steps[0], 399.0);
+  EXPECT_GT(steps[0], 200.0);
   EXPECT_LT(steps[0], 800.0);
 }
 
