@@ -76,10 +76,8 @@ std::string run_text(const RunRecord& run) {
                           rate_text(rates[r]));
     }
   }
-  text += fmt::format("Total img/sec on {} {}(s): {}\n",
-                      c.ranks,
-                      device,
-                      rate_text(sums));
+  text += fmt::format(
+      "Total img/sec on {} {}(s): {}\n", c.ranks, device, rate_text(sums));
   if (const auto left = c.steps % kBatchesPerIteration; left > 0) {
     text += fmt::format("# the last {} of {} steps are in no iteration of {}\n",
                         left,
