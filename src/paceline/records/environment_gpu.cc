@@ -101,8 +101,8 @@ void collect_gpus(const HostSources& sources, HostEnvironment& host) {
                                   sources.nvidia_smi_deadline);
   if (result && result->succeeded()) {
     // Its heading is underlined on a terminal and elsewhere.
-    static const std::regex kEscape("\x1b\\[[0-9;]*m");
-    host.topology = std::regex_replace(result->output, kEscape, "");
+    static const std::regex escape("\x1b\\[[0-9;]*m");
+    host.topology = std::regex_replace(result->output, escape, "");
   }
 }
 
