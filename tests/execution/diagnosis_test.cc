@@ -62,6 +62,20 @@ TEST_F(DiagnosisTest, SaysHowLongAnOpIsNotDone) {
             "ranks is not done after 7.0 s");
 }
 
+TEST_F(DiagnosisTest, AHangBehindAnEndedStepIsSaidToBeThere) {
+  const auto hangs = [&] {
+    return diagnosis.hangs({0, kUpdateFirst}, std::chrono::seconds(4));
+  };
+  const std::string so_long =
+      "step 0: the training thread has not moved for 4.0 s, at ";
+  EXPECT_EQ(hangs(), so_long + "update, 8 bytes, values first.weight");
+  for (const auto op :
+       {kReduceSecond, kReduceFirst, kUpdateSecond, kUpdateFirst}) {
+    scheduler.complete({0, op});
+  }
+  EXPECT_EQ(hangs(), so_long + "the end of the step") << "step 1 is open";
+}
+
 TEST_F(DiagnosisTest, AFailedOpKeepsTheKindOfItsError) {
   const auto failed = [&](const auto& error) {
     std::rethrow_exception(diagnosis.failed(

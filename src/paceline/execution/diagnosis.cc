@@ -17,8 +17,13 @@ double seconds(std::chrono::nanoseconds time) {
 
 }  // namespace
 
+// A training thread may hang behind a wait for an op whose step has ended
+// since.
 std::string Diagnosis::describe(plan::OpRef ref) const {
-  return plan::describe(scheduler_.frontier().op(ref), model_, setup_);
+  const plan::Frontier& frontier = scheduler_.frontier();
+  const bool ended = frontier.idle() || ref.step < frontier.oldest().step;
+  return ended ? "the end of the step"
+               : plan::describe(frontier.op(ref), model_, setup_);
 }
 
 std::string Diagnosis::waited(plan::OpRef ref,
