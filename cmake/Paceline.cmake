@@ -221,7 +221,7 @@ endfunction()
 # hides GPUs from all other tests.  PACELINE_GPUS: how many this machine has.
 if(PACELINE_WITH_NCCL)
   execute_process(COMMAND nvidia-smi --list-gpus
-    OUTPUT_VARIABLE _gpus ERROR_QUIET RESULT_VARIABLE _gpus_unknown)
+    OUTPUT_VARIABLE _gpus ERROR_QUIET)
   string(REGEX MATCHALL "GPU [0-9]+" _gpus "${_gpus}")
   list(LENGTH _gpus PACELINE_GPUS)
 endif()

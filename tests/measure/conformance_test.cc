@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -82,6 +83,12 @@ std::vector<std::string> one_of_each_kind() {
           "bytescheduler:partition-mb=0.02,credit-mb=0.04"};
 }
 
+/// What ranks that are processes compute on.
+at::Device device_of_ranks() {
+  const char* device = std::getenv("PACELINE_TEST_DEVICE");
+  return device == nullptr ? at::kCPU : at::Device(device);
+}
+
 void train_as_rank(const engines::World& world,
                    const std::vector<std::string>& schedules) {
   const auto engine = engines::make_engine("gloo");
@@ -95,7 +102,7 @@ void train_as_rank(const engines::World& world,
                      .engine = engine.get(),
                      .rank = spec.rank,
                      .world = spec.world,
-                     .device = testing::test_device(),
+                     .device = device_of_ranks(),
                      .interface = spec.interface},
                     testing::irregular_options());
     const auto sent = testing::booked(trainer, testing::kSteps);

@@ -18,12 +18,6 @@
 
 namespace paceline::testing {
 
-/// What teams compute on: PACELINE_TEST_DEVICE (cuda:0), else the CPU.
-inline at::Device test_device() {
-  const char* device = std::getenv("PACELINE_TEST_DEVICE");
-  return device == nullptr ? at::kCPU : at::Device(device);
-}
-
 /// Runs `body` once per rank, each in a thread with a team over Gloo.  The
 /// exceptions of all ranks are returned, empty where a rank ended well.  A
 /// world that is not done after `deadline` ends the test program.
@@ -44,7 +38,6 @@ inline std::vector<std::string> run_team(
         team.engine = engine.get();
         team.rank = rank;
         team.world = world;
-        team.device = test_device();
         team.interface = "lo";
         body(team);
       } catch (const std::exception& e) {

@@ -30,7 +30,7 @@ inline std::vector<at::Tensor> gradients_after(measure::Trainer& trainer,
   trainer.drain();
   std::vector<at::Tensor> out;
   for (const at::Tensor& parameter : trainer.memory().parameters()) {
-    out.push_back(parameter.grad().detach().reshape({-1}).cpu().clone());
+    out.push_back(parameter.grad().detach().reshape({-1}).clone());
   }
   return out;
 }
