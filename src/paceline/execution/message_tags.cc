@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/execution/message_tags.h"
 
+#include <cstdint>
 #include <utility>
 #include <variant>
 
 #include "paceline/base/error.h"
+#include "paceline/plan/matching.h"
 
 namespace paceline::execution {
 namespace {
@@ -13,26 +15,25 @@ constexpr int kTags = 1 << 20;
 
 }  // namespace
 
-int MessageTags::next(const Direction& direction) {
-  int& next = next_[direction];
-  return std::exchange(next, (next + 1) % kTags);
-}
-
 void MessageTags::open(plan::Step step, const plan::CommPlan& plan) {
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
-    const auto* exchange = std::get_if<plan::Exchange>(&plan.ops[i].work);
-    if (exchange == nullptr) {
-      continue;
+  plan::Endpoints ends;
+  for (std::uint32_t i = 0; i < plan.ops.size(); ++i) {
+    ends.add(plan.ops[i], i);
+    if (const auto* exchange = std::get_if<plan::Exchange>(&plan.ops[i].work)) {
+      tags_[{step, static_cast<plan::OpIndex>(i)}] = {
+          .sends = std::vector<int>(exchange->sends.size()),
+          .receives = std::vector<int>(exchange->receives.size())};
     }
-    OfOp tags;
-    for (const plan::Message& message : exchange->sends) {
-      tags.sends.push_back(next({exchange->on, message.peer, true}));
+  }
+  for (const bool sent : {true, false}) {
+    for (const auto& [peer, of_peer] : sent ? ends.sends : ends.receives) {
+      int& next = next_[{peer.first, peer.second, sent}];
+      for (const plan::Endpoints::End& end : of_peer) {
+        OfOp& tags = tags_[{step, static_cast<plan::OpIndex>(end.item)}];
+        (sent ? tags.sends : tags.receives)[end.slot] =
+            std::exchange(next, (next + 1) % kTags);
+      }
     }
-    for (const plan::Message& message : exchange->receives) {
-      tags.receives.push_back(next({exchange->on, message.peer, false}));
-    }
-    tags_.emplace(plan::OpRef{step, static_cast<plan::OpIndex>(i)},
-                  std::move(tags));
   }
 }
 

@@ -31,8 +31,6 @@ class MessageTags {
  private:
   using Direction = std::tuple<plan::CommunicatorId, plan::Rank, bool>;
 
-  int next(const Direction& direction);
-
   std::map<Direction, int> next_;
   std::map<plan::OpRef, OfOp> tags_;
 };
