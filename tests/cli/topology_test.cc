@@ -42,28 +42,29 @@ TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
     }
     EXPECT_NE(text.find(words), std::string::npos) << words << text;
   };
-  says("ring -n 4",
-       "symmetric yes accepted by neighbor-allreduce with atc, awc, pga, "
-       "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs bf16, "
-       "ef-sign, topk, random-k, qsgd push-sum with atc; codecs bf16, ef-sign, "
-       "topk, random-k, qsgd win-put with atc, awc, pga, local-sgd second "
-       "eigenvalue");
+  says(
+      "ring -n 4",
+      "symmetric yes accepted by neighbor-allreduce with atc, awc, pga, "
+      "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs bf16, "
+      "ef-sign, topk, random-k, qsgd, powersgd push-sum with atc; codecs bf16, "
+      "ef-sign, topk, random-k, qsgd, powersgd win-put with atc, awc, pga, "
+      "local-sgd second eigenvalue");
   says("exp -n 8",
        "symmetric no: row 0, column 6 of the mixing matrix is 0.25, and row 6, "
        "column 0 is 0 accepted by neighbor-allreduce with atc, awc, pga, "
        "local-sgd, gradient-tracking, decentlam; codecs bf16, topk, random-k, "
-       "qsgd push-sum");
+       "qsgd, powersgd push-sum");
   says("exp -n 8", "refused exact-diffusion needs weights that are symmetric");
   says("exp -n 8", "needs symmetric weights, since with others the excess");
   says("edges:ring.txt -n 3",
-       "accepted by push-sum with atc; codecs bf16, topk, qsgd refused "
-       "'neighbor-allreduce' averages, "
+       "accepted by push-sum with atc; codecs bf16, topk, qsgd, powersgd "
+       "refused 'neighbor-allreduce' averages, "
        "so all rows and columns of the mixing matrix have to sum to 1; column "
        "0 (what is taken of rank 0) sums to 1.33333");
   says("one-peer-exp -n 8 --local-size 4 --machines",
        "accepted by hierarchical-neighbor-allreduce with atc, awc, pga, "
        "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs "
-       "bf16, ef-sign, topk, random-k, qsgd second");
+       "bf16, ef-sign, topk, random-k, qsgd, powersgd second");
 }
 
 TEST_F(Program, TopologyDrawsTheSteps) {

@@ -216,6 +216,7 @@ TEST(UpdateRules, RunWithEveryOptimizer) {
         "fusion+neighbor-allreduce:topology=ring+decentlam",
         "fusion+neighbor-allreduce:topology=ring+topk:density=0.1",
         "wfbp+neighbor-allreduce:topology=ring+random-k:density=0.1",
+        "fusion+neighbor-allreduce:topology=ring+powersgd:rank=2",
         "bytescheduler:partition-mb=0.02+neighbor-allreduce:topology=ring+"
         "ef-sign",
         "fusion+neighbor-allreduce:topology=ring+bf16+local-sgd:every=2",

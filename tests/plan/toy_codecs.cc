@@ -329,7 +329,9 @@ Results powersgd_right(const Kernel& work, const Reads& reads) {
 }
 
 Results powersgd_outer(const Kernel& work, const Reads& reads) {
-  Values values(size(work.writes[0].slice.count), 0.0), m = reads[1];
+  const bool has_residual = work.writes.size() > 1;
+  Values values(size(work.writes[0].slice.count), 0.0);
+  Values m = has_residual ? reads.back() : Values(values.size());
   for (const Factored& f : factored(work)) {
     for (std::size_t r = 0; r < f.rows; ++r) {
       if (f.rank == 0) {
@@ -340,13 +342,13 @@ Results powersgd_outer(const Kernel& work, const Reads& reads) {
         const std::size_t at = f.begin + r * f.columns + c;
         for (std::size_t k = 0; k < f.rank; ++k) {
           values[at] += reads[0][f.left + r * f.rank + k] *
-                        reads[2][f.right + c * f.rank + k];
+                        reads[1][f.right + c * f.rank + k];
         }
         m[at] -= values[at] / work.numbers.back();
       }
     }
   }
-  return {values, m};
+  return has_residual ? Results{values, m} : Results{values};
 }
 
 }  // namespace

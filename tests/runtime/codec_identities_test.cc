@@ -270,7 +270,7 @@ struct PowerSgd {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       results.push_back(at::zeros({144}, at::kDouble));
       run_powersgd_outer({},
-                         seeded_call({{lefts[i]}, {residuals[i]}, {rights[i]}},
+                         seeded_call({{lefts[i]}, {rights[i]}, {residuals[i]}},
                                      {{results[i]}, {residuals[i]}},
                                      with_ranks));
       EXPECT_TRUE(at::equal(results[i], results[0]));
@@ -322,6 +322,41 @@ TEST(PowerSgd, ConservesTheSumOfTheRanks) {
   EXPECT_LT((applied + left - given).abs().max().item<double>(), 1e-10);
   EXPECT_GT(left.abs().max().item<double>(), 0.1);
   EXPECT_EQ(left.narrow(0, 120, 24).abs().max().item<double>(), 0);
+}
+
+// Of one rank's M, with a Q that is drawn: a projection that keeps the rank's
+// share of 10 directions on average, and all of M once it is repeated.
+TEST(PowerSgd, KeepsItsShareOfAChangeWithAQThatIsDrawn) {
+  constexpr int kDraws = 200;
+  const std::vector<double> shapes{0, 12, 10, 3};
+  const at::Tensor m = noise(5).narrow(0, 0, 120).contiguous();
+  at::Tensor left = m.clone();
+  double kept = 0;
+  const auto coded = [&](const at::Tensor& of, plan::Step step) {
+    const at::Tensor residual = at::zeros_like(of),
+                     q = at::zeros({30}, of.options());
+    const at::Tensor p = at::zeros({36}, of.options());
+    const at::Tensor values = at::zeros_like(of);
+    run_powersgd_left(
+        {},
+        seeded_call(
+            {{of}, {residual}, {q}}, {{p}, {residual}, {q}}, shapes, step));
+    run_powersgd_right(
+        {}, seeded_call({{p}, {residual}}, {{p}, {q}}, shapes, step));
+    run_powersgd_outer({}, seeded_call({{p}, {q}}, {{values}}, shapes, step));
+    return values;
+  };
+  const auto square = [](const at::Tensor& of) {
+    return of.square().sum().item<double>();
+  };
+  for (int step = 0; step < kDraws; ++step) {
+    const at::Tensor values = coded(m, step);
+    EXPECT_NEAR(square(m - values) + square(values), square(m), 1e-9);
+    kept += square(values) / square(m) / kDraws;
+    left -= coded(left, step);
+  }
+  EXPECT_GT(kept, 0.3);
+  EXPECT_LT(square(left), 1e-18 * square(m));
 }
 
 // P Q^T is a projection of M, so it takes away no less than nothing; and the

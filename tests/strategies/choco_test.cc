@@ -147,8 +147,8 @@ World settled(const std::string& text, Rank ranks, double scale, Step steps) {
   return values_in(machine.toys.memory, plans);
 }
 
-/// A codec, gamma as written, and what it is.  Not random-k, of which the toy
-/// takes the same places in every step.
+/// A codec, gamma as written, and what it is.  Not random-k and powersgd, of
+/// which the toy draws the same in every step.
 struct Coded {
   const char* codec;
   const char* option;
@@ -289,7 +289,7 @@ class ChocoWorld : public ::testing::TestWithParam<Rank> {};
 // Buckets of 128, 128 and 256 values; a form for each neighbor of the ring.
 TEST_P(ChocoWorld, SendsTheClosedForm) {
   const Rank world = GetParam();
-  const PlanInput input = input_of(toy_model({{256}, {128}, {128}}), world);
+  PlanInput input = input_of(toy_model({{256}, {128}, {128}}), world);
   const std::int64_t degree = std::min(world - 1, 2);
   const auto sent = [&](const std::string& text) {
     const auto planner = make_planner(parse_strategy(text));
@@ -308,8 +308,33 @@ TEST_P(ChocoWorld, SendsTheClosedForm) {
             std::min(world - 1, 1) * (512 + 4 * 4));
   EXPECT_EQ(sent("wfbp+push-sum:topology=ring+qsgd"),
             degree * (512 + 4 * 4 + 4));
+  EXPECT_EQ(sent(ring + "powersgd"), degree * 4 * 512);
+  input.model.parameters[0].sizes = {16, 16};
+  input.model.parameters[2].sizes = {4, 2, 16};
+  EXPECT_EQ(sent(ring + "powersgd:rank=2"),
+            degree * 4 * (2 * (16 + 16) + 128 + 2 * (4 + 32)));
 }
 INSTANTIATE_TEST_SUITE_P(UpTo16, ChocoWorld, ::testing::Range(1, 17));
+
+// Of 16 and of 4 directions 2 are kept.
+TEST(Choco, TakesTheLeastShareOfPowerSgdsMatrices) {
+  PlanInput input = input_of(toy_model({{256}, {128}, {128}}), 2);
+  input.model.parameters[0].sizes = {16, 16};
+  input.model.parameters[2].sizes = {4, 2, 16};
+  const auto planner = make_planner(
+      parse_strategy("wfbp+neighbor-allreduce:topology=ring+powersgd:rank=2"));
+  const auto setup = planner->setup(input);
+  std::vector<double> steps;
+  for (const Op& op : planner->plan(input, setup, 0).ops) {
+    const auto* kernel = std::get_if<Kernel>(&op.work);
+    if (kernel != nullptr && kernel->name == "linear" &&
+        kernel->numbers.front() == 1 &&
+        kernel->writes[0].slice.buffer == setup.parameters[0].value.buffer) {
+      steps.push_back(kernel->numbers[1]);
+    }
+  }
+  EXPECT_EQ(steps, std::vector<double>(3, 2.0 / 16));
+}
 
 TEST(Choco, IsRefusedWithTheRuleThatForbidsIt) {
   const auto refused = [](const std::string& text, const std::string& why) {
@@ -324,8 +349,8 @@ TEST(Choco, IsRefusedWithTheRuleThatForbidsIt) {
         << text << ": '" << message << "'";
   };
   const std::string ring = "neighbor-allreduce:topology=ring+";
-  for (const char* codec : {"sign", "fp16", "gtopk", "powersgd"}) {
-    refused(ring + codec, "take bf16, ef-sign, topk, random-k, qsgd");
+  for (const char* codec : {"sign", "fp16", "gtopk"}) {
+    refused(ring + codec, "take bf16, ef-sign, topk, random-k, qsgd, powersgd");
   }
   refused(ring + "topk+gradient-tracking", "sends the parameters themselves");
   refused(ring + "topk+exact-diffusion", "sends the parameters themselves");

@@ -80,6 +80,8 @@ inline std::vector<std::string> strategy_texts() {
       "bytescheduler+neighbor-allreduce+topk:density=0.3",
       "dear+neighbor-allreduce:topology=exp+random-k:density=0.3+awc",
       "wfbp+push-sum:topology=star+topk:density=0.3",
+      "fusion+neighbor-allreduce:topology=ring+powersgd:rank=1",
+      "wfbp+push-sum:topology=star+powersgd+atc",
       "fusion+hierarchical-neighbor-allreduce:local=1+qsgd",
       "dear+neighbor-allreduce:topology=ring+ef-sign+awc:window=backward",
       "fusion+neighbor-allreduce:topology=ring+bf16+local-sgd:every=2",

@@ -119,7 +119,7 @@ void check_coded(const StrategySpec& spec) {
         spec.exchange.row->name));
   }
   const bool contracts =
-      spec.codec.row->make(spec.codec.options)->contraction().has_value();
+      spec.codec.row->make(spec.codec.options)->contraction({}).has_value();
   const auto able = [] {
     return fmt::format(
         "{}",
@@ -127,7 +127,7 @@ void check_coded(const StrategySpec& spec) {
             names_of(codecs(),
                      [](const auto& row) {
                        return row.guarantee != Guarantee::kNeutral &&
-                              row.make(resolve(row, {}, {}))->contraction();
+                              row.make(resolve(row, {}, {}))->contraction({});
                      }),
             ", "));
   };

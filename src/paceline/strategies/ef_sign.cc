@@ -62,7 +62,7 @@ class EfSign final : public CodecRule {
   }
 
   /// The share of normally distributed values: (|x|_1)^2 / (n |x|_2^2).
-  std::optional<Contraction> contraction() const override {
+  std::optional<Contraction> contraction(const ModelShape&) const override {
     return Contraction{.share = 2 / std::numbers::pi, .overshoots = true};
   }
 

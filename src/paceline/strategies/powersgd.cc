@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,10 @@ namespace {
 ///                  tensors as they are
 ///   extra memory   one residual a parameter, the factors
 ///   guarantee      every rank has the same result; the gradient is compressed
+///
+/// Of the change of one rank's parameters, which averages with neighbors send,
+/// P and Q are of that rank alone, and Q is drawn anew in each step: P Q^T = P
+/// P^T M is a projection onto r directions that lean towards the largest of M.
 ///
 /// Rows are the first dimension, columns all others.  Tensors of one dimension,
 /// and matrices that the factors would not make smaller, cross in the first
@@ -94,9 +99,47 @@ class PowerSgd final : public CodecRule {
     }
     parts.shapes.push_back(program.input().world);
     program.kernel("powersgd_outer",
-                   joined({{parts.left}, {residual}}, right),
+                   joined({{parts.left}}, joined(right, {{residual}})),
                    {{slice}, {residual}},
                    std::move(parts.shapes));
+  }
+
+  /// Q is of normal numbers, so the directions P keep at least the share of
+  /// directions that are drawn evenly.
+  std::optional<Contraction> contraction(
+      const ModelShape& model) const override {
+    Contraction least;
+    for (const ParameterShape& parameter : model.parameters) {
+      const Factors factors = factors_of(parameter);
+      if (factors.rank > 0) {
+        least.share = std::min(
+            least.share,
+            static_cast<double>(factors.rank) /
+                static_cast<double>(std::min(factors.rows, factors.columns)));
+      }
+    }
+    return least;
+  }
+
+  void forget(const Slice& slice, Program& program) const override {
+    CodecRule::forget(slice, program);
+    const Parts parts = parts_of(slice, program);
+    if (parts.right.count > 0) {
+      program.kernel("scatter", {}, {{parts.right}});  // drawn in encode()
+    }
+  }
+
+  void decode_from(const std::vector<Slice>& forms,
+                   const Slice& slice,
+                   Program& program) const override {
+    std::vector<Access> factors;
+    for (const Slice& form : forms) {
+      factors.push_back({form});
+    }
+    program.kernel("powersgd_outer",
+                   std::move(factors),
+                   {{slice}},
+                   parts_of(slice, program).shapes);
   }
 
  private:
@@ -150,8 +193,8 @@ class PowerSgd final : public CodecRule {
       } else if (begin < slice.count) {
         if (begin < 0 || begin + tensor.count > slice.count) {
           throw UsageError(fmt::format(
-              "powersgd takes whole tensors, and the schedule cuts '{}'; "
-              "take larger partitions or another schedule",
+              "powersgd takes whole tensors, and the schedule or the exchange "
+              "cuts '{}'; take larger partitions, or another of them",
               parameter.name));
         }
         parts.left.count += factors.left();

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
-#include "paceline/strategies/error_feedback.h"
 
 namespace paceline::strategies {
 namespace {
@@ -54,16 +53,29 @@ bool is_alone(const Mixing& row) {
 PublicCopies::PublicCopies(std::string_view who,
                            const Options& options,
                            std::unique_ptr<CodecRule> codec)
-    : who_(who),
-      codec_(std::move(codec)),
-      contraction_(*codec_->contraction()),
-      gamma_(options.number("gamma") == 0 ? contraction_.share
-                                          : options.number("gamma")) {}
+    : who_(who), codec_(std::move(codec)), gamma_(options.number("gamma")) {}
 
-void PublicCopies::check(const Topology& graph, Rank nodes) const {
+double PublicCopies::gamma(const ModelShape& model) const {
+  return gamma_ == 0 ? codec_->contraction(model)->share : gamma_;
+}
+
+std::vector<WireSlice> PublicCopies::forms_of(const Slice& slice,
+                                              const Program& program) const {
+  std::vector<WireSlice> forms;
+  for (int round = 0; round < codec_->rounds(program.input()); ++round) {
+    for (WireSlice& form : codec_->crossings(slice, round, program)) {
+      forms.push_back(std::move(form));
+    }
+  }
+  return forms;
+}
+
+void PublicCopies::check(const GraphNode& mine, const ModelShape& model) const {
+  const Topology& graph = mine.graph;
+  const Contraction contraction = *codec_->contraction(model);
   for (Step step = 0; step < graph.period(); ++step) {
     const std::string uneven =
-        contraction_.overshoots ? asymmetry_of(graph, nodes, step) : "";
+        contraction.overshoots ? asymmetry_of(graph, mine.nodes, step) : "";
     if (!uneven.empty()) {
       throw UsageError(fmt::format(
           "'{}' with a codec whose codes may exceed what they stand for needs "
@@ -72,19 +84,17 @@ void PublicCopies::check(const Topology& graph, Rank nodes) const {
           who_,
           uneven));
     }
-    for (Rank node = 0;
-         codec_->combination() == Combination::kOwnSum && node < nodes;
-         ++node) {
+    for (Rank node = 0; contraction.same_draws && node < mine.nodes; ++node) {
       const std::size_t all = graph.mixing(0, step).from.size();
-      const std::size_t mine = graph.mixing(node, step).from.size();
-      if (mine != all) {
+      const std::size_t here = graph.mixing(node, step).from.size();
+      if (here != all) {
         throw UsageError(fmt::format(
             "'{}' with a codec that draws the same places on all ranks needs "
             "programs of one length, and rank {} has {} neighbors where rank "
             "0 has {}; take topology=ring, or the codec topk",
             who_,
             node,
-            mine,
+            here,
             all));
       }
     }
@@ -95,7 +105,7 @@ void PublicCopies::extend(const PlanInput& input,
                           const std::vector<Bucket>& buckets,
                           const GraphNode& mine,
                           SetupBuilder& builder) const {
-  check(mine.graph, mine.nodes);
+  check(mine, input.model);
   PlanInput unscaled = input;  // no scale changes parameters
   unscaled.loss_scaling = false;
   codec_->extend(unscaled, buckets, builder);
@@ -118,15 +128,17 @@ void PublicCopies::start(const Slice& values,
                          CommunicatorId on,
                          Program& program) const {
   const Slice change = range_in(kChange, values, program);
-  const auto forms = codec_->crossings(change, 0, program);
+  const std::vector<WireSlice> forms = forms_of(change, program);
   if (forms.empty() || is_alone(mixing)) {
     return;
   }
   const Slice decoded = range_in(kDecoded, values, program);
   const Slice copy = range_in(copy_name(program.phase()), values, program);
   program.kernel("linear", {{values}, {copy}}, {{change}}, {1, -1});
-  forget_residual(change, program);
-  codec_->encode(change, 0, program);
+  codec_->forget(change, program);
+  for (int round = 0; round < codec_->rounds(program.input()); ++round) {
+    codec_->encode(change, round, program);
+  }
   send(forms, mixing, on, program);
   std::vector<Slice> mine;
   for (const WireSlice& form : forms) {
@@ -144,7 +156,7 @@ void PublicCopies::finish(const Slice& values,
                           const Mixing& mixing,
                           Program& program) const {
   const Slice change = range_in(kChange, values, program);
-  const auto forms = codec_->crossings(change, 0, program);
+  const std::vector<WireSlice> forms = forms_of(change, program);
   if (forms.empty() || is_alone(mixing)) {
     return;
   }
@@ -159,10 +171,11 @@ void PublicCopies::finish(const Slice& values,
     add(decoded, mixing.from[i].weight, pull, program);
   }
   std::vector<Access> reads{{values}, {pull}};
-  std::vector<double> weights{1, gamma_};
+  const double step = gamma(program.input().model);
+  std::vector<double> weights{1, step};
   if (const double excess = excess_of(mixing); excess != 0) {
     reads.push_back({range_in(kOrigin, values, program)});
-    weights.push_back(gamma_ * excess);
+    weights.push_back(step * excess);
   }
   program.kernel("linear", std::move(reads), {{values}}, std::move(weights));
 }
@@ -175,7 +188,7 @@ void PublicCopies::add_inboxes(const std::vector<Bucket>& buckets,
   std::vector<Buffer> crossing;
   const Program program(input, builder.setup(), {.buckets = buckets});
   for (const Bucket& bucket : buckets) {
-    for (const WireSlice& form : codec_->crossings(bucket.values, 0, program)) {
+    for (const WireSlice& form : forms_of(bucket.values, program)) {
       const Buffer& of = builder.setup().buffers[index_of(form.mine.buffer)];
       if (std::ranges::find(crossing, of.name, &Buffer::name) ==
           crossing.end()) {
@@ -211,8 +224,8 @@ void PublicCopies::add(const Slice& decoded,
                        double weight,
                        const Slice& sum,
                        Program& program) const {
-  program.kernel(
-      "linear", {{sum}, {decoded}}, {{sum}}, {1, weight * contraction_.factor});
+  const double factor = codec_->contraction(program.input().model)->factor;
+  program.kernel("linear", {{sum}, {decoded}}, {{sum}}, {1, weight * factor});
 }
 
 void refuse_gamma(std::string_view who, const Options& options) {

@@ -66,11 +66,15 @@ class PublicCopies {
               const Mixing& mixing,
               Program& program) const;
 
-  double gamma() const { return gamma_; }
+  /// The step of an average.
+  double gamma(const ModelShape& model) const;
   const CodecRule& codec() const { return *codec_; }
 
  private:
-  void check(const Topology& graph, Rank nodes) const;
+  void check(const GraphNode& mine, const ModelShape& model) const;
+  /// What crosses of a slice, in the order of the codec's rounds.
+  std::vector<WireSlice> forms_of(const Slice& slice,
+                                  const Program& program) const;
   void add_inboxes(const std::vector<Bucket>& buckets,
                    std::size_t degree,
                    const PlanInput& input,
@@ -79,7 +83,7 @@ class PublicCopies {
             const Mixing& mixing,
             CommunicatorId on,
             Program& program) const;
-  /// sum <- sum + weight * the decoded form, as the contraction scales it
+  /// sum <- sum + weight * the decoded form, as the Contraction scales it
   void add(const Slice& decoded,
            double weight,
            const Slice& sum,
@@ -87,8 +91,7 @@ class PublicCopies {
 
   std::string_view who_;
   std::unique_ptr<CodecRule> codec_;
-  Contraction contraction_;
-  double gamma_;
+  double gamma_;  // 0: the share that the codec keeps
 };
 
 /// Throws UsageError where a strategy without a codec has the option `gamma`.

@@ -188,10 +188,11 @@ class PushSum final : public ExchangeRule {
       program.exchange(
           on(program), Neighbors::sends(mixing, weight), std::move(receives));
     }
-    program.kernel("linear",
-                   std::move(reads),
-                   {{next}},
-                   shares(mixing, copies_ ? copies_->gamma() : 1));
+    program.kernel(
+        "linear",
+        std::move(reads),
+        {{next}},
+        shares(mixing, copies_ ? copies_->gamma(program.input().model) : 1));
   }
 
   Neighbors neighbors_;

@@ -75,7 +75,7 @@ class Qsgd final : public CodecRule {
 
   /// Unbiased, of variance (tau - 1) |x|^2, so C(x) / tau is a contraction:
   /// lemma 3.1 of the paper, and example (iii) of arXiv:1902.00340.
-  std::optional<Contraction> contraction() const override {
+  std::optional<Contraction> contraction(const ModelShape&) const override {
     const auto block = static_cast<double>(block_);
     const auto levels = static_cast<double>(levels_);
     const double tau =

@@ -62,8 +62,8 @@ class RandomK final : public CodecRule {
     }
   }
 
-  std::optional<Contraction> contraction() const override {
-    return Contraction{.share = sparse_.density()};
+  std::optional<Contraction> contraction(const ModelShape&) const override {
+    return Contraction{.share = sparse_.density(), .same_draws = true};
   }
 
   void decode_from(const std::vector<Slice>& forms,

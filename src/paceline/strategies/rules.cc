@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "paceline/base/error.h"
+#include "paceline/strategies/error_feedback.h"
 
 namespace paceline::strategies {
 
@@ -157,6 +158,10 @@ void CodecRule::decode(const Slice& slice, Program& program) const {
     forms.push_back(gathered ? crossing.all : crossing.mine);
   }
   decode_from(forms, slice, program);
+}
+
+void CodecRule::forget(const Slice& slice, Program& program) const {
+  forget_residual(slice, program);
 }
 
 void CodecRule::decode_from(const std::vector<Slice>&,

@@ -58,6 +58,8 @@ struct Contraction {
   /// Whether some values are decoded as more than twice what they are, as where
   /// all have one size.
   bool overshoots = false;
+  /// Whether a form is decoded by what the rank that decodes it drew itself.
+  bool same_draws = false;
 };
 
 /// The form in which a slice is sent.
@@ -101,14 +103,20 @@ class CodecRule {
                             const std::vector<Bucket>& /*buckets*/,
                             SetupBuilder& /*builder*/) const {}
 
-  /// What is known of one rank's form; none where it is no image of its values.
-  virtual std::optional<Contraction> contraction() const {
+  /// What is known of one rank's form, of changes of a model's parameters that
+  /// the codec has not seen before; none where it is no image of its values.
+  virtual std::optional<Contraction> contraction(
+      const ModelShape& /*model*/) const {
     return std::nullopt;
   }
 
-  /// Appends what turns `forms`, one for each of the round's crossings, into
+  /// Appends what makes the codec's memory of `slice` that of the first step.
+  virtual void forget(const Slice& slice, Program& program) const;
+
+  /// Appends what turns `forms`, one for each crossing of the rounds, into
   /// values: the sum over the ranks whose forms they hold.  Codecs that have a
-  /// contraction() have it.
+  /// contraction() have it; their rounds then follow each other with nothing
+  /// that crosses between them.
   virtual void decode_from(const std::vector<Slice>& forms,
                            const Slice& slice,
                            Program& program) const;

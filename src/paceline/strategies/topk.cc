@@ -53,7 +53,7 @@ class TopK final : public CodecRule {
         {.name = kAllPlaces, .dtype = DType::kI32, .elements = all});
   }
 
-  std::optional<Contraction> contraction() const override {
+  std::optional<Contraction> contraction(const ModelShape&) const override {
     return Contraction{.share = sparse_.density()};
   }
 

@@ -102,7 +102,6 @@ void run_powersgd_right(const UpdateRule& /*rule*/, const Call& call) {
 
 void run_powersgd_outer(const UpdateRule& /*rule*/, const Call& call) {
   const at::NoGradGuard no_grad;
-  const double ranks = call.numbers.back();
   each_matrix(call, [&](const Matrix& matrix) {
     const at::Tensor values = matrix.of(call.writes[0].front());
     const at::Tensor p = matrix.p(call.reads[0].front());
@@ -110,8 +109,11 @@ void run_powersgd_outer(const UpdateRule& /*rule*/, const Call& call) {
       values.copy_(p);
       return;
     }
-    values.copy_(at::mm(p, matrix.q(call.reads[2].front()).t()));
-    matrix.of(call.writes[1].front()).sub_(values, 1 / ranks);
+    values.copy_(at::mm(p, matrix.q(call.reads[1].front()).t()));
+    if (call.writes.size() > 1) {
+      const double ranks = call.numbers.back();
+      matrix.of(call.writes[1].front()).sub_(values, 1 / ranks);
+    }
   });
 }
 
