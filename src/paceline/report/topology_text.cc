@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/text.h"
 #include "paceline/report/console.h"
 #include "paceline/report/text.h"
 #include "paceline/strategies/topology_analysis.h"
@@ -223,12 +224,11 @@ std::string topology_text(const TopologyView& view) {
   const plan::Step period = view.topology.period();
   const auto& [count, local] = view.nodes;
   std::string text = fmt::format(
-      "{}{}, {} ranks on {} machine{}, {}\n\n",
+      "{}{}, {} on {}, {}\n\n",
       view.name,
       view.of_machines ? " of machines" : "",
-      count,
-      count / local,
-      count == local ? "" : "s",
+      counted(count, "rank"),
+      counted(count / local, "machine"),
       period == 1 ? "static" : fmt::format("repeats after {} steps", period));
   const std::string uneven = first_flaw(view, [&](plan::Step step) {
     return strategies::imbalance_of(

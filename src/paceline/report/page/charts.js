@@ -228,7 +228,8 @@ const paceline = (() => {
   }
 
   // One mark list for the points of a series, in the looks that it asks for.
-  function seriesMarks(series, i, kind) {
+  function seriesMarks(series, kind) {
+    const i = series.style;
     const stroke = series.look === "reference" ? "var(--soft)" : color(i);
     const strokeDasharray = series.look === "reference" ? "5 4" : dash(i);
     const data = series.points;
@@ -299,14 +300,15 @@ const paceline = (() => {
       marks: [
         ...bottom(spec.along, columns),
         ...side(spec.value, rows),
-        ...spec.series.flatMap((series, i) => seriesMarks(series, i, spec.kind)),
+        ...spec.series.flatMap((series) => seriesMarks(series, spec.kind)),
       ],
     });
   }
 
   const SVG = "http://www.w3.org/2000/svg";
 
-  function swatch(series, i, kind) {
+  function swatch(series, kind) {
+    const i = series.style;
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("width", 30);
     svg.setAttribute("height", 12);
@@ -340,16 +342,18 @@ const paceline = (() => {
   function legend(spec) {
     const box = document.createElement("div");
     box.className = "legend";
-    spec.series.forEach((series, i) => {
+    spec.series.forEach((series) => {
       const entry = document.createElement("span");
-      entry.append(swatch(series, i, spec.kind), series.name);
+      entry.append(swatch(series, spec.kind), series.name);
       box.append(entry);
     });
     return box;
   }
 
-  // The chart as an element of this width.
+  // The chart as an element of this width.  A series without a style has the
+  // number of its place.
   function draw(spec, width) {
+    (spec.series ?? []).forEach((series, i) => { series.style ??= i; });
     const inRows = spec.kind === "bars" || spec.kind === "boxes";
     const svg = spec.kind === "bars" ? bars(spec, width)
       : spec.kind === "boxes" ? boxes(spec, width)

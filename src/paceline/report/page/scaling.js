@@ -18,6 +18,17 @@ Object.assign(paceline, (() => {
   const curveName = ({ source, strategy }) =>
     source === "measured" ? strategy : `${strategy} (${source})`;
 
+  // A function from a case to the number of its color, shape and dashes, which
+  // are the same in all charts of the group, whatever the link.
+  function styles(group) {
+    const withoutLink = (one) => curveKey(
+      { ...one, configuration: { ...one.configuration, link: null } });
+    const keys = d3.groups(group.cases, withoutLink)
+      .filter(([, members]) => members.length > 1)
+      .map(([key]) => key);
+    return (one) => keys.indexOf(withoutLink(one));
+  }
+
   // Throughput by ranks; null where no strategy has two numbers of ranks.
   function scaling(group) {
     const cases = group.cases.filter((one) => one.throughput);
@@ -25,10 +36,12 @@ Object.assign(paceline, (() => {
       .filter((members) => members.length > 1);
     if (!curves.length) return null;
     const links = new Set(cases.map((one) => one.configuration.link));
+    const style = styles(group);
     const series = curves.map((members) => ({
       name: [curveName(members[0]),
         links.size > 1 ? members[0].configuration.link : ""].filter(Boolean).join(", "),
       look: lookOf(members[0]), boxes: [],
+      ...(links.size > 1 ? {} : { style: style(members[0]) }),
       points: d3.sort(members, (one) => one.ranks).map((one) =>
         point(one.label, one.throughput, { along: one.ranks })),
     }));
@@ -61,19 +74,21 @@ Object.assign(paceline, (() => {
     const bases = cases.filter((one) => baselines.has(one.label));
     const others = cases.filter((one) => !bases.includes(one));
     const links = paceline.linksOf(others);
+    const style = styles(group);
     return bases.length !== 1 ? []
-      : links.length < 2 ? [growingBars(others, bases[0], "")]
+      : links.length < 2 ? [growingBars(others, bases[0], "", style)]
       : links.map((link) => growingBars(
-        others.filter((one) => one.configuration.link === link), bases[0], link));
+        others.filter((one) => one.configuration.link === link), bases[0], link, style));
   }
 
   // One of these charts; null where there is nothing to compare.
-  function growingBars(cases, base, link) {
+  function growingBars(cases, base, link, style) {
     const curves = d3.groups(cases, curveKey)
       .map(([, members]) => members).filter((members) => members.length > 1);
     if (!curves.length || curves.length > MOST_BARS) return null;
     const series = curves.map((members) => ({
       name: curveName(members[0]), look: lookOf(members[0]), boxes: [],
+      style: style(members[0]),
       points: d3.sort(members, (one) => one.ranks).map((one) =>
         point(one.label, one.throughput, { along: one.ranks })),
     }));
@@ -118,17 +133,18 @@ Object.assign(paceline, (() => {
         }),
         ...placed.flatMap((data, i) => [
           Plot.rect(data, {
-            x1: "x1", x2: "x2", y1: 0, y2: "value", stroke: color(i),
-            fill: bars[i].look === "other" ? "var(--paper)" : color(i),
-            fillOpacity: 0.35, strokeDasharray: dash(i),
+            x1: "x1", x2: "x2", y1: 0, y2: "value", stroke: color(bars[i].style),
+            fill: bars[i].look === "other" ? "var(--paper)" : color(bars[i].style),
+            fillOpacity: 0.35, strokeDasharray: dash(bars[i].style),
             title: (d) => [d.name, d.text].filter(Boolean).join("\n"),
           }),
           Plot.ruleX(data.filter((d) => d.low !== undefined), {
             x: "x", y1: "low", y2: "high", stroke: "var(--whisker)", strokeWidth: 1.5,
           }),
           Plot.dot(data, {
-            x: "x", y: "value", symbol: symbol(i), r: 3.5, stroke: color(i),
-            strokeWidth: 1.6, fill: bars[i].look === "other" ? "var(--paper)" : color(i),
+            x: "x", y: "value", symbol: symbol(bars[i].style), r: 3.5,
+            stroke: color(bars[i].style), strokeWidth: 1.6,
+            fill: bars[i].look === "other" ? "var(--paper)" : color(bars[i].style),
           }),
         ]),
         Plot.rect(boxes, {

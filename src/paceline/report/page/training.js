@@ -21,7 +21,7 @@ Object.assign(paceline, (() => {
     const drawn = (y) => y !== null && (accuracies || y > 0);
     const shown = accuracies ? 4 : 3;
     const series = group.cases.slice(0, MOST_LINES).map((one, i) => ({
-      name: one.name, look: "measured", boxes: [],
+      name: one.name, look: "measured", boxes: [], style: i,
       points: one.points.filter((point) => drawn(point[shown]))
         .map((point) => ({ along: reach(point, one, i), value: point[shown] }))
         .filter((point) => point.along !== null),
