@@ -345,7 +345,7 @@ TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
   EXPECT_EQ(each.out.find("--local-size"), std::string::npos) << each.out;
   expect_refused(
       "run --model mlp --ranks 6 --local-size 4 --print-launch slurm",
-      "paceline: --ranks-per-host: '4', but 6 ranks do not fill");
+      "paceline: --local-size: '4', but 6 ranks do not fill");
   expect_refused("run quick --print-launch torchrun",
                  "paceline: --print-launch: say for how many ranks");
   expect_refused("run quick -H a:4,b:4 --print-launch mpirun",

@@ -129,11 +129,13 @@ int most_ranks(const RawSettings& raw) {
 }
 
 /// One number is that of every host.
-std::vector<int> on_hosts_of(const std::vector<int>& given, int most) {
+std::vector<int> on_hosts_of(const std::vector<int>& given,
+                             int most,
+                             const std::string& where) {
   const int local = given.front();
   return given.size() > 1 || most <= local
              ? given
-             : experiment::equal_hosts(most, local, "--ranks-per-host");
+             : experiment::equal_hosts(most, local, where);
 }
 
 std::vector<int> hosts_of(const RawSettings& raw) {
@@ -148,10 +150,11 @@ std::vector<int> hosts_of(const RawSettings& raw) {
     if (std::ranges::adjacent_find(c.ranks_per_host,
                                    std::ranges::not_equal_to()) !=
         c.ranks_per_host.end()) {
-      throw UsageError(
-          "--ranks-per-host: a launch line gives every host as many ranks");
+      throw UsageError(given->second.front().where +
+                       ": a launch line gives every host as many ranks");
     }
-    return on_hosts_of(c.ranks_per_host, most_ranks(raw));
+    return on_hosts_of(
+        c.ranks_per_host, most_ranks(raw), given->second.front().where);
   }
   const int most = most_ranks(raw);
   if (most < 1) {
