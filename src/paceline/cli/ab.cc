@@ -11,8 +11,8 @@
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"
 #include "paceline/base/shell.h"
-#include "paceline/cli/alternate.h"
 #include "paceline/cli/argument_checks.h"
+#include "paceline/measure/alternate.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/store.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-DiffFlags::Side side_of(const Alternation::Side& side) {
+DiffFlags::Side side_of(const measure::Alternation::Side& side) {
   return {fmt::format("{}: {}", side.name, shell_command(side.command)),
           records::read_records(side.records).records};
 }
@@ -105,14 +105,14 @@ int AbCommand::run() const {
         "COMMAND_B");
   }
   const fs::path folder = make_folder(out_);
-  Alternation wanted;
+  measure::Alternation wanted;
   wanted.sides[0] = {"A", commands_[0], folder / "a.jsonl", folder / "a.log"};
   wanted.sides[1] = {"B", commands_[1], folder / "b.jsonl", folder / "b.log"};
   wanted.runs = runs_;
   wanted.needs_records = flags_.needs_steps();
   wanted.seed = flags_.seed();
   wanted.deadline = to_milliseconds(timeout_s_);
-  const AlternationEnd end = alternate(wanted);
+  const measure::AlternationEnd end = measure::alternate(wanted);
   fmt::print(stderr,
              "records: {}, {}\n",
              wanted.sides[0].records,

@@ -257,7 +257,7 @@ void CommCommand::check_fit(const std::vector<measure::CommRow>& rows) const {
         "--fit: a line needs two sizes of an operation; see --min, --max and "
         "--factor");
   }
-  check_fit_file(fit_.path, choice_.file);
+  predict::check_fit_file(fit_.path, choice_.file);
 }
 
 int CommCommand::run(const std::vector<std::string>& command_line) {

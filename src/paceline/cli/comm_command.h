@@ -44,7 +44,7 @@ class CommCommand {
   std::string format_ = "table", records_, rendezvous_, ssh_command_;
   cluster::ClusterChoice choice_;
   std::optional<cluster::Cluster> cluster_;  // whose hosts we start
-  FitFile fit_;
+  predict::FitFile fit_;
   double timeout_ = 60;
   measure::CommSessionOptions options_;
   std::optional<CommResults> results_;  // of whoever shows them

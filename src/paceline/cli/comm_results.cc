@@ -11,8 +11,9 @@
 
 #include "paceline/base/file.h"
 #include "paceline/base/text.h"
-#include "paceline/cli/comm_fit.h"
 #include "paceline/measure/results.h"
+#include "paceline/plan/ranks_per_host.h"
+#include "paceline/predict/comm_fit.h"
 #include "paceline/report/comm_table.h"
 #include "paceline/report/formats.h"
 
@@ -20,13 +21,13 @@ namespace paceline::cli {
 namespace {
 
 std::vector<cluster::ClusterHost> hosts_of(
-    const std::vector<std::string>& ranks) {
+    const std::vector<std::string>& host_of_rank) {
   std::vector<cluster::ClusterHost> hosts;
-  for (const std::string& name : ranks) {
-    if (hosts.empty() || hosts.back().name != name) {
-      hosts.push_back({.name = name, .slots = 0, .interface = {}});
-    }
-    ++hosts.back().slots;
+  std::size_t first = 0;
+  for (const int ranks : plan::ranks_per_host<std::string>(host_of_rank)) {
+    hosts.push_back(
+        {.name = host_of_rank[first], .slots = ranks, .interface = {}});
+    first += static_cast<std::size_t>(ranks);
   }
   return hosts;
 }
@@ -89,10 +90,10 @@ int CommResults::show(const measure::CommResult& result,
   }
   fmt::print(stderr, "records: {}\n", options_.records);
   if (!options_.fit.path.empty()) {
-    fmt::print(
-        stderr,
-        "{}\n",
-        write_fits(options_.fit, hosts_of(result.hosts), result.records));
+    fmt::print(stderr,
+               "{}\n",
+               predict::write_fits(
+                   options_.fit, hosts_of(result.hosts), result.records));
   }
   return code;
 }

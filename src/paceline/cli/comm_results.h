@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "paceline/cli/comm_fit.h"
 #include "paceline/measure/comm_findings.h"
+#include "paceline/predict/comm_fit.h"
 
 namespace paceline::cli {
 
@@ -15,7 +15,7 @@ class CommResults {
   struct Options {
     std::string format = "table";
     std::string records{};  // a file; empty: results/comm-<utc>.jsonl
-    FitFile fit{};
+    predict::FitFile fit{};
     std::size_t rows = 0;  // operations and sizes to be measured
   };
 

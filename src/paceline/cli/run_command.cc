@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "paceline/base/error.h"
-#include "paceline/cli/batch_search.h"
 #include "paceline/cli/catalogue.h"
 #include "paceline/cli/dry_run.h"
 #include "paceline/cli/print_launch.h"
@@ -19,13 +18,14 @@
 #include "paceline/experiment/job_spec.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/launch/detect_launch.h"
-#include "paceline/launch/job_launch.h"
 #include "paceline/launch/network_interface.h"
 #include "paceline/launch/supervisor_signals.h"
+#include "paceline/measure/batch_search.h"
 #include "paceline/measure/job_hosts.h"
 #include "paceline/measure/rank.h"
 #include "paceline/measure/run_job.h"
 #include "paceline/measure/virtual_time.h"
+#include "paceline/plan/ranks_per_host.h"
 #include "paceline/report/formats.h"
 
 namespace paceline::cli {
@@ -34,29 +34,19 @@ namespace {
 /// Ranks on each host as the launcher tells before the world is joined: as
 /// many on each as on this one.
 std::vector<int> ranks_per_host(const launch::Launch& launch) {
-  std::vector<int> hosts;
-  if (launch.self.launcher != "single") {
-    const int local =
-        launch.local_known ? launch.self.local_world : launch.self.world;
-    for (int left = launch.self.world; left > 0; left -= local) {
-      hosts.push_back(std::min(left, local));
-    }
+  const int world = launch.self.world;
+  if (launch.self.launcher == "single") {
+    return {};
   }
-  return hosts;
+  const int local = launch.local_known ? launch.self.local_world : world;
+  const auto most_hosts = static_cast<std::size_t>(world);
+  return plan::fill_hosts(world, std::vector<int>(most_hosts, local));
 }
 
 cluster::ClusterChoice choice_of(const experiment::Settings& settings) {
   return {.file = settings.cluster,
           .hosts = settings.hosts,
           .hostfile = settings.hostfile};
-}
-
-std::vector<int> slots_of(const cluster::Cluster& cluster) {
-  std::vector<int> slots;
-  for (const cluster::ClusterHost& host : cluster.hosts) {
-    slots.push_back(host.slots);
-  }
-  return slots;
 }
 
 /// The job's cases for so many ranks on each host, of which each has so many
@@ -124,18 +114,7 @@ experiment::JobSpec resolve_launched(const experiment::RawSettings& raw,
 void check_job(const experiment::JobSpec& job,
                const std::optional<cluster::Cluster>& cluster) {
   if (cluster) {
-    launch::JobLaunch unused;
-    measure::assign_ranks(*cluster,
-                          experiment::most_processes(job.experiment),
-                          measure::access_of(job.settings),
-                          unused);
-    for (const records::Configuration& c : job.experiment.cases) {
-      if (!experiment::is_outside(c)) {
-        for (const std::string& engine : c.engines()) {
-          measure::serve_by_mpirun(engine, unused);
-        }
-      }
-    }
+    measure::launch_of_job(job, cluster);
   }
   check_interface(job.settings.interface);
 }
@@ -149,7 +128,8 @@ int dry_run(const experiment::RawSettings& raw,
   const auto cluster = cluster_of(choice_of(job.settings));
   const bool alone = launch.self.launcher == "single";
   job.experiment = expand(
-      raw, cluster && alone ? slots_of(*cluster) : ranks_per_host(launch));
+      raw,
+      cluster && alone ? cluster->slots_by_host() : ranks_per_host(launch));
   if (alone) {
     measure::place_virtually(job.settings, job.experiment);
     check_job(job, cluster);
@@ -200,10 +180,10 @@ int RunCommand::run(const std::vector<std::string>& command_line) const {
   const launch::SupervisorSignals signals;
   const auto cluster = cluster_of(choice);
   job.experiment =
-      expand(raw, cluster ? slots_of(*cluster) : std::vector<int>{});
+      expand(raw, cluster ? cluster->slots_by_host() : std::vector<int>{});
   measure::place_virtually(job.settings, job.experiment);
   check_job(job, cluster);
-  settle_largest_batches(job.experiment, job.settings);
+  measure::settle_largest_batches(job.experiment, job.settings);
   return measure::run_job(std::move(job), cluster);
 }
 

@@ -223,11 +223,16 @@ void check_device(const ClusterDevice& device) {
 }  // namespace
 
 int Cluster::slots() const {
-  int total = 0;
+  const std::vector<int> each = slots_by_host();
+  return std::accumulate(each.begin(), each.end(), 0);
+}
+
+std::vector<int> Cluster::slots_by_host() const {
+  std::vector<int> slots;
   for (const ClusterHost& host : hosts) {
-    total += host.slots;
+    slots.push_back(host.slots);
   }
-  return total;
+  return slots;
 }
 
 const ClusterLink* Cluster::link(LinkScope scope) const {
@@ -241,11 +246,8 @@ std::vector<plan::Rank> ranks_per_host(const Cluster& cluster,
     throw UsageError(
         fmt::format("a world of {} ranks; it needs at least 1", world));
   }
-  std::vector<plan::Rank> slots;
-  for (const ClusterHost& host : cluster.hosts) {
-    slots.push_back(host.slots);
-  }
-  std::vector<plan::Rank> ranks = plan::fill_hosts(world, slots);
+  std::vector<plan::Rank> ranks =
+      plan::fill_hosts(world, cluster.slots_by_host());
   if (std::accumulate(ranks.begin(), ranks.end(), plan::Rank{0}) < world) {
     throw UsageError(fmt::format(
         "a world of {} ranks does not fit on cluster '{}': {} hosts have {} "

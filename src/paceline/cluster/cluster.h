@@ -108,6 +108,7 @@ struct Cluster {
   ClusterDevice device;
 
   int slots() const;
+  std::vector<int> slots_by_host() const;
 
   /// The link of a scope, or nullptr.
   const ClusterLink* link(LinkScope scope) const;

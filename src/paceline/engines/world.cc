@@ -185,17 +185,6 @@ void leave(const World& world, Milliseconds timeout) {
   }
 }
 
-std::vector<int> ranks_per_host(std::span<const std::string> hosts) {
-  std::vector<int> counts;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-    if (rank == 0 || hosts[rank] != hosts[rank - 1]) {
-      counts.push_back(0);
-    }
-    ++counts.back();
-  }
-  return counts;
-}
-
 bool on_one_host(std::span<const std::string> hosts) {
   return std::ranges::all_of(
       hosts, [&](const std::string& host) { return host == hosts[0]; });

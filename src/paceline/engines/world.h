@@ -39,9 +39,6 @@ World join(const launch::Launch& launch, std::chrono::milliseconds timeout);
 /// then.
 void leave(const World& world, std::chrono::milliseconds timeout);
 
-/// How many ranks each host has, in rank order: {2, 1} of a, a, b.
-std::vector<int> ranks_per_host(std::span<const std::string> hosts);
-
 /// Whether all hosts are the same.
 bool on_one_host(std::span<const std::string> hosts);
 

@@ -17,6 +17,7 @@
 #include "paceline/measure/host_cores.h"
 #include "paceline/measure/link_check.h"
 #include "paceline/measure/progress_line.h"
+#include "paceline/plan/ranks_per_host.h"
 
 namespace paceline::measure {
 
@@ -177,7 +178,7 @@ class CommSession {
     record.started_at = utc_now();
     record.operation = operation;
     record.ranks = world_.self.world;
-    record.ranks_per_host = engines::ranks_per_host(world_.hosts);
+    record.ranks_per_host = plan::ranks_per_host<std::string>(world_.hosts);
     record.engine = options_.setting.engine;
     record.device = options_.setting.device;
     record.dtype = options_.setting.dtype;

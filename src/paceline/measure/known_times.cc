@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "paceline/measure/estimate.h"
+#include "paceline/plan/ranks_per_host.h"
 #include "paceline/strategies/cluster_times.h"
 #include "paceline/strategies/strategy.h"
 
@@ -149,7 +150,7 @@ std::optional<plan::AlphaBeta> KnownTimes::fits_for(const Configuration& c) {
        .world = c.ranks,
        .scope =
            one_host ? cluster::LinkScope::kDevices : cluster::LinkScope::kHosts,
-       .ranks_per_host = engines::ranks_per_host(hosts)},
+       .ranks_per_host = plan::ranks_per_host<std::string>(hosts)},
       file_);
   if (!times.missing.empty()) {
     say(fmt::format("{}; they are measured before the run", times.missing));

@@ -19,6 +19,7 @@
 #include "paceline/measure/host_cores.h"
 #include "paceline/measure/results.h"
 #include "paceline/measure/session.h"
+#include "paceline/plan/ranks_per_host.h"
 
 namespace paceline::measure {
 namespace {
@@ -46,7 +47,7 @@ std::vector<int> count_by_host(const std::vector<std::string>& hosts) {
     }
     seen.push_back(host);
   }
-  return engines::ranks_per_host(hosts);
+  return plan::ranks_per_host<std::string>(hosts);
 }
 
 /// All repetitions of a job on a rank that another launcher started.

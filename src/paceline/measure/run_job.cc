@@ -73,18 +73,7 @@ struct Ended {
 
 Ended run_once(const Whole& whole, Part& part) {
   Ended ended;
-  launch::JobLaunch launch =
-      launch_of_ranks(experiment::most_processes(part.job.experiment),
-                      whole.cluster,
-                      access_of(part.job.settings),
-                      part.job.settings.timeout);
-  for (const records::Configuration& c : part.job.experiment.cases) {
-    if (!experiment::is_outside(c)) {
-      for (const std::string& engine : c.engines()) {
-        serve_by_mpirun(engine, launch);
-      }
-    }
-  }
+  launch::JobLaunch launch = launch_of_job(part.job, whole.cluster);
   launch.rank_variables = part.variables;
   launch.supervise.on_tick = [&] { whole.results.show_rows(whole.experiment); };
   launch.before = [&](launch::KeyValueStore& store) {
@@ -245,6 +234,24 @@ std::string ending_of(const launch::Outcome& outcome) {
 }
 
 }  // namespace
+
+launch::JobLaunch launch_of_job(
+    const experiment::JobSpec& job,
+    const std::optional<cluster::Cluster>& cluster) {
+  launch::JobLaunch launch =
+      launch_of_ranks(experiment::most_processes(job.experiment),
+                      cluster,
+                      access_of(job.settings),
+                      job.settings.timeout);
+  for (const records::Configuration& c : job.experiment.cases) {
+    if (!experiment::is_outside(c)) {
+      for (const std::string& engine : c.engines()) {
+        serve_by_mpirun(engine, launch);
+      }
+    }
+  }
+  return launch;
+}
 
 int run_job(experiment::JobSpec job,
             const std::optional<cluster::Cluster>& cluster) {

@@ -5,8 +5,15 @@
 
 #include "paceline/cluster/cluster.h"
 #include "paceline/experiment/job_spec.h"
+#include "paceline/launch/job_launch.h"
 
 namespace paceline::measure {
+
+/// The launch of a job's ranks on the cluster's hosts, or on this machine, with
+/// what the engines of its cases need.  Throws UsageError where the ranks
+/// cannot be started there.
+launch::JobLaunch launch_of_job(const experiment::JobSpec& job,
+                                const std::optional<cluster::Cluster>& cluster);
 
 /// Starts the ranks of each repetition in fresh processes, on this machine or
 /// on a cluster's hosts, supervises them, and prints the results.  Returns the

@@ -7,6 +7,7 @@
 
 #include "paceline/base/error.h"
 #include "paceline/cluster/link_spec.h"
+#include "paceline/measure/embedding_case.h"
 #include "paceline/measure/plan_times.h"
 #include "paceline/measure/shape_of.h"
 #include "paceline/measure/statistics.h"

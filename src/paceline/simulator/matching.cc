@@ -7,6 +7,7 @@
 #include "paceline/plan/cost.h"
 #include "paceline/plan/describe.h"
 #include "paceline/plan/plan_world.h"
+#include "paceline/plan/ranks_per_host.h"
 #include "paceline/simulator/messages.h"
 
 namespace paceline::simulator {
@@ -81,31 +82,31 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
   if (!fresh) {
     return matched;
   }
-  matched.group = {.ranks = 0, .hosts = 0, .most_local = 0};
   const plan::Members& members =
       programs_.of(job_.actors[actor].rank).on(on).members;
-  matched.group.ranks = static_cast<plan::Rank>(members.size());
+  std::vector<std::int32_t> hosts;
+  hosts.reserve(members.size());
+  for (const plan::Rank rank : members) {
+    hosts.push_back(host_of(rank));
+  }
+  const std::vector<plan::Rank> per_host =
+      plan::ranks_per_host<std::int32_t>(hosts);
+  matched.group = {.ranks = static_cast<plan::Rank>(members.size()),
+                   .hosts = static_cast<plan::Rank>(per_host.size()),
+                   .most_local = std::ranges::max(per_host)};
   std::map<std::uint32_t, Part> parts;
-  // Members on one host follow each other.
-  for (std::size_t begin = 0, end = 0; begin < members.size(); begin = end) {
-    const std::int32_t host = host_of(members[begin]);
-    while (end < members.size() && host_of(members[end]) == host) {
-      ++end;
-    }
-    matched.group.hosts += 1;
-    matched.group.most_local = std::max(matched.group.most_local,
-                                        static_cast<plan::Rank>(end - begin));
-    for (std::size_t m = begin; m < end; ++m) {
+  std::size_t m = 0;
+  for (const plan::Rank local : per_host) {
+    for (plan::Rank i = 0; i < local; ++i, ++m) {
       const plan::Rank rank = members[m];
       Part& part =
           parts
-              .try_emplace(actor_of(rank),
-                           Part{.actor = actor_of(rank),
-                                .member = rank,
-                                .local = static_cast<plan::Rank>(end - begin)})
+              .try_emplace(
+                  actor_of(rank),
+                  Part{.actor = actor_of(rank), .member = rank, .local = local})
               .first->second;
       part.members += 1;
-      part.on_host += host_of(part.member) == host ? 1 : 0;
+      part.on_host += host_of(part.member) == hosts[m] ? 1 : 0;
     }
   }
   for (const auto& [key, part] : parts) {

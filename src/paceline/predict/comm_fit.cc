@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/cli/comm_fit.h"
+#include "paceline/predict/comm_fit.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include "paceline/base/file.h"
 #include "paceline/stats/line_fit.h"
 
-namespace paceline::cli {
+namespace paceline::predict {
 namespace {
 
 using records::CommRecord;
@@ -152,4 +152,4 @@ std::string write_fits(const FitFile& file,
   return fmt::format("fits in {}: {}", file.path, what);
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::predict

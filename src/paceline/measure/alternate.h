@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace paceline::cli {
+namespace paceline::measure {
 
 /// Two commands to be run in turns.
 struct Alternation {
@@ -42,4 +42,4 @@ struct AlternationEnd {
 /// are needed.
 AlternationEnd alternate(const Alternation& alternation);
 
-}  // namespace paceline::cli
+}  // namespace paceline::measure

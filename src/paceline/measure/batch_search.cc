@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/cli/batch_search.h"
+#include "paceline/measure/batch_search.h"
 
 #include <algorithm>
 #include <array>
@@ -22,13 +22,13 @@
 #include "paceline/base/error.h"
 #include "paceline/base/file.h"
 #include "paceline/base/process.h"
-#include "paceline/cli/own_runs.h"
 #include "paceline/experiment/key.h"
 #include "paceline/experiment/outside.h"
 #include "paceline/measure/external.h"
+#include "paceline/measure/own_runs.h"
 #include "paceline/records/store.h"
 
-namespace paceline::cli {
+namespace paceline::measure {
 namespace {
 
 namespace fs = std::filesystem;
@@ -161,8 +161,7 @@ class Trials {
     }
     const std::string why =
         end.timed_out ? "it took 10 minutes" : why_not(records);
-    if (measure::says_out_of_memory(why) ||
-        why.find(kNoRoom) != std::string::npos ||
+    if (says_out_of_memory(why) || why.find(kNoRoom) != std::string::npos ||
         (c.device == "cpu" && says_any(why + output(), kUnderLimit))) {
       last_refusal_ = why;
       return Fit::kTooLarge;
@@ -335,4 +334,4 @@ void settle_largest_batches(experiment::Experiment& experiment,
   }
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::measure

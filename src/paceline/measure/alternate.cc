@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/cli/alternate.h"
+#include "paceline/measure/alternate.h"
 
 #include <array>
 #include <cstdio>
@@ -19,14 +19,14 @@
 #include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
 #include "paceline/base/utc.h"
-#include "paceline/cli/own_runs.h"
 #include "paceline/launch/child_exit.h"
+#include "paceline/measure/own_runs.h"
 #include "paceline/measure/results.h"
 #include "paceline/records/environment.h"
 #include "paceline/records/store.h"
 #include "paceline/report/wall_time.h"
 
-namespace paceline::cli {
+namespace paceline::measure {
 namespace {
 
 namespace fs = std::filesystem;
@@ -128,7 +128,7 @@ class Alternating {
           "only {} left records, in the file that {{records}} or the variable "
           "{} names; of the other there is only its wall time",
           wanted_.sides[left_records_[0] ? 0 : 1].name,
-          measure::kRecordsVariable));
+          kRecordsVariable));
     }
   }
 
@@ -139,7 +139,7 @@ class Alternating {
     for (const std::string& word : with_records(side.command, left)) {
       command.argv.push_back(word);
     }
-    command.environment = environment_with({{measure::kRecordsVariable, left}});
+    command.environment = environment_with({{kRecordsVariable, left}});
     command.log = side.log;
     return spawn(command);
   }
@@ -189,4 +189,4 @@ AlternationEnd alternate(const Alternation& alternation) {
   return Alternating(alternation).run();
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::measure

@@ -8,7 +8,7 @@
 #include "paceline/launch/child_exit.h"
 #include "paceline/launch/supervisor_signals.h"
 
-namespace paceline::cli {
+namespace paceline::measure {
 
 /// Runs this very program with other arguments, one run after the other, and
 /// leaves no process behind, whatever ends us.  Must be made before any other
@@ -35,4 +35,4 @@ class OwnRuns {
 /// The last line of a log that holds anything; empty where there is none.
 std::string last_line(const std::string& log);
 
-}  // namespace paceline::cli
+}  // namespace paceline::measure

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/cli/own_runs.h"
+#include "paceline/measure/own_runs.h"
 
 #include <filesystem>
 
@@ -10,7 +10,7 @@
 #include "paceline/base/spawn.h"
 #include "paceline/base/text.h"
 
-namespace paceline::cli {
+namespace paceline::measure {
 namespace {
 
 // What was asked to end may finish its step.
@@ -50,4 +50,4 @@ std::string last_line(const std::string& log) {
   return last;
 }
 
-}  // namespace paceline::cli
+}  // namespace paceline::measure

@@ -8,7 +8,7 @@
 #include "paceline/cluster/cluster.h"
 #include "paceline/records/comm_record.h"
 
-namespace paceline::cli {
+namespace paceline::predict {
 
 /// The piecewise alpha-beta model of each operation in `records`, from medians.
 /// Records with wrong values, of a link that the engine could not keep up
@@ -36,4 +36,4 @@ std::string write_fits(const FitFile& file,
                        const std::vector<cluster::ClusterHost>& hosts,
                        std::span<const records::CommRecord> records);
 
-}  // namespace paceline::cli
+}  // namespace paceline::predict

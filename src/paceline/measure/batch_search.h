@@ -8,7 +8,7 @@
 #include "paceline/experiment/experiment.h"
 #include "paceline/experiment/settings.h"
 
-namespace paceline::cli {
+namespace paceline::measure {
 
 /// How a run with a size ended.
 enum class Fit : std::uint8_t {
@@ -40,4 +40,4 @@ BatchSearch search_batch(int unit,
 void settle_largest_batches(experiment::Experiment& experiment,
                             const experiment::Settings& settings);
 
-}  // namespace paceline::cli
+}  // namespace paceline::measure

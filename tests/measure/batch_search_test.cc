@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paceline/cli/batch_search.h"
+#include "paceline/measure/batch_search.h"
 
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace paceline::cli {
+namespace paceline::measure {
 namespace {
 
 // Of a memory that has room for `room` samples.
@@ -68,4 +68,4 @@ TEST(BatchSearch, GoesOnFromASizeThatIsTooSmall) {
 }
 
 }  // namespace
-}  // namespace paceline::cli
+}  // namespace paceline::measure
