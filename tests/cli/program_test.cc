@@ -346,6 +346,10 @@ TEST_F(Program, PrintsTheLineThatStartsItOnACluster) {
   expect_refused(
       "run --model mlp --ranks 6 --local-size 4 --print-launch slurm",
       "paceline: --local-size: '4', but 6 ranks do not fill");
+  expect_refused(
+      "run --model mlp --ranks 4 --local-size 2 --ranks-per-host 2+2",
+      "paceline: --ranks-per-host excludes --local-size\n");
+  expect_refused("run --model mlp --lr -1", "paceline: --lr: '-1' is not ");
   expect_refused("run quick --print-launch torchrun",
                  "paceline: --print-launch: say for how many ranks");
   expect_refused("run quick -H a:4,b:4 --print-launch mpirun",

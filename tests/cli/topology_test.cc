@@ -64,7 +64,7 @@ TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
   says("one-peer-exp -n 8 --local-size 4 --machines",
        "accepted by hierarchical-neighbor-allreduce with atc, awc, pga, "
        "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs "
-       "bf16, ef-sign, topk, random-k, qsgd, powersgd second");
+       "bf16, ef-sign, topk, random-k, qsgd second");
 }
 
 TEST_F(Program, TopologyDrawsTheSteps) {

@@ -265,8 +265,9 @@ std::vector<Factored> factored(const Kernel& work) {
   return all;
 }
 
-/// A Q that is zero starts with 1, 2, 3, ...
-Results powersgd_left(const Kernel& work, const Reads& reads) {
+/// A Q that is zero starts with 1, 2, 3, ..., of which every third is negative
+/// from another one on in each draw.
+Results powersgd_left(const Kernel& work, const Reads& reads, Step draw) {
   Values p(size(work.writes[0].slice.count), 0.0), m = reads[1];
   Values q = reads.size() > 2 ? reads[2] : Values{};
   for (const Factored& f : factored(work)) {
@@ -274,6 +275,9 @@ Results powersgd_left(const Kernel& work, const Reads& reads) {
     const auto end = begin + static_cast<std::ptrdiff_t>(f.columns * f.rank);
     if (f.rank > 0 && std::count(begin, end, 0.0) == end - begin) {
       std::iota(begin, end, 1.0);
+      for (auto at = begin; at != end; ++at) {
+        *at *= draw > 0 && (at - begin + draw) % 3 == 0 ? -1 : 1;
+      }
     }
     for (std::size_t r = 0; r < f.rows; ++r) {
       if (f.rank == 0) {
@@ -354,7 +358,11 @@ Results powersgd_outer(const Kernel& work, const Reads& reads) {
 }  // namespace
 
 std::optional<std::vector<Values>> toy_codec(const Kernel& work,
-                                             const std::vector<Values>& reads) {
+                                             const std::vector<Values>& reads,
+                                             Step draw) {
+  if (work.name == "powersgd_left") {
+    return powersgd_left(work, reads, draw);
+  }
   using Code = Results (*)(const Kernel&, const Reads&);
   static const std::map<std::string_view, Code> codes{
       {"topk", topk},
@@ -371,7 +379,6 @@ std::optional<std::vector<Values>> toy_codec(const Kernel& work,
       {"random_k", random_k},
       {"qsgd", qsgd},
       {"qsgd_sum", qsgd_sum},
-      {"powersgd_left", powersgd_left},
       {"powersgd_right", powersgd_right},
       {"powersgd_outer", powersgd_outer}};
   const auto found = codes.find(work.name);

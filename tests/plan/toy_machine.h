@@ -32,12 +32,13 @@ class ToyMachine final : public Machine {
     memory.write(rank, where.gradient, gradient);
   }
 
-  void kernel(Rank rank, Step, const Kernel& work) override {
+  void kernel(Rank rank, Step step, const Kernel& work) override {
     std::vector<Values> reads;
     for (const Access& access : work.reads) {
       reads.push_back(memory.read(rank, access.slice));
     }
-    const std::vector<Values> out = toy_kernel(work, reads);
+    const std::vector<Values> out =
+        toy_kernel(work, reads, draws_anew ? step : 0);
     for (std::size_t w = 0; w < out.size(); ++w) {
       memory.write(rank, work.writes[w].slice, out[w]);
     }
@@ -67,6 +68,7 @@ class ToyMachine final : public Machine {
   std::map<std::size_t, Values> messages_;
 
  public:
+  bool draws_anew = false;  // what codecs draw differs from step to step
   ToyMemory memory;
 };
 

@@ -200,7 +200,8 @@ Values toy_gradient(Rank rank,
 }
 
 std::vector<Values> toy_kernel(const Kernel& work,
-                               const std::vector<Values>& reads) {
+                               const std::vector<Values>& reads,
+                               Step draw) {
   if (work.name == "update") {
     return update(work, reads);
   }
@@ -222,7 +223,7 @@ std::vector<Values> toy_kernel(const Kernel& work,
   if (work.name == "slow_momentum") {
     return slow_momentum(work, reads);
   }
-  if (const auto coded = toy_codec(work, reads)) {
+  if (const auto coded = toy_codec(work, reads, draw)) {
     return *coded;
   }
   if (is_of_tables(work.name)) {

@@ -39,9 +39,11 @@ Values toy_gradient(Rank rank,
                     const Backward& work,
                     const Values& value);
 
-/// Outputs of a kernel, one per write.
+/// Outputs of a kernel, one per write.  What a codec draws depends on `draw`
+/// alone.
 std::vector<Values> toy_kernel(const Kernel& work,
-                               const std::vector<Values>& reads);
+                               const std::vector<Values>& reads,
+                               Step draw = 0);
 
 /// Outputs of a collective by member.
 std::vector<Values> toy_collective(const Communicator& on,

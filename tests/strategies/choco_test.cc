@@ -134,6 +134,7 @@ World settled(const std::string& text, Rank ranks, double scale, Step steps) {
   input.optimizer = {.name = "sgd", .state_buffers = 0};
   const PlanWorld plans(*planner, input, steps);
   LeastSquares machine(plans, scale);
+  machine.toys.draws_anew = true;
   for (Rank rank = 0; rank < ranks; ++rank) {
     for (const Placement& where : plans.setup(rank).parameters) {
       Values values = machine.toys.memory.read(rank, where.value);
@@ -147,8 +148,8 @@ World settled(const std::string& text, Rank ranks, double scale, Step steps) {
   return values_in(machine.toys.memory, plans);
 }
 
-/// A codec, gamma as written, and what it is.  Not random-k and powersgd, of
-/// which the toy draws the same in every step.
+/// A codec, gamma as written, and what it is.  Not random-k, of which the toy
+/// takes the same places in every step.
 struct Coded {
   const char* codec;
   const char* option;
@@ -160,7 +161,8 @@ const std::vector<Coded>& coded() {
                                       {"topk:density=0.2", ",gamma=0.3", 0.3},
                                       {"ef-sign", ",gamma=0.3", 0.3},
                                       {"qsgd", ",gamma=0.75", 0.75},
-                                      {"bf16", ",gamma=0.5", 0.5}};
+                                      {"bf16", ",gamma=0.5", 0.5},
+                                      {"powersgd:rank=1", "", 1.0 / 3}};
   return all;
 }
 
@@ -191,7 +193,7 @@ TEST(Choco, ReachesTheMeanOfTheStarts) {
   for (const Coded& one : coded()) {
     for (const std::string& graph : graphs_for(one)) {
       for (const Rank ranks : {2, 5, 8}) {
-        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 0, 700),
+        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 0, 900),
                            mean_of_starts(ranks)),
                   1e-10)
             << text_of(one, graph) << " of " << ranks;
@@ -242,8 +244,8 @@ TEST(Choco, SettlesWhereAveragesThatCrossWholeDo) {
   for (const Coded& one : coded()) {
     for (const std::string& graph : graphs_for(one)) {
       for (const Rank ranks : {4, 7}) {
-        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 1, 1000),
-                           uncompressed(ranks, one.gamma, graph, 1000)),
+        EXPECT_LT(distance(settled(text_of(one, graph), ranks, 1, 1200),
+                           uncompressed(ranks, one.gamma, graph, 1200)),
                   1e-9)
             << text_of(one, graph) << " of " << ranks;
       }
@@ -253,6 +255,9 @@ TEST(Choco, SettlesWhereAveragesThatCrossWholeDo) {
 
 TEST(Choco, SettlesWhereHostsThatExchangeWholeSharesDo) {
   for (const Coded& one : coded()) {
+    if (one.codec == std::string("powersgd:rank=1")) {
+      continue;  // refused where shares cut tensors
+    }
     for (const std::string& graph : graphs_for(one)) {
       const std::string text =
           "fusion+hierarchical-neighbor-allreduce:local=2,"
@@ -364,6 +369,9 @@ TEST(Choco, IsRefusedWithTheRuleThatForbidsIt) {
   refused("neighbor-allreduce:topology=ring,gamma=0.5", "names no codec");
   refused("push-sum:gamma=0.5", "names no codec");
   refused("hierarchical-neighbor-allreduce:gamma=0.5", "names no codec");
+  refused(
+      "hierarchical-neighbor-allreduce+powersgd",
+      "whole tensors, which the shares of 'hierarchical-neighbor-allreduce'");
   refused("hierarchical-neighbor-allreduce:style=leader+topk",
           "take style=shards");
 }

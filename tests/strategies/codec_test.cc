@@ -122,8 +122,8 @@ TEST(Codecs, AreRefusedWhereTheirMathematicsEnds) {
             "sign:form=int8 sums the signs of at most 127 ranks in a byte, and "
             "there are 128; take form=bits");
   EXPECT_EQ(setup_refusal("bytescheduler:partition-mb=0.00003+powersgd", 2),
-            "powersgd takes whole tensors, and the schedule or the exchange "
-            "cuts 'layer3.p0'; take larger partitions, or another of them");
+            "powersgd takes whole tensors, and the schedule cuts 'layer3.p0'; "
+            "take larger partitions or another schedule");
   EXPECT_EQ(setup_refusal("bytescheduler+powersgd", 2), "");
   EXPECT_NE(refusal("qsgd:levels=0"), "");
   EXPECT_NE(refusal("qsgd:levels=128"), "");

@@ -201,9 +201,7 @@ void CommCommand::check(const launch::Launch& launch) {
     ranks_ = std::max(2, cluster_ ? cluster_->slots() : machine.cores);
   }
   if (cluster_) {
-    launch::JobLaunch unused;
-    measure::assign_ranks(*cluster_, ranks_, access(), unused);
-    measure::serve_by_mpirun(setting.engine, unused);
+    launch_of_ranks();
   } else if (alone) {
     experiment::check_ranks_here("--ranks", ranks_, machine.cores);
   }
@@ -281,10 +279,16 @@ measure::HostAccess CommCommand::access() const {
           .ssh_command = ssh_command_};
 }
 
-int CommCommand::run_local() {
+// Throws UsageError where the ranks cannot be started.
+launch::JobLaunch CommCommand::launch_of_ranks() const {
   launch::JobLaunch job =
       measure::launch_of_ranks(ranks_, cluster_, access(), timeout_);
   measure::serve_by_mpirun(options_.setting.engine, job);
+  return job;
+}
+
+int CommCommand::run_local() {
+  launch::JobLaunch job = launch_of_ranks();
   job.before = [this](launch::KeyValueStore& store) {
     store.set(measure::kCommJobKey, measure::to_text(options_));
   };

@@ -8,6 +8,7 @@
 #include "paceline/cli/comm_results.h"
 #include "paceline/cluster/cluster_choice.h"
 #include "paceline/launch/detect_launch.h"
+#include "paceline/launch/job_launch.h"
 #include "paceline/measure/comm_rows.h"
 #include "paceline/measure/comm_session.h"
 #include "paceline/measure/job_hosts.h"
@@ -34,6 +35,7 @@ class CommCommand {
   void check_cluster(const launch::Launch& launch);
   void check_fit(const std::vector<measure::CommRow>& rows) const;
   measure::HostAccess access() const;
+  launch::JobLaunch launch_of_ranks() const;
   int run_local();
   int run_rank(const launch::Launch& launch);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/cli/run_command.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -33,7 +32,7 @@ namespace {
 
 /// Ranks on each host as the launcher tells before the world is joined: as
 /// many on each as on this one.
-std::vector<int> ranks_per_host(const launch::Launch& launch) {
+std::vector<int> hosts_told_by(const launch::Launch& launch) {
   const int world = launch.self.world;
   if (launch.self.launcher == "single") {
     return {};
@@ -128,8 +127,7 @@ int dry_run(const experiment::RawSettings& raw,
   const auto cluster = cluster_of(choice_of(job.settings));
   const bool alone = launch.self.launcher == "single";
   job.experiment = expand(
-      raw,
-      cluster && alone ? cluster->slots_by_host() : ranks_per_host(launch));
+      raw, cluster && alone ? cluster->slots_by_host() : hosts_told_by(launch));
   if (alone) {
     measure::place_virtually(job.settings, job.experiment);
     check_job(job, cluster);

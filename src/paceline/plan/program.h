@@ -198,8 +198,9 @@ inline constexpr std::size_t kMostMessages = 1'000'000;
 ///            columns, rank of each tensor}: adds the gradients to the residual
 ///            M, P = M Q; rank 0: P is the gradients
 ///   powersgd_right  P, residual; P, Q; {the same}: P orthonormal, Q = M^T P
-///   powersgd_outer  P, [Q, residual]; 1 slice, [residual]; {the same, ranks}:
-///            P Q^T, which over the ranks is taken out of the residual
+///   powersgd_outer  P, [Q], [residual]; 1 slice, [residual]; {the same,
+///            [ranks]}: P Q^T, which over the ranks is taken out of the
+///            residual
 ///   embedding rows; {job and rank of strategies/embedding_job.h}, Note [Ragged
 ///   slices] in plan/ragged.h:
 ///   draw_rows      nothing; a server's rows: their start values

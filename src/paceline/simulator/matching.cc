@@ -89,6 +89,7 @@ const Matching::MatchedGroup& Matching::group_of(std::uint32_t actor,
   for (const plan::Rank rank : members) {
     hosts.push_back(host_of(rank));
   }
+  PACELINE_CHECK(!hosts.empty());
   const std::vector<plan::Rank> per_host =
       plan::ranks_per_host<std::int32_t>(hosts);
   matched.group = {.ranks = static_cast<plan::Rank>(members.size()),

@@ -118,8 +118,9 @@ void check_coded(const StrategySpec& spec) {
         "neighbor-allreduce",
         spec.exchange.row->name));
   }
-  const bool contracts =
-      spec.codec.row->make(spec.codec.options)->contraction({}).has_value();
+  const auto contraction =
+      spec.codec.row->make(spec.codec.options)->contraction({});
+  const bool contracts = contraction.has_value();
   const auto able = [] {
     return fmt::format(
         "{}",
@@ -152,6 +153,14 @@ void check_coded(const StrategySpec& spec) {
         "parameters, as those of '{}' do not; take {}",
         codec.name,
         able()));
+  }
+  if (contraction->whole_tensors &&
+      spec.exchange.row->make(spec.exchange.options)->cuts()) {
+    refuse(
+        fmt::format("takes whole tensors, which the shares of '{}' cut; take "
+                    "neighbor-allreduce, or another codec of {}",
+                    spec.exchange.row->name,
+                    able()));
   }
 }
 

@@ -77,6 +77,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
             .hosts = all.count};
   }
 
+  bool cuts() const override { return local_ != 1; }
+
   std::string asymmetry(const PlanInput& input) const override {
     const Hosts all = hosts(input);
     return asymmetry_of(*graph(all), all.count);

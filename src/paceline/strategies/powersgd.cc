@@ -104,11 +104,13 @@ class PowerSgd final : public CodecRule {
                    std::move(parts.shapes));
   }
 
-  /// Q is of normal numbers, so the directions P keep at least the share of
-  /// directions that are drawn evenly.
+  /// P is M Q for a Q of normal numbers, so its columns lean towards the
+  /// largest singular values of M, and keep on average at least what r
+  /// directions keep that are drawn evenly in the column space of M, of at most
+  /// min(rows, columns) dimensions.
   std::optional<Contraction> contraction(
       const ModelShape& model) const override {
-    Contraction least;
+    Contraction least{.whole_tensors = true};
     for (const ParameterShape& parameter : model.parameters) {
       const Factors factors = factors_of(parameter);
       if (factors.rank > 0) {
@@ -193,8 +195,8 @@ class PowerSgd final : public CodecRule {
       } else if (begin < slice.count) {
         if (begin < 0 || begin + tensor.count > slice.count) {
           throw UsageError(fmt::format(
-              "powersgd takes whole tensors, and the schedule or the exchange "
-              "cuts '{}'; take larger partitions, or another of them",
+              "powersgd takes whole tensors, and the schedule cuts '{}'; "
+              "take larger partitions or another schedule",
               parameter.name));
         }
         parts.left.count += factors.left();

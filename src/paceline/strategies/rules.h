@@ -60,6 +60,7 @@ struct Contraction {
   bool overshoots = false;
   /// Whether a form is decoded by what the rank that decodes it drew itself.
   bool same_draws = false;
+  bool whole_tensors = false;  // a form is of these alone, not of parts
 };
 
 /// The form in which a slice is sent.
@@ -104,7 +105,8 @@ class CodecRule {
                             SetupBuilder& /*builder*/) const {}
 
   /// What is known of one rank's form, of changes of a model's parameters that
-  /// the codec has not seen before; none where it is no image of its values.
+  /// the codec has not seen before; none, for any model, where it is no image
+  /// of its values.
   virtual std::optional<Contraction> contraction(
       const ModelShape& /*model*/) const {
     return std::nullopt;
@@ -145,6 +147,9 @@ class ExchangeRule {
 
   /// Throws UsageError for worlds in which the exchange does not exist.
   virtual ExchangeTraits traits(const PlanInput& input) const = 0;
+
+  /// Whether it exchanges shares of a slice, whatever tensors lie in them.
+  virtual bool cuts() const { return false; }
 
   /// Of averages with neighbors: as asymmetry_of().
   virtual std::string asymmetry(const PlanInput& /*input*/) const { return {}; }

@@ -18,15 +18,16 @@ Object.assign(paceline, (() => {
   const curveName = ({ source, strategy }) =>
     source === "measured" ? strategy : `${strategy} (${source})`;
 
-  // A function from a case to the number of its color, shape and dashes, which
-  // are the same in all charts of the group, whatever the link.
+  // A function from a case to the number of its color, shape and dashes, the same
+  // in the charts of the group where the cases of one chart stand behind one
+  // link; undefined where numbers would repeat in a chart.
   function styles(group) {
     const withoutLink = (one) => curveKey(
       { ...one, configuration: { ...one.configuration, link: null } });
     const keys = d3.groups(group.cases, withoutLink)
       .filter(([, members]) => members.length > 1)
       .map(([key]) => key);
-    return (one) => keys.indexOf(withoutLink(one));
+    return (one) => keys.length > MOST_LINES ? undefined : keys.indexOf(withoutLink(one));
   }
 
   // Throughput by ranks; null where no strategy has two numbers of ranks.
@@ -73,7 +74,8 @@ Object.assign(paceline, (() => {
     const baselines = new Set(group.cases.map((one) => one.baseline));
     const bases = cases.filter((one) => baselines.has(one.label));
     const others = cases.filter((one) => !bases.includes(one));
-    const links = paceline.linksOf(others);
+    const unlinked = others.some((one) => !one.configuration.link);
+    const links = [...(unlinked ? [""] : []), ...paceline.linksOf(others)];
     const style = styles(group);
     return bases.length !== 1 ? []
       : links.length < 2 ? [growingBars(others, bases[0], "", style)]

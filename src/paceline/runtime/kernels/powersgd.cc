@@ -54,8 +54,9 @@ at::Tensor drawn(const Matrix& matrix, const Call& call) {
   Random random = random_of(call.random, static_cast<std::uint64_t>(0));
   random.seek(static_cast<std::uint64_t>(2 * matrix.right));
   at::Tensor values = at::empty({matrix.columns, matrix.rank}, at::kDouble);
+  auto* const numbers = values.data_ptr<double>();
   for (std::int64_t i = 0; i < values.numel(); ++i) {
-    values.data_ptr<double>()[i] = random.normal();
+    numbers[i] = random.normal();
   }
   return values;
 }

@@ -24,8 +24,9 @@ void run_powersgd_right(const UpdateRule& rule, const Call& call);
 
 /// values = P Q^T, M -= values / ranks; the values of a tensor as it is.
 ///
-/// Reads P, where there are matrices Q, and M; writes values and M.  The last
-/// number is the number of ranks.  Without M: values alone.
+/// Reads P, and where there are matrices Q, and M; writes values and M.  The
+/// last number is the number of ranks.  Without M and that number: values
+/// alone.
 void run_powersgd_outer(const UpdateRule& rule, const Call& call);
 
 }  // namespace paceline::runtime
