@@ -63,8 +63,8 @@ std::vector<WireSlice> PublicCopies::forms_of(const Slice& slice,
                                               const Program& program) const {
   std::vector<WireSlice> forms;
   for (int round = 0; round < codec_->rounds(program.input()); ++round) {
-    for (WireSlice& form : codec_->crossings(slice, round, program)) {
-      forms.push_back(std::move(form));
+    for (const WireSlice& form : codec_->crossings(slice, round, program)) {
+      forms.push_back(form);
     }
   }
   return forms;
