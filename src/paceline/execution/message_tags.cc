@@ -18,8 +18,8 @@ constexpr int kTags = 1 << 20;
 void MessageTags::open(plan::Step step, const plan::CommPlan& plan) {
   plan::Endpoints ends;
   for (std::uint32_t i = 0; i < plan.ops.size(); ++i) {
-    ends.add(plan.ops[i], i);
     if (const auto* exchange = std::get_if<plan::Exchange>(&plan.ops[i].work)) {
+      ends.add(plan.ops[i], i);
       tags_[{step, static_cast<plan::OpIndex>(i)}] = {
           .sends = std::vector<int>(exchange->sends.size()),
           .receives = std::vector<int>(exchange->receives.size())};
