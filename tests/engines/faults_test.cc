@@ -77,6 +77,13 @@ TEST(Faults, a_rank_that_hangs_before_it_connects_is_named) {
   EXPECT_TRUE(said.contains("the main thread has not moved for ")) << said.text;
 }
 
+// As a write to the connection of a rank that has died raises it.
+TEST(Faults, a_closed_pipe_ends_no_rank) {
+  const auto said = run_marked("PROGRAM launch 3 20000 closed-pipe");
+  EXPECT_EQ(said.exit_code, 0) << said.text;
+  EXPECT_TRUE(said.contains("rank 2 of 3")) << said.text;
+}
+
 TEST(Faults, an_exceptions_text_is_the_message) {
   const auto said = run_marked("PROGRAM launch 3 20000 throw");
   EXPECT_EQ(said.exit_code, 3);

@@ -7,9 +7,10 @@
 //                            is a rank, whoever started it
 //
 // Ranks add up integers over the engine, or gloo, step by step.  MODE is what
-// the last rank does at step 5: kill, stop, exit, throw; before it connects:
-// hang; what rank 0 does: kill-first, stop-first; or what all do: usage, ok
-// (twenty steps), forever (until asked to stop).
+// the last rank does at step 5: kill, stop, exit, throw, closed-pipe (gets
+// SIGPIPE, and works for twenty steps); before it connects: hang; what rank 0
+// does: kill-first, stop-first; or what all do: usage, ok (twenty steps),
+// forever (until asked to stop).
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -38,6 +39,8 @@ void misbehave(const std::string& mode) {
     raise(SIGKILL);
   } else if (mode == "stop" || mode == "stop-first") {
     raise(SIGSTOP);
+  } else if (mode == "closed-pipe") {
+    raise(SIGPIPE);
   } else if (mode == "exit") {
     _exit(0);
   } else if (mode == "throw") {
@@ -81,7 +84,9 @@ int work(const engines::RankContext& context,
     const auto values = at::full({1}, self.rank + 1, at::kLong);
     channel->all_reduce(values, plan::Reduce::kSum)->wait();
     sum += values.item<std::int64_t>();
-    going = mode == "ok" ? step < 19 : !agree_to_stop(*channel, stop);
+    going = mode == "ok" || mode == "closed-pipe"
+                ? step < 19
+                : !agree_to_stop(*channel, stop);
     if (step == 0 && self.rank == 0) {
       std::puts("first step done");
       std::fflush(stdout);

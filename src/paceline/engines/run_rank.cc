@@ -2,6 +2,7 @@
 #include "paceline/engines/run_rank.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -242,6 +243,8 @@ int run_rank(const launch::Launch& launch,
              const std::function<int(const RankContext&)>& body,
              const OnFailure& on_failure) {
   keep_freed_memory();
+  // A write to a rank that has died fails, and ends no other rank.
+  std::signal(SIGPIPE, SIG_IGN);
   // A supervising parent knows better why a rank does not join.
   const bool supervised = launch.self.launcher == "paceline";
   const World world = join_or_stop(launch, supervised ? 10 * timeout : timeout);
