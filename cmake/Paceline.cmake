@@ -140,7 +140,8 @@ endfunction()
 # cases: ctest sees n tests, <name>.1 to <name>.n, each with its share of the cases.
 # NIGHTLY: its suites called Nightly... are for `make nightly` alone (the label
 # nightly, an hour at most).
-# PROCESSORS is how many cores the test keeps busy: 1, or 2 where torch is in it.
+# PROCESSORS is how many cores the test keeps busy: unless told, 1, or 2 where
+# torch is in it.
 function(paceline_add_test name)
   cmake_parse_arguments(arg "RUN_SERIAL;NIGHTLY" "TIMEOUT;PROCESSORS;SHARDS"
     "SOURCES;DEPS;LINK;LABELS" ${ARGN})

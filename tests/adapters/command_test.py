@@ -268,8 +268,8 @@ class Failures(Command):
         self.assertEqual(status, "exit")
         self.assertEqual(error, "rank 1: ended with code 5 after 0 of 15 steps")
 
-    def test_fifty_failures_are_fifty_reasons(self):
-        seeds = ",".join(str(seed) for seed in range(1, 51))
+    def test_many_failures_are_as_many_reasons(self):
+        seeds = ",".join(str(seed) for seed in range(1, 21))
         pids = self.folder / "pids"
         command = (
             f"setsid sh -c 'echo $$ >> {pids}; exec sleep 1000' & "
@@ -278,9 +278,9 @@ class Failures(Command):
         )
         pids.touch()
         done, records = self.run_command(command, "--seed", seeds, code=1)
-        self.assertEqual(len(records), 50)
+        self.assertEqual(len(records), 20)
         left = pids.read_text(encoding="utf-8").split()
-        self.assertEqual(len(left), 50)
+        self.assertEqual(len(left), 20)
         for pid in left:
             self.assert_gone(int(pid))
         for seed, record in enumerate(records, 1):
