@@ -444,6 +444,11 @@ TEST(TrainingOnData, RefusesWhatDoesNotFit) {
   holds(refused({{"data", "digits:x"}}), "digits takes no folder");
   holds(refused({{"split", "dirichlet:1"}}), "needs --data");
   holds(refused({{"target", "0.9"}}), "needs --data");
+  holds(refused({{"evaluate_every", "10"}}),
+        "--evaluate-every: it speaks of training on data, so it needs --data");
+  holds(refused({{"data", "mmap:images"}, {"evaluate_every", "10"}}),
+        "--data: 'mmap:images' is read without evaluations, in even parts; "
+        "leave out split, target and evaluate_every");
   holds(refused({{"data", "digits"}, {"split", "uneven"}}),
         "--split: 'uneven' is neither even nor dirichlet:ALPHA");
   holds(refused({{"data", "digits"}, {"split", "dirichlet:0"}}), "--split");

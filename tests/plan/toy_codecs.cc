@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numeric>
+#include <random>
 
 namespace paceline::plan {
 namespace {
@@ -194,13 +196,19 @@ Results gtopk_merge(const Reads& reads) {
   return {values, places, own, left};
 }
 
-/// Every n/k-th place.
-Results random_k(const Kernel& work, const Reads& reads) {
+/// Every n/k-th place; other ones in each draw, the same on all ranks.
+Results random_k(const Kernel& work, const Reads& reads, Step draw) {
   Values left = added(reads[0], reads[1]);
   const std::size_t k = size(work.writes[0].slice.count);
+  std::vector<std::size_t> order(left.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (draw > 0) {
+    std::ranges::shuffle(order,
+                         std::mt19937_64(static_cast<std::uint64_t>(draw)));
+  }
   Values values, places;
   for (std::size_t i = 0; i < k; ++i) {
-    const std::size_t place = i * left.size() / k;
+    const std::size_t place = order[i * left.size() / k];
     values.push_back(left[place]);
     places.push_back(static_cast<double>(place));
     left[place] = 0;
@@ -363,6 +371,9 @@ std::optional<std::vector<Values>> toy_codec(const Kernel& work,
   if (work.name == "powersgd_left") {
     return powersgd_left(work, reads, draw);
   }
+  if (work.name == "random_k") {
+    return random_k(work, reads, draw);
+  }
   using Code = Results (*)(const Kernel&, const Reads&);
   static const std::map<std::string_view, Code> codes{
       {"topk", topk},
@@ -376,7 +387,6 @@ std::optional<std::vector<Values>> toy_codec(const Kernel& work,
       {"ef_sign_sum", ef_sign_sum},
       {"gtopk_merge",
        [](const Kernel&, const Reads& r) { return gtopk_merge(r); }},
-      {"random_k", random_k},
       {"qsgd", qsgd},
       {"qsgd_sum", qsgd_sum},
       {"powersgd_right", powersgd_right},

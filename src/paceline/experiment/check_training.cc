@@ -20,8 +20,12 @@ namespace {
 using records::Configuration;
 
 void check_without_data(const Configuration& c, const Where& where) {
-  for (const auto& [key, given] : {std::pair{"split", c.split != "even"},
-                                   std::pair{"target", c.target != 0}}) {
+  const Configuration usual;
+  for (const auto& [key, given] :
+       {std::pair{"split", c.split != usual.split},
+        std::pair{"target", c.target != usual.target},
+        std::pair{"evaluate_every",
+                  c.evaluate_every != usual.evaluate_every}}) {
     if (given) {
       throw UsageError(fmt::format(
           "{}: it speaks of training on data, so it needs --data", where(key)));
@@ -68,10 +72,12 @@ void take_size(const char* key, int from_data, const Where& where, int& value) {
 
 // A benchmark's input, whose head says its sizes.
 void take_mapped(Configuration& c, const Where& where) {
-  if (c.split != "even" || c.target != 0) {
+  const Configuration usual;
+  if (c.split != usual.split || c.target != usual.target ||
+      c.evaluate_every != usual.evaluate_every) {
     throw UsageError(fmt::format(
-        "{}: '{}' is read without evaluations, in even parts; leave out split "
-        "and target",
+        "{}: '{}' is read without evaluations, in even parts; leave out split, "
+        "target and evaluate_every",
         where("data"),
         c.data));
   }

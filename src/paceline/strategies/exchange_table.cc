@@ -57,7 +57,7 @@ constexpr OptionInfo kGammaOption{
     .fallback = "0",
     .summary =
         "with a codec: the step towards what the neighbors' codes say; "
-        "0: the share that the codec keeps",
+        "0: the share that the codec keeps, half of it for random-k",
     .kind = OptionKind::kNumber,
     .implied = true,
     .of_codec = true};

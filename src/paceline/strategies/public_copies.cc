@@ -56,7 +56,7 @@ PublicCopies::PublicCopies(std::string_view who,
     : who_(who), codec_(std::move(codec)), gamma_(options.number("gamma")) {}
 
 double PublicCopies::gamma(const ModelShape& model) const {
-  return gamma_ == 0 ? codec_->contraction(model)->share : gamma_;
+  return gamma_ == 0 ? codec_->contraction(model)->gamma() : gamma_;
 }
 
 std::vector<WireSlice> PublicCopies::forms_of(const Slice& slice,

@@ -42,7 +42,7 @@ struct GraphNode {
 /// arXiv:2204.08160.
 class PublicCopies {
  public:
-  /// `who` averages.  Option `gamma`; 0: the share that the codec keeps.
+  /// `who` averages.  Option `gamma`; 0: Contraction::gamma().
   PublicCopies(std::string_view who,
                const Options& options,
                std::unique_ptr<CodecRule> codec);
@@ -91,7 +91,7 @@ class PublicCopies {
 
   std::string_view who_;
   std::unique_ptr<CodecRule> codec_;
-  double gamma_;  // 0: the share that the codec keeps
+  double gamma_;  // 0: Contraction::gamma()
 };
 
 /// Throws UsageError where a strategy without a codec has the option `gamma`.

@@ -63,7 +63,8 @@ class RandomK final : public CodecRule {
   }
 
   std::optional<Contraction> contraction(const ModelShape&) const override {
-    return Contraction{.share = sparse_.density(), .same_draws = true};
+    return Contraction{
+        .share = sparse_.density(), .same_draws = true, .blind = true};
   }
 
   void decode_from(const std::vector<Slice>& forms,
