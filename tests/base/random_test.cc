@@ -39,6 +39,22 @@ TEST(Random, IsAFunctionOfSeedStreamAndPosition) {
   }
 }
 
+TEST(Random, FillsWithTheNumbersThatComeNext) {
+  for (std::uint64_t from = 0; from < 3; ++from) {
+    for (std::size_t count = 0; count < 6; ++count) {
+      Random one_by_one(7, 3);
+      one_by_one.seek(from);
+      Random at_once = one_by_one;
+      std::vector<std::uint64_t> numbers(count);
+      at_once.fill(numbers);
+      for (const std::uint64_t number : numbers) {
+        EXPECT_EQ(number, one_by_one());
+      }
+      EXPECT_EQ(at_once(), one_by_one()) << count << " from " << from;
+    }
+  }
+}
+
 TEST(Random, StartsWithTheBlockOfItsSeed) {
   Random zero(0);
   EXPECT_EQ(zero(), 0xe169c58d6627e8d5U);

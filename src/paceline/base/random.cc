@@ -54,17 +54,36 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
   return counter;
 }
 
+std::array<std::uint64_t, 2> Random::bits_of(std::uint64_t block) const {
+  const auto words =
+      philox4x32({low(block), high(block), low(stream_), high(stream_)},
+                 {low(seed_), high(seed_)});
+  return {joined(words[0], words[1]), joined(words[2], words[3])};
+}
+
 Random::result_type Random::operator()() {
   const std::uint64_t block = position_ / 2;
   if (!filled_ || block != block_) {
-    const auto words =
-        philox4x32({low(block), high(block), low(stream_), high(stream_)},
-                   {low(seed_), high(seed_)});
-    bits_ = {joined(words[0], words[1]), joined(words[2], words[3])};
+    bits_ = bits_of(block);
     block_ = block;
     filled_ = true;
   }
   return bits_[position_++ % 2];
+}
+
+void Random::fill(std::span<result_type> numbers) {
+  std::size_t done = 0;
+  if (position_ % 2 == 1 && !numbers.empty()) {
+    numbers[done++] = (*this)();
+  }
+  for (; done + 2 <= numbers.size(); done += 2, position_ += 2) {
+    const auto bits = bits_of(position_ / 2);
+    numbers[done] = bits[0];
+    numbers[done + 1] = bits[1];
+  }
+  if (done < numbers.size()) {
+    numbers[done] = (*this)();
+  }
 }
 
 double Random::uniform() {

@@ -38,6 +38,9 @@ class Random {
   /// The next 64 bits.
   result_type operator()();
 
+  /// As many of the next numbers, at a few nanoseconds each.
+  void fill(std::span<result_type> numbers);
+
   /// Uniform in [0, 1), a multiple of 2^-53.
   double uniform();
 
@@ -53,6 +56,8 @@ class Random {
   void seek(std::uint64_t position) { position_ = position; }
 
  private:
+  std::array<std::uint64_t, 2> bits_of(std::uint64_t block) const;
+
   std::uint64_t seed_;
   std::uint64_t stream_;
   std::uint64_t position_ = 0;  // in units of 64 bits; a block holds two

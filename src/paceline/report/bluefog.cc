@@ -56,7 +56,7 @@ std::string run_text(const RunRecord& run) {
         kBatchesPerIteration,
         c.steps);
   }
-  const char* const device = c.device == "cuda" ? "GPU" : "CPU";
+  const char* const device = c.device == "cpu" ? "CPU" : "GPU";
   std::string text = fmt::format(
       "Model: {}\nBatch size: {}\nNumber of {}s: {}\nRunning warmup...\n"
       "Running benchmark...\n",

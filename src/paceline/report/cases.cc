@@ -73,8 +73,13 @@ std::string foreign_log(
   std::string text, before;
   for (const RunRecord& run : records) {
     const records::Configuration& c = run.configuration;
-    const std::string head =
-        fmt::format("# {} on {}", c.strategy, counted(c.ranks, "rank"));
+    const std::string head = fmt::format(
+        "# {} on {}{}{}",
+        c.strategy,
+        counted(c.ranks, "rank"),
+        c.seed == 0 ? "" : fmt::format(", seed {}", c.seed),
+        run.source == records::Source::kPredicted ? ", predicted, not measured"
+                                                  : "");
     const bool empty = std::ranges::all_of(
         run.ranks, [](const auto& rank) { return rank.step_ns.empty(); });
     if (c.discard) {

@@ -122,7 +122,7 @@ std::string consensus_lines(const TopologyView& view,
   for (const plan::Step steps : {4, 16, 64}) {
     const double distance = strategies::distance_to_mean(
         strategies::product_of(view.topology, nodes, steps));
-    distances.push_back(distance < 1e-12 ? "0"
+    distances.push_back(distance < 1e-12 ? "< 1e-12"
                                          : fmt::format("{:.3g}", distance));
   }
   return text + line("distance to the mean",

@@ -121,14 +121,17 @@ void check_coded(const StrategySpec& spec) {
   const auto contraction =
       spec.codec.row->make(spec.codec.options)->contraction({});
   const bool contracts = contraction.has_value();
-  const auto able = [] {
+  const bool cuts = spec.exchange.row->make(spec.exchange.options)->cuts();
+  const auto able = [cuts] {
     return fmt::format(
         "{}",
         fmt::join(
             names_of(codecs(),
-                     [](const auto& row) {
-                       return row.guarantee != Guarantee::kNeutral &&
-                              row.make(resolve(row, {}, {}))->contraction({});
+                     [cuts](const auto& row) {
+                       const auto keeps =
+                           row.make(resolve(row, {}, {}))->contraction({});
+                       return row.guarantee != Guarantee::kNeutral && keeps &&
+                              !(cuts && keeps->whole_tensors);
                      }),
             ", "));
   };
@@ -154,8 +157,7 @@ void check_coded(const StrategySpec& spec) {
         codec.name,
         able()));
   }
-  if (contraction->whole_tensors &&
-      spec.exchange.row->make(spec.exchange.options)->cuts()) {
+  if (contraction->whole_tensors && cuts) {
     refuse(
         fmt::format("takes whole tensors, which the shares of '{}' cut; take "
                     "neighbor-allreduce, or another codec of {}",

@@ -15,25 +15,45 @@
 namespace paceline::runtime {
 namespace {
 
-// Signed multiples of norm / levels, of values in a block.
+// Values that are coded together: compilers vectorize loops of known length.
+constexpr std::int64_t kAtOnce = 64;
+
+// Signed multiples of norm / levels.
+void round_some(const std::array<float, kAtOnce>& values,
+                float inverse,
+                float levels,
+                Random& random,
+                std::array<std::int8_t, kAtOnce>& codes) {
+  std::array<std::uint64_t, kAtOnce / 2> numbers;
+  random.fill(numbers);
+  std::array<std::int32_t, kAtOnce> draws;  // 24 bits: a float holds them
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    draws[2 * i] = static_cast<std::int32_t>((numbers[i] & 0xFFFFFFFFU) >> 8);
+    draws[2 * i + 1] = static_cast<std::int32_t>(numbers[i] >> 40);
+  }
+  for (std::size_t i = 0; i < kAtOnce; ++i) {
+    const float scaled = std::fabs(values[i]) * inverse;
+    const float drawn = static_cast<float>(draws[i]) * 0x1p-24F;
+    const auto code =
+        static_cast<std::int32_t>(std::min(scaled + drawn, levels));
+    codes[i] = static_cast<std::int8_t>(values[i] < 0 ? -code : code);
+  }
+}
+
+// Of values in a block.
 void round_block(const float* values,
                  std::int64_t count,
                  float inverse,
                  float levels,
                  Random& random,
                  std::int8_t* codes) {
-  for (std::int64_t i = 0; i < count; i += 2) {
-    const std::uint64_t bits = random();
-    const std::array<std::uint64_t, 2> halves{bits & 0xFFFFFFFFU, bits >> 32};
-    for (std::int64_t j = i; j < std::min(i + 2, count); ++j) {
-      // 24 bits: a float holds them.
-      const float draw =
-          static_cast<float>(halves[static_cast<std::size_t>(j - i)] >> 8) *
-          0x1p-24F;
-      const float scaled = std::fabs(values[j]) * inverse;
-      const float code = std::min(std::floor(scaled + draw), levels);
-      codes[j] = static_cast<std::int8_t>(values[j] < 0 ? -code : code);
-    }
+  std::array<float, kAtOnce> some{};
+  std::array<std::int8_t, kAtOnce> rounded;
+  for (std::int64_t begin = 0; begin < count; begin += kAtOnce) {
+    const auto n = std::min(kAtOnce, count - begin);
+    std::copy_n(values + begin, n, some.begin());
+    round_some(some, inverse, levels, random, rounded);
+    std::copy_n(rounded.begin(), n, codes + begin);
   }
 }
 
@@ -108,7 +128,13 @@ void run_qsgd_sum(const UpdateRule& /*rule*/, const Call& call) {
     for (std::int64_t b = 0; b < form.blocks(); ++b) {
       const float level = norms.const_data_ptr<float>()[b] / form.levels;
       const std::int64_t end = std::min((b + 1) * form.block, form.count);
-      for (std::int64_t i = b * form.block; i < end; ++i) {
+      std::int64_t i = b * form.block;
+      for (; i + kAtOnce <= end; i += kAtOnce) {
+        for (std::int64_t j = i; j < i + kAtOnce; ++j) {
+          to[j] += level * static_cast<float>(codes[j]);
+        }
+      }
+      for (; i < end; ++i) {
         to[i] += level * static_cast<float>(codes[i]);
       }
     }
