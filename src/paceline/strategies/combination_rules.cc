@@ -100,6 +100,21 @@ void check_wants(const RowInfo& update, const RowInfo& exchange) {
                                fmt::join(able, " or ")));
 }
 
+// The codecs of averages with neighbors, of shares where an exchange cuts
+// tensors.
+std::string codecs_that_keep_a_share(bool cuts) {
+  return fmt::format(
+      "{}",
+      fmt::join(names_of(codecs(),
+                         [cuts](const auto& row) {
+                           const auto kept =
+                               row.make(resolve(row, {}, {}))->contraction({});
+                           return row.guarantee != Guarantee::kNeutral &&
+                                  kept && !(cuts && kept->whole_tensors);
+                         }),
+                ", "));
+}
+
 /// Of parameters a codec may carry the changes, which are compressed with
 /// memory of what they leave out.
 void check_coded(const StrategySpec& spec) {
@@ -121,20 +136,11 @@ void check_coded(const StrategySpec& spec) {
   const auto contraction =
       spec.codec.row->make(spec.codec.options)->contraction({});
   const bool contracts = contraction.has_value();
-  const bool cuts = spec.exchange.row->make(spec.exchange.options)->cuts();
-  const auto able = [cuts] {
-    return fmt::format(
-        "{}",
-        fmt::join(
-            names_of(codecs(),
-                     [cuts](const auto& row) {
-                       const auto keeps =
-                           row.make(resolve(row, {}, {}))->contraction({});
-                       return row.guarantee != Guarantee::kNeutral && keeps &&
-                              !(cuts && keeps->whole_tensors);
-                     }),
-            ", "));
-  };
+  const bool cuts = spec.exchange.row->make_coded != nullptr &&
+                    spec.exchange.row
+                        ->make_coded(spec.exchange.options,
+                                     spec.codec.row->make(spec.codec.options))
+                        ->cuts();
   if (!spec.update.row->coded || spec.exchange.row->make_coded == nullptr) {
     refuse(fmt::format(
         "'{}' over '{}' sends the parameters themselves; take identity, or {} "
@@ -148,21 +154,21 @@ void check_coded(const StrategySpec& spec) {
         fmt::join(
             names_of(update_rules(), [](const auto& row) { return row.coded; }),
             ", "),
-        contracts ? "" : " and a codec of " + able()));
+        contracts ? "" : " and a codec of " + codecs_that_keep_a_share(cuts)));
   }
   if (!contracts) {
     refuse(fmt::format(
         "neighbors need codes that keep a share of every change of one rank's "
         "parameters, as those of '{}' do not; take {}",
         codec.name,
-        able()));
+        codecs_that_keep_a_share(cuts)));
   }
   if (contraction->whole_tensors && cuts) {
     refuse(
         fmt::format("takes whole tensors, which the shares of '{}' cut; take "
                     "neighbor-allreduce, or another codec of {}",
                     spec.exchange.row->name,
-                    able()));
+                    codecs_that_keep_a_share(cuts)));
   }
 }
 
