@@ -136,21 +136,18 @@ TEST(UpdateRules, ZeroAccumulatesAsAllReduceOnIntegers) {
 // Gradients of four micro-batches, of which each rule sees the mean alone.
 TEST(UpdateRules, AccumulateAsOneWholeBatchOnIntegers) {
   for (const std::string text :
-       {"fusion+neighbor-allreduce:topology=ring+atc",
-        "wfbp+neighbor-allreduce:topology=ring+awc",
+       {"fusion+neighbor-allreduce:topology=full+atc",
+        "wfbp+neighbor-allreduce:topology=one-peer-exp+awc",
         "fusion+neighbor-allreduce+awc:window=backward",
-        "fusion+neighbor-allreduce:topology=ring+pga:every=2",
-        "fusion+neighbor-allreduce:topology=ring+gradient-tracking",
-        "fusion+neighbor-allreduce:topology=ring+exact-diffusion",
-        "fusion+neighbor-allreduce:topology=ring+decentlam",
-        "fusion+neighbor-allreduce:topology=ring+topk:density=0.1",
-        "fusion+push-sum:topology=exp+atc",
+        "fusion+neighbor-allreduce:topology=full+pga:every=2",
+        "fusion+neighbor-allreduce:topology=full+gradient-tracking",
+        "fusion+neighbor-allreduce:topology=full+exact-diffusion",
+        "fusion+push-sum:topology=full+atc",
         "fusion+hierarchical-neighbor-allreduce:local=2+atc",
         "fusion+local-sgd:every=2",
         "fusion+diloco:every=2",
         "fusion+slowmo:every=2"}) {
-    Job whole = of_integers(text);
-    whole.steps = 4;
+    const Job whole = of_integers(text);
     Job accumulating = whole;
     accumulating.configuration.accumulate = 4;
     expect_equal(4, accumulating, whole);
