@@ -19,17 +19,19 @@ namespace {
 
 using records::Configuration;
 
-void check_without_data(const Configuration& c, const Where& where) {
+// The first key that is given and speaks of training on data; else null.
+const char* key_of_training(const Configuration& c) {
   const Configuration usual;
-  for (const auto& [key, given] :
-       {std::pair{"split", c.split != usual.split},
-        std::pair{"target", c.target != usual.target},
-        std::pair{"evaluate_every",
-                  c.evaluate_every != usual.evaluate_every}}) {
-    if (given) {
-      throw UsageError(fmt::format(
-          "{}: it speaks of training on data, so it needs --data", where(key)));
-    }
+  return c.split != usual.split                     ? "split"
+         : c.target != usual.target                 ? "target"
+         : c.evaluate_every != usual.evaluate_every ? "evaluate_every"
+                                                    : nullptr;
+}
+
+void check_without_data(const Configuration& c, const Where& where) {
+  if (const char* const key = key_of_training(c)) {
+    throw UsageError(fmt::format(
+        "{}: it speaks of training on data, so it needs --data", where(key)));
   }
 }
 
@@ -72,9 +74,7 @@ void take_size(const char* key, int from_data, const Where& where, int& value) {
 
 // A benchmark's input, whose head says its sizes.
 void take_mapped(Configuration& c, const Where& where) {
-  const Configuration usual;
-  if (c.split != usual.split || c.target != usual.target ||
-      c.evaluate_every != usual.evaluate_every) {
+  if (key_of_training(c) != nullptr) {
     throw UsageError(fmt::format(
         "{}: '{}' is read without evaluations, in even parts; leave out split, "
         "target and evaluate_every",
