@@ -293,7 +293,7 @@ TEST_F(Survey, GoesOnAfterAFullDisk) {
   ASSERT_EQ(records().size(), 3U);
   EXPECT_EQ(lines_of(folder_ / "r.jsonl"), 3);
   for (const int seed : {1, 2, 3}) {
-    const auto& record = records()[static_cast<std::size_t>(seed - 1)];
+    const auto record = records()[static_cast<std::size_t>(seed - 1)];
     EXPECT_EQ(record.configuration.seed, seed);
     EXPECT_FALSE(record.error) << *record.error;
   }

@@ -134,14 +134,14 @@ TEST_P(Reference, WeightsAndBatchHaveTheSameBits) {
                               .network = options};
   const Batch batch = make_batch(info, of_batch);
   EXPECT_EQ(fmt::format("{:016x}", fingerprint(batch.input)),
-            reference.at("input"));
+            reference.at("input").get<std::string>());
   EXPECT_EQ(fmt::format("{:016x}", fingerprint(batch.target)),
-            reference.at("target"));
+            reference.at("target").get<std::string>());
   EXPECT_EQ(fmt::format("{:016x}", fingerprint(network->parameters())),
-            reference.at("weights"));
+            reference.at("weights").get<std::string>());
   fill_with_integers(*network, seed);
   EXPECT_EQ(fmt::format("{:016x}", fingerprint(network->parameters())),
-            reference.at("integer_weights"));
+            reference.at("integer_weights").get<std::string>());
 }
 
 // BERT-Large takes 6 GB of memory, so that `make nightly` alone has it.

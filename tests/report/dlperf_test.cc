@@ -22,7 +22,7 @@ std::vector<records::RunRecord> published() {
 }
 
 const FrameworkTable& table_named(const std::vector<FrameworkTable>& tables,
-                                  const std::string& id) {
+                                  std::string_view id) {
   return *std::ranges::find(tables, id, &FrameworkTable::id);
 }
 
