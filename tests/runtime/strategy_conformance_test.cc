@@ -9,6 +9,7 @@
 // round otherwise.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -31,13 +32,40 @@ namespace {
 
 constexpr plan::Step kSteps = 3;
 
+/// Streams that wait for no event, and events that are done at once.
+class StreamsWithoutEvents final : public execution::Device {
+ public:
+  explicit StreamsWithoutEvents(at::Device device)
+      : streams_(runtime::make_device(device)) {}
+
+  void enter_thread() override { streams_->enter_thread(); }
+  Stream add_stream() override { return streams_->add_stream(); }
+  void wait(Stream, const execution::Event&) override {}
+  void on(Stream stream, const std::function<void()>& put) override {
+    streams_->on(stream, put);
+  }
+  execution::EventPtr record(Stream) override {
+    return std::make_shared<const Done>();
+  }
+
+ private:
+  struct Done final : execution::Event {
+    bool is_done() const override { return true; }
+  };
+  std::unique_ptr<execution::Device> streams_;
+};
+
 /// One rank of a plan's job, which computes whole numbers instead of a network.
 class Performance {
  public:
+  using StreamsOf =
+      std::function<std::unique_ptr<execution::Device>(at::Device)>;
+
   Performance(const std::string& name,
               const plan::Planner& planner,
               const plan::PlanInput& input,
-              const plan::Setup& setup)
+              const plan::Setup& setup,
+              const StreamsOf& streams_of = runtime::make_device)
       : input_(input),
         numbers_(input.world, /*salted=*/-1, device()),
         trains_(input.rank < planner.training_ranks(input)),
@@ -58,7 +86,8 @@ class Performance {
                                  .device = device(),
                                  .engine = engines::find_engine(engine())},
         runtime::Executor::Options{
-            .dispatcher = {.timeout = std::chrono::seconds(20)}});
+            .dispatcher = {.timeout = std::chrono::seconds(20)},
+            .streams_of = streams_of});
   }
 
   void run() {
@@ -265,6 +294,35 @@ TEST(EveryStrategy, OtherGradientsOfAPeerAreSeen) {
                             plans->setup(self.rank));
     performance.run();
     EXPECT_NE(differences(*planner, *plans, other, performance),
+              std::vector<std::string>());
+  }
+}
+
+// Gradients come late enough for the test to see a missing event: without all
+// of them every strategy ends with other values.
+TEST(EveryStrategy, WithoutEventsOfTheDeviceIsWrong) {
+  if (device().is_cpu()) {
+    GTEST_SKIP() << "the CPU has no events";
+  }
+  const auto& self = context().world.self;
+  for (const char* text :
+       {"bsp", "wfbp", "fusion", "dear+rs-ag", "wfbp+rs-ag+zero-1"}) {
+    SCOPED_TRACE(text);
+    const auto planner =
+        strategies::make_planner(strategies::parse_strategy(text));
+    const auto plans = plans_of(*planner);
+    ASSERT_NE(plans, nullptr);
+    TensorMachine meaning(
+        *planner, *plans, WholeNumbers(self.world, -1, device()));
+    plan::interpret(*plans, meaning);
+    Performance performance(std::string(text) + "/without events",
+                            *planner,
+                            plans->input(self.rank),
+                            plans->setup(self.rank),
+                            std::make_unique<StreamsWithoutEvents, at::Device>);
+    performance.run();
+    torch::cuda::synchronize();
+    EXPECT_NE(differences(*planner, *plans, meaning, performance),
               std::vector<std::string>());
   }
 }

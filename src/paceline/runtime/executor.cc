@@ -143,7 +143,7 @@ Executor::Executor(const Parts& parts, Options options)
       keep_gradients_(options.keep_gradients),
       write_gradient_(std::move(options.write_gradient)),
       place_(parts.device),
-      device_(make_device(parts.device)),
+      device_(options.streams_of(parts.device)),
       programs_(parts.planner, parts.input, memory_.setup()),
       flat_gradients_(ever_moved_gradients(parts)) {
   require_no_slack(parts, device_ != nullptr);

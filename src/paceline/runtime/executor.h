@@ -59,6 +59,9 @@ class Executor final : public networks::Gates {
     KernelRunner::Time kernel_time{};
     std::uint64_t seed = 0;  // of what kernels draw
     double stretch = 1;      // as KernelRunner's
+    /// The streams and events of Parts::device.
+    std::function<std::unique_ptr<execution::Device>(at::Device)> streams_of =
+        make_device;
   };
 
   Executor(const Parts& parts, Options options);
