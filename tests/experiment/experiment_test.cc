@@ -442,6 +442,8 @@ TEST(TrainingOnData, RefusesWhatDoesNotFit) {
   holds(refused({{"data", "mnist"}}), "mnist:DIR is wanted");
   holds(refused({{"data", "mnist:"}}), "mnist:DIR is wanted");
   holds(refused({{"data", "digits:x"}}), "digits takes no folder");
+  holds(refused({{"data", "cifar10:/no/where"}}),
+        "--data: 'cifar10:/no/where': there is no folder '/no/where'");
   holds(refused({{"split", "dirichlet:1"}}), "needs --data");
   holds(refused({{"target", "0.9"}}), "needs --data");
   holds(refused({{"evaluate_every", "10"}}),

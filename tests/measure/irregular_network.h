@@ -22,7 +22,8 @@ using measure::TrainerOptions;
 
 inline constexpr int kSteps = 20;
 
-/// One frozen layer, one used twice, one that forward never reaches.
+/// One frozen layer, one used twice, one that forward never reaches, and a
+/// parameter of the module that has the layers.
 class IrregularNetwork final : public networks::Classifier {
  public:
   IrregularNetwork() {
@@ -31,6 +32,7 @@ class IrregularNetwork final : public networks::Classifier {
     twice = register_module("twice", networks::Linear(24, 24));
     unused = register_module("unused", networks::Linear(24, 5));
     last = register_module("last", networks::Linear(24, 10));
+    shift = register_parameter("shift", at::zeros({24}));
     frozen->weight.set_requires_grad(false);
     frozen->bias.set_requires_grad(false);
     networks::fill_by_formula(*this, 11);  // the same in every thread
@@ -38,13 +40,14 @@ class IrregularNetwork final : public networks::Classifier {
 
   at::Tensor forward(const at::Tensor& input) override {
     at::Tensor x = at::tanh(first(input.flatten(1)));
-    x = at::tanh(frozen(x));
+    x = at::tanh(frozen(x) + shift);
     x = at::tanh(twice(x));
     return last(at::tanh(twice(x)));
   }
 
   networks::Linear first{nullptr}, frozen{nullptr}, twice{nullptr},
       unused{nullptr}, last{nullptr};
+  at::Tensor shift;
 };
 
 inline records::Configuration irregular_case(const std::string& strategy) {

@@ -120,7 +120,8 @@ TEST(Intervals, OfPredictionsAreSaidToBeOfSimulatedSteps) {
 TEST(Intervals, OfOneRunAreMarkedWhereOthersAreOverRuns) {
   const std::string mixed =
       find_format("table").render(fixed_mixed_repetitions());
-  EXPECT_EQ(times(mixed, "]* "), 2u) << "efficiency and exposed of one case";
+  EXPECT_EQ(times(mixed, "]* "), 3u)
+      << "rate, efficiency and exposed of one case";
   EXPECT_EQ(times(mixed, "where a * follows"), 1u) << mixed;
   EXPECT_EQ(times(mixed, "95 % interval over repeated runs"), 1u);
   for (const auto& records : {fixed_records(), fixed_repetitions()}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,16 @@ void take_mapped(Configuration& c, const Where& where) {
   take_size("classes", file.classes, where, c.classes);
 }
 
+void require_folder(const Configuration& c, const Where& where) {
+  const std::filesystem::path folder = c.data.substr(c.data.find(':') + 1);
+  if (!std::filesystem::is_directory(folder)) {
+    throw UsageError(fmt::format("{}: '{}': there is no folder '{}'",
+                                 where("data"),
+                                 c.data,
+                                 folder.string()));
+  }
+}
+
 }  // namespace
 
 void take_data(Configuration& c, const Where& where) {
@@ -111,6 +122,9 @@ void take_data(Configuration& c, const Where& where) {
   }
   if (outside) {
     return;
+  }
+  if (traits.from_folder) {
+    require_folder(c, where);
   }
   if (!plan::dirichlet_alpha(c.split)) {
     throw UsageError(fmt::format(

@@ -202,8 +202,7 @@ class TableBuilder {
       add(bound(one));
     }
     add(rate_.show(one.examples_per_s_per_rank()));
-    add(full_ || !one.examples_per_s ? rate_.show(one.examples_per_s)
-                                     : rate_.show(one.examples_per_s->value));
+    add(rate_.show(one.examples_per_s));
     add(one.baseline == one.label ? "baseline" : share_.show(one.efficiency));
     add(time_.show(one.exposed_s));
     if (reads_data_) {
