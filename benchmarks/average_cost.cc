@@ -14,7 +14,7 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/runtime/kernels/call.h"

@@ -25,7 +25,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"

@@ -17,7 +17,8 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
-#include <torch/torch.h>
+#include <torch/optim.h>
+#include <torch/types.h>
 
 #include "instant_engine.h"
 #include "paceline/base/clock.h"

@@ -130,11 +130,13 @@ if(PACELINE_WITH_NCCL)
   message(STATUS "NCCL: ${NCCL_INCLUDE_DIR}, ${NCCL_LIBRARY}; CUDA: ${CUDA_INCLUDE_DIR}")
 endif()
 
-# One precompiled <torch/torch.h> for every file of the torch half.
+# What most files of the torch half include, precompiled.  <torch/torch.h> and
+# <torch/nn.h> are left out: every file would instantiate their templates.
 paceline_add_precompiled_headers(paceline_torch_pch
-  HEADERS <torch/torch.h> LINK paceline_torch)
+  HEADERS <torch/autograd.h> <torch/cuda.h> <torch/nn/module.h> <torch/types.h>
+  LINK paceline_torch)
 
-# paceline_use_torch_pch(<target>): its files include <torch/torch.h> for free.
+# paceline_use_torch_pch(<target>): its files include those headers for free.
 function(paceline_use_torch_pch target)
   target_precompile_headers(${target} REUSE_FROM paceline_torch_pch)
 endfunction()

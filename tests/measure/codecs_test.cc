@@ -5,7 +5,8 @@
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/optim.h>
+#include <torch/types.h>
 
 #include "measure/irregular_network.h"
 #include "measure/run_team.h"

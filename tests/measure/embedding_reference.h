@@ -4,7 +4,8 @@
 #include <functional>
 #include <map>
 
-#include <torch/torch.h>
+#include <torch/optim.h>
+#include <torch/types.h>
 
 #include "measure/irregular_network.h"
 #include "paceline/base/random.h"

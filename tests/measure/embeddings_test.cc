@@ -4,7 +4,7 @@
 #include <set>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "measure/embedding_reference.h"
 #include "measure/irregular_network.h"

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
+#include <torch/optim.h>
+#include <torch/types.h>
 
 #include "measure/small_case.h"
 #include "paceline/networks/layer.h"

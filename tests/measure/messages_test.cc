@@ -3,7 +3,7 @@
 #include <future>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "measure/irregular_network.h"
 #include "measure/run_team.h"

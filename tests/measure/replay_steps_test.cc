@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <unistd.h>
 
 #include "measure/run_team.h"

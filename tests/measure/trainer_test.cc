@@ -10,7 +10,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "measure/failing_engine.h"
 #include "measure/run_team.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/runtime/kernels/call.h"
 #include "paceline/runtime/kernels/gtopk.h"

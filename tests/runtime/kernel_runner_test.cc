@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/random.h"

@@ -17,7 +17,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/cuda.h>
+#include <torch/types.h>
 
 #include "engines/engine_conformance.h"
 #include "paceline/plan/access.h"

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/plan/interpreter.h"
 #include "paceline/plan/program.h"

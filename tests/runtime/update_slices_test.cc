@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/plan/optimizer.h"
 #include "paceline/runtime/kernels/call.h"

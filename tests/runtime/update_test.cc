@@ -2,7 +2,7 @@
 #include <limits>
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/plan/optimizer.h"
 #include "paceline/runtime/kernels/call.h"

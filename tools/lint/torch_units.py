@@ -77,7 +77,7 @@ def main():
     total = sum(seconds.get(name, 0) for name in units)
     precompiled = seconds.get("CMakeFiles/paceline_torch_pch.dir/cmake_pch.hxx.gch", 0)
     print(f"{len(units)} of at most {limit} torch translation units, {total:.0f} s, "
-          f"and {precompiled:.0f} s for the precompiled torch.h")
+          f"and {precompiled:.0f} s for the precompiled headers")
     return len(units) > limit
 
 

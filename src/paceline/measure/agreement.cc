@@ -6,7 +6,7 @@
 #include <variant>
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/hash.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/error.h"

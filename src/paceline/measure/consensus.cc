@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace paceline::measure {
 namespace {

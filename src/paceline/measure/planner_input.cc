@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/cluster/link_spec.h"

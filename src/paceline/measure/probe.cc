@@ -6,7 +6,7 @@
 #include <regex>
 #include <string>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/clock.h"
 #include "paceline/base/process.h"

@@ -13,7 +13,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/process.h"

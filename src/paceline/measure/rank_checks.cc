@@ -4,7 +4,7 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/measure/consensus.h"
 #include "paceline/measure/embedding_case.h"

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
+#include <torch/types.h>
+
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::networks {
@@ -15,6 +19,38 @@ class Gates {
   /// Whether anything may wait behind the unit's backward gate.
   virtual bool gates_backward(plan::ModuleId module) const = 0;
   virtual void enter_backward(plan::ModuleId module) = 0;
+};
+
+/// The side of a layer that an executor sees.  Unbound it costs a null test.
+class Gated {
+ public:
+  virtual ~Gated() = default;
+  void bind(Gates* gates, plan::ModuleId id) {
+    gates_ = gates;
+    id_ = id;
+  }
+
+ protected:
+  template <class Run>
+  at::Tensor through(Run&& run) {
+    if (gates_ == nullptr) {
+      return std::forward<Run>(run)();
+    }
+    gates_->enter(id_);
+    at::Tensor out = std::forward<Run>(run)();
+    gates_->leave(id_);
+    if (gates_->gates_backward(id_) && out.requires_grad()) {
+      out.register_hook([gates = gates_, id = id_](const at::Tensor& gradient) {
+        gates->enter_backward(id);
+        return gradient;
+      });
+    }
+    return out;
+  }
+
+ private:
+  Gates* gates_ = nullptr;
+  plan::ModuleId id_{};
 };
 
 }  // namespace paceline::networks

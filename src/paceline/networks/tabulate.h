@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/engines/work_futures.h"

@@ -6,7 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "paceline/networks/layer.h"
+#include "paceline/networks/gates.h"
 #include "paceline/plan/comm_plan.h"
 
 namespace paceline::runtime {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 

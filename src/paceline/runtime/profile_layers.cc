@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/runtime/device_clock.h"
 #include "paceline/runtime/hooks.h"

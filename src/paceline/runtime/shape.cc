@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/runtime/hooks.h"
 #include "paceline/runtime/memory.h"

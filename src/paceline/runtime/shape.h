@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "paceline/networks/layer.h"
+#include "paceline/networks/gates.h"
 #include "paceline/networks/network.h"
 #include "paceline/plan/plan_input.h"
 

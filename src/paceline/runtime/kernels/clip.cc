@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paceline/runtime/kernels/ef_sign.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"

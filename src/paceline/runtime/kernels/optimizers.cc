@@ -11,7 +11,7 @@
 
 #include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/plan/optimizer.h"

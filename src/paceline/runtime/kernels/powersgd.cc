@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/random.h"
 #include "paceline/runtime/kernels/call.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/base/random.h"

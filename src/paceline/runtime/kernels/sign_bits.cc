@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 

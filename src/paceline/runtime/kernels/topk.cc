@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "paceline/base/error.h"
 #include "paceline/runtime/kernels/call.h"
