@@ -45,6 +45,20 @@ TEST(BluefogFormat, LinesAreTheOriginalsToTheCharacter) {
             "Total img/sec on 2 GPU(s): 1120.0 +-313.6\n");
 }
 
+TEST(BluefogFormat, SaysWhatIsToBeSaidAgainstARun) {
+  RunRecord run = two_iterations({{100, 100}});
+  run.warnings = {{"one-host", "all on one", "nothing crosses", "take two"}};
+  run.link_check =
+      records::LinkCheck{.operations = 21, .late = 3, .slack_ns = -2'000'000};
+  EXPECT_TRUE(render_bluefog({{run}}).starts_with(
+      "# fusion+neighbor-allreduce on 1 rank\n"
+      "# one-host: all on one: nothing crosses\n"
+      "# slower-than-link: 3 of 21 operations ended after the emulated link "
+      "would have delivered them, one by 2.000 ms: the case is INVALID: its "
+      "times are those of this machine, not of the link\n"
+      "Model: resnet50\n"));
+}
+
 TEST(BluefogFormat, SaysCpuWhereThereIsNoGpu) {
   RunRecord run = two_iterations({{100, 100}});
   run.configuration.device = "cpu";

@@ -152,7 +152,7 @@ TEST_P(Folding, EqualsUnfoldedInSmallWorlds) {
 
 TEST_P(FoldingInLargeWorlds, EqualsUnfolded) {
   const auto planner = planner_of(GetParam());
-  for (const plan::Rank world : {100, 128, 255, 256, 1000, 1024}) {
+  for (const plan::Rank world : {100, 255, 256, 1000}) {
     SCOPED_TRACE(world);
     auto input = toy_input(1, world);
     input.local_world = hosts_of(world, world == 100 ? 5 : 8);
@@ -186,7 +186,7 @@ plan::PlanInput uneven_input(plan::Rank world, plan::Rank local) {
 TEST_P(FoldingOfEveryRow, EqualsUnfolded) {
   const auto planner = planner_of(GetParam());
   int compared = 0;
-  for (const plan::Rank world : {2, 3, 4, 6, 8, 12, 16}) {
+  for (const plan::Rank world : {2, 3, 4, 6, 8, 12}) {
     for (const plan::Rank local : {1, 2, 4}) {
       SCOPED_TRACE(testing::Message()
                    << world << " ranks, " << local << " on a host");

@@ -115,6 +115,32 @@ TEST(AggregateRate, CoversAtTheNominalRateWithinARun) {
 }
 
 // A run of one rank whose steps take so many milliseconds.
+// Ranks that wait for few others are slow in other steps each and end together:
+// no drawn window may be longer for that.
+TEST(AggregateRate, HoldsItsValueWhereEachStepIsSlowOnAnotherRank) {
+  constexpr std::size_t kRanks = 32;
+  Window window{.step_ns = std::vector<std::vector<std::int64_t>>(kRanks),
+                .samples_per_step = 10};
+  Random random(7, 0);
+  for (int pair = 0; pair < 12; ++pair) {
+    for (auto& steps : window.step_ns) {
+      const auto more = static_cast<std::int64_t>(random.uniform() * 5e6);
+      steps.push_back(10'000'000 + more);
+      steps.push_back(10'000'000 - more);
+    }
+  }
+  const auto rate = aggregate_rate({{window}});
+  ASSERT_TRUE(rate && rate->interval);
+  EXPECT_DOUBLE_EQ(rate->value, 1000);
+  EXPECT_LT(rate->interval->low, 1000);
+  EXPECT_GT(rate->interval->high, 1000);
+  const ScalingCase one{.windows = {&window, 1}, .ranks = kRanks};
+  const auto efficiency = scaling_efficiency(one, one);
+  ASSERT_TRUE(efficiency && efficiency->interval);
+  EXPECT_LT(efficiency->interval->low, 1);
+  EXPECT_GT(efficiency->interval->high, 1);
+}
+
 Window window_of(const std::vector<std::int64_t>& steps_ms, double samples) {
   Window window{.step_ns = {{}}, .samples_per_step = samples};
   for (const std::int64_t ms : steps_ms) {

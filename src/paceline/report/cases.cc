@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "paceline/base/text.h"
+#include "paceline/report/summary.h"
+#include "paceline/report/text.h"
 
 namespace paceline::report {
 namespace {
@@ -67,6 +69,24 @@ std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
   return groups;
 }
 
+namespace {
+
+/// What is to be said against a run's figures, one comment a line.
+std::string comments_on(const RunRecord& run) {
+  std::vector<records::Warning> warnings = run.warnings;
+  if (run.link_check && !run.link_check->valid()) {
+    warnings.push_back(slower_than_link(*run.link_check));
+  }
+  std::string text;
+  for (const records::Warning& one : warnings) {
+    text += printable(fmt::format("# {}: {}: {}", one.code, one.seen, one.why));
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string foreign_log(
     std::span<const records::RunRecord> records,
     const std::function<std::string(const records::RunRecord&)>& block) {
@@ -93,7 +113,8 @@ std::string foreign_log(
           "{}: the samples of a step vary; --format trainers counts them\n",
           head);
     } else {
-      text += (head == before ? "" : head + "\n") + block(run);
+      text +=
+          (head == before ? "" : head + "\n") + comments_on(run) + block(run);
     }
     before = head;
   }

@@ -32,19 +32,23 @@ std::size_t common_steps(RankSteps ranks) {
   return fewest;
 }
 
-// The slowest rank's sum over the steps `indices`.  Steps of a stranger's
-// record may add up to more than an integer holds.
-double wall_ns(RankSteps ranks, std::span<const std::size_t> indices) {
-  double longest = 0;
+// The steps, as seconds, of the rank whose `count` steps take longest in all.
+std::vector<double> longest_rank_seconds(RankSteps ranks, std::size_t count) {
+  std::vector<double> longest;
+  double most = -1;
   for (const auto& steps : ranks) {
     if (steps.empty()) {
       continue;
     }
-    double sum = 0;
-    for (const std::size_t index : indices) {
-      sum += static_cast<double>(steps[index]);
+    std::vector<double> own;
+    for (const std::int64_t step : std::span(steps).first(count)) {
+      own.push_back(seconds(step));
     }
-    longest = std::max(longest, sum);
+    const double sum = std::accumulate(own.begin(), own.end(), 0.0);
+    if (sum > most) {
+      most = sum;
+      longest = std::move(own);
+    }
   }
   return longest;
 }
@@ -52,19 +56,19 @@ double wall_ns(RankSteps ranks, std::span<const std::size_t> indices) {
 // One run: what it processed, in which time, and how to draw it again.
 struct MeasuredWindow {
   explicit MeasuredWindow(const Window& window)
-      : ranks(window.step_ns),
-        steps(common_steps(ranks)),
-        samples(window.samples_per_step * static_cast<double>(steps)) {
-    std::vector<std::size_t> all(steps);
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    const double summed_s = wall_ns(ranks, all) * kSecondsPerNs;
+      : step_s(
+            longest_rank_seconds(window.step_ns, common_steps(window.step_ns))),
+        samples(window.samples_per_step * static_cast<double>(step_s.size())) {
+    const double summed_s = std::accumulate(step_s.begin(), step_s.end(), 0.0);
     wall_s = window.wall_ns > 0 ? seconds(window.wall_ns) : summed_s;
     // What lies between the steps (and the ranks' shifts) scales along.
     scale = summed_s > 0 ? wall_s / summed_s : 1;
   }
 
-  RankSteps ranks;
-  std::size_t steps;
+  /// Of one rank: ranks that wait for few others are slow in other steps each,
+  /// and end together all the same.  The longest of sums of drawn steps would
+  /// be longer than the window.
+  std::vector<double> step_s;
   double samples;
   double wall_s = 0;
   double scale = 1;
@@ -83,11 +87,11 @@ DrawnRates draw_rates(const std::vector<MeasuredWindow>& windows,
   DrawnRates drawn;
   double samples = 0;
   for (const MeasuredWindow& window : windows) {
-    if (window.steps < kFewestSteps) {
+    if (window.step_s.size() < kFewestSteps) {
       return {};
     }
-    block_lengths.push_back(block_length(slowest_rank_seconds(window.ranks)));
-    drawn.blocks += window.steps / block_lengths.back();
+    block_lengths.push_back(block_length(window.step_s));
+    drawn.blocks += window.step_s.size() / block_lengths.back();
     samples += window.samples;
   }
   std::vector<std::size_t> indices;
@@ -95,9 +99,11 @@ DrawnRates draw_rates(const std::vector<MeasuredWindow>& windows,
     Random random(options.seed, draw);
     double wall_s = 0;
     for (std::size_t i = 0; i < windows.size(); ++i) {
-      resample_blocks(windows[i].steps, block_lengths[i], random, indices);
-      wall_s +=
-          windows[i].scale * kSecondsPerNs * wall_ns(windows[i].ranks, indices);
+      const std::vector<double>& step_s = windows[i].step_s;
+      resample_blocks(step_s.size(), block_lengths[i], random, indices);
+      for (const std::size_t index : indices) {
+        wall_s += windows[i].scale * step_s[index];
+      }
     }
     drawn.rates.push_back(samples / wall_s);
   }
@@ -139,7 +145,7 @@ struct MeasuredRuns {
   explicit MeasuredRuns(std::span<const Window> all) {
     for (const Window& window : all) {
       const MeasuredWindow run(window);
-      if (run.steps == 0 || run.wall_s <= 0) {
+      if (run.step_s.empty() || run.wall_s <= 0) {
         continue;
       }
       windows.push_back(run);
@@ -226,9 +232,8 @@ std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
   result.value = measured.rate();
   if (measured.windows.size() < kFewestRuns) {
     result.interval = rate_within_runs(measured.windows, options);
-  } else {
-    widen_to_value(result);
   }
+  widen_to_value(result);
   return result;
 }
 
@@ -243,9 +248,7 @@ std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
   }
   Estimate result = *ratio_of_medians(above.rates, below.rates, options);
   result.value = above.rate() / below.rate();
-  if (result.basis == Basis::kRuns) {
-    widen_to_value(result);
-  } else {
+  if (result.basis != Basis::kRuns) {
     // Other streams for the base: the steps of both are drawn independently.
     IntervalOptions others = options;
     others.seed = ~options.seed;
@@ -253,6 +256,7 @@ std::optional<Estimate> scaling_efficiency(const ScalingCase& base,
                                         draw_rates(below.windows, others),
                                         options.level);
   }
+  widen_to_value(result);
   scale(result, base.ranks / test.ranks);
   return result;
 }

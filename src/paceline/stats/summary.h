@@ -59,7 +59,8 @@ struct Window {
 /// Samples per second of the whole world: all samples over all wall time of
 /// the windows, never a mean of rates.  Its interval is, from 3 runs on, that
 /// of the median of the runs' rates; below, a moving-block bootstrap of the
-/// steps, all ranks of a step together.  Nothing where there is no step.
+/// steps of the rank that took longest.  The rate lies in it.  Nothing where
+/// there is no step.
 std::optional<Estimate> aggregate_rate(std::span<const Window> windows,
                                        const IntervalOptions& options = {});
 
