@@ -94,6 +94,18 @@ TEST(Heading, SaysTheBucketOfTheStrategyAndWhatNoRowNames) {
             "nodes; prices 0123abcd, bucket 50 MiB, 1 thread per rank");
 }
 
+TEST(Notes, SayWhereStepsDifferByTheRule) {
+  const auto notes = [](const std::string& strategy) {
+    const RunRecord one = fixed_record({"a", strategy, 2, 97.2});
+    return times(find_format("table").render({&one, 1}), "every=H");
+  };
+  EXPECT_EQ(notes("fusion+local-sgd:every=10"), 2U);  // the term and the rule
+  EXPECT_EQ(notes("fusion+diloco:every=2"), 2U);
+  EXPECT_EQ(notes("fusion+local-sgd:every=1"), 0U);
+  EXPECT_EQ(notes("fusion"), 0U);
+  EXPECT_EQ(notes("a newer program's"), 0U);
+}
+
 TEST(Intervals, OfPredictionsAreSaidToBeOfSimulatedSteps) {
   std::vector<RunRecord> records{fixed_record({"a", "none", 1, 97.2}),
                                  fixed_record({"b", "ddp", 2, 103.2})};

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/report/codec_notes.h"
 #include "paceline/report/summary_table.h"
 #include "paceline/report/text.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
 namespace {
@@ -50,13 +52,12 @@ bool is_predicted(const CaseSummary& one) {
   return one.source == records::Source::kPredicted;
 }
 
-// Simulated steps are equal but for noise that was asked for.
 std::string interval_text(const std::vector<CaseSummary>& cases,
                           Detail detail) {
   constexpr std::string_view kSimulated =
       "95 % interval from simulated steps, which differ where noise is asked "
-      "for (--noise, --stragglers); how far the prediction is off it does not "
-      "say";
+      "for (--noise, --stragglers) or plans differ from step to step; how far "
+      "the prediction is off it does not say";
   std::vector<CaseSummary> measured;
   std::ranges::remove_copy_if(
       cases, std::back_inserter(measured), is_predicted);
@@ -72,17 +73,26 @@ std::string interval_text(const std::vector<CaseSummary>& cases,
              : fmt::format("{}; of predicted cases: {}", words, kSimulated);
 }
 
-/// Where the table has no interval, but a format with more columns would.
-std::string hidden_intervals_text(const std::vector<CaseSummary>& cases,
-                                  Detail detail) {
-  const auto any_of = [&cases](Detail of) {
-    const IntervalKinds kinds = interval_kinds(cases, of);
-    return kinds.over_runs() || kinds.within_run();
+/// Where steps of a case differ by the rule that they follow.
+std::string period_text(const std::vector<CaseSummary>& cases) {
+  const auto sends_in_few_steps = [](const CaseSummary& one) {
+    try {
+      const records::Configuration& c = one.configuration;
+      const auto spec =
+          strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+      return std::ranges::any_of(
+          spec.update.options.values(), [](const auto& option) {
+            return option.first == "every" && option.second != "1";
+          });
+    } catch (const UsageError&) {
+      return false;  // a newer program's record
+    }
   };
-  return detail == Detail::kFull || any_of(detail) || !any_of(Detail::kFull)
-             ? ""
-             : "those of examples/s and of the median step are in --format "
-               "markdown, csv and json";
+  return any(cases, sends_in_few_steps)
+             ? "rules with every=H send more in one step of H than in the "
+               "others: percentiles and exposed communication are those of "
+               "most steps, examples/s and wire count all"
+             : "";
 }
 
 std::string error_bar_text(const std::vector<CaseSummary>& cases) {
@@ -158,14 +168,12 @@ IntervalKinds interval_kinds(const std::vector<CaseSummary>& cases,
                              Detail detail) {
   IntervalKinds kinds;
   for (const CaseSummary& one : cases) {
+    kinds.add(one.examples_per_s);
     kinds.add(one.efficiency);
     kinds.add(one.exposed_s);
     kinds.add(one.data_wait_s);
-    if (detail == Detail::kFull) {
-      kinds.add(one.examples_per_s);
-      if (one.step_s) {
-        kinds.add(one.step_s->median);
-      }
+    if (detail == Detail::kFull && one.step_s) {
+      kinds.add(one.step_s->median);
     }
   }
   return kinds;
@@ -211,7 +219,7 @@ std::vector<Note> column_notes(const std::vector<CaseSummary>& cases,
   }
   add("data wait", data_wait_text(cases));
   add("[low, high]", interval_text(cases, detail));
-  add("intervals", hidden_intervals_text(cases, detail));
+  add("every=H", period_text(cases));
   add("wire", wire_text(cases));
   add("consensus", consensus_text(cases));
   add("late by", lateness_text(cases));
