@@ -125,6 +125,8 @@ TEST(Topology, OnePeerAveragesExactlyAfterLogTwoSteps) {
   // Ying et al. 2021: not where the ranks are no power of two.
   EXPECT_NEAR(distance_after("one-peer-exp", 12, 1, 12), 0.013, 0.001);
   EXPECT_FALSE(steps_to_consensus(*made("one-peer-exp", 12), 12, 64));
+  // Halves never make fifths; rounding comes to nothing after 78 steps.
+  EXPECT_FALSE(steps_to_consensus(*made("random-matching", 5), 5, 128));
   EXPECT_EQ(made("one-peer-exp", 9)->period(), 4);
 }
 

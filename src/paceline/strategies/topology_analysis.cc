@@ -139,9 +139,10 @@ std::optional<Step> steps_to_consensus(const Topology& topology,
                                        Rank nodes,
                                        Step most_steps) {
   constexpr double kExact = 1e-9;
+  constexpr double kRounding = 1e-12;  // what is left there falls by chance
   Matrix product = identity(nodes);
   double before = distance_to_mean(product);
-  for (Step step = 0; step < most_steps && before > 0; ++step) {
+  for (Step step = 0; step < most_steps && before > kRounding; ++step) {
     product = advanced(topology, step, product);
     const double after = distance_to_mean(product);
     if (after <= kExact * before) {
