@@ -62,9 +62,9 @@ std::vector<std::string> unique_labels(const std::vector<Case>& cases);
 
 /// The log of another program: what `block` writes of each run, after a line
 /// that begins with '#' and names the case, if it is another than before, and
-/// such lines for the run's warnings; the first line alone for a run that failed
-/// or whose steps have no fixed number of samples.
-/// Runs of discarded cases are left out.
+/// such lines for the run's warnings; the first line alone for a run that
+/// failed or whose steps have no fixed number of samples. Runs of discarded
+/// cases are left out.
 std::string foreign_log(
     std::span<const records::RunRecord> records,
     const std::function<std::string(const records::RunRecord&)>& block);
