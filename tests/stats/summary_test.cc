@@ -114,7 +114,6 @@ TEST(AggregateRate, CoversAtTheNominalRateWithinARun) {
               kSimulations * binomial_error(0.95, kSimulations));
 }
 
-// A run of one rank whose steps take so many milliseconds.
 // Ranks that wait for few others are slow in other steps each and end together:
 // no drawn window may be longer for that.
 TEST(AggregateRate, HoldsItsValueWhereEachStepIsSlowOnAnotherRank) {
@@ -141,6 +140,7 @@ TEST(AggregateRate, HoldsItsValueWhereEachStepIsSlowOnAnotherRank) {
   EXPECT_GT(efficiency->interval->high, 1);
 }
 
+// A run of one rank whose steps take so many milliseconds.
 Window window_of(const std::vector<std::int64_t>& steps_ms, double samples) {
   Window window{.step_ns = {{}}, .samples_per_step = samples};
   for (const std::int64_t ms : steps_ms) {
