@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/report/summary.h"
 #include "paceline/report/text.h"
@@ -16,6 +17,20 @@ namespace {
 
 using records::RankSamples;
 using records::RunRecord;
+
+/// What is to be said against a run's figures, one comment a line.
+std::string comments_on(const RunRecord& run) {
+  std::vector<records::Warning> warnings = run.warnings;
+  if (run.link_check && !run.link_check->valid()) {
+    warnings.push_back(slower_than_link(*run.link_check));
+  }
+  std::string text;
+  for (const records::Warning& one : warnings) {
+    text += printable(fmt::format("# {}: {}: {}", one.code, one.seen, one.why));
+    text += '\n';
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -69,23 +84,14 @@ std::vector<CaseGroup> group_tables(std::span<const RunRecord> records) {
   return groups;
 }
 
-namespace {
-
-/// What is to be said against a run's figures, one comment a line.
-std::string comments_on(const RunRecord& run) {
-  std::vector<records::Warning> warnings = run.warnings;
-  if (run.link_check && !run.link_check->valid()) {
-    warnings.push_back(slower_than_link(*run.link_check));
+std::optional<strategies::StrategySpec> known_strategy(
+    const records::Configuration& c) {
+  try {
+    return strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
+  } catch (const UsageError&) {
+    return std::nullopt;
   }
-  std::string text;
-  for (const records::Warning& one : warnings) {
-    text += printable(fmt::format("# {}: {}: {}", one.code, one.seen, one.why));
-    text += '\n';
-  }
-  return text;
 }
-
-}  // namespace
 
 std::string foreign_log(
     std::span<const records::RunRecord> records,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "paceline/records/run_record.h"
+#include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
 
@@ -59,6 +60,10 @@ std::optional<std::size_t> parts_beside(std::string_view name,
 /// cases of the same label differ, strategies shortened; INVALID where a run
 /// was.
 std::vector<std::string> unique_labels(const std::vector<Case>& cases);
+
+/// Nothing where this program does not know it: a newer program's record.
+std::optional<strategies::StrategySpec> known_strategy(
+    const records::Configuration& c);
 
 /// The log of another program: what `block` writes of each run, after a line
 /// that begins with '#' and names the case, if it is another than before, and

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "paceline/base/error.h"
+#include "paceline/report/cases.h"
 #include "paceline/report/link_curves.h"
 #include "paceline/report/text.h"
 #include "paceline/report/value_format.h"
@@ -23,15 +23,12 @@ struct Plain {
 };
 
 std::optional<Plain> plain_of(const records::Configuration& c) {
-  try {
-    const auto spec =
-        strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
-    return Plain{spec.without_codec().text(),
-                 spec.codec.row != nullptr &&
-                     spec.codec.row != &strategies::codecs().front()};
-  } catch (const UsageError&) {
-    return std::nullopt;  // a newer program's record
-  }
+  const auto spec = known_strategy(c);
+  return spec ? std::optional(
+                    Plain{spec->without_codec().text(),
+                          spec->codec.row != nullptr &&
+                              spec->codec.row != &strategies::codecs().front()})
+              : std::nullopt;
 }
 
 // The row that differs from this one in the codec alone.

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "paceline/base/error.h"
 #include "paceline/base/text.h"
 #include "paceline/plan/networks/network_shape.h"
 #include "paceline/records/ddl_names.h"
@@ -146,15 +145,12 @@ struct Method {
 // strategy that the original has not is called by its whole text.
 Method method_of(const records::Configuration& c) {
   Method own{.name = plain(c.strategy)};
-  strategies::StrategySpec spec;
-  try {
-    spec = strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
-  } catch (const UsageError&) {
-    return own;  // a newer program's record
-  }
-  if (spec.schedule.row == nullptr || spec.update.row->name != "gradients") {
+  const auto known = known_strategy(c);
+  if (!known || known->schedule.row == nullptr ||
+      known->update.row->name != "gradients") {
     return own;
   }
+  const strategies::StrategySpec& spec = *known;
   const std::string text = spec.text();
   const std::string codec =
       records::their_name(records::kDdlCompressors,

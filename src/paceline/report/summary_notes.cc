@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paceline/base/error.h"
 #include "paceline/base/text.h"
+#include "paceline/report/cases.h"
 #include "paceline/report/codec_notes.h"
 #include "paceline/report/summary_table.h"
 #include "paceline/report/text.h"
-#include "paceline/strategies/strategy.h"
 
 namespace paceline::report {
 namespace {
@@ -76,17 +75,11 @@ std::string interval_text(const std::vector<CaseSummary>& cases,
 /// Where steps of a case differ by the rule that they follow.
 std::string period_text(const std::vector<CaseSummary>& cases) {
   const auto sends_in_few_steps = [](const CaseSummary& one) {
-    try {
-      const records::Configuration& c = one.configuration;
-      const auto spec =
-          strategies::parse_strategy(c.strategy, {.bucket_mb = c.bucket_mb});
-      return std::ranges::any_of(
-          spec.update.options.values(), [](const auto& option) {
-            return option.first == "every" && option.second != "1";
-          });
-    } catch (const UsageError&) {
-      return false;  // a newer program's record
-    }
+    const auto spec = known_strategy(one.configuration);
+    return spec && std::ranges::any_of(
+                       spec->update.options.values(), [](const auto& option) {
+                         return option.first == "every" && option.second != "1";
+                       });
   };
   return any(cases, sends_in_few_steps)
              ? "rules with every=H send more in one step of H than in the "
