@@ -207,6 +207,19 @@ TEST_P(MergingSchedule, TakesTheTimesOfItsExchange) {
                UsageError);
 }
 
+// On 2 hosts of 4 the graph differs from that on one, of which it has none.
+TEST_P(MergingSchedule, TakesTheHostsToTheGraphOfItsExchange) {
+  PlanInput input = input_of(small_model(), 8);
+  input.local_world = {4, 4};
+  for (const char* exchange : {"neighbor-allreduce", "push-sum", "win-put"}) {
+    const auto planner =
+        make_planner(parse_strategy(std::string(GetParam()) + "+" + exchange +
+                                    ":topology=inner-outer-exp"));
+    EXPECT_NO_THROW((void)planner->plan(input, planner->setup(input), 0))
+        << exchange;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All,
                          MergingSchedule,
                          ::testing::Values("mg-wfbp",

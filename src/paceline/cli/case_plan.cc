@@ -63,16 +63,17 @@ std::optional<plan::AlphaBeta> CasePlans::fits_for(
   if (!cluster_) {
     return std::nullopt;
   }
-  const bool one_host = cluster::ranks_per_host(*cluster_, c.ranks).size() == 1;
-  strategies::ClusterTimes times =
-      strategies::times_for(strategy,
-                            *cluster_,
-                            {.engine = c.engine,
-                             .device = c.device,
-                             .world = c.ranks,
-                             .scope = one_host ? cluster::LinkScope::kDevices
-                                               : cluster::LinkScope::kHosts},
-                            file_);
+  const auto hosts = cluster::ranks_per_host(*cluster_, c.ranks);
+  strategies::ClusterTimes times = strategies::times_for(
+      strategy,
+      *cluster_,
+      {.engine = c.engine,
+       .device = c.device,
+       .world = c.ranks,
+       .scope = hosts.size() == 1 ? cluster::LinkScope::kDevices
+                                  : cluster::LinkScope::kHosts,
+       .ranks_per_host = hosts},
+      file_);
   return times.missing.empty() ? std::optional(std::move(times.model))
                                : std::nullopt;
 }

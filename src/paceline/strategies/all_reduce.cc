@@ -68,21 +68,22 @@ class AllReduce final : public ExchangeRule {
     }
   }
 
-  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
-    return time_on(model.all_reduce, "all-reduce", bytes);
+  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
+    return time_on(input.alpha_beta->all_reduce, "all-reduce", bytes);
   }
 
-  Picoseconds time_of_forms(const AlphaBeta& model,
+  Picoseconds time_of_forms(const PlanInput& input,
                             std::int64_t bytes,
                             Combination how) const override {
     switch (how) {
       case Combination::kMerge:
       case Combination::kGather:
-        return time_on(model.all_gather, "all-gather", bytes * model.world);
+        return time_on(
+            input.alpha_beta->all_gather, "all-gather", bytes * input.world);
       case Combination::kPairs:
-        return time_on(model.message, "messages", bytes);
+        return time_on(input.alpha_beta->message, "messages", bytes);
       default:
-        return time(model, bytes);
+        return time(input, bytes);
     }
   }
 

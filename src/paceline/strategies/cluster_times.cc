@@ -131,8 +131,12 @@ ClusterTimes times_for(const StrategySpec& spec,
                        const std::string& file) {
   ClusterTimes times = times_of(cluster, asked, file);
   if (times.missing.empty() && needs_times(spec)) {
+    PlanInput input;
+    input.world = asked.world;
+    input.local_world = asked.ranks_per_host;
+    input.alpha_beta = times.model;
     try {
-      spec.exchange.row->make(spec.exchange.options)->time(times.model, 1);
+      spec.exchange.row->make(spec.exchange.options)->time(input, 1);
     } catch (const UsageError& error) {
       times.missing = fmt::format("{}: {}", times.model.origin, error.what());
     }

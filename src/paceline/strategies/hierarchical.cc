@@ -69,8 +69,8 @@ class Hierarchical final : public ExchangeRule {
 
   /// One all-reduce stands for the three collectives: a model of one world
   /// knows no other groups.
-  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
-    return time_on(model.all_reduce, "all-reduce", bytes);
+  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
+    return time_on(input.alpha_beta->all_reduce, "all-reduce", bytes);
   }
 
  private:

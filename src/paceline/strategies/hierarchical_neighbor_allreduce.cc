@@ -153,8 +153,8 @@ class HierarchicalNeighborAllreduce final : public ExchangeRule {
     }
   }
 
-  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
-    return time_on(model.all_reduce, "all-reduce", bytes);
+  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
+    return time_on(input.alpha_beta->all_reduce, "all-reduce", bytes);
   }
 
   const CodecRule* codec() const override {

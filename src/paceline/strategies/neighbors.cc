@@ -82,11 +82,9 @@ std::vector<Message> Neighbors::receives(const Mixing& mixing,
   return messages;
 }
 
-Picoseconds Neighbors::time(const AlphaBeta& model, std::int64_t bytes) const {
-  const auto graph =
-      topology_.on({model.world, local_ > 0 ? local_ : model.world});
-  return static_cast<Picoseconds>(largest_degree(*graph, model.world)) *
-         time_on(model.message, "messages", bytes);
+Picoseconds Neighbors::time(const PlanInput& input, std::int64_t bytes) const {
+  return static_cast<Picoseconds>(largest_degree(*graph(input), input.world)) *
+         time_on(input.alpha_beta->message, "messages", bytes);
 }
 
 void check_doubly_stochastic(const Topology& topology, std::string_view who) {

@@ -49,7 +49,7 @@ class Neighbors {
                                        const Program& program);
 
   /// All messages of a slice, one after the other.
-  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const;
+  Picoseconds time(const PlanInput& input, std::int64_t bytes) const;
 
  private:
   TopologyChoice topology_;

@@ -52,8 +52,8 @@ class ParameterAllreduce final : public ExchangeRule {
                    {1.0 / program.input().world});
   }
 
-  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
-    return time_on(model.all_reduce, "all-reduce", bytes);
+  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
+    return time_on(input.alpha_beta->all_reduce, "all-reduce", bytes);
   }
 
  private:

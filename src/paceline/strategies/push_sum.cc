@@ -136,8 +136,8 @@ class PushSum final : public ExchangeRule {
         "divide", {{wire}, {one(kNextPushWeight, program)}}, {{wire}});
   }
 
-  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
-    return neighbors_.time(model, bytes);
+  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
+    return neighbors_.time(input, bytes);
   }
 
   const CodecRule* codec() const override {

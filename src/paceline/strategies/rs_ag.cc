@@ -45,9 +45,9 @@ class RsAg final : public ExchangeRule {
         communicator_named(program.setup(), kGradientCommunicator));
   }
 
-  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
-    return time_on(model.reduce_scatter, "reduce-scatter", bytes) +
-           time_on(model.all_gather, "all-gather", bytes);
+  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
+    return time_on(input.alpha_beta->reduce_scatter, "reduce-scatter", bytes) +
+           time_on(input.alpha_beta->all_gather, "all-gather", bytes);
   }
 
  private:

@@ -170,15 +170,16 @@ class ExchangeRule {
   virtual void finish(const WireSlice& crossing, Program& program) const = 0;
 
   /// How long both halves take for a payload of `bytes`, alone on the network.
-  /// Throws UsageError where the model lacks what that needs.
-  virtual Picoseconds time(const AlphaBeta& model,
+  /// `input.alpha_beta` is given.  Throws UsageError where it lacks what that
+  /// needs.
+  virtual Picoseconds time(const PlanInput& input,
                            std::int64_t bytes) const = 0;
 
   /// The same of wire forms, of `bytes` a rank, that are combined so.
-  virtual Picoseconds time_of_forms(const AlphaBeta& model,
+  virtual Picoseconds time_of_forms(const PlanInput& input,
                                     std::int64_t bytes,
                                     Combination /*how*/) const {
-    return time(model, bytes);
+    return time(input, bytes);
   }
 
   /// The codec in whose forms it sends what it is given; none: as it is.

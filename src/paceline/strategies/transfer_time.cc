@@ -49,15 +49,15 @@ const CodecRule& codec_of(const Transfer& transfer) {
 }
 
 /// `exchange` must outlive it.
-TransferTime::OfBytes time_on(const AlphaBeta& model,
+TransferTime::OfBytes time_on(const PlanInput& input,
                               const ExchangeRule& exchange,
                               const std::vector<Form>& forms) {
-  return [model, &exchange, forms](std::int64_t bytes) {
+  return [input, &exchange, forms](std::int64_t bytes) {
     Picoseconds time = 0;
     for (const auto& [share, how] : forms) {
       const double crosses = std::ceil(share * static_cast<double>(bytes));
       time += exchange.time_of_forms(
-          model, static_cast<std::int64_t>(crosses), how);
+          input, static_cast<std::int64_t>(crosses), how);
     }
     return time;
   };
@@ -77,16 +77,17 @@ TransferTime transfer_time(const PlanInput& input, const Transfer& transfer) {
           world));
     };
   }
-  const AlphaBeta& model = *input.alpha_beta;
   const ExchangeRule& exchange = transfer.exchange;
   const auto forms = forms_of(codec_of(transfer), input);
-  auto alone = time_on(model, exchange, forms);
-  if (model.side_by_side == 1) {
+  auto alone = time_on(input, exchange, forms);
+  if (input.alpha_beta->side_by_side == 1) {
     return alone;
   }
+  PlanInput start_ups = input;
+  start_ups.alpha_beta = start_ups_of(*input.alpha_beta);
   return {std::move(alone),
-          time_on(start_ups_of(model), exchange, forms),
-          model.side_by_side};
+          time_on(start_ups, exchange, forms),
+          input.alpha_beta->side_by_side};
 }
 
 double share_on_credit(const PlanInput& input, const Transfer& transfer) {

@@ -120,8 +120,8 @@ class WinPut final : public ExchangeRule {
     program.kernel("linear", std::move(reads), {{wire}}, std::move(weights));
   }
 
-  Picoseconds time(const AlphaBeta& model, std::int64_t bytes) const override {
-    return neighbors_.time(model, bytes);
+  Picoseconds time(const PlanInput& input, std::int64_t bytes) const override {
+    return neighbors_.time(input, bytes);
   }
 
  private:
