@@ -36,6 +36,24 @@ TEST(Labels, NamesakesAreToldApartByWhatDiffers) {
                                       "fusion"}));
 }
 
+TEST(Labels, StepsOfPredictionsAreShownOnlyWhereNothingElseDiffers) {
+  std::vector<RunRecord> records{fixed_record({"", "ddp", 1, 100}),
+                                 fixed_record({"", "ddp", 2, 100})};
+  records[1].configuration.steps = 12;
+  for (RunRecord& record : records) {
+    record.source = records::Source::kPredicted;
+  }
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"ddp (predicted) ranks=1",
+                                      "ddp (predicted) ranks=2"}));
+  records.push_back(records[1]);
+  records[2].configuration.steps = 24;
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"ddp (predicted) ranks=1",
+                                      "ddp (predicted) ranks=2 steps=12",
+                                      "ddp (predicted) ranks=2 steps=24"}));
+}
+
 TEST(Labels, NamesakesOfOtherStrategiesShowTheOptionsThatDiffer) {
   EXPECT_EQ(
       labels_of("fusion+neighbor",

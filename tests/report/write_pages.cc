@@ -3,9 +3,12 @@
 // of them of the table of published rates that is given too.
 #include <cstdint>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "paceline/base/file.h"
 #include "paceline/records/importers.h"
@@ -31,6 +34,28 @@ std::vector<RunRecord> scaling_records() {
     records.back().predicted = fixed_predictions()[2].predicted;
     records.back().predicted->training_ranks = ranks;
     records.back().predicted->error_bar->examined = ranks == 16;
+  }
+  return records;
+}
+
+// Two strategies that are predicted for 1 to 8 ranks, each on one rank too: of
+// the second one, more steps on more ranks.
+std::vector<RunRecord> growing_prediction_records() {
+  std::vector<RunRecord> records;
+  for (const int ranks : {1, 2, 4, 8}) {
+    for (const auto& [strategy, steps] :
+         {std::pair{"fusion", 10}, {"neighbor-allreduce", 12 + 2 * ranks}}) {
+      records.push_back(fixed_record(
+          {fmt::format("{} ranks", ranks), strategy, ranks, 97.2 + ranks}));
+      records.back().source = records::Source::kPredicted;
+      records.back().configuration.steps = steps;
+      for (records::RankSamples& rank : records.back().ranks) {
+        rank.step_ns.resize(static_cast<std::size_t>(steps), 98'000'000);
+        rank.window_ns = std::accumulate(
+            rank.step_ns.begin(), rank.step_ns.end(), std::int64_t{0});
+        rank.compute_only_step_ns.clear();
+      }
+    }
   }
   return records;
 }
@@ -144,6 +169,7 @@ int main(int argc, char** argv) {
   write(folder + "/links_and_ranks.html", links_and_ranks_records());
   write(folder + "/strange.html", strange_records());
   write(folder + "/scaling.html", scaling_records());
+  write(folder + "/growing_predictions.html", growing_prediction_records());
   write(folder + "/training.html", training_records());
   write(folder + "/frameworks.html", fixed_frameworks());
   write(folder + "/published.html",

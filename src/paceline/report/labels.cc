@@ -131,6 +131,24 @@ std::string with_source(std::string label, const Case& one) {
   return label;
 }
 
+bool is_steps(const std::string& part) {
+  return part.starts_with("steps=");
+}
+
+/// A prediction's steps are whole periods of its plan: they tell it from its
+/// namesakes only where nothing else does.
+bool needs_steps(const Case& one, const std::vector<const Case*>& same) {
+  const auto others_of = [](const Case& it) {
+    std::vector<std::string> parts = parts_of(it);
+    std::erase_if(parts, is_steps);
+    return parts;
+  };
+  return one.first().source != records::Source::kPredicted ||
+         std::ranges::count_if(same, [&](const Case* it) {
+           return others_of(*it) == others_of(one);
+         }) > 1;
+}
+
 /// The label of `one` and the parts in which it differs from its namesakes.
 std::string told_apart(const Case& one,
                        const std::string& short_strategy,
@@ -140,7 +158,8 @@ std::string told_apart(const Case& one,
   const bool own = has_own_label(c);
   std::string rest;
   for (const std::string& part : parts_of(one)) {
-    if (counts.at(part) == same.size()) {
+    if (counts.at(part) == same.size() ||
+        (is_steps(part) && !needs_steps(one, same))) {
       continue;
     }
     if (part != "strategy=" + c.strategy) {

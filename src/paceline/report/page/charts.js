@@ -118,12 +118,15 @@ const paceline = (() => {
     return pen.measureText(words).width;
   };
 
-  // As many letters of `words` as fit into this many pixels.
+  // As many letters of `words` as fit into this many pixels: names begin alike
+  // and end with what tells them apart, so both ends stay.
   const fitting = (words, pixels) => {
     if (breadth(words) <= pixels) return words;
-    let count = words.length;
-    while (count > 1 && breadth(`${words.slice(0, count)}…`) > pixels) --count;
-    return `${words.slice(0, count)}…`;
+    const both = (count) =>
+      `${words.slice(0, Math.ceil(count / 2))}…${words.slice(words.length - Math.floor(count / 2))}`;
+    let count = words.length - 1;
+    while (count > 1 && breadth(both(count)) > pixels) --count;
+    return both(count);
   };
 
   // Name to the left and value to the right, above each row.

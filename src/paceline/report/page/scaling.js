@@ -12,8 +12,10 @@ Object.assign(paceline, (() => {
   const MOST_LINES = 12; // more cannot be told apart
 
   // Cases that differ in their ranks alone are points of one curve.
+  // A prediction's steps are whole periods of its plan, which grow with ranks.
   const curveKey = ({ source, experiment, configuration }) => JSON.stringify(
-    [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null }]);
+    [source, experiment, { ...configuration, label: "", ranks: 1, ranks_per_host: null,
+      ...(source === "predicted" ? { steps: 0 } : {}) }]);
 
   const curveName = ({ source, strategy }) =>
     source === "measured" ? strategy : `${strategy} (${source})`;
@@ -67,20 +69,21 @@ Object.assign(paceline, (() => {
   const MOST_BARS = 12; // beside each other, of one number of ranks
 
   // The form of published charts: for each number of ranks a group of bars, in
-  // a box as high as linear scaling; a chart for each link where the cases stand
-  // behind several.  None without a baseline.
+  // a box as high as linear scaling of the fastest baseline; a chart for each link
+  // where the cases stand behind several.  None without a baseline.
   function growingWorlds(group) {
     const cases = group.cases.filter((one) => one.throughput);
     const baselines = new Set(group.cases.map((one) => one.baseline));
     const bases = cases.filter((one) => baselines.has(one.label));
+    const base = d3.greatest(bases, (one) => one.throughput.value / one.ranks);
     const others = cases.filter((one) => !bases.includes(one));
     const unlinked = others.some((one) => !one.configuration.link);
     const links = [...(unlinked ? [""] : []), ...paceline.linksOf(others)];
     const style = styles(group);
-    return bases.length !== 1 ? []
-      : links.length < 2 ? [growingBars(others, bases[0], "", style)]
+    return !base ? []
+      : links.length < 2 ? [growingBars(others, base, "", style)]
       : links.map((link) => growingBars(
-        others.filter((one) => one.configuration.link === link), bases[0], link, style));
+        others.filter((one) => one.configuration.link === link), base, link, style));
   }
 
   // One of these charts; null where there is nothing to compare.
@@ -100,7 +103,7 @@ Object.assign(paceline, (() => {
       points: worlds.map((along) => ({ along, value: value / ranks * along })) });
     const behind = link ? `, link ${printable(link)}` : "";
     return withWhiskers({ kind: "groups", title: `Throughput of growing worlds${behind}`,
-      note: "A box is as high as linear scaling of the baseline.", mark: "", series,
+      note: "A box is as high as linear scaling of the fastest baseline.", mark: "", series,
       along: { label: "ranks", unit: "" },
       value: { label: "throughput", unit: "examples/s", from_zero: true } });
   }
