@@ -299,7 +299,14 @@ def check_training(failures, page):
               "predicted time on two hosts": lambda p, s: p[0] * priced[s] if s in priced else None}
     along = {f"{value} by {by}": place
              for value in ("Accuracy", "Loss") for by, place in places.items()}
-    charts = {c["title"]: c["numbers"] for c in page.run(READ_CHARTS) if c["title"] in along}
+    charts, most = {}, 12
+    for c in page.run(READ_CHARTS):
+        title, _, part = c["title"].partition(", cases ")
+        if title in along:
+            charts.setdefault(title, []).extend(c["numbers"])
+            names = {row[0] for row in c["numbers"]} - {"target"}
+            failures.check(len(names) <= most and bool(part) == (len(trained) > most),
+                           f"{c['title']} draws {len(names)} of {len(trained)} cases")
     failures.check(len(charts) == (8 if priced else 6) if trained else not charts,
                    f"charts of training: {list(charts)}")
     for title, numbers in charts.items():

@@ -83,13 +83,18 @@ std::vector<RunRecord> long_names_records() {
   return records;
 }
 
-// Two strategies that train with three seeds each, and what a step of one of
-// them is predicted to take.
+// Strategies that train, more than one chart shows, two of them with three
+// seeds each, and what a step of one of them is predicted to take.
 std::vector<RunRecord> training_records() {
   std::vector<RunRecord> records;
-  for (const auto& [strategy, rate] :
-       {std::pair{"fusion", 0.08}, {"neighbor-allreduce+atc", 0.05}}) {
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  std::vector<std::pair<std::string, double>> rates{
+      {"fusion", 0.08}, {"neighbor-allreduce+atc", 0.05}};
+  for (int every = 2; every < 14; ++every) {
+    rates.emplace_back(fmt::format("local-sgd:every={}", every), 0.005 * every);
+  }
+  for (const auto& [strategy, rate] : rates) {
+    const std::uint64_t seeds = strategy.starts_with("local-sgd") ? 1 : 3;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
       records.push_back(fixed_record({"", strategy, 2, 100}));
       records::Configuration& c = records.back().configuration;
       c.data = "digits";

@@ -113,9 +113,15 @@ Json group_json(const GroupSummary& group,
              {"decimals", time.decimals}}},
            {"cases", Json::array()},
            {"links", links_json(group, time)}};
+  std::vector<const records::Configuration*> configurations;
+  for (const CaseSummary& one : group.rows) {
+    configurations.push_back(&one.configuration);
+  }
+  const auto strategies = short_strategies(configurations);
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     const CaseSummary& one = group.rows[i];
     Json object = case_json(one, cases.cases[i], page);
+    object["strategy"] = printable(strategies[i]);
     object["step"] =
         one.failed() ? Json() : estimate_json(one.step_s->median, time);
     object["throughput"] = estimate_json(one.examples_per_s, rate);

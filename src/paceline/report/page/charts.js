@@ -286,8 +286,10 @@ const paceline = (() => {
     const points = spec.series.flatMap((series) => series.points);
     const along = points.map((d) => d.along);
     const value = points.flatMap((d) => [d.value, d.low, d.high]);
-    const domain = spec.kind === "steps" ? [0, 100] : extent(value, spec.value);
-    const reach = extent(along, spec.along);
+    // An axis's own reach: what other charts beside this one show.
+    const within = (numbers, axis) => extent([...numbers, ...(axis.reach || [])], axis);
+    const domain = spec.kind === "steps" ? [0, 100] : within(value, spec.value);
+    const reach = within(along, spec.along);
     const { height, rows, marginLeft } = frameOf(spec, domain, width);
     const place = (spec.along.log ? d3.scaleLog : d3.scaleLinear)(
       reach, [marginLeft, width - 14]);

@@ -25,7 +25,7 @@ Object.assign(paceline, (() => {
       const runs = one.records.map((index) => records[index]);
       const { configuration, experiment, source } = runs[0];
       return { ...one, runs, configuration, experiment, source,
-        ranks: configuration.ranks, strategy: printable(configuration.strategy) };
+        ranks: configuration.ranks };
     }) };
   }
 

@@ -13,31 +13,41 @@ Object.assign(paceline, (() => {
       points: [{ along: 0, value }, { along: d3.max(along), value }] };
   }
 
-  // One chart of accuracies, or losses; `reach` is how far along a point of a
-  // case lies, or null.
-  function chart(group, title, along, reach, accuracies) {
+  // Charts of accuracies, or losses, in parts of as many cases as can be told
+  // apart, all with the same axes; `reach` is how far along a point of a case
+  // lies, or null.
+  function charts(group, title, along, reach, accuracies) {
     const value = accuracies
       ? { label: "accuracy", unit: "%" } : { label: "loss", unit: "", log: true };
     const drawn = (y) => y !== null && (accuracies || y > 0);
     const shown = accuracies ? 4 : 3;
-    const series = group.cases.slice(0, MOST_LINES).map((one, i) => ({
-      name: one.name, look: "measured", boxes: [], style: i,
+    const all = group.cases.map((one, i) => ({
+      name: one.name, look: "measured", boxes: [], style: i % MOST_LINES,
       points: one.points.filter((point) => drawn(point[shown]))
-        .map((point) => ({ along: reach(point, one, i), value: point[shown] }))
+        .map((point) => ({ along: reach(point, one), value: point[shown] }))
         .filter((point) => point.along !== null),
-    })).filter((one) => one.points.length);
-    const places = series.flatMap((one) => one.points.map((point) => point.along));
-    if (!series.length || !d3.max(places)) return null;
-    if (group.target && accuracies === group.classifies) {
-      series.push(targetLine(group.classifies ? 100 * group.target : group.target, places));
-    }
-    return { kind: "lines", title, mark: "", along, value, series, note: "" };
+    }));
+    const points = all.flatMap((one) => one.points);
+    const places = points.map((point) => point.along);
+    if (!d3.max(places)) return [];
+    const target = group.target && accuracies === group.classifies
+      ? [targetLine(group.classifies ? 100 * group.target : group.target, places)] : [];
+    return d3.range(0, all.length, MOST_LINES).map((first) => {
+      const last = Math.min(first + MOST_LINES, all.length);
+      const series = all.slice(first, last).filter((one) => one.points.length);
+      const part = all.length > MOST_LINES ? `, cases ${first + 1} to ${last}` : "";
+      return series.length ? { kind: "lines", title: title + part, mark: "",
+        along: { ...along, reach: d3.extent(places) },
+        value: { ...value, reach: d3.extent(points, (point) => point.value) },
+        series: [...series, ...target], note: "" } : null;
+    });
   }
 
   // The charts of one value, accuracies or losses.
   function chartsOf(group, accuracies) {
     const what = accuracies ? "Accuracy" : "Loss";
-    const draw = (by, along, reach) => chart(group, `${what} by ${by}`, along, reach, accuracies);
+    const draw = (by, along, reach) =>
+      charts(group, `${what} by ${by}`, along, reach, accuracies);
     return [
       draw("step", { label: "steps", unit: "" }, (point) => point[0]),
       draw("bytes sent", { label: "sent by the rank that sends most", unit: "MB" },
@@ -47,18 +57,16 @@ Object.assign(paceline, (() => {
         draw(`predicted time on ${cluster}`, { label: "predicted time in steps", unit: "s" },
           (point, one) => one.predicted_step_s[c] === null
             ? null : point[0] * one.predicted_step_s[c])),
-    ].filter(Boolean);
+    ].flat().filter(Boolean);
   }
 
   // The section of one table of trained cases.
   function trainingSection(group) {
-    const charts = [true, false].filter((accuracies) => group.classifies || !accuracies)
-      .flatMap((accuracies) => chartsOf(group, accuracies));
-    const left = group.cases.length - MOST_LINES;
-    return { title: group.table.title, charts, table: group.table,
+    return { title: group.table.title, table: group.table,
+      charts: [true, false].filter((accuracies) => group.classifies || !accuracies)
+        .flatMap((accuracies) => chartsOf(group, accuracies)),
       note: "On the test samples, the mean over the ranks' own networks; of " +
-        "several runs the median." +
-        (left > 0 ? ` Of ${group.cases.length} cases the first ${MOST_LINES} are drawn.` : "") };
+        "several runs the median." };
   }
 
   return { trainingSection };
