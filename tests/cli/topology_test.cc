@@ -55,7 +55,11 @@ TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
        "local-sgd, gradient-tracking, decentlam; codecs bf16, topk, random-k, "
        "qsgd, powersgd push-sum");
   says("exp -n 8", "refused exact-diffusion needs weights that are symmetric");
-  says("exp -n 8", "needs symmetric weights, since with others the excess");
+  says("exp -n 8",
+       "ef-sign: 'neighbor-allreduce' with a codec whose codes may exceed what "
+       "they stand for needs symmetric weights, since with others the excess");
+  says("exp -n 6 --local-size 2 --machines",
+       "refused (rows and columns are machines here) exact-diffusion needs");
   says("edges:ring.txt -n 3",
        "accepted by push-sum with atc; codecs bf16, topk, qsgd, powersgd "
        "refused 'neighbor-allreduce' averages, "

@@ -145,7 +145,7 @@ TEST_F(VirtualTime, RefusesWhatItCannotTell) {
                 .find("averages what has arrived"),
             std::string::npos);
   EXPECT_NE(refusal(digits + "--virtual-time two.toml --ranks-per-host 1+1")
-                .find("leave out --ranks-per-host"),
+                .find("leave out --local-size and --ranks-per-host"),
             std::string::npos);
   EXPECT_NE(refusal(digits + "--virtual-time two.toml --accumulate 2")
                 .find("take accumulate 1, fp32"),

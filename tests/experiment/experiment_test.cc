@@ -443,7 +443,8 @@ TEST(TrainingOnData, RefusesWhatDoesNotFit) {
   holds(refused({{"data", "mnist:"}}), "mnist:DIR is wanted");
   holds(refused({{"data", "digits:x"}}), "digits takes no folder");
   holds(refused({{"data", "cifar10:/no/where"}}),
-        "--data: 'cifar10:/no/where': there is no folder '/no/where'");
+        "--data: 'cifar10:/no/where': there is no file "
+        "'/no/where/data_batch_1.bin'");
   holds(refused({{"split", "dirichlet:1"}}), "needs --data");
   holds(refused({{"target", "0.9"}}), "needs --data");
   holds(refused({{"evaluate_every", "10"}}),

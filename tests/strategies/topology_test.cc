@@ -248,7 +248,9 @@ TEST(Topology, ReadsEdgesAndSaysWhatIsUneven) {
   const EdgeFile heavy("0 1 0.5\n1 0 0.5\n0 0 0.25\n");
   EXPECT_EQ(made(heavy.text(), 2)->imbalance(),
             "row 0 (what rank 0 takes) sums to 0.75");
-  EXPECT_NE(error_of(even.text(), 2).find("edge of rank 2"), std::string::npos);
+  EXPECT_NE(error_of(even.text(), 2)
+                .find("line 5: an edge of rank 2; here are 2 ranks"),
+            std::string::npos);
 }
 
 TEST(Topology, RefusesEdgesThatDoNotConnectAllRanks) {
@@ -293,7 +295,6 @@ TEST(Topology, RefusesNamesAndParametersThatAreNone) {
                            "exp:",
                            "full:2",
                            "ring:up",
-                           "mesh:2",
                            "mesh:2x",
                            "base:1",
                            "base:65",
@@ -301,6 +302,8 @@ TEST(Topology, RefusesNamesAndParametersThatAreNone) {
                            "edges"}) {
     EXPECT_NE(error_of(text, 8), "") << text;
   }
+  EXPECT_EQ(error_of("mesh:2", 8),
+            "topology 'mesh:2': wants ROWSxCOLUMNS, as in mesh:2x4");
   EXPECT_EQ(TopologyChoice("exp:2").text(), "exp");
   EXPECT_EQ(TopologyChoice("exp:3").text(), "exp:3");
   EXPECT_EQ(TopologyChoice("full").text(), "full");

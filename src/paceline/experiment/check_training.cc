@@ -48,7 +48,7 @@ const plan::DataTraits& traits_of(const Configuration& c, const Where& where) {
   }
   const std::size_t colon = c.data.find(':');
   const bool folder = colon != std::string::npos && colon + 1 < c.data.size();
-  const bool wants_path = traits->from_folder || traits->mapped;
+  const bool wants_path = !traits->in_folder.empty() || traits->mapped;
   if (wants_path != folder || (!folder && colon != std::string::npos)) {
     throw UsageError(fmt::format(
         "{}: '{}': {}",
@@ -56,7 +56,7 @@ const plan::DataTraits& traits_of(const Configuration& c, const Where& where) {
         c.data,
         traits->mapped ? std::string("mmap:FILE is wanted, FILE of decoded "
                                      "images (docs/experiments.md)")
-        : traits->from_folder
+        : !traits->in_folder.empty()
             ? fmt::format("{}:DIR is wanted, DIR the "
                           "folder with its files",
                           traits->name)
@@ -87,13 +87,15 @@ void take_mapped(Configuration& c, const Where& where) {
   take_size("classes", file.classes, where, c.classes);
 }
 
-void require_folder(const Configuration& c, const Where& where) {
+void require_file(const Configuration& c,
+                  std::string_view file,
+                  const Where& where) {
   const std::filesystem::path folder = c.data.substr(c.data.find(':') + 1);
-  if (!std::filesystem::is_directory(folder)) {
-    throw UsageError(fmt::format("{}: '{}': there is no folder '{}'",
+  if (!std::filesystem::exists(folder / file)) {
+    throw UsageError(fmt::format("{}: '{}': there is no file '{}'",
                                  where("data"),
                                  c.data,
-                                 folder.string()));
+                                 (folder / file).string()));
   }
 }
 
@@ -123,8 +125,8 @@ void take_data(Configuration& c, const Where& where) {
   if (outside) {
     return;
   }
-  if (traits.from_folder) {
-    require_folder(c, where);
+  if (!traits.in_folder.empty()) {
+    require_file(c, traits.in_folder, where);
   }
   if (!plan::dirichlet_alpha(c.split)) {
     throw UsageError(fmt::format(

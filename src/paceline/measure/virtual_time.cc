@@ -163,7 +163,7 @@ void place_virtually(const experiment::Settings& settings,
     if (!c.ranks_per_host.empty()) {
       refuse(c,
              fmt::format("is placed as on the hosts of {}; leave out "
-                         "--ranks-per-host",
+                         "--local-size and --ranks-per-host",
                          settings.virtual_time));
     }
     const auto placed = cluster::ranks_per_host(cluster, c.ranks);

@@ -208,6 +208,9 @@ std::string uses_lines(const TopologyView& view) {
     add("nothing");
   }
   what = "refused";
+  if (view.of_machines && !uses.refusals.empty()) {
+    add("(rows and columns are machines here)");
+  }
   for (const std::string& refusal : uses.refusals) {
     add(refusal);
   }

@@ -80,7 +80,7 @@ void PublicCopies::check(const GraphNode& mine, const ModelShape& model) const {
       throw UsageError(fmt::format(
           "'{}' with a codec whose codes may exceed what they stand for needs "
           "symmetric weights, since with others the excess grows, and {}; take "
-          "topology=ring, or the codec topk, random-k, qsgd, bf16 or powersgd",
+          "topology=ring, or the codec topk, qsgd or bf16",
           who_,
           uneven));
     }

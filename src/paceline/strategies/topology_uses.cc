@@ -57,20 +57,25 @@ std::string refusal_of(const StrategySpec& spec, Rank world) {
   }
 }
 
-/// Adds the row's name to `accepted`, or the reason to `refusals`.
+/// Adds the row's name to `accepted`, or the reason, after `who`, to
+/// `refusals`.
 void examine(const StrategySpec& spec,
              Rank world,
              std::string_view name,
+             std::string_view who,
              std::vector<std::string_view>& accepted,
              std::vector<std::string>& refusals) {
   if (!combine(spec)) {
     return;
   }
-  std::string refusal = refusal_of(spec, world);
+  const std::string refusal = refusal_of(spec, world);
   if (refusal.empty()) {
     accepted.push_back(name);
-  } else if (std::ranges::find(refusals, refusal) == refusals.end()) {
-    refusals.push_back(std::move(refusal));
+    return;
+  }
+  std::string whole = fmt::format("{}{}", who, refusal);
+  if (std::ranges::find(refusals, whole) == refusals.end()) {
+    refusals.push_back(std::move(whole));
   }
 }
 
@@ -94,13 +99,18 @@ TopologyUses uses_of(const std::string& topology,
     for (const Row<UpdateRule>& update : update_rules()) {
       StrategySpec spec = usual;
       spec.update = {&update, resolve(update, {}, {})};
-      examine(spec, nodes.count, update.name, use.updates, uses.refusals);
+      examine(spec, nodes.count, update.name, "", use.updates, uses.refusals);
     }
     for (const Row<CodecRule>& codec : codecs()) {
       StrategySpec spec = usual;
       spec.codec = {&codec, resolve(codec, {}, {})};
       if (codes_parameters(spec)) {
-        examine(spec, nodes.count, codec.name, use.codecs, uses.refusals);
+        examine(spec,
+                nodes.count,
+                codec.name,
+                fmt::format("{}: ", codec.name),
+                use.codecs,
+                uses.refusals);
       }
     }
     if (!use.updates.empty()) {

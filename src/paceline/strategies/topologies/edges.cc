@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +29,9 @@ struct EdgeLine {
   Rank from = 0;
   Rank to = 0;
   std::optional<double> weight;
+  std::size_t line = 0;  // of the file, from 1 on
+
+  Rank larger() const { return std::max(from, to); }
 };
 
 template <class Number>
@@ -65,7 +69,7 @@ EdgeLine edge_of(std::string_view text, const std::string& where) {
     throw UsageError(fmt::format(
         "{}: '{}': a node's own edge wants a weight", where, shown(line)));
   }
-  return {*from, *to, weight};
+  return {.from = *from, .to = *to, .weight = weight};
 }
 
 class Edges final : public Topology {
@@ -87,6 +91,7 @@ class Edges final : public Topology {
 
 std::vector<EdgeLine> edges_in(const std::string& path) {
   std::vector<EdgeLine> edges;
+  std::set<std::pair<Rank, Rank>> given;
   const auto lines = split_lines(read_text(path));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string where = fmt::format("{}, line {}", path, i + 1);
@@ -95,18 +100,17 @@ std::vector<EdgeLine> edges_in(const std::string& path) {
     if (line.empty()) {
       continue;
     }
-    const EdgeLine edge = edge_of(line, where);
-    for (const EdgeLine& other : edges) {
-      if (other.from == edge.from && other.to == edge.to) {
-        throw UsageError(fmt::format(
-            "{}: the edge {} {} was given before", where, edge.from, edge.to));
-      }
-      if (other.weight.has_value() != edge.weight.has_value()) {
-        throw UsageError(fmt::format(
-            "{}: either all edges have weights or none has", where));
-      }
+    EdgeLine edge = edge_of(line, where);
+    edge.line = i + 1;
+    if (!given.insert({edge.from, edge.to}).second) {
+      throw UsageError(fmt::format(
+          "{}: the edge {} {} was given before", where, edge.from, edge.to));
     }
     edges.push_back(edge);
+    if (edge.weight.has_value() != edges.front().weight.has_value()) {
+      throw UsageError(
+          fmt::format("{}: either all edges have weights or none has", where));
+    }
   }
   if (edges.empty()) {
     throw UsageError(fmt::format("{}: no edges", path));
@@ -215,16 +219,18 @@ void check_connected(const std::string& path,
 }  // namespace
 
 MakeTopology make_edges(const std::string& path) {
-  const auto rows = rows_of(path, edges_in(path));
-  const Rank largest = rows.rbegin()->first;
+  const auto edges = edges_in(path);
+  const auto rows = rows_of(path, edges);
+  const EdgeLine last = *std::ranges::max_element(edges, {}, &EdgeLine::larger);
+  const Rank largest = last.larger();
   const std::string uneven =
       imbalance_of(matrix_of(Edges(rows, ""), largest + 1, 0));
-  return [rows, largest, path, uneven](const Nodes& nodes) {
+  return [rows, largest, line = last.line, path, uneven](const Nodes& nodes) {
     if (largest >= nodes.count) {
       throw UsageError(fmt::format(
-          "topology 'edges:{}': the file has an edge of rank {}; here are {} "
-          "ranks, counted from 0",
+          "{}, line {}: an edge of rank {}; here are {} ranks, counted from 0",
           path,
+          line,
           largest,
           nodes.count));
     }

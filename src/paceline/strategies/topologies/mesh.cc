@@ -71,10 +71,13 @@ MakeTopology make_mesh(const std::string& shape) {
       return std::make_unique<Mesh>(rows, nodes.count / rows);
     };
   }
-  const std::size_t by = std::min(shape.find('x'), shape.size());
+  const std::size_t by = shape.find('x');
+  if (by == std::string::npos) {
+    throw UsageError(fmt::format(
+        "topology 'mesh:{}': wants ROWSxCOLUMNS, as in mesh:2x4", shape));
+  }
   const Rank rows = parameter_number("mesh", shape.substr(0, by), 1, 32768);
-  const Rank columns = parameter_number(
-      "mesh", shape.substr(std::min(by + 1, shape.size())), 1, 32768);
+  const Rank columns = parameter_number("mesh", shape.substr(by + 1), 1, 32768);
   return [rows, columns](const Nodes& nodes) {
     if (rows * columns != nodes.count) {
       throw UsageError(
