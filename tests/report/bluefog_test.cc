@@ -87,6 +87,11 @@ TEST(BluefogFormat, SaysWhichStepsAreLeftOut) {
   run.configuration.steps = 25;
   EXPECT_TRUE(render_bluefog({{run}}).ends_with(
       "\n# the last 5 of 25 steps are in no iteration of 10\n"));
+  run.ranks[0].step_ns.resize(12);
+  run.configuration.steps = 12;
+  EXPECT_TRUE(render_bluefog({{run}}).ends_with(
+      "+-0.0\n# one iteration has no spread: +-0.0 says nothing\n"
+      "# the last 2 of 12 steps are in no iteration of 10\n"));
 }
 
 TEST(BluefogFormat, EveryRecordOnlyAppends) {

@@ -78,6 +78,9 @@ std::string run_text(const RunRecord& run) {
   }
   text += fmt::format(
       "Total img/sec on {} {}(s): {}\n", c.ranks, device, rate_text(sums));
+  if (sums.size() == 1) {
+    text += "# one iteration has no spread: +-0.0 says nothing\n";
+  }
   if (const auto left = c.steps % kBatchesPerIteration; left > 0) {
     text += fmt::format("# the last {} of {} steps are in no iteration of {}\n",
                         left,
