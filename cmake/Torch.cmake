@@ -132,8 +132,10 @@ endif()
 
 # What most files of the torch half include, precompiled.  <torch/torch.h> and
 # <torch/nn.h> are left out: every file would instantiate their templates.
+set(PACELINE_TORCH_HEADERS
+  <torch/autograd.h> <torch/cuda.h> <torch/nn/module.h> <torch/types.h>)
 paceline_add_precompiled_headers(paceline_torch_pch
-  HEADERS <torch/autograd.h> <torch/cuda.h> <torch/nn/module.h> <torch/types.h>
+  HEADERS ${PACELINE_TORCH_HEADERS}
   LINK paceline_torch)
 
 # paceline_use_torch_pch(<target>): its files include those headers for free.
