@@ -107,6 +107,21 @@ class Survey : public Program {
   static constexpr const char* kMark = "PACELINE_TEST_MARK";
 };
 
+// Two ranks that train alone drift apart, the mean of both is one network, and
+// what all-reduce keeps equal is not measured.
+TEST_F(Survey, SaysHowFarRanksAreFromTheirMean) {
+  const Outcome outcome =
+      run("run --model mlp --device cpu --ranks 2 --batch-size 4 --warmup 0 "
+          "--steps 3 --strategy none,neighbor-allreduce+atc,all-reduce "
+          "--records r.jsonl");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto all = records();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_GT(all[0].consensus_distance.value_or(0), 0);
+  EXPECT_EQ(all[1].consensus_distance.value_or(1), 0);
+  EXPECT_FALSE(all[2].consensus_distance);
+}
+
 TEST_F(Survey, ALossThatIsNotFiniteIsAFailedCaseWithItsReason) {
   const Outcome outcome = run("run survey.toml --records r.jsonl --format csv");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;

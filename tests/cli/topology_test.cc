@@ -58,13 +58,16 @@ TEST_F(Program, TopologySaysWhichStrategiesTakeTheGraph) {
   says("exp -n 8",
        "ef-sign: 'neighbor-allreduce' with a codec whose codes may exceed what "
        "they stand for needs symmetric weights, since with others the excess");
-  says("exp -n 6 --local-size 2 --machines",
+  says("exp -n 8 --local-size 2 --machines",
        "refused (rows and columns are machines here) exact-diffusion needs");
   says("edges:ring.txt -n 3",
        "accepted by push-sum with atc; codecs bf16, topk, qsgd, powersgd "
        "refused 'neighbor-allreduce' averages, "
        "so all rows and columns of the mixing matrix have to sum to 1; column "
        "0 (what is taken of rank 0) sums to 1.33333");
+  // The reason for all of an exchange is not that of each codec, too.
+  std::string uneven = run("topology edges:ring.txt -n 3").out;
+  EXPECT_EQ(uneven.find("topk: "), std::string::npos) << uneven;
   says("one-peer-exp -n 8 --local-size 4 --machines",
        "accepted by hierarchical-neighbor-allreduce with atc, awc, pga, "
        "local-sgd, gradient-tracking, exact-diffusion, decentlam; codecs "

@@ -46,6 +46,18 @@ TEST(Predict, OneRankRunsAtTheMeasuredRate) {
   EXPECT_TRUE(alone.record.warnings.empty());
 }
 
+// Ranks that exchange nothing take as long as one alone, whose rate is known
+// with the launches of its optimizer.
+TEST(Predict, RanksThatTrainAloneRunAtTheMeasuredRate) {
+  PredictRequest job = request("none", 1);
+  job.engine = "nccl";
+  const plan::Picoseconds step = predict(job).times.step;
+  job.ranks = 4;
+  EXPECT_EQ(predict(job).times.step, step);
+  job.strategy = "bsp+local-sgd:every=100";
+  EXPECT_GT(predict(job).times.step, step);
+}
+
 // Of the hundred steps one sends, and all of it.
 TEST(Predict, CountsTheStepInWhichRanksThatTrainAloneMeet) {
   const Prediction alone = predict(request("none", 4));

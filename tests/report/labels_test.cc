@@ -36,6 +36,14 @@ TEST(Labels, NamesakesAreToldApartByWhatDiffers) {
                                       "fusion"}));
 }
 
+TEST(Labels, PartsWithoutAValueAreLeftOut) {
+  std::vector<RunRecord> records{fixed_record({"", "ddp", 4, 100}),
+                                 fixed_record({"", "ddp", 4, 100})};
+  records[1].configuration.ranks_per_host = {2, 2};
+  EXPECT_EQ(unique_labels(group_cases(records)),
+            (std::vector<std::string>{"ddp", "ddp ranks_per_host=2+2"}));
+}
+
 TEST(Labels, StepsOfPredictionsAreShownOnlyWhereNothingElseDiffers) {
   std::vector<RunRecord> records{fixed_record({"", "ddp", 1, 100}),
                                  fixed_record({"", "ddp", 2, 100})};

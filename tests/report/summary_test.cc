@@ -233,6 +233,9 @@ TEST(Summary, WarnsOfStepsThatAreNotSteady) {
   EXPECT_EQ(late.warnings[0].code, "not-steady");
   EXPECT_EQ(late.warnings[0].seen,
             "1 of 2 runs not steady at first: one settles after 4 of 40 steps");
+  RunRecord simulated = disturbed(0, 4);
+  simulated.source = records::Source::kPredicted;
+  EXPECT_TRUE(only_row({simulated}).warnings.empty());
   const CaseSummary never = only_row({disturbed(28, 40), disturbed(0, 4)});
   ASSERT_EQ(never.warnings.size(), 2u);
   EXPECT_EQ(never.warnings[1].code, "correlated-steps");

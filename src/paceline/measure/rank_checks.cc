@@ -81,7 +81,8 @@ void note_averages(Trainer& trainer, const Team& team, RankResult& result) {
   result.samples.averages_by_steps_missed = averages_by_steps_missed(missed);
   const strategies::Guarantee guarantee = guarantee_of(configuration);
   const bool may_differ = guarantee == strategies::Guarantee::kConsensus ||
-                          guarantee == strategies::Guarantee::kPeriodic;
+                          guarantee == strategies::Guarantee::kPeriodic ||
+                          guarantee == strategies::Guarantee::kLocal;
   if (team.world == 1 || !may_differ || !configuration.replay.empty()) {
     return;
   }

@@ -118,7 +118,11 @@ std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input) {
   const EngineCosts& engine =
       request.cost_table().engine(engine_of(request.engine, request.cluster));
-  const bool launches = engine.from_python && request.ranks > 1;
+  // Ranks that exchange nothing are as the one device whose rate is known.
+  const bool launches = engine.from_python && request.ranks > 1 &&
+                        strategies::parse_strategy(
+                            request.strategy, {.bucket_mb = request.bucket_mb})
+                                .guarantee() != strategies::Guarantee::kLocal;
   const cluster::KernelCost update = update_cost(request, input, launches);
   std::vector<cluster::KernelCost> all{update};
   const auto measured = codec_costs(request);

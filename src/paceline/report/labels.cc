@@ -149,7 +149,7 @@ bool needs_steps(const Case& one, const std::vector<const Case*>& same) {
          }) > 1;
 }
 
-/// The label of `one` and the parts in which it differs from its namesakes.
+/// The label of `one` and the parts that it has and not all of its namesakes.
 std::string told_apart(const Case& one,
                        const std::string& short_strategy,
                        const std::vector<const Case*>& same) {
@@ -158,7 +158,7 @@ std::string told_apart(const Case& one,
   const bool own = has_own_label(c);
   std::string rest;
   for (const std::string& part : parts_of(one)) {
-    if (counts.at(part) == same.size() ||
+    if (counts.at(part) == same.size() || part.ends_with('=') ||
         (is_steps(part) && !needs_steps(one, same))) {
       continue;
     }

@@ -77,13 +77,14 @@ std::vector<Warning> own_warnings(const CaseSummary& row,
   if (row.link_check && !row.link_check->valid()) {
     all.push_back(slower_than_link(*row.link_check));
   }
+  // Simulated steps are as many and as steady as the plan makes them.
+  const bool simulated = row.source == records::Source::kPredicted;
   for (const auto& of_steps : {unsteady(runs), correlated(runs)}) {
-    if (of_steps) {
+    if (of_steps && !simulated) {
       all.push_back(*of_steps);
     }
   }
-  if (row.source != records::Source::kPredicted && row.step_s &&
-      row.step_s->steps < kFewSteps) {
+  if (!simulated && row.step_s && row.step_s->steps < kFewSteps) {
     all.push_back(
         {"few-samples",
          counted(static_cast<std::int64_t>(row.step_s->steps), "step"),

@@ -57,26 +57,45 @@ std::string refusal_of(const StrategySpec& spec, Rank world) {
   }
 }
 
-/// Adds the row's name to `accepted`, or the reason, after `who`, to
-/// `refusals`.
+/// A reason, and the codecs that it concerns; none: all of an exchange or rule.
+using Refusals = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// Adds the row's name to `accepted`, or the reason to `refusals`.
 void examine(const StrategySpec& spec,
              Rank world,
-             std::string_view name,
-             std::string_view who,
+             const RowInfo& row,
              std::vector<std::string_view>& accepted,
-             std::vector<std::string>& refusals) {
+             Refusals& refusals) {
   if (!combine(spec)) {
     return;
   }
   const std::string refusal = refusal_of(spec, world);
   if (refusal.empty()) {
-    accepted.push_back(name);
+    accepted.push_back(row.name);
     return;
   }
-  std::string whole = fmt::format("{}{}", who, refusal);
-  if (std::ranges::find(refusals, whole) == refusals.end()) {
-    refusals.push_back(std::move(whole));
+  const bool of_codec = spec.codec.row == &row;
+  auto known =
+      std::ranges::find(refusals, refusal, &Refusals::value_type::first);
+  if (known == refusals.end()) {
+    known = refusals.insert(known, {refusal, {}});
+  } else if (known->second.empty()) {
+    return;
   }
+  if (of_codec) {
+    known->second.emplace_back(row.name);
+  }
+}
+
+std::vector<std::string> texts_of(const Refusals& refusals) {
+  std::vector<std::string> texts;
+  for (const auto& [reason, codecs] : refusals) {
+    texts.push_back(
+        codecs.empty()
+            ? reason
+            : fmt::format("{}: {}", fmt::join(codecs, ", "), reason));
+  }
+  return texts;
 }
 
 }  // namespace
@@ -85,6 +104,7 @@ TopologyUses uses_of(const std::string& topology,
                      const Nodes& nodes,
                      bool of_hosts) {
   TopologyUses uses;
+  Refusals refusals;
   for (const Row<ExchangeRule>& exchange : exchanges()) {
     if (!averages_over_graph(exchange) ||
         (exchange.name == kOfHosts) != of_hosts) {
@@ -99,24 +119,20 @@ TopologyUses uses_of(const std::string& topology,
     for (const Row<UpdateRule>& update : update_rules()) {
       StrategySpec spec = usual;
       spec.update = {&update, resolve(update, {}, {})};
-      examine(spec, nodes.count, update.name, "", use.updates, uses.refusals);
+      examine(spec, nodes.count, update, use.updates, refusals);
     }
     for (const Row<CodecRule>& codec : codecs()) {
       StrategySpec spec = usual;
       spec.codec = {&codec, resolve(codec, {}, {})};
       if (codes_parameters(spec)) {
-        examine(spec,
-                nodes.count,
-                codec.name,
-                fmt::format("{}: ", codec.name),
-                use.codecs,
-                uses.refusals);
+        examine(spec, nodes.count, codec, use.codecs, refusals);
       }
     }
     if (!use.updates.empty()) {
       uses.accepted.push_back(std::move(use));
     }
   }
+  uses.refusals = texts_of(refusals);
   return uses;
 }
 
