@@ -131,8 +131,7 @@ function(paceline_add_test_library name)
   _paceline_reuse_headers(${name} paceline_test_pch)
 endfunction()
 
-# Tests of the torch half wait for torch, not for their own code, which compiles
-# in little more than half the time unoptimized.
+# Tests of the torch half compile in little more than half the time unoptimized.
 set(PACELINE_TORCH_TEST_OPTIONS -O0)
 
 # paceline_add_test(<name> SOURCES ... DEPS modules... [LINK libraries...]
@@ -181,10 +180,11 @@ function(paceline_add_test name)
   if(arg_LABELS)
     list(APPEND properties LABELS "${arg_LABELS}")
   endif()
+  set(environment)
   if(has_torch)
     # Several ranks share the cores, and each would start a thread per core.
     set(processors 2)
-    list(APPEND properties ENVIRONMENT OMP_NUM_THREADS=1)
+    set(environment OMP_NUM_THREADS=1)
   endif()
   if(arg_PROCESSORS)
     set(processors ${arg_PROCESSORS})
@@ -196,16 +196,6 @@ function(paceline_add_test name)
     list(APPEND properties RUN_SERIAL ON)
   endif()
   list(APPEND properties PROCESSORS ${processors} TIMEOUT ${timeout})
-  if(arg_SHARDS)
-    math(EXPR last "${arg_SHARDS} - 1")
-    foreach(shard RANGE ${last})
-      math(EXPR number "${shard} + 1")
-      add_test(NAME ${name}.${number} COMMAND ${name})
-      set_tests_properties(${name}.${number} PROPERTIES ${properties}
-        ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
-    endforeach()
-    return()
-  endif()
   set(daily "*")
   if(arg_NIGHTLY)
     set(daily "-*Nightly*")
@@ -213,12 +203,23 @@ function(paceline_add_test name)
       NO_PRETTY_VALUES
       TEST_FILTER "*Nightly*"
       TEST_LIST ${name}_nightly
-      PROPERTIES ${properties} LABELS "${arg_LABELS};nightly" TIMEOUT 3600)
+      PROPERTIES ${properties} ENVIRONMENT "${environment}"
+        LABELS "${arg_LABELS};nightly" TIMEOUT 3600)
+  endif()
+  if(arg_SHARDS)
+    math(EXPR last "${arg_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      math(EXPR number "${shard} + 1")
+      add_test(NAME ${name}.${number} COMMAND ${name} "--gtest_filter=${daily}")
+      set_tests_properties(${name}.${number} PROPERTIES ${properties} ENVIRONMENT
+        "${environment};GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
+    return()
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     NO_PRETTY_VALUES
     TEST_FILTER "${daily}"
-    PROPERTIES ${properties})
+    PROPERTIES ${properties} ENVIRONMENT "${environment}")
 endfunction()
 
 # paceline_add_gpu_test(<name> COMMAND <command>... [ENVIRONMENT <list>])

@@ -29,8 +29,9 @@ class PACELINE_SUITE : public ::testing::Test {
   }
 
   /// Runs a case that is soon over and one that has no end; sends `victim` the
-  /// signal when the second one trains, and SIGKILL 20 s later.  Returns the
-  /// records.  A process that the victim has forked has a larger number.
+  /// signal when the second one trains, and SIGKILL once its record is written
+  /// or after 20 s.  Returns the records.  A process that the victim has forked
+  /// has a larger number.
   std::vector<records::RunRecord> run_into(const std::string& signal,
                                            int victim) const {
     const fs::path script = folder_ / "script";
@@ -59,7 +60,14 @@ class PACELINE_SUITE : public ::testing::Test {
         << " $victim\n"
            "[ "
         << signal
-        << " = KILL ] || { sleep 20; kill -KILL $victim 2>/dev/null; }\n"
+        << " = KILL ] || {\n"
+           "  tries=200\n"
+           "  until [ $(wc -l <r.jsonl) -ge 2 ] || [ $tries -eq 0 ]; do\n"
+           "    sleep 0.1\n"
+           "    tries=$((tries - 1))\n"
+           "  done\n"
+           "  kill -KILL $victim 2>/dev/null\n"
+           "}\n"
            "wait $launcher\n";
     const testing::Said said = testing::run_marked("sh " + script.string());
     EXPECT_NE(said.exit_code, 0) << said.text;
