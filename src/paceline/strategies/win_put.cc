@@ -38,9 +38,10 @@ std::string window_name(std::size_t neighbor) {
 /// taken: a rank that is `slots` steps ahead of a neighbor waits for it.
 /// Messages arrive beside the windows, and a kernel copies them, so nobody sees
 /// half a message.  Where the graph changes, a window is that of the step's
-/// neighbor: a late sender holds up the next ones' puts, but no step.  BlueFog,
-/// 2021, arXiv:2111.04287 (its puts overwrite each other in the neighbor's
-/// memory, and no lead ends); Lian et al., ICML 2018, arXiv:1710.06952.
+/// neighbor: a late sender delays the puts behind its own, but no step.
+/// BlueFog, 2021, arXiv:2111.04287 (its puts overwrite each other in the
+/// neighbor's memory, and no lead ends); Lian et al., ICML 2018,
+/// arXiv:1710.06952.
 class WinPut final : public ExchangeRule {
  public:
   explicit WinPut(const Options& options)
