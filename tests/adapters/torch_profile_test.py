@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import types
@@ -13,7 +14,8 @@ import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = HERE.parents[0] / "plan" / "their_network.profile.json"
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "adapters")]
+ADAPTERS = HERE.parents[1] / "adapters"
+sys.path.insert(0, str(ADAPTERS))
 
 import torch_profile  # noqa: E402  (its folder is on the path now)
 
@@ -111,6 +113,28 @@ class TorchProfile(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertTrue(done.stderr.startswith(sentence), done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_program_finds_modules_where_it_is_started(self):
+        done = subprocess.run(
+            [
+                sys.executable,
+                str(ADAPTERS / "torch_profile.py"),
+                "their_network:raises",
+                "--output",
+                "/dev/null",
+            ],
+            cwd=HERE,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(
+            done.stderr,
+            "torch_profile: 'their_network:raises' raised ValueError: no "
+            "weights\n",
+        )
 
     def test_an_output_that_cannot_be_written_is_refused_first(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -29,9 +29,9 @@ class PACELINE_SUITE : public ::testing::Test {
   }
 
   /// Runs a case that is soon over and one that has no end; sends `victim` the
-  /// signal when the second one trains, and SIGKILL once its record is written
-  /// or after 20 s.  Returns the records.  A process that the victim has forked
-  /// has a larger number.
+  /// signal when the second one trains, and SIGKILL when the second case's
+  /// record is written or after 20 s.  Returns the records.  A process that the
+  /// victim has forked has a larger number.
   std::vector<records::RunRecord> run_into(const std::string& signal,
                                            int victim) const {
     const fs::path script = folder_ / "script";

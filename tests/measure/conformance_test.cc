@@ -141,7 +141,10 @@ void start_ranks(int world, const std::string& test) {
                  .argv = {"train_test",
                           "--gtest_also_run_disabled_tests",
                           "--gtest_filter=DISABLED_RankOf." + test}}},
-      .serve_store = engines::serve_key_value_store};
+      .serve_store = engines::serve_key_value_store,
+      // Of this process, which may be one of several shards.
+      .rank_variables = {{"GTEST_TOTAL_SHARDS", "1"},
+                         {"GTEST_SHARD_INDEX", "0"}}};
   const launch::Outcome outcome = launch::launch_job(job);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.message;
 }
