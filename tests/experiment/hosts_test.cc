@@ -95,8 +95,7 @@ TEST(Placement, IsWhatGraphsOfHostsAndRanksAreMadeFor) {
   EXPECT_EQ(refusal_of(raw, machine()),
             "--strategy: topology=inner-outer-ring wants two or more hosts of "
             "the same number of ranks, at least 3; here are 6 ranks, all on "
-            "one host, which --local-size 3 divides where they are 6, 9 or "
-            "more");
+            "one host; with 6, 9 or more ranks give --local-size 3");
 }
 
 TEST(Late, AveragesAreRefusedOnAGpu) {

@@ -20,6 +20,8 @@ import browser
 from recorded_cases import Case, cases_of, slowest
 
 SKIP = 77
+# Charts of worlds that grow, by the name of the recorded page.
+GROWING_WORLDS = {"scaling": 1, "growing_predictions": 1, "links_and_ranks": 2}
 
 # Every table of results: its headers, and each row's cells as they are shown.
 READ_TABLES = """
@@ -375,8 +377,7 @@ def check_page(page, path, width, scheme):
     check_charts(failures, page)
     check_links_chart(failures, page)
     check_training(failures, page)
-    check_growing_worlds(failures, page,
-                         {"scaling": 1, "growing_predictions": 1, "links_and_ranks": 2}.get(pathlib.Path(path).stem, 0))
+    check_growing_worlds(failures, page, GROWING_WORLDS.get(pathlib.Path(path).stem, 0))
     check_link_panels(failures, page)
     check_frameworks(failures, page, pathlib.Path(path).stem in ("frameworks", "published"))
     check_forms(failures, page, width)

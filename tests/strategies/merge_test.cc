@@ -207,7 +207,7 @@ TEST_P(MergingSchedule, TakesTheTimesOfItsExchange) {
                UsageError);
 }
 
-// On 2 hosts of 4 the graph differs from that on one, of which it has none.
+// inner-outer-exp exists on 2 hosts of 4 ranks; on one host of 8 it is refused.
 TEST_P(MergingSchedule, TakesTheHostsToTheGraphOfItsExchange) {
   PlanInput input = input_of(small_model(), 8);
   input.local_world = {4, 4};

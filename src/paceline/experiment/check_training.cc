@@ -48,7 +48,7 @@ const plan::DataTraits& traits_of(const Configuration& c, const Where& where) {
   }
   const std::size_t colon = c.data.find(':');
   const bool folder = colon != std::string::npos && colon + 1 < c.data.size();
-  const bool wants_path = !traits->in_folder.empty() || traits->mapped;
+  const bool wants_path = !traits->required_file.empty() || traits->mapped;
   if (wants_path != folder || (!folder && colon != std::string::npos)) {
     throw UsageError(fmt::format(
         "{}: '{}': {}",
@@ -56,7 +56,7 @@ const plan::DataTraits& traits_of(const Configuration& c, const Where& where) {
         c.data,
         traits->mapped ? std::string("mmap:FILE is wanted, FILE of decoded "
                                      "images (docs/experiments.md)")
-        : !traits->in_folder.empty()
+        : !traits->required_file.empty()
             ? fmt::format("{}:DIR is wanted, DIR the "
                           "folder with its files",
                           traits->name)
@@ -91,7 +91,8 @@ void require_file(const Configuration& c,
                   std::string_view file,
                   const Where& where) {
   const std::filesystem::path folder = c.data.substr(c.data.find(':') + 1);
-  if (!std::filesystem::exists(folder / file)) {
+  std::error_code unreadable;
+  if (!std::filesystem::exists(folder / file, unreadable)) {
     throw UsageError(fmt::format("{}: '{}': there is no file '{}'",
                                  where("data"),
                                  c.data,
@@ -125,8 +126,8 @@ void take_data(Configuration& c, const Where& where) {
   if (outside) {
     return;
   }
-  if (!traits.in_folder.empty()) {
-    require_file(c, traits.in_folder, where);
+  if (!traits.required_file.empty()) {
+    require_file(c, traits.required_file, where);
   }
   if (!plan::dirichlet_alpha(c.split)) {
     throw UsageError(fmt::format(

@@ -16,9 +16,9 @@ struct DataTraits {
   std::string_view summary;
   int side = 0;  // of the square input, pixels
   int channels = 0;
-  int classes = 0;               // outputs of the network
-  bool regression = false;       // targets are numbers: no accuracy
-  std::string_view in_folder{};  // NAME:DIR: one of the user's files in DIR
+  int classes = 0;                   // outputs of the network
+  bool regression = false;           // targets are numbers: no accuracy
+  std::string_view required_file{};  // NAME:DIR: one that DIR must hold
   /// NAME:FILE: mapped, and read as a benchmark's input, without evaluations;
   /// its head says its sizes (plan/sample_file.h).
   bool mapped = false;
@@ -49,13 +49,13 @@ inline constexpr auto kData = std::to_array<DataTraits>({
      .side = 28,
      .channels = 1,
      .classes = 10,
-     .in_folder = "train-images-idx3-ubyte"},
+     .required_file = "train-images-idx3-ubyte"},
     {.name = "cifar10",
      .summary = "cifar10:DIR, a folder with the binary version's batches",
      .side = 32,
      .channels = 3,
      .classes = 10,
-     .in_folder = "data_batch_1.bin"},
+     .required_file = "data_batch_1.bin"},
     {.name = "mmap",
      .summary = "mmap:FILE, a file of decoded images that is mapped and read "
                 "ahead: a benchmark with input, without evaluations",

@@ -118,7 +118,8 @@ std::vector<cluster::KernelCost> kernels_of(const PredictRequest& request,
                                             const plan::PlanInput& input) {
   const EngineCosts& engine =
       request.cost_table().engine(engine_of(request.engine, request.cluster));
-  // Ranks that exchange nothing are as the one device whose rate is known.
+  // A rank that exchanges nothing runs at the rate of one device, which
+  // includes the launches.
   const bool launches = engine.from_python && request.ranks > 1 &&
                         strategies::parse_strategy(
                             request.strategy, {.bucket_mb = request.bucket_mb})

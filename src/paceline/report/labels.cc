@@ -145,7 +145,8 @@ bool needs_steps(const Case& one, const std::vector<const Case*>& same) {
   };
   return one.first().source != records::Source::kPredicted ||
          std::ranges::count_if(same, [&](const Case* it) {
-           return others_of(*it) == others_of(one);
+           return it->first().source == one.first().source &&
+                  others_of(*it) == others_of(one);
          }) > 1;
 }
 

@@ -84,6 +84,8 @@ void examine(const StrategySpec& spec,
   }
   if (of_codec) {
     known->second.emplace_back(row.name);
+  } else {
+    known->second.clear();
   }
 }
 

@@ -2,6 +2,7 @@
 #include "paceline/strategies/transfer_time.h"
 
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -49,15 +50,17 @@ const CodecRule& codec_of(const Transfer& transfer) {
 }
 
 /// `exchange` must outlive it.
-TransferTime::OfBytes time_on(const PlanInput& input,
+TransferTime::OfBytes time_on(PlanInput input,
                               const ExchangeRule& exchange,
                               const std::vector<Form>& forms) {
-  return [input, &exchange, forms](std::int64_t bytes) {
+  return [input = std::make_shared<const PlanInput>(std::move(input)),
+          &exchange,
+          forms](std::int64_t bytes) {
     Picoseconds time = 0;
     for (const auto& [share, how] : forms) {
       const double crosses = std::ceil(share * static_cast<double>(bytes));
       time += exchange.time_of_forms(
-          input, static_cast<std::int64_t>(crosses), how);
+          *input, static_cast<std::int64_t>(crosses), how);
     }
     return time;
   };
@@ -86,7 +89,7 @@ TransferTime transfer_time(const PlanInput& input, const Transfer& transfer) {
   PlanInput start_ups = input;
   start_ups.alpha_beta = start_ups_of(*input.alpha_beta);
   return {std::move(alone),
-          time_on(start_ups, exchange, forms),
+          time_on(std::move(start_ups), exchange, forms),
           input.alpha_beta->side_by_side};
 }
 

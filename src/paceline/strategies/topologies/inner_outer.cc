@@ -78,8 +78,8 @@ void check_hosts(std::string_view name, const Nodes& nodes) {
         nodes.count,
         nodes.local == 0 ? "not equally many a host"
         : nodes.count == nodes.local
-            ? std::string("all on one host, which --local-size 3 divides "
-                          "where they are 6, 9 or more")
+            ? std::string("all on one host; with 6, 9 or more ranks give "
+                          "--local-size 3")
             : fmt::format("{} a host", nodes.local)));
   }
 }
