@@ -80,7 +80,7 @@ struct ChannelSpec {
   int rank = 0;             // within the members
   int world = 1;            // number of members
   plan::Members members{};  // as ranks of the job; empty: its first `world`
-  std::chrono::milliseconds timeout{60'000};  // for connecting
+  std::chrono::milliseconds timeout{180'000};  // for connecting with all others
   /// Called several times a second while the engine connects and waits for the
   /// other members; what it throws ends the wait.
   std::function<void()> idle{};

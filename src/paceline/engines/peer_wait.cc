@@ -13,13 +13,16 @@
 
 namespace paceline::engines {
 
+std::chrono::milliseconds PeerWait::limit() const {
+  return launch::kPeersFactor * timeout;
+}
+
 void PeerWait::wait_for(const Channel::Work& work) const {
-  const auto limit = launch::kPeersFactor * timeout;
   const auto comes = [&](const auto& end) {
-    if (!comes_within(end, limit, idle)) {
+    if (!comes_within(end, limit(), idle)) {
       throw WorldError(
           fmt::format("timed out, a peer did not take part within {:g} s",
-                      std::chrono::duration<double>(limit).count()));
+                      std::chrono::duration<double>(limit()).count()));
     }
   };
   const auto future = WorkFutures().of(work);

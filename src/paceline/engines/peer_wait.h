@@ -17,8 +17,10 @@ struct PeerWait {
   std::function<void()> idle{};
   std::chrono::milliseconds timeout{60'000};
 
-  /// Throws what the operation throws, and WorldError after ten times
-  /// `timeout`.
+  /// Ten times `timeout`: also for connecting with the others.
+  std::chrono::milliseconds limit() const;
+
+  /// Throws what the operation throws, and WorldError after limit().
   void wait_for(const Channel::Work& work) const;
 };
 

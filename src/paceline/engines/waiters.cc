@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "paceline/base/process.h"
+
 namespace paceline::engines {
 
 Waiters::~Waiters() {
@@ -33,6 +35,7 @@ void Waiters::watch(Wait wait, Done done) {
 }
 
 void Waiters::run(Queue& queue) {
+  const ShortSlice of_this_thread;
   std::unique_lock lock(queue.mutex);
   while (true) {
     ++queue.idle;

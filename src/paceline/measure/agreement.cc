@@ -14,7 +14,9 @@
 namespace paceline::measure {
 namespace {
 
-constexpr plan::Step kSteps = 64;  // longer than any planner's cycle
+// Steps whose plans are compared: plans of rules with every=H above it may
+// differ behind it.
+constexpr plan::Step kSteps = 64;
 
 std::string collectives_text(const plan::CommPlan& plan,
                              const plan::Setup& setup,

@@ -32,6 +32,7 @@ std::unique_ptr<engines::Channel> connect_all(const Team& team,
                                .store = team.store,
                                .rank = team.rank,
                                .world = team.world,
+                               .timeout = team.peers.limit(),
                                .idle = team.peers.idle,
                                .interface = team.interface,
                                .device = team.device});

@@ -117,6 +117,7 @@ std::unique_ptr<engines::Channel> Trainer::connect_to(
                          .rank = static_cast<int>(*me),
                          .world = static_cast<int>(group.members.size()),
                          .members = group.members,
+                         .timeout = team_.peers.limit(),
                          .idle = team_.peers.idle,
                          .interface = team_.interface,
                          .device = device});

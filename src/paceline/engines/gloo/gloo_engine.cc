@@ -17,10 +17,6 @@ namespace {
 constexpr int kThreads =
     plan::find_engine_traits("gloo")->concurrent_collectives;
 
-// Gloo waits for the addresses of the others, then for their connections, and
-// keeps its own time-out in each.
-constexpr int kWaits = 3;
-
 class GlooEngine final : public Engine {
  public:
   std::string_view name() const override { return "gloo"; }
@@ -47,10 +43,10 @@ class GlooEngine final : public Engine {
                 return c10::make_intrusive<c10d::ProcessGroupGloo>(
                     store, rank, world, options);
               });
-      if (!comes_within(connected, kWaits * spec.timeout, spec.idle)) {
-        throw WorldError(fmt::format(
-            "timed out, a peer did not take part within {:g} s",
-            std::chrono::duration<double>(kWaits * spec.timeout).count()));
+      if (!comes_within(connected, spec.timeout, spec.idle)) {
+        throw WorldError(
+            fmt::format("timed out, a peer did not take part within {:g} s",
+                        std::chrono::duration<double>(spec.timeout).count()));
       }
       c10::intrusive_ptr<c10d::Backend> backend = connected.get();
       backend->setTimeout(spec.operation_timeout);
