@@ -88,7 +88,10 @@ std::vector<Warning> own_warnings(const CaseSummary& row,
     all.push_back(
         {"few-samples",
          counted(static_cast<std::int64_t>(row.step_s->steps), "step"),
-         "p95 lies between the two slowest of them",
+         fmt::format("p95 lies between the two slowest of them{}",
+                     row.exposed_s && !row.exposed_s->interval
+                         ? ", and exposed communication has no interval"
+                         : ""),
          "measure more (--steps, --runs)"});
   }
   if (row.source == records::Source::kImported) {
