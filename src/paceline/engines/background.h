@@ -4,8 +4,13 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <string>
 #include <thread>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "paceline/base/error.h"
 
 namespace paceline::engines {
 
@@ -19,24 +24,28 @@ std::future<Result> run_in_background(std::function<Result()> work) {
   return end;
 }
 
-/// Whether `end` is there within `timeout`.  Calls `idle` several times a
-/// second meanwhile, which shows that the calling thread waits and does not
-/// hang.
+/// Waits for `end`, in which other ranks take part.  Calls `idle` several times
+/// a second meanwhile, which shows that the calling thread waits and does not
+/// hang.  WorldError after `timeout`; its text begins with `what`, if any.
 template <class Future>
-bool comes_within(const Future& end,
-                  std::chrono::milliseconds timeout,
-                  const std::function<void()>& idle) {
+void require_within(const Future& end,
+                    std::chrono::milliseconds timeout,
+                    const std::function<void()>& idle,
+                    const std::string& what = "") {
   constexpr std::chrono::milliseconds kTick{50};
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (end.wait_for(kTick) != std::future_status::ready) {
     if (std::chrono::steady_clock::now() >= deadline) {
-      return false;
+      throw WorldError(
+          fmt::format("{}{}timed out, a peer did not take part within {:g} s",
+                      what,
+                      what.empty() ? "" : ": ",
+                      std::chrono::duration<double>(timeout).count()));
     }
     if (idle) {
       idle();
     }
   }
-  return true;
 }
 
 }  // namespace paceline::engines

@@ -6,7 +6,6 @@
 
 #include <ATen/core/ivalue.h>
 
-#include "paceline/base/error.h"
 #include "paceline/engines/background.h"
 #include "paceline/engines/work_futures.h"
 #include "paceline/launch/rank_monitor.h"
@@ -18,24 +17,17 @@ std::chrono::milliseconds PeerWait::limit() const {
 }
 
 void PeerWait::wait_for(const Channel::Work& work) const {
-  const auto comes = [&](const auto& end) {
-    if (!comes_within(end, limit(), idle)) {
-      throw WorldError(
-          fmt::format("timed out, a peer did not take part within {:g} s",
-                      std::chrono::duration<double>(limit()).count()));
-    }
-  };
   const auto future = WorkFutures().of(work);
   if (future == nullptr) {  // may be waited for once
     auto end = run_in_background<void>([work] { work->wait(); });
-    comes(end);
+    require_within(end, limit(), idle);
     end.get();
     return;
   }
   const auto ended = std::make_shared<std::promise<void>>();
   future->addCallback(
       [ended](c10::ivalue::Future& /*done*/) { ended->set_value(); });
-  comes(ended->get_future());
+  require_within(ended->get_future(), limit(), idle);
   work->wait();
 }
 

@@ -43,11 +43,7 @@ class GlooEngine final : public Engine {
                 return c10::make_intrusive<c10d::ProcessGroupGloo>(
                     store, rank, world, options);
               });
-      if (!comes_within(connected, spec.timeout, spec.idle)) {
-        throw WorldError(
-            fmt::format("timed out, a peer did not take part within {:g} s",
-                        std::chrono::duration<double>(spec.timeout).count()));
-      }
+      require_within(connected, spec.timeout, spec.idle);
       c10::intrusive_ptr<c10d::Backend> backend = connected.get();
       backend->setTimeout(spec.operation_timeout);
       if (!spec.device.is_cpu()) {

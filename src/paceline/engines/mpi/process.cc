@@ -77,19 +77,6 @@ void warn_if_bound(int rank, int ranks) {
   }
 }
 
-template <class Future>
-void require_within(const Future& end,
-                    std::chrono::milliseconds timeout,
-                    const std::function<void()>& idle,
-                    const std::string& what) {
-  if (!comes_within(end, timeout, idle)) {
-    throw WorldError(
-        fmt::format("{}: timed out, a peer did not take part within {:g} s",
-                    what,
-                    std::chrono::duration<double>(timeout).count()));
-  }
-}
-
 int tag_of(std::string_view name) {
   return static_cast<int>(fnv1a_32(name) &
                           0x7FFFU);  // MPI allows 32767 at least
