@@ -2,7 +2,7 @@
 # Every build is a preset of CMakePresets.json; this file only calls them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test build adapters mpi with-mpi core lint nightly clean distclean
+.PHONY: help setup bench test build all adapters mpi with-mpi core lint nightly clean distclean
 
 # Tools that setup installed without root come first.
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
@@ -16,6 +16,7 @@ BUILD := build/$(PRESET)
 help:
 	@echo 'make bench    set up, build, run experiments/quick.toml; a table and a page'
 	@echo 'make test     set up, build everything, run every test'
+	@echo 'make all      set up and build everything, tests and benchmarks too'
 	@echo 'make build    set up and build the program: build/paceline'
 	@echo 'make adapters NAME="jax paddle"  install frameworks, each apart; docs/adapters.md'
 	@echo 'make mpi      install Open MPI (as root) and build the program with the engine mpi'
@@ -59,8 +60,10 @@ mpi: with-mpi
 	  { echo 'make mpi: no MPI was found; install libopenmpi-dev and openmpi-bin, or their like' >&2; exit 3; }
 	@$(MAKE) --no-print-directory build
 
-test: with-mpi build
+all: with-mpi build
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
+
+test: all
 	ctest --preset $(PRESET) --parallel $(JOBS)
 
 core:

@@ -181,13 +181,10 @@ function(paceline_add_test name)
     set(timeout 600)
   endif()
   set(properties)
-  set(environment)
-  set(with_environment)
   if(has_torch)
     # Several ranks share the cores, and each would start a thread per core.
     set(processors 2)
-    set(environment OMP_NUM_THREADS=1)
-    set(with_environment ENVIRONMENT ${environment})
+    list(APPEND properties ENVIRONMENT OMP_NUM_THREADS=1)
   endif()
   if(arg_PROCESSORS)
     set(processors ${arg_PROCESSORS})
@@ -206,22 +203,23 @@ function(paceline_add_test name)
       NO_PRETTY_VALUES
       TEST_FILTER "*Nightly*"
       TEST_LIST ${name}_nightly
-      PROPERTIES ${properties} ${with_environment} LABELS nightly TIMEOUT 3600)
+      PROPERTIES ${properties} LABELS nightly TIMEOUT 3600)
   endif()
   if(arg_SHARDS)
     math(EXPR last "${arg_SHARDS} - 1")
     foreach(shard RANGE ${last})
       math(EXPR number "${shard} + 1")
       add_test(NAME ${name}.${number} COMMAND ${name} "--gtest_filter=${daily}")
-      set_tests_properties(${name}.${number} PROPERTIES ${properties} ENVIRONMENT
-        "${environment};GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+      set_tests_properties(${name}.${number} PROPERTIES ${properties})
+      set_property(TEST ${name}.${number} APPEND PROPERTY ENVIRONMENT
+        GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${shard})
     endforeach()
     return()
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     NO_PRETTY_VALUES
     TEST_FILTER "${daily}"
-    PROPERTIES ${properties} ${with_environment})
+    PROPERTIES ${properties})
 endfunction()
 
 # paceline_add_gpu_test(<name> COMMAND <command>... [ENVIRONMENT <list>])
